@@ -48,6 +48,11 @@ const RANGES: Readonly<Record<NumberName, readonly [least: number, most: number]
   frequencyPenalty: [-100, 100],
 };
 
+/** Logits divided by it are still float32. */
+const COLDEST = 1e-20;
+/** In place of 0, so that the likeliest token stays. */
+const LEAST_SHARE = 2 ** -100;
+
 /** Throws UsageError that names the option, what was given and what may be. */
 export function samplingOf(given: SamplingOptions, vocabulary: number): Sampling {
   for (const [name, [least, most]] of Object.entries(RANGES)) {
@@ -70,12 +75,15 @@ export function samplingOf(given: SamplingOptions, vocabulary: number): Sampling
   const isPenalized =
     bias.size > 0 || repetitionPenalty !== 1 || presencePenalty !== 0 || frequencyPenalty !== 0;
   const isFiltered = isRandom && (topK > 0 || topP < 1 || minP > 0);
+  if (!Number.isInteger(topK)) {
+    throw new UsageError({ where: 'topK', got: String(topK), expected: 'an integer' });
+  }
   const values: Readonly<Record<SettingName, number>> = {
-    inverseTemperature: isRandom ? 1 / temperature : 1,
+    inverseTemperature: isRandom ? 1 / Math.max(temperature, COLDEST) : 1,
     noise: isRandom ? 1 : 0,
     topK: topK === 0 ? 2 ** 30 : topK,
     // Beyond what rounding may make of the sum of all.
-    topP: topP === 1 ? 2 : topP,
+    topP: topP === 1 ? 2 : Math.max(topP, LEAST_SHARE),
     minP,
     repetition: repetitionPenalty,
     presence: presencePenalty,
@@ -85,6 +93,8 @@ export function samplingOf(given: SamplingOptions, vocabulary: number): Sampling
     options:
       (isPenalized ? OPTIONS.penalties : 0) +
       (isFiltered ? OPTIONS.filters : 0) +
+      (topK > 0 ? OPTIONS.topK : 0) +
+      (topP < 1 ? OPTIONS.topP : 0) +
       (isRandom ? OPTIONS.noise : 0),
     settings: SETTINGS.map((name) => values[name]),
     key: keyOf(given.seed),

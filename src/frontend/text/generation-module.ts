@@ -39,7 +39,7 @@ export function generationModule({ module, vocabulary, caches }: Decoder): Modul
   const functions = new Map<string, FunctionExpr>([
     ...written.functions,
     ...[...module.functions].map(([name, fn]): [string, FunctionExpr] => [name, asPrivate(fn)]),
-    ['noise', gumbelNoise(CHUNK, vocabulary)],
+    ['noise', gumbelNoise(vocabulary)],
   ]);
   const shared = [...module.functions.keys()].find((name) => written.functions.has(name));
   if (shared !== undefined && shared !== 'decode') {
@@ -75,7 +75,7 @@ function programText(vocabulary: number, caches: readonly TensorType[]): string 
     return `slice(%settings, starts=[0, ${at}], ends=[b, ${at + 1}])`;
   };
   const rows = (dtype: string): string => tensor(['b', `${V}`], dtype);
-  const noise = tensor(['b', `${CHUNK}`, `${V}`], 'float32');
+  const keys = tensor(['b', '2'], 'uint32');
   const when = (option: keyof typeof OPTIONS, then: string, otherwise: string): string =>
     `if (int_mod(int_floordiv(%options, #${OPTIONS[option]}), #2)) { ${then} } else { ${otherwise} }`;
   const state = `%options: int, %settings: ${tensor(['b', `${SETTINGS.length}`], 'float32')},
@@ -83,7 +83,7 @@ function programText(vocabulary: number, caches: readonly TensorType[]): string 
     %allowed: ${tensor(['b', `${words}`], 'uint32')}`;
   return `
 private def @decode(%tokens: Tensor[(b, s), int32]) { %tokens }
-private def @noise(%keys: Tensor[(b, 2), uint32]) { %keys }
+private def @noise(%keys: ${keys}, %first: Tensor[(b,), int32]) -> ${rows('float32')} { full(shape=[b, ${V}], value=0) }
 
 def @allocate(%rows: int, %capacity: int, results=[${quoted}]) {
   let %sizes: Tensor[(0, b, c), int32] = sizes_of(%rows, %capacity);
@@ -125,68 +125,71 @@ private def @masked(%logits: ${rows('float32')}, %allowed: ${tensor(['b', `${wor
   where(equal(bitwise_and(%bits, 1u), 1u), %logits, -1e30f)
 }
 
-// The bits of the least probability that is kept, found from the highest bit down: those above it have less than topP of
-// the probability together, and are fewer than topK.
+// The bits of the least weight that is kept, found from the highest bit down: those above it are fewer than some count, and
+// have less than some mass together.
 private def @least(%bit: int, %step: Tensor[(), uint32], %found: Tensor[(b, 1), uint32], %bits: ${rows('uint32')},
-    %weights: ${rows('float32')}, %settings: ${tensor(['b', `${SETTINGS.length}`], 'float32')})
+    %weights: ${rows('float32')}, %most: Tensor[(b, 1), float32], %enough: Tensor[(b, 1), float32])
     -> Tensor[(b, 1), uint32] {
   if (int_lt(%bit, #0)) { %found } else {
     let %next = add(%found, %step);
     let %above = greater_equal(%bits, %next);
     let %mass = reduce_sum(where(%above, %weights, 0f), axes=[1], keepdims=true);
     let %count = reduce_sum(cast(%above, to="float32"), axes=[1], keepdims=true);
-    let %isMany = bitwise_or(greater_equal(%mass, ${column('topP')}), greater_equal(%count, ${column('topK')}));
-    @least(int_sub(%bit, #1), shift_right(%step, 1u), where(%isMany, %next, %found), %bits, %weights, %settings)
+    let %isMany = bitwise_or(greater_equal(%mass, %enough), greater_equal(%count, %most));
+    @least(int_sub(%bit, #1), shift_right(%step, 1u), where(%isMany, %next, %found), %bits, %weights, %most, %enough)
   }
 }
 
-private def @filtered(%scores: ${rows('float32')}, %settings: ${tensor(['b', `${SETTINGS.length}`], 'float32')})
+// topP is a share of what topK keeps, as in transformers.
+private def @filtered(%scores: ${rows('float32')}, %options: int, %settings: ${tensor(['b', `${SETTINGS.length}`], 'float32')})
     -> ${rows('float32')} {
   let %weights = softmax(%scores);
   let %bits = bitcast(%weights, to="uint32");
   let %zero = full(shape=[b, 1], value=0, dtype="uint32");
-  let %least = @least(#29, ${2 ** 29}u, %zero, %bits, %weights, %settings);
+  let %few = ${when('topK', `@least(#29, ${2 ** 29}u, %zero, %bits, %weights, ${column('topK')}, full(shape=[b, 1], value=2))`, '%zero')};
+  let %kept = reduce_sum(where(greater_equal(%bits, %few), %weights, 0f), axes=[1], keepdims=true);
+  let %enough = mul(${column('topP')}, %kept);
+  let %least = ${when('topP', `maximum(%few, @least(#29, ${2 ** 29}u, %zero, %bits, %weights, full(shape=[b, 1], value=${2 ** 30}), %enough))`, '%few')};
   %most = reduce_max(%weights, axes=[1], keepdims=true);
   %likely = greater_equal(%weights, mul(%most, ${column('minP')}));
   where(bitwise_and(greater_equal(%bits, %least), %likely), %scores, -1e30f)
 }
 
-private def @draw(${state}, %logits: ${rows('float32')}, %noise: ${noise}, %step: int,
+private def @draw(${state}, %keys: ${keys}, %logits: ${rows('float32')}, %first: Tensor[(b,), int32],
     %seen: ${rows('int32')}, %counts: ${rows('int32')}) -> Tensor[(b, 1), int32] {
   let %fair = ${when('penalties', '@penalized(%logits, %settings, %bias, %seen, %counts)', '%logits')};
   let %right = ${when('grammar', '@masked(%fair, %allowed)', '%fair')};
   let %scores = mul(%right, ${column('inverseTemperature')});
-  let %kept = ${when('filters', '@filtered(%scores, %settings)', '%scores')};
-  let %noisy = ${when('noise', `add(%kept, mul(reshape(gather(%noise, tensor_of(%step, dtype="int64"), axis=1), shape=[b, ${V}]), ${column('noise')}))`, '%kept')};
+  let %kept = ${when('filters', '@filtered(%scores, %options, %settings)', '%scores')};
+  let %noisy = ${when('noise', `add(%kept, mul(@noise(%keys, %first), ${column('noise')}))`, '%kept')};
   cast(arg_max(%noisy, axis=1), to="int32")
 }
 
-private def @steps(%step: int, %count: int, ${state}, %noise: ${noise}, %tokens: Tensor[(b, ${CHUNK}), int32],
+private def @steps(%step: int, %count: int, ${state}, %keys: ${keys}, %tokens: Tensor[(b, ${CHUNK}), int32],
     %logprobs: Tensor[(b, ${CHUNK}), float32], %logits: ${rows('float32')}, %first: Tensor[(b,), int32],
     %seen: ${rows('int32')}, %counts: ${rows('int32')}, ${params})
     -> (Tensor[(b, ${CHUNK}), int32], Tensor[(b, ${CHUNK}), float32], ${rows('float32')}, ${rows('int32')}, ${cacheType.join(', ')}) {
   if (int_lt(%step, %count)) {
-    let %token = @draw(%options, %settings, %bias, %allowed, %logits, %noise, %step, %seen, %counts);
+    let %token = @draw(%options, %settings, %bias, %allowed, %keys, %logits, %first, %seen, %counts);
     let %at = broadcast_to(tensor_of(%step, dtype="int32"), shape=[b]);
     let %all = tensor_scatter(%tokens, %token, %at, axis=1);
     let %logprob = gather_elements(log_softmax(%logits), %token, axis=1);
     let %known = tensor_scatter(%logprobs, %logprob, %at, axis=1);
     let %counted = ${when('penalties', 'scatter_elements(%counts, %token, broadcast_to(1, shape=[b, 1]), axis=1, reduction="add")', '%counts')};
     let %decoded = @decode(%token, %first, broadcast_to(0, shape=[b]), ${values});
-    @steps(int_add(%step, #1), %count, %options, %settings, %bias, %allowed, %noise, %all, %known, %decoded.0,
+    @steps(int_add(%step, #1), %count, %options, %settings, %bias, %allowed, %keys, %all, %known, %decoded.0,
       add(%first, 1), %seen, %counted, ${fields(1)})
   } else {
     (%tokens, %logprobs, %logits, %counts, ${values})
   }
 }
 
-def @main(%count: int, ${state}, %keys: ${tensor(['b', '2'], 'uint32')}, %logits: ${rows('float32')},
+def @main(%count: int, ${state}, %keys: ${keys}, %logits: ${rows('float32')},
     %first: Tensor[(b,), int32], %seen: ${rows('int32')}, %counts: ${rows('int32')}, ${params},
     results=["tokens", "logprobs", "logits", "counts", ${quoted}]) {
   let %tokens = full(shape=[b, ${CHUNK}], value=0, dtype="int32");
   let %logprobs = full(shape=[b, ${CHUNK}], value=0, dtype="float32");
-  let %noise = ${when('noise', '@noise(%keys, %first)', `full(shape=[b, ${CHUNK}, ${V}], value=0)`)};
-  @steps(#0, %count, %options, %settings, %bias, %allowed, %noise, %tokens, %logprobs, %logits, %first, %seen, %counts,
+  @steps(#0, %count, %options, %settings, %bias, %allowed, %keys, %tokens, %logprobs, %logits, %first, %seen, %counts,
     ${values})
 }
 `;
