@@ -11,11 +11,13 @@ const BROKEN = '\ufffd';
 export class StreamDecoder {
   readonly #decode: Decode;
   /** Tokens whose text decides about that of the next ones, such as whether it begins with a blank. */
-  #before: number[] = [];
+  #before: readonly number[];
   #waiting: number[] = [];
 
-  constructor(decode: Decode) {
+  /** Of tokens behind some others. */
+  constructor(decode: Decode, before: readonly number[] = []) {
     this.#decode = decode;
+    this.#before = before;
   }
 
   /** The text that a token completes. */
@@ -29,18 +31,21 @@ export class StreamDecoder {
 
   /** What is left. */
   end(): string {
+    if (this.#waiting.length === 0) return '';
     const text = this.#text();
     this.#advance();
     return text;
   }
 
   #text(): string {
-    const known = this.#decode(this.#before);
+    // Of a character that is cut here nothing was given.
+    const known = this.#decode(this.#before).replace(/\ufffd+$/, '');
     return this.#decode([...this.#before, ...this.#waiting]).slice(known.length);
   }
 
   #advance(): void {
-    this.#before = this.#waiting;
+    const isCut = this.#decode(this.#before).endsWith(BROKEN);
+    this.#before = isCut ? [...this.#before, ...this.#waiting] : this.#waiting;
     this.#waiting = [];
   }
 }

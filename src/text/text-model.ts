@@ -53,6 +53,9 @@ export interface GenerateOptions extends SamplingOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Tokens that a character is cut into at most. */
+const CUT = 4;
+
 /** Tokens at the begin of a text that stay when it slides: attention rests on them (Xiao et al. 2023). */
 const SINKS = 4;
 
@@ -159,7 +162,7 @@ export class TextModel {
       const cache = this.#take(tokens);
       // The last one is read in any case, for its logits.
       const cachedTokens = Math.min(cache.shared(tokens), tokens.length - 1);
-      const decoder = new StreamDecoder((ids) => this.tokenizer.decode(ids));
+      const decoder = new StreamDecoder((ids) => this.tokenizer.decode(ids), tokens.slice(-CUT));
       const stops = new StopStrings([stop].flat());
       return { cache, cachedTokens, tokens: generateTokens({ ...order, cache, decoder, stops }) };
     };
