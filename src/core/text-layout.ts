@@ -4,7 +4,14 @@
 export const CHUNK = 8;
 
 /** Bits of the int `options` of `main`: what a draw has to mind. `topK` and `topP` count with `filters`. */
-export const OPTIONS = { penalties: 1, filters: 2, grammar: 4, noise: 8, topK: 16, topP: 32 } as const;
+export const OPTIONS = {
+  penalties: 1,
+  filters: 2,
+  grammar: 4,
+  noise: 8,
+  topK: 16,
+  topP: 32,
+} as const;
 
 /** Columns of `settings`, float32, one row for each text. */
 export const SETTINGS = [
