@@ -79,13 +79,13 @@ function anglesByLayer(
   config: DecoderConfig,
   weights: DecoderWeights,
 ): (layer: number) => Angles {
-  const { rotary, slidingRotary = rotary, contextLength } = config;
+  const { rotary, slidingRotary = rotary, contextLength, headWidth } = config;
   return onceFor(
     (layer: number) => (config.windows[layer] === undefined ? rotary : slidingRotary),
     (rotary: RotaryConfig) => {
       const { factors } = rotary;
       const divisors = typeof factors === 'string' ? weights.values(factors) : factors;
-      return anglesOf(positions, { rotary, factors: divisors, contextLength });
+      return anglesOf(positions, { rotary, factors: divisors, contextLength, headWidth });
     },
   );
 }

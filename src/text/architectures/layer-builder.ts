@@ -71,7 +71,7 @@ export class LayerBuilder {
   /** Heads (b, s, heads, headWidth) turned by their positions. */
   rotate(x: Expr, heads: number): Expr {
     const { headWidth, rotary } = this.config;
-    return rotate(x, this.#around.angles(this.#index), { heads, headWidth, turned: rotary.width });
+    return rotate(x, this.#around.angles(this.#index), { heads, headWidth, width: rotary.width });
   }
 
   /** Attention of queries to all keys that count, the new ones appended to the cache: (b, s, heads * headWidth). */
