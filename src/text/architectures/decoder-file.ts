@@ -1,6 +1,7 @@
-import type { Module } from '../../compiler/ir/expr.ts';
 import { UnsupportedError } from '../../core/errors.ts';
+import type { TensorType } from '../../core/primitive-function.ts';
 import { formatShape } from '../../core/shape.ts';
+import type { Decoder } from '../../frontend/text/generation-module.ts';
 import { READABLE_TYPES } from '../files/blocks/block-formats.ts';
 import { decodeElements } from '../files/blocks/decode-elements.ts';
 import type { StoredTensor } from '../files/stored-tensor.ts';
@@ -76,11 +77,17 @@ export class DecoderFile {
     );
   }
 
-  /** Reads all weights, one after the other, into the module of {@link decoderModule}. */
-  async load(read: TensorReader): Promise<Module> {
+  /** Reads all weights, one after the other, into the module of {@link decoderModule}, for `generationModule`. */
+  async load(read: TensorReader): Promise<Decoder> {
     const weights = new DecoderWeights();
     for (const tensor of this.tensors) this.#add(weights, tensor, await read(tensor));
-    return decoderModule(this.#kind, this.config, weights);
+    const { vocabulary, layers, keyHeads, headWidth } = this.config;
+    const caches = Array.from(
+      { length: 2 * layers },
+      (): TensorType => ({ dtype: 'float32', shape: ['b', keyHeads, 'c', headWidth] }),
+    );
+    const module = decoderModule(this.#kind, this.config, weights);
+    return { module, vocabulary, caches };
   }
 
   #add(weights: DecoderWeights, tensor: StoredTensor, stored: Uint8Array): void {

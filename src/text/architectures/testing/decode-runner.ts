@@ -1,14 +1,14 @@
 import { compile } from '../../../compiler/compile.ts';
-import type { Module } from '../../../compiler/ir/expr.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import type { Device } from '../../../device/device.ts';
 import { createHostDevice } from '../../../device/host/host-device.ts';
 import { AdtValue, TensorValue } from '../../../runtime/value.ts';
 import { VirtualMachine } from '../../../runtime/virtual-machine.ts';
+import type { Decoder } from '../../../frontend/text/generation-module.ts';
 import type { DecoderFile } from '../decoder-file.ts';
 
-/** Opens the decoder of a file that is all there. */
-export async function loadFrom(file: DecoderFile, bytes: Uint8Array): Promise<Module> {
+/** Loads the decoder of a file that is all there. */
+export async function loadFrom(file: DecoderFile, bytes: Uint8Array): Promise<Decoder> {
   return await file.load(({ byteOffset, byteLength = 0 }) =>
     bytes.subarray(byteOffset, byteOffset + byteLength),
   );
@@ -23,7 +23,10 @@ export class DecodeRunner {
     this.#vm = vm;
   }
 
-  static async open(module: Module, device: Device = createHostDevice()): Promise<DecodeRunner> {
+  static async open(
+    { module }: Decoder,
+    device: Device = createHostDevice(),
+  ): Promise<DecodeRunner> {
     const executable = compile(module, { verify: true });
     const devices = [device, createHostDevice()];
     return new DecodeRunner(
