@@ -22,6 +22,10 @@ export interface Decoder {
   readonly caches: readonly TensorType[];
 }
 
+/** Bits of numbers up to 1 in float32, how many of them a turn of `least` finds, and how many turns that takes. */
+const [BITS, DIGIT] = [30, 3];
+const TURNS = BITS / DIGIT;
+
 /**
  * The program that generates text with a decoder:
  *
@@ -39,7 +43,7 @@ export function generationModule({ module, vocabulary, caches }: Decoder): Modul
   const functions = new Map<string, FunctionExpr>([
     ...written.functions,
     ...[...module.functions].map(([name, fn]): [string, FunctionExpr] => [name, asPrivate(fn)]),
-    ['noise', gumbelNoise(vocabulary)],
+    ['noise', gumbelNoise(CHUNK, vocabulary)],
   ]);
   const shared = [...module.functions.keys()].find((name) => written.functions.has(name));
   if (shared !== undefined && shared !== 'decode') {
@@ -75,7 +79,7 @@ function programText(vocabulary: number, caches: readonly TensorType[]): string 
     return `slice(%settings, starts=[0, ${at}], ends=[b, ${at + 1}])`;
   };
   const rows = (dtype: string): string => tensor(['b', `${V}`], dtype);
-  const keys = tensor(['b', '2'], 'uint32');
+  const noise = tensor(['b', `${CHUNK}`, `${V}`], 'float32');
   const when = (option: keyof typeof OPTIONS, then: string, otherwise: string): string =>
     `if (int_mod(int_floordiv(%options, #${OPTIONS[option]}), #2)) { ${then} } else { ${otherwise} }`;
   const state = `%options: int, %settings: ${tensor(['b', `${SETTINGS.length}`], 'float32')},
@@ -83,7 +87,7 @@ function programText(vocabulary: number, caches: readonly TensorType[]): string 
     %allowed: ${tensor(['b', `${words}`], 'uint32')}`;
   return `
 private def @decode(%tokens: Tensor[(b, s), int32]) { %tokens }
-private def @noise(%keys: ${keys}, %first: Tensor[(b,), int32]) -> ${rows('float32')} { full(shape=[b, ${V}], value=0) }
+private def @noise(%keys: Tensor[(b, 2), uint32]) { %keys }
 
 def @allocate(%rows: int, %capacity: int, results=[${quoted}]) {
   let %sizes: Tensor[(0, b, c), int32] = sizes_of(%rows, %capacity);
@@ -125,19 +129,22 @@ private def @masked(%logits: ${rows('float32')}, %allowed: ${tensor(['b', `${wor
   where(equal(bitwise_and(%bits, 1u), 1u), %logits, -1e30f)
 }
 
-// The bits of the least weight that is kept, found from the highest bit down: those above it are fewer than some count, and
-// have less than some mass together.
-private def @least(%bit: int, %step: Tensor[(), uint32], %found: Tensor[(b, 1), uint32], %bits: ${rows('uint32')},
+// The bits of the least weight that is kept, found from the highest digit down: those above it are fewer than some count,
+// and have less than some mass together. Each turn compares with all values that ${DIGIT} bits can have.
+private def @least(%turns: int, %unit: Tensor[(), uint32], %found: Tensor[(b, 1), uint32], %bits: ${rows('uint32')},
     %weights: ${rows('float32')}, %most: Tensor[(b, 1), float32], %enough: Tensor[(b, 1), float32])
     -> Tensor[(b, 1), uint32] {
-  if (int_lt(%bit, #0)) { %found } else {
-    let %next = add(%found, %step);
-    let %above = greater_equal(%bits, %next);
-    let %mass = reduce_sum(where(%above, %weights, 0f), axes=[1], keepdims=true);
-    let %count = reduce_sum(cast(%above, to="float32"), axes=[1], keepdims=true);
+  if (%turns) {
+    %digits = reshape(cast(arange(start=[1], size=[${2 ** DIGIT - 1}]), to="uint32"), shape=[1, ${2 ** DIGIT - 1}]);
+    let %next = reshape(add(%found, mul(%digits, %unit)), shape=[b, ${2 ** DIGIT - 1}, 1]);
+    %above = greater_equal(reshape(%bits, shape=[b, 1, ${V}]), %next);
+    let %mass = reduce_sum(where(%above, reshape(%weights, shape=[b, 1, ${V}]), 0f), axes=[2]);
+    let %count = reduce_sum(cast(%above, to="float32"), axes=[2]);
     let %isMany = bitwise_or(greater_equal(%mass, %enough), greater_equal(%count, %most));
-    @least(int_sub(%bit, #1), shift_right(%step, 1u), where(%isMany, %next, %found), %bits, %weights, %most, %enough)
-  }
+    let %digit = reduce_sum(cast(%isMany, to="int32"), axes=[1], keepdims=true);
+    let %more = add(%found, mul(cast(%digit, to="uint32"), %unit));
+    @least(int_sub(%turns, #1), shift_right(%unit, ${DIGIT}u), %more, %bits, %weights, %most, %enough)
+  } else { %found }
 }
 
 // topP is a share of what topK keeps, as in transformers.
@@ -146,50 +153,53 @@ private def @filtered(%scores: ${rows('float32')}, %options: int, %settings: ${t
   let %weights = softmax(%scores);
   let %bits = bitcast(%weights, to="uint32");
   let %zero = full(shape=[b, 1], value=0, dtype="uint32");
-  let %few = ${when('topK', `@least(#29, ${2 ** 29}u, %zero, %bits, %weights, ${column('topK')}, full(shape=[b, 1], value=2))`, '%zero')};
+  let %few = ${when('topK', `@least(#${TURNS}, ${2 ** (BITS - DIGIT)}u, %zero, %bits, %weights, ${column('topK')}, full(shape=[b, 1], value=2))`, '%zero')};
   let %kept = reduce_sum(where(greater_equal(%bits, %few), %weights, 0f), axes=[1], keepdims=true);
   let %enough = mul(${column('topP')}, %kept);
-  let %least = ${when('topP', `maximum(%few, @least(#29, ${2 ** 29}u, %zero, %bits, %weights, full(shape=[b, 1], value=${2 ** 30}), %enough))`, '%few')};
+  let %least = ${when('topP', `maximum(%few, @least(#${TURNS}, ${2 ** (BITS - DIGIT)}u, %zero, %bits, %weights, full(shape=[b, 1], value=${2 ** 30}), %enough))`, '%few')};
   %most = reduce_max(%weights, axes=[1], keepdims=true);
   %likely = greater_equal(%weights, mul(%most, ${column('minP')}));
   where(bitwise_and(greater_equal(%bits, %least), %likely), %scores, -1e30f)
 }
 
-private def @draw(${state}, %keys: ${keys}, %logits: ${rows('float32')}, %first: Tensor[(b,), int32],
+private def @draw(${state}, %logits: ${rows('float32')}, %noise: ${noise}, %step: Tensor[(1,), int32],
     %seen: ${rows('int32')}, %counts: ${rows('int32')}) -> Tensor[(b, 1), int32] {
   let %fair = ${when('penalties', '@penalized(%logits, %settings, %bias, %seen, %counts)', '%logits')};
   let %right = ${when('grammar', '@masked(%fair, %allowed)', '%fair')};
   let %scores = mul(%right, ${column('inverseTemperature')});
   let %kept = ${when('filters', '@filtered(%scores, %options, %settings)', '%scores')};
-  let %noisy = ${when('noise', `add(%kept, mul(@noise(%keys, %first), ${column('noise')}))`, '%kept')};
+  let %noisy = ${when('noise', `add(%kept, mul(reshape(gather(%noise, %step, axis=1), shape=[b, ${V}]), ${column('noise')}))`, '%kept')};
   cast(arg_max(%noisy, axis=1), to="int32")
 }
 
-private def @steps(%step: int, %count: int, ${state}, %keys: ${keys}, %tokens: Tensor[(b, ${CHUNK}), int32],
+// Which step it is is a tensor too: one that is made of an int would keep a call from being recorded.
+private def @steps(%i: int, %step: Tensor[(1,), int32], %count: int, ${state}, %noise: ${noise}, %tokens: Tensor[(b, ${CHUNK}), int32],
     %logprobs: Tensor[(b, ${CHUNK}), float32], %logits: ${rows('float32')}, %first: Tensor[(b,), int32],
     %seen: ${rows('int32')}, %counts: ${rows('int32')}, ${params})
     -> (Tensor[(b, ${CHUNK}), int32], Tensor[(b, ${CHUNK}), float32], ${rows('float32')}, ${rows('int32')}, ${cacheType.join(', ')}) {
-  if (int_lt(%step, %count)) {
-    let %token = @draw(%options, %settings, %bias, %allowed, %keys, %logits, %first, %seen, %counts);
-    let %at = broadcast_to(tensor_of(%step, dtype="int32"), shape=[b]);
+  if (int_lt(%i, %count)) {
+    let %token = @draw(%options, %settings, %bias, %allowed, %logits, %noise, %step, %seen, %counts);
+    let %at = broadcast_to(%step, shape=[b]);
     let %all = tensor_scatter(%tokens, %token, %at, axis=1);
     let %logprob = gather_elements(log_softmax(%logits), %token, axis=1);
     let %known = tensor_scatter(%logprobs, %logprob, %at, axis=1);
     let %counted = ${when('penalties', 'scatter_elements(%counts, %token, broadcast_to(1, shape=[b, 1]), axis=1, reduction="add")', '%counts')};
     let %decoded = @decode(%token, %first, broadcast_to(0, shape=[b]), ${values});
-    @steps(int_add(%step, #1), %count, %options, %settings, %bias, %allowed, %keys, %all, %known, %decoded.0,
+    @steps(int_add(%i, #1), add(%step, 1), %count, %options, %settings, %bias, %allowed, %noise, %all, %known, %decoded.0,
       add(%first, 1), %seen, %counted, ${fields(1)})
   } else {
     (%tokens, %logprobs, %logits, %counts, ${values})
   }
 }
 
-def @main(%count: int, ${state}, %keys: ${keys}, %logits: ${rows('float32')},
+def @main(%count: int, ${state}, %keys: ${tensor(['b', '2'], 'uint32')}, %logits: ${rows('float32')},
     %first: Tensor[(b,), int32], %seen: ${rows('int32')}, %counts: ${rows('int32')}, ${params},
     results=["tokens", "logprobs", "logits", "counts", ${quoted}]) {
   let %tokens = full(shape=[b, ${CHUNK}], value=0, dtype="int32");
   let %logprobs = full(shape=[b, ${CHUNK}], value=0, dtype="float32");
-  @steps(#0, %count, %options, %settings, %bias, %allowed, %keys, %tokens, %logprobs, %logits, %first, %seen, %counts,
+  let %noise = ${when('noise', '@noise(%keys, %first)', `full(shape=[b, ${CHUNK}, ${V}], value=0)`)};
+  let %step = full(shape=[1], value=0, dtype="int32");
+  @steps(#0, %step, %count, %options, %settings, %bias, %allowed, %noise, %tokens, %logprobs, %logits, %first, %seen, %counts,
     ${values})
 }
 `;

@@ -17,21 +17,22 @@ const WORDS: WordOperators<Expr> = {
 const UNIT = 2 ** -24;
 
 /**
- * `(keys: uint32 (b, 2), first: int32 (b,))` to numbers of the standard Gumbel distribution, float32 (b, vocabulary).
- * Number t of a row is of the first of Threefry's words under the row's key for the counter (t, first). So a seed and a
- * position decide it, on whatever device, in whatever batch and however often a generation was stopped and resumed.
+ * `(keys: uint32 (b, 2), first: int32 (b,))` to numbers of the standard Gumbel distribution, float32 (b, chunk, vocabulary).
+ * Number (i, t) of a row is of the first of Threefry's words under the row's key for the counter (t, first + i). So a seed and
+ * a position decide it, on whatever device, in whatever batch and however often a generation was stopped and resumed.
  */
-export function gumbelNoise(vocabulary: number): FunctionExpr {
+export function gumbelNoise(chunk: number, vocabulary: number): FunctionExpr {
   const keys = variable('keys', 'uint32', ['b', 2]);
   const first = variable('first', 'int32', ['b']);
-  const [left, right] = [0, 1].map((index) =>
-    call('slice', [keys], { starts: [0, index], ends: ['b', index + 1] }),
-  ) as [Expr, Expr];
-  const count = call('cast', [call('arange', [], { start: [0], size: [vocabulary] })], {
-    to: 'uint32',
-  });
-  const tokens = call('reshape', [count], { shape: [1, vocabulary] });
-  const positions = call('reshape', [call('cast', [first], { to: 'uint32' })], { shape: ['b', 1] });
+  const [left, right] = [0, 1].map((index) => {
+    const half = call('slice', [keys], { starts: [0, index], ends: ['b', index + 1] });
+    return call('reshape', [half], { shape: ['b', 1, 1] });
+  }) as [Expr, Expr];
+  const count = (size: number): Expr =>
+    call('cast', [call('arange', [], { start: [0], size: [size] })], { to: 'uint32' });
+  const tokens = call('reshape', [count(vocabulary)], { shape: [1, 1, vocabulary] });
+  const begin = call('reshape', [call('cast', [first], { to: 'uint32' })], { shape: ['b', 1, 1] });
+  const positions = WORDS.add(begin, call('reshape', [count(chunk)], { shape: [1, chunk, 1] }));
   const [bits] = threefry(WORDS, [left, right], [tokens, positions]);
   const upper = call('cast', [WORDS.shiftRight(bits, 8)], { to: 'float32' });
   const uniform = call('maximum', [call('mul', [upper, scalar(UNIT)]), scalar(UNIT / 2)]);

@@ -1,0 +1,67 @@
+import { expect, test, vi } from 'vitest';
+import { VirtualMachine } from '../runtime/virtual-machine.ts';
+import { openTestModel } from './testing/open-test-model.ts';
+import type { GenerateOptions } from './text-model.ts';
+
+/** Tokens of a chunk. */
+const CHUNK = 8;
+/** With the prompt less than the first room, so that nothing grows. */
+const LENGTH = 112;
+/** Until then buffers take their turns and calls are recorded. */
+const SETTLED = 5;
+
+const KINDS: Record<string, GenerateOptions> = {
+  likeliest: { temperature: 0 },
+  random: { seed: 1 },
+  filtered: { seed: 1, topK: 40, topP: 0.9 },
+  penalized: { seed: 1, presencePenalty: 0.5 },
+};
+
+/** The small model, and what its machine and device have done so far. */
+async function openCounted(device: 'wasm' | 'webgpu') {
+  const create = vi.spyOn(VirtualMachine, 'create');
+  const model = await openTestModel(device);
+  const machine = await create.mock.results[0]?.value;
+  const used = create.mock.calls[0]?.[1].devices?.[0];
+  create.mockRestore();
+  if (machine === undefined || used === undefined) throw new Error('no machine');
+  const counts = () => {
+    const { buffersCreated, bindGroupsCreated, pipelinesCreated, launches, readbacks } =
+      used.counters();
+    const { interpreted, replayed } = machine.replays();
+    const made = { buffersCreated, bindGroupsCreated, pipelinesCreated };
+    return { ...made, launches, readbacks, interpreted, replayed };
+  };
+  return { model, counts };
+}
+
+test.each(['wasm', 'webgpu'] as const)(
+  'a chunk makes nothing and is replayed on %s',
+  async (device) => {
+    const { model, counts } = await openCounted(device);
+    for (const [kind, options] of Object.entries(KINDS)) {
+      const chunks: ReturnType<typeof counts>[] = [];
+      let count = 0;
+      const generation = model.generate([5, 200, 311, 17, 54], { ...options, maxTokens: LENGTH });
+      for await (const _ of generation.tokens()) if (count++ % CHUNK === 0) chunks.push(counts());
+      // The last chunks are begun as the ones before them are read.
+      expect(chunks.length, kind).toBeGreaterThan(SETTLED + 4);
+      const settled = chunks.slice(SETTLED, -1);
+      const launches = new Set<number>();
+      for (const [i, after] of settled.entries()) {
+        const before = settled[i - 1];
+        if (before === undefined) continue;
+        launches.add(after.launches - before.launches);
+        expect(after, `${kind}, chunk ${i + SETTLED}`).toEqual({
+          ...before,
+          launches: after.launches,
+          readbacks: before.readbacks + 2,
+          replayed: before.replayed + 1,
+        });
+      }
+      // As many at the begin of a text as at its end.
+      expect(launches.size, kind).toBe(1);
+    }
+    await model.dispose();
+  },
+);
