@@ -1,0 +1,195 @@
+import { CompileLimitError } from '../../core/errors.ts';
+import type { RuleFacts } from './analyse-rules.ts';
+import { type Expression, type ListItem, type Rules, repeat, text } from './expression.ts';
+import { type ByteRange, utf8Ranges } from './utf8-ranges.ts';
+
+/** Units of a counted rule without an upper bound; so many are never read. */
+export const UNBOUNDED = 0x7fffffff;
+
+/** A rule by its place in the list of automata, and how many units it has if it is counted. */
+export interface RuleCall {
+  readonly rule: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** A state of a nondeterministic automaton over bytes and rules. */
+export interface NfaState {
+  /** States that are reached without reading anything. */
+  readonly free: number[];
+  readonly bytes: { readonly range: ByteRange; readonly target: number }[];
+  /** Rules that are read here; each reads at least one byte. */
+  readonly calls: (RuleCall & { readonly target: number })[];
+}
+
+/** The automaton of one rule. */
+export interface RuleNfa {
+  readonly states: readonly NfaState[];
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Repetitions are written out, so a short grammar can be a large automaton. */
+const MAX_PART_COUNT = 150_000;
+
+/**
+ * Builds the automata of the separate and the counted rules of a grammar, by Thompson's construction.
+ * Throws CompileLimitError when they are too large with repetitions written out.
+ */
+export class NfaBuilder {
+  readonly #encoder = new TextEncoder();
+  readonly #ruleIndices: ReadonlyMap<string, number>;
+  #states: NfaState[] = [];
+  #partCount = 0;
+
+  readonly #rules: Rules;
+  readonly #facts: RuleFacts;
+
+  constructor(rules: Rules, facts: RuleFacts) {
+    this.#rules = rules;
+    this.#facts = facts;
+
+    const names = [...facts.separate, ...facts.counted.map(({ name }) => name)];
+    this.#ruleIndices = new Map(names.map((name, index) => [name, index]));
+  }
+
+  /** The separate rules in their order, then the counted ones, each as any number of units and the end. */
+  buildAll(): RuleNfa[] {
+    return [
+      ...this.#facts.separate.map((name) => this.#build((start) => this.#addRule(name, start))),
+      ...this.#facts.counted.map(({ unit, end }) =>
+        this.#build((start) => this.#add(text(end), this.#add(repeat(unit, 0), start))),
+      ),
+    ];
+  }
+
+  #build(add: (start: number) => number): RuleNfa {
+    this.#states = [];
+    const start = this.#addState();
+    const end = add(start);
+    return { states: this.#states, start, end };
+  }
+
+  /** Adds states for an expression that begins at a state, and returns the one where it ends. */
+  #add(expression: Expression, from: number): number {
+    this.#partCount++;
+    if (this.#partCount > MAX_PART_COUNT) {
+      throw new CompileLimitError({
+        where: 'grammar',
+        got: `more than ${MAX_PART_COUNT} parts, with repetitions written out`,
+        expected: 'at most so many',
+        remedy: 'Use smaller numbers of repetitions, or * and +, which need one part.',
+      });
+    }
+    switch (expression.kind) {
+      case 'text':
+        return this.#encoder
+          .encode(expression.text)
+          .reduce((state, byte) => this.#addBytes(state, [byte, byte]), from);
+      case 'character':
+        return this.#addAlternatives(from, utf8Ranges(expression.set), (start, ranges) =>
+          ranges.reduce((state, range) => this.#addBytes(state, range), start),
+        );
+      case 'sequence':
+        return expression.parts.reduce((state, part) => this.#add(part, state), from);
+      case 'choice':
+        return this.#addAlternatives(from, expression.options, (start, option) =>
+          this.#add(option, start),
+        );
+      case 'repeat':
+        return this.#addRepeat(expression, from);
+      case 'list':
+        return this.#addList(expression.items, expression.separator, from);
+      case 'counted':
+        return this.#addCall(expression.name, from, expression);
+      case 'rule':
+        return this.#facts.inlined.has(expression.name)
+          ? this.#addRule(expression.name, from)
+          : this.#addCall(expression.name, from, { min: 0, max: UNBOUNDED });
+      default:
+        return expression satisfies never;
+    }
+  }
+
+  #addRule(name: string, from: number): number {
+    return this.#add(this.#rules.rules.get(name) ?? { kind: 'choice', options: [] }, from);
+  }
+
+  /** Called rules read at least one byte, so an empty one is stepped over here. */
+  #addCall(name: string, from: number, units: Pick<RuleCall, 'min' | 'max'>): number {
+    const target = this.#addState();
+    const rule = this.#ruleIndices.get(name) ?? 0;
+    const max = Math.min(units.max, UNBOUNDED);
+    this.#state(from).calls.push({ rule, min: Math.min(units.min, UNBOUNDED), max, target });
+    if (this.#facts.nullable.has(name)) this.#link(from, target);
+    return target;
+  }
+
+  #addAlternatives<T>(
+    from: number,
+    alternatives: readonly T[],
+    add: (from: number, alternative: T) => number,
+  ): number {
+    const end = this.#addState();
+    for (const alternative of alternatives) this.#link(add(from, alternative), end);
+    return end;
+  }
+
+  #addRepeat({ body, min, max }: Expression & { kind: 'repeat' }, from: number): number {
+    let state = from;
+    for (let i = 0; i < min; i++) state = this.#add(body, state);
+    const end = this.#addState();
+    if (max === Number.POSITIVE_INFINITY) {
+      const loop = this.#addState();
+      this.#link(state, loop);
+      this.#link(this.#add(body, loop), loop);
+      this.#link(loop, end);
+      return end;
+    }
+    for (let i = min; i < max; i++) {
+      this.#link(state, end);
+      state = this.#add(body, state);
+    }
+    this.#link(state, end);
+    return end;
+  }
+
+  /** Two states before each item, so that n optional items take a number of states linear in n. */
+  #addList(items: readonly ListItem[], separator: Expression, from: number): number {
+    /** Where nothing was read yet, if that is possible, and where an item was. */
+    let first: number | undefined = from;
+    let later = this.#addState();
+    for (const { body, isRequired } of items) {
+      const start = this.#addState();
+      const end = this.#addState();
+      if (first !== undefined) this.#link(first, start);
+      this.#link(this.#add(separator, later), start);
+      this.#link(this.#add(body, start), end);
+      if (isRequired) first = undefined;
+      else this.#link(later, end);
+      later = end;
+    }
+    if (first !== undefined) this.#link(first, later);
+    return later;
+  }
+
+  #addBytes(from: number, range: ByteRange): number {
+    const target = this.#addState();
+    this.#state(from).bytes.push({ range, target });
+    return target;
+  }
+
+  #addState(): number {
+    return this.#states.push({ free: [], bytes: [], calls: [] }) - 1;
+  }
+
+  #link(from: number, to: number): void {
+    this.#state(from).free.push(to);
+  }
+
+  #state(index: number): NfaState {
+    const state = this.#states[index];
+    if (state === undefined) throw new Error(`internal: no state ${index}`);
+    return state;
+  }
+}

@@ -1,0 +1,97 @@
+import type { CodePointSet } from './code-points.ts';
+
+/** A part of a grammar. It describes a set of texts, which are matched as UTF-8. */
+export type Expression =
+  | { readonly kind: 'text'; readonly text: string }
+  /** One code point of a set. */
+  | { readonly kind: 'character'; readonly set: CodePointSet }
+  | { readonly kind: 'sequence'; readonly parts: readonly Expression[] }
+  | { readonly kind: 'choice'; readonly options: readonly Expression[] }
+  /** From `min` to `max` times, where `max` may be Infinity. */
+  | {
+      readonly kind: 'repeat';
+      readonly body: Expression;
+      readonly min: number;
+      readonly max: number;
+    }
+  | Counted
+  | { readonly kind: 'list'; readonly items: readonly ListItem[]; readonly separator: Expression }
+  | { readonly kind: 'rule'; readonly name: string };
+
+/**
+ * From `min` to `max` units, then the text `end`, as in the characters of a JSON string and the quote
+ * behind them. The number of units is counted while they are read, instead of written out, so large
+ * numbers cost nothing. No unit may begin with the first byte of `end`, or be the start of another one.
+ */
+export interface Counted {
+  readonly kind: 'counted';
+  /** Names the pair of unit and end, which share an automaton whatever their numbers are. */
+  readonly name: string;
+  /** An expression without rules. */
+  readonly unit: Expression;
+  /** One ASCII character. */
+  readonly end: string;
+  readonly min: number;
+  readonly max: number;
+}
+
+/**
+ * An item of a list, never empty. Items come in order, with the separator between those that are
+ * there. A list of n optional items has 2^n forms; its automaton has a few states for each item.
+ */
+export interface ListItem {
+  readonly body: Expression;
+  readonly isRequired: boolean;
+}
+
+/** Rules by name. The text that a grammar describes is one of its rule `root`. */
+export interface Rules {
+  readonly root: string;
+  readonly rules: ReadonlyMap<string, Expression>;
+}
+
+/** The empty text. */
+export const EMPTY: Expression = { kind: 'sequence', parts: [] };
+
+export const text = (value: string): Expression => ({ kind: 'text', text: value });
+
+export const character = (set: CodePointSet): Expression => ({ kind: 'character', set });
+
+export const rule = (name: string): Expression => ({ kind: 'rule', name });
+
+export const optional = (body: Expression): Expression => repeat(body, 0, 1);
+
+export function sequence(...parts: readonly Expression[]): Expression {
+  const [only] = parts;
+  return only !== undefined && parts.length === 1 ? only : { kind: 'sequence', parts };
+}
+
+export function choice(...options: readonly Expression[]): Expression {
+  const [only] = options;
+  return only !== undefined && options.length === 1 ? only : { kind: 'choice', options };
+}
+
+export function repeat(body: Expression, min: number, max = Number.POSITIVE_INFINITY): Expression {
+  return { kind: 'repeat', body, min, max };
+}
+
+/** The expressions directly inside another one. */
+export function partsOf(expression: Expression): readonly Expression[] {
+  switch (expression.kind) {
+    case 'text':
+    case 'character':
+    case 'counted':
+    case 'rule':
+      return [];
+    case 'sequence':
+      return expression.parts;
+    case 'choice':
+      return expression.options;
+    case 'repeat':
+      return [expression.body];
+    case 'list':
+      return [expression.separator, ...expression.items.map(({ body }) => body)];
+    default:
+      return expression satisfies never;
+  }
+}

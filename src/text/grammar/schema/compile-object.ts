@@ -1,0 +1,48 @@
+import { UsageError } from '../../../core/errors.ts';
+import { type Expression, type ListItem, rule, text } from '../expression.ts';
+import type { SchemaContext } from './schema-context.ts';
+import { ANY_OBJECT } from './json-layout.ts';
+import { jsonStringExcept } from './json-string.ts';
+import type { JsonSchema, SchemaObject } from './schema-types.ts';
+
+/** Objects: the listed properties in their order, then additional ones. */
+export function compileObject(schema: SchemaObject, context: SchemaContext): Expression {
+  const { document, layout } = context;
+  const properties = new Map(document.propertiesOf(schema));
+  const required = document.requiredOf(schema);
+  const additional = additionalProperties(schema, context);
+  for (const name of required) {
+    if (!properties.has(name)) properties.set(name, additional);
+  }
+  if (properties.size === 0 && additional === true) return rule(ANY_OBJECT);
+  const items: ListItem[] = [];
+  for (const [name, value] of properties) {
+    const isRequired = required.includes(name);
+    if (value === false) {
+      if (isRequired) throw noValue(schema, name, context);
+      continue;
+    }
+    const key = text(JSON.stringify(name));
+    items.push({ body: layout.member(key, context.value(value, schema)), isRequired });
+  }
+  if (additional !== false) {
+    const key = jsonStringExcept([...properties.keys()]);
+    const member = layout.member(key, context.value(additional, schema));
+    items.push({ body: layout.separated(member, 1), isRequired: false });
+  }
+  return layout.bracketed('{}', { kind: 'list', items, separator: layout.comma });
+}
+
+/** Where the keyword is missing, an object with listed properties has no others. */
+function additionalProperties(schema: SchemaObject, { document }: SchemaContext): JsonSchema {
+  const given = document.schemaAt(schema, 'additionalProperties');
+  return given ?? !Object.hasOwn(schema, 'properties');
+}
+
+function noValue(schema: SchemaObject, name: string, { document }: SchemaContext): UsageError {
+  return new UsageError({
+    where: document.pointer(schema, 'required'),
+    got: `${JSON.stringify(name)}, which may have no value`,
+    expected: 'properties that are listed, or additionalProperties',
+  });
+}

@@ -1,0 +1,204 @@
+import { UnsupportedError, UsageError } from '../../../core/errors.ts';
+import { choice, type Expression, type Rules, rule, text } from '../expression.ts';
+import { MAX_NESTING } from '../text-cursor.ts';
+import { compileArray } from './compile-array.ts';
+import { compileNumber } from './compile-number.ts';
+import { compileObject } from './compile-object.ts';
+import { compileString } from './compile-string.ts';
+import { areDisjoint } from './disjoint-schemas.ts';
+import { ANY_VALUE, JsonLayout, type JsonSpace } from './json-layout.ts';
+import { mergeSchemas } from './merge-schemas.ts';
+import type { SchemaContext } from './schema-context.ts';
+import { SchemaDocument } from './schema-document.ts';
+import {
+  CONSTRAINTS,
+  hasType,
+  type JsonSchema,
+  type SchemaObject,
+  type TypeName,
+  typeOfValue,
+  typesByKeywords,
+} from './schema-types.ts';
+
+/**
+ * The texts of all JSON values that have a schema. As in OpenAI's strict mode, an object has the listed
+ * properties in their order, and others behind them only if `additionalProperties` allows them; those
+ * that are not required may be missing. Likewise an array has no items beyond `prefixItems` unless
+ * `items` is there. A schema without `type` is about the types that its keywords are about.
+ *
+ * Throws UnsupportedError with a JSON pointer for what cannot be followed, ParseError for keywords
+ * that are no JSON schema, and UsageError for schemas that no value has.
+ */
+export function compileSchema(schema: JsonSchema, space: JsonSpace): Rules {
+  return new SchemaCompiler(schema, space).compile();
+}
+
+class SchemaCompiler implements SchemaContext {
+  readonly document: SchemaDocument;
+  readonly layout: JsonLayout;
+  readonly #rules: Map<string, Expression>;
+  #depth = 0;
+
+  constructor(schema: JsonSchema, space: JsonSpace) {
+    this.document = new SchemaDocument(schema);
+    this.layout = new JsonLayout(space);
+    this.#rules = this.layout.rules();
+  }
+
+  compile(): Rules {
+    const root = this.#addRule('#', this.document.root, {});
+    return { root, rules: this.#rules };
+  }
+
+  value(schema: JsonSchema, holder: SchemaObject): Expression {
+    if (schema === true) return rule(ANY_VALUE);
+    if (schema === false) {
+      const where = this.document.pointer(holder);
+      throw new UsageError({
+        where,
+        got: 'the schema false',
+        expected: 'one that a value can have',
+      });
+    }
+    if (this.#depth === MAX_NESTING) {
+      const where = this.document.pointer(schema);
+      const expected = `at most ${MAX_NESTING} schemas inside each other`;
+      throw new UnsupportedError({ where, got: 'one more', expected });
+    }
+    this.#depth++;
+    const expression = this.#object(schema);
+    this.#depth--;
+    return expression;
+  }
+
+  sharedValue(schema: JsonSchema, holder: SchemaObject): Expression {
+    if (typeof schema === 'boolean') return this.value(schema, holder);
+    return rule(this.#addRule(`items of ${this.document.pointer(holder)}`, schema, holder));
+  }
+
+  /** Adds a rule before it is compiled, because it may refer to itself. */
+  #addRule(name: string, schema: JsonSchema, holder: SchemaObject): string {
+    if (this.#rules.has(name)) return name;
+    this.#rules.set(name, choice());
+    this.#rules.set(name, this.value(schema, holder));
+    return name;
+  }
+
+  #object(schema: SchemaObject): Expression {
+    this.document.requireKeywords(schema);
+    const { $ref: ref, allOf, anyOf, oneOf, ...rest } = schema;
+    const hasRest = Object.keys(rest).some((keyword) => CONSTRAINTS.has(keyword));
+    if (
+      ref !== undefined &&
+      !hasRest &&
+      allOf === undefined &&
+      anyOf === undefined &&
+      oneOf === undefined
+    ) {
+      const { pointer, target } = this.document.resolve(schema);
+      return rule(this.#addRule(pointer, target, schema));
+    }
+    if (ref !== undefined || allOf !== undefined) return this.#all(schema);
+    if (anyOf !== undefined) return this.#any(schema, 'anyOf');
+    if (oneOf !== undefined) return this.#any(schema, 'oneOf');
+    if (Object.hasOwn(schema, 'const')) return this.#values(schema, [schema['const']]);
+    const values = schema['enum'];
+    if (values === undefined) return this.#byType(schema);
+    if (!Array.isArray(values)) throw this.document.invalid(schema, 'enum', 'a list of values');
+    return this.#values(schema, values);
+  }
+
+  /** Merges a schema with those that its `allOf` and `$ref` add. */
+  #all(schema: SchemaObject): Expression {
+    let merged: SchemaObject | undefined;
+    const pending: JsonSchema[] = [schema];
+    const seen = new Set<JsonSchema>();
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      if (next === true) continue;
+      if (next === false) return this.value(false, schema);
+      if (seen.has(next)) continue;
+      seen.add(next);
+      this.document.requireKeywords(next);
+      const { $ref: ref, allOf: _, ...rest } = next;
+      if (ref !== undefined) pending.push(this.document.resolve(next).target);
+      pending.push(...(this.document.schemasAt(next, 'allOf') ?? []));
+      const own = this.document.derive(rest, next);
+      merged = merged === undefined ? own : mergeSchemas(merged, own, this.document);
+    }
+    return this.value(merged ?? true, schema);
+  }
+
+  /** The keywords beside `anyOf` and `oneOf` hold in each alternative. */
+  #any(schema: SchemaObject, keyword: 'anyOf' | 'oneOf'): Expression {
+    const { [keyword]: _, ...rest } = schema;
+    const common = this.document.derive(rest, schema);
+    const options = this.document.schemasAt(schema, keyword) ?? [];
+    if (keyword === 'oneOf') this.#requireDisjoint(schema, options);
+    const hasCommon = Object.keys(rest).some((name) => CONSTRAINTS.has(name));
+    const merged = (option: JsonSchema): JsonSchema =>
+      hasCommon ? this.document.derive({ allOf: [common, option] }, schema) : option;
+    return choice(...options.map((option) => this.value(merged(option), schema)));
+  }
+
+  #requireDisjoint(schema: SchemaObject, options: readonly JsonSchema[]): void {
+    for (const [i, option] of options.entries()) {
+      for (const [j, other] of options.slice(0, i).entries()) {
+        if (areDisjoint(option, other, this)) continue;
+        const got = `alternatives ${j} and ${i}, which a value may have both`;
+        const expected =
+          'alternatives that differ in their types or in a required constant, or anyOf';
+        throw this.document.unsupported(schema, 'oneOf', got, expected);
+      }
+    }
+  }
+
+  #values(schema: SchemaObject, values: readonly unknown[]): Expression {
+    const types = this.document.typesOf(schema);
+    const other = Object.keys(schema).find(
+      (keyword) => CONSTRAINTS.has(keyword) && !['type', 'enum', 'const'].includes(keyword),
+    );
+    if (other !== undefined) {
+      throw this.document.unsupported(schema, other, `${other} beside values`, 'type, or nothing');
+    }
+    const known = schema['enum'];
+    const allowed = values.filter(
+      (value) =>
+        (types === undefined || hasType(types, typeOfValue(value))) &&
+        (!Array.isArray(known) ||
+          known.some((item) => JSON.stringify(item) === JSON.stringify(value))),
+    );
+    if (allowed.length === 0) {
+      const where = this.document.pointer(schema);
+      throw new UsageError({ where, got: 'no value of its type', expected: 'at least one' });
+    }
+    return choice(...allowed.map((value) => text(JSON.stringify(value) ?? 'null')));
+  }
+
+  #byType(schema: SchemaObject): Expression {
+    const types = this.document.typesOf(schema) ?? typesByKeywords(schema);
+    if (types.length === 0) return rule(ANY_VALUE);
+    // Every integer is a number.
+    const distinct = types.filter((type) => type !== 'integer' || !types.includes('number'));
+    return choice(...distinct.map((type) => this.#ofType(schema, type)));
+  }
+
+  #ofType(schema: SchemaObject, type: TypeName): Expression {
+    switch (type) {
+      case 'null':
+        return text('null');
+      case 'boolean':
+        return choice(text('true'), text('false'));
+      case 'string':
+        return compileString(schema, this.document);
+      case 'number':
+      case 'integer':
+        return compileNumber(schema, type, this.document);
+      case 'array':
+        return compileArray(schema, this);
+      case 'object':
+        return compileObject(schema, this);
+      default:
+        return type satisfies never;
+    }
+  }
+}
