@@ -73,6 +73,40 @@ describe('a decoder is opened by the head of its file', () => {
   });
 });
 
+test('LongRoPE has the factors of the context that is asked for', () => {
+  const scaling = { type: 'longrope', short_factor: [1, 1, 1, 1], long_factor: [1, 2, 3, 4] };
+  const config = {
+    ...CONFIG,
+    model_type: 'phi3',
+    original_max_position_embeddings: 32,
+    rope_scaling: scaling,
+  };
+  const phi3 = randomDecoder(config, 1);
+  const factors = ['short', 'long'].map((length) => ({
+    name: `rope_factors_${length}.weight`,
+    shape: [4],
+    type: 'F32',
+    bytes: new Uint8Array(16),
+  }));
+  const original = { 'rope.scaling.original_context_length': 32 };
+  const gguf = readGguf(ggufOf(phi3, original, factors)) as GgufHead;
+  const { tensors } = readSafetensors(safetensorsOf(phi3)) as SafetensorsHead;
+  for (const [contextLength, length] of [
+    [32, 'short'],
+    [33, 'long'],
+    [undefined, 'long'],
+  ] as const) {
+    const fromGguf = openGguf(gguf, { contextLength });
+    expect(fromGguf.config.rotary.factors).toBe(`rope_factors_${length}.weight`);
+    expect(fromGguf.tensors.filter(({ name }) => name.startsWith('rope'))).toHaveLength(1);
+    const fromConfig = openTransformers(JSON.stringify(config), tensors, { contextLength });
+    expect(fromConfig.config.rotary.factors).toEqual(scaling[`${length}_factor`]);
+    expect(fromConfig.config.rotary.magnitude).toBeCloseTo(
+      Math.sqrt(1 + Math.log(2) / Math.log(32)),
+    );
+  }
+});
+
 describe('one error says all that is lacking', () => {
   test('of a GGUF file', () => {
     const head = readGguf(

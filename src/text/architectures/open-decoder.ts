@@ -12,7 +12,10 @@ import { TransformersNames } from './transformers-names.ts';
 
 /** How a decoder is opened. */
 export interface OpenOptions {
-  /** Positions that it is to reach, up to the model's own number, which is the default. */
+  /**
+   * Positions that it is to reach, up to the model's own number, which is the default. LongRoPE has other factors
+   * where they are more than the original ones.
+   */
   readonly contextLength?: number | undefined;
 }
 
