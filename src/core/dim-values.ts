@@ -4,21 +4,24 @@ import type { Shape } from './shape.ts';
 /** Values and equations of dimensions that are known from types and their shapes. */
 export class DimValues {
   readonly #symbols = new Map<string, number>();
-  readonly #dims = new Map<string, number>();
+  readonly #dims = new Map<string, readonly [Dim, number]>();
 
   learn(dims: readonly Dim[], sizes: Shape | undefined): void {
     for (const [axis, dim] of dims.entries()) {
       const size = sizes?.[axis];
-      if (size === undefined || typeof dim === 'number') continue;
-      this.#dims.set(formatDim(dim), size);
-      this.#solve(dim, size);
+      if (size !== undefined) this.#dims.set(formatDim(dim), [dim, size]);
+    }
+    // A symbol may be what an equation that came before was short of.
+    for (let count = -1; count !== this.#symbols.size; ) {
+      count = this.#symbols.size;
+      for (const [dim, size] of this.#dims.values()) this.#solve(dim, size);
     }
   }
 
   of(dim: Dim): number | undefined {
-    const known = typeof dim === 'object' ? this.#dims.get(formatDim(dim)) : undefined;
-    if (known !== undefined) return known;
     if (typeof dim !== 'object') return evaluateDim(dim, this.#symbols);
+    const known = this.#dims.get(formatDim(dim));
+    if (known !== undefined) return known[1];
     const left = this.of(dim.left);
     const right = this.of(dim.right);
     if (left === undefined || right === undefined) return undefined;
@@ -30,15 +33,11 @@ export class DimValues {
     if (typeof dim === 'string' && dim !== '?') this.#symbols.set(dim, value);
     if (typeof dim !== 'object') return;
     const left = this.of(dim.left);
-    const right = this.of(dim.right);
-    if (left === undefined && right !== undefined) {
-      if (dim.op === 'add') this.#solve(dim.left, value - right);
-      if (dim.op === 'sub') this.#solve(dim.left, value + right);
-      if (dim.op === 'mul' && right !== 0) this.#solve(dim.left, value / right);
-    } else if (left !== undefined && right === undefined) {
-      if (dim.op === 'add') this.#solve(dim.right, value - left);
-      if (dim.op === 'sub') this.#solve(dim.right, left - value);
-      if (dim.op === 'mul' && left !== 0) this.#solve(dim.right, value / left);
-    }
+    const known = left ?? this.of(dim.right);
+    const open = left === undefined ? dim.left : dim.right;
+    if (known === undefined || this.of(open) !== undefined) return;
+    if (dim.op === 'add') this.#solve(open, value - known);
+    if (dim.op === 'sub') this.#solve(open, open === dim.left ? value + known : known - value);
+    if (dim.op === 'mul' && known !== 0) this.#solve(open, value / known);
   }
 }

@@ -48,6 +48,30 @@ test('finds the symbol of a sum or product', () => {
   expect(call?.attributes).toEqual({ starts: [4], ends: [5] });
 });
 
+test('finds symbols in any order of equations, the same that are missed ahead', () => {
+  const sum: Dim = { op: 'add', left: 'm', right: 'n' };
+  const less: Dim = { op: 'mul', left: 'n', right: -1 };
+  const pad = primitive('pad', { pads: [0, less] }, { from: [sum], to: ['m'] });
+  const [call] = bindAttributes(pad, { params: [[7]], results: [[5]] }, CORE_OPERATORS);
+  expect(call?.attributes).toEqual({ pads: [0, -2] });
+  expect(undetermined(pad)).toEqual([]);
+  expect(undeterminedSymbols(pad.body, pad.params, CORE_OPERATORS)).toEqual(['n']);
+});
+
+test('solves differences from both sides', () => {
+  const [before, after]: Dim[] = [
+    { op: 'sub', left: 'n', right: 3 },
+    { op: 'sub', left: 9, right: 'm' },
+  ];
+  const slice = primitive(
+    'slice',
+    { starts: ['n'], ends: ['m'] },
+    { from: [before ?? 0], to: [after ?? 0] },
+  );
+  const [call] = bindAttributes(slice, { params: [[4]], results: [[2]] }, CORE_OPERATORS);
+  expect(call?.attributes).toEqual({ starts: [7], ends: [7] });
+});
+
 test('names what does not follow', () => {
   const slice = primitive('slice', { starts: ['n'], ends: [9] }, { from: [9], to: ['k'] });
   expect(undetermined(slice)).toEqual(['n']);
