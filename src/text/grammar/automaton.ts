@@ -1,5 +1,6 @@
 import { CompileLimitError, UsageError } from '../../core/errors.ts';
 import { analyseRules } from './analyse-rules.ts';
+import { countRepetitions } from './count-repetitions.ts';
 import { NfaBuilder, type RuleCall } from './byte-nfa.ts';
 import { type DfaState, determinize, MAX_SUBSET_SIZES } from './determinize.ts';
 import type { Rules } from './expression.ts';
@@ -50,7 +51,8 @@ const MAX_STATE_COUNT = 0xffff;
  * Throws UnsupportedError for left recursion, CompileLimitError for a grammar that needs more than
  * 65,535 states, and UsageError for one that no text can satisfy.
  */
-export function buildAutomaton(rules: Rules): Automaton {
+export function buildAutomaton(written: Rules): Automaton {
+  const rules = countRepetitions(written);
   const facts = analyseRules(rules);
   const nfas = new NfaBuilder(rules, facts);
   const budget = { remaining: MAX_SUBSET_SIZES };

@@ -31,6 +31,13 @@ const rulesWith = (
 const GRAMMARS: Readonly<Record<string, Rules>> = {
   'texts with common starts': rulesOf({ regex: 'the(re|n|ory)? (cat|car|cart|é|ê)s?' }),
   'any characters': rulesOf({ regex: /(.|\n){0,6}x/s }),
+  'repetitions that are counted': rulesOf({
+    ebnf: String.raw`root ::= "\"" [^"]{2,9} "\"" | "(" ([a-z] | "--" | "-)"){3,20} ")!" | "x"{8,} "y"`,
+  }),
+  'a pattern with escapes': rulesOf({ schema: { type: 'string', pattern: '^[^b]{1,10}$' } }),
+  'repetitions that cannot be counted': rulesOf({
+    ebnf: 'root ::= [a-z]{0,9} "a" | ("b" | "bb" | "c"){2,9} ")"',
+  }),
   'an expression whose end is open': rulesOf({ regex: '[a-z]*[a-f]{3}' }),
   'a bracket grammar': rulesOf({ ebnf: 'root ::= ("(" root ")" | "[" root "]" | "a")*' }),
   'a palindrome': rulesOf({ ebnf: 'root ::= "a" root "a" | "b" root "b" | "c" | ""' }),
