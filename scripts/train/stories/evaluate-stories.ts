@@ -1,6 +1,8 @@
 // Measures public/models/stories: stories that it writes, and questions about stories that no step saw.
 //
-//   node scripts/run-ts.mjs scripts/train/stories/evaluate-stories.ts
+//   node scripts/run-ts.mjs scripts/train/stories/evaluate-stories.ts [--wrong]
+//
+// --wrong prints the questions that it answers wrongly.
 import { readFileSync } from 'node:fs';
 import { seededRandom } from '../../../src/core/random.ts';
 import { BytePairs, END } from './byte-pairs.ts';
@@ -14,11 +16,14 @@ const FOLDER = new URL('../../../public/models/stories/', import.meta.url);
 const SAMPLES = 100;
 const TEMPERATURE = 0.8;
 const QUESTIONS = 200;
+/** Pairs of questions that differ in a name or a thing alone. */
+const TWINS = 50;
 const SEED = 5;
 const MOST_TOKENS = 160;
 const REQUIRED = { parsed: 0.9, right: 0.8 };
 
-export async function main(): Promise<number> {
+export async function main(args: string[]): Promise<number> {
+  const printsWrong = args.includes('--wrong');
   const pairs = BytePairs.fromJson(readFileSync(new URL('tokenizer.json', FOLDER), 'utf8'));
   const reader = await StoryReader.open(
     readFileSync(new URL('model_fp16.weft', FOLDER)),
@@ -26,8 +31,12 @@ export async function main(): Promise<number> {
   );
   const parsed = await countParsed(reader, pairs);
   console.log(`${parsed} of ${SAMPLES} stories at temperature ${TEMPERATURE} parse by the grammar`);
-  const right = await countRight(reader, pairs);
+  const right = await countRight(reader, pairs, printsWrong);
   console.log(`${right} of ${QUESTIONS} held-out questions are answered right`);
+  const apart = await countToldApart(reader, pairs);
+  console.log(
+    `${apart} of ${TWINS} pairs of questions of one kind with different answers are told apart`,
+  );
   await reader.dispose();
   return parsed >= REQUIRED.parsed * SAMPLES && right >= REQUIRED.right * QUESTIONS ? 0 : 1;
 }
@@ -77,7 +86,11 @@ function sample(logits: Float32Array, chance: number): number {
   );
 }
 
-async function countRight(reader: StoryReader, pairs: BytePairs): Promise<number> {
+async function countRight(
+  reader: StoryReader,
+  pairs: BytePairs,
+  printsWrong: boolean,
+): Promise<number> {
   const source = new StorySource(SEED, 'held out');
   const kinds = new Map<string, { right: number; all: number }>();
   let right = 0;
@@ -85,13 +98,39 @@ async function countRight(reader: StoryReader, pairs: BytePairs): Promise<number
     const { events, questions } = source.next();
     const [{ question, answer } = { question: '', answer: '' }] = questions;
     const given = await answerGreedily(reader, pairs, `${events}\n${question}`);
-    const kind = /^\w+ \w+( the)?/.exec(question)?.[0] ?? '';
+    const kind = kindOf(question);
     const count = kinds.get(kind) ?? { right: 0, all: 0 };
     kinds.set(kind, { right: count.right + Number(given === answer), all: count.all + 1 });
     if (given === answer) right++;
+    else if (printsWrong) console.log(`${events}\n${question}${given}  (${answer.trim()})`);
   }
   for (const [kind, count] of kinds) console.log(`${kind} …?  ${count.right} of ${count.all}`);
   return right;
+}
+
+const kindOf = (question: string): string => /^\w+ \w+( the)?/.exec(question)?.[0] ?? '';
+
+/** How many pairs of questions of a kind about a story, with different right answers, it answers differently. */
+async function countToldApart(reader: StoryReader, pairs: BytePairs): Promise<number> {
+  const source = new StorySource(SEED, 'held out');
+  let [apart, asked] = [0, 0];
+  while (asked < TWINS) {
+    const { events, questions } = source.next();
+    const [first] = questions;
+    if (first === undefined) continue;
+    const other = questions.find(
+      ({ question, answer }) =>
+        kindOf(question) === kindOf(first.question) && answer !== first.answer,
+    );
+    if (other === undefined) continue;
+    const given = new Set<string>();
+    for (const { question } of [first, other]) {
+      given.add(await answerGreedily(reader, pairs, `${events}\n${question}`));
+    }
+    asked++;
+    if (given.size > 1) apart++;
+  }
+  return apart;
 }
 
 /** What follows a text, to the end of its line: the likeliest token again and again. */
