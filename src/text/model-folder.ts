@@ -53,7 +53,9 @@ export const filesAt =
 function parse(name: string, bytes: Uint8Array): JsonObject {
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    if (typeof value === 'object' && value !== null) return value as JsonObject;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      return value as JsonObject;
+    }
   } catch (cause) {
     throw new FormatError(
       { where: name, got: 'no JSON', expected: 'an object in JSON' },

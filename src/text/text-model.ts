@@ -1,7 +1,9 @@
+import { checkOptions, COUNT } from '../client/check-options.ts';
 import { Session } from '../client/session.ts';
 import type { LoadOptions } from '../client/session-options.ts';
 import { UsageError } from '../core/errors.ts';
 import type { LoadProgress } from '../worker/protocol.ts';
+import { checkPrompt, GENERATE_OPTIONS } from './generate-options.ts';
 import { Generation } from './text-generation.ts';
 import { generateTokens, type TokenConstraint } from './generation.ts';
 import {
@@ -90,6 +92,7 @@ export class TextModel {
     options: TextLoadOptions = {},
   ): Promise<TextModel> {
     const { file = 'model.weft', conversations = 4, signal, onProgress, ...place } = options;
+    checkOptions('TextModel.load', { conversations }, { conversations: COUNT });
     const read = typeof source === 'function' ? source : filesAt(folderOf(source));
     const folder = readModelFolder(read, signal);
     // Whoever needs it reports a failure.
@@ -139,10 +142,9 @@ export class TextModel {
 
   /** Goes on with a text, or with tokens. It begins when somebody iterates. */
   generate(prompt: string | readonly number[], options: GenerateOptions = {}): Generation {
-    const tokens = typeof prompt === 'string' ? this.tokenizer.encode(prompt) : prompt;
-    if (tokens.length === 0) {
-      throw new UsageError({ where: 'prompt', got: 'no token', expected: 'at least one' });
-    }
+    checkOptions<GenerateOptions>('generate', options, GENERATE_OPTIONS);
+    const tokens = typeof prompt === 'string' ? this.tokenizer.encode(prompt) : [...prompt];
+    checkPrompt(tokens, this.#program.vocabulary);
     const sampling = samplingOf(this.#defaults(options), this.#program.vocabulary);
     const { maxTokens, stop = [], overflow = 'error', constraint, signal } = options;
     const room = this.context - tokens.length;

@@ -1,0 +1,58 @@
+import {
+  either,
+  FUNCTION,
+  OBJECT,
+  oneOf,
+  type OptionKind,
+  SIGNAL,
+  TEXT,
+} from '../client/check-options.ts';
+import { UsageError } from '../core/errors.ts';
+
+const isNumber = (value: unknown): value is number => typeof value === 'number';
+
+/** Ranges are those of `samplingOf`, which also checks what the files of a model say. */
+const NUMBER: OptionKind = ['a number', isNumber];
+const LENGTH: OptionKind = [
+  'an integer from 0 up, or Infinity',
+  (value) => isNumber(value) && value >= 0 && (Number.isInteger(value) || value === Infinity),
+];
+const TEXTS: OptionKind = [
+  'a list of strings',
+  (value) => Array.isArray(value) && value.every((item) => typeof item === 'string'),
+];
+const CONSTRAINT: OptionKind = [
+  'an object with mask and accept',
+  (value) =>
+    OBJECT[1](value) &&
+    FUNCTION[1](Reflect.get(Object(value), 'mask')) &&
+    FUNCTION[1](Reflect.get(Object(value), 'accept')),
+];
+
+/** Of `TextModel.generate`. */
+export const GENERATE_OPTIONS = {
+  maxTokens: LENGTH,
+  temperature: NUMBER,
+  topK: NUMBER,
+  topP: NUMBER,
+  minP: NUMBER,
+  repetitionPenalty: NUMBER,
+  presencePenalty: NUMBER,
+  frequencyPenalty: NUMBER,
+  logitBias: OBJECT,
+  seed: NUMBER,
+  stop: either(TEXT, TEXTS),
+  overflow: oneOf('error', 'slide'),
+  constraint: CONSTRAINT,
+  signal: SIGNAL,
+} satisfies Record<string, OptionKind>;
+
+/** Throws UsageError for a prompt without tokens, or with some that the model does not have. */
+export function checkPrompt(tokens: readonly number[], vocabulary: number): void {
+  const isToken = (id: number): boolean => Number.isInteger(id) && id >= 0 && id < vocabulary;
+  const bad = tokens.findIndex((id) => !isToken(id));
+  if (tokens.length > 0 && bad < 0) return;
+  const got = tokens.length === 0 ? 'no token' : `the token ${String(tokens[bad])} at ${bad}`;
+  const expected = `at least one token, each an integer from 0 to ${vocabulary - 1}`;
+  throw new UsageError({ where: 'prompt', got, expected });
+}

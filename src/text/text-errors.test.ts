@@ -1,0 +1,151 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { compile } from '../compiler/compile.ts';
+import { parseModule } from '../compiler/ir/parse.ts';
+import { DownloadError, FormatError, UnsupportedError, UsageError } from '../core/errors.ts';
+import { textModule } from '../frontend/text/text-module.ts';
+import { writeOnnxModel } from '../testing/onnx-writer.ts';
+import { openTestModel } from './testing/open-test-model.ts';
+import { type GenerateOptions, TextModel } from './text-model.ts';
+
+const STORIES = new URL('../../public/models/stories/', import.meta.url);
+
+describe('options', () => {
+  let model: TextModel;
+  beforeAll(async () => {
+    model = await openTestModel('host');
+  }, 120_000);
+  afterAll(() => model.dispose());
+
+  test.each<[unknown, string]>([
+    [{ temprature: 1 }, 'generate: got an unknown option "temprature", expected only maxTokens'],
+    [{ temperature: '1' }, 'generate: got temperature "1", expected a number.'],
+    [{ temperature: -1 }, 'temperature: got -1, expected 0 to 100.'],
+    [{ temperature: Number.NaN }, 'temperature: got NaN, expected 0 to 100.'],
+    [{ topK: -1 }, 'topK: got -1, expected 0 to 16777216.'],
+    [{ topK: 2.5 }, 'topK: got 2.5, expected an integer.'],
+    [{ topP: 1.1 }, 'topP: got 1.1, expected 0 to 1.'],
+    [{ minP: 2 }, 'minP: got 2, expected 0 to 1.'],
+    [{ repetitionPenalty: 0 }, 'repetitionPenalty: got 0, expected 0.01 to 100.'],
+    [{ presencePenalty: 101 }, 'presencePenalty: got 101, expected -100 to 100.'],
+    [{ frequencyPenalty: -101 }, 'frequencyPenalty: got -101, expected -100 to 100.'],
+    [{ logitBias: { 512: 1 } }, 'logitBias: got 1 for the token 512, expected a finite number'],
+    [{ logitBias: { 3: Infinity } }, 'logitBias: got Infinity for the token 3'],
+    [{ logitBias: { a: 1 } }, 'logitBias: got 1 for the token NaN'],
+    [{ seed: -1 }, 'seed: got -1, expected an integer from 0 to 2^53 - 1.'],
+    [{ seed: 0.5 }, 'seed: got 0.5, expected an integer from 0 to 2^53 - 1.'],
+    [{ maxTokens: -1 }, 'generate: got maxTokens -1, expected an integer from 0 up, or Infinity.'],
+    [{ maxTokens: 1.5 }, 'generate: got maxTokens 1.5, expected an integer'],
+    [{ maxTokens: Number.NaN }, 'generate: got maxTokens NaN, expected an integer'],
+    [{ stop: [1] }, 'generate: got stop [1], expected a string or a list of strings.'],
+    [{ overflow: 'drop' }, 'generate: got overflow "drop", expected "error" or "slide".'],
+    [{ constraint: {} }, 'generate: got constraint {}, expected an object with mask and accept.'],
+    [{ signal: true }, 'generate: got signal true, expected an AbortSignal.'],
+  ])('%j', (options, message) => {
+    const call = () => model.generate([1], options as GenerateOptions);
+    expect(call).toThrow(UsageError);
+    expect(call).toThrow(message);
+  });
+
+  test.each<[number[], string]>([
+    [[], 'prompt: got no token, expected at least one token'],
+    [
+      [5, 512],
+      'prompt: got the token 512 at 1, expected at least one token, each an integer from 0 to 511.',
+    ],
+    [[-1], 'prompt: got the token -1 at 0'],
+    [[1.5], 'prompt: got the token 1.5 at 0'],
+  ])('the prompt %j', (prompt, message) => {
+    expect(() => model.generate(prompt)).toThrow(message);
+  });
+
+  test('the prompt is that of the call', async () => {
+    const prompt = [5, 200, 311];
+    const generation = model.generate(prompt, { temperature: 0, maxTokens: 4 });
+    prompt.length = 0;
+    expect(await generation.text()).toBe(
+      await model.generate([5, 200, 311], { temperature: 0, maxTokens: 4 }).text(),
+    );
+  });
+});
+
+describe('folders', () => {
+  const other = compile(
+    parseModule('def @main(%x: Tensor[(2,), float32]) { add(%x, 1f) }'),
+  ).toBytes();
+  const load = (files: Readonly<Record<string, Uint8Array | undefined>>, options = {}) =>
+    TextModel.load(
+      (name) => Promise.resolve(name in files ? files[name] : readFileSync(new URL(name, STORIES))),
+      { device: 'host', worker: false, ...options },
+    );
+  const text = (content: string): Uint8Array => new TextEncoder().encode(content);
+
+  test.each<
+    [string, Record<string, Uint8Array | undefined>, new (...args: never[]) => Error, string]
+  >([
+    [
+      'no config.json',
+      { 'config.json': undefined, 'model.weft': other },
+      DownloadError,
+      'config.json: got no such file',
+    ],
+    [
+      'no tokenizer.json',
+      { 'tokenizer.json': undefined, 'model.weft': other },
+      DownloadError,
+      'tokenizer.json: got no such file',
+    ],
+    [
+      'a broken tokenizer.json',
+      { 'tokenizer.json': text('{"model"'), 'model.weft': other },
+      FormatError,
+      'tokenizer.json: got no JSON, expected an object in JSON.',
+    ],
+    [
+      'a tokenizer.json that is none',
+      { 'tokenizer.json': text('{}'), 'model.weft': other },
+      FormatError,
+      'expected a tokenizer that @huggingface/tokenizers reads',
+    ],
+    [
+      'a list',
+      { 'config.json': text('[]'), 'model.weft': other },
+      FormatError,
+      'config.json: got no object, expected an object in JSON.',
+    ],
+    [
+      'no executable',
+      { 'model.weft': undefined },
+      UsageError,
+      'model.weft: got no such file, expected an executable.',
+    ],
+    [
+      'another executable',
+      { 'model.weft': other },
+      UnsupportedError,
+      'text model: got an executable with the functions main, expected one that generates text. Make it with `weft text`.',
+    ],
+  ])('%s', async (_, files, type, message) => {
+    const loading = load(files);
+    await expect(loading).rejects.toThrow(message);
+    await expect(loading).rejects.toBeInstanceOf(type);
+  });
+
+  test('fewer than one conversation', async () => {
+    await expect(load({ 'model.weft': other }, { conversations: -1 })).rejects.toThrow(
+      'TextModel.load: got conversations -1, expected an integer from 1 up.',
+    );
+  });
+});
+
+test('a model without caches', () => {
+  const bytes = writeOnnxModel({
+    inputs: [{ name: 'x', dtype: 'float32', shape: ['n', 2] }],
+    nodes: [{ op: 'Relu', inputs: ['x'], outputs: ['y'] }],
+    outputs: ['y'],
+  });
+  expect(() => textModule(bytes)).toThrow(UnsupportedError);
+  expect(() => textModule(bytes)).toThrow(
+    'language model: got inputs x, expected input_ids, attention_mask, perhaps position_ids, and past_key_values.N.key and .value. Export the model for text generation with a cache',
+  );
+});
