@@ -23,7 +23,6 @@ export class CountedTokens {
 
   constructor(maskLength: number) {
     this.#maskLength = maskLength;
-
     this.#scratch = new Uint32Array(maskLength);
   }
 

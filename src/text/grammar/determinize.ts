@@ -42,7 +42,6 @@ class Subsets {
   constructor(nfa: RuleNfa, budget: DeterminizeBudget) {
     this.#nfa = nfa;
     this.#budget = budget;
-
     this.#marks = new Int32Array(nfa.states.length);
   }
 

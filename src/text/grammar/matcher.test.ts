@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { TokenConstraint } from '../generation.ts';
 import { setBits } from './bit-mask.ts';
 import { compileGrammar, type GrammarSource } from './compile-grammar.ts';
 import { Vocabulary } from './vocabulary.ts';
@@ -89,6 +90,11 @@ test('tokens are taken back, also those that opened and closed rules', () => {
   matcher.rollback(tokens.length);
   expect(allowed(matcher)).toEqual(before);
   expect(() => matcher.rollback(1)).toThrow('rollback: got 1 tokens, expected at most 0');
+});
+
+test('a matcher is what the loop of a generation takes', () => {
+  const constraint: TokenConstraint = start(NAME);
+  expect(constraint.forced?.().map((token) => TEXTS[token])).toEqual(['{"name', '":']);
 });
 
 test('a copy goes on by itself', () => {

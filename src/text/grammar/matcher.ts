@@ -65,7 +65,11 @@ export class Matcher {
     for (const id of vocabulary.endTokens) setBit(mask, id);
   }
 
-  /** Appends a token if it may follow. Otherwise returns false and changes nothing. */
+  /**
+   * Appends a token if it may follow. Otherwise returns false and changes nothing.
+   *
+   * Throws CompileLimitError where an ambiguous grammar has more than 1,000 ways to read the text.
+   */
   accept(id: number): boolean {
     const { automaton, vocabulary } = this.#parts;
     if (this.#step.isEnded) return false;

@@ -45,7 +45,6 @@ export class TokenWalk {
     this.#automaton = automaton;
     this.#vocabulary = vocabulary;
     this.#options = options;
-
     this.#stateAt = new Uint16Array(vocabulary.maxDepth + 1);
     this.#usedAt = new Uint16Array(vocabulary.maxDepth + 1);
   }

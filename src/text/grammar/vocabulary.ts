@@ -28,8 +28,8 @@ export class Vocabulary {
   readonly #tokens: readonly (Uint8Array | undefined)[];
 
   /**
-   * @param tokens By id, the bytes of each token, which may cut a character. Tokens that are
-   *   undefined (special ones) or empty are allowed nowhere in a text.
+   * @param tokens By id, as many as the model has logits, the bytes of each token, which may cut a
+   *   character. Tokens that are undefined (special ones) or empty are allowed nowhere in a text.
    *
    * Throws UsageError for an end token that is no id, and for a token of more than 65,535 bytes.
    */
@@ -38,7 +38,6 @@ export class Vocabulary {
     { endTokens = [] }: VocabularyOptions = {},
   ) {
     this.#tokens = tokens;
-
     this.size = tokens.length;
     this.endTokens = endTokens;
     for (const id of endTokens) requireToken(id, this.size);
