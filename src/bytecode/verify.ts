@@ -91,9 +91,7 @@ function verifyFunctionTable({ functions, primitives, functionTable }: Executabl
       where: `function reference ${index}`,
       got: `${entry.kind} ${entry.name}`,
       expected: unknownBuiltin ? 'a builtin of this version' : describeExpected(entry, expected),
-      remedy: unknownBuiltin
-        ? 'Update Weft, or see docs/builtins.md for those there are.'
-        : undefined,
+      remedy: unknownBuiltin ? 'Update Weft, or see docs/builtins.md.' : undefined,
     });
   }
 }
@@ -111,7 +109,7 @@ function verifyMetadata(metadata: Readonly<Record<string, string>>): void {
       throw brokenRule(
         'metadata',
         `key ${JSON.stringify(key)}`,
-        'letters, digits, _, - and dots, not beginning with a digit',
+        'letters, digits, _, - and dots, no digit first',
       );
     }
     verifyText(value, `metadata ${key}`);

@@ -143,11 +143,15 @@ function launcher(
   const symbolic = types.some(({ shape }) => shape.some((dim) => typeof dim !== 'number'));
   const inputCount = primitive.params.length;
   const isRead = readValues(primitive);
-  const { overwrites } = kernel;
+  const { overwrites = -1 } = kernel;
   return (...args) => {
     if (args.length > types.length) throw tooMany(kernel.name, types.length, args.length);
     const symbols = symbolic ? new Map<string, number>() : NO_SYMBOLS;
     const copies: Value[] = [];
+    const changed = args[inputCount];
+    // What is changed in place has room for more between its elements, perhaps.
+    if (changed instanceof TensorValue && args[overwrites] === changed)
+      args[overwrites] = args[inputCount] = changed.whole();
     try {
       for (let i = 0; i < types.length; i++) {
         const tensor = args[i];
@@ -176,8 +180,8 @@ function launcher(
 
 interface Destination {
   readonly primitive: PrimitiveFunction;
-  /** See {@link Kernel.overwrites}. */
-  readonly overwrites: number | undefined;
+  /** See {@link Kernel.overwrites}; -1 for nothing. */
+  readonly overwrites: number;
 }
 
 /**
@@ -191,8 +195,7 @@ function checkDestination(
 ): void {
   const target = args[index] as TensorValue;
   if (target.storage.isReadOnly || target.layout !== '') {
-    const got = target.layout === '' ? 'a constant' : 'a tensor with room in between';
-    throw wrongDestination(name, index, `${got} as destination`);
+    throw wrongDestination(name, index, 'a constant, or room in between, as destination');
   }
   for (let i = 0; i < index; i++) {
     const other = args[i] as TensorValue;
@@ -213,6 +216,6 @@ function wrongDestination(kernel: string, index: number, got: string): RuntimeEr
   return new RuntimeError({
     where: `kernel ${kernel}, argument ${index}`,
     got,
-    expected: 'a tensor from alloc_tensor over memory that the call uses for nothing else',
+    expected: 'memory that the call uses for nothing else',
   });
 }

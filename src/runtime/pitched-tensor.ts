@@ -40,8 +40,8 @@ export class PitchedTensor extends TensorValue {
     return copy;
   }
 
-  /** All of its memory: a tensor with the capacity in place of the size. */
-  whole(): TensorValue {
+  /** With the capacity in place of the size. */
+  override whole(): TensorValue {
     const { storage, byteOffset, dtype, shape, pitch } = this;
     return new TensorValue(storage, {
       byteOffset,

@@ -109,7 +109,7 @@ export class FieldCount {
       {
         got: `more than ${this.#limit} fields of tuples, ADT values, closures and shape heaps`,
         expected: 'a program that holds fewer at one time',
-        remedy: 'Drop values that are not used any more, or raise limits.fields.',
+        remedy: 'Drop values, or raise limits.fields.',
       },
       { details: { limit: this.#limit } },
     );
@@ -239,6 +239,11 @@ export class TensorValue implements DeviceTensor {
   /** The same view of another storage. */
   over(storage: StorageValue): TensorValue {
     return new TensorValue(storage, this);
+  }
+
+  /** All of its memory: this tensor, or one with the room between its elements as a part of its shape. */
+  whole(): TensorValue {
+    return this;
   }
 
   /** The elements one after the other: this tensor, or a copy without references where there is room between them. */

@@ -3,16 +3,17 @@ import type { Dim } from '../../core/dim.ts';
 import type { Attributes, TensorType } from '../../core/primitive-function.ts';
 import { completeAttributes } from '../../ops/attributes.ts';
 import type { OpDefinition } from '../../ops/define-op.ts';
+import { OPERATOR_ROOM } from '../../ops/operator-room.ts';
 
-/** A call of an operator, by the types of what it reads and gives. */
-interface JoiningCall {
+/** A call of an operator, by the type of what it gives. */
+interface OperatorCall {
   readonly op: OpDefinition;
   readonly attributes: Attributes;
   readonly result: TensorType;
 }
 
 /** The axis along which a call puts its operands one after the other in memory: all before that are 1. */
-export function joinAxis({ op, attributes, result: { shape } }: JoiningCall): number | undefined {
+export function joinAxis({ op, attributes, result: { shape } }: OperatorCall): number | undefined {
   const axis = op.indexMap?.joinedAxis?.(completeAttributes(op, attributes), shape.length);
   const isOutermost = axis !== undefined && shape.slice(0, axis).every((dim) => dim === 1);
   return isOutermost ? axis : undefined;
@@ -26,13 +27,25 @@ const MAX_SLICES = 64;
  * may do again and again. There are few slices of the axes before it, as far as that is known, and each step along
  * it is whole words.
  */
-export function appendAxis(call: JoiningCall, first: TensorType): number | undefined {
+export function appendAxis(call: OperatorCall, first: TensorType): number | undefined {
   const { op, attributes, result } = call;
   const axis = op.indexMap?.joinedAxis?.(completeAttributes(op, attributes), result.shape.length);
-  if (axis === undefined || typeof first.shape[axis] === 'number') return undefined;
-  if (knownProduct(result.shape.slice(0, axis)) > MAX_SLICES) return undefined;
-  const stepLength = knownProduct(first.shape.slice(axis + 1));
-  return (stepLength * elementByteLength(first.dtype)) % 4 === 0 ? axis : undefined;
+  return axis !== undefined && growsInPlace(first, axis) ? axis : undefined;
+}
+
+/** Whether a tensor may be extended along an axis where it lies. */
+export function growsInPlace({ dtype, shape }: TensorType, axis: number): boolean {
+  if (typeof shape[axis] === 'number' || knownProduct(shape.slice(0, axis)) > MAX_SLICES)
+    return false;
+  return (knownProduct(shape.slice(axis + 1)) * elementByteLength(dtype)) % 4 === 0;
+}
+
+/**
+ * The axis along which the input that a call changes may have more elements than the call knows of; undefined if none may.
+ */
+export function changedAxis({ op, attributes, result }: OperatorCall): number | undefined {
+  const use = OPERATOR_ROOM[op.name];
+  return use?.changedAxis?.(completeAttributes(op, attributes), result.shape.length);
 }
 
 /** Whether there may be several slices of the axes before an axis. */

@@ -174,6 +174,66 @@ describe.each(DEVICES)('a cache of several heads on $title', ({ open }) => {
   });
 });
 
+/** Rows that go to places of their own in a cache that is extended before. */
+const PUT = `def @main(
+  %past: ${CACHE}, %more: Tensor[(2, 3, m, 8), float32], %rows: Tensor[(2, 3, r, 8), float32], %at: Tensor[(2,), int32]
+) {
+  let %longer = concat(%past, %more, axis=2);
+  let %next = tensor_scatter(%longer, %rows, %at, axis=2);
+  (%next, reduce_sum(%next, axes=[2]))
+}`;
+
+describe.each(DEVICES)('a cache that is extended and changed on $title', ({ open }) => {
+  test('keeps its room, and knows how long it is', async () => {
+    const device = await open();
+    const vm = await machine(device, PUT);
+    const rows = (count: number, value: number): HostTensor =>
+      HostTensor.from('float32', [2, 3, count, 8], new Array<number>(48 * count).fill(value));
+    const at = (...places: number[]): HostTensor => HostTensor.from('int32', [2], places);
+    let state = vm.tensor(rows(1, 1));
+    const put = async (more: number, put: HostTensor, places: HostTensor): Promise<number[]> => {
+      const given = [state, rows(more, 1), put, places];
+      const result = await vm.invoke('main', given, { donate: [0] });
+      const [next, sums] = tensorsOf(result);
+      if (!(next && sums)) throw new Error('no state');
+      const [read] = await vm.read([sums]);
+      vm.retain(next);
+      vm.release(result);
+      state = next;
+      return [0, 47].map((i) => Number(read?.data[i]));
+    };
+    for (let n = 2; n <= 5; n++) {
+      const { buffer } = state;
+      // The first slice gets a row at the begin, the last one at the end.
+      expect(await put(1, rows(1, n), at(0, n - 1))).toEqual([n - 1 + n, (n * (n + 1)) / 2]);
+      expect(state.buffer === buffer).toBe(n > 3);
+    }
+    expect(state.layout).toBe('|2,6');
+    // Behind the end nothing is written, whether there is room or not.
+    expect(await put(0, rows(1, 9), at(5, 6))).toEqual([9, 15]);
+    expect(await put(1, rows(1, 9), at(7, 8))).toEqual([10, 16]);
+    vm.retain(state);
+    await expect(put(0, rows(7, 1), at(0, 0))).rejects.toThrow('updates no larger than x');
+    vm.release(state);
+    vm.dispose();
+    device.destroy();
+  });
+});
+
+test.each([
+  ['with places that come around', 'tensor_scatter(%k, %row, %at, axis=2, circular=true)', false],
+  ['that is changed by an operator that counts from the end', 'scatter_nd(%k, %at2, %all)', false],
+  ['that is changed', 'tensor_scatter(%k, %row, %at, axis=2)', true],
+])('a cache %s', (_, changed, isExtended) => {
+  const text = `def @main(%past: ${CACHE}, %row: Tensor[(2, 3, 1, 8), float32], %at: Tensor[(2,), int32],
+    %at2: Tensor[(1, 1), int32], %all: Tensor[(1, 3, n + 1, 8), float32]) {
+  let %k = concat(%past, %row, axis=2);
+  ${changed}
+}`;
+  const { functionTable } = compile(parseModule(text), { verify: true });
+  expect(functionTable.some(({ name }) => name === 'vm.builtin.append')).toBe(isExtended);
+});
+
 test.each([
   ['read by kernels', '2, 3', 'add(%k, 1f)', true],
   ['read as a view', '2, 3', 'reshape(%k, shape=[6 * (n + 1), 8])', false],

@@ -45,7 +45,7 @@ function tileKernel(
   tile: AttentionTile,
   { storeQuad, write }: Output,
 ): KernelSpec {
-  const { batch, rows, keys, size, valueSize } = problem;
+  const { batch, rows, keys, pitches, size, valueSize } = problem;
   const { lanes, parts } = tile;
   const isPart = parts > 1;
   const widths = { query: size, key: size, value: valueSize };
@@ -74,6 +74,8 @@ function tileKernel(
       rows: u32(rows),
       group: u32(rows / Math.max(1, Number(problem.params['queries']?.value))),
       size: u32(size),
+      key_pitch: u32(pitches[0]),
+      value_pitch: u32(pitches[1]),
       scale: f32(problem.scale),
       part: u32(Math.ceil(keys / parts / BLOCK) * BLOCK),
     },
@@ -131,7 +133,7 @@ function blockSource(hook: string, width: string): string {
     let d = i - k * quads;
     var four = vec4<f32>();
     if (key + k < params.keys) {
-      four = ${hook}_four((batch * params.keys + key + k) * params.${width}, d);
+      four = ${hook}_four((batch * params.${hook}_pitch + key + k) * params.${width}, d);
     }
     tile[k * STRIDE + d] = four;
   }

@@ -15,6 +15,8 @@ export interface AttentionShape extends AttentionSizes {
   readonly softcap: number;
   /** The position of the first query among keys where those behind a query do not count. */
   readonly first: number | undefined;
+  /** How many rows there are for each head of keys, and of values: perhaps more than keys. */
+  readonly pitches: readonly [keys: number, values: number];
   /** Rows of all heads. */
   readonly allRows: number;
   /** Strides of what is added, by axis, 0 where it is broadcast. */
@@ -27,8 +29,9 @@ export function attentionShape({
 }: Pick<LoweringCall, 'inputs' | 'attributes'>): AttentionShape {
   const [query = [], key = [], value = [], added] = inputs.map((input) => input?.shape);
   const [batch = 0, heads = 0, queries = 0, size = 0] = query;
-  const [, kvHeads = 0, keys = 0] = key;
+  const [, kvHeads = 0, pitch = 0] = key;
   const [first] = dimsAttribute(attributes, 'causal').map(Number);
+  const [keys = pitch] = dimsAttribute(attributes, 'keys').map(Number);
   const strides = [0, 1, 2, 3].map((axis) => {
     const shape = [1, 1, 1, 1, ...(added ?? [])].slice(-4);
     return shape[axis] === 1 ? 0 : elementCount(shape.slice(axis + 1));
@@ -41,6 +44,7 @@ export function attentionShape({
     batch: batch * kvHeads,
     rows: group * queries,
     keys,
+    pitches: [pitch, value[2] ?? 0],
     size,
     valueSize: value[3] ?? 0,
     scale: floatAttribute(attributes, 'scale'),
@@ -52,7 +56,14 @@ export function attentionShape({
 }
 
 /** The products of queries and keys, and of weights and values, for one head of keys. */
-export function attentionProducts({ rows, keys, size, valueSize, scale }: AttentionShape): {
+export function attentionProducts({
+  rows,
+  keys,
+  pitches: [keyPitch, valuePitch],
+  size,
+  valueSize,
+  scale,
+}: AttentionShape): {
   readonly scores: MatmulProblem;
   readonly values: MatmulProblem;
 } {
@@ -60,13 +71,13 @@ export function attentionProducts({ rows, keys, size, valueSize, scale }: Attent
     scores: {
       ...plainProblem({ m: rows, n: keys, k: size }),
       a: { batch: [0, rows * size], row: size, column: 1 },
-      b: { batch: [0, keys * size], row: 1, column: size },
+      b: { batch: [0, keyPitch * size], row: 1, column: size },
       alpha: scale,
     },
     values: {
       ...plainProblem({ m: rows, n: valueSize, k: keys }),
       a: { batch: [0, rows * keys], row: keys, column: 1 },
-      b: { batch: [0, keys * valueSize], row: valueSize, column: 1 },
+      b: { batch: [0, valuePitch * valueSize], row: valueSize, column: 1 },
     },
   };
 }

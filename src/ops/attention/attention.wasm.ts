@@ -34,7 +34,7 @@ const attention: WasmLowering = (given) => {
   const access = elementAccess(given.output.dtype);
   if (given.output.dtype !== 'float32' || access === undefined) return undefined;
   const shape = attentionShape(given);
-  const { heads, kvHeads, queries, batch, rows, keys, size, valueSize, strides } = shape;
+  const { heads, kvHeads, queries, batch, rows, keys, pitches, size, valueSize, strides } = shape;
   const problems = attentionProducts(shape);
   const scores = innerKernel(productKernel(problems.scores, 'none'), 'scores_');
   const values = innerKernel(productKernel(problems.values, 'none'), 'values_');
@@ -67,8 +67,8 @@ const attention: WasmLowering = (given) => {
       };
       return loop({ index, begin: units.first, end: units.end }, [
         set(q, plus(query, times(index, rows * size * FLOAT))),
-        set(k, plus(key, times(index, keys * size * FLOAT))),
-        set(v, plus(value, times(index, keys * valueSize * FLOAT))),
+        set(k, plus(key, times(index, pitches[0] * size * FLOAT))),
+        set(v, plus(value, times(index, pitches[1] * valueSize * FLOAT))),
         set(y, plus(output, times(index, rows * valueSize * FLOAT))),
         ...scores.pack(ofScores),
         ...scores.run(ofScores),

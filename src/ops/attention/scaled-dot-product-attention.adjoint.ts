@@ -1,11 +1,15 @@
 import { byExpansion } from '../adjoint/by-expansion.ts';
+import type { GraphTensor } from '../adjoint/graph-target.ts';
 import { dimsAttribute, floatAttribute } from '../attributes.ts';
 
 /** Products, softmax and products, written out; the weights take the memory that the operator saves. */
 export const scaledDotProductAttentionAdjoint = byExpansion((call) => {
   const { inputs, output, attributes, graph } = call;
-  const [query, key, value, bias] = inputs;
-  if (query === undefined || key === undefined || value === undefined) return output;
+  const [query, allKeys, allValues, bias] = inputs;
+  if (query === undefined || allKeys === undefined || allValues === undefined) return output;
+  const [to] = dimsAttribute(attributes, 'keys');
+  const counted = (x: GraphTensor) => (to === undefined ? x : graph.sliceAxis(x, 2, { to }));
+  const [key, value] = [counted(allKeys), counted(allValues)];
   const { dims } = graph;
   const [batch = 1, heads = 1, queries = 1, size = 1] = query.shape;
   const [, kvHeads = 1, keys = 1] = key.shape;

@@ -7,7 +7,7 @@ export const scaledDotProductAttentionCases: OpCases = {
     'softmax(scale query keyᵀ + bias) value, of (B, heads, Q, D), (B, kv_heads, K, D), (B, kv_heads, ' +
     'K, V) and a shape that broadcasts to (B, heads, Q, K); heads in a row share keys. With softcap, scores ' +
     'become softcap tanh(score / softcap) before the bias; with causal = [p], query i sees keys up to ' +
-    'i + p. Where nothing is seen, the result is 0.',
+    'i + p; with keys = [n], keys and values behind the first n do not count. Where nothing is seen, the result is 0.',
   cases: () => [
     attentionCase([1, 1, 1, 1, 1, 1, 1]),
     attentionCase([2, 3, 3, 3, 17, 8, 8], { scale: 0.3 }),
@@ -18,6 +18,8 @@ export const scaledDotProductAttentionCases: OpCases = {
     attentionCase([2, 3, 3, 1, 516, 20, 36], { causal: [515] }),
     attentionCase([1, 2, 1, 3, 1300, 128, 128], { scale: 0.1, causal: [1297] }, [3, 1]),
     attentionCase([1, 1, 1, 2, 4, 300, 200], { scale: 0.05 }),
+    attentionCase([2, 4, 2, 3, 37, 16, 12], { keys: [21] }, [3, 21]),
+    attentionCase([1, 4, 2, 1, 700, 64, 64], { keys: [529], causal: [528] }),
     attentionCase([1, 2, 2, 4, 0, 8, 8]),
     attentionCase([2, 2, 2, 0, 4, 8, 8]),
     maskedCase([-Infinity, -Infinity, -Infinity, -Infinity, 0, -Infinity, -3.4028234e38, -1e9]),
@@ -27,6 +29,7 @@ export const scaledDotProductAttentionCases: OpCases = {
     attentionCase([1, 3, 2, 4, 4, 8, 8]),
     attentionCase([1, 2, 2, 4, 4, 8, 8], {}, [4, 5]),
     attentionCase([1, 2, 2, 4, 4, 8, 8], { causal: [1, 2] }),
+    attentionCase([1, 2, 2, 4, 4, 8, 8], { keys: [5] }),
     {
       title: 'of rank 3',
       inputs: [0, 1, 2].map(() => ({ dtype: 'float32', shape: [2, 4, 8] })),

@@ -15,7 +15,9 @@ export const scaledDotProductAttentionReference: StaticReference = {
     const y = floatElements(output);
     if (q === undefined || k === undefined || v === undefined || y.length === 0) return;
     const [batch = 0, heads = 1, queries = 1, size = 1] = operand(inputs, 0).shape;
-    const [, kvHeads = 1, keys = 0] = operand(inputs, 1).shape;
+    const [, kvHeads = 1, pitch = 0] = operand(inputs, 1).shape;
+    const valuePitch = operand(inputs, 2).shape[2] ?? 0;
+    const [keys = pitch] = dimsAttribute(attributes, 'keys').map(Number);
     const valueSize = output.shape[3] ?? 0;
     const rows = (heads / kvHeads) * queries;
     const weights = new Float64Array(rows * keys);
@@ -33,7 +35,7 @@ export const scaledDotProductAttentionReference: StaticReference = {
         }),
         packB: packStrided({
           elements: k,
-          offset: i * keys * size,
+          offset: i * pitch * size,
           laneStride: size,
           depthStride: 1,
         }),
@@ -51,7 +53,7 @@ export const scaledDotProductAttentionReference: StaticReference = {
         packA: packStrided({ elements: weights, offset: 0, laneStride: keys, depthStride: 1 }),
         packB: packStrided({
           elements: v,
-          offset: i * keys * valueSize,
+          offset: i * valuePitch * valueSize,
           laneStride: 1,
           depthStride: valueSize,
         }),

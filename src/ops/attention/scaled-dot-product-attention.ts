@@ -29,6 +29,7 @@ export const scaledDotProductAttention = defineOp({
     scale: { type: 'float', default: 1 },
     softcap: { type: 'float', default: 0, minimum: 0 },
     causal: { type: 'dims', default: [], minimum: 0 },
+    keys: { type: 'dims', default: [], minimum: 0 },
   },
   infer(inputs, attributes, dims) {
     const [query, key, value] = [0, 1, 2].map((i) => operand(inputs, i));
@@ -37,9 +38,14 @@ export const scaledDotProductAttention = defineOp({
       requireRank(type, 4, `${NAME}: input ${INPUTS[i] ?? ''}`);
     }
     const [batch = 0, heads = 0, queries = 0, size = 0] = query.shape;
-    const [, kvHeads = 0, keys = 0] = key.shape;
+    const [, kvHeads = 0, length = 0] = key.shape;
+    requireOneSize(attributes);
+    const [count] = dimsAttribute(attributes, 'keys');
+    const keys = dims.of(count ?? length);
     for (const [i, type] of [key, value].entries()) {
-      const expected = [batch, kvHeads, keys, i === 0 ? size : (type.shape[3] ?? 0)];
+      // There may be more than count.
+      const rows = count === undefined ? keys : dims.max(dims.of(type.shape[2] ?? 0), keys);
+      const expected = [batch, kvHeads, rows, i === 0 ? size : (type.shape[3] ?? 0)];
       requireShape(
         type,
         expected.map((dim) => dims.of(dim)),
@@ -48,8 +54,7 @@ export const scaledDotProductAttention = defineOp({
     }
     requireSharedHeads(dims, dims.of(heads), dims.of(kvHeads));
     const all = [batch, heads, queries, value.shape[3] ?? 0].map((dim) => dims.of(dim));
-    requireBias(inputs[3], [...all.slice(0, 3), dims.of(keys)], dims);
-    requireOnePosition(attributes);
+    requireBias(inputs[3], [...all.slice(0, 3), keys], dims);
     return { dtype: commonDType(present(inputs), NAME), shape: all };
   },
   fusion: { loads: attentionLoads },
@@ -82,14 +87,13 @@ function requireBias<D extends Dim>(
   });
 }
 
-function requireOnePosition(attributes: Attributes): void {
-  const { length } = dimsAttribute(attributes, 'causal');
-  if (length <= 1) return;
-  throw new ShapeError({
-    where: `${NAME}: attribute causal`,
-    got: `${length} positions`,
-    expected: 'that of the first query, or none',
-  });
+function requireOneSize(attributes: Attributes): void {
+  for (const name of ['causal', 'keys']) {
+    const { length } = dimsAttribute(attributes, name);
+    if (length <= 1) continue;
+    const where = `${NAME}: attribute ${name}`;
+    throw new ShapeError({ where, got: `${length} numbers`, expected: 'one or none' });
+  }
 }
 
 /** A tile of rows shares what it loads of keys and values, one of keys the queries. */

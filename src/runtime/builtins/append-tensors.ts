@@ -51,8 +51,8 @@ export function appendTensors(state: VmState, operands: readonly Value[]): Tenso
 
 /** All memory of a tensor that may grow along an axis: its capacity is the size there. */
 export function wholeTensor(state: VmState, value: Value, axisValue: Value): TensorValue {
-  const tensor = pitchedAlong(state, expectTensor(value, 'whole'), expectInt(axisValue, 'whole'));
-  return tensor instanceof PitchedTensor ? tensor.whole() : tensor;
+  const tensor = expectTensor(value, 'whole');
+  return pitchedAlong(state, tensor, expectInt(axisValue, 'whole')).whole();
 }
 
 /** The tensor, unless it has room along another axis: then a copy without. */

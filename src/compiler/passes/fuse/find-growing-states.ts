@@ -1,4 +1,4 @@
-import { appendAxis, isInnerAxis } from '../../ir/append-axis.ts';
+import { appendAxis, changedAxis, isInnerAxis } from '../../ir/append-axis.ts';
 import type { CallExpr, Expr } from '../../ir/expr.ts';
 import { operatorName } from '../../ir/operator-name.ts';
 import { type Dataflow, isView } from './dataflow.ts';
@@ -20,7 +20,8 @@ export function findGrowingStates(dataflow: Dataflow): ReadonlySet<Expr> {
         return joinsInPlace(dataflow, expr, reader);
       if (reader.kind !== 'call' || reader.callee.kind !== 'operator') return true;
       const isExtended = extensions.has(reader) && reader.args[0] === expr;
-      return (isView(reader) || isExtended) && leaving.has(reader);
+      const goesOn = isView(reader) || isExtended || isChanged(dataflow, expr, reader);
+      return goesOn && leaving.has(reader);
     };
     if (readers.length === 0 || readers.some(leaves)) leaving.add(expr);
   }
@@ -32,17 +33,27 @@ export function findGrowingStates(dataflow: Dataflow): ReadonlySet<Expr> {
  * between its slices, and would get a copy.
  */
 function joinsInPlace(dataflow: Dataflow, expr: Expr, branches: Expr): boolean {
-  if (expr.kind !== 'call' || !isInnerAppend(dataflow, expr)) return true;
+  const axis = extendedAxis(dataflow, expr);
+  if (axis === undefined || !isInnerAxis(dataflow.tensorType(expr), axis)) return true;
   return dataflow.readers(branches).every((reader) => operatorName(reader) === '');
+}
+
+/** Whether a call changes what was extended where it lies. */
+function isChanged(dataflow: Dataflow, expr: Expr, call: CallExpr): boolean {
+  const op = dataflow.operatorOf(call);
+  const input = op?.storage?.overwrites;
+  if (op === undefined || input === undefined || call.args[input] !== expr) return false;
+  const axis = extendedAxis(dataflow, expr);
+  const result = dataflow.tensorType(call);
+  return axis !== undefined && axis === changedAxis({ op, attributes: call.attributes, result });
 }
 
 /** Calls that put more behind a tensor that is no result of a kernel, but of another such call perhaps. */
 function findExtensions(dataflow: Dataflow): ReadonlySet<Expr> {
   const extensions = new Set<Expr>();
   for (const expr of dataflow.scopes.order) {
-    const [first] = expr.kind === 'call' ? expr.args : [];
-    if (expr.kind !== 'call' || first === undefined || !isAppend(dataflow, expr, first)) continue;
-    let source = first;
+    if (expr.kind !== 'call' || extendedAxis(dataflow, expr) === undefined) continue;
+    let source = expr.args[0] ?? expr.callee;
     while (source.kind === 'call' && isView(source)) source = source.args[0] ?? source.callee;
     const isGiven = source.kind !== 'constant' && dataflow.operatorOf(source) === undefined;
     if (isGiven || extensions.has(source)) extensions.add(expr);
@@ -50,19 +61,13 @@ function findExtensions(dataflow: Dataflow): ReadonlySet<Expr> {
   return extensions;
 }
 
-function isAppend(dataflow: Dataflow, call: CallExpr, first: Expr): boolean {
-  return appendedAxis(dataflow, call, first) !== undefined;
-}
-
-function isInnerAppend(dataflow: Dataflow, call: CallExpr): boolean {
-  const [first] = call.args;
-  const axis = first && appendedAxis(dataflow, call, first);
-  return axis !== undefined && isInnerAxis(dataflow.tensorType(call), axis);
-}
-
-function appendedAxis(dataflow: Dataflow, call: CallExpr, first: Expr): number | undefined {
-  const op = dataflow.operatorOf(call);
-  if (op?.indexMap?.joinedAxis === undefined || call.args.length < 2) return undefined;
-  const join = { op, attributes: call.attributes, result: dataflow.tensorType(call) };
-  return appendAxis(join, dataflow.tensorType(first));
+/** The axis along which a value is its first operand and more behind it. */
+function extendedAxis(dataflow: Dataflow, expr: Expr): number | undefined {
+  const op = dataflow.operatorOf(expr);
+  if (op?.indexMap?.joinedAxis === undefined || expr.kind !== 'call') return undefined;
+  const { args, attributes } = expr;
+  const [first] = args;
+  if (first === undefined || args.length < 2) return undefined;
+  const result = dataflow.tensorType(expr);
+  return appendAxis({ op, attributes, result }, dataflow.tensorType(first));
 }

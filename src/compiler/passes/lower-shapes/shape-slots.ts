@@ -224,7 +224,7 @@ export class ShapeSlots {
         where,
         got: dim === '?' ? 'an unknown dimension' : `the dimension ${dim}, which no value here has`,
         expected: 'dimensions that follow from those of parameters',
-        remedy: 'Compute this in a global function that names the dimension in a parameter.',
+        remedy: 'Name the dimension in the type of a parameter of the function.',
       });
     }
   }

@@ -13,6 +13,7 @@ import { liveBytes, type PlannedStorage, type TensorInterval } from './planned-s
 import {
   type Append,
   appendOf,
+  changeOf,
   LaterReads,
   type Overwrite,
   overwrittenParameter,
@@ -182,11 +183,12 @@ export class BlockPlans {
   }
 
   /**
-   * Calls of a block that extend a tensor which nothing reads after, by step, where the result leaves the block or is
-   * extended again. Others have a place in the plan.
+   * Calls of a block that extend a tensor which nothing reads after, by step, where the result leaves the block, as it
+   * is, changed or extended again. Others have a place in the plan.
    */
   #appends(root: Expr, block: Block): ReadonlyMap<number, Append> {
     const appends = new Map<number, Append>();
+    /** Tensors that are extended or changed. */
     const extended = new Set<VarExpr>();
     for (const [step, value] of [...valuesOf(block).entries()].toReversed()) {
       const variable = block.steps[step]?.variable;
@@ -195,18 +197,20 @@ export class BlockPlans {
       const stays = variable !== undefined && !this.#aliases.escapes(variable);
       if (stays && !extended.has(variable)) continue;
       const append = this.#plannable(primitive) && appendOf(primitive, this.#types);
-      const given = value.args[append?.parts[0] ?? -1];
-      if (append === undefined || given?.kind !== 'var') continue;
-      const isInner = this.#isInner(primitive, append);
+      const change = append ? undefined : changeOf(primitive, this.#types);
+      const found = append ?? change;
+      const given = value.args[append?.parts[0] ?? change?.input ?? -1];
+      if (found === undefined || given?.kind !== 'var') continue;
+      const isInner = this.#isInner(primitive, found);
       if (isInner && this.#isCopied({ root, append: value }, [given, variable])) continue;
       if (this.#reads.isReadAfter({ root, step }, given)) continue;
-      appends.set(step, append);
+      if (append) appends.set(step, append);
       extended.add(this.#aliases.rootOf(given));
     }
     return appends;
   }
 
-  #isInner(primitive: FunctionExpr, { axis }: Append): boolean {
+  #isInner(primitive: FunctionExpr, { axis }: Pick<Append, 'axis'>): boolean {
     const type = this.#types.of(primitive.body);
     return type.kind === 'tensor' && isInnerAxis(type, axis);
   }

@@ -1,15 +1,17 @@
 import { simplifyDim } from '../../../core/dim-algebra.ts';
-import { forEachSymbol } from '../../../core/dim-symbols.ts';
 import type { Dim } from '../../../core/dim.ts';
-import { undeterminedSymbols } from '../../../ops/undetermined-symbols.ts';
+import { OPERATOR_ROOM } from '../../../ops/operator-room.ts';
+import { symbolsOfType } from '../../inference/gather-dim-facts.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 import { isInnerAxis } from '../../ir/append-axis.ts';
 import type { Step } from '../../ir/block.ts';
 import { call, variable, variableOf } from '../../ir/build.ts';
 import type { FunctionExpr, VarExpr } from '../../ir/expr.ts';
 import { WHOLE } from '../../ir/machine-operators.ts';
+import { operatorName } from '../../ir/operator-name.ts';
 import { postOrder, rewrite } from '../../ir/visit.ts';
 import type { BlockPlan, KernelCall } from './block-plans.ts';
+import { changeOf } from './overwrites.ts';
 
 /** Tensors that `append` extends along an inner axis, by their variables: there may be room between their slices. */
 export class GrowingTensors {
@@ -22,11 +24,32 @@ export class GrowingTensors {
   }
 
   add({ block, kernels }: BlockPlan): void {
-    for (const { overwrite, step, type } of kernels) {
+    for (const kernel of kernels) {
+      const { overwrite, step, type } = kernel;
       const variable = block.steps[step]?.variable;
-      if (overwrite?.kind !== 'appended' || variable === undefined) continue;
-      if (isInnerAxis(type, overwrite.axis)) this.#axes.set(variable, overwrite.axis);
+      const axis = overwrite?.kind === 'appended' ? overwrite.axis : this.changedAxis(kernel);
+      if (axis === undefined || variable === undefined) continue;
+      if (isInnerAxis(type, axis)) this.#axes.set(variable, axis);
     }
+  }
+
+  /**
+   * The axis along which a kernel changes such a tensor where it lies. The machine gives it the room too, so that no
+   * other size may follow from that one.
+   */
+  changedAxis({ call: { args }, primitive, overwrite }: KernelCall): number | undefined {
+    const given = overwrite?.kind === 'owned' ? args[overwrite.input] : undefined;
+    const axis = given?.kind === 'var' ? this.#axes.get(given) : undefined;
+    const change = axis === undefined ? undefined : changeOf(primitive, this.#types);
+    if (axis === undefined || change?.axis !== axis) return undefined;
+    const fields = primitive.params.map((param) => this.#types.of(param));
+    const type = fields[change.input];
+    if (type?.kind !== 'tensor') return undefined;
+    const { shape } = type;
+    const size = symbolsOfType({ ...type, shape: shape.slice(axis, axis + 1) });
+    fields[change.input] = { ...type, shape: shape.toSpliced(axis, 1) };
+    const others = symbolsOfType({ kind: 'tuple', fields });
+    return [...size].some((symbol) => others.has(symbol)) ? undefined : axis;
   }
 
   /**
@@ -46,58 +69,41 @@ export class GrowingTensors {
       const value = call(WHOLE, [arg], { axis }, kernelCall.span);
       const whole = variableOf(`w${this.#count++}`, this.#types.of(value));
       before.push({ variable: whole, value });
-      const args = read.call.args.with(i, whole);
-      // Nothing else may tell how much of it there is.
-      if (primitive.params.length > args.length) args.push(arg);
+      const args = [...read.call.args.with(i, whole), arg];
       read = { ...read, primitive, call: { ...read.call, callee: primitive, args } };
     }
     return { before, kernel: read };
   }
 
-  /** The function with the whole tensor as a parameter, of which it takes a slice; undefined if it reads nothing of it. */
+  /**
+   * The function with the whole tensor as a parameter, of which it takes a slice, or its only reader what counts;
+   * undefined if it reads nothing of it.
+   */
   #readingSlice(primitive: FunctionExpr, index: number, axis: number): FunctionExpr | undefined {
     const param = primitive.params[index];
     const type = param && this.#types.of(param);
     const calls = postOrder(primitive.body).filter((expr) => expr.kind === 'call');
-    const reader = calls.find(({ args }) => args.some((arg) => arg === param));
+    const [reader, ...others] = calls.filter(({ args }) => args.some((arg) => arg === param));
     if (param === undefined || type?.kind !== 'tensor' || reader === undefined) return undefined;
     const { dtype, shape } = type;
-    const room = unusedSymbol(primitive, this.#types);
-    const size: Dim = { op: 'add', left: shape[axis] ?? 0, right: room };
+    const length = shape[axis] ?? 0;
+    const size: Dim = { op: 'add', left: length, right: `${param.name}.room` };
     const whole = variable(param.name, dtype, shape.with(axis, simplifyDim(size)));
-    const attributes = { starts: shape.map(() => 0), ends: shape };
-    const slice = call('slice', [whole], attributes, reader.span);
-    const body = rewrite(primitive.body, (expr) => (expr === param ? slice : expr));
-    const params = primitive.params.with(index, whole);
-    const sliced = { ...primitive, params, body };
-    return this.#hasSymbols(sliced) ? sliced : { ...sliced, params: [...params, param] };
-  }
-
-  /** Whether sizes of parameters and of the result tell all symbols in attributes. */
-  #hasSymbols({ params, body }: FunctionExpr): boolean {
-    const calls = postOrder(body).flatMap((expr) =>
-      expr.kind === 'call' && expr.callee.kind === 'operator'
-        ? [{ op: expr.callee.name, attributes: expr.attributes }]
-        : [],
-    );
-    const known = [...params, body].flatMap((expr) => {
-      const type = this.#types.of(expr);
-      return type.kind === 'tensor' ? [type] : [];
+    const slice = call('slice', [whole], { starts: shape.map(() => 0), ends: shape }, reader.span);
+    const { prefix } = OPERATOR_ROOM[operatorName(reader)] ?? {};
+    const isCounted =
+      others.length === 0 &&
+      prefix?.axis === axis &&
+      reader.args.every((arg, i) => arg !== param || prefix.inputs.includes(i));
+    const body = rewrite(primitive.body, (expr, original) => {
+      if (expr === param) return isCounted ? whole : slice;
+      if (original !== reader || expr.kind !== 'call' || !isCounted) return expr;
+      const { [prefix.attribute]: given = [] } = expr.attributes;
+      const count = Array.isArray(given) && given.length > 0 ? given : [length];
+      return { ...expr, attributes: { ...expr.attributes, [prefix.attribute]: count } };
     });
-    return undeterminedSymbols(calls, known, this.#types.operators).length === 0;
+    const params = primitive.params.with(index, whole);
+    // Nothing else may tell how much of it there is.
+    return { ...primitive, params: [...params, param], body };
   }
-}
-
-/** A name that no dimension of a function has. */
-function unusedSymbol(fn: FunctionExpr, types: TypeInference): string {
-  const used = new Set<string>();
-  for (const expr of postOrder(fn)) {
-    const type = expr.kind === 'operator' ? undefined : types.of(expr);
-    for (const dim of type?.kind === 'tensor' ? type.shape : []) {
-      forEachSymbol(dim, (symbol) => used.add(symbol));
-    }
-  }
-  let name = 'room';
-  for (let i = 0; used.has(name); i++) name = `room${i}`;
-  return name;
 }

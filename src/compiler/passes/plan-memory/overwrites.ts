@@ -1,11 +1,12 @@
 import { formatDim } from '../../../core/dim.ts';
 import type { Operators } from '../../../ops/operators.ts';
-import { appendAxis } from '../../ir/append-axis.ts';
+import { appendAxis, changedAxis } from '../../ir/append-axis.ts';
 import { type BlockTable, innerBlocks } from '../../ir/block.ts';
 import type { Expr, FunctionExpr, VarExpr } from '../../ir/expr.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 import type { Type } from '../../ir/type.ts';
 import { postOrder } from '../../ir/visit.ts';
+import { operatorName } from '../../ir/operator-name.ts';
 import type { TensorAliases } from './tensor-aliases.ts';
 
 /** How a kernel comes by the memory of an input in which its result lies. */
@@ -42,6 +43,22 @@ export function appendOf({ params, body }: FunctionExpr, types: TypeInference): 
   const op = types.operators.require(body.callee.name);
   const axis = appendAxis({ op, attributes: body.attributes, result }, first);
   return axis === undefined ? undefined : { axis, parts };
+}
+
+/** A parameter that a primitive function changes where it lies, also with more elements behind it along an axis. */
+export interface Change {
+  readonly input: number;
+  readonly axis: number;
+}
+
+export function changeOf(primitive: FunctionExpr, types: TypeInference): Change | undefined {
+  const { body } = primitive;
+  const input = overwrittenParameter(primitive, types.operators);
+  const result = types.of(body);
+  if (input === undefined || body.kind !== 'call' || result.kind !== 'tensor') return undefined;
+  const op = types.operators.require(operatorName(body));
+  const axis = changedAxis({ op, attributes: body.attributes, result });
+  return axis === undefined ? undefined : { input, axis };
 }
 
 /** The parameter that a primitive function changes in place: that of its only call, if the operator overwrites it. */

@@ -133,11 +133,14 @@ class StorageAllocation {
 
   /** A kernel changes an input, which is its destination too. */
   #overwriting(
-    { call: { callee, args, span }, primitive, type }: KernelCall,
+    kernel: KernelCall,
     overwrite: Overwrite,
     before: Step[],
   ): { before: Step[]; value: Expr } {
+    const { call: kernelCall, primitive, type } = kernel;
+    const { callee, args, span } = kernelCall;
     const { kind, input, isOptional } = overwrite;
+    const axis = this.#growing.changedAxis(kernel);
     if (kind === 'appended') {
       const parts = overwrite.parts.map((index) => args[index] ?? missing());
       return { before, value: call(APPEND, parts, { axis: overwrite.axis }, span) };
@@ -147,7 +150,12 @@ class StorageAllocation {
     if (kind === 'owned') {
       const known = given.kind === 'var' ? given.type : undefined;
       const variable = variableOf(`t${this.#tensorCount++}`, known ?? tensorType(type));
-      before.push({ variable, value: call(isOptional ? REUSE : OWN, [given], {}, span) });
+      // Of a tensor with room, as it is, or copied where somebody else has it.
+      const owned =
+        axis === undefined
+          ? call(isOptional ? REUSE : OWN, [given], {}, span)
+          : call(APPEND, [given], { axis }, span);
+      before.push({ variable, value: owned });
       target = variable;
     }
     const inputs = isOptional ? args : args.with(input, target);

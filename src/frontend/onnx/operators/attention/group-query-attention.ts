@@ -1,3 +1,4 @@
+import { growsInPlace } from '../../../../compiler/ir/append-axis.ts';
 import { ifElse } from '../../../../compiler/ir/build.ts';
 import { hostInteger } from '../../host-integer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
@@ -157,7 +158,7 @@ function cached(node: ImportNode, { past, added, first, keys }: Cache): Expr {
   return node.call('tensor_scatter', [whole, added, first], { axis: 2 });
 }
 
-/** The past and zeros behind it. One that is long enough stays where it is, so that it can be changed there. */
+/** The past and zeros behind it. It stays where it is, if it may grow there, or else if it is long enough. */
 function lengthened(node: ImportNode, { past, added, keys }: Omit<Cache, 'first'>): Expr {
   const [batch = 1, heads = 1, , size = 1] = node.shape(added);
   const given = past === undefined ? 0 : (node.shape(past)[2] ?? 0);
@@ -167,7 +168,7 @@ function lengthened(node: ImportNode, { past, added, keys }: Omit<Cache, 'first'
   const rest = node.call('broadcast_to', [number(node, added, 0)], { shape });
   if (past === undefined) return rest;
   const longer = node.call('concat', [past, rest], { axis: 2 });
-  if (typeof missing === 'number') return longer;
+  if (typeof missing === 'number' || growsInPlace(node.type(past), 2)) return longer;
   const isShort = hostInteger(missing, node.block.frame);
   return ifElse(isShort, longer, node.reshape(past, [batch, heads, keys, size]));
 }
