@@ -240,6 +240,9 @@ test('schemas that are too deep are refused, and long bounds cost nothing', () =
   expect(() => compileGrammar({ schema }, VOCABULARY)).toThrow(
     'got one more, expected at most 100 schemas inside each other.',
   );
+  const links = Array.from({ length: 1000 }, (_, i) => [`${i}`, { $ref: `#/$defs/${i + 1}` }]);
+  const chain = { $ref: '#/$defs/0', $defs: { ...Object.fromEntries(links), 1000: { const: 1 } } };
+  expect(compileGrammar({ schema: chain }, VOCABULARY).start().accept(0x31)).toBe(true);
   const long = { type: 'string', minLength: 1e9, maxLength: 2e9 };
   expect(compileGrammar({ schema: long }, VOCABULARY).start().accept(0x22)).toBe(true);
   const many = { type: 'array', items: { type: 'integer' }, maxItems: 1e9 };

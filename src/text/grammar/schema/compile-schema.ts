@@ -37,6 +37,7 @@ class SchemaCompiler implements SchemaContext {
   readonly document: SchemaDocument;
   readonly layout: JsonLayout;
   readonly #rules: Map<string, Expression>;
+  readonly #pending: { name: string; schema: JsonSchema; holder: SchemaObject }[] = [];
   #depth = 0;
 
   constructor(schema: JsonSchema, space: JsonSpace) {
@@ -47,6 +48,10 @@ class SchemaCompiler implements SchemaContext {
 
   compile(): Rules {
     const root = this.#addRule('#', this.document.root, {});
+    // The list grows while it is walked.
+    for (const { name, schema, holder } of this.#pending) {
+      this.#rules.set(name, this.value(schema, holder));
+    }
     return { root, rules: this.#rules };
   }
 
@@ -76,11 +81,11 @@ class SchemaCompiler implements SchemaContext {
     return rule(this.#addRule(`items of ${this.document.pointer(holder)}`, schema, holder));
   }
 
-  /** Adds a rule before it is compiled, because it may refer to itself. */
+  /** Adds a rule that is compiled later: it may refer to itself, and chains of rules may be long. */
   #addRule(name: string, schema: JsonSchema, holder: SchemaObject): string {
     if (this.#rules.has(name)) return name;
     this.#rules.set(name, choice());
-    this.#rules.set(name, this.value(schema, holder));
+    this.#pending.push({ name, schema, holder });
     return name;
   }
 
