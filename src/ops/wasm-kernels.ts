@@ -3,7 +3,7 @@ import type { ConcreteTensorType } from '../core/primitive-function.ts';
 import { elementCount } from '../core/shape.ts';
 import { i32, type Local, local, locals } from '../wasm/expression.ts';
 import { byFours } from '../wasm/for-parts.ts';
-import { call, set, type Statement, type WasmFunction } from '../wasm/statement.ts';
+import { call, set, type Statement, type WasmFunction, when } from '../wasm/statement.ts';
 import { elementAccess } from './element-access.ts';
 import type { WasmCall, WasmKernel, WasmLowering, WasmPlaces } from './wasm-lowering.ts';
 
@@ -107,7 +107,9 @@ const asFloat = (type: ConcreteTensorType): ConcreteTensorType =>
 
 function throughFloat(kernel: WasmKernel, { inputs, output }: WasmCall): WasmKernel {
   const widened = inputs.flatMap((type, index) =>
-    type !== undefined && isHalf(type) ? [{ type, index, name: `widen${index}` }] : [],
+    type !== undefined && isHalf(type)
+      ? [{ type, index, widen: conversion(`widen${index}`, type, [type.dtype, 'float32']) }]
+      : [],
   );
   const isResultHalf = isHalf(output);
   const floats = (type: ConcreteTensorType) => elementCount(type.shape) * 4;
@@ -116,17 +118,26 @@ function throughFloat(kernel: WasmKernel, { inputs, output }: WasmCall): WasmKer
   return {
     functions: [
       ...inner.functions,
-      ...widened.map(({ type, name }) => conversion(name, type, [type.dtype, 'float32'])),
+      ...widened.map(({ widen }) => widen),
       ...(isResultHalf ? [conversion('narrow', output, ['float32', output.dtype])] : []),
     ],
+    // Those of constants, such as weights, are made once.
+    packs: widened.map(({ type, index, widen }) => ({
+      operand: index,
+      layout: type.dtype,
+      byteLength: floats(type),
+      isOptional: true,
+      functions: [widen],
+    })),
     scratch: [...own.map(floats), ...inner.scratch],
-    body({ inputs: places, output: target, scratch }) {
+    body({ inputs: places, output: target, packed, scratch }) {
       const given = [...places];
-      const statements: Statement[] = widened.flatMap(({ index, name }, i) => {
-        const [from, to] = [places[index], scratch[i]];
-        if (from === undefined || to === undefined) return [];
+      const statements: Statement[] = widened.flatMap(({ index, widen }, i) => {
+        const [from, to, kept] = [places[index], scratch[i], packed[i]];
+        if (!(from && to)) return [];
         given[index] = to;
-        return [call(name, [from, to])];
+        const each = [call(widen.name, [from, to])];
+        return kept ? when(kept, [set(to, kept)], each) : each;
       });
       const result = (isResultHalf ? scratch[widened.length] : undefined) ?? target;
       const whole = { inputs: given, output: result, scratch: scratch.slice(own.length) };
