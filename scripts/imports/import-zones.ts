@@ -35,10 +35,10 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
     later: ['frontend', 'worker/protocol.ts'],
   },
   cli: {
-    imports: ['core', 'bytecode', 'compiler', 'frontend', 'worker', 'rpc', 'client'],
+    imports: ['core', 'bytecode', 'compiler', 'frontend', 'worker', 'rpc', 'client', 'text'],
     isForNode: true,
   },
-  demo: { imports: ['core', 'worker', 'rpc', 'client'] },
+  demo: { imports: ['core', 'worker', 'rpc', 'client', 'text'] },
 };
 
 /** The table as `docs/architecture.md` shows it. */

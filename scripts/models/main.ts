@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { compile, compileOnnx, parseModule } from '../../src/frontend/index.ts';
+import { compile, compileOnnx, textModule, parseModule } from '../../src/frontend/index.ts';
 import { buildDetector } from './detector.ts';
 import { buildDigits, readDigitWeights } from './digits.ts';
 import { buildListSum } from './list-sum.ts';
@@ -32,7 +32,7 @@ export function modelFiles(): Map<string, Uint8Array> {
     ],
     ['public/models/list-sum.weft', buildListSum().toBytes()],
     ['public/models/reaction-diffusion.weft', buildReactionDiffusion().toBytes()],
-    ['public/models/stories/model_fp16.weft', compileOnnx(readFileSync(STORIES)).toBytes()],
+    ['public/models/stories/model.weft', compile(textModule(readFileSync(STORIES))).toBytes()],
   ]);
   for (const [name, model] of Object.entries(models)) {
     for (const [path, bytes] of filesOf(model)) files.set(`models/${name}/${path}`, bytes);

@@ -186,9 +186,17 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .description(
       'Writes an executable that generates text with a language model: the model, its caches and the drawing of tokens as one program.',
     )
-    .argument('<file>', 'an .onnx model with past_key_values, as exported for transformers.js')
+    .argument(
+      '<file>',
+      'an .onnx model with past_key_values, a .gguf file, or .safetensors with config.json beside it',
+    )
     .requiredOption('-o, --output <file.weft>', 'the output file')
     .addOption(limit)
+    .addOption(
+      new Option('--context <N>', 'positions to reach, of .gguf and .safetensors').argParser(
+        parseCount,
+      ),
+    )
     .addHelpText('after', TEXT_HELP)
     .action((path: string, flags: TextFlags) => run(textCommand(path, flags, terminal)));
 
@@ -304,6 +312,8 @@ The functions of the executable, and all settings: docs/training.md.`;
 const TEXT_HELP = `
 Examples:
   weft text stories/onnx/model_fp16.onnx -o stories/model.weft
+  weft text llama.gguf -o llama/model.weft
+  weft text qwen/model.safetensors -o qwen/model.weft --context 4096
 
 TextModel of weft-vm/text loads the folder, with config.json and tokenizer.json beside the executable: docs/text.md.`;
 

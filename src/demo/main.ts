@@ -9,6 +9,7 @@ import { GallerySection } from './gallery-section.ts';
 import { MachineView } from './machine-view.ts';
 import { requestedDevice } from './open-session.ts';
 import { SimulateSection } from './simulate-section.ts';
+import { StorySection } from './story-section.ts';
 import { setUpTabs } from './tabs.ts';
 import { TrainSection } from './train-section.ts';
 
@@ -32,6 +33,7 @@ const draw = new DrawSection(context);
 const sections: Readonly<Record<string, Section>> = {
   draw,
   train: new TrainSection(context, (reader) => draw.offer(reader)),
+  story: new StorySection(context),
   simulate: new SimulateSection(context),
   gallery: new GallerySection(context),
 };

@@ -20,6 +20,7 @@ export type { TypeOfNode } from './onnx/node-types.ts';
 export { importOnnx, type ImportOptions } from './onnx/import-onnx.ts';
 export type { Importer, Importers, OnnxAttributes, OnnxNode } from './onnx/importers.ts';
 export type { ByteRange, ExternalDataReader } from './onnx/protobuf/external-data.ts';
+export { type Decoder, generationModule } from './text/generation-module.ts';
 export { textModule } from './text/text-module.ts';
 export { gradOnnx, type TrainingProgram } from './training/grad-onnx.ts';
 export { exportOnnx, type NamedTensors } from './training/export-onnx.ts';

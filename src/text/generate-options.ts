@@ -8,6 +8,32 @@ import {
   TEXT,
 } from '../client/check-options.ts';
 import { UsageError } from '../core/errors.ts';
+import type { Tool } from './chat-template.ts';
+import type { TokenConstraint } from './generation.ts';
+import type { SamplingOptions } from './sampling.ts';
+
+/** What is generated, and how. */
+export interface GenerateOptions extends SamplingOptions {
+  /** The most tokens. Default: as many as the model sees. */
+  readonly maxTokens?: number | undefined;
+  /** Strings that end the text; they are not part of it. */
+  readonly stop?: string | readonly string[] | undefined;
+  /**
+   * What happens when the text is as long as the model sees: `error`, the default, rejects with RuntimeError; `slide`
+   * forgets the older half, but for the first few tokens.
+   */
+  readonly overflow?: 'error' | 'slide' | undefined;
+  /** Says which tokens may come next. */
+  readonly constraint?: TokenConstraint | undefined;
+  /** Ends it within one chunk of tokens; the iteration rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How an answer of a conversation is generated. */
+export interface ChatOptions extends GenerateOptions {
+  /** Functions that the model may want called. */
+  readonly tools?: readonly Tool[] | undefined;
+}
 
 const isNumber = (value: unknown): value is number => typeof value === 'number';
 

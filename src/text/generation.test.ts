@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { GeneratedToken } from './generation.ts';
 import { openTestModel } from './testing/open-test-model.ts';
 import type { Generation } from './text-generation.ts';
-import type { GenerateOptions, TextModel } from './text-model.ts';
+import type { GenerateOptions } from './generate-options.ts';
+import type { TextModel } from './text-model.ts';
 
 const PROMPT = [5, 200, 311, 17, 54];
 const OTHER = [9, 44, 120, 301];

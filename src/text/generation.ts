@@ -16,9 +16,12 @@ export interface TokenConstraint {
   mask(into: Uint32Array): void;
   /** Goes on by a token; gives whether it was allowed. */
   accept(id: number): boolean;
-  /** Tokens that must come next, as far as that is known. */
-  forced?(): readonly number[];
+  /** Tokens that spell what must come next; none where there is a choice. */
+  forced?(limit?: number): readonly number[];
 }
+
+/** Tokens of forced text that are read in one go at most. */
+const MOST_FORCED = 64;
 
 /** A token that was generated. */
 export interface GeneratedToken {
@@ -79,29 +82,37 @@ export async function* generateTokens(
         await cache.read(text);
       }
       const left = maxTokens - generated;
-      const chunk: Ahead = order.constraint
-        ? await constrained(order, text, penalties)
-        : (ahead ?? (await begin(text.length, left)));
-      ahead = undefined;
-      if (chunk.penalties) penalties = chunk.penalties;
-      const next = text.length + chunk.count;
-      if (!order.constraint && left > chunk.count && next < context) {
-        ahead = await begin(next, left - chunk.count);
+      const forced = order.constraint?.forced?.(Math.min(left, MOST_FORCED)) ?? [];
+      let [ids, logprobs]: readonly [ArrayLike<unknown>, ArrayLike<unknown>] = [forced, []];
+      if (forced.length > 0) {
+        // Read in one go, by the next step.
+        for (const id of forced) order.constraint?.accept(id);
+      } else {
+        const chunk: Ahead = order.constraint
+          ? await constrained(order, text, penalties)
+          : (ahead ?? (await begin(text.length, left)));
+        ahead = undefined;
+        if (chunk.penalties) penalties = chunk.penalties;
+        const next = text.length + chunk.count;
+        if (!order.constraint && left > chunk.count && next < context) {
+          ahead = await begin(next, left - chunk.count);
+        }
+        [ids, logprobs] = await readBoth(chunk);
+        ids = Array.from(ids).slice(0, chunk.count);
       }
-      const [ids, logprobs] = await readBoth(chunk);
-      for (let i = 0; i < chunk.count; i++) {
+      for (let i = 0; i < ids.length; i++) {
         const id = Number(ids[i]);
         const isEnd = order.ends.has(id);
         generated++;
         if (!isEnd) {
           text.push(id);
-          cache.hold([id]);
+          if (forced.length === 0) cache.hold([id]);
         }
         const shown = isEnd ? order.decoder.end() : order.decoder.push(id);
         const passed = order.stops.push(shown);
         const isStopped = isEnd || order.stops.isStopped;
         const rest = isEnd && !order.stops.isStopped ? order.stops.end() : '';
-        yield { id, logprob: Number(logprobs[i]), text: passed + rest };
+        yield { id, logprob: Number(logprobs[i] ?? 0), text: passed + rest };
         if (isStopped) return 'stop';
       }
     }
@@ -140,6 +151,7 @@ async function constrained(
   penalties: Penalties | undefined,
 ): Promise<Ahead> {
   const { cache, sampling, constraint, vocabulary } = order;
+  await cache.read(text);
   const allowed = new Uint32Array(Math.ceil(vocabulary / WORD_BITS));
   constraint?.mask(allowed);
   const begun = await cache.begin(1, { position: text.length, sampling, penalties, allowed });

@@ -1,6 +1,19 @@
+export {
+  type ChatChoice,
+  type ChatCompletion,
+  type ChatCompletionChunk,
+  type ChatCompletionRequest,
+  ChatCompletions,
+  type ChatFinishReason,
+  type ChatUsage,
+  type ResponseFormat,
+  type TokenLogprob,
+} from './chat-completions.ts';
+export type { ChatMessage, Tool, ToolCall } from './chat-template.ts';
+export type { ChatOptions, GenerateOptions } from './generate-options.ts';
 export type { FinishReason, GeneratedToken, TokenConstraint } from './generation.ts';
 export type { ReadFile } from './model-folder.ts';
 export type { SamplingOptions } from './sampling.ts';
 export { Generation, type Usage } from './text-generation.ts';
-export { type GenerateOptions, type TextLoadOptions, TextModel } from './text-model.ts';
+export { type Chat, type TextLoadOptions, TextModel } from './text-model.ts';
 export type { TextTokenizer } from './text-tokenizer.ts';

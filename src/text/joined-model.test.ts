@@ -1,17 +1,14 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { compile } from '../compiler/compile.ts';
 import { joinedModelBytes } from '../frontend/text/testing/joined-model.ts';
 import { textModule } from '../frontend/text/text-module.ts';
 import { PlainModel } from './testing/plain-model.ts';
+import { storyFolder } from './testing/story-file.ts';
 import { TextModel } from './text-model.ts';
-
-const STORIES = new URL('../../public/models/stories/', import.meta.url);
 
 async function open(bytes: Uint8Array, device: 'host' | 'wasm'): Promise<TextModel> {
   const executable = compile(textModule(bytes), { verify: true }).toBytes();
-  const read = (name: string) =>
-    Promise.resolve(name === 'model.weft' ? executable : readFileSync(new URL(name, STORIES)));
+  const read = storyFolder({ 'model.weft': executable });
   return TextModel.load(read, { device, worker: false });
 }
 

@@ -6,6 +6,8 @@ export interface ModelFolder {
   readonly generation: JsonObject;
   readonly tokenizer: JsonObject;
   readonly tokenizerConfig: JsonObject;
+  /** `chat_template.jinja`. */
+  readonly chatTemplate: string | undefined;
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -28,13 +30,15 @@ export async function readModelFolder(
       expected: 'a folder with config.json, tokenizer.json and the model',
     });
   };
-  const [config, tokenizer, generation, tokenizerConfig] = await Promise.all([
+  const [config, tokenizer, generation, tokenizerConfig, template] = await Promise.all([
     json('config.json'),
     json('tokenizer.json'),
     json('generation_config.json', true),
     json('tokenizer_config.json', true),
+    read('chat_template.jinja', signal),
   ]);
-  return { config, tokenizer, generation, tokenizerConfig };
+  const chatTemplate = template && new TextDecoder().decode(template);
+  return { config, tokenizer, generation, tokenizerConfig, chatTemplate };
 }
 
 /** Reads files beside an address. */

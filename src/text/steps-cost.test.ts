@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { openTestModel } from './testing/open-test-model.ts';
-import type { GenerateOptions } from './text-model.ts';
+import type { GenerateOptions } from './generate-options.ts';
 
 /** Tokens of a chunk. */
 const CHUNK = 8;

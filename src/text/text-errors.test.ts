@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { compile } from '../compiler/compile.ts';
 import { parseModule } from '../compiler/ir/parse.ts';
@@ -6,9 +5,9 @@ import { DownloadError, FormatError, UnsupportedError, UsageError } from '../cor
 import { textModule } from '../frontend/text/text-module.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
 import { openTestModel } from './testing/open-test-model.ts';
-import { type GenerateOptions, TextModel } from './text-model.ts';
-
-const STORIES = new URL('../../public/models/stories/', import.meta.url);
+import type { GenerateOptions } from './generate-options.ts';
+import { storyFolder } from './testing/story-file.ts';
+import { TextModel } from './text-model.ts';
 
 describe('options', () => {
   let model: TextModel;
@@ -74,10 +73,7 @@ describe('folders', () => {
     parseModule('def @main(%x: Tensor[(2,), float32]) { add(%x, 1f) }'),
   ).toBytes();
   const load = (files: Readonly<Record<string, Uint8Array | undefined>>, options = {}) =>
-    TextModel.load(
-      (name) => Promise.resolve(name in files ? files[name] : readFileSync(new URL(name, STORIES))),
-      { device: 'host', worker: false, ...options },
-    );
+    TextModel.load(storyFolder(files), { device: 'host', worker: false, ...options });
   const text = (content: string): Uint8Array => new TextEncoder().encode(content);
 
   test.each<

@@ -3,8 +3,16 @@ import { Session } from '../client/session.ts';
 import type { LoadOptions } from '../client/session-options.ts';
 import { UsageError } from '../core/errors.ts';
 import type { LoadProgress } from '../worker/protocol.ts';
-import { checkPrompt, GENERATE_OPTIONS } from './generate-options.ts';
+import { ChatCompletions, type ResponseFormat } from './chat-completions.ts';
+import { type ChatMessage, type ChatTemplate, openChatTemplate } from './chat-template.ts';
+import { tokenBytes } from './token-bytes.ts';
 import { Generation } from './text-generation.ts';
+import {
+  type ChatOptions,
+  checkPrompt,
+  GENERATE_OPTIONS,
+  type GenerateOptions,
+} from './generate-options.ts';
 import { generateTokens, type TokenConstraint } from './generation.ts';
 import {
   filesAt,
@@ -16,6 +24,7 @@ import {
   readModelFolder,
 } from './model-folder.ts';
 import { type SamplingOptions, samplingOf } from './sampling.ts';
+import type { GrammarSource, JsonSchema, Vocabulary } from './grammar/index.ts';
 import { StopStrings } from './stop-strings.ts';
 import { StreamDecoder } from './stream-decoder.ts';
 import { TextCache } from './text-cache.ts';
@@ -38,25 +47,15 @@ export interface TextLoadOptions
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
 }
 
-/** What is generated, and how. */
-export interface GenerateOptions extends SamplingOptions {
-  /** The most tokens. Default: as many as the model sees. */
-  readonly maxTokens?: number | undefined;
-  /** Strings that end the text; they are not part of it. */
-  readonly stop?: string | readonly string[] | undefined;
-  /**
-   * What happens when the text is as long as the model sees: `error`, the default, rejects with RuntimeError; `slide`
-   * forgets the older half, but for the first few tokens.
-   */
-  readonly overflow?: 'error' | 'slide' | undefined;
-  /** Says which tokens may come next. */
-  readonly constraint?: TokenConstraint | undefined;
-  /** Ends it within one chunk of tokens; the iteration rejects with the signal's reason. */
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** Tokens that a character is cut into at most. */
 const CUT = 4;
+
+/** Answers conversations: `model.chat(messages)`, or OpenAI's `model.chat.completions.create(request)`. */
+export interface Chat {
+  (messages: readonly ChatMessage[], options?: ChatOptions): Generation;
+  /** The same in the shape of OpenAI's interface. */
+  readonly completions: ChatCompletions;
+}
 
 /** Tokens at the begin of a text that stay when it slides: attention rests on them (Xiao et al. 2023). */
 const SINKS = 4;
@@ -76,12 +75,17 @@ export class TextModel {
   readonly tokenizer: TextTokenizer;
   /** The most tokens that the model sees at a time. */
   readonly context: number;
+  /** Goes on with a conversation as the model's template writes it. Throws UsageError for models that have none. */
+  readonly chat: Chat;
+  readonly #template: ChatTemplate | undefined;
+  readonly #files: ModelFolder;
   readonly #program: TextProgram;
   readonly #generation: JsonObject;
   readonly #ends: ReadonlySet<number>;
   readonly #most: number;
   /** Caches that nobody uses, the one that was used last at the end. */
   #idle: TextCache[] = [];
+  #vocabulary: Vocabulary | undefined;
 
   /**
    * Loads a folder as transformers.js has them, `config.json`, `tokenizer.json` and so on, with an executable that
@@ -109,7 +113,8 @@ export class TextModel {
         tokenizer: files.tokenizer,
         config: files.tokenizerConfig,
       });
-      return new TextModel(session, { tokenizer, files, conversations });
+      const template = await openChatTemplate(files.tokenizerConfig, files.chatTemplate);
+      return new TextModel(session, { tokenizer, template, files, conversations });
     } catch (error) {
       await session.dispose();
       throw error;
@@ -120,10 +125,12 @@ export class TextModel {
     session: Session,
     {
       tokenizer,
+      template,
       files,
       conversations,
     }: {
       readonly tokenizer: TextTokenizer;
+      readonly template: ChatTemplate | undefined;
       readonly files: ModelFolder;
       readonly conversations: number;
     },
@@ -138,6 +145,18 @@ export class TextModel {
       numberOf(config, 'max_position_embeddings') ?? numberOf(config, 'n_positions') ?? 2048;
     const ends = [...numbersOf(config, 'eos_token_id'), ...numbersOf(generation, 'eos_token_id')];
     this.#ends = new Set(ends);
+    this.#template = template;
+    this.#files = files;
+    const chat = (messages: readonly ChatMessage[], options?: ChatOptions): Generation =>
+      this.#chat(messages, options);
+    const completions = new ChatCompletions({
+      chat,
+      constraintOf: (format) => this.constraint(format),
+      name:
+        [config['_name_or_path'], config['model_type']].find((name) => typeof name === 'string') ??
+        'model',
+    });
+    this.chat = Object.assign(chat, { completions });
   }
 
   /** Goes on with a text, or with tokens. It begins when somebody iterates. */
@@ -183,6 +202,32 @@ export class TextModel {
     return this.dispose();
   }
 
+  #chat(messages: readonly ChatMessage[], { tools, ...options }: ChatOptions = {}): Generation {
+    if (this.#template === undefined) {
+      throw new UsageError({
+        where: 'chat',
+        got: 'a model without a chat template',
+        expected: 'one that has it in tokenizer_config.json or chat_template.jinja',
+        remedy: 'Call generate with a text instead.',
+      });
+    }
+    const text = this.#template.render(messages, tools);
+    return this.generate(this.tokenizer.encode(text, { addSpecialTokens: false }), options);
+  }
+
+  /**
+   * What a text of some shape may be, for `constraint` of one generation. Rejects with ParseError, UnsupportedError or
+   * UsageError for a shape that cannot be followed.
+   */
+  async constraint(format: ResponseFormat): Promise<TokenConstraint> {
+    const { compileGrammar, Vocabulary } = await import('./grammar/index.ts');
+    this.#vocabulary ??= new Vocabulary(
+      tokenBytes(this.#files.tokenizer, this.#program.vocabulary),
+      { endTokens: [...this.#ends] },
+    );
+    return compileGrammar(sourceOf(format), this.#vocabulary).start();
+  }
+
   /** Options with what the model's file says where nothing was given. */
   #defaults(options: GenerateOptions): SamplingOptions {
     const file = this.#generation;
@@ -213,6 +258,14 @@ export class TextModel {
     this.#idle.push(cache);
     while (this.#idle.length > this.#most) this.#idle.shift()?.dispose();
   }
+}
+
+/** The grammar of a format. */
+function sourceOf(format: ResponseFormat): GrammarSource {
+  if (format.type === 'json_schema') return { schema: format.json_schema.schema as JsonSchema };
+  if (format.type === 'grammar') return { ebnf: format.grammar };
+  if (format.type === 'regex') return { regex: format.regex };
+  return { schema: { type: 'object' } };
 }
 
 function slid(tokens: readonly number[]): readonly number[] {

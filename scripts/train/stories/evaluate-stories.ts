@@ -26,7 +26,7 @@ export async function main(args: string[]): Promise<number> {
   const printsWrong = args.includes('--wrong');
   const pairs = BytePairs.fromJson(readFileSync(new URL('tokenizer.json', FOLDER), 'utf8'));
   const reader = await StoryReader.open(
-    readFileSync(new URL('model_fp16.weft', FOLDER)),
+    readFileSync(new URL('onnx/model_fp16.onnx', FOLDER)),
     STORY_SIZES,
   );
   const parsed = await countParsed(reader, pairs);

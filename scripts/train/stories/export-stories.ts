@@ -2,14 +2,13 @@
 //
 //   node scripts/run-ts.mjs scripts/train/stories/export-stories.ts
 //
-// `npm run models` compiles its .weft.
+// `npm run models` makes model.weft of it.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BytePairs } from './byte-pairs.ts';
 import { storyFiles } from './story-files.ts';
 import { STORY_SIZES, weightShapes } from './story-network.ts';
-import { compileOnnx } from '../../../src/frontend/index.ts';
 import { CHECKPOINTS, readCheckpoint } from './checkpoint.ts';
 import { splitState } from '../trainer.ts';
 import { stateShapes } from '../training-program.ts';
@@ -23,8 +22,6 @@ export function main(): Promise<number> {
   const pairs = BytePairs.fromJson(readFileSync(join(CHECKPOINTS, 'tokenizer.json'), 'utf8'));
   const weights = splitState(stateShapes(weightShapes(STORY_SIZES)), checkpoint.state);
   const files = storyFiles(STORY_SIZES, { weights, pairs });
-  const onnx = files.get('onnx/model_fp16.onnx');
-  if (onnx instanceof Uint8Array) files.set('model_fp16.weft', compileOnnx(onnx).toBytes());
   for (const [path, content] of files) {
     mkdirSync(dirname(join(FOLDER, path)), { recursive: true });
     writeFileSync(join(FOLDER, path), content);

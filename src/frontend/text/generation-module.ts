@@ -34,7 +34,7 @@ const TURNS = BITS / DIGIT;
  * - `blank(rows: int)` gives zeros in the place of `bias`, `allowed` and `counts` where these are not minded.
  * - `prefill(tokens: int32 (b, s), first, lengths, caches…)` reads tokens, of which row r has lengths[r] real ones, and gives
  *   `logits` of what comes next.
- * - `main(count: int, options: int, …)` generates up to {@link CHUNK} tokens: draws one from the logits, decodes it, and so
+ * - `main(count: int, options: int, …)` generates up to eight tokens: draws one from the logits, decodes it, and so
  *   on, without anybody reading anything in between. `seen` says which tokens the prompt has, `counts` how often each was
  *   generated.
  */

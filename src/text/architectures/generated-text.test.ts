@@ -1,14 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { compile } from '../../compiler/compile.ts';
 import { generationModule } from '../../frontend/text/generation-module.ts';
+import { storyFolder } from '../testing/story-file.ts';
 import { TextModel } from '../text-model.ts';
 import { loadFrom } from './testing/decode-runner.ts';
 import { randomDecoder } from './testing/decoder-files.ts';
 import { fromGguf } from './testing/expect-reference.ts';
 import { referenceLogits } from './testing/reference-decoder.ts';
-
-const STORIES = new URL('../../../public/models/stories/', import.meta.url);
 
 /** As large a vocabulary as the tokenizer of the stories has. */
 const CONFIG = {
@@ -36,10 +34,7 @@ test('a GGUF file generates the tokens that plain loops over its weights find li
   const decoder = randomDecoder(CONFIG, 9, () => 'Q8_0');
   const { file, bytes } = fromGguf(decoder);
   const executable = compile(generationModule(await loadFrom(file, bytes)), { verify: true });
-  const read = (name: string) =>
-    Promise.resolve(
-      name === 'model.weft' ? executable.toBytes() : readFileSync(new URL(name, STORIES)),
-    );
+  const read = storyFolder({ 'model.weft': executable.toBytes() });
   const model = await TextModel.load(read, { device: 'wasm', worker: false });
   const ids: number[] = [];
   const generation = model.generate(PROMPT, { temperature: 0, maxTokens: COUNT });

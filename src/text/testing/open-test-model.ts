@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { type StorySizes, weightShapes } from '../../../scripts/train/stories/story-network.ts';
 import { writeStoryModel } from '../../../scripts/train/stories/story-model.ts';
 import { compile } from '../../compiler/compile.ts';
@@ -7,6 +6,7 @@ import { elementCount } from '../../core/shape.ts';
 import { textModule } from '../../frontend/text/text-module.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { TextModel } from '../text-model.ts';
+import { storyFolder } from './story-file.ts';
 
 /** A model like that of the stories, but smaller: quick on the host as well. */
 const SIZES: StorySizes = {
@@ -37,15 +37,16 @@ export function testModelBytes(seed = 7): Uint8Array {
   return writeStoryModel(SIZES, weights);
 }
 
-const STORIES = new URL('../../../public/models/stories/', import.meta.url);
 let executable: Uint8Array | undefined;
 
 /** The small model with the stories' tokenizer and positions. */
-export async function openTestModel(device: 'host' | 'wasm' | 'webgpu'): Promise<TextModel> {
+export async function openTestModel(
+  device: 'host' | 'wasm' | 'webgpu',
+  { chatTemplate }: { readonly chatTemplate?: string } = {},
+): Promise<TextModel> {
   executable ??= compile(textModule(testModelBytes()), { verify: true }).toBytes();
-  const bytes = executable;
   const gpu = device === 'webgpu' ? { gpu: await nodeGpu() } : {};
-  const read = (name: string) =>
-    Promise.resolve(name === 'model.weft' ? bytes : readFileSync(new URL(name, STORIES)));
+  const template = chatTemplate === undefined ? undefined : new TextEncoder().encode(chatTemplate);
+  const read = storyFolder({ 'model.weft': executable, 'chat_template.jinja': template });
   return TextModel.load(read, { device, worker: false, ...gpu });
 }
