@@ -125,7 +125,7 @@ function noHost(primitive: string): UnsupportedError {
     where: `kernel ${primitive}`,
     got: 'a machine without a host device',
     expected: 'one: the program runs this kernel on the host',
-    remedy: 'Create the machine with the host as its second device.',
+    remedy: 'Give it the host as its second device.',
   });
 }
 

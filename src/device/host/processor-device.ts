@@ -308,7 +308,7 @@ export class ProcessorDevice implements Device {
     if (!this.#isDestroyed) return;
     throw new DeviceLostError({
       where: `${this.info.name} device`,
-      got: 'a call after it was destroyed',
+      got: 'a call after the device was destroyed by its owner',
       expected: 'a live device',
     });
   }
