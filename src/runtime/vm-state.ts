@@ -53,7 +53,7 @@ export class VmState {
     throw new RuntimeError({
       got: `device index ${deviceIndex}`,
       expected: `an index below ${this.allocators.length}`,
-      remedy: 'Give it those of the executable.',
+      remedy: "Give it the program's devices.",
     });
   }
 

@@ -56,10 +56,10 @@ const OPERAND = { dtypes: ['float32'], rank: 4 } as const;
 
 /** Attention of four axes whose queries, keys and values have the batches and heads of the scores. */
 export const ATTENTION: readonly RewriteRule[] = [
-  // A product with transposed keys, scaled before or behind, with a bias or not, softmax along keys, and a product with
-  // values. Nothing else reads what lies between: the operator has no memory for that.
   {
     name: 'attention spelled out',
+    explains:
+      'A product with transposed keys, scaled before or behind, with a bias or not, softmax along keys, and a product with values. Nothing else may read what lies between, which the operator has no memory for.',
     pattern: calls('matmul', [once(WEIGHTS), any('value')]),
     types: { weights: OPERAND, query: OPERAND, keys: OPERAND, value: OPERAND },
     // Rows of -Infinity, which softmax makes NaN of, are zeros in attention.

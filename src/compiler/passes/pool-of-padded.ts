@@ -36,7 +36,8 @@ const POOL = calls('max_pool', [PADDED], {
 export const POOLS_OF_PADDED: readonly RewriteRule[] = [
   {
     name: 'max_pool of what was padded by nothing',
-    // Pooling pads by nothing at all; as good are -Infinity and, where no element is negative, numbers up to zero.
+    explains:
+      'Pooling pads by nothing at all; as good are -Infinity and, where no element is negative, any number up to zero.',
     pattern: POOL,
     replace: poolOfPadded,
   },

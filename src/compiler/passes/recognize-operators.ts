@@ -67,9 +67,9 @@ function gelu(approximate: string, name: string, y: ExprPattern): RewriteRule {
 }
 
 const RULES: readonly RewriteRule[] = [
-  // (x - mean(x)) / sqrt(mean((x - mean(x)) ** 2) + epsilon), along the last axis.
   {
     name: 'layer_norm spelled out',
+    explains: '(x - mean(x)) / sqrt(mean((x - mean(x)) ** 2) + epsilon), along the last axis.',
     pattern: calls('div', [CENTERED, DEVIATION]),
     // No constant adds an axis.
     types: { x: { dtypes: ['float32'], rankOf: 'root' } },

@@ -33,7 +33,7 @@ export const SLICE_UPDATES: readonly RewriteRule[] = [
 function sliceUpdate(name: string, parts: readonly ExprPattern[]): RewriteRule {
   return {
     name,
-    // A tensor from outside of kernels may be a state, which is overwritten.
+    explains: 'A tensor from outside of kernels may be a state, which is overwritten.',
     pattern: calls('concat', parts, { attributes: { axis: { name: 'axis' } } }),
     replace: updatedSlice,
   };

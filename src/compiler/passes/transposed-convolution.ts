@@ -23,10 +23,10 @@ const options = { attributes: ATTRIBUTES };
 
 /** Transposed convolutions of images as convolutions, for which the devices have faster kernels. */
 export const TRANSPOSED_CONVOLUTIONS: readonly RewriteRule[] = [
-  // Each element is a window of x times the turned weights. With strides, results a stride apart share their weights: they are channels of one convolution, which are then laid
-  // side by side.
   {
     name: 'transposed convolution as convolution',
+    explains:
+      'Each element of the result is a window of x times the turned weights. With strides, results a stride apart share their weights: they are channels of one convolution, which are then laid side by side.',
     pattern: either(
       calls('conv_transpose', [X, W], options),
       calls('conv_transpose', [X, W, any('bias')], options),
