@@ -170,3 +170,12 @@ describe('calls of tools', () => {
     }
   });
 });
+
+test('a constraint that no token meets is an error, after which the model still works', async () => {
+  const never = { mask: (into: Uint32Array) => into.fill(0), accept: () => false };
+  const text = model.generate([5, 6], { constraint: never }).text();
+  await expect(text).rejects.toThrow(
+    'text generation, position 2: got a constraint that no token of the model meets',
+  );
+  expect(await model.generate([5, 6], { temperature: 0, maxTokens: 3 }).text()).not.toBe('');
+});

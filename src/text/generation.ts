@@ -1,5 +1,6 @@
 import { DeviceTensor } from '../client/device-tensor.ts';
 import { Tensor } from '../client/tensor.ts';
+import { RuntimeError } from '../core/errors.ts';
 import type { Sampling } from './sampling.ts';
 import type { StopStrings } from './stop-strings.ts';
 import type { StreamDecoder } from './stream-decoder.ts';
@@ -83,25 +84,24 @@ export async function* generateTokens(
       }
       const left = maxTokens - generated;
       const forced = order.constraint?.forced?.(Math.min(left, MOST_FORCED)) ?? [];
-      let [ids, logprobs]: readonly [ArrayLike<unknown>, ArrayLike<unknown>] = [forced, []];
+      let read: ReadTokens;
       if (forced.length > 0) {
-        // Read in one go, by the next step.
+        // The next step reads them in one go.
         for (const id of forced) order.constraint?.accept(id);
+        read = { ids: forced, logprobs: [] };
+      } else if (order.constraint) {
+        const step = await constrained(order, order.constraint, { text, penalties });
+        ({ read, penalties } = step);
       } else {
-        const chunk: Ahead = order.constraint
-          ? await constrained(order, text, penalties)
-          : (ahead ?? (await begin(text.length, left)));
-        ahead = undefined;
-        if (chunk.penalties) penalties = chunk.penalties;
+        const chunk: Ahead = ahead ?? (await begin(text.length, left));
         const next = text.length + chunk.count;
-        if (!order.constraint && left > chunk.count && next < context) {
-          ahead = await begin(next, left - chunk.count);
-        }
-        [ids, logprobs] = await readBoth(chunk);
-        ids = Array.from(ids).slice(0, chunk.count);
+        ahead = undefined;
+        if (left > chunk.count && next < context) ahead = await begin(next, left - chunk.count);
+        read = await readTokens(chunk);
       }
+      const { ids, logprobs } = read;
       for (let i = 0; i < ids.length; i++) {
-        const id = Number(ids[i]);
+        const id = ids[i] ?? 0;
         const isEnd = order.ends.has(id);
         generated++;
         if (!isEnd) {
@@ -112,7 +112,7 @@ export async function* generateTokens(
         const passed = order.stops.push(shown);
         const isStopped = isEnd || order.stops.isStopped;
         const rest = isEnd && !order.stops.isStopped ? order.stops.end() : '';
-        yield { id, logprob: Number(logprobs[i] ?? 0), text: passed + rest };
+        yield { id, logprob: logprobs[i] ?? 0, text: passed + rest };
         if (isStopped) return 'stop';
       }
     }
@@ -134,31 +134,49 @@ interface Ahead {
   readonly tokens: DeviceTensor;
   readonly logprobs: DeviceTensor;
   readonly count: number;
-  readonly penalties?: Penalties | undefined;
 }
 
-async function readBoth({ tokens, logprobs }: Ahead) {
+/** Tokens of a chunk, and the logarithms of their probabilities; none for those that were not drawn. */
+interface ReadTokens {
+  readonly ids: readonly number[];
+  readonly logprobs: readonly number[];
+}
+
+async function readTokens({ tokens, logprobs, count }: Ahead): Promise<ReadTokens> {
   const [ids, values] = await Promise.all([tokens.read(), logprobs.read()]);
   tokens.dispose();
   logprobs.dispose();
-  return [ids.data, values.data] as const;
+  const numbers = ({ data }: Tensor): number[] => Array.from(data, Number).slice(0, count);
+  return { ids: numbers(ids), logprobs: numbers(values) };
+}
+
+interface Reached {
+  readonly text: readonly number[];
+  readonly penalties: Penalties | undefined;
 }
 
 /** One token among those that may come. */
 async function constrained(
-  order: GenerationOrder,
-  text: readonly number[],
-  penalties: Penalties | undefined,
-): Promise<Ahead> {
-  const { cache, sampling, constraint, vocabulary } = order;
+  { cache, sampling, vocabulary }: GenerationOrder,
+  constraint: TokenConstraint,
+  { text, penalties }: Reached,
+): Promise<{ read: ReadTokens; penalties: Penalties | undefined }> {
   await cache.read(text);
   const allowed = new Uint32Array(Math.ceil(vocabulary / WORD_BITS));
-  constraint?.mask(allowed);
+  constraint.mask(allowed);
+  if (allowed.every((word) => word === 0)) throw impossible(text.length);
   const begun = await cache.begin(1, { position: text.length, sampling, penalties, allowed });
-  const { data } = await begun.tokens.read();
-  constraint?.accept(Number(data[0]));
-  const next = penalties && { ...penalties, counts: begun.counts };
-  return { tokens: begun.tokens, logprobs: begun.logprobs, count: 1, penalties: next };
+  const read = await readTokens({ ...begun, count: 1 });
+  if (!constraint.accept(read.ids[0] ?? -1)) throw impossible(text.length);
+  return { read, penalties: penalties && { ...penalties, counts: begun.counts } };
+}
+
+function impossible(position: number): RuntimeError {
+  return new RuntimeError({
+    where: `text generation, position ${position}`,
+    got: 'a constraint that no token of the model meets',
+    expected: 'one that the vocabulary can spell',
+  });
 }
 
 /** What penalties go by at the begin; undefined where nothing is minded. */
