@@ -155,8 +155,8 @@ test.describe('Simulate', () => {
   test('steps on the device and paints', async ({ page }) => {
     await openPage(page);
     await page.getByRole('tab', { name: 'Draw' }).focus();
-    await page.keyboard.press('ArrowRight');
-    await page.keyboard.press('ArrowRight');
+    for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowRight');
+    await expect(page.getByRole('tab', { name: 'Simulate' })).toBeFocused();
     const facts = page.locator('#dish-facts');
     await page.getByRole('button', { name: 'Pause' }).click();
     await expect(facts).toContainText('Steps so far');

@@ -538,7 +538,7 @@ export const linearAttention: (
   },
 ) => NdArray = /* @__PURE__ */ operator('linear_attention');
 
-/** softmax(scale query keyᵀ + bias) value, of (B, heads, Q, D), (B, kv_heads, K, D), (B, kv_heads, K, V) and a shape that broadcasts to (B, heads, Q, K); heads in a row share keys. With softcap, scores become softcap tanh(score / softcap) before the bias; with causal = [p], query i sees keys up to i + p. Where nothing is seen, the result is 0. */
+/** softmax(scale query keyᵀ + bias) value, of (B, heads, Q, D), (B, kv_heads, K, D), (B, kv_heads, K, V) and a shape that broadcasts to (B, heads, Q, K); heads in a row share keys. With softcap, scores become softcap tanh(score / softcap) before the bias; with causal = [p], query i sees keys up to i + p; with keys = [n], keys and values behind the first n do not count. Where nothing is seen, the result is 0. */
 export const scaledDotProductAttention: (
   query: Operand,
   key: Operand,
@@ -548,6 +548,7 @@ export const scaledDotProductAttention: (
     readonly scale?: number;
     readonly softcap?: number;
     readonly causal?: readonly Dim[];
+    readonly keys?: readonly Dim[];
   },
 ) => NdArray = /* @__PURE__ */ operator('scaled_dot_product_attention');
 

@@ -73,7 +73,7 @@ class Elaboration {
 
   function(fn: FunctionExpr): FunctionExpr {
     const result = rewrite(fn, (expr, original) => this.#write(expr, original));
-    if (result.kind !== 'function') throw new Error('internal: no function');
+    if (result.kind !== 'function') throw new Error('internal: a function became something else');
     return result;
   }
 

@@ -131,7 +131,7 @@ function endless({ name }: RewriteRule): UsageError {
     where: `rewrite rule ${JSON.stringify(name)}`,
     got: `${MAX_DEPTH} rules that applied in turn, each to what the one before had made`,
     expected: 'rules that come to an end',
-    remedy: 'Let each take something away.',
+    remedy: 'Let each take something away, or put the same in one standard form.',
   });
 }
 

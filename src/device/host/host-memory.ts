@@ -38,7 +38,7 @@ export class HostBuffer implements DeviceBuffer {
 /** The host device's view of a buffer that came through the {@link DeviceBuffer} interface. */
 export function asHostBuffer(buffer: DeviceBuffer): HostBuffer {
   if (buffer instanceof HostBuffer) return buffer;
-  throw internalError('a buffer of another device');
+  throw internalError('a buffer of another device was given to the host device');
 }
 
 /** Makes and counts buffers within the limits. */

@@ -155,7 +155,7 @@ export class NodeAttributes {
     throw new UnsupportedError({
       where: `${this.#where}: attribute ${name}`,
       got: type === 'graph' ? 'a graph' : 'an attribute of another type',
-      expected: 'numbers, strings, lists of them or tensors',
+      expected: 'numbers, strings, lists of them or tensors for a function of JavaScript',
     });
   }
 

@@ -388,7 +388,7 @@ export class GraphImporter {
       throw new FormatError({
         where: `output "${name}"${place}`,
         got: 'a name that nothing defines',
-        expected: 'an input of the graph, an initializer or the output of a node',
+        expected: 'an input, an initializer or the output of a node',
       });
     }
     throw new UnsupportedError({
@@ -426,7 +426,7 @@ function requireShallow(depth: number, where: string): void {
       where,
       got: `functions that call functions more than ${MAX_CALL_DEPTH} deep`,
       expected: 'fewer levels',
-      remedy: 'Inline the functions of the model.',
+      remedy: 'Inline the functions of the model before it is loaded.',
     },
     { details: { limit: 'depth', reached: depth, most: MAX_CALL_DEPTH, where } },
   );

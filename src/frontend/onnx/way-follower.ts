@@ -174,6 +174,6 @@ function tooManyWays({ where }: Split): UnsupportedError {
     where,
     got: `branches that differ in rank, in more than ${MAX_GROUPS} combinations with those before`,
     expected: 'fewer, because the nodes after them are compiled for each',
-    remedy: 'Export it with constant conditions.',
+    remedy: 'Export the model with conditions that are constant.',
   });
 }

@@ -78,7 +78,7 @@ function readExactly(range: ExternalRange, where: string, read: ExternalDataRead
     where,
     got: `${bytes.byteLength} bytes at ${range.byteOffset} of ${range.path}`,
     expected: `${byteLength} bytes`,
-    remedy: 'The file may be truncated or of another model.',
+    remedy: 'The file may be truncated, or belong to another model.',
   });
 }
 

@@ -59,7 +59,7 @@ function partsOf(node: ImportNode, leading: number): Parts {
   throw node.malformed(
     `${node.inputs.length - leading} inputs, ${sequenceCount} of them sequences, for a body of ` +
       `${body.inputNames.length} inputs and ${body.outputNames.length} outputs`,
-    'the inputs of its body, a sequence or more, and an output for each state',
+    'as many inputs as the body has, at least one sequence, and an output for each state',
   );
 }
 
