@@ -176,7 +176,7 @@ function verifyKernelOperand(
       type === undefined
         ? 'a register'
         : `a register or a constant for the ${role} ${type.dtype} of rank ${type.shape.length}`,
-    remedy: role === 'output' ? 'Outputs are tensors made before.' : undefined,
+    remedy: role === 'output' ? 'Outputs are tensors that were allocated before.' : undefined,
   });
 }
 

@@ -55,7 +55,7 @@ function verifyTensor(constant: TensorConstant, byteOffset: number, where: strin
       where,
       got: `${constant.byteLength} bytes at ${constant.byteOffset} of the data section`,
       expected: `${expected} at ${byteOffset}`,
-      remedy: 'Tensors follow each other, aligned to 256 bytes.',
+      remedy: 'Tensors follow each other in the order of the constants, aligned to 256 bytes.',
     });
   }
 }

@@ -39,7 +39,7 @@ export class FlowBudget {
     throw new VerifyError({
       where,
       got: 'a control flow with too many registers living through too many blocks',
-      expected: 'at most 2^24 steps of analysis',
+      expected: 'at most 2^24 steps of analysis for an executable',
       remedy: 'Split the function.',
     });
   }

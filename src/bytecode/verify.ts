@@ -91,7 +91,9 @@ function verifyFunctionTable({ functions, primitives, functionTable }: Executabl
       where: `function reference ${index}`,
       got: `${entry.kind} ${entry.name}`,
       expected: unknownBuiltin ? 'a builtin of this version' : describeExpected(entry, expected),
-      remedy: unknownBuiltin ? 'Update Weft, or see docs/builtins.md.' : undefined,
+      remedy: unknownBuiltin
+        ? 'Update Weft, or see docs/builtins.md for those there are.'
+        : undefined,
     });
   }
 }
@@ -109,7 +111,7 @@ function verifyMetadata(metadata: Readonly<Record<string, string>>): void {
       throw brokenRule(
         'metadata',
         `key ${JSON.stringify(key)}`,
-        'letters, digits, _, - and dots, no digit first',
+        'letters, digits, _, - and dots, not beginning with a digit',
       );
     }
     verifyText(value, `metadata ${key}`);

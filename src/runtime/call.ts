@@ -87,7 +87,7 @@ export function closureCall(
       where: 'invoke_closure',
       got: 'a closure of another machine',
       expected: 'a closure that this machine made',
-      remedy: 'Pass otherMachine.toFunction(closure).',
+      remedy: 'Pass it as a JS function: otherMachine.toFunction(closure).',
     });
   }
   if (all.length !== callee.paramCount) throw wrongArity(callee, args.length, value);

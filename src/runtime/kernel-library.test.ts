@@ -87,7 +87,7 @@ describe('kernels', () => {
       `"RuntimeError: kernel increment, argument 1: got int 3, expected a tensor on test device."`,
     );
     expect(await message(zeros(2, 2))).toMatchInlineSnapshot(
-      `"RuntimeError: kernel increment, argument 1: got a constant, or room in between, as destination, expected memory that the call uses for nothing else."`,
+      `"RuntimeError: kernel increment, argument 1: got a constant as destination, expected a tensor from alloc_tensor over memory that the call uses for nothing else."`,
     );
     expect(vm.memory().liveBytes).toBe(256);
   });

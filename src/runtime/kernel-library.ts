@@ -125,7 +125,7 @@ function noHost(primitive: string): UnsupportedError {
     where: `kernel ${primitive}`,
     got: 'a machine without a host device',
     expected: 'one: the program runs this kernel on the host',
-    remedy: 'Give it the host as its second device.',
+    remedy: 'Create the machine with the host as its second device.',
   });
 }
 
@@ -195,7 +195,8 @@ function checkDestination(
 ): void {
   const target = args[index] as TensorValue;
   if (target.storage.isReadOnly || target.layout !== '') {
-    throw wrongDestination(name, index, 'a constant, or room in between, as destination');
+    const got = target.layout === '' ? 'a constant' : 'a tensor with room in between';
+    throw wrongDestination(name, index, `${got} as destination`);
   }
   for (let i = 0; i < index; i++) {
     const other = args[i] as TensorValue;
@@ -216,6 +217,6 @@ function wrongDestination(kernel: string, index: number, got: string): RuntimeEr
   return new RuntimeError({
     where: `kernel ${kernel}, argument ${index}`,
     got,
-    expected: 'memory that the call uses for nothing else',
+    expected: 'a tensor from alloc_tensor over memory that the call uses for nothing else',
   });
 }

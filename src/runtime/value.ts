@@ -109,7 +109,7 @@ export class FieldCount {
       {
         got: `more than ${this.#limit} fields of tuples, ADT values, closures and shape heaps`,
         expected: 'a program that holds fewer at one time',
-        remedy: 'Drop values, or raise limits.fields.',
+        remedy: 'Drop values that are not used any more, or raise limits.fields.',
       },
       { details: { limit: this.#limit } },
     );

@@ -53,7 +53,7 @@ export class VmState {
     throw new RuntimeError({
       got: `device index ${deviceIndex}`,
       expected: `an index below ${this.allocators.length}`,
-      remedy: "Give it the program's devices.",
+      remedy: 'Give the machine the devices that the executable was compiled for.',
     });
   }
 
@@ -63,7 +63,7 @@ export class VmState {
     throw new RuntimeError({
       got: `a tensor on ${device.info.name}`,
       expected: 'a tensor on a device of this machine',
-      remedy: 'Upload it again with vm.tensor.',
+      remedy: 'Read the tensor and upload it again with vm.tensor.',
     });
   }
 

@@ -42,7 +42,7 @@ async function request(
         where: url,
         got: 'no answer',
         expected: 'the bytes of a program',
-        remedy: 'Check the address, and that the server allows this origin.',
+        remedy: 'Check the address, the connection, and that the server allows this origin.',
       },
       { cause, details: { url } },
     );

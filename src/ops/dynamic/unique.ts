@@ -37,7 +37,7 @@ export const uniqueCounts = defineGroups('unique_counts');
 export const uniqueInverse = defineOp({
   name: 'unique_inverse',
   kind: 'opaque',
-  hostOnlyBecause: 'it compares all elements with each other',
+  hostOnlyBecause: 'it compares all elements with each other, one after another',
   inputs: INPUTS,
   attributes: ATTRIBUTES,
   infer(inputs, attributes, dims) {

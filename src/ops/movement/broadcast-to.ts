@@ -22,7 +22,7 @@ export const broadcastTo = defineOp({
         where: 'broadcast_to: attribute shape',
         got: formatShape(shape.map(formatDim)),
         expected: `a shape that ${formatType(x)} broadcasts to`,
-        remedy: 'Dimensions must be equal or 1, aligned from the right.',
+        remedy: 'Each dimension of x must be 1 or the one of the result, aligned from the right.',
       }),
     });
     return { dtype: x.dtype, shape };
