@@ -51,3 +51,12 @@ export interface DecoderConfig {
   /** Whether the embedding is the head, even where the file has one. */
   readonly tiesEmbedding: boolean;
 }
+
+/** A decoder that scales and bends nothing on the way, as llama's. */
+export const PLAIN = {
+  attentionSoftcap: 0,
+  logitSoftcap: 0,
+  embeddingScale: 1,
+  normOffset: 0,
+  hasAdjacentPairs: false,
+} as const satisfies Partial<DecoderConfig>;

@@ -1,5 +1,5 @@
 import type { GgufMetadata } from '../files/gguf-metadata.ts';
-import type { DecoderConfig, RotaryConfig } from './decoder-config.ts';
+import { type DecoderConfig, type RotaryConfig, PLAIN } from './decoder-config.ts';
 import { type FactsOptions, ModelFacts } from './model-facts.ts';
 import { contextOf } from './context-length.ts';
 
@@ -51,11 +51,7 @@ export function configOfGguf(facts: GgufFacts): DecoderConfig {
     rotary: rotaryOf(facts, headWidth),
     windows: new Array<number | undefined>(layers).fill(window),
     attentionScale: 1 / Math.sqrt(headWidth),
-    attentionSoftcap: 0,
-    logitSoftcap: 0,
-    embeddingScale: 1,
-    normOffset: 0,
-    hasAdjacentPairs: false,
+    ...PLAIN,
     tiesEmbedding: false,
   };
 }

@@ -1,6 +1,6 @@
 import { isRecord, type JsonRecord } from '../files/json-record.ts';
 import { contextOf } from './context-length.ts';
-import type { DecoderConfig, RotaryConfig } from './decoder-config.ts';
+import { type DecoderConfig, type RotaryConfig, PLAIN } from './decoder-config.ts';
 import { type FactsOptions, ModelFacts } from './model-facts.ts';
 import { llama3Factors } from './parts/rotary-scaling.ts';
 
@@ -66,11 +66,7 @@ export function configOfTransformers(
     rotary: rotary ?? rotaryOf(facts, headWidth),
     windows: new Array<number | undefined>(layers).fill(window),
     attentionScale: 1 / Math.sqrt(headWidth),
-    attentionSoftcap: 0,
-    logitSoftcap: 0,
-    embeddingScale: 1,
-    normOffset: 0,
-    hasAdjacentPairs: false,
+    ...PLAIN,
     tiesEmbedding: facts.flag('tie_word_embeddings', false),
   };
 }
