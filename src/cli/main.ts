@@ -315,7 +315,8 @@ Examples:
   weft text llama.gguf -o llama/model.weft
   weft text qwen/model.safetensors -o qwen/model.weft --context 4096
 
-TextModel of weft-vm/text loads the folder, with config.json and tokenizer.json beside the executable: docs/text.md.`;
+TextModel of weft-vm/text loads the folder, with config.json and tokenizer.json beside the executable (of .gguf they
+are written): docs/text.md.`;
 
 const OPT_HELP = `
 Examples:

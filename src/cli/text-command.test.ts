@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -8,7 +8,8 @@ import {
   safetensorsOf,
 } from '../text/architectures/testing/decoder-files.ts';
 import { referenceLogits } from '../text/architectures/testing/reference-decoder.ts';
-import { TextModel } from '../text/index.ts';
+import { gemmaVocabulary } from '../text/files/testing/gguf-vocabularies.ts';
+import { type Generation, TextModel } from '../text/index.ts';
 import { storyFolder } from '../text/testing/story-file.ts';
 import { type CommandResult, testCommand } from './testing/test-command.ts';
 
@@ -32,6 +33,7 @@ const CONFIG = {
 };
 const decoder = randomDecoder(CONFIG, 5);
 const PROMPT = [3, 14, 159, 26];
+const GREEDY = { temperature: 0, maxTokens: 12 };
 
 /** What plain loops over the published architecture say. */
 function greedyTokens(count: number): number[] {
@@ -46,10 +48,14 @@ function greedyTokens(count: number): number[] {
 async function generated(file: string): Promise<number[]> {
   const read = storyFolder({ 'model.weft': await readFile(at(file)) });
   const model = await TextModel.load(read, { device: 'wasm', worker: false });
-  const ids: number[] = [];
-  const generation = model.generate(PROMPT, { temperature: 0, maxTokens: 12 });
-  for await (const { id } of generation.tokens()) if (id >= 0) ids.push(id);
+  const ids = await generatedIds(model.generate(PROMPT, GREEDY));
   await model.dispose();
+  return ids;
+}
+
+async function generatedIds(generation: Generation): Promise<number[]> {
+  const ids: number[] = [];
+  for await (const { id } of generation.tokens()) if (id >= 0) ids.push(id);
   return ids;
 }
 
@@ -69,6 +75,65 @@ test('a GGUF file and a folder of safetensors generate what the architecture say
     expect(out).toContain('of weights');
     expect(await generated(`${name}.weft`), name).toEqual(expected);
   }
+});
+
+test('a GGUF file needs no other', async () => {
+  const vocabulary = gemmaVocabulary(512);
+  const template =
+    '{{ bos_token }}{% for m in messages %}<start_of_turn>{{ m.content }}{% endfor %}';
+  const metadata = { ...vocabulary, 'tokenizer.chat_template': template };
+  await writeFile(at('alone.gguf'), ggufOf(decoder, {}, [], metadata));
+  const { status, out } = await weft('text', at('alone.gguf'), '-o', at('alone/model.weft'));
+  expect(status).toBe(0);
+  const names = [
+    'config.json',
+    'generation_config.json',
+    'tokenizer.json',
+    'tokenizer_config.json',
+  ];
+  for (const name of names) {
+    expect(out).toMatch(new RegExp(`${join('alone', name)}: .*, as alone.gguf says`));
+  }
+  const read = (name: string) => readFile(at(join('alone', name))).catch(() => undefined);
+  const model = await TextModel.load(read, { device: 'wasm', worker: false });
+  expect(model.context).toBe(256);
+  const tokens = vocabulary['tokenizer.ggml.tokens'] as readonly string[];
+  const ids = model.tokenizer.encode('quick brown');
+  expect(ids.map((id) => tokens[id]).join('')).toBe('<bos>quick▁brown');
+  const text = 'quick brown<end_of_turn>';
+  expect(await generatedIds(model.generate(text, GREEDY))).toEqual(
+    await generatedIds(model.generate(model.tokenizer.encode(text), GREEDY)),
+  );
+  const chat = model.chat([{ role: 'user', content: 'quick' }], GREEDY);
+  const prompt = model.tokenizer.encode('<bos><start_of_turn>quick', { addSpecialTokens: false });
+  expect(await generatedIds(chat)).toEqual(await generatedIds(model.generate(prompt, GREEDY)));
+  await model.dispose();
+
+  // What lies there already is the user's.
+  await writeFile(at('alone/tokenizer_config.json'), '{}');
+  await rm(at('alone/tokenizer.json'));
+  const again = await weft('text', at('alone.gguf'), '-o', at('alone/model.weft'));
+  expect(again.out).toContain(`${join('alone', 'config.json')}: left as it was`);
+  expect(again.out).toMatch(
+    new RegExp(`${join('alone', 'tokenizer.json')}: .*, as alone.gguf says`),
+  );
+  expect(await readFile(at('alone/tokenizer_config.json'), 'utf8')).toBe('{}');
+});
+
+test('a tokenizer that is not known is said before anything is written', async () => {
+  const metadata = { ...gemmaVocabulary(512), 'tokenizer.ggml.model': 'bert' };
+  await writeFile(at('bert.gguf'), ggufOf(decoder, {}, [], metadata));
+  const refused = await weft('text', at('bert.gguf'), '-o', at('bert/model.weft'));
+  expect(refused).toMatchObject({ status: 1, out: '' });
+  expect(refused.err).toContain(
+    'bert.gguf, tokenizer.ggml.model: got bert, expected one of gpt2, llama.',
+  );
+  await mkdir(at('bert'));
+  await writeFile(at('bert/tokenizer.json'), '{}');
+  await writeFile(at('bert/config.json'), '{}');
+  expect(await weft('text', at('bert.gguf'), '-o', at('bert/model.weft'))).toMatchObject({
+    status: 0,
+  });
 });
 
 test('says what is wrong with a file', async () => {

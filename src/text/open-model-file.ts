@@ -7,6 +7,8 @@ import { readGguf } from './files/gguf.ts';
 import { joinSafetensors, readSafetensorsIndex } from './files/safetensors-index.ts';
 import { readSafetensors } from './files/safetensors.ts';
 import type { StoredTensor } from './files/stored-tensor.ts';
+import { ggufFolder } from './gguf-folder.ts';
+import type { ModelFolder } from './model-folder.ts';
 
 /** Reads parts of the files of a model, by their names in its folder. */
 export interface ModelFiles {
@@ -17,6 +19,11 @@ export interface ModelFiles {
 /** A decoder whose head is read, and how its weights are. */
 export interface ModelFile {
   readonly decoder: DecoderFile;
+  /**
+   * What is to lie beside the executable, where the file says it: GGUF has tokenizer, chat template and the rest.
+   * Throws as `ggufTokenizer` does.
+   */
+  folder(): ModelFolder | undefined;
   /** Reads all weights, for `generationModule`. */
   load(): Promise<Decoder>;
 }
@@ -36,7 +43,8 @@ export async function openModelFile(
 ): Promise<ModelFile> {
   if (/\.gguf$/i.test(name)) {
     const head = await readHead(name, files, (bytes) => readGguf(bytes, { name }));
-    return fileOf(openGguf(head, options), files, name);
+    const decoder = openGguf(head, options);
+    return { ...fileOf(decoder, files, name), folder: () => ggufFolder(head.metadata, decoder) };
   }
   const slash = name.lastIndexOf('/') + 1;
   const at = (other: string): string => name.slice(0, slash) + other;
@@ -60,7 +68,7 @@ function fileOf(
     const got = bytes === undefined ? 'no such file' : `${bytes.byteLength} bytes of ${tensor}`;
     throw new FormatError({ where: path, got, expected: `${byteLength} bytes` });
   };
-  return { decoder, load: () => decoder.load(read) };
+  return { decoder, load: () => decoder.load(read), folder: () => undefined };
 }
 
 async function shards(name: string, files: ModelFiles, at: (other: string) => string) {

@@ -1,3 +1,4 @@
+import type { BPE as BytePairs } from '@huggingface/tokenizers';
 import { FormatError } from '../core/errors.ts';
 
 /** Turns text into tokens and back, as a model's `tokenizer.json` says. */
@@ -20,10 +21,12 @@ const DECODING = { skip_special_tokens: true, clean_up_tokenization_spaces: fals
 
 /** The tokenizer of @huggingface/tokenizers, which is loaded with the first model that needs it. */
 export async function openTokenizer({ tokenizer, config }: TokenizerFiles): Promise<TextTokenizer> {
-  const { Tokenizer } = await import('@huggingface/tokenizers');
+  const { BPE, Tokenizer } = await import('@huggingface/tokenizers');
   let own: InstanceType<typeof Tokenizer>;
   try {
     own = new Tokenizer(tokenizer, config);
+    const sizes = rankSizes(tokenizer);
+    if (sizes !== undefined && own.model instanceof BPE) shareRanks(own.model, sizes);
   } catch (cause) {
     const got = cause instanceof Error ? cause.message : String(cause);
     const expected = 'a tokenizer that @huggingface/tokenizers reads';
@@ -35,4 +38,21 @@ export async function openTokenizer({ tokenizer, config }: TokenizerFiles): Prom
     decode: (ids) => (ids.length === 0 ? '' : own.decode([...ids], DECODING)),
     idOf: (token) => own.token_to_id(token),
   };
+}
+
+/** `model.rank_sizes`, which tokenizers have that were made of GGUF. */
+function rankSizes(tokenizer: object): readonly number[] | undefined {
+  const { model } = tokenizer as { readonly model?: { readonly rank_sizes?: readonly number[] } };
+  return model?.rank_sizes;
+}
+
+/** Gives so many pairs in a row one rank; of those the package joins the leftmost first. */
+function shareRanks(
+  { merges, bpe_ranks: ranks }: InstanceType<typeof BytePairs>,
+  sizes: readonly number[],
+): void {
+  let at = 0;
+  for (const [rank, size] of sizes.entries()) {
+    for (const end = at + size; at < end; at++) ranks.set(JSON.stringify(merges[at]), rank);
+  }
 }

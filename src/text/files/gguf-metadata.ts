@@ -99,6 +99,11 @@ export class GgufMetadata {
     this.#where = where;
   }
 
+  /** The file, for messages. */
+  get where(): string {
+    return this.#where;
+  }
+
   /** All keys, in the order of the file. */
   get keys(): readonly string[] {
     return [...this.#values.keys()];

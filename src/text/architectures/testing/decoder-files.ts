@@ -7,6 +7,7 @@ import {
   type WrittenValue,
   writeGguf,
 } from '../../files/testing/gguf-writer.ts';
+import type { TokenizerMetadata } from '../../files/testing/gguf-vocabularies.ts';
 import { writeSafetensors } from '../../files/testing/safetensors-writer.ts';
 import type { TestedConfig, TestedWeights } from './reference-decoder.ts';
 
@@ -132,10 +133,14 @@ export function ggufOf(
   { config, tensors }: TestedDecoder,
   more: Readonly<Record<string, WrittenValue>> = {},
   moreTensors: readonly WrittenTensor[] = [],
+  tokenizer: TokenizerMetadata = {},
 ): Uint8Array {
   const architecture = config.model_type === 'gemma3_text' ? 'gemma3' : config.model_type;
   const own = { ...metadataOf(config), ...more };
-  const metadata: Record<string, WrittenValue> = { 'general.architecture': architecture };
+  const metadata: Record<string, WrittenValue> = {
+    'general.architecture': architecture,
+    ...tokenizer,
+  };
   for (const [key, value] of Object.entries(own)) metadata[`${architecture}.${key}`] = value;
   const written = tensors.map((tensor) => ggufTensor(tensor, config));
   return writeGguf({ metadata, tensors: [...written, ...moreTensors] });
@@ -151,15 +156,15 @@ function metadataOf(config: TestedConfig): Record<string, WrittenValue> {
     'attention.head_count_kv': config.num_key_value_heads,
     'attention.key_length': config.head_dim,
     'attention.value_length': config.head_dim,
-    'attention.layer_norm_rms_epsilon': config.rms_norm_eps,
-    'rope.freq_base': config.rope_theta,
+    'attention.layer_norm_rms_epsilon': { float32: config.rms_norm_eps },
+    'rope.freq_base': { float32: config.rope_theta },
     'rope.dimension_count': config.head_dim * (config.partial_rotary_factor ?? 1),
   };
   const { sliding_window: window, attn_logit_softcapping: cap } = config;
   if (window !== undefined) metadata['attention.sliding_window'] = window;
-  if (cap !== undefined) metadata['attn_logit_softcapping'] = cap;
+  if (cap !== undefined) metadata['attn_logit_softcapping'] = { float32: cap };
   const last = config.final_logit_softcapping;
-  if (last !== undefined) metadata['final_logit_softcapping'] = last;
+  if (last !== undefined) metadata['final_logit_softcapping'] = { float32: last };
   return metadata;
 }
 

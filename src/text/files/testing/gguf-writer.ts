@@ -1,9 +1,15 @@
 import { ByteWriter } from '../../../core/byte-writer.ts';
 import { ggufTypeCode } from '../gguf-types.ts';
 
+/** A number that is a float32 even where it is an integer: readers other than Weft's want the type of each key. */
+export interface WrittenFloat {
+  readonly float32: number;
+}
+
 /** A value of the metadata. Integers become uint32 and other numbers float32. */
 export type WrittenValue =
   | number
+  | WrittenFloat
   | boolean
   | string
   | readonly string[]
@@ -57,8 +63,9 @@ function writeValue(out: ByteWriter, value: WrittenValue): void {
   else if (typeof value === 'string') writeString(out.u32(STRING), value);
   else if (typeof value === 'number') {
     if (Number.isInteger(value)) out.u32(UINT32).u32(value);
-    else out.u32(FLOAT32).bytes(new Uint8Array(Float32Array.of(value).buffer));
-  } else if (value instanceof Uint8Array || ArrayBuffer.isView(value)) {
+    else writeFloat(out, value);
+  } else if ('float32' in value) writeFloat(out, value.float32);
+  else if (value instanceof Uint8Array || ArrayBuffer.isView(value)) {
     const type =
       value instanceof Float32Array ? FLOAT32 : value instanceof Int32Array ? INT32 : UINT8;
     out.u32(ARRAY).u32(type).i64(value.length);
@@ -67,4 +74,8 @@ function writeValue(out: ByteWriter, value: WrittenValue): void {
     out.u32(ARRAY).u32(STRING).i64(value.length);
     for (const text of value) writeString(out, text);
   }
+}
+
+function writeFloat(out: ByteWriter, value: number): void {
+  out.u32(FLOAT32).bytes(new Uint8Array(Float32Array.of(value).buffer));
 }

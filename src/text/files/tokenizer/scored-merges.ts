@@ -1,0 +1,42 @@
+import type { GgufVocabulary } from './gguf-vocabulary.ts';
+
+/** Pairs of a byte-pair encoding, those that are joined first at the front. */
+export interface ScoredMerges {
+  readonly merges: readonly (readonly [string, string])[];
+  /**
+   * How many pairs of `merges` have each rank, from the first rank on. Of pairs of one rank the leftmost in a text is joined
+   * first, whichever it is.
+   */
+  readonly rankSizes: readonly number[];
+}
+
+/**
+ * SentencePiece joins the two neighbours that make the token with the highest score, of several the leftmost
+ * (Kudo and Richardson 2018; `llm_tokenizer_spm` of llama.cpp). As pairs with ranks: each way to make a token of two parts that can
+ * occur, which are tokens or single characters; all that make tokens of one score share a rank.
+ */
+export function scoredMerges({ tokens, scores }: GgufVocabulary): ScoredMerges {
+  const known = new Set(tokens);
+  const canOccur = (part: string): boolean => known.has(part) || Array.from(part).length === 1;
+  const order = tokens.map((_, id) => id).toSorted((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0));
+  const merges: [string, string][] = [];
+  const rankSizes: number[] = [];
+  let last: number | undefined;
+  for (const id of order) {
+    const token = tokens[id] ?? '';
+    const score = scores[id] ?? 0;
+    const before = merges.length;
+    for (let at = 1; at < token.length; at++) {
+      // Not within a character of two UTF-16 units.
+      if ((token.codePointAt(at - 1) ?? 0) > 0xffff) continue;
+      const [left, right] = [token.slice(0, at), token.slice(at)];
+      if (canOccur(left) && canOccur(right)) merges.push([left, right]);
+    }
+    const added = merges.length - before;
+    if (added === 0) continue;
+    if (score !== last) rankSizes.push(0);
+    last = score;
+    rankSizes[rankSizes.length - 1] = (rankSizes.at(-1) ?? 0) + added;
+  }
+  return { merges, rankSizes };
+}

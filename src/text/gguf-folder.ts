@@ -1,0 +1,47 @@
+import type { DecoderFile } from './architectures/decoder-file.ts';
+import type { GgufMetadata } from './files/gguf-metadata.ts';
+import { ggufTokenizer, hasGgufTokenizer } from './files/tokenizer/gguf-tokenizer.ts';
+import type { ModelFolder } from './model-folder.ts';
+
+/**
+ * What a GGUF file says beside its weights, as the small files of a folder of transformers.js; undefined for a file without a
+ * tokenizer. Throws as `ggufTokenizer` does.
+ */
+export function ggufFolder(
+  metadata: GgufMetadata,
+  { architecture, config }: Pick<DecoderFile, 'architecture' | 'config'>,
+): ModelFolder | undefined {
+  if (!hasGgufTokenizer(metadata)) return undefined;
+  const { tokenizer, tokenizerConfig, generationConfig } = ggufTokenizer(metadata);
+  const name = metadata.string('general.name');
+  return {
+    config: {
+      ...(name !== undefined && { _name_or_path: name }),
+      model_type: architecture,
+      vocab_size: config.vocabulary,
+      max_position_embeddings: config.contextLength,
+    },
+    generation: generationConfig,
+    tokenizer,
+    tokenizerConfig,
+    chatTemplate: undefined,
+  };
+}
+
+/** The files of a folder by their names, for those that write or serve them. */
+export function folderFiles({
+  config,
+  generation,
+  tokenizer,
+  tokenizerConfig,
+}: ModelFolder): ReadonlyMap<string, string> {
+  const files = {
+    'config.json': config,
+    'generation_config.json': generation,
+    'tokenizer.json': tokenizer,
+    'tokenizer_config.json': tokenizerConfig,
+  };
+  return new Map(
+    Object.entries(files).map(([name, value]) => [name, `${JSON.stringify(value)}\n`]),
+  );
+}
