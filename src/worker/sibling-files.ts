@@ -22,7 +22,7 @@ export class SiblingFiles {
     range: { readonly byteOffset: number; readonly byteLength: number },
   ): Promise<Uint8Array> {
     const url = this.#urlOf(path);
-    if (isFile(url)) return (await import('./file-source.ts')).readFileRange(url, range);
+    if (isFile(url)) return (await import('../downloads/node-file.ts')).readFileRange(url, range);
     const known = this.#blobs.get(path);
     const pending = known ?? this.#fetch(url);
     if (known === undefined) this.#blobs.set(path, pending);

@@ -1,0 +1,125 @@
+import { concatenate } from '../core/concatenate.ts';
+import { StorageError } from '../core/errors.ts';
+import type { BlockStore } from './block-store.ts';
+import { integrityHash } from './integrity.ts';
+import type { RangeFile, ReadOptions } from './range-file.ts';
+import type { RemoteReader } from './remote-reader.ts';
+
+export interface BlockFileParts {
+  readonly url: string;
+  readonly byteLength: number;
+  readonly blockByteLength: number;
+  /** Where blocks are kept; without one those that were read before are fetched again. */
+  readonly store: BlockStore | undefined;
+  readonly remote: RemoteReader;
+  /** The hash that all bytes must have. */
+  readonly integrity?: string | undefined;
+  /** Hears that they have it. */
+  readonly onVerified?: (() => Promise<void>) | undefined;
+}
+
+/** A file of a server in blocks: those that are kept are read from there, all others are fetched and kept. */
+export class BlockFile implements RangeFile {
+  readonly url: string;
+  readonly byteLength: number;
+  readonly #parts: BlockFileParts;
+  #store: BlockStore | undefined;
+  /** The last block that was read: ranges side by side share it. */
+  #last: { readonly index: number; readonly bytes: Uint8Array } | undefined;
+  /** One read at a time: they share a connection. */
+  #queue: Promise<unknown> = Promise.resolve();
+  #verified: Promise<void> | undefined;
+
+  constructor(parts: BlockFileParts) {
+    this.url = parts.url;
+    this.byteLength = parts.byteLength;
+    this.#parts = parts;
+    this.#store = parts.store;
+  }
+
+  /** Takes bytes from the begin of the file that came while it was opened: whole blocks, or all there are. */
+  async adopt(bytes: Uint8Array): Promise<void> {
+    const { blockByteLength: size } = this.#parts;
+    for (let index = 0; index * size < bytes.byteLength; index++) {
+      await this.#keep(index, bytes.subarray(index * size, (index + 1) * size));
+    }
+    this.#last = { index: 0, bytes: bytes.subarray(0, size) };
+  }
+
+  read(begin: number, end: number, options: ReadOptions = {}): Promise<Uint8Array> {
+    const work = this.#queue.then(() => this.#read(begin, end, options));
+    this.#queue = work.catch(() => undefined);
+    return work;
+  }
+
+  verify(): Promise<void> {
+    this.#verified ??= this.#verify();
+    return this.#verified;
+  }
+
+  close(): void {
+    this.#parts.remote.close();
+  }
+
+  async #verify(): Promise<void> {
+    const { integrity, blockByteLength, onVerified } = this.#parts;
+    if (integrity === undefined) return;
+    const hash = await integrityHash(integrity);
+    for (let at = 0; at < this.byteLength; at += blockByteLength) {
+      hash.update(await this.read(at, at + blockByteLength, { until: this.byteLength }));
+    }
+    try {
+      hash.require(this.url);
+    } catch (error) {
+      await this.#store?.clear();
+      throw error;
+    }
+    await onVerified?.();
+  }
+
+  async #read(begin: number, end: number, { until = end, onBytes }: ReadOptions) {
+    const { blockByteLength: size } = this.#parts;
+    const stop = Math.min(end, this.byteLength);
+    const pieces: Uint8Array[] = [];
+    for (let at = begin; at < stop; ) {
+      const index = Math.floor(at / size);
+      const block = await this.#block(index, until);
+      const piece = block.subarray(at - index * size, stop - index * size);
+      if (piece.byteLength === 0) break;
+      pieces.push(piece);
+      onBytes?.(piece.byteLength);
+      at += piece.byteLength;
+    }
+    // A copy: the block it is of stays here.
+    return pieces[0] !== undefined && pieces.length === 1 ? pieces[0].slice() : concatenate(pieces);
+  }
+
+  async #block(index: number, until: number): Promise<Uint8Array> {
+    if (this.#last?.index === index) return this.#last.bytes;
+    const bytes = (await this.#store?.read(index)) ?? (await this.#fetch(index, until));
+    this.#last = { index, bytes };
+    return bytes;
+  }
+
+  async #fetch(index: number, until: number): Promise<Uint8Array> {
+    const { blockByteLength: size, remote } = this.#parts;
+    const kept = this.#store?.indices;
+    // One request for all blocks up to the next that is there.
+    let behind = index + 1;
+    while (behind * size < Math.min(until, this.byteLength) && kept?.has(behind) !== true) behind++;
+    const end = Math.min((index + 1) * size, this.byteLength);
+    const bytes = await remote.read(index * size, end, Math.min(behind * size, this.byteLength));
+    await this.#keep(index, bytes);
+    return bytes;
+  }
+
+  async #keep(index: number, bytes: Uint8Array): Promise<void> {
+    try {
+      await this.#store?.write(index, bytes);
+    } catch (error) {
+      if (error instanceof StorageError) throw error;
+      // Another tab has the file open, or somebody removes it: this load goes on without it.
+      this.#store = undefined;
+    }
+  }
+}

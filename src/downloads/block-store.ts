@@ -1,0 +1,31 @@
+/** Keeps blocks of one file, each whole. */
+export interface BlockStore {
+  /** Blocks that are there. */
+  readonly indices: ReadonlySet<number>;
+  /** A block as it was written; undefined for one that is not there or no longer what it was. */
+  read(index: number): Promise<Uint8Array | undefined>;
+  write(index: number, bytes: Uint8Array): Promise<void>;
+  /** Forgets all blocks. */
+  clear(): Promise<void>;
+}
+
+/** In memory: for a server without ranges, which cannot be asked for bytes again. */
+export class MemoryBlocks implements BlockStore {
+  readonly #blocks = new Map<number, Uint8Array>();
+
+  get indices(): ReadonlySet<number> {
+    return new Set(this.#blocks.keys());
+  }
+
+  async read(index: number): Promise<Uint8Array | undefined> {
+    return this.#blocks.get(index);
+  }
+
+  async write(index: number, bytes: Uint8Array): Promise<void> {
+    this.#blocks.set(index, bytes);
+  }
+
+  async clear(): Promise<void> {
+    this.#blocks.clear();
+  }
+}

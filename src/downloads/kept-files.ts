@@ -1,0 +1,242 @@
+import { StorageError } from '../core/errors.ts';
+import { platformSha256 } from '../core/platform-sha256.ts';
+import type { BlockStore } from './block-store.ts';
+import type { FileVersion } from './file-version.ts';
+
+/** What is known of a file that is kept, or of which a part is. */
+export interface KeptFacts extends FileVersion {
+  readonly url: string;
+  readonly byteLength: number;
+  readonly blockByteLength: number;
+  /** The hash of all bytes that the caller gave, once they have it. */
+  readonly integrity?: string | undefined;
+  /** The server has no such file: without a connection that is as good to know as the file. */
+  readonly isAbsent?: boolean | undefined;
+}
+
+/** The folder of all files in the private file system of an origin (OPFS); each has one of its own in it. */
+const FOLDER = 'weft-models';
+const FACTS = 'facts.json';
+
+/** A block's file: its number and the SHA-256 of its bytes. What was cut while it was written does not have it. */
+const BLOCK_FILE = /^(\d+)-([\da-f]{64})$/;
+
+/** `FileSystemFileHandle` as pages and workers have it: each lacks one of the two. */
+interface WritableFile {
+  createWritable?(): Promise<FileSystemWritableFileStream>;
+  createSyncAccessHandle?(): Promise<{
+    write(bytes: Uint8Array): number;
+    truncate(byteLength: number): void;
+    close(): void;
+  }>;
+}
+
+/** A file that is kept block by block, in a folder of its own. */
+export class KeptFile implements BlockStore {
+  readonly #parent: FileSystemDirectoryHandle;
+  readonly #name: string;
+  /** Undefined while there is none: it is made with the first thing in it. */
+  #folder: FileSystemDirectoryHandle | undefined;
+  readonly #hashes = new Map<number, string>();
+  #facts: KeptFacts | undefined;
+
+  private constructor(parent: FileSystemDirectoryHandle, name: string) {
+    this.#parent = parent;
+    this.#name = name;
+  }
+
+  static async open(parent: FileSystemDirectoryHandle, name: string): Promise<KeptFile> {
+    const file = new KeptFile(parent, name);
+    const folder = await parent.getDirectoryHandle(name).catch(() => undefined);
+    if (folder === undefined) return file;
+    file.#folder = folder;
+    for await (const entry of folder.keys()) {
+      const [, index, hash] = BLOCK_FILE.exec(entry) ?? [];
+      if (index !== undefined && hash !== undefined) file.#hashes.set(Number(index), hash);
+    }
+    file.#facts = await readFacts(folder);
+    return file;
+  }
+
+  /** Undefined while nothing is kept. */
+  get facts(): KeptFacts | undefined {
+    return this.#facts;
+  }
+
+  get indices(): ReadonlySet<number> {
+    return new Set(this.#hashes.keys());
+  }
+
+  /** Bytes that are kept. */
+  get storedByteLength(): number {
+    const { byteLength = 0, blockByteLength = 1 } = this.#facts ?? {};
+    return [...this.#hashes.keys()].reduce(
+      (sum, index) =>
+        sum + Math.max(0, Math.min(blockByteLength, byteLength - index * blockByteLength)),
+      0,
+    );
+  }
+
+  get isComplete(): boolean {
+    return this.#facts !== undefined && this.storedByteLength === this.#facts.byteLength;
+  }
+
+  /** Says what the blocks are of. Rejects with StorageError where the rest of them has no room. */
+  async describe(facts: KeptFacts): Promise<void> {
+    await requireRoom(facts, facts.byteLength - this.storedByteLength);
+    await this.#write(FACTS, new TextEncoder().encode(JSON.stringify(facts)), facts);
+    this.#facts = facts;
+  }
+
+  async read(index: number): Promise<Uint8Array | undefined> {
+    const hash = this.#hashes.get(index);
+    const folder = this.#folder;
+    if (hash === undefined || folder === undefined) return undefined;
+    const name = `${index}-${hash}`;
+    try {
+      const handle = await folder.getFileHandle(name);
+      const bytes = new Uint8Array(await (await handle.getFile()).arrayBuffer());
+      if (hex(await platformSha256(bytes)) === hash) return bytes;
+      await folder.removeEntry(name);
+    } catch {
+      // Somebody cleared the folder.
+    }
+    this.#hashes.delete(index);
+    return undefined;
+  }
+
+  /** Rejects with StorageError where there is no room. */
+  async write(index: number, bytes: Uint8Array): Promise<void> {
+    const hash = hex(await platformSha256(bytes));
+    if (this.#facts === undefined) throw new Error('internal: a block of no file');
+    await this.#write(`${index}-${hash}`, bytes, this.#facts);
+    this.#hashes.set(index, hash);
+  }
+
+  async clear(): Promise<void> {
+    this.#facts = undefined;
+    this.#hashes.clear();
+    this.#folder = undefined;
+    await removeEntry(this.#parent, this.#name);
+  }
+
+  async #write(name: string, bytes: Uint8Array, facts: KeptFacts): Promise<void> {
+    try {
+      this.#folder ??= await this.#parent.getDirectoryHandle(this.#name, { create: true });
+      const handle = await this.#folder.getFileHandle(name, { create: true });
+      await writeFile(handle, bytes);
+    } catch (cause) {
+      if (isQuota(cause)) throw await noRoom(facts, bytes.byteLength, cause);
+      throw cause;
+    }
+  }
+}
+
+async function writeFile(handle: WritableFile, bytes: Uint8Array): Promise<void> {
+  if (handle.createWritable !== undefined) {
+    const writable = await handle.createWritable();
+    try {
+      await writable.write(bytes as Uint8Array<ArrayBuffer>);
+    } catch (error) {
+      await writable.abort().catch(() => undefined);
+      throw error;
+    }
+    return writable.close();
+  }
+  const file = await handle.createSyncAccessHandle?.();
+  if (file === undefined) throw new Error('Files cannot be written in this thread.');
+  try {
+    file.truncate(0);
+    file.write(bytes);
+  } finally {
+    file.close();
+  }
+}
+
+async function readFacts(folder: FileSystemDirectoryHandle): Promise<KeptFacts | undefined> {
+  try {
+    const file = await (await folder.getFileHandle(FACTS)).getFile();
+    return JSON.parse(await file.text()) as KeptFacts;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The file that is kept under a key: empty if it is new. Undefined where the browser has no private files, or
+ * not for this page: outside https and localhost, and in private windows of some.
+ */
+export async function openKeptFile(key: string): Promise<KeptFile | undefined> {
+  const name = hex(await platformSha256(new TextEncoder().encode(key)));
+  try {
+    const all = await allFiles();
+    return all && (await KeptFile.open(all, name));
+  } catch {
+    return undefined;
+  }
+}
+
+/** All files that are kept, with the names of their folders. */
+export async function* keptFiles(): AsyncGenerator<readonly [name: string, file: KeptFile]> {
+  const all = await allFiles();
+  if (all === undefined) return;
+  for await (const [name, handle] of all.entries()) {
+    if (handle.kind === 'directory') yield [name, await KeptFile.open(all, name)];
+  }
+}
+
+/** Removes a file by the name of its folder. */
+export async function removeKeptFile(name: string): Promise<void> {
+  const all = await allFiles();
+  if (all !== undefined) await removeEntry(all, name);
+}
+
+/** A file in it that is open stays, until somebody clears it again. */
+async function removeEntry(all: FileSystemDirectoryHandle, name: string): Promise<void> {
+  await all.removeEntry(name, { recursive: true }).catch(() => undefined);
+}
+
+async function allFiles(): Promise<FileSystemDirectoryHandle | undefined> {
+  const { storage } = (globalThis.navigator ?? {}) as {
+    readonly storage?: Partial<StorageManager>;
+  };
+  const root = await storage?.getDirectory?.();
+  return root?.getDirectoryHandle(FOLDER, { create: true });
+}
+
+/** Rejects with StorageError if the browser says that there is less room. */
+async function requireRoom(facts: KeptFacts, byteLength: number): Promise<void> {
+  const free = await freeBytes();
+  if (free !== undefined && free < byteLength) throw await noRoom(facts, byteLength, undefined);
+}
+
+async function freeBytes(): Promise<number | undefined> {
+  const { quota, usage } = (await navigator.storage.estimate?.()) ?? {};
+  return quota === undefined ? undefined : Math.max(0, quota - (usage ?? 0));
+}
+
+function isQuota(cause: unknown): boolean {
+  return cause instanceof DOMException && cause.name === 'QuotaExceededError';
+}
+
+async function noRoom(
+  { url, byteLength }: KeptFacts,
+  needed: number,
+  cause: unknown,
+): Promise<StorageError> {
+  const free = await freeBytes();
+  return new StorageError(
+    {
+      where: url,
+      got: `no room for ${needed} bytes more${free === undefined ? '' : `: the browser gives this site ${free}`}`,
+      expected: `room to keep a file of ${byteLength} bytes`,
+      remedy:
+        'Free space on the disk, remove models with modelCache.clear(), ask for more with navigator.storage.persist(), or load with cache: false, which keeps nothing.',
+    },
+    { cause, details: { url, byteLength, needed } },
+  );
+}
+
+function hex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

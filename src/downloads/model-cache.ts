@@ -1,0 +1,51 @@
+import { baseUrl } from '../core/parse-url.ts';
+import { keptFiles, removeKeptFile } from './kept-files.ts';
+
+/** A file of a model that the browser keeps, or a part of one. */
+export interface CachedFile {
+  /** Where it was loaded from. */
+  readonly url: string;
+  /** Of the whole file. */
+  readonly byteLength: number;
+  /** What of it is there. */
+  readonly storedByteLength: number;
+  /** Its version as the server told it. */
+  readonly etag: string | undefined;
+  /** The hash that was asked for and found. */
+  readonly integrity: string | undefined;
+}
+
+/**
+ * The files of models that the browser keeps for this site (in OPFS), so that they are downloaded once.
+ *
+ * ```ts
+ * for (const { url, storedByteLength } of await modelCache.list()) show(url, storedByteLength);
+ * await modelCache.clear();
+ * ```
+ */
+export interface ModelCache {
+  /** What is kept, also downloads that broke off; nothing where there are no private files. */
+  list(): Promise<readonly CachedFile[]>;
+  /** Removes the files that an address begins with, such as a folder or a file; all of them without one. */
+  clear(url?: string | URL): Promise<void>;
+}
+
+export const modelCache: ModelCache = {
+  async list() {
+    const files: CachedFile[] = [];
+    for await (const [, { facts, storedByteLength }] of keptFiles()) {
+      if (facts === undefined || facts.isAbsent === true) continue;
+      const { url, byteLength, etag, integrity } = facts;
+      files.push({ url, byteLength, storedByteLength, etag, integrity });
+    }
+    return files;
+  },
+  async clear(url) {
+    const begin = url === undefined ? '' : new URL(url, baseUrl()).href;
+    const names: string[] = [];
+    for await (const [name, { facts }] of keptFiles()) {
+      if (begin === '' || facts?.url.startsWith(begin) === true) names.push(name);
+    }
+    for (const name of names) await removeKeptFile(name);
+  },
+};
