@@ -5,6 +5,7 @@ const source = (path: string): string => fileURLToPath(new URL(`../src/${path}`,
 
 const PAGE = source('client/index.ts');
 const PROGRAM = source('program/index.ts');
+const TEXT = source('text/index.ts');
 const WORKER = source('worker/worker-main.ts');
 /** The machine itself, for pages without workers. */
 const MACHINE = source('worker/index.ts');
@@ -29,7 +30,8 @@ interface Graph {
  *
  * - `page`: what the page side imports statically that others import too, and `session`: the rest of it;
  * - `machine`: what a worker's entry imports statically; of that
- * - `later`: what pages import on demand, which would fetch the machine else;
+ * - `later`: what pages import on demand, which would fetch the machine else, and `files`: what pages with language models
+ *   import of it;
  * - `shapes` and `devices`: what two devices have in common, or a device and the compiler, with and
  *   without what programs in TypeScript need;
  * - `wasm`: the rest of the device in WebAssembly.
@@ -49,9 +51,10 @@ function chunksOf(graph: Graph): Map<string, string> {
   const later = importsOf(dynamicImportsOf(onPages, graph), graph);
   const machine = importsOf([WORKER], graph);
   const programs = importsOf([PROGRAM], graph);
+  const text = importsOf([TEXT], graph);
   const shared = new Set(APART.flatMap((entries) => neededByTwo(entries, graph)));
   const chunkOf = (id: string): string => {
-    if (machine.has(id)) return later.has(id) ? 'later' : 'machine';
+    if (machine.has(id)) return text.has(id) ? 'files' : later.has(id) ? 'later' : 'machine';
     if (!shared.has(id)) return 'wasm';
     return programs.has(id) ? 'shapes' : 'devices';
   };

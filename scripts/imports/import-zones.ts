@@ -15,6 +15,7 @@ export interface ImportZone {
 export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
   core: { imports: [] },
   bytecode: { imports: ['core'] },
+  downloads: { imports: ['core'] },
   wasm: { imports: ['core'] },
   ops: { imports: ['core', 'wasm'] },
   device: { imports: ['core', 'wasm', 'ops'] },
@@ -23,15 +24,28 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
   conformance: { imports: ['core', 'ops', 'device', 'runtime', 'compiler'] },
   frontend: { imports: ['core', 'ops', 'compiler'] },
   worker: {
-    imports: ['core', 'bytecode', 'ops', 'device', 'runtime'],
-    later: ['frontend'],
+    imports: ['core', 'downloads', 'bytecode', 'ops', 'device', 'runtime'],
+    later: ['frontend', 'text/compile'],
   },
   rpc: { imports: ['core', 'bytecode', 'runtime', 'worker/protocol.ts'], later: ['rpc/sessions'] },
   'rpc/sessions': { imports: ['core', 'bytecode', 'runtime', 'worker', 'rpc'] },
   client: { imports: ['core', 'worker/protocol.ts'], later: ['worker'] },
   program: { imports: ['core', 'bytecode', 'ops', 'compiler', 'client'] },
+  'text/files': { imports: ['core'] },
+  'text/architectures': { imports: ['core', 'ops', 'compiler', 'text/files'], later: ['frontend'] },
+  'text/compile': {
+    imports: [
+      'core',
+      'downloads',
+      'bytecode',
+      'frontend',
+      'text/files',
+      'text/architectures',
+      'text/open-model-file.ts',
+    ],
+  },
   text: {
-    imports: ['core', 'bytecode', 'ops', 'compiler', 'program', 'client'],
+    imports: ['core', 'downloads', 'client', 'text/files', 'text/architectures'],
     later: ['frontend', 'worker/protocol.ts'],
   },
   cli: {

@@ -8,6 +8,12 @@ export const COMPILER = [
   'worker/compile-model.ts',
   'worker/compile-service.ts',
 ];
+/** What reads and compiles language models, beside the compiler. */
+export const TEXT = [
+  'worker/load-files.ts',
+  'worker/compile-text-order.ts',
+  'text/compile/compile-text-files.ts',
+];
 
 type Modules = string | readonly string[];
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { CompileLimits } from '../core/compile-limits.ts';
-import { checkLooksLikeOnnx } from '../worker/check-looks-like-onnx.ts';
+import { checkLooksLikeOnnx } from '../core/check-looks-like-onnx.ts';
 import type { Module } from '../compiler/index.ts';
 import { folderFiles } from '../text/gguf-folder.ts';
 import { openModelFile } from '../text/open-model-file.ts';

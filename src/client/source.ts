@@ -48,6 +48,9 @@ export async function toWireSource(
   }
   if (source instanceof ReadableStream)
     return transferable(source, { kind: 'stream', stream: source });
+  // Of `weft-vm/text`, whose models are in several files.
+  if ((source as { kind?: unknown } | null)?.kind === 'files')
+    return { source: source as unknown as WireSource, transfers: [] };
   const bytes = copyBytes(source);
   return { source: { kind: 'bytes', bytes }, transfers: [bytes.buffer] };
 }

@@ -1,7 +1,13 @@
-import type { DecoderFile } from './architectures/decoder-file.ts';
+import type { DecoderConfig } from './architectures/decoder-config.ts';
 import type { GgufMetadata } from './files/gguf-metadata.ts';
 import { ggufTokenizer, hasGgufTokenizer } from './files/tokenizer/gguf-tokenizer.ts';
 import type { ModelFolder } from './model-folder.ts';
+
+/** What is known of the decoder in a file. */
+export interface GgufDecoder {
+  readonly architecture: string;
+  readonly config: Pick<DecoderConfig, 'vocabulary' | 'contextLength'>;
+}
 
 /**
  * What a GGUF file says beside its weights, as the small files of a folder of transformers.js; undefined for a file without a
@@ -9,7 +15,7 @@ import type { ModelFolder } from './model-folder.ts';
  */
 export function ggufFolder(
   metadata: GgufMetadata,
-  { architecture, config }: Pick<DecoderFile, 'architecture' | 'config'>,
+  { architecture, config }: GgufDecoder,
 ): ModelFolder | undefined {
   if (!hasGgufTokenizer(metadata)) return undefined;
   const { tokenizer, tokenizerConfig, generationConfig } = ggufTokenizer(metadata);

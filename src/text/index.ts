@@ -1,3 +1,4 @@
+export { type CachedFile, type ModelCache, modelCache } from '../downloads/model-cache.ts';
 export {
   type ChatChoice,
   type ChatCompletion,

@@ -1,4 +1,6 @@
 import { DownloadError, FormatError } from '../core/errors.ts';
+import { openFile, type OpenFileOptions } from '../downloads/open-file.ts';
+import { readWhole } from '../downloads/range-file.ts';
 
 /** The small files of a model's folder, as transformers.js has them. */
 export interface ModelFolder {
@@ -41,17 +43,19 @@ export async function readModelFolder(
   return { config, tokenizer, generation, tokenizerConfig, chatTemplate };
 }
 
-/** Reads files beside an address. */
+/** How files of a folder are read. */
+export type FolderOptions = Pick<OpenFileOptions, 'cache'> & {
+  /** Hashes that files must have, by their names in the folder. */
+  readonly integrity?: Readonly<Record<string, string>> | undefined;
+};
+
+/** Reads files of a folder by its address; they are kept as `openFile` says. */
 export const filesAt =
-  (folder: URL): ReadFile =>
+  (folder: URL, { cache, integrity = {} }: FolderOptions = {}): ReadFile =>
   async (name, signal) => {
-    const response = await fetch(new URL(name, folder), { signal: signal ?? null });
-    if (response.status === 404) return undefined;
-    if (!response.ok) {
-      const got = `HTTP status ${response.status}`;
-      throw new DownloadError({ where: String(new URL(name, folder)), got, expected: 'the file' });
-    }
-    return new Uint8Array(await response.arrayBuffer());
+    const url = new URL(name, folder).href;
+    const file = await openFile(url, { cache, integrity: integrity[name], signal });
+    return file && readWhole(file);
   };
 
 function parse(name: string, bytes: Uint8Array): JsonObject {

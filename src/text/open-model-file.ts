@@ -4,6 +4,7 @@ import type { DecoderFile } from './architectures/decoder-file.ts';
 import type { Decoder } from '../frontend/text/generation-module.ts';
 import type { BytesNeeded } from './files/bytes-needed.ts';
 import { readGguf } from './files/gguf.ts';
+import { readHeadOf } from './files/read-head.ts';
 import { joinSafetensors, readSafetensorsIndex } from './files/safetensors-index.ts';
 import { readSafetensors } from './files/safetensors.ts';
 import type { StoredTensor } from './files/stored-tensor.ts';
@@ -28,8 +29,6 @@ export interface ModelFile {
   load(): Promise<Decoder>;
 }
 
-/** The first read of a head, and the least by which the next is longer. */
-const HEAD_BYTES = 2 ** 20;
 const MAX_TEXT_BYTES = 2 ** 26;
 
 /**
@@ -80,27 +79,11 @@ async function shards(name: string, files: ModelFiles, at: (other: string) => st
   return joinSafetensors(index, heads);
 }
 
-/** Reads as much of the begin of a file as its head needs. */
-async function readHead<Head extends { readonly kind: string }>(
+const readHead = <Head extends { readonly kind: string }>(
   name: string,
   files: ModelFiles,
   parse: (bytes: Uint8Array) => Head | BytesNeeded,
-): Promise<Head> {
-  for (let length = HEAD_BYTES; ; ) {
-    const bytes = await files.read(name, 0, length);
-    if (bytes === undefined) throw missing(name);
-    const head = parse(bytes);
-    if (!isBytesNeeded(head)) return head;
-    if (bytes.byteLength < length) {
-      const expected = `at least ${head.byteLength}`;
-      throw new FormatError({ where: name, got: `${bytes.byteLength} bytes`, expected });
-    }
-    length = Math.max(head.byteLength, 2 * length);
-  }
-}
-
-const isBytesNeeded = (head: { readonly kind: string }): head is BytesNeeded =>
-  head.kind === 'bytes-needed';
+): Promise<Head> => readHeadOf(name, (begin, end) => files.read(name, begin, end), parse);
 
 async function textOf(name: string, files: ModelFiles): Promise<string> {
   const bytes = await files.read(name, 0, MAX_TEXT_BYTES);

@@ -111,9 +111,9 @@ describe('folders', () => {
     ],
     [
       'no executable',
-      { 'model.weft': undefined },
+      { 'model.weft': undefined, 'onnx/model_fp16.onnx': undefined },
       UsageError,
-      'model.weft: got no such file, expected an executable.',
+      'folder of the model: got none of the files that a model may be in, expected one of model.weft, onnx/model_q4f16.onnx,',
     ],
     [
       'another executable',

@@ -1,4 +1,4 @@
-import { checkOptions, COUNT } from '../client/check-options.ts';
+import { BOOLEAN, checkOptions, COUNT, either, OBJECT, TEXT } from '../client/check-options.ts';
 import { Session } from '../client/session.ts';
 import type { LoadOptions } from '../client/session-options.ts';
 import { UsageError } from '../core/errors.ts';
@@ -15,13 +15,11 @@ import {
 } from './generate-options.ts';
 import { generateTokens, type TokenConstraint } from './generation.ts';
 import {
-  filesAt,
   type JsonObject,
   type ModelFolder,
   numberOf,
   numbersOf,
   type ReadFile,
-  readModelFolder,
 } from './model-folder.ts';
 import { type SamplingOptions, samplingOf } from './sampling.ts';
 import type { GrammarSource, JsonSchema, Vocabulary } from './grammar/index.ts';
@@ -29,16 +27,36 @@ import { StopStrings } from './stop-strings.ts';
 import { StreamDecoder } from './stream-decoder.ts';
 import { TextCache } from './text-cache.ts';
 import { TextProgram } from './text-program.ts';
+import { openTextSource } from './text-source.ts';
 import { openTokenizer, type TextTokenizer } from './text-tokenizer.ts';
 
 /** How a language model is loaded. */
 export interface TextLoadOptions
   extends Pick<
     LoadOptions,
-    'device' | 'worker' | 'workerFiles' | 'workerTimeout' | 'threads' | 'gpu' | 'remote'
+    | 'device'
+    | 'worker'
+    | 'workerFiles'
+    | 'workerTimeout'
+    | 'threads'
+    | 'gpu'
+    | 'remote'
+    | 'compileLimits'
   > {
-  /** The executable in the folder. Default `model.weft`. */
+  /**
+   * The model in the folder, such as `onnx/model_q4.onnx`. Default: the first that is there of `model.weft`, of
+   * `model_q4f16`, `model_q4`, `model_fp16`, `model` and `model_quantized` in `onnx`, and of `model.safetensors`.
+   */
   readonly file?: string;
+  /** Positions that the model is to reach, up to its own number, which is the default. */
+  readonly context?: number;
+  /** Keeps files in the private files of the browser, where there are such; see {@link modelCache}. Default true. */
+  readonly cache?: boolean;
+  /**
+   * The hash of the model's file, or hashes of files by their names in the folder: `sha256-` and base64. They are checked, and
+   * a file that is kept is used without asking the server whether it is still the same.
+   */
+  readonly integrity?: string | Readonly<Record<string, string>>;
   /** Texts whose caches are kept, so that what they begin with is not read again. Default 4. */
   readonly conversations?: number;
   /** Aborts the load. */
@@ -88,25 +106,33 @@ export class TextModel {
   #vocabulary: Vocabulary | undefined;
 
   /**
-   * Loads a folder as transformers.js has them, `config.json`, `tokenizer.json` and so on, with an executable that
-   * `weft text` made. Rejects as `Session.load` does, and with UnsupportedError for an executable of another kind.
+   * Loads a language model: a folder as transformers.js has them, `config.json`, `tokenizer.json` and so on, with an executable
+   * that `weft text` made, ONNX or safetensors in it; or the address of a `.weft`, `.onnx`, `.gguf` or `.safetensors`
+   * file with the others beside it. What is no executable is compiled in the worker. In Node addresses may be paths.
+   *
+   * Rejects as `Session.load` does; with UnsupportedError, before weights are read, for what Weft lacks; with DownloadError,
+   * and StorageError where the browser has no room to keep the files.
    */
   static async load(
     source: string | URL | ReadFile,
     options: TextLoadOptions = {},
   ): Promise<TextModel> {
-    const { file = 'model.weft', conversations = 4, signal, onProgress, ...place } = options;
-    checkOptions('TextModel.load', { conversations }, { conversations: COUNT });
-    const read = typeof source === 'function' ? source : filesAt(folderOf(source));
-    const folder = readModelFolder(read, signal);
-    // Whoever needs it reports a failure.
-    folder.catch(() => undefined);
-    const executable =
-      typeof source === 'function' ? await read(file, signal) : new URL(file, folderOf(source));
-    if (executable === undefined) {
-      throw new UsageError({ where: file, got: 'no such file', expected: 'an executable' });
-    }
-    const session = await Session.load(executable, { ...place, signal, onProgress });
+    const {
+      file,
+      conversations = 4,
+      context,
+      cache,
+      integrity,
+      signal,
+      onProgress,
+      ...place
+    } = options;
+    const own = { conversations, file, context, cache, integrity };
+    checkOptions<typeof own>('TextModel.load', own, FILE_OPTIONS);
+    const { program, folder } = await openTextSource(source, { ...own, signal });
+    const session = await loadBeside(folder, signal, (stop) =>
+      Session.load(program, { ...place, signal: stop, onProgress }),
+    );
     try {
       const files = await folder;
       const tokenizer = await openTokenizer({
@@ -273,8 +299,28 @@ function slid(tokens: readonly number[]): readonly number[] {
   return [...tokens.slice(0, SINKS), ...tokens.slice(half + SINKS)];
 }
 
-function folderOf(source: string | URL): URL {
-  const base = typeof location === 'undefined' ? undefined : location.href;
-  const url = new URL(source, base);
-  return url.pathname.endsWith('/') ? url : new URL(`${url.pathname}/`, url);
+const FILE_OPTIONS = {
+  conversations: COUNT,
+  file: TEXT,
+  context: COUNT,
+  cache: BOOLEAN,
+  integrity: either(TEXT, OBJECT),
+};
+
+/** Loads a session, which a folder that cannot be read ends: it is known long before the weights are there. */
+async function loadBeside(
+  folder: Promise<unknown>,
+  signal: AbortSignal | undefined,
+  load: (stop: AbortSignal) => Promise<Session>,
+): Promise<Session> {
+  const stop = new AbortController();
+  const forward = (): void => stop.abort(signal?.reason);
+  signal?.throwIfAborted();
+  signal?.addEventListener('abort', forward, { once: true });
+  folder.catch((error: unknown) => stop.abort(error));
+  try {
+    return await load(stop.signal);
+  } finally {
+    signal?.removeEventListener('abort', forward);
+  }
 }

@@ -1,19 +1,10 @@
 import type { Assembled } from '../bytecode/draft.ts';
 import type { CompileOnnxAsyncOptions } from '../frontend/onnx/compile-in-turns.ts';
-import type { AskType, CompileOrder } from './compile-protocol.ts';
+import type { CompileContext } from './compile-context.ts';
+import type { CompileOrder, TextOrder } from './compile-protocol.ts';
 import { importCompiler } from './import-compiler.ts';
-import type { OwnTables } from './protocol.ts';
 import { wireSignature } from './wire-nodes.ts';
 import { SiblingFiles } from './sibling-files.ts';
-
-export interface CompileContext {
-  readonly signal: AbortSignal;
-  readonly onProgress: (done: number, total: number) => void;
-  readonly onTime?: (milliseconds: number) => void;
-  readonly onPlace?: (place: string) => void;
-  readonly tables?: OwnTables | undefined;
-  readonly askType?: AskType | undefined;
-}
 
 /** Compiles a model in this thread if it is a small one. */
 export async function compileSmallOrder(
@@ -36,6 +27,15 @@ export async function compileOrder(
   const read = files.read.bind(files);
   const functions = nodeFunctions(nodeTypes, { tables, askType });
   return compileInTurns(bytes, { ...options, ...context, ...tables, ...functions, read });
+}
+
+/** {@link compileOrder}, or a language model. */
+export async function compileAnyOrder(
+  order: CompileOrder | TextOrder,
+  context: CompileContext,
+): Promise<Assembled> {
+  if (!('model' in order)) return compileOrder(order, context);
+  return (await import('./compile-text-order.ts')).compileTextOrder(order, context);
 }
 
 /** Types of the functions of this worker and of the page. */

@@ -4,7 +4,14 @@ import type { CompileLimits } from '../core/compile-limits.ts';
 import type { RatesOfBoth } from '../core/device-rates.ts';
 import type { ErrorData } from '../core/errors.ts';
 import type { NodeOutput } from '../core/node-function.ts';
-import type { Dims, Dispatch, PageNodeTypes, WireSignature, WorkerFiles } from './protocol.ts';
+import type {
+  Dims,
+  Dispatch,
+  FilesSource,
+  PageNodeTypes,
+  WireSignature,
+  WorkerFiles,
+} from './protocol.ts';
 
 /** A model to compile, for whichever thread does it. */
 export interface CompileOrder {
@@ -22,6 +29,12 @@ export interface CompileOrder {
   readonly nodeTypes?: PageNodeTypes | undefined;
 }
 
+/** A language model to compile, whose files that thread reads. */
+export interface TextOrder {
+  readonly model: FilesSource;
+  readonly compileLimits?: CompileLimits | undefined;
+}
+
 /** Gives the types of the outputs of a node. */
 export type AskType = (node: WireSignature) => Promise<readonly NodeOutput[]>;
 
@@ -29,7 +42,7 @@ export type AskType = (node: WireSignature) => Promise<readonly NodeOutput[]>;
 export type ToCompiler =
   | {
       readonly kind: 'compile';
-      readonly order: CompileOrder;
+      readonly order: CompileOrder | TextOrder;
       readonly files: WorkerFiles | undefined;
     }
   | { readonly kind: 'next block' }
@@ -41,6 +54,8 @@ export type FromCompiler =
   /** Messages are heard from now on. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'progress'; readonly done: number; readonly total: number }
+  /** Bytes of a model that the thread reads. */
+  | { readonly kind: 'download'; readonly loaded: number; readonly total: number }
   /** The time that the model may take. */
   | { readonly kind: 'time'; readonly milliseconds: number }
   /** A question for the type of a node; the next one comes after the answer. */

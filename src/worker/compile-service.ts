@@ -2,8 +2,15 @@ import type { DataBlock } from '../bytecode/executable-reader.ts';
 import type { Assembled } from '../bytecode/draft.ts';
 import { blocksOf } from '../bytecode/blocks-of.ts';
 import { errorFromData, errorToData } from '../core/errors.ts';
-import { type CompileContext, compileOrder } from './compile-order.ts';
-import type { AskType, CompileOrder, FromCompiler, ToCompiler } from './compile-protocol.ts';
+import type { CompileContext } from './compile-context.ts';
+import { compileAnyOrder } from './compile-order.ts';
+import type {
+  AskType,
+  CompileOrder,
+  FromCompiler,
+  TextOrder,
+  ToCompiler,
+} from './compile-protocol.ts';
 
 type Answer = Extract<ToCompiler, { readonly kind: 'type' | 'no type' }>;
 
@@ -26,7 +33,7 @@ export function serveCompiler(
     if (answer.kind === 'no type') throw errorFromData(answer.error);
     return answer.outputs;
   };
-  const start = async (order: CompileOrder): Promise<void> => {
+  const start = async (order: CompileOrder | TextOrder): Promise<void> => {
     data = await compile(order, post, { tables, askType });
     blocks = blocksOf(data)[Symbol.iterator]();
   };
@@ -42,14 +49,15 @@ export function serveCompiler(
 }
 
 async function compile(
-  order: CompileOrder,
+  order: CompileOrder | TextOrder,
   post: Post,
   context: Pick<CompileContext, 'tables' | 'askType'>,
 ): Promise<Assembled['data']> {
-  const { program, data } = await compileOrder(order, {
+  const { program, data } = await compileAnyOrder(order, {
     ...context,
     signal: new AbortController().signal,
     onProgress: (done, total) => post({ kind: 'progress', done, total }),
+    onDownload: (loaded, total) => post({ kind: 'download', loaded, total }),
     onTime: (milliseconds) => post({ kind: 'time', milliseconds }),
     onPlace: (place) => post({ kind: 'place', place }),
   });

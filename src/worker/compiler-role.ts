@@ -1,4 +1,4 @@
-import type { CompileContext } from './compile-order.ts';
+import type { CompileContext } from './compile-context.ts';
 import { COMPILER_NAME, type FromCompiler, type ToCompiler } from './compile-protocol.ts';
 
 /** Whether this worker was started by a worker of sessions, with the same script, to compile. */

@@ -11,9 +11,15 @@ import type { LoadRequest } from './protocol.ts';
  * DownloadError, FormatError, VerifyError, UnsupportedError, CompileLimitError or UsageError.
  */
 export async function loadProgram(
-  { source, dims, dispatch, devices, rates, compileLimits, check, nodeTypes }: LoadRequest,
-  { signal, onProgress, tables, askType }: LoadContext,
+  request: LoadRequest,
+  context: LoadContext,
 ): Promise<LoadedProgram> {
+  const { source, dims, dispatch, devices, rates, compileLimits, check, nodeTypes } = request;
+  const { signal, onProgress, tables, askType } = context;
+  if (source.kind === 'files') {
+    const { loadFiles } = await import('./load-files.ts');
+    return loadFiles(source, request, { ...context, load: loadProgram });
+  }
   // The compiler is files of its own, which come while the model does.
   if (source.kind === 'url' && source.url.endsWith('.onnx')) {
     Promise.all([importCompiler(), importModelLoader()]).catch(() => undefined);

@@ -2,10 +2,13 @@ import { concatenate } from '../core/concatenate.ts';
 import { DownloadError } from '../core/errors.ts';
 import { isFile } from '../core/node-builtin.ts';
 import type { OpenedSource } from './opened-source.ts';
-import { type HttpInfo, httpInfo, type WireSource } from './protocol.ts';
+import { type FilesSource, type HttpInfo, httpInfo, type WireSource } from './protocol.ts';
 
 /** Opens a source for reading. Throws DownloadError with status and URL. */
-export async function openSource(source: WireSource, signal: AbortSignal): Promise<OpenedSource> {
+export async function openSource(
+  source: Exclude<WireSource, FilesSource>,
+  signal: AbortSignal,
+): Promise<OpenedSource> {
   switch (source.kind) {
     case 'url': {
       if (isFile(source.url)) return (await import('./file-source.ts')).openFile(source.url);

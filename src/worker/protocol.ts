@@ -202,7 +202,32 @@ export interface LoadRequest extends ProgramLimits, MachineLimits, CompileModeOp
   readonly nodeTypes?: PageNodeTypes | undefined;
 }
 
+/**
+ * A model in files of its own, which are read by ranges and kept: a `.weft` executable, or a language model that is
+ * compiled, by the end of its name `.onnx`, `.gguf`, `.safetensors` or `.safetensors.index.json`.
+ */
+export interface FilesSource {
+  readonly kind: 'files';
+  /** Address of the model, beside which further files lie, or its name in `bytes`. */
+  readonly url: string;
+  /** The files, where they are there already, by name. */
+  readonly bytes?: Readonly<Record<string, Uint8Array>> | undefined;
+  /** Whether the browser keeps what is downloaded. */
+  readonly cache: boolean;
+  /** Hashes that files must have, by their names beside the model. */
+  readonly integrity: Readonly<Record<string, string>>;
+  /** How a language model is compiled. */
+  readonly text: TextModelOptions;
+}
+
+/** How a language model is made an executable. */
+export interface TextModelOptions {
+  /** Positions that it is to reach, up to the model's own number. */
+  readonly contextLength?: number | undefined;
+}
+
 export type WireSource =
+  | FilesSource
   | {
       readonly kind: 'url';
       readonly url: string;

@@ -8,8 +8,8 @@ import {
   internalError,
   WorkerError,
 } from '../core/errors.ts';
-import type { CompileContext } from './compile-order.ts';
-import type { CompileOrder, FromCompiler, ToCompiler } from './compile-protocol.ts';
+import type { CompileContext } from './compile-context.ts';
+import type { CompileOrder, FromCompiler, TextOrder, ToCompiler } from './compile-protocol.ts';
 import { startCompileThread } from './compile-thread.ts';
 import type { WireSignature } from './protocol.ts';
 import type { OwnThread, ThreadEvents } from './own-thread.ts';
@@ -36,6 +36,7 @@ export class RemoteCompiler {
   readonly #thread: OwnThread<ToCompiler> | undefined;
   #settleReady: (isReady: boolean) => void = () => undefined;
   #onProgress: CompileContext['onProgress'] = () => undefined;
+  #onDownload: CompileContext['onDownload'];
   #askType: CompileContext['askType'];
   #place = 'compiler';
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -70,20 +71,24 @@ export class RemoteCompiler {
 
   /** Takes the bytes away. Rejects as compiling does, and with the signal's reason, which ends the thread. */
   async compile(
-    order: CompileOrder,
-    { signal, onProgress, askType }: CompileContext,
+    order: CompileOrder | TextOrder,
+    { signal, onProgress, onDownload, askType }: CompileContext,
   ): Promise<CompiledModel> {
     this.#onProgress = onProgress;
+    this.#onDownload = onDownload;
     this.#askType = askType;
     const stop = (): void => {
       this.#fail(abortError(signal));
       this.close();
     };
     signal.addEventListener('abort', stop, { once: true });
-    this.#limitTime(order.compileLimits?.milliseconds ?? DEFAULT_LIMITS.milliseconds);
+    // Files that the thread fetches take the time that they take.
+    const isHere = 'bytes' in order;
+    const most = order.compileLimits?.milliseconds ?? DEFAULT_LIMITS.milliseconds;
+    if (isHere) this.#limitTime(most);
     try {
       signal.throwIfAborted();
-      const { buffer } = order.bytes;
+      const buffer = isHere ? order.bytes.buffer : undefined;
       const transfer = buffer instanceof ArrayBuffer ? [buffer] : [];
       this.#thread?.post({ kind: 'compile', order, files: globalThis.weftFiles }, transfer);
       const answer = await this.#answer();
@@ -130,6 +135,8 @@ export class RemoteCompiler {
       case 'progress':
         this.#place = `compiler, after pass ${message.done} of ${message.total}`;
         return this.#onProgress(message.done, message.total);
+      case 'download':
+        return this.#onDownload?.(message.loaded, message.total);
       case 'time':
         return this.#limitTime(message.milliseconds);
       case 'type':

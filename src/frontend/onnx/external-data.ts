@@ -2,6 +2,7 @@ import { elementCount } from '../../core/shape.ts';
 import {
   type ByteRange,
   type ExternalDataReader,
+  type ExternalRange,
   externalTensors,
   rangeOf,
 } from './protobuf/external-data.ts';
@@ -13,6 +14,17 @@ import { dtypeFromOnnx } from './protobuf/read-tensor.ts';
 export function hasExternalData(model: Uint8Array): boolean {
   for (const _ of externalTensors(readMessage('ModelProto', model))) return true;
   return false;
+}
+
+/** Where the tensors of a model lie that are in other files, each place once. Throws FormatError. */
+export function externalRanges(model: Uint8Array): readonly ExternalRange[] {
+  const ranges = new Map<string, ExternalRange>();
+  for (const tensor of externalTensors(readMessage('ModelProto', model))) {
+    const dtype = dtypeFromOnnx(tensor.dataType, `tensor "${tensor.name ?? ''}"`);
+    const range = rangeOf(tensor, bitPackedByteLength(dtype, elementCount(tensor.dims)));
+    if (range.byteLength > 0) ranges.set(keyOf(range.path, range), range);
+  }
+  return [...ranges.values()];
 }
 
 /**
@@ -27,13 +39,9 @@ export async function loadExternalData(
 ): Promise<ExternalDataReader> {
   const loaded = new Map<string, Uint8Array>();
   const byFile = new Map<string, { readonly byteOffset: number; readonly bytes: Uint8Array }[]>();
-  for (const tensor of externalTensors(readMessage('ModelProto', model))) {
-    const dtype = dtypeFromOnnx(tensor.dataType, `tensor "${tensor.name ?? ''}"`);
-    const range = rangeOf(tensor, bitPackedByteLength(dtype, elementCount(tensor.dims)));
-    const key = keyOf(range.path, range);
-    if (range.byteLength === 0 || loaded.has(key)) continue;
+  for (const range of externalRanges(model)) {
     const bytes = await read(range.path, range);
-    loaded.set(key, bytes);
+    loaded.set(keyOf(range.path, range), bytes);
     const pieces = byFile.get(range.path) ?? [];
     pieces.push({ byteOffset: range.byteOffset, bytes });
     byFile.set(range.path, pieces);

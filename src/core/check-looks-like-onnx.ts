@@ -1,4 +1,4 @@
-import { FormatError } from '../core/errors.ts';
+import { FormatError } from './errors.ts';
 
 /** Tags with which the fields of an ONNX ModelProto begin: fields 1 to 8, 14, 20 and 25. */
 const MODEL_TAGS = [0x08, 0x12, 0x1a, 0x22, 0x28, 0x32, 0x3a, 0x42, 0x72, 0xa2, 0xca];

@@ -1,0 +1,59 @@
+import { modelCache, TextModel, type TextLoadOptions } from '../../src/text/index.ts';
+
+const PROMPT = [5, 200, 311, 17];
+
+/** What a page got of a model. */
+export interface Written {
+  /** Tokens that are likeliest. */
+  readonly ids: readonly number[];
+  readonly device: string;
+  /** Phases of the load, each once, in the order in which they began. */
+  readonly phases: readonly string[];
+  /** Bytes of the last report of the download. */
+  readonly downloaded: readonly [loaded: number, total: number | undefined];
+}
+
+/** The page's interface to the tests. */
+const page = {
+  async write(source: string, options: TextLoadOptions = {}): Promise<Written> {
+    const phases = new Set<string>();
+    let downloaded: Written['downloaded'] = [0, undefined];
+    const model = await TextModel.load(source, {
+      device: 'webgpu',
+      ...options,
+      onProgress: ({ phase, loaded, total }) => {
+        phases.add(phase);
+        if (phase === 'download') downloaded = [loaded, total];
+      },
+    });
+    const ids: number[] = [];
+    const generation = model.generate(PROMPT, { temperature: 0, maxTokens: 12 });
+    for await (const { id } of generation.tokens()) if (id >= 0) ids.push(id);
+    const device = model.session.device.kind;
+    await model.dispose();
+    return { ids, device, phases: [...phases], downloaded };
+  },
+  /** The message of the error that a load ends with. */
+  async failure(source: string, options: TextLoadOptions = {}): Promise<string> {
+    try {
+      await TextModel.load(source, { device: 'webgpu', ...options });
+      return 'loaded';
+    } catch (error) {
+      return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    }
+  },
+  async kept(): Promise<readonly string[]> {
+    const files = await modelCache.list();
+    return files.map(({ url, byteLength, storedByteLength }) => {
+      const name = url.slice(url.lastIndexOf('/') + 1);
+      return storedByteLength === byteLength ? name : `${name}, a part`;
+    });
+  },
+  async clear(): Promise<void> {
+    await modelCache.clear();
+  },
+};
+
+export type TextPage = typeof page;
+Object.assign(globalThis, { weftText: page });
+document.documentElement.dataset['ready'] = 'true';

@@ -1,0 +1,69 @@
+import { CompileBudget, type BudgetOptions } from '../../compiler/ir/compile-budget.ts';
+import { type Assembled, countCalls } from '../../compiler/compile-in-steps.ts';
+import type { Module } from '../../compiler/ir/expr.ts';
+import type { CompileLimits } from '../../core/compile-limits.ts';
+import { importWithin } from '../onnx/import-onnx.ts';
+import type { ExternalDataReader } from '../onnx/protobuf/external-data.ts';
+import { takeTurns } from '../take-turns.ts';
+import { type Decoder, generationModule } from './generation-module.ts';
+import { onnxDecoder } from './onnx-decoder.ts';
+
+/** Within which limits a language model is compiled, and who hears how far it is. */
+export interface CompileTextOptions extends Pick<BudgetOptions, 'onTime' | 'onPlace'> {
+  readonly compileLimits?: CompileLimits | undefined;
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
+  /** Looked at between passes. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Compiles the program that generates text with a decoder, with turns for others between passes. `weightBytes` is how many
+ * bytes its weights take. Rejects as `compile` throws, and with the signal's reason.
+ */
+export function compileDecoder(
+  decoder: Decoder,
+  { weightBytes, ...options }: CompileTextOptions & { readonly weightBytes: number },
+): Promise<Assembled> {
+  return compileText(options, (budget) => {
+    budget.addWeights(weightBytes);
+    const module = generationModule(decoder);
+    budget.addWrittenCalls(countCalls(module));
+    return module;
+  });
+}
+
+/** {@link compileDecoder} of a model in ONNX, whose tensors in other files `externalData` has. */
+export function compileOnnxDecoder(
+  bytes: Uint8Array,
+  {
+    externalData,
+    ...options
+  }: CompileTextOptions & { readonly externalData: ExternalDataReader | undefined },
+): Promise<Assembled> {
+  return compileText(options, () =>
+    generationModule(onnxDecoder(importWithin(bytes, { externalData }))),
+  );
+}
+
+/**
+ * Looks whether Weft has all that a model in ONNX needs, before tensors in other files are read: they are taken for zeros.
+ * Throws as `importOnnx` does, and UnsupportedError for a model that is no decoder with a cache.
+ */
+export function checkOnnxDecoder(
+  bytes: Uint8Array,
+  compileLimits: CompileLimits | undefined,
+): void {
+  new CompileBudget(compileLimits).run(() => {
+    const externalData: ExternalDataReader = (_, { byteLength }) => new Uint8Array(byteLength);
+    onnxDecoder(importWithin(bytes, { externalData }));
+  });
+}
+
+function compileText(
+  { compileLimits, onProgress, signal, ...given }: CompileTextOptions,
+  write: (budget: CompileBudget) => Module,
+): Promise<Assembled> {
+  const budget = new CompileBudget(compileLimits, given);
+  const module = budget.run(() => write(budget));
+  return takeTurns(module, { compileLimits, onProgress }, { budget, signal });
+}

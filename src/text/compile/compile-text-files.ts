@@ -1,0 +1,99 @@
+import type { Assembled } from '../../bytecode/draft.ts';
+import { checkLooksLikeOnnx } from '../../core/check-looks-like-onnx.ts';
+import type { CompileLimits } from '../../core/compile-limits.ts';
+import type { RangeFile } from '../../downloads/range-file.ts';
+import { checkOnnxHead } from '../../frontend/onnx/check-onnx-head.ts';
+import { externalRanges, loadExternalData } from '../../frontend/onnx/external-data.ts';
+import {
+  checkOnnxDecoder,
+  compileDecoder,
+  compileOnnxDecoder,
+  type CompileTextOptions,
+} from '../../frontend/text/compile-text.ts';
+import { type ModelFiles, openModelFile } from '../open-model-file.ts';
+
+/** The files of a model, as whoever compiles it has them. */
+export interface WeightFiles extends ModelFiles {
+  /** The name of the model's own file. */
+  readonly name: string;
+  /** Rejects with DownloadError for a file that is not there. */
+  get(name: string): Promise<RangeFile>;
+  /** From now on weights are read, of which somebody hears. Files whose hashes were given are checked before. */
+  readWeights(onBytes: (count: number) => void): Promise<void>;
+}
+
+export interface CompileFilesOptions extends CompileTextOptions {
+  readonly compileLimits: CompileLimits | undefined;
+  readonly contextLength?: number | undefined;
+  /** Hears of the bytes of weights. */
+  readonly onDownload?: ((loaded: number, total: number) => void) | undefined;
+}
+
+/**
+ * Compiles the language model in some files, by the end of its name: ONNX, GGUF or safetensors. What Weft lacks is said
+ * before weights are read. Rejects as `openModelFile` and `compileDecoder` do, and with the signal's reason.
+ */
+export function compileTextFiles(
+  files: WeightFiles,
+  options: CompileFilesOptions,
+): Promise<Assembled> {
+  const { signal, onDownload } = options;
+  const newCounter: NewCounter = (total) => {
+    let loaded = 0;
+    onDownload?.(loaded, total);
+    return (count) => {
+      signal?.throwIfAborted();
+      loaded += count;
+      onDownload?.(loaded, total);
+    };
+  };
+  return /\.onnx$/i.test(files.name)
+    ? compileOnnx(files, options, newCounter)
+    : compileDecoderFile(files, options, newCounter);
+}
+
+/** Gives what counts bytes and says how many there are of so many. */
+type NewCounter = (total: number) => (count: number) => void;
+
+/** GGUF and safetensors: their heads say whether Weft has the model, then tensors are read one by one. */
+async function compileDecoderFile(
+  files: WeightFiles,
+  { contextLength, ...options }: CompileFilesOptions,
+  newCounter: NewCounter,
+): Promise<Assembled> {
+  const file = await openModelFile(files.name, files, { contextLength });
+  const weightBytes = file.decoder.tensors.reduce((sum, { byteLength = 0 }) => sum + byteLength, 0);
+  await files.readWeights(newCounter(weightBytes));
+  return compileDecoder(await file.load(), { ...options, weightBytes });
+}
+
+/** The bytes of a head that are looked at first, and the most. */
+const HEAD_BYTES = 2 ** 20;
+const MOST_HEAD_BYTES = 2 ** 26;
+
+async function compileOnnx(
+  files: WeightFiles,
+  options: CompileFilesOptions,
+  newCounter: NewCounter,
+): Promise<Assembled> {
+  const file = await files.get(files.name);
+  for (let length = HEAD_BYTES; length <= MOST_HEAD_BYTES; length *= 2) {
+    const head = await file.read(0, length);
+    checkLooksLikeOnnx(head, file.url);
+    if (checkOnnxHead(head) || head.byteLength < length) break;
+  }
+  await file.verify();
+  const { byteLength: own } = file;
+  const bytes = await file.read(0, own, { onBytes: newCounter(own) });
+  const ranges = externalRanges(bytes);
+  // Most of such a model is in other files.
+  if (ranges.length > 0) checkOnnxDecoder(bytes, options.compileLimits);
+  const count = newCounter(ranges.reduce((sum, { byteLength }) => sum + byteLength, own));
+  count(own);
+  await files.readWeights(count);
+  const externalData = await loadExternalData(bytes, async (path, { byteOffset, byteLength }) => {
+    await files.get(path);
+    return (await files.read(path, byteOffset, byteOffset + byteLength)) ?? new Uint8Array();
+  });
+  return compileOnnxDecoder(bytes, { ...options, externalData });
+}

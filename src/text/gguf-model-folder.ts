@@ -1,0 +1,82 @@
+import { UnsupportedError } from '../core/errors.ts';
+import { GivenFile } from '../downloads/given-file.ts';
+import { openFile } from '../downloads/open-file.ts';
+import type { FilesSource } from '../worker/protocol.ts';
+import { type GgufHead, readGguf } from './files/gguf.ts';
+import { readHeadOf } from './files/read-head.ts';
+import { type GgufDecoder, ggufFolder } from './gguf-folder.ts';
+import { type ModelFolder, type ReadFile, readModelFolder } from './model-folder.ts';
+
+/**
+ * What a GGUF file says beside its weights, as the small files of a folder have it; a tokenizer.json beside it counts more.
+ * Rejects with UnsupportedError where nothing says how text becomes tokens, and as `ggufTokenizer` throws.
+ */
+export async function readGgufFolder(
+  files: FilesSource,
+  read: ReadFile,
+  signal: AbortSignal | undefined,
+): Promise<ModelFolder> {
+  const head = await headOf(files, signal);
+  const { metadata } = head;
+  const own = decoderOf(head);
+  if ((await read('tokenizer.json', signal)) !== undefined) return ownTokenizer(head, read, signal);
+  const made = ggufFolder(metadata, own);
+  if (made === undefined) {
+    throw new UnsupportedError({
+      where: files.url,
+      got: 'a GGUF file without a tokenizer, and no tokenizer.json beside it',
+      expected: 'one of them',
+      remedy: 'Copy tokenizer.json from the model that the file was converted from.',
+    });
+  }
+  const template = await read('chat_template.jinja', signal);
+  return template === undefined
+    ? made
+    : { ...made, chatTemplate: new TextDecoder().decode(template) };
+}
+
+/** The files beside it. Many folders of GGUF files have a config.json that says next to nothing. */
+async function ownTokenizer(
+  head: GgufHead,
+  read: ReadFile,
+  signal: AbortSignal | undefined,
+): Promise<ModelFolder> {
+  const { metadata } = head;
+  const { architecture, config } = decoderOf(head);
+  const said = {
+    model_type: architecture,
+    max_position_embeddings: config.contextLength,
+    eos_token_id: metadata.number('tokenizer.ggml.eos_token_id'),
+  };
+  const nothing = new TextEncoder().encode('{}');
+  const readOrNothing: ReadFile = async (name) =>
+    (await read(name, signal)) ?? (name === 'config.json' ? nothing : undefined);
+  const folder = await readModelFolder(readOrNothing, signal);
+  return { ...folder, config: { ...said, ...folder.config } };
+}
+
+/** As much of the decoder as small files tell. What the thread that compiles finds missing ends the load. */
+function decoderOf({ metadata, tensors }: GgufHead): GgufDecoder {
+  const architecture = metadata.string('general.architecture') ?? 'none';
+  const contextLength = metadata.number(`${architecture}.context_length`) ?? 2048;
+  const [vocabulary = 0] = tensors.get('token_embd.weight')?.shape ?? [];
+  return { architecture, config: { vocabulary, contextLength } };
+}
+
+async function headOf(
+  { url, bytes, cache, integrity }: FilesSource,
+  signal: AbortSignal | undefined,
+): Promise<GgufHead> {
+  const name = url.slice(url.lastIndexOf('/') + 1);
+  const given = bytes?.[name];
+  const file =
+    given === undefined
+      ? await openFile(url, { cache, integrity: integrity[name], signal })
+      : new GivenFile(name, given);
+  try {
+    const readPart = async (begin: number, end: number) => file?.read(begin, end);
+    return await readHeadOf(url, readPart, (head) => readGguf(head, { name }));
+  } finally {
+    file?.close();
+  }
+}

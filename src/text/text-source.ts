@@ -1,0 +1,174 @@
+import { fileUrl } from '../client/file-url.ts';
+import type { SessionSource } from '../client/source.ts';
+import { DownloadError, UsageError } from '../core/errors.ts';
+import { baseUrl } from '../core/parse-url.ts';
+import { fileExists } from '../downloads/open-file.ts';
+import type { FilesSource } from '../worker/protocol.ts';
+import type { givenFiles } from './given-files.ts';
+import {
+  filesAt,
+  type FolderOptions,
+  type ModelFolder,
+  numberOf,
+  type ReadFile,
+  readModelFolder,
+} from './model-folder.ts';
+
+/** Which files a language model is loaded from, and how. */
+export interface TextFilesOptions extends Pick<FolderOptions, 'cache'> {
+  /** The file of the model in its folder. */
+  readonly file?: string | undefined;
+  readonly integrity?: string | Readonly<Record<string, string>> | undefined;
+  readonly context?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A language model that is found, of which nothing is loaded yet. */
+export interface TextSource {
+  /** For `Session.load`. */
+  readonly program: SessionSource;
+  /** The small files beside it. */
+  readonly folder: Promise<ModelFolder>;
+}
+
+/** Models in a folder whose file was not named, the smaller ones of transformers.js first. */
+const CANDIDATES = [
+  'model.weft',
+  'onnx/model_q4f16.onnx',
+  'onnx/model_q4.onnx',
+  'onnx/model_fp16.onnx',
+  'onnx/model.onnx',
+  'onnx/model_quantized.onnx',
+  'model.safetensors',
+  'model.safetensors.index.json',
+];
+
+/** Ends of the addresses of models; any other is that of a folder. */
+const MODEL_FILE = /\.(weft|onnx|gguf|safetensors|safetensors\.index\.json)$/i;
+
+/** Finds the model of a folder, or takes the one at an address or path, and the files beside it. */
+export async function openTextSource(
+  source: string | URL | ReadFile,
+  options: TextFilesOptions,
+): Promise<TextSource> {
+  const { cache = true, integrity = {}, context, signal } = options;
+  const place = typeof source === 'function' ? source : addressOf(source);
+  const [folder, file] =
+    typeof place === 'function'
+      ? [
+          place,
+          options.file ??
+            (await firstThat(async (name) => (await place(name, signal)) !== undefined)),
+        ]
+      : await modelAt(place, options);
+  const hashes = typeof integrity === 'string' ? { [file]: integrity } : integrity;
+  const read =
+    typeof folder === 'function' ? folder : filesAt(folder, { cache, integrity: hashes });
+  const given = typeof folder === 'function' ? await readGiven(file, read, signal) : undefined;
+  const slash = file.lastIndexOf('/') + 1;
+  // Beside the model are those of its own folder.
+  const beside = Object.entries(hashes).filter(([name]) => name.startsWith(file.slice(0, slash)));
+  const files: FilesSource = {
+    kind: 'files',
+    url: typeof folder === 'function' ? file : new URL(file, folder).href,
+    bytes: given,
+    cache,
+    integrity: Object.fromEntries(beside.map(([name, hash]) => [name.slice(slash), hash])),
+    text: { contextLength: context },
+  };
+  return {
+    program: sessionSource(files),
+    folder: folderOf(file, read, { files, context, signal }),
+  };
+}
+
+const readGiven = async (...parts: Parameters<typeof givenFiles>) =>
+  (await import('./given-files.ts')).givenFiles(...parts);
+
+/** The page side passes it on as it is; its type is none of the public ones. */
+function sessionSource(files: FilesSource): SessionSource {
+  const { url, bytes } = files;
+  const own = /\.weft$/i.test(url) ? bytes?.[nameOf(url)] : undefined;
+  return own ?? (files as unknown as SessionSource);
+}
+
+const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** An address; where there is no page, the path of a file too. */
+function addressOf(source: string | URL): URL {
+  const base = baseUrl();
+  if (base === undefined && typeof source === 'string') return new URL(fileUrl(source));
+  return new URL(source, base);
+}
+
+/** The folder and the name in it of the model at an address. */
+async function modelAt(
+  place: URL,
+  { file, cache, signal }: TextFilesOptions,
+): Promise<readonly [folder: URL, file: string]> {
+  if (file === undefined && MODEL_FILE.test(place.pathname)) {
+    const own = new URL('./', place);
+    // Folders of transformers.js have their models one folder further down.
+    const isInside = own.pathname.endsWith('/onnx/');
+    const folder = isInside ? new URL('../', own) : own;
+    return [folder, place.href.slice(folder.href.length)];
+  }
+  const folder = place.pathname.endsWith('/') ? place : new URL(`${place.pathname}/`, place);
+  const exists = (name: string) => fileExists(new URL(name, folder).href, { cache, signal });
+  return [folder, file ?? (await firstThat(exists, folder.href))];
+}
+
+/** The first candidate that there is. A server that gives no answer may still be one of which a model is kept. */
+async function firstThat(
+  exists: (name: string) => Promise<boolean | undefined>,
+  where = 'folder of the model',
+): Promise<string> {
+  let isSilent = false;
+  for (const name of CANDIDATES) {
+    const isThere = await exists(name);
+    if (isThere === true) return name;
+    isSilent ||= isThere === undefined;
+  }
+  const expected = `one of ${CANDIDATES.join(', ')}`;
+  if (isSilent) {
+    throw new DownloadError({
+      where,
+      got: 'no answer, and no model that is kept whole',
+      expected,
+      remedy: 'Check the address, the connection, and that the server allows this origin.',
+    });
+  }
+  throw new UsageError({
+    where,
+    got: 'none of the files that a model may be in',
+    expected,
+    remedy: 'Name the file of the model with the option file, or by its own address.',
+  });
+}
+
+interface FolderParts {
+  readonly files: FilesSource;
+  readonly context: number | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The small files, with as many positions as were asked for. Rejects with UsageError if the model has fewer. */
+async function folderOf(
+  file: string,
+  read: ReadFile,
+  { files, context, signal }: FolderParts,
+): Promise<ModelFolder> {
+  const folder = /\.gguf$/i.test(file)
+    ? await (await import('./gguf-model-folder.ts')).readGgufFolder(files, read, signal)
+    : await readModelFolder(read, signal);
+  if (context === undefined) return folder;
+  const most = numberOf(folder.config, 'max_position_embeddings') ?? context;
+  if (context <= most) {
+    return { ...folder, config: { ...folder.config, max_position_embeddings: context } };
+  }
+  throw new UsageError({
+    where: 'TextModel.load, option context',
+    got: String(context),
+    expected: `an integer from 1 to ${most}, the model's context`,
+  });
+}
