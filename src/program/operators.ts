@@ -312,6 +312,17 @@ export const bitcast: (
   },
 ) => NdArray = /* @__PURE__ */ operator('bitcast');
 
+/** The first word, or the second one, that Threefry-2x32 of 20 rounds makes of a counter under a key, all of two words (Salmon et al. 2011). */
+export const threefry: (
+  key: Operand,
+  moreKey: Operand,
+  counter: Operand,
+  moreCounter: Operand,
+  attributes?: {
+    readonly second?: boolean;
+  },
+) => NdArray = /* @__PURE__ */ operator('threefry');
+
 /** The matrix product of the last two axes, batch dimensions broadcast; a vector is a row on the left and a column on the right. */
 export const matmul: (
   a: Operand,

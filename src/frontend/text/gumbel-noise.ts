@@ -1,17 +1,5 @@
 import { call, func, scalar, variable } from '../../compiler/ir/build.ts';
 import type { Expr, FunctionExpr } from '../../compiler/ir/expr.ts';
-import { threefry, type WordOperators } from '../../ops/random/threefry-rounds.ts';
-
-const word = (value: Expr | number): Expr =>
-  typeof value === 'number' ? scalar(value, 'uint32') : value;
-
-const WORDS: WordOperators<Expr> = {
-  add: (a, b) => call('add', [a, word(b)]),
-  xor: (a, b) => call('bitwise_xor', [a, word(b)]),
-  or: (a, b) => call('bitwise_or', [a, b]),
-  shiftLeft: (a, bits) => call('shift_left', [a, word(bits)]),
-  shiftRight: (a, bits) => call('shift_right', [a, word(bits)]),
-};
 
 /** Of 24 random bits, which float32 has exactly: what one of them counts. */
 const UNIT = 2 ** -24;
@@ -32,9 +20,9 @@ export function gumbelNoise(chunk: number, vocabulary: number): FunctionExpr {
     call('cast', [call('arange', [], { start: [0], size: [size] })], { to: 'uint32' });
   const tokens = call('reshape', [count(vocabulary)], { shape: [1, 1, vocabulary] });
   const begin = call('reshape', [call('cast', [first], { to: 'uint32' })], { shape: ['b', 1, 1] });
-  const positions = WORDS.add(begin, call('reshape', [count(chunk)], { shape: [1, chunk, 1] }));
-  const [bits] = threefry(WORDS, [left, right], [tokens, positions]);
-  const upper = call('cast', [WORDS.shiftRight(bits, 8)], { to: 'float32' });
+  const after = call('reshape', [count(chunk)], { shape: [1, chunk, 1] });
+  const bits = call('threefry', [left, right, tokens, call('add', [begin, after])], {});
+  const upper = call('cast', [call('shift_right', [bits, scalar(8, 'uint32')])], { to: 'float32' });
   const uniform = call('maximum', [call('mul', [upper, scalar(UNIT)]), scalar(UNIT / 2)]);
   // Large numbers, which decide what is drawn, come of small uniform ones: log1p is exact there, and log near 1 is not.
   const exponential = call('neg', [call('log1p', [call('neg', [uniform])])]);

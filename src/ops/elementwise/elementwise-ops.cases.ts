@@ -1,4 +1,5 @@
 import type { OpCases } from '../op-cases.ts';
+import { THREEFRY_CASES } from '../random/threefry-words.cases.ts';
 import { bitcastCases } from './bitcast.cases.ts';
 import { BITWISE_CASES } from './bitwise.cases.ts';
 import { castCases } from './cast.cases.ts';
@@ -20,4 +21,5 @@ export const ELEMENTWISE_CASES = {
   ...COMPARISON_CASES,
   cast: castCases,
   bitcast: bitcastCases,
+  ...THREEFRY_CASES,
 } satisfies Record<ElementwiseName, OpCases>;

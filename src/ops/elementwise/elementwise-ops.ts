@@ -1,3 +1,4 @@
+import { threefryWords } from '../random/threefry-words.ts';
 import { bitcast } from './bitcast.ts';
 import { BITWISE_OPS } from './bitwise.ts';
 import { cast } from './cast.ts';
@@ -18,6 +19,7 @@ export const ELEMENTWISE_OPS = [
   ...COMPARISON_OPS,
   cast,
   bitcast,
+  threefryWords,
 ] as const;
 
 export type ElementwiseName = (typeof ELEMENTWISE_OPS)[number]['name'];

@@ -27,6 +27,22 @@ test("its authors' first known answer", () => {
 });
 
 test.each([
+  [false, [0x6b200159, 0x1cb996fc, 0xc4923a9c]],
+  [true, [0x99ba4efe, 0xbb002be7, 0x483df7a0]],
+])("the operator's words are its authors' known answers, second %s", (second, expected) => {
+  const target = new EagerGraph();
+  const words = (...values: number[]) => target.constant(HostTensor.from('uint32', [3], values));
+  const inputs = [
+    words(0, 0xffff_ffff, 0x1319_8a2e),
+    words(0, 0xffff_ffff, 0x0370_7344),
+    words(0, 0xffff_ffff, 0x243f_6a88),
+    words(0, 0xffff_ffff, 0x85a3_08d3),
+  ];
+  const result = new GraphBuilder(target).call('threefry', inputs, { second });
+  expect(Array.from(asTensor(result).data, Number)).toEqual(expected);
+});
+
+test.each([
   [0, 0],
   [7, 0],
   [-5, 3],

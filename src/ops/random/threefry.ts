@@ -1,7 +1,6 @@
 import type { Dim } from '../../core/dim.ts';
 import type { GraphBuilder } from '../adjoint/graph-builder.ts';
 import type { GraphTensor } from '../adjoint/graph-target.ts';
-import { threefry, type WordOperators } from './threefry-rounds.ts';
 
 interface RandomPlace {
   /** Numbers of different streams of one key have nothing to do with each other. */
@@ -20,20 +19,8 @@ export function randomBits(
 ): GraphTensor {
   const first = graph.cast(key, 'uint32');
   const second = graph.scalar(stream, 'uint32');
-  const [bits] = threefry(wordsOf(graph), [first, second], [graph.places(shape, 'uint32'), 0]);
-  return bits;
-}
-
-function wordsOf(graph: GraphBuilder): WordOperators<GraphTensor> {
-  const word = (value: GraphTensor | number): GraphTensor =>
-    typeof value === 'number' ? graph.scalar(value, 'uint32') : value;
-  return {
-    add: (a, b) => graph.add(a, b),
-    xor: (a, b) => graph.call('bitwise_xor', [a, word(b)]),
-    or: (a, b) => graph.call('bitwise_or', [a, b]),
-    shiftLeft: (a, bits) => graph.call('shift_left', [a, word(bits)]),
-    shiftRight: (a, bits) => graph.call('shift_right', [a, word(bits)]),
-  };
+  const counter = graph.places(shape, 'uint32');
+  return graph.call('threefry', [first, second, counter, graph.scalar(0, 'uint32')]);
 }
 
 /** Float32 from 0 up to 1, without 1, of the 24 upper of {@link randomBits}. */

@@ -1,6 +1,5 @@
 import type { Dim } from '../../core/dim.ts';
 import { ShapeError, UsageError } from '../../core/errors.ts';
-import { threefry } from '../../ops/random/threefry-rounds.ts';
 import { formatSpan } from '../../compiler/ir/expr.ts';
 import { formatType } from '../../compiler/ir/type.ts';
 import { apply } from '../apply.ts';
@@ -10,7 +9,7 @@ import { array, type NdArray } from '../nd-array.ts';
 import { type Operand, stateOf } from '../operand.ts';
 import { draw } from './draw.ts';
 import { inverseErf } from './inverse-erf.ts';
-import { elementNumbers, WORDS } from './words.ts';
+import { elementNumbers } from './words.ts';
 
 /** An interval of random numbers. */
 export interface Range {
@@ -51,7 +50,7 @@ export function foldIn(from: Operand, data: Operand): NdArray {
     operands: () => [keyOf(from), stateOf(data, 'uint32')],
     write: ([own, number]) => {
       const low = apply('cast', [number], { to: 'uint32' });
-      const words = threefry(WORDS, wordsOf(own), [stateOf(0, 'uint32'), low]);
+      const words = threefryOf(wordsOf(own), low);
       const column = words.map((word) => apply('reshape', [word], { shape: [1] }));
       return apply('concat', column, { axis: 0 });
     },
@@ -181,7 +180,7 @@ function uniformOf(
   shape: readonly Dim[],
   { min, max }: Required<Range>,
 ): ArrayState {
-  const upper = WORDS.shiftRight(bitsOf(from, shape), 9);
+  const upper = apply('shift_right', [bitsOf(from, shape), stateOf(9, 'uint32')]);
   const unit = apply('mul', [apply('cast', [upper], { to: 'float32' }), 2 ** -23]);
   if (min === 0 && max === 1) return unit;
   // In float32 the sum may be rounded to below the least number.
@@ -212,14 +211,25 @@ function keysOf(from: ArrayState | undefined, count: Dim): ArrayState {
 }
 
 function bitsOf(from: ArrayState | undefined, shape: readonly Dim[]): ArrayState {
-  return WORDS.xor(...hash(from, elementNumbers(shape)));
+  return apply('bitwise_xor', hash(from, elementNumbers(shape)));
 }
 
 function hash(
   from: ArrayState | undefined,
   counter: ArrayState,
 ): readonly [ArrayState, ArrayState] {
-  return threefry(WORDS, wordsOf(from), [stateOf(0, 'uint32'), counter]);
+  return threefryOf(wordsOf(from), counter);
+}
+
+/** Both words for the counter (0, `counter`). */
+function threefryOf(
+  [first, second]: readonly [ArrayState, ArrayState],
+  counter: ArrayState,
+): readonly [ArrayState, ArrayState] {
+  const zero = stateOf(0, 'uint32');
+  const word = (isSecond: boolean): ArrayState =>
+    apply('threefry', [first, second, zero, counter], { second: isSecond });
+  return [word(false), word(true)];
 }
 
 /** The two words of a key. */

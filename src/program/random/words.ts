@@ -1,20 +1,9 @@
 import type { Dim } from '../../core/dim.ts';
-import type { WordOperators } from '../../ops/random/threefry-rounds.ts';
 import { apply } from '../apply.ts';
 import type { ArrayState } from '../array-state.ts';
 import { stateOf } from '../operand.ts';
 
-const word = (value: ArrayState | number): ArrayState =>
-  typeof value === 'number' ? stateOf(value, 'uint32') : value;
-
-/** Operators on arrays of uint32. */
-export const WORDS: WordOperators<ArrayState> = {
-  add: (a, b) => apply('add', [a, word(b)]),
-  xor: (a, b) => apply('bitwise_xor', [a, word(b)]),
-  or: (a, b) => apply('bitwise_or', [a, b]),
-  shiftLeft: (a, bits) => apply('shift_left', [a, word(bits)]),
-  shiftRight: (a, bits) => apply('shift_right', [a, word(bits)]),
-};
+const word = (value: number): ArrayState => stateOf(value, 'uint32');
 
 /** The number of each element of an array of a shape, counted row by row, uint32. */
 export function elementNumbers(shape: readonly Dim[]): ArrayState {
