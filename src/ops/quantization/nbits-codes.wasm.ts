@@ -1,0 +1,31 @@
+import { FLOAT, plus, times } from '../../wasm/address.ts';
+import { apply, type Expression, f32, i32, load, type Local } from '../../wasm/expression.ts';
+import type { NbitsProblem } from './matmul-nbits-problem.ts';
+
+/** The problem and how its codes are read. */
+export interface Codes extends NbitsProblem {
+  /** Codes of a byte. */
+  readonly each: number;
+  /** Bytes that are read together, all of one block: 16, 8 or 4. */
+  readonly chunk: number;
+  readonly blockBytes: number;
+  /** Elements of a row with what is behind the last one in its block. */
+  readonly depth: number;
+}
+
+/** Bytes of the zero points of a column. */
+export const zeroStride = ({ zeros, zeroBytes, blocks }: NbitsProblem): number =>
+  zeros === 'packed' ? zeroBytes : blocks * FLOAT;
+
+/** What is taken from the decoded codes of a block: its zero point, less half of the range. */
+export function zeroPoint({ zeros, bits, each }: Codes, place: Local, block: Local): Expression {
+  const middle = 2 ** (bits - 1);
+  if (zeros === 'none') return f32(0);
+  if (zeros === 'floats') {
+    return apply('f32.sub', load('f32', plus(place, times(block, FLOAT))), f32(middle));
+  }
+  const byte = load('i8_u', plus(place, apply('i32.div_u', block, i32(each))));
+  const shift = times(apply('i32.rem_u', block, i32(each)), bits);
+  const code = apply('i32.and', apply('i32.shr_u', byte, shift), i32(2 ** bits - 1));
+  return apply('f32.convert_i32_s', plus(code, -middle));
+}
