@@ -3,6 +3,9 @@
 /** Tokens that one call generates. */
 export const CHUNK = 8;
 
+/** Tokens that one call verifies: what is drawn behind the last one fills a chunk. */
+export const GUESSES = CHUNK - 1;
+
 /** Bits of the int `options` of `main`: what a draw has to mind. `topK` and `topP` count with `filters`. */
 export const OPTIONS = {
   penalties: 1,

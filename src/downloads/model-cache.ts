@@ -30,6 +30,7 @@ export interface ModelCache {
   clear(url?: string | URL): Promise<void>;
 }
 
+/** The files that the browser keeps for this site, see {@link ModelCache}. */
 export const modelCache: ModelCache = {
   async list() {
     const files: CachedFile[] = [];

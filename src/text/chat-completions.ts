@@ -1,6 +1,7 @@
 import { UnsupportedError, UsageError } from '../core/errors.ts';
 import type { ChatMessage, Tool, ToolCall } from './chat-template.ts';
-import type { GeneratedToken, TokenConstraint } from './generation.ts';
+import type { GeneratedToken } from './generation.ts';
+import type { TokenConstraint } from './steps.ts';
 import type { Generation, Usage } from './text-generation.ts';
 import type { GenerateOptions } from './generate-options.ts';
 import { parseToolCalls } from './tool-calls.ts';

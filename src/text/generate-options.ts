@@ -9,8 +9,9 @@ import {
 } from '../client/check-options.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Tool } from './chat-template.ts';
-import type { TokenConstraint } from './generation.ts';
 import type { SamplingOptions } from './sampling.ts';
+import type { DraftModel } from './speculative-steps.ts';
+import type { TokenConstraint } from './steps.ts';
 
 /** What is generated, and how. */
 export interface GenerateOptions extends SamplingOptions {
@@ -25,9 +26,21 @@ export interface GenerateOptions extends SamplingOptions {
   readonly overflow?: 'error' | 'slide' | undefined;
   /** Says which tokens may come next. */
   readonly constraint?: TokenConstraint | undefined;
+  /**
+   * Guesses tokens, of which several are verified at once: `prompt` looks for the last tokens in the text before, a smaller
+   * `TextModel` with the same tokens says what it would go on with. The text is the same as without (but for near ties), and comes sooner
+   * where guesses are right.
+   */
+  readonly speculate?: 'prompt' | DraftModel | undefined;
   /** Ends it within one chunk of tokens; the iteration rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
+
+/** How several texts are generated at once. */
+export type BatchOptions = Omit<GenerateOptions, 'overflow' | 'constraint' | 'speculate'>;
+
+/** What goes on with a saved generation besides what its file says. */
+export type ResumeTextOptions = Pick<GenerateOptions, 'constraint' | 'speculate' | 'signal'>;
 
 /** How an answer of a conversation is generated. */
 export interface ChatOptions extends GenerateOptions {
@@ -55,6 +68,19 @@ const CONSTRAINT: OptionKind = [
     FUNCTION[1](Reflect.get(Object(value), 'accept')),
 ];
 
+const GUESSER: OptionKind = [
+  '"prompt" or a TextModel',
+  (value) => value === 'prompt' || FUNCTION[1](Reflect.get(Object(value), 'guesser')),
+];
+
+/** Options of a generation that a file of it holds. */
+export interface SavedOptions extends SamplingOptions {
+  /** Null for as many as come. */
+  readonly maxTokens: number | null;
+  readonly stop: readonly string[];
+  readonly overflow: 'error' | 'slide';
+}
+
 /** Of `TextModel.generate`. */
 export const GENERATE_OPTIONS = {
   maxTokens: LENGTH,
@@ -70,8 +96,15 @@ export const GENERATE_OPTIONS = {
   stop: either(TEXT, TEXTS),
   overflow: oneOf('error', 'slide'),
   constraint: CONSTRAINT,
+  speculate: GUESSER,
   signal: SIGNAL,
 } satisfies Record<string, OptionKind>;
+
+const { overflow: _overflow, constraint, speculate, ...batch } = GENERATE_OPTIONS;
+/** Of `TextModel.generateBatch`. */
+export const BATCH_OPTIONS = batch;
+/** Of `TextModel.resume`. */
+export const RESUME_OPTIONS = { constraint, speculate, signal: SIGNAL };
 
 /** Throws UsageError for a prompt without tokens, or with some that the model does not have. */
 export function checkPrompt(tokens: readonly number[], vocabulary: number): void {

@@ -163,7 +163,8 @@ describe('texts that share their begin', () => {
       { prompt: [...PROMPT, ...first.slice(0, 6), 300, 301], cached: 11 },
       { prompt: [...PROMPT, 8, 9], cached: 5 },
       { prompt: PROMPT.slice(0, 3), cached: 2 },
-      { prompt: [...PROMPT.slice(0, 4), 55], cached: 3 },
+      // The cache of the first text is still there.
+      { prompt: [...PROMPT.slice(0, 4), 55], cached: 4 },
       { prompt: OTHER, cached: 0 },
     ];
     for (const { prompt, cached } of cases) {

@@ -11,10 +11,18 @@ export {
   type TokenLogprob,
 } from './chat-completions.ts';
 export type { ChatMessage, Tool, ToolCall } from './chat-template.ts';
-export type { ChatOptions, GenerateOptions } from './generate-options.ts';
-export type { FinishReason, GeneratedToken, TokenConstraint } from './generation.ts';
+export type {
+  BatchOptions,
+  ChatOptions,
+  GenerateOptions,
+  ResumeTextOptions,
+} from './generate-options.ts';
+export type { FinishReason, GeneratedToken } from './generation.ts';
 export type { ReadFile } from './model-folder.ts';
 export type { SamplingOptions } from './sampling.ts';
+export type { DraftModel } from './speculative-steps.ts';
+export type { TokenConstraint } from './steps.ts';
+export type { BatchPiece, TextBatch } from './text-batch.ts';
 export { Generation, type Usage } from './text-generation.ts';
 export { type Chat, type TextLoadOptions, TextModel } from './text-model.ts';
 export type { TextTokenizer } from './text-tokenizer.ts';

@@ -97,7 +97,7 @@ export function samplingOf(given: SamplingOptions, vocabulary: number): Sampling
       (topP < 1 ? OPTIONS.topP : 0) +
       (isRandom ? OPTIONS.noise : 0),
     settings: SETTINGS.map((name) => values[name]),
-    key: keyOf(given.seed),
+    key: keyOf(given.seed ?? randomSeed()),
     bias,
   };
 }
@@ -115,12 +115,14 @@ function biasOf(given: Readonly<Record<number, number>>, vocabulary: number): Ma
   return bias;
 }
 
-function keyOf(seed: number | undefined): [number, number] {
-  if (seed === undefined) {
-    const [low = 0, high = 0] = crypto.getRandomValues(new Uint32Array(2));
-    return [low, high];
-  }
+function keyOf(seed: number): [number, number] {
   if (Number.isSafeInteger(seed) && seed >= 0) return [seed % 2 ** 32, Math.floor(seed / 2 ** 32)];
   const expected = 'an integer from 0 to 2^53 - 1';
   throw new UsageError({ where: 'seed', got: String(seed), expected });
+}
+
+/** A seed that nobody chose: 53 random bits. */
+export function randomSeed(): number {
+  const [low = 0, high = 0] = crypto.getRandomValues(new Uint32Array(2));
+  return (high % 2 ** 21) * 2 ** 32 + low;
 }

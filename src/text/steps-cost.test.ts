@@ -35,10 +35,22 @@ async function openCounted(device: 'wasm' | 'webgpu') {
   return { model, counts };
 }
 
+/** Waits until kernels that nobody has asked for yet are compiled, which happens one by one while nothing runs. */
+async function settle(counts: () => { readonly pipelinesCreated: number }): Promise<void> {
+  for (let last = -1, same = 0; same < 10; ) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const { pipelinesCreated } = counts();
+    same = pipelinesCreated === last ? same + 1 : 0;
+    last = pipelinesCreated;
+  }
+}
+
 test.each(['wasm', 'webgpu'] as const)(
   'a chunk makes nothing and is replayed on %s',
   async (device) => {
     const { model, counts } = await openCounted(device);
+    await model.generate([5, 200, 311], { maxTokens: 1 }).text();
+    await settle(counts);
     for (const [kind, options] of Object.entries(KINDS)) {
       const chunks: ReturnType<typeof counts>[] = [];
       let count = 0;
@@ -55,7 +67,7 @@ test.each(['wasm', 'webgpu'] as const)(
         expect(after, `${kind}, chunk ${i + SETTLED}`).toEqual({
           ...before,
           launches: after.launches,
-          readbacks: before.readbacks + 2,
+          readbacks: before.readbacks + 1,
           replayed: before.replayed + 1,
         });
       }

@@ -1,30 +1,29 @@
 import type { DeviceTensor } from '../client/device-tensor.ts';
+import type { Tensor } from '../client/tensor.ts';
 import { RuntimeError } from '../core/errors.ts';
+import { type CacheMemory, HeldCaches } from './cache-memory.ts';
 import type { Sampling } from './sampling.ts';
-import {
-  type Begun,
-  type Caches,
-  disposeCaches,
-  type Penalties,
-  type TextProgram,
-} from './text-program.ts';
+import type { Begun, Caches, DrawOrder, Penalties, TextProgram } from './text-program.ts';
 
 /** Positions of a new cache; it doubles. */
 const FIRST_CAPACITY = 128;
 
+export interface CachePlace {
+  readonly program: TextProgram;
+  /** The most tokens of a text. */
+  readonly context: number;
+  readonly memory: CacheMemory;
+}
+
 /** Caches of one text on the device, and which tokens they hold. */
 export class TextCache {
-  readonly #program: TextProgram;
-  readonly #context: number;
+  readonly #place: CachePlace;
   #tokens: number[] = [];
-  #caches: Caches | undefined;
+  #held: HeldCaches | undefined;
   #logits: DeviceTensor | undefined;
-  #capacity = 0;
 
-  /** For texts of at most `context` tokens. */
-  constructor(program: TextProgram, context: number) {
-    this.#program = program;
-    this.#context = context;
+  constructor(place: CachePlace) {
+    this.#place = place;
   }
 
   /** The tokens that it holds, from the first one on. */
@@ -34,7 +33,7 @@ export class TextCache {
 
   /** Positions that it has room for. */
   get capacity(): number {
-    return this.#capacity;
+    return this.#held?.capacity ?? 0;
   }
 
   /** How many tokens of a text it holds already. */
@@ -50,6 +49,14 @@ export class TextCache {
     this.#forgetLogits();
   }
 
+  /** A cache that holds the first tokens of this one. Its memory is a copy only when one of the two is written to. */
+  fork(length: number): TextCache {
+    const fork = new TextCache(this.#place);
+    fork.#held = this.#held?.share();
+    fork.#tokens = this.#tokens.slice(0, length);
+    return fork;
+  }
+
   /** Makes the cache that of a text: what it holds of it is not read again. */
   async read(tokens: readonly number[]): Promise<void> {
     // The logits are those of the last token, so that one is read in any case.
@@ -60,8 +67,9 @@ export class TextCache {
     this.rollBack(position);
     this.#forgetLogits();
     const added = tokens.slice(position);
-    const reached = await this.#use((caches) =>
-      this.#program.read(caches, added, { position, capacity: this.#capacity }),
+    const { program } = this.#place;
+    const reached = await this.#use((caches, isOwn) =>
+      program.read(caches, added, { positions: [position], capacity: this.capacity, isOwn }),
     );
     this.#logits = reached.logits;
     this.#tokens.push(...added);
@@ -71,20 +79,15 @@ export class TextCache {
    * Begins to generate up to a chunk of tokens behind those that it holds. The tokens themselves are told to
    * {@link hold} when they are known.
    */
-  async begin(
-    count: number,
-    { position, sampling, penalties, allowed }: BeginOptions,
-  ): Promise<Begun> {
-    await this.#makeRoom(position + count);
-    const logits = this.#logits;
-    if (logits === undefined) throw new Error('internal: tokens after nothing');
-    this.#logits = undefined;
-    const begun = await this.#use((caches) =>
-      this.#program.step({ caches, logits, count, position, sampling, penalties, allowed }),
-    );
-    this.#logits = begun.logits;
-    if (penalties === undefined) begun.counts.dispose();
-    return begun;
+  begin(count: number, options: BeginOptions): Promise<Begun> {
+    const { program } = this.#place;
+    return this.#draw(count, options, (order) => program.step({ ...order, count }));
+  }
+
+  /** Begins to verify tokens that may come behind those that it holds, see `TextProgram.verify`. */
+  verify(draft: readonly number[], options: BeginOptions): Promise<Begun> {
+    const { program } = this.#place;
+    return this.#draw(program.guesses, options, (order) => program.verify({ ...order, draft }));
   }
 
   /** Says which tokens it holds now. */
@@ -97,47 +100,104 @@ export class TextCache {
     this.#forgetLogits();
   }
 
+  /** Keys and values of its first tokens, on the page. None where it is empty. */
+  async save(length: number): Promise<Record<string, Tensor>> {
+    if (this.#held === undefined) return {};
+    return await this.#place.program.cut(this.#held.caches, length);
+  }
+
+  /** Takes keys and values that {@link save} gave, of some tokens. */
+  async restore(tokens: readonly number[], saved: Readonly<Record<string, Tensor>>): Promise<void> {
+    const { program, context } = this.#place;
+    const capacity = Math.min(roomFor(tokens.length, 0), context);
+    this.#held = await this.#make(capacity, () => program.grow(saved, capacity, false));
+    this.#tokens = [...tokens];
+  }
+
   /** Frees the memory. Idempotent. */
   dispose(): void {
-    if (this.#caches) disposeCaches(this.#caches);
-    this.#caches = undefined;
+    this.#held?.release();
+    this.#held = undefined;
     this.#tokens = [];
-    this.#capacity = 0;
     this.#forgetLogits();
   }
 
-  async #makeRoom(length: number): Promise<void> {
-    if (length > this.#context) {
-      throw new RuntimeError({
-        where: 'text generation',
-        got: `${length} tokens`,
-        expected: `at most ${this.#context}, which is all that the model sees at a time`,
-        remedy: "Shorten the prompt, or let the text slide with overflow: 'slide'.",
-      });
-    }
-    if (length <= this.#capacity) return;
-    let capacity = Math.max(this.#capacity, FIRST_CAPACITY);
-    while (capacity < length) capacity *= 2;
-    const more = Math.min(capacity, this.#context);
-    if (this.#capacity === 0) this.#caches = await this.#program.allocate(more);
-    else {
-      await this.#use(async (caches) => ({ caches: await this.#program.grow(caches, more) }));
-    }
-    this.#capacity = more;
+  async #draw(
+    count: number,
+    { position, sampling, penalties, allowed }: BeginOptions,
+    call: (order: DrawOrder) => Promise<Begun>,
+  ): Promise<Begun> {
+    await this.#makeRoom(position + count);
+    const logits = this.#logits;
+    if (logits === undefined) throw new Error('internal: tokens after nothing');
+    this.#logits = undefined;
+    const order = { positions: [position], samplings: [sampling], penalties, allowed, logits };
+    const begun = await this.#use((caches, isOwn) => call({ ...order, caches, isOwn }));
+    this.#logits = begun.logits;
+    if (penalties === undefined) begun.counts.dispose();
+    return begun;
   }
 
-  /** Caches go into a call and come back; where it fails they are gone. */
-  async #use<Result extends { readonly caches: Caches }>(
-    call: (caches: Caches) => Promise<Result>,
-  ): Promise<Result> {
-    const caches = this.#caches;
-    if (caches === undefined) throw new Error('internal: a cache that is in use');
-    this.#caches = undefined;
+  async #makeRoom(length: number): Promise<void> {
+    const { program, context } = this.#place;
+    requireRoom(length, context);
+    const held = this.#held;
+    const capacity = held?.capacity ?? 0;
+    if (length <= capacity) return;
+    const more = Math.min(roomFor(length, capacity), context);
+    if (held === undefined) {
+      this.#held = await this.#make(more, () => program.allocate(more));
+      return;
+    }
+    this.#held = undefined;
+    const { isOwn } = held;
     try {
-      const result = await call(caches);
-      this.#caches = result.caches;
-      return result;
+      this.#held = await this.#make(more, () => program.grow(held.caches, more, isOwn));
     } catch (error) {
+      held.release();
+      this.dispose();
+      throw error;
+    }
+    held.release();
+  }
+
+  /** Caches for which the memory is taken. */
+  async #make(capacity: number, call: () => Promise<Caches>): Promise<HeldCaches> {
+    const { program, memory } = this.#place;
+    const bytes = capacity * program.bytesPerPosition;
+    memory.take(bytes);
+    try {
+      return new HeldCaches(await call(), capacity, memory, bytes);
+    } catch (error) {
+      memory.give(bytes);
+      throw error;
+    }
+  }
+
+  /** Caches go into a call and come back, or a copy of those that others hold too; where it fails they are gone. */
+  async #use<Result extends { readonly caches: Caches }>(
+    call: (caches: Caches, isOwn: boolean) => Promise<Result>,
+  ): Promise<Result> {
+    const held = this.#held;
+    if (held === undefined) throw new Error('internal: a cache that is in use');
+    this.#held = undefined;
+    try {
+      if (held.isOwn) {
+        const result = await call(held.caches, true);
+        held.caches = result.caches;
+        this.#held = held;
+        return result;
+      }
+      const made: Result[] = [];
+      this.#held = await this.#make(held.capacity, async () => {
+        const result = await call(held.caches, false);
+        made.push(result);
+        return result.caches;
+      });
+      held.release();
+      return made[0] as Result;
+    } catch (error) {
+      held.release();
       this.dispose();
       throw error;
     }
@@ -154,4 +214,22 @@ interface BeginOptions {
   readonly sampling: Sampling;
   readonly penalties: Penalties | undefined;
   readonly allowed: Uint32Array | undefined;
+}
+
+/** A capacity for as many tokens, from one that is too small. */
+export function roomFor(length: number, capacity: number): number {
+  let room = Math.max(capacity, FIRST_CAPACITY);
+  while (room < length) room *= 2;
+  return room;
+}
+
+/** Throws RuntimeError for a text that is longer than the model sees. */
+export function requireRoom(length: number, context: number): void {
+  if (length <= context) return;
+  throw new RuntimeError({
+    where: 'text generation',
+    got: `${length} tokens`,
+    expected: `at most ${context}, which is all that the model sees at a time`,
+    remedy: "Shorten the prompt, or let the text slide with overflow: 'slide'.",
+  });
 }

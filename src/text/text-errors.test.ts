@@ -119,7 +119,7 @@ describe('folders', () => {
       'another executable',
       { 'model.weft': other },
       UnsupportedError,
-      'text model: got an executable with the functions main, expected one that generates text. Make it with `weft text`.',
+      'text model: got an executable with the functions main, expected one that generates text, with allocate, grow, cut, blank, hold, prefill, main, verify. Make it with `weft text` of this version.',
     ],
   ])('%s', async (_, files, type, message) => {
     const loading = load(files);

@@ -1,5 +1,6 @@
 import { UsageError } from '../core/errors.ts';
 import type { FinishReason, GeneratedToken } from './generation.ts';
+import type { GuessCounts } from './speculative-steps.ts';
 import type { TextCache } from './text-cache.ts';
 
 /** How much was done for a text. */
@@ -14,6 +15,10 @@ export interface Usage {
   readonly firstTokenMs: number;
   /** Tokens a second after it. */
   readonly tokensPerSecond: number;
+  /** Tokens that were guessed, with `speculate`. */
+  readonly guessedTokens: number;
+  /** Those of them that were right. */
+  readonly rightGuesses: number;
 }
 
 interface Started {
@@ -21,23 +26,32 @@ interface Started {
   /** Tokens of the prompt that it holds. */
   readonly cachedTokens: number;
   readonly tokens: AsyncGenerator<GeneratedToken, FinishReason>;
+  readonly guesses: GuessCounts;
+}
+
+/** What a generation needs of its model. */
+export interface GenerationSource {
+  readonly promptTokens: number;
+  start(): Started;
+  /** Takes the cache back. */
+  end(cache: TextCache): void;
+  /** A file of the text with tokens that were generated. */
+  save(generated: readonly number[]): Promise<Uint8Array>;
+  isEnd(id: number): boolean;
 }
 
 /** A text that is being generated. Iterate over it once: over pieces of text, or over its tokens. */
 export class Generation implements AsyncIterable<string> {
   /** Why it ended; undefined until then. */
   finishReason: FinishReason | undefined;
-  readonly #promptTokens: number;
-  readonly #start: () => Started;
-  readonly #end: (cache: TextCache) => void;
+  readonly #source: GenerationSource;
+  readonly #generated: number[] = [];
   #usage: Usage | undefined;
-  #isStarted = false;
+  #state: 'new' | 'running' | 'left' = 'new';
 
   /** @internal */
-  constructor(promptTokens: number, start: () => Started, end: (cache: TextCache) => void) {
-    this.#promptTokens = promptTokens;
-    this.#start = start;
-    this.#end = end;
+  constructor(source: GenerationSource) {
+    this.#source = source;
   }
 
   /** What was done; undefined until it ended. */
@@ -47,13 +61,14 @@ export class Generation implements AsyncIterable<string> {
 
   /** Tokens one by one, the one that ends the text among them. */
   async *tokens(): AsyncGenerator<GeneratedToken, void> {
-    if (this.#isStarted) {
+    if (this.#state !== 'new') {
       const expected = 'one iteration; generate again for another text';
       throw new UsageError({ where: 'Generation', got: 'a second iteration', expected });
     }
-    this.#isStarted = true;
+    this.#state = 'running';
+    const { promptTokens } = this.#source;
     const begin = performance.now();
-    const { cache, cachedTokens, tokens } = this.#start();
+    const { cache, cachedTokens, tokens, guesses } = this.#source.start();
     let first: number | undefined;
     let count = 0;
     try {
@@ -63,21 +78,45 @@ export class Generation implements AsyncIterable<string> {
           return;
         }
         first ??= performance.now();
-        if (next.value.id >= 0) count++;
+        const { id } = next.value;
+        if (id >= 0) count++;
+        if (id >= 0 && !this.#source.isEnd(id)) this.#generated.push(id);
         yield next.value;
       }
     } finally {
       await tokens.return('stop');
-      this.#end(cache);
+      this.#source.end(cache);
+      this.#state = 'left';
       const since = performance.now() - (first ?? begin);
       this.#usage = {
-        promptTokens: this.#promptTokens,
+        promptTokens,
         cachedTokens,
         completionTokens: count,
         firstTokenMs: (first ?? performance.now()) - begin,
         tokensPerSecond: count > 1 && since > 0 ? ((count - 1) * 1000) / since : 0,
+        guessedTokens: guesses.guessed,
+        rightGuesses: guesses.right,
       };
     }
+  }
+
+  /**
+   * A generation whose loop was left before its end, as a file: `TextModel.resume` goes on with it, in another page or on another
+   * device too. Keys and values of all its tokens are in it. Rejects with UsageError for one that runs or has ended.
+   */
+  async save(): Promise<Uint8Array> {
+    const isEnded = this.finishReason !== undefined;
+    if (isEnded || this.#state === 'running') {
+      throw new UsageError({
+        where: 'Generation.save',
+        got: isEnded ? 'a generation that has ended' : 'a generation that runs',
+        expected: 'one whose loop was left before its end',
+        remedy: isEnded
+          ? 'Call generate with its text to go on.'
+          : 'Leave the loop with break, or abort its signal, before.',
+      });
+    }
+    return await this.#source.save(this.#generated);
   }
 
   /** Pieces of text, none of them empty. */

@@ -1,8 +1,17 @@
-import { BOOLEAN, checkOptions, COUNT, either, OBJECT, TEXT } from '../client/check-options.ts';
+import {
+  BOOLEAN,
+  BYTES,
+  checkOptions,
+  COUNT,
+  either,
+  OBJECT,
+  TEXT,
+} from '../client/check-options.ts';
 import { Session } from '../client/session.ts';
 import type { LoadOptions } from '../client/session-options.ts';
 import { UsageError } from '../core/errors.ts';
 import type { LoadProgress } from '../worker/protocol.ts';
+import { CacheShelf } from './cache-shelf.ts';
 import { ChatCompletions, type ResponseFormat } from './chat-completions.ts';
 import { type ChatMessage, type ChatTemplate, openChatTemplate } from './chat-template.ts';
 import { tokenBytes } from './token-bytes.ts';
@@ -10,10 +19,15 @@ import { Generation } from './text-generation.ts';
 import {
   type ChatOptions,
   checkPrompt,
+  BATCH_OPTIONS,
+  type BatchOptions,
   GENERATE_OPTIONS,
   type GenerateOptions,
+  RESUME_OPTIONS,
+  type ResumeTextOptions,
+  type SavedOptions,
 } from './generate-options.ts';
-import { generateTokens, type TokenConstraint } from './generation.ts';
+import { generateTokens } from './generation.ts';
 import {
   type JsonObject,
   type ModelFolder,
@@ -21,11 +35,19 @@ import {
   numbersOf,
   type ReadFile,
 } from './model-folder.ts';
-import { type SamplingOptions, samplingOf } from './sampling.ts';
+import { randomSeed, type Sampling, type SamplingOptions, samplingOf } from './sampling.ts';
+import {
+  DraftGuesser,
+  type DraftModel,
+  type Guesser,
+  PROMPT_GUESSER,
+} from './speculative-steps.ts';
+import type { TokenConstraint } from './steps.ts';
 import type { GrammarSource, JsonSchema, Vocabulary } from './grammar/index.ts';
 import { StopStrings } from './stop-strings.ts';
 import { StreamDecoder } from './stream-decoder.ts';
-import { TextCache } from './text-cache.ts';
+import { TextBatch } from './text-batch.ts';
+import type { TextCache } from './text-cache.ts';
 import { TextProgram } from './text-program.ts';
 import { openTextSource } from './text-source.ts';
 import { openTokenizer, type TextTokenizer } from './text-tokenizer.ts';
@@ -59,6 +81,11 @@ export interface TextLoadOptions
   readonly integrity?: string | Readonly<Record<string, string>>;
   /** Texts whose caches are kept, so that what they begin with is not read again. Default 4. */
   readonly conversations?: number;
+  /**
+   * The most bytes that the caches of all texts take together. Those that nobody goes on with are freed for others; a text
+   * for which there is still no room ends with OutOfMemoryError. Default: no limit.
+   */
+  readonly cacheBytes?: number;
   /** Aborts the load. */
   readonly signal?: AbortSignal | undefined;
   /** Hears how far the load is. */
@@ -86,7 +113,7 @@ const SINKS = 4;
  * for await (const piece of model.generate('Mia went', { maxTokens: 50 })) show(piece);
  * ```
  */
-export class TextModel {
+export class TextModel implements DraftModel {
   /** Where it runs, and what it is made of. */
   readonly session: Session;
   /** Turns text into its tokens and back. */
@@ -100,9 +127,7 @@ export class TextModel {
   readonly #program: TextProgram;
   readonly #generation: JsonObject;
   readonly #ends: ReadonlySet<number>;
-  readonly #most: number;
-  /** Caches that nobody uses, the one that was used last at the end. */
-  #idle: TextCache[] = [];
+  readonly #shelf: CacheShelf;
   #vocabulary: Vocabulary | undefined;
 
   /**
@@ -120,6 +145,7 @@ export class TextModel {
     const {
       file,
       conversations = 4,
+      cacheBytes,
       context,
       cache,
       integrity,
@@ -127,7 +153,7 @@ export class TextModel {
       onProgress,
       ...place
     } = options;
-    const own = { conversations, file, context, cache, integrity };
+    const own = { conversations, cacheBytes, file, context, cache, integrity };
     checkOptions<typeof own>('TextModel.load', own, FILE_OPTIONS);
     const { program, folder } = await openTextSource(source, { ...own, signal });
     const session = await loadBeside(folder, signal, (stop) =>
@@ -140,7 +166,8 @@ export class TextModel {
         config: files.tokenizerConfig,
       });
       const template = await openChatTemplate(files.tokenizerConfig, files.chatTemplate);
-      return new TextModel(session, { tokenizer, template, files, conversations });
+      const shelf = { most: conversations, bytes: cacheBytes ?? Number.POSITIVE_INFINITY };
+      return new TextModel(session, { tokenizer, template, files, shelf });
     } catch (error) {
       await session.dispose();
       throw error;
@@ -153,22 +180,22 @@ export class TextModel {
       tokenizer,
       template,
       files,
-      conversations,
+      shelf,
     }: {
       readonly tokenizer: TextTokenizer;
       readonly template: ChatTemplate | undefined;
       readonly files: ModelFolder;
-      readonly conversations: number;
+      readonly shelf: { readonly most: number; readonly bytes: number };
     },
   ) {
     this.session = session;
     this.tokenizer = tokenizer;
     this.#program = new TextProgram(session);
     this.#generation = files.generation;
-    this.#most = conversations;
     const { config, generation } = files;
     this.context =
       numberOf(config, 'max_position_embeddings') ?? numberOf(config, 'n_positions') ?? 2048;
+    this.#shelf = new CacheShelf({ program: this.#program, context: this.context }, shelf);
     const ends = [...numbersOf(config, 'eos_token_id'), ...numbersOf(generation, 'eos_token_id')];
     this.#ends = new Set(ends);
     this.#template = template;
@@ -185,41 +212,108 @@ export class TextModel {
     this.chat = Object.assign(chat, { completions });
   }
 
+  /** How many tokens it has. */
+  get vocabularySize(): number {
+    return this.#program.vocabulary;
+  }
+
+  /** Bytes that the caches of all texts take. */
+  get cacheBytes(): number {
+    return this.#shelf.memory.used;
+  }
+
   /** Goes on with a text, or with tokens. It begins when somebody iterates. */
   generate(prompt: string | readonly number[], options: GenerateOptions = {}): Generation {
     checkOptions<GenerateOptions>('generate', options, GENERATE_OPTIONS);
-    const tokens = typeof prompt === 'string' ? this.tokenizer.encode(prompt) : [...prompt];
-    checkPrompt(tokens, this.#program.vocabulary);
-    const sampling = samplingOf(this.#defaults(options), this.#program.vocabulary);
-    const { maxTokens, stop = [], overflow = 'error', constraint, signal } = options;
-    const room = this.context - tokens.length;
-    const order = {
-      prompt: tokens,
-      maxTokens: maxTokens ?? (overflow === 'slide' ? Number.POSITIVE_INFINITY : Math.max(room, 1)),
-      sampling,
-      vocabulary: this.#program.vocabulary,
+    const { constraint, speculate, signal, ...saved } = options;
+    if (constraint !== undefined && speculate !== undefined) {
+      throw new UsageError({
+        where: 'generate',
+        got: 'constraint and speculate',
+        expected: 'one of them',
+        remedy: 'What a constraint forces is read in one go anyway.',
+      });
+    }
+    const tokens = this.#tokensOf(prompt);
+    return this.#generate(
+      { prompt: tokens, generated: [], options: this.#complete(saved, tokens.length) },
+      { constraint, speculate, signal },
+    );
+  }
+
+  /**
+   * Goes on with several texts at once, each as {@link generate} does alone; text i has the seed `seed + i`. It begins when somebody
+   * iterates.
+   */
+  generateBatch(
+    prompts: readonly (string | readonly number[])[],
+    options: BatchOptions = {},
+  ): TextBatch {
+    checkOptions<BatchOptions>('generateBatch', options, BATCH_OPTIONS);
+    if (prompts.length === 0) {
+      throw new UsageError({ where: 'prompts', got: 'none', expected: 'one or more' });
+    }
+    const { signal, ...given } = options;
+    const seed = given.seed ?? randomSeed();
+    const rows = prompts.map((prompt, row) => {
+      const tokens = this.#tokensOf(prompt);
+      const { maxTokens, stop, ...sampling } = this.#complete(
+        { ...given, seed: seed + row },
+        tokens.length,
+      );
+      return {
+        prompt: tokens,
+        maxTokens: maxTokens ?? Number.POSITIVE_INFINITY,
+        sampling: samplingOf(sampling, this.#program.vocabulary),
+        decoder: this.#decoder(tokens),
+        stops: new StopStrings(stop),
+      };
+    });
+    const { context } = this;
+    const memory = this.#shelf.memory;
+    return new TextBatch({
+      program: this.#program,
+      memory,
+      rows,
       ends: this.#ends,
-      constraint,
+      context,
       signal,
-      context: this.context,
-      chunk: this.#program.chunk,
-      slide: overflow === 'slide' ? slid : undefined,
-    };
-    const start = () => {
-      const cache = this.#take(tokens);
-      // The last one is read in any case, for its logits.
-      const cachedTokens = Math.min(cache.shared(tokens), tokens.length - 1);
-      const decoder = new StreamDecoder((ids) => this.tokenizer.decode(ids), tokens.slice(-CUT));
-      const stops = new StopStrings([stop].flat());
-      return { cache, cachedTokens, tokens: generateTokens({ ...order, cache, decoder, stops }) };
-    };
-    return new Generation(tokens.length, start, (cache) => this.#giveBack(cache));
+    });
+  }
+
+  /**
+   * Goes on with a generation that was saved: pieces are those that come after the ones that it has given. What constrained it and
+   * what guessed for it are given again. Rejects with FormatError for a file of another kind, and with UsageError for one of a model with
+   * other weights.
+   */
+  async resume(bytes: Uint8Array, options: ResumeTextOptions = {}): Promise<Generation> {
+    checkOptions<ResumeTextOptions>('resume', options, RESUME_OPTIONS);
+    const { readSavedText, requireSameModel } = await import('./saved-text.ts');
+    const saved = readSavedText(bytes);
+    requireSameModel(saved, await this.#program.fingerprint());
+    checkPrompt(saved.prompt, this.#program.vocabulary);
+    const tokens = [...saved.prompt, ...saved.generated];
+    checkPrompt(tokens, this.#program.vocabulary);
+    for (const id of saved.generated) options.constraint?.accept(id);
+    const held = this.#shelf.best(tokens)?.shared(tokens) ?? 0;
+    if (saved.length > held) {
+      const cache = this.#shelf.empty();
+      await cache.restore(tokens.slice(0, saved.length), saved.caches);
+      this.#shelf.giveBack(cache);
+    }
+    return this.#generate(saved, options);
+  }
+
+  /** @internal What guesses for another model. */
+  guesser(tokens: readonly number[], sampling: Sampling): Guesser {
+    const cache = this.#shelf.take(tokens);
+    const limits = { chunk: this.#program.chunk, context: this.context };
+    return new DraftGuesser(cache, sampling, limits, () => this.#shelf.giveBack(cache));
   }
 
   /** Frees everything. Idempotent. */
   async dispose(): Promise<void> {
-    for (const cache of this.#idle) cache.dispose();
-    this.#idle = [];
+    this.#shelf.dispose();
     await this.session.dispose();
   }
 
@@ -254,8 +348,95 @@ export class TextModel {
     return compileGrammar(sourceOf(format), this.#vocabulary).start();
   }
 
-  /** Options with what the model's file says where nothing was given. */
-  #defaults(options: GenerateOptions): SamplingOptions {
+  #generate(
+    { prompt, generated, options }: GenerationStart,
+    { constraint, speculate, signal }: ResumeTextOptions,
+  ): Generation {
+    const program = this.#program;
+    const { maxTokens, stop, overflow, ...given } = options;
+    const sampling = samplingOf(given, program.vocabulary);
+    const draft = speculate === 'prompt' ? undefined : speculate;
+    if (draft && draft.vocabularySize !== program.vocabulary) {
+      throw new UsageError({
+        where: 'speculate',
+        got: `a model with ${draft.vocabularySize} tokens`,
+        expected: `one with the same ${program.vocabulary}`,
+      });
+    }
+    const isEnd = (id: number): boolean => this.#ends.has(id);
+    const start = () => {
+      const tokens = [...prompt, ...generated];
+      const cache = this.#shelf.take(tokens);
+      // The last one is read in any case, for its logits.
+      const cachedTokens = Math.min(cache.shared(prompt), prompt.length - 1);
+      const decoder = this.#decoder(prompt);
+      const stops = new StopStrings(stop);
+      for (const id of generated) stops.push(decoder.push(id));
+      const guesses = { guessed: 0, right: 0 };
+      const order = {
+        program,
+        cache,
+        prompt,
+        generated,
+        maxTokens: maxTokens ?? Number.POSITIVE_INFINITY,
+        sampling,
+        ends: this.#ends,
+        decoder,
+        stops,
+        constraint,
+        guesser: draft ? draft.guesser(tokens, sampling) : speculate && PROMPT_GUESSER,
+        guesses,
+        signal,
+        context: this.context,
+        slide: overflow === 'slide' ? slid : undefined,
+      };
+      return { cache, cachedTokens, tokens: generateTokens(order), guesses };
+    };
+    const save = (more: readonly number[]): Promise<Uint8Array> =>
+      this.#save({ prompt, generated: [...generated, ...more], options });
+    const end = (cache: TextCache): void => this.#shelf.giveBack(cache);
+    return new Generation({ promptTokens: prompt.length, start, end, save, isEnd });
+  }
+
+  async #save(text: GenerationStart): Promise<Uint8Array> {
+    const { writeSavedText } = await import('./saved-text.ts');
+    const tokens = [...text.prompt, ...text.generated];
+    const cache = this.#shelf.best(tokens);
+    const length = cache?.shared(tokens) ?? 0;
+    const caches = cache && length > 0 ? await cache.save(length) : {};
+    const fingerprint = await this.#program.fingerprint();
+    return writeSavedText({ ...text, fingerprint, length, caches });
+  }
+
+  #tokensOf(prompt: string | readonly number[]): readonly number[] {
+    const tokens = typeof prompt === 'string' ? this.tokenizer.encode(prompt) : [...prompt];
+    checkPrompt(tokens, this.#program.vocabulary);
+    return tokens;
+  }
+
+  #decoder(before: readonly number[]): StreamDecoder {
+    return new StreamDecoder((ids) => this.tokenizer.decode(ids), before.slice(-CUT));
+  }
+
+  /** Options with what the model's file says where nothing was given, and with a seed. */
+  #complete(
+    options: BatchOptions & Pick<GenerateOptions, 'overflow'>,
+    length: number,
+  ): SavedOptions {
+    const { maxTokens, stop = [], overflow = 'error', ...sampling } = options;
+    const room =
+      overflow === 'slide' ? Number.POSITIVE_INFINITY : Math.max(this.context - length, 1);
+    const most = maxTokens ?? room;
+    return {
+      ...this.#defaults(sampling),
+      seed: sampling.seed ?? randomSeed(),
+      maxTokens: Number.isFinite(most) ? most : null,
+      stop: [stop].flat(),
+      overflow,
+    };
+  }
+
+  #defaults(options: SamplingOptions): SamplingOptions {
     const file = this.#generation;
     const isGreedy = file['do_sample'] === false;
     return {
@@ -267,23 +448,14 @@ export class TextModel {
       repetitionPenalty: options.repetitionPenalty ?? numberOf(file, 'repetition_penalty'),
     };
   }
+}
 
-  /** The idle cache that holds most of a text, or a new one. */
-  #take(tokens: readonly number[]): TextCache {
-    const best = this.#idle.toSorted((a, b) => b.shared(tokens) - a.shared(tokens))[0];
-    const isUseful = best !== undefined && best.shared(tokens) > 1;
-    if (!isUseful && this.#idle.length < this.#most)
-      return new TextCache(this.#program, this.context);
-    const taken = isUseful ? best : this.#idle[0];
-    if (taken === undefined) return new TextCache(this.#program, this.context);
-    this.#idle = this.#idle.filter((cache) => cache !== taken);
-    return taken;
-  }
-
-  #giveBack(cache: TextCache): void {
-    this.#idle.push(cache);
-    while (this.#idle.length > this.#most) this.#idle.shift()?.dispose();
-  }
+/** A text, and how it goes on. */
+interface GenerationStart {
+  readonly prompt: readonly number[];
+  /** Tokens that were generated before. */
+  readonly generated: readonly number[];
+  readonly options: SavedOptions;
 }
 
 /** The grammar of a format. */
@@ -301,6 +473,7 @@ function slid(tokens: readonly number[]): readonly number[] {
 
 const FILE_OPTIONS = {
   conversations: COUNT,
+  cacheBytes: BYTES,
   file: TEXT,
   context: COUNT,
   cache: BOOLEAN,

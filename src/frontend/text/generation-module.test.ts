@@ -4,6 +4,7 @@ import { Tensor } from '../../client/tensor.ts';
 import { compile } from '../../compiler/compile.ts';
 import { OPTIONS } from '../../core/text-layout.ts';
 import { type SamplingOptions, samplingOf } from '../../text/sampling.ts';
+import { takeDrawn } from '../../text/testing/take-drawn.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { drawnTokens } from './testing/drawn-token.ts';
 import { type Table, tableModule, tableRow } from './testing/table-decoder.ts';
@@ -95,7 +96,7 @@ async function generate(session: Session, { table, allowed, count = CHUNK, ...op
   }
   const keys = Array.from({ length: ROWS }, (_, row) => keyOf(row)).flat();
   const seen = bias.map((_, token) => (PROMPT.includes(token) ? 1 : 0));
-  const { tokens, logprobs } = await session.run({
+  const { drawn } = await session.run({
     count,
     options: sampling.options + (allowed ? OPTIONS.grammar : 0),
     settings: new Tensor('float32', Float32Array.from(repeated(sampling.settings)), [ROWS, 8]),
@@ -115,10 +116,7 @@ async function generate(session: Session, { table, allowed, count = CHUNK, ...op
     counts: new Tensor('int32', new Int32Array(ROWS * vocabulary), [ROWS, vocabulary]),
     cache0: new Tensor('float32', new Float32Array(ROWS * 128), [ROWS, 1, 128, 1]),
   });
-  return {
-    ids: [...(tokens?.data ?? [])].map(Number),
-    logprobs: [...(logprobs?.data ?? [])].map(Number),
-  };
+  return takeDrawn(drawn);
 }
 
 const programs = new Map<string, Uint8Array>();

@@ -4,15 +4,23 @@ import { formatDim } from '../../core/dim.ts';
 import { internalError } from '../../core/errors.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 import { gumbelNoise } from './gumbel-noise.ts';
-import { CHUNK, OPTIONS, type SettingName, SETTINGS, WORD_BITS } from '../../core/text-layout.ts';
+import { weightsFingerprint } from './weights-fingerprint.ts';
+import {
+  CHUNK,
+  GUESSES,
+  OPTIONS,
+  type SettingName,
+  SETTINGS,
+  WORD_BITS,
+} from '../../core/text-layout.ts';
 
 /** A language model as the compiler sees it. */
 export interface Decoder {
   /**
-   * `@decode(tokens: int32 (b, s), first: int32 (b,), last: int32 (b,), caches…) -> (logits: float32 (b, V), caches…)`.
+   * `@decode(tokens: int32 (b, s), first: int32 (b,), wanted: int32 (b, m), caches…) -> (logits: float32 (b, m, V), caches…)`.
    *
-   * The tokens of row r stand at positions first[r], first[r] + 1, … of its text, and `last[r]` says which of them is the
-   * row's last one; its logits are the result. Keys and values of the tokens go into the caches in place, from first[r] on.
+   * The tokens of row r stand at positions first[r], first[r] + 1, … of its text, and wanted[r] says behind which of them, counted
+   * from 0, logits are asked for. Keys and values of the tokens go into the caches in place, from first[r] on.
    * A key at position j counts for a query at position i if j <= i, so whatever a cache holds behind is never seen.
    */
   readonly module: Module;
@@ -36,7 +44,14 @@ const TURNS = BITS / DIGIT;
  *   `logits` of what comes next.
  * - `main(count: int, options: int, …)` generates up to eight tokens: draws one from the logits, decodes it, and so
  *   on, without anybody reading anything in between. `seen` says which tokens the prompt has, `counts` how often each was
- *   generated.
+ *   generated. `drawn` holds the tokens, and behind them the bits of the logarithms of their probabilities.
+ * - `verify(options: int, …, draft: int32 (b, 7), …)` does the same with tokens that somebody guessed, all decoded at once: it
+ *   draws the first token and decodes it with all guesses but the first, then draws what comes behind each. As long as
+ *   guesses are what is drawn, these are the tokens that `main` gives (Leviathan et al. 2023, with draws that a seed
+ *   and a position decide). `logits` and `counts` are those behind the last such token.
+ * - `hold(bias, seen, counts)` takes what penalties go by to the device.
+ * - `cut(length: int, caches…)` gives as many positions of the caches, from the first one on.
+ * - `fingerprint()` gives two words that tell the weights from others.
  */
 export function generationModule({ module, vocabulary, caches }: Decoder): Module {
   const written = parseModule(programText(vocabulary, caches), { file: 'generation' });
@@ -44,6 +59,7 @@ export function generationModule({ module, vocabulary, caches }: Decoder): Modul
     ...written.functions,
     ...[...module.functions].map(([name, fn]): [string, FunctionExpr] => [name, asPrivate(fn)]),
     ['noise', gumbelNoise(CHUNK, vocabulary)],
+    ['fingerprint', weightsFingerprint(module)],
   ]);
   const shared = [...module.functions.keys()].find((name) => written.functions.has(name));
   if (shared !== undefined && shared !== 'decode') {
@@ -82,6 +98,7 @@ function programText(vocabulary: number, caches: readonly TensorType[]): string 
   const noise = tensor(['b', `${CHUNK}`, `${V}`], 'float32');
   const when = (option: keyof typeof OPTIONS, then: string, otherwise: string): string =>
     `if (int_mod(int_floordiv(%options, #${OPTIONS[option]}), #2)) { ${then} } else { ${otherwise} }`;
+  const fed = tensor(['b', `${GUESSES}`], 'int32');
   const state = `%options: int, %settings: ${tensor(['b', `${SETTINGS.length}`], 'float32')},
     %bias: ${rows('float32')},
     %allowed: ${tensor(['b', `${words}`], 'uint32')}`;
@@ -100,6 +117,15 @@ def @blank(%rows: int, results=["bias", "allowed", "counts"]) {
     full(shape=[b, ${V}], value=0, dtype="int32"))
 }
 
+def @hold(%bias: ${rows('float32')}, %seen: ${rows('int32')}, %counts: ${rows('int32')}, results=["bias", "seen", "counts"]) {
+  (%bias, %seen, %counts)
+}
+
+def @cut(%length: int, ${params}, results=[${quoted}]) {
+  let %sizes: Tensor[(0, n), int32] = sizes_of(%length);
+  (${all((name, i) => `slice(%${name}, starts=[0, 0, 0, 0], ends=[b, ${types[i]?.shape[1]}, n, ${types[i]?.shape[3]}])`)},)
+}
+
 def @grow(%capacity: int, ${params}, results=[${quoted}]) {
   let %sizes: Tensor[(0, more), int32] = sizes_of(int_sub(%capacity, dim(%cache0, axis=2)));
   (${all((name) => `pad(%${name}, pads=[0, 0, 0, 0, 0, 0, more, 0])`)},)
@@ -107,8 +133,8 @@ def @grow(%capacity: int, ${params}, results=[${quoted}]) {
 
 def @prefill(%tokens: Tensor[(b, s), int32], %first: Tensor[(b,), int32], %lengths: Tensor[(b,), int32],
     ${params}, results=["logits", ${quoted}]) {
-  let %decoded = @decode(%tokens, %first, sub(%lengths, 1), ${values});
-  (%decoded.0, ${fields(1)})
+  let %decoded = @decode(%tokens, %first, reshape(sub(%lengths, 1), shape=[b, 1]), ${values});
+  (reshape(%decoded.0, shape=[b, ${V}]), ${fields(1)})
 }
 
 private def @penalized(%logits: ${rows('float32')}, %settings: ${tensor(['b', `${SETTINGS.length}`], 'float32')},
@@ -176,7 +202,7 @@ private def @draw(${state}, %logits: ${rows('float32')}, %noise: ${noise}, %step
 private def @steps(%i: int, %step: Tensor[(1,), int32], %count: int, ${state}, %noise: ${noise}, %tokens: Tensor[(b, ${CHUNK}), int32],
     %logprobs: Tensor[(b, ${CHUNK}), float32], %logits: ${rows('float32')}, %first: Tensor[(b,), int32],
     %seen: ${rows('int32')}, %counts: ${rows('int32')}, ${params})
-    -> (Tensor[(b, ${CHUNK}), int32], Tensor[(b, ${CHUNK}), float32], ${rows('float32')}, ${rows('int32')}, ${cacheType.join(', ')}) {
+    -> (Tensor[(b, ${2 * CHUNK}), int32], ${rows('float32')}, ${rows('int32')}, ${cacheType.join(', ')}) {
   if (int_lt(%i, %count)) {
     let %token = @draw(%options, %settings, %bias, %allowed, %logits, %noise, %step, %seen, %counts);
     let %at = broadcast_to(%step, shape=[b]);
@@ -184,23 +210,67 @@ private def @steps(%i: int, %step: Tensor[(1,), int32], %count: int, ${state}, %
     let %logprob = gather_elements(log_softmax(%logits), %token, axis=1);
     let %known = tensor_scatter(%logprobs, %logprob, %at, axis=1);
     let %counted = ${when('penalties', 'scatter_elements(%counts, %token, broadcast_to(1, shape=[b, 1]), axis=1, reduction="add")', '%counts')};
-    let %decoded = @decode(%token, %first, broadcast_to(0, shape=[b]), ${values});
-    @steps(int_add(%i, #1), add(%step, 1), %count, %options, %settings, %bias, %allowed, %noise, %all, %known, %decoded.0,
-      add(%first, 1), %seen, %counted, ${fields(1)})
+    let %decoded = @decode(%token, %first, broadcast_to(0, shape=[b, 1]), ${values});
+    @steps(int_add(%i, #1), add(%step, 1), %count, %options, %settings, %bias, %allowed, %noise, %all, %known,
+      reshape(%decoded.0, shape=[b, ${V}]), add(%first, 1), %seen, %counted, ${fields(1)})
   } else {
-    (%tokens, %logprobs, %logits, %counts, ${values})
+    (concat(%tokens, bitcast(%logprobs, to="int32"), axis=1), %logits, %counts, ${values})
   }
 }
 
 def @main(%count: int, ${state}, %keys: ${tensor(['b', '2'], 'uint32')}, %logits: ${rows('float32')},
     %first: Tensor[(b,), int32], %seen: ${rows('int32')}, %counts: ${rows('int32')}, ${params},
-    results=["tokens", "logprobs", "logits", "counts", ${quoted}]) {
+    results=["drawn", "logits", "counts", ${quoted}]) {
   let %tokens = full(shape=[b, ${CHUNK}], value=0, dtype="int32");
   let %logprobs = full(shape=[b, ${CHUNK}], value=0, dtype="float32");
   let %noise = ${when('noise', '@noise(%keys, %first)', `full(shape=[b, ${CHUNK}, ${V}], value=0)`)};
   let %step = full(shape=[1], value=0, dtype="int32");
   @steps(#0, %step, %count, %options, %settings, %bias, %allowed, %noise, %tokens, %logprobs, %logits, %first, %seen, %counts,
     ${values})
+}
+
+// Draws what comes behind each token, from the second draw on. A token that is not what was drawn there ends the text that counts:
+// %right says whether none did so far, %length how many tokens are right.
+private def @compare(%i: int, %step: Tensor[(1,), int32], ${state}, %noise: ${noise}, %fed: ${fed},
+    %behind: ${tensor(['b', `${GUESSES}`, `${V}`], 'float32')}, %drawn: Tensor[(b, ${CHUNK}), int32],
+    %logprobs: Tensor[(b, ${CHUNK}), float32], %right: Tensor[(b, 1), int32], %length: Tensor[(b, 1), int32],
+    %seen: ${rows('int32')}, %counts: ${rows('int32')})
+    -> (Tensor[(b, ${CHUNK}), int32], Tensor[(b, ${CHUNK}), float32], Tensor[(b, 1), int32], ${rows('int32')}) {
+  if (int_lt(%i, #${CHUNK})) {
+    let %logits = reshape(gather(%behind, sub(%step, 1), axis=1), shape=[b, ${V}]);
+    let %token = @draw(%options, %settings, %bias, %allowed, %logits, %noise, %step, %seen, %counts);
+    let %at = broadcast_to(%step, shape=[b]);
+    let %all = tensor_scatter(%drawn, %token, %at, axis=1);
+    let %known = tensor_scatter(%logprobs, gather_elements(log_softmax(%logits), %token, axis=1), %at, axis=1);
+    // Behind the last draw nothing was fed: what stands there again does not count.
+    let %guess = gather(%fed, minimum(%step, ${GUESSES - 1}), axis=1);
+    let %isFed = cast(less(reshape(%step, shape=[1, 1]), ${GUESSES}), to="int32");
+    let %still = mul(mul(%right, %isFed), cast(equal(%guess, %token), to="int32"));
+    let %counted = ${when('penalties', 'scatter_elements(%counts, %token, %still, axis=1, reduction="add")', '%counts')};
+    @compare(int_add(%i, #1), add(%step, 1), %options, %settings, %bias, %allowed, %noise, %fed, %behind, %all, %known,
+      %still, add(%length, %still), %seen, %counted)
+  } else {
+    (%drawn, %logprobs, %length, %counts)
+  }
+}
+
+def @verify(${state}, %keys: ${tensor(['b', '2'], 'uint32')}, %logits: ${rows('float32')}, %draft: ${fed},
+    %first: Tensor[(b,), int32], %seen: ${rows('int32')}, %counts: ${rows('int32')}, ${params},
+    results=["drawn", "logits", "counts", ${quoted}]) {
+  let %noise = ${when('noise', '@noise(%keys, %first)', `full(shape=[b, ${CHUNK}, ${V}], value=0)`)};
+  let %step = full(shape=[1], value=0, dtype="int32");
+  let %token = @draw(%options, %settings, %bias, %allowed, %logits, %noise, %step, %seen, %counts);
+  let %fed = tensor_scatter(%draft, %token, broadcast_to(0, shape=[b]), axis=1);
+  let %one = full(shape=[b, 1], value=1, dtype="int32");
+  let %counted = ${when('penalties', 'scatter_elements(%counts, %token, %one, axis=1, reduction="add")', '%counts')};
+  %all = broadcast_to(cast(arange(start=[0], size=[${GUESSES}]), to="int32"), shape=[b, ${GUESSES}]);
+  let %decoded = @decode(%fed, %first, %all, ${values});
+  let %drawn = pad(%token, pads=[0, 0, 0, ${CHUNK - 1}]);
+  let %logprobs = pad(gather_elements(log_softmax(%logits), %token, axis=1), pads=[0, 0, 0, ${CHUNK - 1}]);
+  let %compared = @compare(#1, full(shape=[1], value=1, dtype="int32"), %options, %settings, %bias, %allowed, %noise, %fed,
+    %decoded.0, %drawn, %logprobs, %one, %one, %seen, %counted);
+  let %reached = gather_nd(%decoded.0, sub(%compared.2, 1), batch_dims=1);
+  (concat(%compared.0, bitcast(%compared.1, to="int32"), axis=1), %reached, %compared.3, ${fields(1)})
 }
 `;
 }

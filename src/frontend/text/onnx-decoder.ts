@@ -1,4 +1,5 @@
-import type { FunctionExpr, Module, VarExpr } from '../../compiler/ir/expr.ts';
+import { variable } from '../../compiler/ir/build.ts';
+import type { Expr, FunctionExpr, Module, VarExpr } from '../../compiler/ir/expr.ts';
 import { parseModule } from '../../compiler/ir/parse.ts';
 import { substituteSymbols } from '../../compiler/passes/bind-dims.ts';
 import { TypeInference } from '../../compiler/inference/type-inference.ts';
@@ -9,6 +10,7 @@ import { UnsupportedError } from '../../core/errors.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import type { Decoder } from './generation-module.ts';
+import { wantedRows } from './wanted-rows.ts';
 
 const TOKENS = 'input_ids';
 const MASK = 'attention_mask';
@@ -45,8 +47,16 @@ export function onnxDecoder(module: Module): Decoder {
   const total = shapeOf(inputs.get(MASK))[1];
   const isJoined = !presents.every((index) => mentions(fieldsOf(main)[index], total));
   const symbols = symbolsOf(inputs, pasts, isJoined);
-  const model = substituteSymbols(main, symbols, { operators: CORE_OPERATORS });
   const vocabulary = vocabularyOf(fieldsOf(main)[logits]);
+  const wanted = variable('wanted', 'int32', [ROWS, 'm']);
+  const named = substituteSymbols(main, symbols, { operators: CORE_OPERATORS });
+  const model = {
+    ...named,
+    params: [...named.params, wanted],
+    body: withField(named.body, logits, (all) =>
+      wantedRows(all, wanted, new TypeInference(module)),
+    ),
+  };
   const text = decodeText({
     params: main.params,
     caches,
@@ -54,7 +64,6 @@ export function onnxDecoder(module: Module): Decoder {
     presents,
     isJoined,
     outputs,
-    vocabulary,
   });
   const functions = new Map([
     ...module.functions,
@@ -63,6 +72,13 @@ export function onnxDecoder(module: Module): Decoder {
   ]);
   functions.delete('main');
   return { module: { ...module, functions }, vocabulary, caches };
+}
+
+/** A result with another one of its fields. */
+function withField(body: Expr, index: number, change: (field: Expr) => Expr): Expr {
+  if (body.kind === 'let') return { ...body, body: withField(body.body, index, change) };
+  if (body.kind !== 'tuple') return change(body);
+  return { ...body, fields: body.fields.map((field, i) => (i === index ? change(field) : field)) };
 }
 
 /** Room for positions in all caches, and what the program calls other sizes. */
@@ -156,7 +172,6 @@ interface DecodeParts {
   /** The place of each cache among the outputs. */
   readonly presents: readonly number[];
   readonly isJoined: boolean;
-  readonly vocabulary: number;
 }
 
 function decodeText(parts: DecodeParts): string {
@@ -164,7 +179,7 @@ function decodeText(parts: DecodeParts): string {
   const cacheParams = caches.map(
     ({ dtype, shape }, i) => `%cache${i}: Tensor[(${shape.map(formatDim).join(', ')}), ${dtype}]`,
   );
-  const { params, logits, presents, isJoined, outputs, vocabulary } = parts;
+  const { params, logits, presents, isJoined, outputs } = parts;
   let next = 0;
   const args = params.map(({ name, type }) => {
     if (PAST.test(name)) return `%cache${next++}`;
@@ -187,15 +202,13 @@ function decodeText(parts: DecodeParts): string {
   return `
 private def @model(%x: Tensor[(), float32]) { %x }
 
-private def @decode(%tokens: Tensor[(b, s), int32], %first: Tensor[(b,), int32], %last: Tensor[(b,), int32],
+private def @decode(%tokens: Tensor[(b, s), int32], %first: Tensor[(b,), int32], %wanted: Tensor[(b, m), int32],
     ${cacheParams.join(', ')}) {
   %at = reshape(cast(arange(start=[0], size=[c]), to="int32"), shape=[1, c]);
   %mask = ${mask};
   %positions = add(reshape(%first, shape=[b, 1]), reshape(cast(arange(start=[0], size=[s]), to="int32"), shape=[1, s]));
-  let %outputs = @model(${args.join(', ')});
-  %row = add(mul(cast(arange(start=[0], size=[b]), to="int32"), cast(dims_tensor(dims=[s]), to="int32")), %last);
-  %all = cast(${output(logits)}, to="float32");
-  (gather(reshape(%all, shape=[b * s, ${vocabulary}]), %row, axis=0), ${kept.join(', ')})
+  let %outputs = @model(${args.join(', ')}, %wanted);
+  (cast(${output(logits)}, to="float32"), ${kept.join(', ')})
 }
 `;
 }

@@ -5,6 +5,7 @@ import { Tensor } from '../../client/tensor.ts';
 import { compile } from '../../compiler/compile.ts';
 import { type SamplingOptions, samplingOf } from '../../text/sampling.ts';
 import { testModelBytes } from '../../text/testing/open-test-model.ts';
+import { takeDrawn } from '../../text/testing/take-drawn.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { textModule } from './text-module.ts';
 
@@ -80,11 +81,10 @@ async function generate(session: Session, rows: readonly Row[]): Promise<number[
       },
       { keep: 'device' },
     );
-    const { tokens, logprobs, counts: counted, ...next } = outputs;
-    const { data } = (await tokens?.read()) ?? { data: [] };
-    for (let i = 0; i < count * CHUNK; i++) texts[Math.floor(i / CHUNK)]?.push(Number(data[i]));
-    logprobs?.dispose();
-    tokens?.dispose();
+    const { drawn, counts: counted, ...next } = outputs;
+    const { ids } = takeDrawn(await drawn?.read());
+    for (const [i, id] of ids.entries()) texts[Math.floor(i / CHUNK)]?.push(id);
+    drawn?.dispose();
     if (counted) counts = counted;
     state = next;
   }

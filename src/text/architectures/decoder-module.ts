@@ -13,12 +13,12 @@ import { EMBEDDING, HEAD } from './tensor-spec.ts';
 /**
  * The program of a decoder, whose weights are constants:
  *
- *     @decode(%tokens: Tensor[(b, s), int32], %first: Tensor[(b,), int32], %last: Tensor[(b,), int32],
+ *     @decode(%tokens: Tensor[(b, s), int32], %first: Tensor[(b,), int32], %wanted: Tensor[(b, m), int32],
  *       %key0: Tensor[(b, keyHeads, c, headWidth), float32], %value0: …, %key1: …, …)
- *       -> (Tensor[(b, vocabulary), float32], caches in the same order)
+ *       -> (Tensor[(b, m, vocabulary), float32], caches in the same order)
  *
  * Tokens of row r stand at positions first[r] to first[r] + s - 1, of which the results are the logits behind
- * its token last[r]. Their keys and values are written into the caches at these positions; what goes beyond the
+ * those that wanted[r] says. Their keys and values are written into the caches at these positions; what goes beyond the
  * capacity c is dropped. So rows may be of different lengths: what is behind a row's last token is overwritten by
  * what comes next.
  */
@@ -28,7 +28,10 @@ export function decoderModule(
   weights: DecoderWeights,
 ): Module {
   const tokens = variable('tokens', 'int32', ['b', 's']);
-  const [first, last] = [variable('first', 'int32', ['b']), variable('last', 'int32', ['b'])];
+  const [first, wanted] = [
+    variable('first', 'int32', ['b']),
+    variable('wanted', 'int32', ['b', 'm']),
+  ];
   const caches = Array.from({ length: config.layers }, (_, layer) => cacheOf(config, layer));
   const positions = positionsFrom(first);
   const around = {
@@ -51,12 +54,12 @@ export function decoderModule(
     x = architecture.layer(builder, x);
     presents.push(builder.present);
   }
-  const chosen = call('gather_nd', [x, reshape(last, ['b', 1])], { batch_dims: 1 });
+  const chosen = call('gather_nd', [x, reshape(wanted, ['b', 'm', 1])], { batch_dims: 1 });
   const normal = call('rms_norm', [chosen], { epsilon: config.epsilon });
   const normed = mul(normal, weights.vector('output_norm.weight'));
   const head = weights.has(HEAD) ? weights.matrix(HEAD) : table;
   const logits = softcap(productByRows(normed, head), config.logitSoftcap);
-  const params = [tokens, first, last, ...flat(caches)];
+  const params = [tokens, first, wanted, ...flat(caches)];
   const resultNames = ['logits', ...flat(caches).map(({ name }) => name)];
   const body = tuple([logits, ...flat(presents)]);
   return moduleOf({ decode: func(params, body, { resultNames }) });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { TokenConstraint } from '../generation.ts';
+import type { TokenConstraint } from '../steps.ts';
 import { setBits } from './bit-mask.ts';
 import { compileGrammar, type GrammarSource } from './compile-grammar.ts';
 import { Vocabulary } from './vocabulary.ts';

@@ -5,7 +5,7 @@ import { seededRandom } from '../../core/random.ts';
 import { elementCount } from '../../core/shape.ts';
 import { textModule } from '../../frontend/text/text-module.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
-import { TextModel } from '../text-model.ts';
+import { type TextLoadOptions, TextModel } from '../text-model.ts';
 import { storyFolder } from './story-file.ts';
 
 /** A model like that of the stories, but smaller: quick on the host as well. */
@@ -37,16 +37,24 @@ export function testModelBytes(seed = 7): Uint8Array {
   return writeStoryModel(SIZES, weights);
 }
 
-let executable: Uint8Array | undefined;
+const executables = new Map<number, Uint8Array>();
+
+interface TestModelOptions extends TextLoadOptions {
+  readonly chatTemplate?: string;
+  /** Of its weights. */
+  readonly seed?: number;
+}
 
 /** The small model with the stories' tokenizer and positions. */
 export async function openTestModel(
   device: 'host' | 'wasm' | 'webgpu',
-  { chatTemplate }: { readonly chatTemplate?: string } = {},
+  { chatTemplate, seed = 7, ...options }: TestModelOptions = {},
 ): Promise<TextModel> {
-  executable ??= compile(textModule(testModelBytes()), { verify: true }).toBytes();
+  const executable =
+    executables.get(seed) ?? compile(textModule(testModelBytes(seed)), { verify: true }).toBytes();
+  executables.set(seed, executable);
   const gpu = device === 'webgpu' ? { gpu: await nodeGpu() } : {};
   const template = chatTemplate === undefined ? undefined : new TextEncoder().encode(chatTemplate);
   const read = storyFolder({ 'model.weft': executable, 'chat_template.jinja': template });
-  return TextModel.load(read, { device, worker: false, ...gpu });
+  return TextModel.load(read, { device, worker: false, ...gpu, ...options });
 }

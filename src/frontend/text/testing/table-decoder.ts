@@ -17,10 +17,10 @@ export const tableRow = ({ vocabulary, levels, scale }: Table, token: number): n
 
 /** The program that generates with a decoder whose logits are those of a table, and which passes its cache on. */
 export function tableModule({ vocabulary, levels, scale }: Table) {
-  const text = `def @decode(%tokens: Tensor[(b, s), int32], %first: Tensor[(b,), int32], %last: Tensor[(b,), int32],
+  const text = `def @decode(%tokens: Tensor[(b, s), int32], %first: Tensor[(b,), int32], %wanted: Tensor[(b, m), int32],
     %cache0: Tensor[(b, 1, c, 1), float32]) {
-  let %token = gather_elements(%tokens, reshape(%last, shape=[b, 1]), axis=1);
-  let %all = reshape(cast(arange(start=[0], size=[${vocabulary}]), to="int32"), shape=[1, ${vocabulary}]);
+  let %token = reshape(gather_elements(%tokens, %wanted, axis=1), shape=[b, m, 1]);
+  let %all = reshape(cast(arange(start=[0], size=[${vocabulary}]), to="int32"), shape=[1, 1, ${vocabulary}]);
   let %level = mod(add(mul(%token, 7919), mul(%all, 10473)), ${levels});
   let %logits = mul(cast(sub(%level, ${Math.floor(levels / 2)}), to="float32"), ${scale}f);
   let %rows = reshape(cast(%tokens, to="float32"), shape=[b, 1, s, 1]);

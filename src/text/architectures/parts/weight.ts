@@ -80,10 +80,12 @@ export function product(x: Expr, matrix: Matrix): Expr {
   return call('matmul', [x, floats([columns, rows], transposed)]);
 }
 
-/** {@link product} of x (b, columns) by a matrix that is also read by rows, and so is not held transposed. */
+/** {@link product} of x (b, m, columns) by a matrix that is also read by rows, and so is not held transposed. */
 export function productByRows(x: Expr, matrix: Matrix): Expr {
   if (matrix.kind === 'blocks') return codesProduct(x, matrix);
-  return call('gemm', [x, matrix.elements], { trans_b: true });
+  const { rows, columns, elements } = matrix;
+  const flat = reshape(x, [{ op: 'mul', left: 'b', right: 'm' }, columns]);
+  return reshape(call('gemm', [flat, elements], { trans_b: true }), ['b', 'm', rows]);
 }
 
 function codesProduct(x: Expr, { bits, blockSize, codes, scales, zeros }: BlockMatrix): Expr {

@@ -55,7 +55,7 @@ export class DecodeRunner {
       ints([count, length], tokens),
       ints([count], first),
       ints(
-        [count],
+        [count, 1],
         rows.map((row) => row.length - 1),
       ),
       ...this.#caches,
@@ -65,7 +65,7 @@ export class DecodeRunner {
     if (logits === undefined) throw new Error('decode gives logits');
     const [read] = await this.#vm.read([logits]);
     this.#caches = caches;
-    const width = read?.shape[1] ?? 0;
+    const width = read?.shape[2] ?? 0;
     const data = Array.from(read?.data ?? [], Number);
     return rows.map((_, row) => data.slice(row * width, (row + 1) * width));
   }

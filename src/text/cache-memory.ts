@@ -1,0 +1,76 @@
+import { OutOfMemoryError } from '../core/errors.ts';
+import { type Caches, disposeCaches } from './text-program.ts';
+
+/** What all texts of a model may take for their caches, and what they take. */
+export class CacheMemory {
+  /** Frees the caches of a text that nobody goes on with; false where there is none. */
+  evict: () => boolean = () => false;
+  readonly #limit: number;
+  #used = 0;
+
+  /** `limit` in bytes. */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Bytes that are taken. */
+  get used(): number {
+    return this.#used;
+  }
+
+  /** Takes some bytes. Frees what nobody needs for them; throws OutOfMemoryError where that is not enough. */
+  take(bytes: number): void {
+    while (this.#used + bytes > this.#limit) {
+      if (this.evict()) continue;
+      throw new OutOfMemoryError({
+        where: 'text generation',
+        got: `caches of ${this.#used} bytes in use, and ${bytes} more for a text`,
+        expected: `at most ${this.#limit} together, the cacheBytes of TextModel.load`,
+        remedy: 'Let other texts end first, shorten this one, or allow more.',
+      });
+    }
+    this.#used += bytes;
+  }
+
+  /** Gives some bytes back. */
+  give(bytes: number): void {
+    this.#used -= bytes;
+  }
+}
+
+/** Caches that one or more texts hold. Who changes them while others hold them, too, gets a copy. */
+export class HeldCaches {
+  /** Those that the last call gave. */
+  caches: Caches;
+  /** Positions that there is room for. */
+  readonly capacity: number;
+  readonly #memory: CacheMemory;
+  readonly #bytes: number;
+  #holders = 1;
+
+  /** Of caches for which `bytes` were taken. */
+  constructor(caches: Caches, capacity: number, memory: CacheMemory, bytes: number) {
+    this.caches = caches;
+    this.capacity = capacity;
+    this.#memory = memory;
+    this.#bytes = bytes;
+  }
+
+  /** Whether nobody else holds them. */
+  get isOwn(): boolean {
+    return this.#holders === 1;
+  }
+
+  /** The same for one more holder. */
+  share(): HeldCaches {
+    this.#holders++;
+    return this;
+  }
+
+  /** Whoever calls it does not hold them any more. Those that a call has used up are gone already. */
+  release(): void {
+    if (--this.#holders > 0) return;
+    disposeCaches(this.caches);
+    this.#memory.give(this.#bytes);
+  }
+}

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FormatError, UsageError } from '../core/errors.ts';
+import type { GenerateOptions } from './generate-options.ts';
+import { openTestModel } from './testing/open-test-model.ts';
+import type { Generation } from './text-generation.ts';
+import type { TextModel } from './text-model.ts';
+
+const PROMPT = [5, 200, 311, 17, 54];
+const DEVICES = ['host', 'wasm', 'webgpu'] as const;
+
+const models = new Map<string, TextModel>();
+const modelOn = (device: string): TextModel => models.get(device) ?? fail(device);
+const fail = (device: string): never => {
+  throw new Error(`no model on ${device}`);
+};
+beforeAll(async () => {
+  for (const device of DEVICES) models.set(device, await openTestModel(device));
+}, 120_000);
+afterAll(() => Promise.all([...models.values()].map((model) => model.dispose())));
+
+/** Pieces up to some number of tokens. */
+async function begin(generation: Generation, count: number): Promise<string> {
+  let text = '';
+  let taken = 0;
+  for await (const token of generation.tokens()) {
+    text += token.text;
+    if (++taken === count) break;
+  }
+  return text;
+}
+
+const KINDS: Record<string, GenerateOptions> = {
+  likeliest: { temperature: 0, maxTokens: 40 },
+  'with a seed of its own': { temperature: 0.9, maxTokens: 40 },
+  penalized: {
+    temperature: 0.8,
+    seed: 4,
+    frequencyPenalty: 0.5,
+    repetitionPenalty: 1.2,
+    maxTokens: 40,
+  },
+  'with a string that ends it': { temperature: 0, maxTokens: 40, stop: ['never', 'e'] },
+};
+
+describe.each([
+  ['wasm', 'wasm'],
+  ['wasm', 'webgpu'],
+  ['webgpu', 'host'],
+] as const)('from %s to %s', (from, to) => {
+  test.each(Object.entries(KINDS))('a text goes on, %s', async (kind, options) => {
+    const seed = kind === 'with a seed of its own' ? 77 : (options.seed ?? 0);
+    const whole = await modelOn(to)
+      .generate(PROMPT, { ...options, seed })
+      .text();
+    for (const count of [1, 8, 11]) {
+      const generation = modelOn(from).generate(PROMPT, { ...options, seed });
+      const first = await begin(generation, count);
+      if (generation.finishReason !== undefined) continue;
+      const saved = await generation.save();
+      const resumed = await modelOn(to).resume(saved);
+      expect(first + (await resumed.text())).toBe(whole);
+      expect(resumed.usage?.cachedTokens).toBe(PROMPT.length - 1);
+    }
+  });
+});
+
+test('nothing that was saved is read again, and it can be saved once more', async () => {
+  const [from, to] = [modelOn('wasm'), await openTestModel('wasm')];
+  const options = { temperature: 0.7, seed: 6, maxTokens: 90, logitBias: { 0: -100 } };
+  const whole = await from.generate(PROMPT, options).text();
+  const generation = from.generate(PROMPT, options);
+  let text = await begin(generation, 20);
+  const again = await to.resume(await generation.save());
+  text += await begin(again, 30);
+  expect(again.usage?.completionTokens).toBe(30);
+  const last = await to.resume(await again.save());
+  expect(text + (await last.text())).toBe(whole);
+  expect(last.usage?.completionTokens).toBe(40);
+  await to.dispose();
+});
+
+test('one that nobody has begun is saved too', async () => {
+  const options = { temperature: 0, maxTokens: 12 };
+  const model = modelOn('wasm');
+  const saved = await model.generate([7, 8, 9], options).save();
+  expect(await (await modelOn('host').resume(saved)).text()).toBe(
+    await model.generate([7, 8, 9], options).text(),
+  );
+});
+
+describe('errors', () => {
+  test('one that runs, and one that has ended', async () => {
+    const generation = modelOn('wasm').generate(PROMPT, { temperature: 0, maxTokens: 3 });
+    for await (const _ of generation.tokens()) {
+      await expect(generation.save()).rejects.toThrow(
+        'Generation.save: got a generation that runs, expected one whose loop was left before its end.',
+      );
+    }
+    await expect(generation.save()).rejects.toThrow(UsageError);
+  });
+
+  test('other files, cut ones and those of other models', async () => {
+    const model = modelOn('wasm');
+    const generation = model.generate(PROMPT, { temperature: 0, maxTokens: 9 });
+    await begin(generation, 4);
+    const saved = await generation.save();
+    await expect(model.resume(new Uint8Array(20))).rejects.toThrow(FormatError);
+    await expect(model.resume(saved.slice(0, -8))).rejects.toThrow(FormatError);
+    await expect(model.resume(saved.slice(0, 30))).rejects.toThrow(FormatError);
+    const other = await openTestModel('wasm', { seed: 8 });
+    await expect(other.resume(saved)).rejects.toThrow(
+      'resume: got a generation of a model with other weights, expected one of this model.',
+    );
+    await other.dispose();
+  });
+});

@@ -1,0 +1,87 @@
+import { Tensor } from '../client/tensor.ts';
+import { FormatError, UsageError } from '../core/errors.ts';
+import { isRecord, parseJson } from './files/json-record.ts';
+import { readSafetensors } from './files/safetensors.ts';
+import type { SavedOptions } from './generate-options.ts';
+
+/** A text that was being generated, as far as it came. */
+export interface SavedText {
+  /** What tells the model's weights from others. */
+  readonly fingerprint: readonly number[];
+  readonly prompt: readonly number[];
+  readonly generated: readonly number[];
+  readonly options: SavedOptions;
+  /** Tokens that the caches hold, from the first one on. */
+  readonly length: number;
+  readonly caches: Readonly<Record<string, Tensor>>;
+}
+
+const KIND = 'weft text generation 1';
+const DTYPES: Readonly<Record<string, 'float32' | 'float16'>> = { F32: 'float32', F16: 'float16' };
+
+/** A safetensors file: caches are its tensors, all else is JSON among its metadata. */
+export function writeSavedText({ caches, ...text }: SavedText): Uint8Array {
+  const header: Record<string, unknown> = {
+    __metadata__: { format: KIND, text: JSON.stringify(text) },
+  };
+  let end = 0;
+  for (const [name, { dtype, shape, data }] of Object.entries(caches)) {
+    const known = Object.entries(DTYPES).find(([, own]) => own === dtype);
+    if (known === undefined) throw new Error(`internal: a cache of ${dtype}`);
+    const begin = end;
+    end += data.byteLength;
+    header[name] = { dtype: known[0], shape, data_offsets: [begin, end] };
+  }
+  const json = new TextEncoder().encode(JSON.stringify(header));
+  // Elements begin at a multiple of 8, blanks before them count with the header.
+  const headLength = 8 + Math.ceil(json.length / 8) * 8;
+  const bytes = new Uint8Array(headLength + end).fill(0x20, 0, headLength);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(headLength - 8), true);
+  bytes.set(json, 8);
+  let at = headLength;
+  for (const { data } of Object.values(caches)) {
+    bytes.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), at);
+    at += data.byteLength;
+  }
+  return bytes;
+}
+
+/** Throws FormatError for bytes that are no saved generation, or a damaged one. */
+export function readSavedText(bytes: Uint8Array): SavedText {
+  const where = 'saved generation';
+  const damaged = (got: string): FormatError =>
+    new FormatError({ where, got, expected: 'what save() of a generation gave' });
+  const head = readSafetensors(bytes, { name: where });
+  if (head.kind !== 'safetensors') throw damaged(`${bytes.length} bytes`);
+  const { format, text = '' } = head.metadata;
+  if (format !== KIND) throw damaged(`a safetensors file of the format ${format ?? 'none'}`);
+  const saved = parseJson(text, where);
+  const { fingerprint, prompt, generated, options, length } = saved;
+  const isComplete =
+    [fingerprint, prompt, generated].every(isIntegers) && isRecord(options) && isInteger(length);
+  if (!isComplete) throw damaged('a part of it');
+  const caches: Record<string, Tensor> = {};
+  for (const [name, { type, shape, byteOffset, byteLength = 0 }] of head.tensors) {
+    const dtype = DTYPES[type];
+    const end = byteOffset + byteLength;
+    if (dtype === undefined || end > bytes.length) throw damaged(`${name} of ${type}, cut off`);
+    const { buffer } = bytes.slice(byteOffset, end);
+    const data = dtype === 'float16' ? new Uint16Array(buffer) : new Float32Array(buffer);
+    caches[name] = new Tensor(dtype, data, shape);
+  }
+  return { ...(saved as unknown as Omit<SavedText, 'caches'>), caches };
+}
+
+const isInteger = (value: unknown): boolean => Number.isSafeInteger(value);
+const isIntegers = (value: unknown): boolean => Array.isArray(value) && value.every(isInteger);
+
+/** Throws UsageError for a text that another model generated. */
+export function requireSameModel(saved: SavedText, fingerprint: readonly number[]): void {
+  if (String(saved.fingerprint) === String(fingerprint)) return;
+  throw new UsageError({
+    where: 'resume',
+    got: 'a generation of a model with other weights',
+    expected: 'one of this model',
+    remedy: 'Load the model file that it was saved from, or generate again from its text.',
+  });
+}
