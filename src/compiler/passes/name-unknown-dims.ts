@@ -59,16 +59,21 @@ function nameInFunction(fn: FunctionExpr, types: TypeInference): FunctionExpr {
   }
   const hasName = valuesWithNames(fn);
   const results = new Map<Expr, Expr>();
+  const nameLet = (variable: VarExpr): void => {
+    const bound = lets.get(variable)?.value;
+    const value = bound && (results.get(bound) ?? variables.get(bound) ?? bound);
+    if (value !== undefined && hasUnknownDim(variable.type)) {
+      variables.set(variable, { ...variable, type: types.of(value) });
+    }
+  };
   const body = rewrite(fn.body, (expr, original) => {
     if (expr.kind === 'var') {
       // The value of a let comes before what refers to its variable.
-      const bound = lets.get(expr)?.value;
-      const value = bound && (results.get(bound) ?? variables.get(bound) ?? bound);
-      if (value !== undefined && hasUnknownDim(expr.type)) {
-        variables.set(expr, { ...expr, type: types.of(value) });
-      }
+      nameLet(expr);
       return variables.get(expr) ?? expr;
     }
+    // Forward mode computes with variables too that nothing refers to.
+    if (expr.kind === 'let') nameLet(expr.variable);
     const rebound = isClosure(expr)
       ? onEntry(expr, original, variables)
       : withChildren(expr, (child) => variables.get(child) ?? child);

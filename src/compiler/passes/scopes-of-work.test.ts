@@ -182,6 +182,20 @@ describe('name-unknown-dims', () => {
     `);
   });
 
+  test('a let that nothing reads', () => {
+    const text = `def @main(%x: Tensor[(n,), float32]) {
+      let %unread: Tensor[(?,), float32] = neg(%x);
+      %x
+    }`;
+    expect(run(text, nameUnknownDims)).toMatchInlineSnapshot(`
+      "def @main(%x: Tensor[(n,), float32]) -> Tensor[(n,), float32] {
+        let %unread: Tensor[(n,), float32] = neg(%x);
+        %x
+      }
+      "
+    `);
+  });
+
   test('a program that knows its dimensions', () => {
     unchanged(
       `def @main(%x: Tensor[(n,), float32]) { @f(neg(%x)) }
