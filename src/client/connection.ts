@@ -16,6 +16,11 @@ export type Send<T> = (service: SessionService, call: CallId) => Promise<Reply<T
 
 export interface CallOptions<T> {
   readonly signal?: AbortSignal | undefined;
+  /**
+   * What stops each call of a session while it is in flight. A signal of the session would do, but Node warns of a
+   * leak where more than 10 calls listen to one.
+   */
+  readonly inFlight?: Set<(reason: unknown) => void> | undefined;
   /** Gets a value that arrives after the call was aborted, to free what it holds. */
   readonly discard?: ((value: T, service: SessionService) => void) | undefined;
 }
@@ -120,7 +125,7 @@ export class Connection {
   }
 
   /** Rejects with the signal's reason, with the error of the worker, or when the worker is gone. */
-  call<T>(send: Send<T>, { signal, discard }: CallOptions<T> = {}): Promise<T> {
+  call<T>(send: Send<T>, { signal, inFlight, discard }: CallOptions<T> = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#failure !== undefined) throw this.#failure;
       signal?.throwIfAborted();
@@ -129,14 +134,17 @@ export class Connection {
       const fail = (reason: unknown): void => {
         isOpen = false;
         this.#pending.delete(fail);
+        inFlight?.delete(stop);
         signal?.removeEventListener('abort', abort);
         reject(reason);
       };
-      const abort = (): void => {
-        fail(signal?.reason);
+      const stop = (reason: unknown): void => {
+        fail(reason);
         this.post((service) => service.cancel(call));
       };
+      const abort = (): void => stop(signal?.reason);
       this.#pending.add(fail);
+      inFlight?.add(stop);
       signal?.addEventListener('abort', abort);
       const exchange = async (): Promise<void> => {
         const service = await this.#service;

@@ -166,6 +166,24 @@ describe.each(['host', 'webgpu'] as const)('a session on %s', (device) => {
     await session.dispose();
   });
 
+  test('takes any number of calls at once without a warning of a leak', async () => {
+    const session = await open(device, countingLoop().toBytes());
+    const warnings: Error[] = [];
+    const warn = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', warn);
+    const { signal } = new AbortController();
+    const runs = Array.from({ length: 30 }, (_, i) =>
+      session.run<number>({ steps: i }, i % 2 === 0 ? {} : { signal }),
+    );
+    const counts = (await Promise.all(runs)).map(({ count }) => count);
+    // Node reports a warning in a turn of its own.
+    await new Promise((resolve) => setTimeout(resolve));
+    process.off('warning', warn);
+    expect(counts).toEqual(Array.from({ length: 30 }, (_, i) => i));
+    expect(warnings).toEqual([]);
+    await session.dispose();
+  });
+
   test('rejects pending and later calls after dispose', async () => {
     const session = await open(device, countingLoop().toBytes());
     const running = session.run({ steps: 1e12 });

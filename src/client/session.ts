@@ -84,6 +84,7 @@ export class Session {
   readonly #id: SessionId;
   readonly #functions: ReadonlyMap<string, FunctionInfo>;
   readonly #closed = new AbortController();
+  readonly #inFlight = new Set<(reason: unknown) => void>();
   #disposal: Promise<void> | undefined;
   /** The content of a snapshot; see {@link Session.resume}. */
   readonly resumed: ResumedState | undefined;
@@ -355,7 +356,9 @@ export class Session {
   }
 
   async #dispose(): Promise<void> {
-    this.#closed.abort(new UsageError('The session was disposed.'));
+    const reason = new UsageError('The session was disposed.');
+    this.#closed.abort(reason);
+    for (const stop of this.#inFlight) stop(reason);
     try {
       this.#connection.isBusy = await this.#connection.call((service, call) =>
         service.dispose(call, this.#id),
@@ -367,14 +370,15 @@ export class Session {
     }
   }
 
-  #call<T>(
+  async #call<T>(
     signal: AbortSignal | undefined,
     send: Send<T>,
     discard?: CallOptions<T>['discard'],
   ): Promise<T> {
-    const closed = this.#closed.signal;
-    const either = signal === undefined ? closed : AbortSignal.any([signal, closed]);
-    return this.#connection.call(send, { signal: either, discard });
+    this.#closed.signal.throwIfAborted();
+    // Of its own for each call: as many as like may have the same signal.
+    const own = signal && AbortSignal.any([signal]);
+    return this.#connection.call(send, { signal: own, inFlight: this.#inFlight, discard });
   }
 
   /** Calls `send` with the request. Tensors are copied before anything is awaited. */
