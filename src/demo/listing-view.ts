@@ -13,7 +13,7 @@ interface ListingLine {
   readonly text: string;
 }
 
-/** So long lines are coloured before the page gets its turn. */
+/** So long lines are coloured or marked before the page gets its turn. */
 const SLICE_MS = 8;
 
 /** Lines that stay visible above the first call. */
@@ -27,6 +27,10 @@ export class ListingView {
   readonly root: HTMLPreElement;
   #lines: readonly ListingLine[] = [];
   #marked = new Map<HTMLElement, string>();
+  /** What {@link mark} was called with last. */
+  #kernels: ReadonlyMap<string, PrimitiveTime> = new Map();
+  #isMarking = false;
+  #selected: string | undefined;
   #hasScrolled = false;
 
   constructor() {
@@ -51,45 +55,68 @@ export class ListingView {
     this.root.replaceChildren(...this.#lines.map(({ line }) => line));
     this.root.scrollTop = 0;
     this.#hasScrolled = false;
-    this.#colourFrom(0);
+    this.#isMarking = false;
+    this.#inSlices(({ line, time, text: source }) => {
+      if (!this.#marked.has(line)) line.replaceChildren(...colour(source, undefined), time);
+    });
   }
 
-  /** Colours lines in slices, between which the page is free: a program may have thousands. */
-  #colourFrom(first: number): void {
+  /** Does something to each line in slices, between which the page is free: a program may have thousands. */
+  #inSlices(work: (line: ListingLine) => void, done?: () => void, first = 0): void {
     const lines = this.#lines;
     const started = performance.now();
-    for (const [i, { line, time, text }] of lines.slice(first).entries()) {
+    for (const [i, line] of lines.slice(first).entries()) {
       if (performance.now() - started > SLICE_MS) {
         setTimeout(() => {
-          if (this.#lines === lines) this.#colourFrom(first + i);
+          if (this.#lines === lines) this.#inSlices(work, done, first + i);
         });
         return;
       }
-      if (!this.#marked.has(line)) line.replaceChildren(...colour(text, undefined), time);
+      work(line);
     }
+    done?.();
   }
 
-  /** Marks calls of `kernels`, keyed by the primitive's name. */
+  /** Marks calls of `kernels`, keyed by the primitive's name: in tasks that come after this one. */
   mark(kernels: ReadonlyMap<string, PrimitiveTime>): void {
-    for (const entry of this.#lines) {
-      const callee = calledKernel(entry.text, kernels);
-      if (this.#marked.get(entry.line) !== callee) {
-        entry.line.replaceChildren(...colour(entry.text, callee), entry.time);
-      }
-      if (callee === undefined) this.#marked.delete(entry.line);
-      else this.#marked.set(entry.line, callee);
-      toggleData(entry.line, 'kernel', callee !== undefined);
-      entry.time.textContent = callee === undefined ? '' : timeText(kernels.get(callee));
-    }
-    this.#scrollToCalls();
+    this.#kernels = kernels;
+    // Runs may come faster than all lines are marked: at its end that goes on with the last of them.
+    if (this.#isMarking) return;
+    this.#isMarking = true;
+    setTimeout(() => {
+      const given = this.#kernels;
+      const done = (): void => {
+        this.#isMarking = false;
+        this.#scrollToCalls();
+        if (this.#kernels !== given) this.mark(this.#kernels);
+      };
+      this.#inSlices((line) => this.#markLine(line), done);
+    });
   }
 
-  /** Once for each executable, so that the first run shows what was called. */
+  #markLine({ line, time, text }: ListingLine): void {
+    const callee = calledKernel(text, this.#kernels);
+    if (this.#marked.get(line) !== callee) line.replaceChildren(...colour(text, callee), time);
+    if (callee === undefined) this.#marked.delete(line);
+    else this.#marked.set(line, callee);
+    toggleData(line, 'kernel', callee !== undefined);
+    toggleData(line, 'selected', callee !== undefined && callee === this.#selected);
+    time.textContent = callee === undefined ? '' : timeText(this.#kernels.get(callee));
+  }
+
+  /**
+   * Once for each executable, so that the first run shows what was called. Where a line stands is asked after the frame
+   * that shows the marks: before it, the question lays out the whole listing.
+   */
   #scrollToCalls(): void {
     const [first] = this.#marked.keys();
     if (first === undefined || this.#hasScrolled) return;
     this.#hasScrolled = true;
-    this.#scrollTo(first, CONTEXT_LINES * first.offsetHeight);
+    requestAnimationFrame(() => {
+      setTimeout(() => {
+        if (first.isConnected) this.#scrollTo(first, CONTEXT_LINES * first.offsetHeight);
+      });
+    });
   }
 
   #scrollTo(line: HTMLElement, above: number): void {
@@ -98,6 +125,7 @@ export class ListingView {
 
   /** Brings out the calls of one kernel; undefined: of none. */
   select(kernel: string | undefined): void {
+    this.#selected = kernel;
     let first: HTMLElement | undefined;
     for (const [line, name] of this.#marked) {
       const isSelected = name === kernel;

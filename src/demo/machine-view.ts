@@ -70,7 +70,6 @@ export class MachineView {
     const rows = kernelRows(profile.kernels, session.device.kind);
     this.#showKernels(rows);
     this.#listing.mark(primitiveTimes(profile.kernels));
-    this.#listing.select(this.#selected);
     await this.#refreshFacts(session);
   }
 
