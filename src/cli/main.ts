@@ -34,6 +34,7 @@ import {
 import { addRpcCommands } from './rpc/add-rpc-commands.ts';
 import { type RunFlags, runCommand } from './run-command.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
+import { QUANTIZATIONS } from '../frontend/text/weight-quantizer.ts';
 import { type TextFlags, textCommand } from './text-command.ts';
 
 const EXIT_FAILURE = 1;
@@ -197,6 +198,11 @@ function makeProgram(terminal: Terminal, run: Run): Command {
         parseCount,
       ),
     )
+    .addOption(
+      new Option('--quantize <format>', 'round weights to blocks of 8 or 4 bits').choices(
+        QUANTIZATIONS,
+      ),
+    )
     .addHelpText('after', TEXT_HELP)
     .action((path: string, flags: TextFlags) => run(textCommand(path, flags, terminal)));
 
@@ -313,7 +319,7 @@ const TEXT_HELP = `
 Examples:
   weft text stories/onnx/model_fp16.onnx -o stories/model.weft
   weft text llama.gguf -o llama/model.weft
-  weft text qwen/model.safetensors -o qwen/model.weft --context 4096
+  weft text qwen/model.safetensors -o qwen/model.weft --context 4096 --quantize q4_0
 
 TextModel of weft-vm/text loads the folder, with config.json and tokenizer.json beside the executable (of .gguf they
 are written): docs/text.md.`;

@@ -120,6 +120,24 @@ test('a GGUF file needs no other', async () => {
   expect(await readFile(at('alone/tokenizer_config.json'), 'utf8')).toBe('{}');
 });
 
+test('weights are rounded if asked to, and the terminal says how far that moved them', async () => {
+  const metadata = gemmaVocabulary(512);
+  await writeFile(at('exact.gguf'), ggufOf(randomDecoder(CONFIG, 5), {}, [], metadata));
+  const output = at('rounded/model.weft');
+  const flags = ['text', at('exact.gguf'), '-o', output, '--quantize'];
+  const { status, out } = await weft(...flags, 'q4_0');
+  expect(status).toBe(0);
+  const [, matrices, error] = /q4_0: (\d+) matrices, moved by ([\d.]+)%, at most /.exec(out) ?? [];
+  expect(Number(matrices)).toBe(2 + 7 * CONFIG.num_hidden_layers);
+  const read = (name: string) => readFile(at(join('rounded', name))).catch(() => undefined);
+  const model = await TextModel.load(read, { device: 'wasm', worker: false });
+  expect(100 * ((await model.quantization())?.error ?? 0)).toBeCloseTo(Number(error), 2);
+  await model.dispose();
+  const wrong = await weft(...flags, 'q3');
+  expect(wrong.status).not.toBe(0);
+  expect(wrong.err).toContain('Allowed choices are q8_0, q4_0.');
+});
+
 test('a tokenizer that is not known is said before anything is written', async () => {
   const metadata = { ...gemmaVocabulary(512), 'tokenizer.ggml.model': 'bert' };
   await writeFile(at('bert.gguf'), ggufOf(decoder, {}, [], metadata));

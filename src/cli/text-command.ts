@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import type { CompileLimits } from '../core/compile-limits.ts';
 import { checkLooksLikeOnnx } from '../core/check-looks-like-onnx.ts';
 import type { Module } from '../compiler/index.ts';
+import type { Quantization, WeightQuantizer } from '../frontend/text/weight-quantizer.ts';
 import { folderFiles } from '../text/gguf-folder.ts';
 import { openModelFile } from '../text/open-model-file.ts';
 import { formatBytes } from './format-bytes.ts';
@@ -15,17 +16,20 @@ export interface TextFlags {
   readonly output: string;
   readonly context?: number | undefined;
   readonly limit?: CompileLimits | undefined;
+  readonly quantize?: Quantization | undefined;
 }
 
 /** `weft text`: a language model to an executable that generates text. */
 export async function textCommand(
   path: string,
-  { output, context, limit }: TextFlags,
+  { output, context, limit, quantize }: TextFlags,
   terminal: Terminal,
 ): Promise<number> {
   const { compile } = await import('../frontend/index.ts');
   const folder = dirname(output);
-  const { module, files } = await openModel(path, { context, limit, folder });
+  const { WeightQuantizer } = await import('../frontend/text/weight-quantizer.ts');
+  const quantizer = quantize && new WeightQuantizer(quantize);
+  const { module, files } = await openModel(path, { context, limit, folder, quantizer });
   const executable = compile(module, { compileLimits: limit });
   await mkdir(folder, { recursive: true });
   const byteLength = await writeExecutable(executable, output);
@@ -34,9 +38,22 @@ export async function textCommand(
     `${output}: ${formatBytes(byteLength)}, ${primitives.length} kernel(s), ` +
       `${formatBytes(dataByteLength)} of weights\n`,
   );
+  if (quantizer) terminal.out(reportOf(quantizer));
   for (const [name, text] of files)
     terminal.out(await writeMissing(join(folder, name), text, path));
   return 0;
+}
+
+/** How far rounding moved the weights. */
+function reportOf({ format, report }: WeightQuantizer): string {
+  const { matrices, error, worst, kept } = report;
+  const percent = (part: number): string => `${(100 * part).toFixed(2)}%`;
+  const told =
+    matrices === 0
+      ? 'no matrix'
+      : `${matrices} ${matrices === 1 ? 'matrix' : 'matrices'}, moved by ${percent(error)}, at most ${percent(worst.error)} (${worst.name})`;
+  const others = kept.length === 0 ? '' : `; not rounded: ${kept.join(', ')}`;
+  return `${format}: ${told}${others}\n`;
 }
 
 /** Writes a small file that is not there yet, and says so. */
@@ -55,19 +72,25 @@ interface OpenedModel {
 interface OpenModelOptions extends Pick<TextFlags, 'context' | 'limit'> {
   /** Where the executable is to be. */
   readonly folder: string;
+  readonly quantizer: WeightQuantizer | undefined;
 }
 
 /** The program, of whichever kind the file is, and the small files that a GGUF file makes unnecessary. */
 async function openModel(
   path: string,
-  { context, limit, folder }: OpenModelOptions,
+  { context, limit, folder, quantizer }: OpenModelOptions,
 ): Promise<OpenedModel> {
-  const { generationModule, textModule } = await import('../frontend/index.ts');
+  const [{ generationModule }, { quantizedTextModule }, { withReport }] = await Promise.all([
+    import('../frontend/index.ts'),
+    import('../frontend/text/text-module.ts'),
+    import('../frontend/text/quantize-decoder.ts'),
+  ]);
   const read = siblingReader(path);
   if (!/\.(gguf|safetensors|safetensors\.index\.json)$/i.test(path)) {
     const bytes = await readBytes(path);
     checkLooksLikeOnnx(bytes, path);
-    const module = textModule(bytes, { compileLimits: limit, externalData: read });
+    const options = { compileLimits: limit, externalData: read };
+    const module = quantizedTextModule(bytes, options, quantizer);
     return { module, files: new Map() };
   }
   const files = {
@@ -80,7 +103,8 @@ async function openModel(
   const isWhole = isThere('tokenizer.json') && isThere('config.json');
   const small = isWhole ? undefined : file.folder();
   const beside = small ? folderFiles(small) : isWhole ? kept(path) : new Map<string, string>();
-  return { module: generationModule(await file.load()), files: beside };
+  const module = generationModule(await file.load(quantizer));
+  return { module: quantizer ? withReport(module, quantizer) : module, files: beside };
 }
 
 /** Files of the user's to be named, where GGUF would have given others. */

@@ -2,6 +2,7 @@ import { FormatError, UsageError } from '../core/errors.ts';
 import { openGguf, openTransformers, type OpenOptions } from './architectures/open-decoder.ts';
 import type { DecoderFile } from './architectures/decoder-file.ts';
 import type { Decoder } from '../frontend/text/generation-module.ts';
+import type { WeightQuantizer } from '../frontend/text/weight-quantizer.ts';
 import type { BytesNeeded } from './files/bytes-needed.ts';
 import { readGguf } from './files/gguf.ts';
 import { readHeadOf } from './files/read-head.ts';
@@ -25,8 +26,8 @@ export interface ModelFile {
    * Throws as `ggufTokenizer` does.
    */
   folder(): ModelFolder | undefined;
-  /** Reads all weights, for `generationModule`. */
-  load(): Promise<Decoder>;
+  /** Reads all weights, for `generationModule`, and rounds them if a quantizer is given. */
+  load(quantizer?: WeightQuantizer): Promise<Decoder>;
 }
 
 const MAX_TEXT_BYTES = 2 ** 26;
@@ -67,7 +68,7 @@ function fileOf(
     const got = bytes === undefined ? 'no such file' : `${bytes.byteLength} bytes of ${tensor}`;
     throw new FormatError({ where: path, got, expected: `${byteLength} bytes` });
   };
-  return { decoder, load: () => decoder.load(read), folder: () => undefined };
+  return { decoder, load: (quantizer) => decoder.load(read, quantizer), folder: () => undefined };
 }
 
 async function shards(name: string, files: ModelFiles, at: (other: string) => string) {

@@ -5,6 +5,7 @@ import {
   COUNT,
   either,
   OBJECT,
+  oneOf,
   TEXT,
 } from '../client/check-options.ts';
 import { Session } from '../client/session.ts';
@@ -72,6 +73,11 @@ export interface TextLoadOptions
   readonly file?: string;
   /** Positions that the model is to reach, up to its own number, which is the default. */
   readonly context?: number;
+  /**
+   * Rounds weights that are no codes yet to blocks of 8 or 4 bits, as llama.cpp does; embeddings and the output have 8 bits in any
+   * case. {@link TextModel.quantization} says how far that moves them. Default: weights stay as they are.
+   */
+  readonly quantize?: 'q8_0' | 'q4_0';
   /** Keeps files in the private files of the browser, where there are such; see {@link modelCache}. Default true. */
   readonly cache?: boolean;
   /**
@@ -142,18 +148,9 @@ export class TextModel implements DraftModel {
     source: string | URL | ReadFile,
     options: TextLoadOptions = {},
   ): Promise<TextModel> {
-    const {
-      file,
-      conversations = 4,
-      cacheBytes,
-      context,
-      cache,
-      integrity,
-      signal,
-      onProgress,
-      ...place
-    } = options;
-    const own = { conversations, cacheBytes, file, context, cache, integrity };
+    const { file, context, quantize, cache, integrity, ...others } = options;
+    const { conversations = 4, cacheBytes, signal, onProgress, ...place } = others;
+    const own = { conversations, cacheBytes, file, context, quantize, cache, integrity };
     checkOptions<typeof own>('TextModel.load', own, FILE_OPTIONS);
     const { program, folder } = await openTextSource(source, { ...own, signal });
     const session = await loadBeside(folder, signal, (stop) =>
@@ -309,6 +306,17 @@ export class TextModel implements DraftModel {
     const cache = this.#shelf.take(tokens);
     const limits = { chunk: this.#program.chunk, context: this.context };
     return new DraftGuesser(cache, sampling, limits, () => this.#shelf.giveBack(cache));
+  }
+
+  /**
+   * How far weights were moved when they were rounded to codes, where the model was compiled so: root mean squares, relative to
+   * those of the weights, of all together and of the matrix where it is most. Undefined for other models.
+   */
+  async quantization(): Promise<{ readonly error: number; readonly worst: number } | undefined> {
+    if (!this.session.functions.includes('quantization')) return undefined;
+    const { errors } = await this.session.run({}, { function: 'quantization' });
+    const [error = 0, worst = 0] = Array.from(errors?.data ?? [], Number);
+    return { error, worst };
   }
 
   /** Frees everything. Idempotent. */
@@ -476,6 +484,7 @@ const FILE_OPTIONS = {
   cacheBytes: BYTES,
   file: TEXT,
   context: COUNT,
+  quantize: oneOf('q8_0', 'q4_0'),
   cache: BOOLEAN,
   integrity: either(TEXT, OBJECT),
 };

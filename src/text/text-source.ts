@@ -20,6 +20,7 @@ export interface TextFilesOptions extends Pick<FolderOptions, 'cache'> {
   readonly file?: string | undefined;
   readonly integrity?: string | Readonly<Record<string, string>> | undefined;
   readonly context?: number | undefined;
+  readonly quantize?: 'q8_0' | 'q4_0' | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -51,7 +52,7 @@ export async function openTextSource(
   source: string | URL | ReadFile,
   options: TextFilesOptions,
 ): Promise<TextSource> {
-  const { cache = true, integrity = {}, context, signal } = options;
+  const { cache = true, integrity = {}, context, quantize, signal } = options;
   const place = typeof source === 'function' ? source : addressOf(source);
   const [folder, file] =
     typeof place === 'function'
@@ -61,6 +62,14 @@ export async function openTextSource(
             (await firstThat(async (name) => (await place(name, signal)) !== undefined)),
         ]
       : await modelAt(place, options);
+  if (quantize !== undefined && /\.weft$/i.test(file)) {
+    throw new UsageError({
+      where: file,
+      got: `an executable with the option quantize`,
+      expected: 'a model that is compiled',
+      remedy: `Compile it with weft text --quantize ${quantize}, or load the model that it was made from.`,
+    });
+  }
   const hashes = typeof integrity === 'string' ? { [file]: integrity } : integrity;
   const read =
     typeof folder === 'function' ? folder : filesAt(folder, { cache, integrity: hashes });
@@ -74,7 +83,7 @@ export async function openTextSource(
     bytes: given,
     cache,
     integrity: Object.fromEntries(beside.map(([name, hash]) => [name.slice(slash), hash])),
-    text: { contextLength: context },
+    text: { contextLength: context, quantize },
   };
   return {
     program: sessionSource(files),

@@ -224,6 +224,8 @@ export interface FilesSource {
 export interface TextModelOptions {
   /** Positions that it is to reach, up to the model's own number. */
   readonly contextLength?: number | undefined;
+  /** Rounds its weights to blocks of codes. */
+  readonly quantize?: 'q8_0' | 'q4_0' | undefined;
 }
 
 export type WireSource =

@@ -7,6 +7,9 @@ import type { ExternalDataReader } from '../onnx/protobuf/external-data.ts';
 import { takeTurns } from '../take-turns.ts';
 import { type Decoder, generationModule } from './generation-module.ts';
 import { onnxDecoder } from './onnx-decoder.ts';
+import { withReport } from './quantize-decoder.ts';
+import { textModuleWithin } from './text-module.ts';
+import type { WeightQuantizer } from './weight-quantizer.ts';
 
 /** Within which limits a language model is compiled, and who hears how far it is. */
 export interface CompileTextOptions extends Pick<BudgetOptions, 'onTime' | 'onPlace'> {
@@ -14,6 +17,8 @@ export interface CompileTextOptions extends Pick<BudgetOptions, 'onTime' | 'onPl
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   /** Looked at between passes. */
   readonly signal?: AbortSignal | undefined;
+  /** Rounds weights, of decoders while they are read. */
+  readonly quantizer?: WeightQuantizer | undefined;
 }
 
 /**
@@ -22,11 +27,12 @@ export interface CompileTextOptions extends Pick<BudgetOptions, 'onTime' | 'onPl
  */
 export function compileDecoder(
   decoder: Decoder,
-  { weightBytes, ...options }: CompileTextOptions & { readonly weightBytes: number },
+  { weightBytes, quantizer, ...options }: CompileTextOptions & { readonly weightBytes: number },
 ): Promise<Assembled> {
   return compileText(options, (budget) => {
     budget.addWeights(weightBytes);
-    const module = generationModule(decoder);
+    const written = generationModule(decoder);
+    const module = quantizer === undefined ? written : withReport(written, quantizer);
     budget.addWrittenCalls(countCalls(module));
     return module;
   });
@@ -37,12 +43,11 @@ export function compileOnnxDecoder(
   bytes: Uint8Array,
   {
     externalData,
+    quantizer,
     ...options
   }: CompileTextOptions & { readonly externalData: ExternalDataReader | undefined },
 ): Promise<Assembled> {
-  return compileText(options, () =>
-    generationModule(onnxDecoder(importWithin(bytes, { externalData }))),
-  );
+  return compileText(options, () => textModuleWithin(bytes, { externalData }, quantizer));
 }
 
 /**

@@ -1,8 +1,16 @@
 import { CompileBudget } from '../../compiler/ir/compile-budget.ts';
 import type { Module } from '../../compiler/ir/expr.ts';
-import { type ImportOptions, importOnnx } from '../onnx/import-onnx.ts';
+import { type ImportOptions, importWithin } from '../onnx/import-onnx.ts';
 import { generationModule } from './generation-module.ts';
 import { onnxDecoder } from './onnx-decoder.ts';
+import { quantizeDecoder, withReport } from './quantize-decoder.ts';
+import { type Quantization, WeightQuantizer } from './weight-quantizer.ts';
+
+/** How a language model is read. */
+export interface TextModuleOptions extends ImportOptions {
+  /** Rounds the weights of its products to blocks of codes; `quantization()` of the program says how far that moved them. */
+  readonly quantize?: Quantization | undefined;
+}
 
 /**
  * Reads a language model in ONNX and writes the program that generates text with it, which `TextModel` of `weft-vm/text`
@@ -10,9 +18,28 @@ import { onnxDecoder } from './onnx-decoder.ts';
  *
  * Throws what `importOnnx` throws, and UnsupportedError for a model that is no decoder with a cache.
  */
-export function textModule(bytes: Uint8Array, options: ImportOptions = {}): Module {
-  return new CompileBudget(options.compileLimits).run(() => {
-    const { compileLimits: _, ...own } = options;
-    return generationModule(onnxDecoder(importOnnx(bytes, own)));
-  });
+export function textModule(bytes: Uint8Array, options: TextModuleOptions = {}): Module {
+  const { quantize, ...own } = options;
+  return quantizedTextModule(bytes, own, quantize && new WeightQuantizer(quantize));
+}
+
+/** {@link textModule} with weights that a quantizer rounds, if there is one. */
+export function quantizedTextModule(
+  bytes: Uint8Array,
+  { compileLimits, ...options }: ImportOptions,
+  quantizer: WeightQuantizer | undefined,
+): Module {
+  return new CompileBudget(compileLimits).run(() => textModuleWithin(bytes, options, quantizer));
+}
+
+/** {@link quantizedTextModule} within the budget in force. */
+export function textModuleWithin(
+  bytes: Uint8Array,
+  options: ImportOptions,
+  quantizer: WeightQuantizer | undefined,
+): Module {
+  const decoder = onnxDecoder(importWithin(bytes, options));
+  return quantizer === undefined
+    ? generationModule(decoder)
+    : withReport(generationModule(quantizeDecoder(decoder, quantizer)), quantizer);
 }

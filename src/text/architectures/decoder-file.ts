@@ -2,7 +2,8 @@ import { UnsupportedError } from '../../core/errors.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 import { formatShape } from '../../core/shape.ts';
 import type { Decoder } from '../../frontend/text/generation-module.ts';
-import { READABLE_TYPES } from '../files/blocks/block-formats.ts';
+import type { WeightQuantizer } from '../../frontend/text/weight-quantizer.ts';
+import { blockFormat, READABLE_TYPES } from '../files/blocks/block-formats.ts';
 import { decodeElements } from '../files/blocks/decode-elements.ts';
 import type { StoredTensor } from '../files/stored-tensor.ts';
 import type { Architecture } from './architecture.ts';
@@ -10,8 +11,9 @@ import type { DecoderConfig } from './decoder-config.ts';
 import { decoderModule } from './decoder-module.ts';
 import { DecoderWeights } from './decoder-weights.ts';
 import { halvedPairs } from './halved-pairs.ts';
+import { quantizedMatrix } from './parts/quantized-matrix.ts';
 import { readMatrix } from './parts/weight.ts';
-import { HEAD, sharedTensors, type TensorSpec } from './tensor-spec.ts';
+import { EMBEDDING, HEAD, sharedTensors, type TensorSpec } from './tensor-spec.ts';
 
 /** Reads the bytes of a stored tensor: a part of a file, of which nothing else is needed. */
 export type TensorReader = (tensor: StoredTensor) => Uint8Array | Promise<Uint8Array>;
@@ -29,6 +31,13 @@ export interface DecoderFileOptions {
   readonly where: string;
   /** What is known to be lacking before weights are looked at. */
   readonly problems: readonly string[];
+}
+
+interface ReadTensor {
+  readonly tensor: StoredTensor;
+  /** Its bytes. */
+  readonly stored: Uint8Array;
+  readonly quantizer: WeightQuantizer | undefined;
 }
 
 /** A decoder in a model file, of which the head is read and found to be one that Weft has. */
@@ -77,10 +86,15 @@ export class DecoderFile {
     );
   }
 
-  /** Reads all weights, one after the other, into the module of {@link decoderModule}, for `generationModule`. */
-  async load(read: TensorReader): Promise<Decoder> {
+  /**
+   * Reads all weights, one after the other, into the module of {@link decoderModule}, for `generationModule`. A quantizer
+   * rounds the matrices that are no blocks of codes yet.
+   */
+  async load(read: TensorReader, quantizer?: WeightQuantizer): Promise<Decoder> {
     const weights = new DecoderWeights();
-    for (const tensor of this.tensors) this.#add(weights, tensor, await read(tensor));
+    for (const tensor of this.tensors) {
+      this.#add(weights, { tensor, stored: await read(tensor), quantizer });
+    }
     const { vocabulary, layers, keyHeads, headWidth } = this.config;
     const caches = Array.from(
       { length: 2 * layers },
@@ -90,7 +104,7 @@ export class DecoderFile {
     return { module, vocabulary, caches };
   }
 
-  #add(weights: DecoderWeights, tensor: StoredTensor, stored: Uint8Array): void {
+  #add(weights: DecoderWeights, { tensor, stored, quantizer }: ReadTensor): void {
     const spec = this.#weights.get(tensor);
     if (spec === undefined) throw new Error(`internal: no weight is ${tensor.name}`);
     const { name, shape, pairedHeads } = spec;
@@ -101,7 +115,14 @@ export class DecoderFile {
     const { type } = tensor;
     const where = `${this.#where}, ${tensor.name}`;
     if (columns !== undefined) {
-      weights.addMatrix(name, readMatrix(bytes, { rows, columns, type, where }));
+      const matrix = { rows, columns, type, where };
+      const isVocabulary = name === EMBEDDING || name === HEAD;
+      weights.addMatrix(
+        name,
+        quantizer === undefined || blockFormat(type) !== undefined
+          ? readMatrix(bytes, matrix)
+          : quantizedMatrix(bytes, matrix, { name: tensor.name, isVocabulary, quantizer }),
+      );
       return;
     }
     const values = decodeElements(bytes, { type, count: rows, where });

@@ -10,6 +10,7 @@ import {
   compileOnnxDecoder,
   type CompileTextOptions,
 } from '../../frontend/text/compile-text.ts';
+import { type Quantization, WeightQuantizer } from '../../frontend/text/weight-quantizer.ts';
 import { type ModelFiles, openModelFile } from '../open-model-file.ts';
 
 /** The files of a model, as whoever compiles it has them. */
@@ -25,6 +26,7 @@ export interface WeightFiles extends ModelFiles {
 export interface CompileFilesOptions extends CompileTextOptions {
   readonly compileLimits: CompileLimits | undefined;
   readonly contextLength?: number | undefined;
+  readonly quantize?: Quantization | undefined;
   /** Hears of the bytes of weights. */
   readonly onDownload?: ((loaded: number, total: number) => void) | undefined;
 }
@@ -37,7 +39,8 @@ export function compileTextFiles(
   files: WeightFiles,
   options: CompileFilesOptions,
 ): Promise<Assembled> {
-  const { signal, onDownload } = options;
+  const { signal, onDownload, quantize } = options;
+  const quantizer = quantize && new WeightQuantizer(quantize);
   const newCounter: NewCounter = (total) => {
     let loaded = 0;
     onDownload?.(loaded, total);
@@ -48,8 +51,8 @@ export function compileTextFiles(
     };
   };
   return /\.onnx$/i.test(files.name)
-    ? compileOnnx(files, options, newCounter)
-    : compileDecoderFile(files, options, newCounter);
+    ? compileOnnx(files, { ...options, quantizer }, newCounter)
+    : compileDecoderFile(files, { ...options, quantizer }, newCounter);
 }
 
 /** Gives what counts bytes and says how many there are of so many. */
@@ -64,7 +67,7 @@ async function compileDecoderFile(
   const file = await openModelFile(files.name, files, { contextLength });
   const weightBytes = file.decoder.tensors.reduce((sum, { byteLength = 0 }) => sum + byteLength, 0);
   await files.readWeights(newCounter(weightBytes));
-  return compileDecoder(await file.load(), { ...options, weightBytes });
+  return compileDecoder(await file.load(options.quantizer), { ...options, weightBytes });
 }
 
 /** The bytes of a head that are looked at first, and the most. */
