@@ -1,4 +1,3 @@
-import type { BPE as BytePairs } from '@huggingface/tokenizers';
 import { FormatError } from '../core/errors.ts';
 
 /** Turns text into tokens and back, as a model's `tokenizer.json` says. */
@@ -26,7 +25,7 @@ export async function openTokenizer({ tokenizer, config }: TokenizerFiles): Prom
   try {
     own = new Tokenizer(tokenizer, config);
     const sizes = rankSizes(tokenizer);
-    if (sizes !== undefined && own.model instanceof BPE) shareRanks(own.model, sizes);
+    if (sizes !== undefined && own.model instanceof BPE) shareRanks(own.model.bpe_ranks, sizes);
   } catch (cause) {
     const got = cause instanceof Error ? cause.message : String(cause);
     const expected = 'a tokenizer that @huggingface/tokenizers reads';
@@ -47,12 +46,13 @@ function rankSizes(tokenizer: object): readonly number[] | undefined {
 }
 
 /** Gives so many pairs in a row one rank; of those the package joins the leftmost first. */
-function shareRanks(
-  { merges, bpe_ranks: ranks }: InstanceType<typeof BytePairs>,
-  sizes: readonly number[],
-): void {
-  let at = 0;
+function shareRanks(ranks: Map<string, number>, sizes: readonly number[]): void {
+  // They stand there in the order of the file, and stay where they are.
+  const pairs = ranks.keys();
   for (const [rank, size] of sizes.entries()) {
-    for (const end = at + size; at < end; at++) ranks.set(JSON.stringify(merges[at]), rank);
+    for (let i = 0; i < size; i++) {
+      const pair = pairs.next();
+      if (pair.done !== true) ranks.set(pair.value, rank);
+    }
   }
 }

@@ -17,7 +17,8 @@ export interface ScoredMerges {
  */
 export function scoredMerges({ tokens, scores }: GgufVocabulary): ScoredMerges {
   const known = new Set(tokens);
-  const canOccur = (part: string): boolean => known.has(part) || Array.from(part).length === 1;
+  const canOccur = (part: string): boolean =>
+    part.length === 1 || known.has(part) || (part.length === 2 && isPair(part, 0));
   const order = tokens.map((_, id) => id).toSorted((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0));
   const merges: [string, string][] = [];
   const rankSizes: number[] = [];
@@ -28,7 +29,7 @@ export function scoredMerges({ tokens, scores }: GgufVocabulary): ScoredMerges {
     const before = merges.length;
     for (let at = 1; at < token.length; at++) {
       // Not within a character of two UTF-16 units.
-      if ((token.codePointAt(at - 1) ?? 0) > 0xffff) continue;
+      if (isPair(token, at - 1)) continue;
       const [left, right] = [token.slice(0, at), token.slice(at)];
       if (canOccur(left) && canOccur(right)) merges.push([left, right]);
     }
@@ -40,3 +41,6 @@ export function scoredMerges({ tokens, scores }: GgufVocabulary): ScoredMerges {
   }
   return { merges, rankSizes };
 }
+
+/** Whether a character of two UTF-16 units stands there. */
+const isPair = (text: string, at: number): boolean => (text.codePointAt(at) ?? 0) > 0xffff;
