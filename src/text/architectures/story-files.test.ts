@@ -1,21 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
 import { STORY_SIZES } from '../../../scripts/train/stories/story-network.ts';
 import { StoryReader } from '../../../scripts/train/stories/story-reader.ts';
-import { decodeFloat16 } from '../../core/float16-arrays.ts';
-import { readMessage } from '../../frontend/onnx/protobuf/read-message.ts';
-import { tensorFromProto } from '../../frontend/onnx/protobuf/read-tensor.ts';
 import { createWasmDevice } from '../../device/wasm/wasm-device.ts';
 import { DecodeRunner, loadFrom } from './testing/decode-runner.ts';
-import { decoderOf, type TestedDecoder } from './testing/decoder-files.ts';
 import { fromGguf, fromSafetensors, type OpenedFile, worst } from './testing/expect-reference.ts';
-import { referenceLogits, type TestedConfig } from './testing/reference-decoder.ts';
+import { referenceLogits } from './testing/reference-decoder.ts';
+import { STORY_CONFIG, storyDecoder, storyOnnx } from './testing/story-decoder.ts';
 
-const read = (name: string): Buffer =>
-  readFileSync(new URL(`../../../public/models/stories/${name}`, import.meta.url));
-
-const ONNX = read('onnx/model_fp16.onnx');
-const CONFIG = JSON.parse(read('config.json').toString()) as TestedConfig;
+const CONFIG = STORY_CONFIG;
 
 /** A prompt and how it goes on, and a shorter one. */
 const ROWS = [
@@ -23,26 +15,6 @@ const ROWS = [
   Array.from({ length: 14 }, (_, i) => (i * 101 + 60) % 512),
 ];
 const PROMPTS = [18, 8];
-
-/** The story model, its weights under the names and in the layout of transformers. */
-function storyDecoder(): TestedDecoder {
-  const { graph } = readMessage('ModelProto', ONNX);
-  const initializers = new Map((graph?.initializer ?? []).map((proto) => [proto.name, proto]));
-  const { num_hidden_layers: layers } = CONFIG;
-  const onnxName = (name: string): string =>
-    name === 'model.norm.weight'
-      ? `model.layers.${layers}.final_norm_layernorm.weight`
-      : name.replace('self_attn', 'attn').replace(/_proj\.weight$/, '_proj.MatMul.weight');
-  const elements = (name: string, [rows = 1, columns = 1]: readonly number[]): Float32Array => {
-    const proto = initializers.get(onnxName(name));
-    if (proto === undefined) throw new Error(`no initializer ${onnxName(name)}`);
-    const values = decodeFloat16(tensorFromProto(proto, name).data as Uint16Array);
-    // ONNX multiplies by matrices [inputs, outputs].
-    if (!name.includes('_proj')) return values;
-    return values.map((_, i) => values[(i % columns) * rows + Math.floor(i / columns)] ?? 0);
-  };
-  return decoderOf(CONFIG, elements, () => 'F16');
-}
 
 const decoder = storyDecoder();
 
@@ -70,7 +42,7 @@ beforeAll(async () => {
 });
 
 test('the story model as GGUF computes what the ONNX model does, but for its float16', async () => {
-  const reader = await StoryReader.open(ONNX, STORY_SIZES);
+  const reader = await StoryReader.open(storyOnnx(), STORY_SIZES);
   for (const [row, tokens] of ROWS.entries()) {
     const { logits: all } = await reader.read([tokens]);
     const { vocabulary } = STORY_SIZES;

@@ -1,7 +1,6 @@
 import { seededRandom } from '../../../core/random.ts';
 import { decodeElements } from '../../files/blocks/decode-elements.ts';
-import { blockFormat } from '../../files/blocks/block-formats.ts';
-import { encodeElements, randomBlocks } from '../../files/testing/encode-elements.ts';
+import { encodeElements } from '../../files/testing/encode-elements.ts';
 import {
   type WrittenTensor,
   type WrittenValue,
@@ -76,10 +75,7 @@ export function decoderOf(
   const tensors = [...weightShapes(config)].map(([name, shape]): TestedTensor => {
     const given = elements(name, shape);
     const type = shape.length === 1 ? 'F32' : typeOf(name);
-    const isEncoded = blockFormat(type) === undefined || ['Q4_0', 'Q8_0'].includes(type);
-    const bytes = isEncoded
-      ? encodeElements(type, given)
-      : randomBlocks(type, given.length, { seed: name.length, size: 0.0004 });
+    const bytes = encodeElements(type, given);
     const values = decodeElements(bytes, { type, count: given.length, where: name });
     return { name, shape, type, bytes, values };
   });

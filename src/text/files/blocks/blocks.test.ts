@@ -115,6 +115,10 @@ describe('elements that are encoded come back', () => {
     ['BF16', 2 ** -8],
     ['Q8_0', 1 / 250],
     ['Q4_0', 1 / 7.9],
+    ['Q4_K', 1 / 11],
+    ['Q5_K', 1 / 22],
+    ['Q6_K', 1 / 45],
+    ['MXFP4', 1 / 8],
   ])('within the steps of %s', (type, step) => {
     const back = decoded(encodeElements(type, values), type, 256);
     const worst = back.reduce((most, x, i) => Math.max(most, Math.abs(x - (values[i] ?? 0))), 0);

@@ -3,11 +3,14 @@ import { numberToFloat16 } from '../../../core/float16.ts';
 import { seededRandom } from '../../../core/random.ts';
 import { numberToSmallFloat } from '../../../core/small-floats.ts';
 import { blockFormat } from '../blocks/block-formats.ts';
+import { encodeKBlocks } from './encode-k-blocks.ts';
 
-/** Float32 elements as bytes of a type, each rounded to the nearest that it has. */
+/** Float32 elements as bytes of a type, each rounded to one that is near and that it has. */
 export function encodeElements(type: string, values: ArrayLike<number>): Uint8Array {
   const out = new ByteWriter();
   const all = Float32Array.from(values);
+  const inKBlocks = encodeKBlocks(type, all);
+  if (inKBlocks !== undefined) return inKBlocks;
   switch (type) {
     case 'F32':
       return new Uint8Array(all.buffer);
@@ -24,6 +27,9 @@ export function encodeElements(type: string, values: ArrayLike<number>): Uint8Ar
       return out.finish();
     case 'Q4_0':
       for (let i = 0; i < all.length; i += 32) encodeQ4(out, all.subarray(i, i + 32));
+      return out.finish();
+    case 'MXFP4':
+      for (let i = 0; i < all.length; i += 32) encodeMxfp4(out, all.subarray(i, i + 32));
       return out.finish();
     default:
       throw new Error(`no encoder of ${type}`);
@@ -48,6 +54,22 @@ function encodeQ4(out: ByteWriter, values: Float32Array): void {
   for (let i = 0; i < 16; i++) out.u8((codes[i] ?? 0) | ((codes[i + 16] ?? 0) << 4));
 }
 
+/** The magnitudes of float4e2m1 by their bits. */
+const FLOAT4 = [0, 0.5, 1, 1.5, 2, 3, 4, 6];
+
+/** A power of two as scale, the least with which the largest element is still one. */
+function encodeMxfp4(out: ByteWriter, values: Float32Array): void {
+  const most = values.reduce((far, x) => Math.max(far, Math.abs(x)), 0);
+  const exponent = most === 0 ? 0 : Math.max(2, Math.ceil(Math.log2(most / 6)) + 127);
+  out.u8(exponent);
+  const codes = Array.from(values, (x) => {
+    const size = Math.abs(x) / 2 ** (exponent - 127);
+    const distances = FLOAT4.map((value) => Math.abs(value - size));
+    return distances.indexOf(Math.min(...distances)) | (x < 0 ? 8 : 0);
+  });
+  for (let i = 0; i < 16; i++) out.u8((codes[i] ?? 0) | ((codes[i + 16] ?? 0) << 4));
+}
+
 /** Where blocks have their float16 scales. */
 const SCALES_AT: Readonly<Record<string, readonly number[]>> = {
   Q4_0: [0],
@@ -58,7 +80,7 @@ const SCALES_AT: Readonly<Record<string, readonly number[]>> = {
   MXFP4: [],
 };
 
-/** Blocks of random codes and scales, for formats that nothing here encodes. Elements are of the order of `size`. */
+/** Blocks of random codes and scales: all that a file may hold, not only what an encoder writes. Elements are of the order of `size`. */
 export function randomBlocks(type: string, count: number, { seed = 1, size = 1 } = {}): Uint8Array {
   const format = blockFormat(type);
   if (format === undefined) throw new Error(`no blocks of ${type}`);
