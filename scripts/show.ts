@@ -12,6 +12,7 @@ const SHOWS: Readonly<
   language: () => import('./show/language.ts'),
   gradients: () => import('./show/gradients.ts'),
   train: () => import('./show/train.ts'),
+  text: () => import('./show/text.ts'),
 };
 
 /** `npm run show -- NAME [WORD …]`. */

@@ -1,0 +1,70 @@
+import { compile } from '../../../../src/compiler/compile.ts';
+import { generationModule } from '../../../../src/frontend/text/generation-module.ts';
+import { folderFiles } from '../../../../src/text/gguf-folder.ts';
+import { openModelFile } from '../../../../src/text/open-model-file.ts';
+import { TextModel } from '../../../../src/text/text-model.ts';
+import type { Completion } from './in-page.ts';
+import type { PeerToken } from './peer-package.ts';
+
+/** A GGUF file as Weft runs it: nothing but the file, on the wasm device. */
+export async function openGgufModel(bytes: Uint8Array): Promise<TextModel> {
+  const read = (_: string, begin: number, end: number) => Promise.resolve(bytes.slice(begin, end));
+  const file = await openModelFile('model.gguf', { read });
+  const folder = file.folder();
+  if (folder === undefined) throw new Error('a file without a tokenizer');
+  const executable = compile(generationModule(await file.load())).toBytes();
+  const files = folderFiles(folder);
+  const encoder = new TextEncoder();
+  return TextModel.load(
+    (name) => {
+      const text = files.get(name);
+      if (name === 'model.weft') return Promise.resolve(executable);
+      return Promise.resolve(text === undefined ? undefined : encoder.encode(text));
+    },
+    { device: 'wasm', worker: false },
+  );
+}
+
+/** How our likeliest tokens compare with those of a text that somebody else wrote. */
+export interface Following {
+  readonly positions: number;
+  /** How much likelier the text's token is than the next one, where ours is another: differences of logits. */
+  readonly gaps: readonly number[];
+  /** Positions whose two likeliest logits lie at least so far apart as was asked for. */
+  readonly sure: number;
+  /** Different tokens of a text. */
+  readonly distinct: number;
+}
+
+/** Generates along the text: where our token is another than the text's, the text's is taken and we go on behind it. */
+export async function follow(
+  model: TextModel,
+  prompt: string,
+  { tokens, ends }: Completion,
+  sureGap: number,
+): Promise<Following> {
+  const start = model.tokenizer.encode(prompt);
+  const ids = tokens.map(({ id }) => id);
+  const gaps: number[] = [];
+  const logitBias = Object.fromEntries(ends.map((id) => [id, -1e9]));
+  for (let at = 0; at < ids.length; ) {
+    const text = [...start, ...ids.slice(0, at)];
+    const maxTokens = ids.length - at;
+    const generation = model.generate(text, { temperature: 0, maxTokens, logitBias });
+    for await (const { id } of generation.tokens()) {
+      if (id < 0) continue;
+      const token = tokens[at++];
+      if (token === undefined || token.id === id) continue;
+      gaps.push(gapOf(token, ends));
+      break;
+    }
+  }
+  const sure = tokens.filter((token) => gapOf(token, ends) >= sureGap).length;
+  return { positions: ids.length, gaps, sure, distinct: new Set(ids).size };
+}
+
+/** Between the two likeliest tokens, without those that end a text. */
+function gapOf({ top_logprobs: top }: PeerToken, ends: readonly number[]): number {
+  const [first, second] = top.filter(({ id }) => !ends.includes(id));
+  return (first?.logprob ?? 0) - (second?.logprob ?? Number.NEGATIVE_INFINITY);
+}

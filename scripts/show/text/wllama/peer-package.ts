@@ -1,0 +1,40 @@
+/** A token and the logarithm of its probability, as the server of llama.cpp tells them. */
+export interface PeerLogprob {
+  readonly id: number;
+  readonly logprob: number;
+}
+
+/** A token that was generated, with the likeliest ones in its place. */
+export interface PeerToken extends PeerLogprob {
+  readonly top_logprobs: readonly PeerLogprob[];
+}
+
+/** The answer to a request, of which this is read. */
+export interface PeerAnswer {
+  readonly choices: readonly { readonly logprobs: { readonly content: readonly PeerToken[] } }[];
+  readonly usage: { readonly prompt_tokens: number };
+}
+
+/** What is used of @wllama/wllama 3. */
+export interface Wllama {
+  loadModel(files: readonly Blob[], options: object): Promise<void>;
+  getLoadedContextInfo(): { readonly list_tokens_eog: readonly number[] };
+  createCompletion(options: object): Promise<PeerAnswer>;
+  createChatCompletion(options: object): Promise<PeerAnswer>;
+  exit(): Promise<void>;
+}
+
+/** What is used of @wllama/wllama 2, whose successor has no such call. */
+export interface TokenWllama {
+  loadModel(files: readonly Blob[], options: object): Promise<void>;
+  tokenize(text: string, special: boolean): Promise<ArrayLike<number>>;
+  exit(): Promise<void>;
+}
+
+/** The constructor that either package exports. */
+export interface PeerModule<Peer> {
+  readonly Wllama: new (
+    files: Readonly<Record<string, string>>,
+    options: { readonly suppressNativeLog: boolean },
+  ) => Peer;
+}
