@@ -3,6 +3,7 @@ import { parseModule } from '../../compiler/ir/parse.ts';
 import { formatDim } from '../../core/dim.ts';
 import { internalError } from '../../core/errors.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
+import { countOnDevice } from './count-on-device.ts';
 import { gumbelNoise } from './gumbel-noise.ts';
 import { weightsFingerprint } from './weights-fingerprint.ts';
 import {
@@ -65,11 +66,11 @@ export function generationModule({ module, vocabulary, caches }: Decoder): Modul
   if (shared !== undefined && shared !== 'decode') {
     throw internalError(`a decoder has a function "${shared}" of its own`);
   }
-  return {
+  return countOnDevice({
     functions,
     types: new Map([...written.types, ...module.types]),
     metadata: module.metadata,
-  };
+  });
 }
 
 const asPrivate = (fn: FunctionExpr): FunctionExpr => ({
@@ -149,9 +150,9 @@ private def @penalized(%logits: ${rows('float32')}, %settings: ${tensor(['b', `$
 }
 
 private def @masked(%logits: ${rows('float32')}, %allowed: ${tensor(['b', `${words}`], 'uint32')}) -> ${rows('float32')} {
-  %tokens = arange(start=[0], size=[${V}]);
-  %words = gather(%allowed, div(%tokens, 32i64), axis=1);
-  %bits = shift_right(%words, cast(mod(%tokens, 32i64), to="uint32"));
+  %tokens = cast(arange(start=[0], size=[${V}]), to="int32");
+  %words = gather(%allowed, div(%tokens, 32), axis=1);
+  %bits = shift_right(%words, cast(mod(%tokens, 32), to="uint32"));
   where(equal(bitwise_and(%bits, 1u), 1u), %logits, -1e30f)
 }
 
