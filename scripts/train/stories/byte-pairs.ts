@@ -9,6 +9,9 @@ const PIECES = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+
 /** The letter that stands for each byte in `tokenizer.json`: visible ones for themselves. */
 const LETTERS: readonly string[] = byteLetters();
 
+/** The letter of a space. */
+const SPACE = LETTERS[0x20] ?? '';
+
 function byteLetters(): string[] {
   let next = 256;
   return Array.from({ length: 256 }, (_, byte) => {
@@ -62,6 +65,14 @@ export class BytePairs {
       best = Math.min(best, this.#ranks.get(`${parts[i - 1]} ${parts[i]}`) ?? Infinity);
     }
     return this.merges[best];
+  }
+
+  /** Pairs of tokens that spell the same without and with a space before it. */
+  spellings(): (readonly [bare: number, spaced: number])[] {
+    return this.tokens.flatMap((token, bare) => {
+      const spaced = this.#ids.get(`${SPACE}${token}`);
+      return spaced === undefined ? [] : [[bare, spaced] as const];
+    });
   }
 
   /** The text of tokens; special tokens leave nothing. */

@@ -1,7 +1,7 @@
 import { Tensor } from '../../../src/client/index.ts';
 import { seededRandom } from '../../../src/core/random.ts';
 import { type BytePairs, END } from './byte-pairs.ts';
-import { type Story, storyText, writeStory } from './story-grammar.ts';
+import { type CastSizes, type Range, type Story, storyText, writeStory } from './story-grammar.ts';
 
 /** Stories of this many of 16 hashes are never trained on. */
 const HELD_OUT = 1;
@@ -19,27 +19,42 @@ export function isHeldOut({ events }: Story): boolean {
   return (hash >>> 0) % HASHES < HELD_OUT;
 }
 
-/** Sentences of the shortest story, and of the longest. */
-const SENTENCES = { least: 2, most: 7 };
+/** Sentences of a story. */
+const SENTENCES: Range = [2, 7];
 const QUESTIONS = 6;
 
-/** Stories of up to `most` sentences and up to 6 questions, one after the other, of one side of the split. */
+/** How stories are drawn: some as it says, the others ordinary ones. */
+export interface StoryMix {
+  /** The part of all stories that are as it says, from 0 to 1. */
+  readonly share: number;
+  /** Their sentences; 2 to 7 where it is left out. */
+  readonly sentences?: Range;
+  /** How many take part; few of all where it is left out. */
+  readonly cast?: CastSizes;
+  /** Whether each of their sentences tells of one person by name. */
+  readonly isPlain?: boolean;
+}
+
+/** Stories of up to 6 questions, one after the other, of one side of the split. */
 export class StorySource {
   readonly #random: () => number;
   readonly #side: Side;
-  readonly #most: number;
+  readonly #mix: StoryMix;
 
-  constructor(seed: number, side: Side, most = SENTENCES.most) {
+  constructor(seed: number, side: Side, mix: StoryMix = { share: 0 }) {
     this.#random = seededRandom(seed);
     this.#side = side;
-    this.#most = most;
+    this.#mix = mix;
   }
 
   next(): Story {
     for (;;) {
-      const choices = this.#most - SENTENCES.least + 1;
-      const sentences = SENTENCES.least + Math.floor(this.#random() * choices);
-      const story = writeStory(this.#random, { sentences, questions: QUESTIONS });
+      // Where all are ordinary nothing is drawn for the others: the stories of tests stay the same.
+      const { share, ...mix } = this.#mix;
+      const isOrdinary = share === 0 || this.#random() >= share;
+      const { sentences: [least, most] = SENTENCES, ...plan } = isOrdinary ? {} : mix;
+      const sentences = least + Math.floor(this.#random() * (most - least + 1));
+      const story = writeStory(this.#random, { sentences, questions: QUESTIONS, ...plan });
       if (isHeldOut(story) === (this.#side === 'held out')) return story;
     }
   }
@@ -62,8 +77,8 @@ export interface BatchOptions {
   readonly pairs: BytePairs;
   readonly seed: number;
   readonly side?: Side;
-  /** Sentences of the longest story. */
-  readonly most?: number;
+  /** Ordinary stories where it is left out. */
+  readonly mix?: StoryMix;
 }
 
 export interface BatchShape {
@@ -108,9 +123,9 @@ function encodeStory(story: Story, pairs: BytePairs): Encoded {
 /** The batch of a step: the same for the same seed, step and tokenizer. */
 export function storyBatch(
   { rows, length }: BatchShape,
-  { pairs, seed, side = 'training', most }: BatchOptions,
+  { pairs, seed, side = 'training', mix }: BatchOptions,
 ): StoryBatch {
-  const source = new StorySource(seed, side, most);
+  const source = new StorySource(seed, side, mix);
   const next = (): Encoded => {
     for (;;) {
       const encoded = encodeStory(source.next(), pairs);

@@ -12,6 +12,18 @@ describe('the grammar of stories', () => {
     }
   });
 
+  test('tells of single people by name where stories are to be plain, of as many as it is told', () => {
+    const random = seededRandom(4);
+    const cast = { people: [3, 4], places: [4, 6], objects: [2, 3] } as const;
+    for (let i = 0; i < 100; i++) {
+      const story = writeStory(random, { sentences: 5, questions: 6, cast, isPlain: true });
+      expect(parseStory(storyText(story))).toEqual({ story });
+      expect(story.events).not.toMatch(/\b(He|She|They|and|were)\b/);
+      const names = new Set(story.events.match(/\b[A-Z]\w+/g));
+      expect(names.size).toBeLessThanOrEqual(4);
+    }
+  });
+
   test.each([
     [
       'a verb that does not agree',
@@ -70,6 +82,15 @@ describe('the grammar of stories', () => {
     ]) {
       expect(parseStory(`${events}\n${answer}`).reason).toBeUndefined();
     }
+  });
+
+  test('gives the tests the same stories whatever training asks for', () => {
+    expect(new StorySource(5, 'held out').next().events).toBe(
+      'Anna grabbed the pear. She grabbed the coin. Tom and Ben hurried to the kitchen. Tom ran to the library.',
+    );
+    const mix = { share: 1, sentences: [3, 3], isPlain: true } as const;
+    const source = new StorySource(5, 'training', mix);
+    for (let i = 0; i < 20; i++) expect(source.next().events.split('. ').length).toBe(3);
   });
 
   test('tells training and test stories apart by what happens in them', () => {

@@ -23,20 +23,41 @@ type Words = Readonly<Record<string, readonly string[]>>;
 
 const PROPOSALS = 40;
 
-/**
- * Writes a story of `sentences` events and at most `questions` questions about it. Few people,
- * places and objects take part, so that they meet.
- */
+/** The least and the most of something, both of which occur. */
+export type Range = readonly [least: number, most: number];
+
+/** How many people, places and objects a story has. */
+export interface CastSizes {
+  readonly people: Range;
+  readonly places: Range;
+  readonly objects: Range;
+}
+
+/** Few, so that they meet. */
+const FEW: CastSizes = { people: [2, 4], places: [2, 3], objects: [1, 3] };
+
+export interface StoryPlan {
+  readonly sentences: number;
+  /** How often a question is drawn; equal ones are asked once. */
+  readonly questions: number;
+  /** Few of all where it is left out. */
+  readonly cast?: CastSizes;
+  /** Whether each sentence tells of one person by name; left out, of two or by a pronoun too. */
+  readonly isPlain?: boolean;
+}
+
+/** Writes a story. */
 export function writeStory(
   random: Random,
-  { sentences, questions }: { readonly sentences: number; readonly questions: number },
+  { sentences, questions, cast: sizes = FEW, isPlain = false }: StoryPlan,
 ): Story {
   for (;;) {
-    const cast = chooseCast(random);
+    const cast = chooseCast(sizes, random);
     const world = new StoryWorld();
-    const told = Array.from({ length: sentences }, () => write(EVENTS, { cast, world, random }));
+    const scene = { cast, world, random, isPlain };
+    const told = Array.from({ length: sentences }, () => write(EVENTS, scene));
     const asked = new Set<string>();
-    for (let i = 0; i < questions; i++) asked.add(write(QUESTIONS, { cast, world, random }) ?? '');
+    for (let i = 0; i < questions; i++) asked.add(write(QUESTIONS, scene) ?? '');
     asked.delete('');
     if (asked.size > 0 && !told.includes(undefined)) {
       return { events: told.join(' '), questions: [...asked].map(splitQuestion) };
@@ -49,13 +70,13 @@ function splitQuestion(text: string): QuestionText {
   return { question: text.slice(0, end), answer: text.slice(end) };
 }
 
-function chooseCast(random: Random): Words {
-  const people = choose(NAMES, 2 + Math.floor(random() * 3), random);
+function chooseCast({ people, places, objects }: CastSizes, random: Random): Words {
+  const count = ([least, most]: Range): number => least + Math.floor(random() * (most - least + 1));
   return {
     ...STORY_WORDS,
-    person: people,
-    place: choose(STORY_WORDS.place, 2 + Math.floor(random() * 2), random),
-    object: choose(STORY_WORDS.object, 1 + Math.floor(random() * 3), random),
+    person: choose(NAMES, count(people), random),
+    place: choose(STORY_WORDS.place, count(places), random),
+    object: choose(STORY_WORDS.object, count(objects), random),
     container: choose(STORY_WORDS.container, 2, random),
   };
 }
@@ -70,14 +91,19 @@ function choose(words: readonly string[], count: number, random: Random): string
 const pick = <T>(from: readonly T[], random: Random): T | undefined =>
   from[Math.floor(random() * from.length)];
 
+interface Scene {
+  readonly cast: Words;
+  readonly world: StoryWorld;
+  readonly random: Random;
+  readonly isPlain: boolean;
+}
+
 /** Proposes sentences until one holds, says it of the world, and gives its text. */
-function write(
-  forms: readonly SentenceForm[],
-  { cast, world, random }: { cast: Words; world: StoryWorld; random: Random },
-): string | undefined {
+function write(forms: readonly SentenceForm[], scene: Scene): string | undefined {
+  const { cast, world, random } = scene;
   for (let i = 0; i < PROPOSALS; i++) {
     const form = pickForm(forms, random);
-    const subject = proposeSubject(world, cast, random);
+    const subject = proposeSubject(scene);
     const text = form.text.replaceAll(/\{(\w+)\}/g, (_, slot: string) =>
       slot === 'subject' ? subject : (pick(cast[slot] ?? [], random) ?? ''),
     );
@@ -94,7 +120,8 @@ function pickForm(forms: readonly SentenceForm[], random: Random): SentenceForm 
 }
 
 /** Sometimes a pronoun for the people of the last sentence, else one name, rarely two. */
-function proposeSubject(world: StoryWorld, { person = [] }: Words, random: Random): string {
+function proposeSubject({ cast: { person = [] }, world, random, isPlain }: Scene): string {
+  if (isPlain) return pick(person, random) ?? '';
   if (world.focus.length > 0 && random() < 0.3) return pronounOf(world.focus);
   return choose(person, random() < 0.15 ? 2 : 1, random).join(' and ');
 }

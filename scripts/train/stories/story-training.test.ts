@@ -31,7 +31,7 @@ async function train(trainer: Trainer, until: number): Promise<number[]> {
 }
 
 const open = (seed: number): Promise<Trainer> =>
-  openStoryTrainer(SIZES, { ...SHAPE, seed, threads: 1 });
+  openStoryTrainer(SIZES, { ...SHAPE, seed, spellings: pairs.spellings(), threads: 1 });
 
 test('a story model learns, is stored and goes on to the same bits, and its ONNX says the same', async () => {
   const straight = await open(1);
