@@ -4,6 +4,8 @@ import { Checks } from './text/checks.ts';
 const PARTS: Readonly<
   Record<string, () => Promise<{ show(checks: Checks, words: readonly string[]): Promise<void> }>>
 > = {
+  moved: () => import('./text/moved.ts'),
+  speculative: () => import('./text/speculative.ts'),
   wllama: () => import('./text/wllama.ts'),
 };
 

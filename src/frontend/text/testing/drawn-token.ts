@@ -17,6 +17,8 @@ export interface Draw {
   readonly isAllowed: (token: number) => boolean;
   readonly key: readonly [number, number];
   readonly position: number;
+  /** By how much scores may differ where rounding decides. Default: what float32 makes of sums and logarithms. */
+  readonly rounding?: number;
 }
 
 const WORDS: WordOperators<number> = {
@@ -27,7 +29,7 @@ const WORDS: WordOperators<number> = {
   shiftRight: (word, bits) => word >>> bits,
 };
 
-/** A token is as good as another one if their scores differ by less: float32 rounds sums and logarithms. */
+/** A token is as good as another one if their scores differ by less. */
 const ROUNDING = 2e-4;
 
 /**
@@ -69,7 +71,9 @@ export function drawnTokens(draw: Draw): number[] {
     total: item.score + (temperature > 0 ? gumbel(draw, item.token) : 0),
   }));
   const best = Math.max(...noisy.filter(({ isSure }) => isSure).map(({ total }) => total));
-  const margin = temperature > 0 ? ROUNDING * Math.max(1, Math.abs(best) / 10) : 0;
+  const { rounding = ROUNDING } = draw;
+  const isRounded = temperature > 0 || draw.rounding !== undefined;
+  const margin = isRounded ? rounding * Math.max(1, Math.abs(best) / 10) : 0;
   return noisy.filter(({ total }) => total >= best - margin).map(({ token }) => token);
 }
 
