@@ -18,8 +18,10 @@ export function countOnDevice(module: Module): Module {
   });
 }
 
-const dtypeOf = (expr: Expr): string =>
-  expr.kind === 'call' ? String(expr.attributes['to']) : 'int32';
+function dtypeOf(expr: Expr): string {
+  const to = expr.kind === 'call' ? expr.attributes['to'] : undefined;
+  return typeof to === 'string' ? to : 'none';
+}
 
 const operatorCall = (expr: Expr | undefined, name: string): CallExpr | undefined => {
   const isCall = expr?.kind === 'call' && expr.callee.kind === 'operator';
