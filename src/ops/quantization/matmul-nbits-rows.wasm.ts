@@ -31,10 +31,11 @@ import { type Codes, zeroPoint, zeroStride } from './nbits-codes.wasm.ts';
 /** Of larger blocks sums of products by words might not fit 32 bits. */
 export const MOST_IN_BLOCK = 512;
 /**
- * The largest of a block's elements becomes as much, the others in proportion, which keeps all digits of float32 that count beside
- * it. The upper word of each is 2^14 at most, the lower one as well.
+ * The scale of a block is the power of two that is at most its largest element, times this: so elements become integers below 2^29,
+ * which has all digits of float32 that count beside the largest one. Upper words are 2^14 at most, and lower ones.
  */
-const LARGEST = 2 ** 29;
+const UNIT = 2 ** -28;
+const EXPONENT = 0x7f800000;
 /** Of smaller ones the inverse may be infinite; what such a block adds is 2^-97 at most, and is left out. */
 const LEAST_SCALE = 2 ** -126;
 const WORD = 2;
@@ -129,7 +130,7 @@ function wordsFunction(codes: Codes): WasmFunction {
         ...loop({ index: at, begin: first, end }, [
           set(most, apply('f32.max', most, apply('f32.abs', element))),
         ]),
-        set(scale, apply('f32.div', most, f32(LARGEST))),
+        set(scale, apply('f32.mul', powerOfTwo(most), f32(UNIT))),
         set(inverse, f32(0)),
         ...when(apply('f32.ge', scale, f32(LEAST_SCALE)), [
           set(inverse, apply('f32.div', f32(1), scale)),
@@ -155,6 +156,12 @@ function wordsFunction(codes: Codes): WasmFunction {
       ]),
     ],
   };
+}
+
+/** The power of two that is at most a number above 0; 0 and infinity as they are. */
+function powerOfTwo(x: Expression): Expression {
+  const exponent = apply('i32.and', apply('i32.reinterpret_f32', x), i32(EXPONENT));
+  return apply('f32.reinterpret_i32', exponent);
 }
 
 function acrossLanes(value: Expression): Expression {
