@@ -16,6 +16,7 @@ const DISCRETE = [
   'bitwise_or',
   'bitwise_xor',
   'bitwise_not',
+  'threefry',
   'shift_left',
   'shift_right',
 ];
