@@ -38,6 +38,13 @@ export class CacheMemory {
   }
 }
 
+interface HeldPlace {
+  /** Positions that there is room for. */
+  readonly capacity: number;
+  readonly memory: CacheMemory;
+  readonly bytes: number;
+}
+
 /** Caches that one or more texts hold. Who changes them while others hold them, too, gets a copy. */
 export class HeldCaches {
   /** Those that the last call gave. */
@@ -48,12 +55,22 @@ export class HeldCaches {
   readonly #bytes: number;
   #holders = 1;
 
-  /** Of caches for which `bytes` were taken. */
-  constructor(caches: Caches, capacity: number, memory: CacheMemory, bytes: number) {
+  private constructor(caches: Caches, { capacity, memory, bytes }: HeldPlace) {
     this.caches = caches;
     this.capacity = capacity;
     this.#memory = memory;
     this.#bytes = bytes;
+  }
+
+  /** What a call makes, for which the memory is taken before. */
+  static async make(place: HeldPlace, call: () => Promise<Caches>): Promise<HeldCaches> {
+    place.memory.take(place.bytes);
+    try {
+      return new HeldCaches(await call(), place);
+    } catch (error) {
+      place.memory.give(place.bytes);
+      throw error;
+    }
   }
 
   /** Whether nobody else holds them. */

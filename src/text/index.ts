@@ -24,5 +24,6 @@ export type { DraftModel } from './speculative-steps.ts';
 export type { TokenConstraint } from './steps.ts';
 export type { BatchPiece, TextBatch } from './text-batch.ts';
 export { Generation, type Usage } from './text-generation.ts';
-export { type Chat, type TextLoadOptions, TextModel } from './text-model.ts';
+export type { TextLoadOptions } from './load-options.ts';
+export { type Chat, TextModel } from './text-model.ts';
 export type { TextTokenizer } from './text-tokenizer.ts';

@@ -14,7 +14,8 @@ import { modelCache } from './index.ts';
 import { moveWeightsOutside } from './testing/move-weights-outside.ts';
 import { testModelBytes } from './testing/open-test-model.ts';
 import { storyFolder } from './testing/story-file.ts';
-import { TextModel, type TextLoadOptions } from './text-model.ts';
+import type { TextLoadOptions } from './load-options.ts';
+import { TextModel } from './text-model.ts';
 
 const CONFIG = {
   model_type: 'llama',

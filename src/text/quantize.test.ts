@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { ggufOf, randomDecoder, safetensorsOf } from './architectures/testing/decoder-files.ts';
 import { testModelBytes } from './testing/open-test-model.ts';
 import { storyFolder } from './testing/story-file.ts';
-import { TextModel, type TextLoadOptions } from './text-model.ts';
+import type { TextLoadOptions } from './load-options.ts';
+import { TextModel } from './text-model.ts';
 
 const CONFIG = {
   model_type: 'llama',

@@ -72,7 +72,7 @@ export function samplingOf(given: SamplingOptions, vocabulary: number): Sampling
   } = given;
   const isRandom = temperature > 0;
   const bias = biasOf(logitBias, vocabulary);
-  const isPenalized =
+  const hasPenalties =
     bias.size > 0 || repetitionPenalty !== 1 || presencePenalty !== 0 || frequencyPenalty !== 0;
   const isFiltered = isRandom && (topK > 0 || topP < 1 || minP > 0);
   if (!Number.isInteger(topK)) {
@@ -91,7 +91,7 @@ export function samplingOf(given: SamplingOptions, vocabulary: number): Sampling
   };
   return {
     options:
-      (isPenalized ? OPTIONS.penalties : 0) +
+      (hasPenalties ? OPTIONS.penalties : 0) +
       (isFiltered ? OPTIONS.filters : 0) +
       (topK > 0 ? OPTIONS.topK : 0) +
       (topP < 1 ? OPTIONS.topP : 0) +
@@ -120,6 +120,9 @@ function keyOf(seed: number): [number, number] {
   const expected = 'an integer from 0 to 2^53 - 1';
   throw new UsageError({ where: 'seed', got: String(seed), expected });
 }
+
+/** Whether tokens of the text, or single ones, are drawn otherwise than others. */
+export const isPenalized = ({ options }: Sampling): boolean => (options & OPTIONS.penalties) !== 0;
 
 /** A seed that nobody chose: 53 random bits. */
 export function randomSeed(): number {

@@ -121,9 +121,8 @@ export class DraftGuesser implements Guesser {
     end: () => void,
   ) {
     this.#cache = cache;
-    const isPenalized = sampling.options % 2 === 1;
     // Penalties would need counts of their own; without them a guess is wrong a little more often.
-    const options = sampling.options - (isPenalized ? OPTIONS.penalties : 0);
+    const options = sampling.options & ~OPTIONS.penalties;
     this.#sampling = { ...sampling, options };
     this.#limits = limits;
     this.#end = end;

@@ -1,9 +1,15 @@
 import type { DeviceTensor } from '../client/device-tensor.ts';
 import { RuntimeError } from '../core/errors.ts';
 import { WORD_BITS } from '../core/text-layout.ts';
-import type { Sampling } from './sampling.ts';
+import { isPenalized, type Sampling } from './sampling.ts';
 import type { TextCache } from './text-cache.ts';
-import { type Drawn, type Penalties, readDrawn, type TextProgram } from './text-program.ts';
+import {
+  disposePenalties,
+  type Drawn,
+  type Penalties,
+  readDrawn,
+  type TextProgram,
+} from './text-program.ts';
 
 /** What may come next in a text, such as an automaton of a grammar. */
 export interface TokenConstraint {
@@ -66,14 +72,13 @@ export class TokenDrawer {
 
   /** Frees what penalties go by. */
   dispose(): void {
-    const { bias, seen, counts } = this.#penalties ?? {};
-    for (const tensor of [bias, seen, counts]) tensor?.dispose();
+    if (this.#penalties) disposePenalties(this.#penalties);
     this.#penalties = undefined;
   }
 
   async #held(): Promise<Penalties | undefined> {
     const { program, sampling, prompt, generated } = this.#order;
-    if (sampling.options % 2 === 0) return undefined;
+    if (!isPenalized(sampling)) return undefined;
     this.#penalties ??= await program.hold([{ bias: sampling.bias, prompt, generated }]);
     return this.#penalties;
   }

@@ -1,16 +1,17 @@
+import type { DeviceTensor } from '../client/device-tensor.ts';
 import { UsageError } from '../core/errors.ts';
-import type { CacheMemory } from './cache-memory.ts';
+import { type CacheMemory, HeldCaches } from './cache-memory.ts';
 import type { FinishReason } from './generation.ts';
-import type { Sampling } from './sampling.ts';
+import { isPenalized, type Sampling } from './sampling.ts';
 import type { StopStrings } from './stop-strings.ts';
 import type { StreamDecoder } from './stream-decoder.ts';
 import { requireRoom, roomFor } from './text-cache.ts';
 import {
-  type Begun,
+  type Blank,
   type Caches,
   disposeCaches,
+  disposePenalties,
   type Penalties,
-  type Reached,
   readDrawn,
   type TextProgram,
 } from './text-program.ts';
@@ -121,9 +122,10 @@ export class TextBatch implements AsyncIterable<BatchPiece> {
 /** Chunks of tokens of all rows. Rows that have ended go on, but nobody minds what with. */
 class BatchSteps {
   readonly #order: BatchOrder;
-  #reached: Reached | undefined;
+  #held: HeldCaches | undefined;
+  #logits: DeviceTensor | undefined;
   #penalties: Penalties | undefined;
-  #capacity = 0;
+  #blank: Blank | undefined;
   /** Tokens that were drawn of each row. */
   #drawn = 0;
   #ahead: Ahead | undefined;
@@ -134,120 +136,115 @@ class BatchSteps {
 
   /** The next tokens of each row, of which `left` are wanted. */
   async next(left: readonly number[]): Promise<readonly (readonly number[])[]> {
-    await this.#read();
-    const { begun, count } = this.#ahead ?? (await this.#begin(left));
+    this.#held ??= await this.#read();
+    const { drawn, count } = this.#ahead ?? (await this.#begin(this.#held, left));
     this.#ahead = undefined;
     const rest = left.map((most) => Math.max(most - count, 0));
     const { rows, context } = this.#order;
     const hasRoom = rows.every(
       ({ prompt }, row) => !rest[row] || prompt.length + this.#drawn < context,
     );
-    if (hasRoom && rest.some((most) => most > 0)) this.#ahead = await this.#begin(rest);
-    return (await readDrawn(begun.drawn)).map(({ ids }) => ids.slice(0, count));
+    if (hasRoom && rest.some((most) => most > 0)) {
+      this.#ahead = await this.#begin(this.#held, rest);
+    }
+    return (await readDrawn(drawn)).map(({ ids }) => ids.slice(0, count));
   }
 
   dispose(): void {
-    this.#ahead?.begun.drawn.dispose();
-    if (this.#reached) {
-      disposeCaches(this.#reached.caches);
-      this.#reached.logits.dispose();
-      this.#order.memory.give(this.#bytes());
-    }
-    this.#reached = undefined;
-    const { bias, seen, counts } = this.#penalties ?? {};
-    for (const tensor of [bias, seen, counts]) tensor?.dispose();
+    this.#ahead?.drawn.dispose();
+    this.#held?.release();
+    this.#logits?.dispose();
+    if (this.#penalties) disposePenalties(this.#penalties);
+    if (this.#blank) disposeCaches(this.#blank);
   }
 
   /** Reads all prompts, their last tokens in a step of their own: it gives the logits of all. */
-  async #read(): Promise<void> {
-    if (this.#reached) return;
+  async #read(): Promise<HeldCaches> {
     const { rows, program, context } = this.#order;
     const longest = Math.max(...rows.map(({ prompt }) => prompt.length));
     requireRoom(longest, context);
-    this.#capacity = Math.min(roomFor(longest, 0), context);
-    this.#order.memory.take(this.#bytes());
-    let caches: Caches | undefined;
+    const capacity = Math.min(roomFor(longest, 0), context);
+    const held = await this.#make(capacity, () => program.allocate(capacity, rows.length));
     try {
-      caches = await program.allocate(this.#capacity, rows.length);
       for (let begin = 0; begin < longest - 1; ) {
-        const room = program.readLength(longest - 1 - begin, this.#capacity - begin);
-        const own: Caches = caches;
-        const ends = rows.map(({ prompt }) => Math.min(begin, prompt.length - 1));
-        const parts = rows.map(({ prompt }) => prompt.slice(begin, -1).slice(0, room));
+        const room = program.readLength(longest - 1 - begin, capacity - begin);
         // A row that is read already writes where its last token comes.
+        const positions = rows.map(({ prompt }) => Math.min(begin, prompt.length - 1));
+        const parts = rows.map(({ prompt }) => prompt.slice(begin, -1).slice(0, room));
         const given = parts.map((part) => (part.length > 0 ? part : [0]));
-        const reached = await program.prefill(own, given, { positions: ends, room, isOwn: true });
+        const reached = await program.prefill(held.caches, given, { positions, room, isOwn: true });
         reached.logits.dispose();
-        caches = reached.caches;
+        held.caches = reached.caches;
         begin += room;
       }
-      this.#reached = await program.prefill(
-        caches,
-        rows.map(({ prompt }) => prompt.slice(-1)),
-        { positions: rows.map(({ prompt }) => prompt.length - 1), room: 1, isOwn: true },
-      );
+      const last = rows.map(({ prompt }) => prompt.slice(-1));
+      const positions = rows.map(({ prompt }) => prompt.length - 1);
+      const reached = await program.prefill(held.caches, last, { positions, room: 1, isOwn: true });
+      held.caches = reached.caches;
+      this.#logits = reached.logits;
+      return held;
     } catch (error) {
-      if (caches) disposeCaches(caches);
-      this.#order.memory.give(this.#bytes());
+      held.release();
       throw error;
     }
   }
 
-  async #begin(left: readonly number[]): Promise<Ahead> {
+  async #begin(read: HeldCaches, left: readonly number[]): Promise<Ahead> {
     const { rows, program, context } = this.#order;
     // Rows of which nothing is wanted stay where there is room.
     const positions = rows.map(
       ({ prompt }, row) => prompt.length + ((left[row] ?? 0) > 0 ? this.#drawn : 0),
     );
-    const running = positions.filter((_, row) => (left[row] ?? 0) > 0);
-    const furthest = Math.max(...running);
+    const furthest = Math.max(...positions.filter((_, row) => (left[row] ?? 0) > 0));
     const count = Math.max(1, Math.min(program.chunk, Math.max(...left), context - furthest));
-    await this.#makeRoom(furthest + count);
-    const { caches, logits } = this.#reached ?? {};
-    if (caches === undefined || logits === undefined) throw new Error('internal: nothing is read');
+    const held = await this.#withRoom(read, furthest + count);
+    const logits = this.#logits;
+    if (logits === undefined) throw new Error('internal: nothing is read');
     const samplings = rows.map(({ sampling }) => sampling);
-    if ((samplings[0]?.options ?? 0) % 2 === 1) {
+    if (samplings.some(isPenalized)) {
       this.#penalties ??= await program.hold(
         rows.map(({ sampling: { bias }, prompt }) => ({ bias, prompt, generated: [] })),
       );
     }
+    this.#blank ??= await program.blank(rows.length);
     const begun = await program.step({
-      caches,
+      caches: held.caches,
       logits,
       count,
-      positions: positions.map((position) => Math.min(position, this.#capacity - count)),
+      positions: positions.map((position) => Math.min(position, held.capacity - count)),
       samplings,
       penalties: this.#penalties,
       allowed: undefined,
       isOwn: true,
+      blank: this.#blank,
     });
     if (this.#penalties) this.#penalties = { ...this.#penalties, counts: begun.counts };
     else begun.counts.dispose();
-    this.#reached = begun;
+    held.caches = begun.caches;
+    this.#logits = begun.logits;
     this.#drawn += count;
-    return { begun, count };
+    return { drawn: begun.drawn, count };
   }
 
-  async #makeRoom(length: number): Promise<void> {
-    const { program, context, memory } = this.#order;
+  async #withRoom(held: HeldCaches, length: number): Promise<HeldCaches> {
+    const { program, context } = this.#order;
     requireRoom(length, context);
-    if (length <= this.#capacity || this.#reached === undefined) return;
-    const more = Math.min(roomFor(length, this.#capacity), context);
-    const before = this.#bytes();
-    memory.take(this.#bytes(more));
-    const caches = await program.grow(this.#reached.caches, more, true);
-    this.#reached = { ...this.#reached, caches };
-    memory.give(before);
-    this.#capacity = more;
+    if (length <= held.capacity) return held;
+    const more = Math.min(roomFor(length, held.capacity), context);
+    this.#held = await this.#make(more, () => program.grow(held.caches, more, true));
+    held.release();
+    return this.#held;
   }
 
-  #bytes(capacity = this.#capacity): number {
-    const { rows, program } = this.#order;
-    return rows.length * capacity * program.bytesPerPosition;
+  #make(capacity: number, call: () => Promise<Caches>): Promise<HeldCaches> {
+    const { rows, program, memory } = this.#order;
+    const bytes = rows.length * capacity * program.bytesPerPosition;
+    return HeldCaches.make({ capacity, memory, bytes }, call);
   }
 }
 
+/** A chunk on its way. */
 interface Ahead {
-  readonly begun: Begun;
+  readonly drawn: DeviceTensor;
   readonly count: number;
 }

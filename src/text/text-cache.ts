@@ -161,17 +161,9 @@ export class TextCache {
     held.release();
   }
 
-  /** Caches for which the memory is taken. */
-  async #make(capacity: number, call: () => Promise<Caches>): Promise<HeldCaches> {
+  #make(capacity: number, call: () => Promise<Caches>): Promise<HeldCaches> {
     const { program, memory } = this.#place;
-    const bytes = capacity * program.bytesPerPosition;
-    memory.take(bytes);
-    try {
-      return new HeldCaches(await call(), capacity, memory, bytes);
-    } catch (error) {
-      memory.give(bytes);
-      throw error;
-    }
+    return HeldCaches.make({ capacity, memory, bytes: capacity * program.bytesPerPosition }, call);
   }
 
   /** Caches go into a call and come back, or a copy of those that others hold too; where it fails they are gone. */

@@ -1,20 +1,10 @@
-import {
-  BOOLEAN,
-  BYTES,
-  checkOptions,
-  COUNT,
-  either,
-  OBJECT,
-  oneOf,
-  TEXT,
-} from '../client/check-options.ts';
+import { checkOptions } from '../client/check-options.ts';
 import { Session } from '../client/session.ts';
-import type { LoadOptions } from '../client/session-options.ts';
 import { UsageError } from '../core/errors.ts';
-import type { LoadProgress } from '../worker/protocol.ts';
 import { CacheShelf } from './cache-shelf.ts';
 import { ChatCompletions, type ResponseFormat } from './chat-completions.ts';
 import { type ChatMessage, type ChatTemplate, openChatTemplate } from './chat-template.ts';
+import { type CompletedBy, completeOptions } from './complete-options.ts';
 import { tokenBytes } from './token-bytes.ts';
 import { Generation } from './text-generation.ts';
 import {
@@ -28,6 +18,7 @@ import {
   type ResumeTextOptions,
   type SavedOptions,
 } from './generate-options.ts';
+import { FILE_OPTIONS, loadBeside, type TextLoadOptions } from './load-options.ts';
 import { generateTokens } from './generation.ts';
 import {
   type JsonObject,
@@ -36,7 +27,7 @@ import {
   numbersOf,
   type ReadFile,
 } from './model-folder.ts';
-import { randomSeed, type Sampling, type SamplingOptions, samplingOf } from './sampling.ts';
+import { randomSeed, type Sampling, samplingOf } from './sampling.ts';
 import {
   DraftGuesser,
   type DraftModel,
@@ -52,51 +43,6 @@ import type { TextCache } from './text-cache.ts';
 import { TextProgram } from './text-program.ts';
 import { openTextSource } from './text-source.ts';
 import { openTokenizer, type TextTokenizer } from './text-tokenizer.ts';
-
-/** How a language model is loaded. */
-export interface TextLoadOptions
-  extends Pick<
-    LoadOptions,
-    | 'device'
-    | 'worker'
-    | 'workerFiles'
-    | 'workerTimeout'
-    | 'threads'
-    | 'gpu'
-    | 'remote'
-    | 'compileLimits'
-  > {
-  /**
-   * The model in the folder, such as `onnx/model_q4.onnx`. Default: the first that is there of `model.weft`, of
-   * `model_q4f16`, `model_q4`, `model_fp16`, `model` and `model_quantized` in `onnx`, and of `model.safetensors`.
-   */
-  readonly file?: string;
-  /** Positions that the model is to reach, up to its own number, which is the default. */
-  readonly context?: number;
-  /**
-   * Rounds weights that are no codes yet to blocks of 8 or 4 bits, as llama.cpp does; embeddings and the output have 8 bits in any
-   * case. {@link TextModel.quantization} says how far that moves them. Default: weights stay as they are.
-   */
-  readonly quantize?: 'q8_0' | 'q4_0';
-  /** Keeps files in the private files of the browser, where there are such; see {@link modelCache}. Default true. */
-  readonly cache?: boolean;
-  /**
-   * The hash of the model's file, or hashes of files by their names in the folder: `sha256-` and base64. They are checked, and
-   * a file that is kept is used without asking the server whether it is still the same.
-   */
-  readonly integrity?: string | Readonly<Record<string, string>>;
-  /** Texts whose caches are kept, so that what they begin with is not read again. Default 4. */
-  readonly conversations?: number;
-  /**
-   * The most bytes that the caches of all texts take together. Those that nobody goes on with are freed for others; a text
-   * for which there is still no room ends with OutOfMemoryError. Default: no limit.
-   */
-  readonly cacheBytes?: number;
-  /** Aborts the load. */
-  readonly signal?: AbortSignal | undefined;
-  /** Hears how far the load is. */
-  readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
-}
 
 /** Tokens that a character is cut into at most. */
 const CUT = 4;
@@ -233,7 +179,7 @@ export class TextModel implements DraftModel {
     }
     const tokens = this.#tokensOf(prompt);
     return this.#generate(
-      { prompt: tokens, generated: [], options: this.#complete(saved, tokens.length) },
+      { prompt: tokens, generated: [], options: completeOptions(saved, this.#limits(tokens)) },
       { constraint, speculate, signal },
     );
   }
@@ -254,9 +200,9 @@ export class TextModel implements DraftModel {
     const seed = given.seed ?? randomSeed();
     const rows = prompts.map((prompt, row) => {
       const tokens = this.#tokensOf(prompt);
-      const { maxTokens, stop, ...sampling } = this.#complete(
+      const { maxTokens, stop, ...sampling } = completeOptions(
         { ...given, seed: seed + row },
-        tokens.length,
+        this.#limits(tokens),
       );
       return {
         prompt: tokens,
@@ -422,39 +368,12 @@ export class TextModel implements DraftModel {
     return tokens;
   }
 
+  #limits({ length }: readonly number[]): CompletedBy {
+    return { defaults: this.#generation, room: Math.max(this.context - length, 1) };
+  }
+
   #decoder(before: readonly number[]): StreamDecoder {
     return new StreamDecoder((ids) => this.tokenizer.decode(ids), before.slice(-CUT));
-  }
-
-  /** Options with what the model's file says where nothing was given, and with a seed. */
-  #complete(
-    options: BatchOptions & Pick<GenerateOptions, 'overflow'>,
-    length: number,
-  ): SavedOptions {
-    const { maxTokens, stop = [], overflow = 'error', ...sampling } = options;
-    const room =
-      overflow === 'slide' ? Number.POSITIVE_INFINITY : Math.max(this.context - length, 1);
-    const most = maxTokens ?? room;
-    return {
-      ...this.#defaults(sampling),
-      seed: sampling.seed ?? randomSeed(),
-      maxTokens: Number.isFinite(most) ? most : null,
-      stop: [stop].flat(),
-      overflow,
-    };
-  }
-
-  #defaults(options: SamplingOptions): SamplingOptions {
-    const file = this.#generation;
-    const isGreedy = file['do_sample'] === false;
-    return {
-      ...options,
-      temperature: options.temperature ?? (isGreedy ? 0 : numberOf(file, 'temperature')),
-      topK: options.topK ?? numberOf(file, 'top_k'),
-      topP: options.topP ?? numberOf(file, 'top_p'),
-      minP: options.minP ?? numberOf(file, 'min_p'),
-      repetitionPenalty: options.repetitionPenalty ?? numberOf(file, 'repetition_penalty'),
-    };
   }
 }
 
@@ -477,32 +396,4 @@ function sourceOf(format: ResponseFormat): GrammarSource {
 function slid(tokens: readonly number[]): readonly number[] {
   const half = Math.floor(tokens.length / 2);
   return [...tokens.slice(0, SINKS), ...tokens.slice(half + SINKS)];
-}
-
-const FILE_OPTIONS = {
-  conversations: COUNT,
-  cacheBytes: BYTES,
-  file: TEXT,
-  context: COUNT,
-  quantize: oneOf('q8_0', 'q4_0'),
-  cache: BOOLEAN,
-  integrity: either(TEXT, OBJECT),
-};
-
-/** Loads a session, which a folder that cannot be read ends: it is known long before the weights are there. */
-async function loadBeside(
-  folder: Promise<unknown>,
-  signal: AbortSignal | undefined,
-  load: (stop: AbortSignal) => Promise<Session>,
-): Promise<Session> {
-  const stop = new AbortController();
-  const forward = (): void => stop.abort(signal?.reason);
-  signal?.throwIfAborted();
-  signal?.addEventListener('abort', forward, { once: true });
-  folder.catch((error: unknown) => stop.abort(error));
-  try {
-    return await load(stop.signal);
-  } finally {
-    signal?.removeEventListener('abort', forward);
-  }
 }

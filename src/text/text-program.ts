@@ -40,7 +40,12 @@ export interface DrawOrder extends Reached {
   readonly allowed: Uint32Array | undefined;
   /** Whether the caches may be changed where they lie. */
   readonly isOwn: boolean;
+  /** Of {@link TextProgram.blank}, for several texts. */
+  readonly blank?: Blank | undefined;
 }
+
+/** Zeros on the device in the place of what is not minded. */
+export type Blank = Readonly<Record<string, DeviceTensor>>;
 
 /** Tensors (rows, vocabulary) on the device. */
 export interface Penalties {
@@ -92,7 +97,7 @@ export class TextProgram {
   /** What a position of one text takes in all caches. */
   readonly bytesPerPosition: number;
   readonly #names: readonly string[];
-  readonly #blanks = new Map<number, Promise<Record<string, DeviceTensor>>>();
+  #blank: Promise<Blank> | undefined;
 
   /** Throws UnsupportedError for a session of another program. */
   constructor(session: Session) {
@@ -230,7 +235,7 @@ export class TextProgram {
   async #draw(fn: string, given: Inputs, order: DrawOrder): Promise<Begun> {
     const { positions, samplings, penalties, allowed, logits, caches, isOwn } = order;
     const rows = positions.length;
-    const blank = await this.#blank(rows);
+    const blank = order.blank ?? (await (this.#blank ??= this.blank(1)));
     const words = Math.ceil(this.vocabulary / WORD_BITS);
     const [common] = samplings;
     const perRow = <Value>(value: (sampling: Sampling) => readonly Value[]): Value[] =>
@@ -267,13 +272,14 @@ export class TextProgram {
     return { drawn, logits: next, counts, caches: kept };
   }
 
-  /** Zeros in the place of what is not minded. */
-  #blank(rows: number): Promise<Record<string, DeviceTensor>> {
-    const made =
-      this.#blanks.get(rows) ?? this.session.run({ rows }, { function: 'blank', keep: 'device' });
-    this.#blanks.set(rows, made);
-    return made;
+  /** What stands for all that is not minded of so many texts; the caller disposes of it. */
+  blank(rows: number): Promise<Blank> {
+    return this.session.run({ rows }, { function: 'blank', keep: 'device' });
   }
+}
+
+export function disposePenalties({ bias, seen, counts }: Penalties): void {
+  for (const tensor of [bias, seen, counts]) tensor.dispose();
 }
 
 export function disposeCaches(caches: Caches): void {

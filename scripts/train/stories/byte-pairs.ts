@@ -1,3 +1,5 @@
+import { bytePairModel } from '../../../src/text/files/tokenizer/byte-pair-model.ts';
+
 /** Text between stories: a story begins after it and ends with it. */
 export const END_OF_TEXT = '<|endoftext|>';
 /** Its token. */
@@ -101,18 +103,7 @@ export class BytePairs {
       pre_tokenizer: byteLevel,
       post_processor: null,
       decoder: byteLevel,
-      model: {
-        type: 'BPE',
-        dropout: null,
-        unk_token: null,
-        continuing_subword_prefix: null,
-        end_of_word_suffix: null,
-        fuse_unk: false,
-        byte_fallback: false,
-        ignore_merges: false,
-        vocab: Object.fromEntries(this.tokens.map((token, id) => [token, id])),
-        merges: this.merges,
-      },
+      model: bytePairModel(this.tokens, this.merges),
     };
     return `${JSON.stringify(json, null, 1)}\n`;
   }

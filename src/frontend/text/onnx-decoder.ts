@@ -53,9 +53,7 @@ export function onnxDecoder(module: Module): Decoder {
   const model = {
     ...named,
     params: [...named.params, wanted],
-    body: withField(named.body, logits, (all) =>
-      wantedRows(all, wanted, new TypeInference(module)),
-    ),
+    body: withField(named.body, logits, (all) => wantedRows(all, wanted, types)),
   };
   const text = decodeText({
     params: main.params,

@@ -5,7 +5,8 @@ import { seededRandom } from '../../core/random.ts';
 import { elementCount } from '../../core/shape.ts';
 import { textModule } from '../../frontend/text/text-module.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
-import { type TextLoadOptions, TextModel } from '../text-model.ts';
+import type { TextLoadOptions } from '../load-options.ts';
+import { TextModel } from '../text-model.ts';
 import { storyFolder } from './story-file.ts';
 
 /** A model like that of the stories, but smaller: quick on the host as well. */

@@ -1,9 +1,6 @@
-import { constant } from '../../../compiler/ir/build.ts';
-import { HostTensor } from '../../../core/host-tensor.ts';
 import type { WeightQuantizer } from '../../../frontend/text/weight-quantizer.ts';
 import { decodeElements } from '../../files/blocks/decode-elements.ts';
-import { floats } from './tensor-calls.ts';
-import type { Matrix, StoredMatrix } from './weight.ts';
+import { blockMatrix, denseMatrix, type Matrix, type StoredMatrix } from './weight.ts';
 
 interface QuantizedOptions {
   /** In the file. */
@@ -16,26 +13,11 @@ interface QuantizedOptions {
 /** A matrix of stored elements, rounded to blocks of codes; in float32 where these do not divide its rows. */
 export function quantizedMatrix(
   bytes: Uint8Array,
-  { rows, columns, type, where }: StoredMatrix,
+  stored: StoredMatrix,
   { name, isVocabulary, quantizer }: QuantizedOptions,
 ): Matrix {
+  const { rows, columns, type, where } = stored;
   const values = decodeElements(bytes, { type, count: rows * columns, where });
   const coded = quantizer.quantize(name, values, { columns, isVocabulary });
-  if (coded === undefined) {
-    return { kind: 'dense', rows, columns, elements: floats([rows, columns], values) };
-  }
-  const { bits, codes, scales } = coded;
-  const blocks = scales.length / rows;
-  const blockSize = columns / blocks;
-  const shape = [rows, blocks, (blockSize * bits) / 8];
-  return {
-    kind: 'blocks',
-    rows,
-    columns,
-    bits,
-    blockSize,
-    codes: constant(new HostTensor('uint8', shape, codes)),
-    scales: floats([rows, blocks], scales),
-    zeros: undefined,
-  };
+  return coded === undefined ? denseMatrix(stored, values) : blockMatrix(stored, coded);
 }

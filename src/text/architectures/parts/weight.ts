@@ -48,11 +48,24 @@ export function readMatrix(bytes: Uint8Array, stored: StoredMatrix): Matrix {
   const count = rows * columns;
   if (format === undefined) {
     const values = decodeElements(bytes, { type, count, where });
-    return { kind: 'dense', rows, columns, elements: floats([rows, columns], values) };
+    return denseMatrix(stored, values);
   }
   requireByteLength(bytes, (count / format.elements) * format.bytes, { type, where });
-  const { bits, blockSize, codes, scales, zeros } = repackBlocks(bytes, format);
-  const blocks = columns / blockSize;
+  return blockMatrix(stored, repackBlocks(bytes, format));
+}
+
+/** A matrix of float32 elements. */
+export function denseMatrix({ rows, columns }: MatrixSizes, values: Float32Array): Matrix {
+  return { kind: 'dense', rows, columns, elements: floats([rows, columns], values) };
+}
+
+/** A matrix of codes, a scale and perhaps a zero point for each block. */
+export function blockMatrix(
+  { rows, columns }: MatrixSizes,
+  { bits, codes, scales, zeros }: Coded,
+): Matrix {
+  const blocks = scales.length / rows;
+  const blockSize = columns / blocks;
   const shape = [rows, blocks, (blockSize * bits) / 8];
   return {
     kind: 'blocks',
@@ -64,6 +77,13 @@ export function readMatrix(bytes: Uint8Array, stored: StoredMatrix): Matrix {
     scales: floats([rows, blocks], scales),
     zeros: zeros && floats([rows, blocks], zeros),
   };
+}
+
+interface Coded {
+  readonly bits: 4 | 8;
+  readonly codes: Uint8Array;
+  readonly scales: Float32Array;
+  readonly zeros?: Float32Array | undefined;
 }
 
 /** x (..., columns) times the transpose of a matrix: (..., rows). */

@@ -1,6 +1,7 @@
 import { UnsupportedError } from '../../../core/errors.ts';
 import type { GgufMetadata } from '../gguf-metadata.ts';
 import type { JsonRecord } from '../json-record.ts';
+import { bytePairModel } from './byte-pair-model.ts';
 import { endTokens, isControlName } from './end-tokens.ts';
 import {
   type GgufSpecialIds,
@@ -116,7 +117,7 @@ function sentencePiece(metadata: GgufMetadata): Kind {
       ],
     },
     model: {
-      ...bytePairs(vocabulary, merges),
+      ...bytePairModel(vocabulary.tokens, merges),
       unk_token: unknown,
       fuse_unk: true,
       byte_fallback: true,
@@ -141,28 +142,14 @@ function byteLevel(metadata: GgufMetadata): Kind {
     normalizer: null,
     pre_tokenizer: cutter(known),
     decoder: { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: false },
-    model: { ...bytePairs(vocabulary, merges), ignore_merges: known.ignoresMerges === true },
+    model: {
+      ...bytePairModel(vocabulary.tokens, merges),
+      ignore_merges: known.ignoresMerges === true,
+    },
   };
   const ids = readSpecialIds(metadata, vocabulary);
   return { vocabulary, ids, addsBos: known.addsBos === true, parts };
 }
-
-function bytePairs({ tokens }: GgufVocabulary, merges: ScoredPairs): JsonRecord {
-  return {
-    type: 'BPE',
-    dropout: null,
-    unk_token: null,
-    continuing_subword_prefix: null,
-    end_of_word_suffix: null,
-    fuse_unk: false,
-    byte_fallback: false,
-    ignore_merges: false,
-    vocab: Object.fromEntries(tokens.map((token, id) => [token, id])),
-    merges,
-  };
-}
-
-type ScoredPairs = readonly (readonly [string, string])[];
 
 function cutter({ patterns }: PreTokenizer): JsonRecord {
   const cuts = patterns.map((pattern) => {

@@ -1,0 +1,78 @@
+import { BOOLEAN, BYTES, COUNT, either, OBJECT, oneOf, TEXT } from '../client/check-options.ts';
+import type { Session } from '../client/session.ts';
+import type { LoadOptions } from '../client/session-options.ts';
+import type { LoadProgress } from '../worker/protocol.ts';
+
+/** How a language model is loaded. */
+export interface TextLoadOptions
+  extends Pick<
+    LoadOptions,
+    | 'device'
+    | 'worker'
+    | 'workerFiles'
+    | 'workerTimeout'
+    | 'threads'
+    | 'gpu'
+    | 'remote'
+    | 'compileLimits'
+  > {
+  /**
+   * The model in the folder, such as `onnx/model_q4.onnx`. Default: the first that is there of `model.weft`, of
+   * `model_q4f16`, `model_q4`, `model_fp16`, `model` and `model_quantized` in `onnx`, and of `model.safetensors`.
+   */
+  readonly file?: string;
+  /** Positions that the model is to reach, up to its own number, which is the default. */
+  readonly context?: number;
+  /**
+   * Rounds weights that are no codes yet to blocks of 8 or 4 bits, as llama.cpp does; embeddings and the output have 8 bits in any
+   * case. {@link TextModel.quantization} says how far that moves them. Default: weights stay as they are.
+   */
+  readonly quantize?: 'q8_0' | 'q4_0';
+  /** Keeps files in the private files of the browser, where there are such; see {@link modelCache}. Default true. */
+  readonly cache?: boolean;
+  /**
+   * The hash of the model's file, or hashes of files by their names in the folder: `sha256-` and base64. They are checked, and
+   * a file that is kept is used without asking the server whether it is still the same.
+   */
+  readonly integrity?: string | Readonly<Record<string, string>>;
+  /** Texts whose caches are kept, so that what they begin with is not read again. Default 4. */
+  readonly conversations?: number;
+  /**
+   * The most bytes that the caches of all texts take together. Those that nobody goes on with are freed for others; a text
+   * for which there is still no room ends with OutOfMemoryError. Default: no limit.
+   */
+  readonly cacheBytes?: number;
+  /** Aborts the load. */
+  readonly signal?: AbortSignal | undefined;
+  /** Hears how far the load is. */
+  readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
+}
+
+/** Options of `TextModel.load` that are its own. */
+export const FILE_OPTIONS = {
+  conversations: COUNT,
+  cacheBytes: BYTES,
+  file: TEXT,
+  context: COUNT,
+  quantize: oneOf('q8_0', 'q4_0'),
+  cache: BOOLEAN,
+  integrity: either(TEXT, OBJECT),
+};
+
+/** Loads a session, which a folder that cannot be read ends: it is known long before the weights are there. */
+export async function loadBeside(
+  folder: Promise<unknown>,
+  signal: AbortSignal | undefined,
+  load: (stop: AbortSignal) => Promise<Session>,
+): Promise<Session> {
+  const stop = new AbortController();
+  const forward = (): void => stop.abort(signal?.reason);
+  signal?.throwIfAborted();
+  signal?.addEventListener('abort', forward, { once: true });
+  folder.catch((error: unknown) => stop.abort(error));
+  try {
+    return await load(stop.signal);
+  } finally {
+    signal?.removeEventListener('abort', forward);
+  }
+}
