@@ -1,8 +1,8 @@
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openSnapshotStore } from '../client/snapshots/snapshot-store.ts';
-import type { SnapshotFiles, SnapshotStore } from '../client/snapshots/store-types.ts';
-import { withStorageErrors } from '../client/snapshots/storage-error.ts';
+import type { SnapshotFiles, SnapshotStore } from '../snapshots/store-types.ts';
+import { withStorageErrors } from '../snapshots/storage-error.ts';
 
 /**
  * A store of the latest snapshot in a folder, which is made if need be. One process at a time may

@@ -60,7 +60,7 @@ export type {
   SnapshotOptions,
 } from './snapshots/control-options.ts';
 export { openSnapshotStore, opfsStore } from './snapshots/snapshot-store.ts';
-export type { SnapshotFiles, SnapshotStore } from './snapshots/store-types.ts';
+export type { SnapshotFiles, SnapshotStore } from '../snapshots/store-types.ts';
 export type { SessionSource } from './source.ts';
 export { type NestedArray, Tensor } from './tensor.ts';
 export type { TuneOptions, TuneProgress, TuningReport } from './tune-session.ts';

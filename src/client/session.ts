@@ -34,7 +34,7 @@ import type {
   SnapshotOptions,
 } from './snapshots/control-options.ts';
 import { loadSnapshots } from './snapshots/snapshot-store.ts';
-import type { SnapshotStore } from './snapshots/store-types.ts';
+import type { SnapshotStore } from '../snapshots/store-types.ts';
 import {
   LOAD_OPTIONS,
   PAUSE_OPTIONS,

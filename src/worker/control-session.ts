@@ -1,9 +1,11 @@
-import { UsageError } from '../core/errors.ts';
+import { internalError, UsageError } from '../core/errors.ts';
 import { withinRunTime } from '../core/within-run-time.ts';
 import { type ResumedCall, restoreSnapshot } from '../runtime/snapshot/resume-snapshot.ts';
 import { RunControl } from '../runtime/snapshot/run-control.ts';
 import { type HostStates, takeSnapshot } from '../runtime/snapshot/take-snapshot.ts';
 import type { Value } from '../runtime/value.ts';
+import { openOpfs } from '../snapshots/opfs-store.ts';
+import { snapshotHash } from '../snapshots/snapshot-hash.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { ControlReply, ControlRequest, WireResult } from './protocol.ts';
 
@@ -18,6 +20,9 @@ type Request<Kind extends ControlRequest['kind']> = Extract<ControlRequest, { ki
 
 /** Runs of snapshots, until their results are asked for. */
 const resumed = new WeakMap<HostedSession, (ResumedRun | undefined)[]>();
+
+/** Snapshots that wait to be kept. */
+const held = new WeakMap<HostedSession, Uint8Array<ArrayBuffer>>();
 
 interface ResumedRun {
   readonly call: ResumedCall;
@@ -41,7 +46,10 @@ export async function controlSession(
       return reply({});
     case 'snapshot':
       if (!request.pausing && !control.isPaused) throw notPaused();
-      return reply({ results: [await snapshot(hosted, request, context)] });
+      return snapshot(hosted, request, context);
+    case 'keep':
+      await keep(hosted, request.store);
+      return reply({});
     case 'restore':
       return restore(hosted, request, context);
     case 'result':
@@ -60,16 +68,26 @@ function reply(parts: Partial<ControlReply>): ControlReply {
 }
 
 async function snapshot(
-  { machine }: HostedSession,
-  { names, note }: Request<'snapshot'>,
+  hosted: HostedSession,
+  { names, note, isHeld = false }: Request<'snapshot'>,
   { args, signal, states = {} }: ControlContext,
-): Promise<WireResult> {
+): Promise<ControlReply> {
   const roots = Object.fromEntries(names.map((name, index) => [name, args[index] ?? null]));
-  const data = await takeSnapshot(machine, { roots, note, states, signal });
-  return {
-    name: 'snapshot',
-    value: { kind: 'tensor', dtype: 'uint8', shape: [data.byteLength], data },
-  };
+  const data = await takeSnapshot(hosted.machine, { roots, note, states, signal });
+  if (isHeld) {
+    held.set(hosted, data);
+    return reply({ note: snapshotHash(data) });
+  }
+  const value = { kind: 'tensor', dtype: 'uint8', shape: [data.byteLength], data } as const;
+  return reply({ results: [{ name: 'snapshot', value }] });
+}
+
+/** Here and not in the page, whose thread would stand still for it. */
+async function keep(hosted: HostedSession, store: string): Promise<void> {
+  const bytes = held.get(hosted);
+  if (bytes === undefined) throw internalError('no snapshot to keep');
+  held.delete(hosted);
+  await (await openOpfs(store)).save(bytes);
 }
 
 async function restore(

@@ -445,7 +445,11 @@ export type ControlRequest = { readonly args: readonly WireValue[] } & (
       readonly note: string;
       /** Pauses the session for the time of it; otherwise it must be paused. */
       readonly pausing: boolean;
+      /** It stays in the worker, for `keep`. The `note` of the reply is its hash. */
+      readonly isHeld?: boolean | undefined;
     }
+  /** Saves the snapshot that is held in the store of this name in the private file system of the origin. */
+  | { readonly kind: 'keep'; readonly store: string }
   | { readonly kind: 'restore'; readonly bytes: Uint8Array }
   /** The result of a run that a snapshot held, once. */
   | { readonly kind: 'result'; readonly index: number; readonly keep: Keep }

@@ -7,8 +7,8 @@ import {
   SIGNAL,
 } from '../check-options.ts';
 import type { CheckpointOptions } from './control-options.ts';
-import { type ControlledSession, takeSnapshot } from './session-control.ts';
-import type { SnapshotStore } from './store-types.ts';
+import { type ControlledSession, keepSnapshot } from './session-control.ts';
+import type { SnapshotStore } from '../../snapshots/store-types.ts';
 
 const CHECKPOINT_OPTIONS: OptionKinds<CheckpointOptions> = {
   everyMs: MILLISECONDS,
@@ -18,9 +18,6 @@ const CHECKPOINT_OPTIONS: OptionKinds<CheckpointOptions> = {
 };
 
 const DEFAULT_EVERY_MS = 5000;
-/** Where a snapshot has its own hash. */
-const HASH_BEGIN = 32;
-const HASH_END = 64;
 
 /** Stores a session again and again, until it is stopped or the session is disposed of. */
 export class Checkpoints {
@@ -82,11 +79,9 @@ export class Checkpoints {
   async #take(): Promise<void> {
     this.#end.throwIfAborted();
     const contents = this.#options.contents?.() ?? {};
-    const bytes = await takeSnapshot(this.#session, { ...contents, signal: this.#end }, true);
-    const hash = bytes.subarray(HASH_BEGIN, HASH_END).join();
-    if (hash === this.#saved) return;
-    await this.#store.save(bytes);
-    this.#saved = hash;
+    const options = { ...contents, signal: this.#end };
+    const place = { store: this.#store, unless: this.#saved };
+    this.#saved = await keepSnapshot(this.#session, options, place);
   }
 
   #wait(): void {

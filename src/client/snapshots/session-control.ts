@@ -1,4 +1,7 @@
 import { internalError, UsageError } from '../../core/errors.ts';
+import { OpfsStore } from '../../snapshots/opfs-store.ts';
+import { snapshotHash } from '../../snapshots/snapshot-hash.ts';
+import type { SnapshotStore } from '../../snapshots/store-types.ts';
 import type { ControlReply, ControlRequest, WireValue } from '../../worker/protocol.ts';
 import {
   checkOptions,
@@ -41,12 +44,43 @@ const SNAPSHOT_OPTIONS: OptionKinds<SnapshotOptions> = {
   signal: SIGNAL,
 };
 
-/** See `Session.snapshot`. With `pausing` the session need not be paused. */
+/** See `Session.snapshot`. */
 export async function takeSnapshot(
   session: ControlledSession,
   options: SnapshotOptions,
-  pausing = false,
 ): Promise<Uint8Array<ArrayBuffer>> {
+  return bytesIn(await askForSnapshot(session, options, { pausing: false }));
+}
+
+/**
+ * Pauses a session for a snapshot and saves it, but for one that has the hash `unless`. Resolves to its hash. What the
+ * worker can save itself does not come to the page.
+ */
+export async function keepSnapshot(
+  session: ControlledSession,
+  options: SnapshotOptions,
+  { store, unless }: { readonly store: SnapshotStore; readonly unless: string },
+): Promise<string> {
+  const isHeld = store instanceof OpfsStore;
+  const reply = await askForSnapshot(session, options, { pausing: true, isHeld });
+  // A session that somebody lends holds nothing.
+  if (isHeld && reply.results.length === 0) {
+    const hash = reply.note;
+    // Without a signal: what is begun is done.
+    if (hash !== unless) await session.control({ kind: 'keep', store: store.name, args: [] });
+    return hash;
+  }
+  const bytes = bytesIn(reply);
+  const hash = snapshotHash(bytes);
+  if (hash !== unless) await store.save(bytes);
+  return hash;
+}
+
+async function askForSnapshot(
+  session: ControlledSession,
+  options: SnapshotOptions,
+  how: { readonly pausing: boolean; readonly isHeld?: boolean },
+): Promise<ControlReply> {
   checkOptions('snapshot', options, SNAPSHOT_OPTIONS);
   const { tensors = {}, note = '', signal } = options;
   signal?.throwIfAborted();
@@ -56,8 +90,10 @@ export async function takeSnapshot(
     if (!isUsable(value, session)) throw notStorable(names[index] ?? '', value);
   }
   const args = values.map(toStored);
-  const request = { kind: 'snapshot' as const, names, note, pausing, args };
-  const { results } = await session.control(request, { signal });
+  return session.control({ kind: 'snapshot', names, note, ...how, args }, { signal });
+}
+
+function bytesIn({ results }: ControlReply): Uint8Array<ArrayBuffer> {
   const value = results[0]?.value;
   if (value?.kind === 'tensor' && value.data instanceof Uint8Array) {
     return value.data as Uint8Array<ArrayBuffer>;

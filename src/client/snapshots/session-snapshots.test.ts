@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { compileOnnx } from '../../frontend/index.ts';
@@ -6,6 +6,7 @@ import { RunControl } from '../../runtime/snapshot/run-control.ts';
 import { takeSnapshot } from '../../runtime/snapshot/take-snapshot.ts';
 import { LOOP_PLACE, loopAndTree } from '../../runtime/testing/long-programs.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
+import { FaultyFileSystem } from '../../snapshots/testing/faulty-file-system.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { writeOnnxModel } from '../../testing/onnx-writer.ts';
 import { callsPacked, countingLoop, sumAndProduct } from '../../worker/testing/test-programs.ts';
@@ -13,6 +14,7 @@ import {
   DeviceTensor,
   type LoadOptions,
   openSnapshotStore,
+  opfsStore,
   Session,
   type SnapshotStore,
   Tensor,
@@ -249,6 +251,62 @@ test('a model that is compiled while it is loaded goes on, also as an executable
     expect((await resumed.resumed.runs[0]?.result())?.['b']?.toNested()).toEqual([11, 22]);
     await resumed.dispose();
   }
+});
+
+describe('checkpoints in the private file system', () => {
+  afterEach(() => vi.unstubAllGlobals());
+
+  /** Bytes of all results that came to the page. */
+  function countedBytes(session: Session): () => number {
+    const control = vi.spyOn(session, 'control');
+    return () =>
+      control.mock.settledResults.reduce(
+        (sum, { type, value }) => (type === 'fulfilled' ? sum + value.results.length : sum),
+        0,
+      );
+  }
+
+  test('are written where the session runs, once for each state', async () => {
+    const system = new FaultyFileSystem({ inWorker: true });
+    vi.stubGlobal('navigator', { storage: system.storage });
+    const store = await opfsStore('sessions');
+    const session = await open('host');
+    const results = countedBytes(session);
+    const paused = session.pause({ at: LOOP_PLACE, visit: 40 });
+    session.run({ x, n: 90 }).catch(() => undefined);
+    await paused;
+    const checkpoints = await session.checkpointTo(store, { contents: () => ({ note: 'kept' }) });
+    await checkpoints.now();
+    const before = [...system.files.keys()];
+    await checkpoints.now();
+    expect([...system.files.keys()]).toEqual(before);
+    expect(before).toEqual(['0.snapshot', '0.commit']);
+    expect(results()).toBe(0);
+    await checkpoints.stop();
+    await session.dispose();
+    const bytes = (await store.latest()) ?? new Uint8Array(0);
+    const resumed = await Session.resume(bytes, { executable, ...(await optionsFor('host')) });
+    expect(resumed.resumed.note).toBe('kept');
+    const { result } = (await resumed.resumed.runs[0]?.result()) ?? {};
+    expect(Array.from(result?.data ?? [], Number)).toEqual(await straight('host', 'main', 90));
+    await resumed.dispose();
+  });
+
+  test('that fail say so, and the next one is tried', async () => {
+    const system = new FaultyFileSystem({ inWorker: true });
+    vi.stubGlobal('navigator', { storage: system.storage });
+    const session = await open('host');
+    const checkpoints = await session.checkpointTo(await opfsStore('sessions'));
+    system.arm('writeSync', 1);
+    await expect(checkpoints.now()).rejects.toMatchObject({
+      name: 'StorageError',
+      message: expect.stringContaining('opfsStore, 0.snapshot: got no space left'),
+    });
+    await checkpoints.now();
+    expect([...system.files.keys()]).toContain('0.commit');
+    await session.dispose();
+    await checkpoints.stop();
+  });
 });
 
 describe('misuse', () => {

@@ -1,4 +1,4 @@
-import type { SnapshotFiles, SnapshotStore } from './store-types.ts';
+import type { SnapshotFiles, SnapshotStore } from '../../snapshots/store-types.ts';
 
 /** All that sessions need of snapshots, in a file that loads when it is first asked for. */
 export function loadSnapshots() {

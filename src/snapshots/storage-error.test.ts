@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { opfsStore } from './snapshot-store.ts';
+import { opfsStore } from '../client/snapshots/snapshot-store.ts';
 
 afterEach(() => {
   vi.unstubAllGlobals();

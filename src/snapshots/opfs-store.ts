@@ -1,13 +1,24 @@
-import { UnsupportedError, UsageError } from '../../core/errors.ts';
+import { UnsupportedError, UsageError } from '../core/errors.ts';
 import { SnapshotSlots } from './snapshot-slots.ts';
 import { withStorageErrors } from './storage-error.ts';
-import type { SnapshotFiles, SnapshotStore } from './store-types.ts';
+import type { SnapshotFiles } from './store-types.ts';
 
 /** The folder of all stores of an origin. */
 const FOLDER = 'weft-snapshots';
 
-/** See `opfsStore`. */
-export async function openOpfs(name: string): Promise<SnapshotStore> {
+/** A store in a folder of the private file system. */
+export class OpfsStore extends SnapshotSlots {
+  /** By it another thread of the same origin opens the same store. */
+  readonly name: string;
+
+  constructor(name: string, files: SnapshotFiles) {
+    super(files);
+    this.name = name;
+  }
+}
+
+/** See `opfsStore`. Pages and workers may have it open at once: they take turns. */
+export async function openOpfs(name: string): Promise<OpfsStore> {
   const { storage, locks } = navigator as Partial<Navigator>;
   if (storage?.getDirectory === undefined) throw noFileSystem();
   const folder = await withStorageErrors('opfsStore', async () => {
@@ -17,7 +28,7 @@ export async function openOpfs(name: string): Promise<SnapshotStore> {
   const files = new OpfsFiles(folder, (work) =>
     locks === undefined ? work() : locks.request(`${FOLDER}/${name}`, work),
   );
-  return new SnapshotSlots(files);
+  return new OpfsStore(name, files);
 }
 
 async function openFolder(
@@ -77,11 +88,12 @@ class OpfsFiles implements SnapshotFiles {
   }
 
   async #write(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-    const handle = await this.#folder.getFileHandle(name, { create: true });
-    if ((handle as Partial<FileSystemFileHandle>).createWritable === undefined) {
-      throw noFileSystem();
-    }
-    const writable = await handle.createWritable();
+    const handle: WritableFile = await this.#folder.getFileHandle(name, { create: true });
+    // Only dedicated workers have it, and Safari before 26 nothing else.
+    const file = await handle.createSyncAccessHandle?.();
+    if (file !== undefined) return writeAtOnce(file, bytes);
+    const writable = await handle.createWritable?.();
+    if (writable === undefined) throw noFileSystem();
     try {
       await writable.write(bytes);
     } catch (error) {
@@ -89,6 +101,34 @@ class OpfsFiles implements SnapshotFiles {
       throw error;
     }
     await writable.close();
+  }
+}
+
+/** `FileSystemFileHandle`, each of whose two ways to write some browser or thread lacks. */
+interface WritableFile {
+  createWritable?(): Promise<FileSystemWritableFileStream>;
+  createSyncAccessHandle?(): Promise<SyncAccessHandle>;
+}
+
+/** `FileSystemSyncAccessHandle`, which the types of pages leave out. */
+interface SyncAccessHandle {
+  write(bytes: Uint8Array): number;
+  truncate(byteLength: number): void;
+  flush(): void;
+  close(): void;
+}
+
+function writeAtOnce(file: SyncAccessHandle, bytes: Uint8Array): void {
+  try {
+    file.truncate(0);
+    const written = file.write(bytes);
+    if (written < bytes.byteLength) {
+      const message = `${written} of ${bytes.byteLength} bytes were written`;
+      throw new DOMException(message, 'QuotaExceededError');
+    }
+    file.flush();
+  } finally {
+    file.close();
   }
 }
 

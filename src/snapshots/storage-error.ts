@@ -1,4 +1,4 @@
-import { StorageError, WeftError } from '../../core/errors.ts';
+import { StorageError, WeftError } from '../core/errors.ts';
 
 /** By names of DOM exceptions and codes of Node. */
 const FAULTS: Readonly<Record<string, string>> = {
