@@ -1,5 +1,9 @@
 import { limited, type Lab, messageOf, openPage } from '../open-page.ts';
-import type { TrainingFigures, TrainingRuntime } from '../page/training/measure-training.ts';
+import type {
+  GradientDistance,
+  TrainingFigures,
+  TrainingRuntime,
+} from '../page/training/measure-training.ts';
 import { figure } from '../table.ts';
 import { buildTraining, RATE, type TrainingCaseName } from './training-cases.ts';
 
@@ -7,6 +11,8 @@ import { buildTraining, RATE, type TrainingCaseName } from './training-cases.ts'
 const TARGET = 1.5;
 /** Losses of the first steps may differ by this share. */
 const TOLERANCE = 0.01;
+/** Of the gradients of a parameter in jax-js, by norms. */
+const GRADIENT_TOLERANCE = 1e-4;
 
 /** Of a case, in which all runtimes make their steps one after the other. */
 const LIMIT_MS = 900_000;
@@ -61,8 +67,13 @@ function describe(figures: TrainingFigures, lab: Lab): string {
   const last = figures.losses.at(-1) ?? 0;
   return (
     `${figure(msOf(figures, lab))} ms a step, ${figure(megabytes)} MB at the peak, ` +
-    `loss ${first.toFixed(4)} to ${last.toFixed(4)}`
+    `loss ${first.toFixed(4)} to ${last.toFixed(4)}${describeGradients(figures.apart)}`
   );
+}
+
+function describeGradients(apart: GradientDistance | undefined): string {
+  if (apart === undefined) return '';
+  return `, gradients at most ${apart.relative.toExponential(1)} from Weft's (${apart.parameter})`;
 }
 
 /** The table of the steps, with ratios to the faster of the peers and to the smaller of their memories. */
@@ -118,7 +129,12 @@ export function trainingComplaints(results: readonly TrainingResult[], lab: Lab)
         const wanted = weft.losses[i] ?? Number.NaN;
         return !(Math.abs(loss - wanted) <= TOLERANCE * Math.abs(wanted));
       });
-      return isOff ? [`${name}: losses of ${runtime} differ: ${figures.losses.join(', ')}`] : [];
+      const { apart } = figures;
+      const isApart = apart !== undefined && !(apart.relative <= GRADIENT_TOLERANCE);
+      return [
+        ...(isOff ? [`${name}: losses of ${runtime} differ: ${figures.losses.join(', ')}`] : []),
+        ...(isApart ? [`${name}: gradients of ${runtime} differ${describeGradients(apart)}`] : []),
+      ];
     });
     return [...slow, ...large, ...differing];
   });

@@ -1,6 +1,6 @@
 import type { TrainingCaseName } from '../../training/training-cases.ts';
 import { TRANSFORMER } from '../../training/transformer-sizes.ts';
-import type { OpenTrainer } from './trainer.ts';
+import { FIRST_SHARE, type OpenTrainer } from './trainer.ts';
 
 /** An array of jax-js, which every operation takes over; `ref` gives one reference more. */
 interface JaxArray {
@@ -171,6 +171,14 @@ export const openJax: OpenTrainer = async ({ trainingCase, device, rate, element
       const { loss, ...next } = step(state, upload(x), upload(targets), jax.numpy.array(fixes));
       state = next;
       return Number((await loss.data())[0]);
+    },
+    async gradients() {
+      const gradients: Record<string, Float32Array> = {};
+      for (const name of Object.keys(parameters)) {
+        const mean = await of(state.mean, name).data();
+        gradients[name] = mean.map((value) => value / FIRST_SHARE);
+      }
+      return gradients;
     },
   };
 };

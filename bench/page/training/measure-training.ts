@@ -1,7 +1,7 @@
 import type { BenchDevice } from '../../cases/bench-case.ts';
 import type { TrainingCase } from '../../training/training-cases.ts';
 import { attributeMemory, peakBytes } from './count-memory.ts';
-import type { OpenTrainer, Trainer } from './trainer.ts';
+import type { Gradients, OpenTrainer, Trainer } from './trainer.ts';
 
 /** Runtimes that train. */
 export type TrainingRuntime = 'weft' | 'jax' | 'tensorflow';
@@ -15,8 +15,16 @@ export type TrainingFigures =
       readonly peakBytes: number;
       /** Before each of the first steps. */
       readonly losses: readonly number[];
+      /** How far the gradients of the first step are from Weft's, for who has both. */
+      readonly apart?: GradientDistance | undefined;
     }
   | { readonly failure: string };
+
+/** The parameter whose gradients differ most, by the norm of the difference over that of Weft's. */
+export interface GradientDistance {
+  readonly parameter: string;
+  readonly relative: number;
+}
 
 const OPEN: Readonly<Record<TrainingRuntime, () => Promise<OpenTrainer>>> = {
   weft: async () => (await import('./weft.ts')).openWeft,
@@ -37,6 +45,13 @@ export interface TrainingRequest {
   readonly rounds: number;
 }
 
+interface Started {
+  readonly trainer: Trainer;
+  readonly losses: readonly number[];
+  readonly apart: GradientDistance | undefined;
+  readonly ms: number[];
+}
+
 /** Steps of all runtimes by turns, in one page. */
 export async function measureTraining(
   request: TrainingRequest,
@@ -44,17 +59,22 @@ export async function measureTraining(
   const { trainingCase, runtimes, rounds } = request;
   const elements = await fetchAll(trainingCase);
   const figures: Record<string, TrainingFigures> = {};
-  const started = new Map<TrainingRuntime, { trainer: Trainer; losses: number[]; ms: number[] }>();
+  const started = new Map<TrainingRuntime, Started>();
+  let own: Gradients | undefined;
   for (const name of runtimes) {
     attributeMemory(name);
     try {
       const open = await OPEN[name]();
       const trainer = await open({ ...request, elements });
-      const losses: number[] = [];
       const begin = performance.now();
-      do losses.push(await trainer.step());
-      while (losses.length < WARM_STEPS && performance.now() - begin < LIMIT_MS);
-      started.set(name, { trainer, losses, ms: [] });
+      const losses = [await trainer.step()];
+      const gradients = await trainer.gradients?.();
+      if (name === 'weft') own = gradients;
+      const apart = own && gradients && largestDistance(own, gradients);
+      while (losses.length < WARM_STEPS && performance.now() - begin < LIMIT_MS) {
+        losses.push(await trainer.step());
+      }
+      started.set(name, { trainer, losses, apart, ms: [] });
     } catch (error) {
       figures[name] = { failure: error instanceof Error ? error.message : String(error) };
     }
@@ -68,16 +88,31 @@ export async function measureTraining(
       ms.push(performance.now() - before);
     }
   }
-  for (const [name, { losses, ms }] of started) {
+  for (const [name, { losses, apart, ms }] of started) {
     const sorted = ms.toSorted((a, b) => a - b);
     figures[name] = {
       medianMs: sorted[Math.floor(sorted.length / 2)] ?? Number.NaN,
       leastMs: sorted[0] ?? Number.NaN,
       peakBytes: peakBytes(name),
       losses,
+      apart,
     };
   }
   return figures;
+}
+
+function largestDistance(own: Gradients, other: Gradients): GradientDistance {
+  const distances = Object.entries(own).map(([parameter, values]): GradientDistance => {
+    const theirs = other[parameter] ?? new Float32Array();
+    let [difference, size] = [0, 0];
+    for (const [i, value] of values.entries()) {
+      difference += (value - (theirs[i] ?? Number.NaN)) ** 2;
+      size += value ** 2;
+    }
+    return { parameter, relative: Math.sqrt(difference / size) };
+  });
+  // What is no number is further apart than any.
+  return distances.reduce((worst, each) => (each.relative <= worst.relative ? worst : each));
 }
 
 async function fetchAll({

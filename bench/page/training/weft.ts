@@ -1,5 +1,5 @@
 import { type DeviceTensor, Session, Tensor } from '../../../src/client/index.ts';
-import type { OpenTrainer } from './trainer.ts';
+import { FIRST_SHARE, type OpenTrainer } from './trainer.ts';
 
 /** Weft in the page's thread, as the peers are. */
 export const openWeft: OpenTrainer = async ({ trainingCase, device, elements }) => {
@@ -22,6 +22,18 @@ export const openWeft: OpenTrainer = async ({ trainingCase, device, elements }) 
       const { loss, ...next } = outputs;
       state = next;
       return loss instanceof Tensor ? Number(loss.data[0]) : Number.NaN;
+    },
+    async gradients() {
+      const gradients: Record<string, Float32Array> = {};
+      for (const name of Object.keys(trainingCase.parameters)) {
+        const mean = state[`${name}.mean`];
+        const { data } = mean instanceof Tensor ? mean : ((await mean?.read()) ?? {});
+        gradients[name] = Float32Array.from(
+          Array.from(data ?? [], Number),
+          (value) => value / FIRST_SHARE,
+        );
+      }
+      return gradients;
     },
   };
 };
