@@ -67,7 +67,8 @@ const STATELESS = 'src/{bytecode,compiler,core,device,frontend,ops,runtime}/**/*
 function tests(mode: string): Pick<InlineConfig, 'include' | 'projects'> {
   if (mode === 'shared') return { include: [`{src,scripts}/**/${SHARED_TEST}`] };
   if (mode === 'built') return { include: [`scripts/**/${BUILT_TEST}`] };
-  const elsewhere = [`**/${SHARED_TEST}`, `**/${BUILT_TEST}`];
+  // Demonstrations install packages below their own folders, some of which come with tests.
+  const elsewhere = ['**/node_modules/**', `**/${SHARED_TEST}`, `**/${BUILT_TEST}`];
   const all = '{src,scripts}/**/*.test.ts';
   const stateless = { name: 'stateless', include: [STATELESS], exclude: elsewhere, isolate: false };
   const alone = { name: 'alone', include: [all], exclude: [...elsewhere, STATELESS] };
