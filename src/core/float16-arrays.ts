@@ -14,7 +14,9 @@ function normalBits(value: number): number | undefined {
 
 /** The values of binary16 bits. */
 export function decodeFloat16(bits: ArrayLike<number>): Float32Array<ArrayBuffer> {
-  return Float32Array.from(bits, float16ToNumber);
+  const values = new Float32Array(bits.length);
+  for (let i = 0; i < values.length; i++) values[i] = float16ToNumber(bits[i] ?? 0);
+  return values;
 }
 
 /** Writes the bits of numbers, each rounded once. */

@@ -1,11 +1,17 @@
+/** What the last bit of a significand is worth, by the bits of the exponent. */
+const UNITS = /* @__PURE__ */ Float64Array.from(
+  { length: 31 },
+  (_, exponent) => 2 ** (Math.max(exponent, 1) - 25),
+);
+
 /** The value of IEEE binary16 bits. */
 export function float16ToNumber(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;
   const exponent = (bits >> 10) & 0x1f;
   const fraction = bits & 0x3ff;
-  if (exponent === 0) return sign * fraction * 2 ** -24;
   if (exponent === 31) return fraction === 0 ? sign * Infinity : Number.NaN;
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+  const significand = exponent === 0 ? fraction : 1024 + fraction;
+  return sign * significand * (UNITS[exponent] ?? 0);
 }
 
 /** IEEE binary16 bits of a number, rounded once, to nearest, ties to even; from 65,520 infinity. */
