@@ -19,6 +19,7 @@ import type { FunctionMemoryPlan, MemoryPlanReport } from './memory-report.ts';
 import type { Overwrite } from './overwrites.ts';
 import type { PlannedStorage } from './planned-storage.ts';
 import { reportPlan } from './report-plan.ts';
+import { takeShapesFromResults } from './take-shapes-from-results.ts';
 import type { Pass } from '../pass.ts';
 
 /**
@@ -40,8 +41,10 @@ export function planMemory(onPlan?: (report: MemoryPlanReport) => void): Pass {
     run(module, { types }) {
       types.declare(module);
       const functions: FunctionMemoryPlan[] = [];
-      const planned = mapFunctions(module, (fn, name) => {
-        const blocks = new BlockTable(fn.body);
+      const planned = mapFunctions(module, (given, name) => {
+        const found = new BlockTable(given.body);
+        const fn = takeShapesFromResults(given, found, types);
+        const blocks = fn === given ? found : new BlockTable(fn.body);
         const plans = new BlockPlans(fn, blocks, types);
         functions.push(reportPlan(name, fn.body, plans));
         return new StorageAllocation(fn, blocks, {
