@@ -88,6 +88,16 @@ test('one that nobody has begun is saved too', async () => {
   );
 });
 
+test('a Buffer of Node, as files are read there', async () => {
+  const model = modelOn('wasm');
+  const options = { temperature: 0, maxTokens: 20 };
+  const whole = await model.generate(PROMPT, options).text();
+  const generation = model.generate(PROMPT, options);
+  const first = await begin(generation, 9);
+  const saved = Buffer.from(await generation.save());
+  expect(first + (await (await model.resume(saved)).text())).toBe(whole);
+});
+
 describe('errors', () => {
   test('one that runs, and one that has ended', async () => {
     const generation = modelOn('wasm').generate(PROMPT, { temperature: 0, maxTokens: 3 });

@@ -47,7 +47,9 @@ export function writeSavedText({ caches, ...text }: SavedText): Uint8Array {
 }
 
 /** Throws FormatError for bytes that are no saved generation, or a damaged one. */
-export function readSavedText(bytes: Uint8Array): SavedText {
+export function readSavedText(given: Uint8Array): SavedText {
+  // Of a Buffer of Node `slice` would copy nothing.
+  const bytes = new Uint8Array(given.buffer, given.byteOffset, given.byteLength);
   const where = 'saved generation';
   const damaged = (got: string): FormatError =>
     new FormatError({ where, got, expected: 'what save() of a generation gave' });
