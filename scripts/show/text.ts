@@ -6,6 +6,10 @@ const PARTS: Readonly<
 > = {
   moved: () => import('./text/moved.ts'),
   speculative: () => import('./text/speculative.ts'),
+  position: () => import('./text/position.ts'),
+  constrained: () => import('./text/constrained.ts'),
+  cancel: () => import('./text/cancel.ts'),
+  onnxruntime: () => import('./text/onnxruntime.ts'),
   wllama: () => import('./text/wllama.ts'),
 };
 
@@ -18,7 +22,9 @@ export async function main([name, ...words]: readonly string[]): Promise<number>
   const checks = new Checks();
   for (const [part, load] of Object.entries(PARTS)) {
     if (name !== undefined && name !== part) continue;
+    const begin = performance.now();
     await (await load()).show(checks, words);
+    console.log(`       (${part}: ${((performance.now() - begin) / 1000).toFixed(0)} s)`);
   }
   return checks.end();
 }

@@ -10,30 +10,33 @@ import type { ModelCase } from './node-case.ts';
 const folder = dirname(dirname(fileURLToPath(import.meta.url)));
 const entry = join(folder, 'node_modules/onnxruntime-web/dist/ort.node.min.js');
 
-interface PeerTensor {
+/** A tensor of onnxruntime. */
+export interface PeerTensor {
   readonly type: string;
   readonly dims: readonly number[];
   readonly data: TypedArray;
 }
 
-interface PeerSession {
+/** A loaded model. */
+export interface PeerSession {
   run(feeds: Readonly<Record<string, object>>): Promise<Readonly<Record<string, PeerTensor>>>;
   release(): Promise<void>;
 }
 
-interface Peer {
+/** What is used of onnxruntime-web. */
+export interface Peer {
   readonly env: { wasm: { numThreads: number }; logLevel: string };
   readonly InferenceSession: {
     create(model: Uint8Array, options: object): Promise<PeerSession>;
   };
-  readonly Tensor: new (dtype: string, data: TypedArray, shape: readonly number[]) => object;
+  readonly Tensor: new (dtype: string, data: TypedArray, shape: readonly number[]) => PeerTensor;
 }
 
 /** Runs a model and gives its outputs in order for each of its feeds, or rejects with the reason. */
 export type PeerRuntime = (model: ModelCase) => Promise<readonly HostTensor[]>;
 
-/** The CPU runtime of onnxruntime-web, without the rewriting of graphs. */
-export function openPeerRuntime(): PeerRuntime {
+/** The CPU runtime of onnxruntime-web on one thread, which is installed if it is missing. */
+export function openPeer(): Peer {
   if (!existsSync(entry)) {
     console.log('Installing the runtime to compare with (scripts/differential/package.json) …');
     execFileSync('npm', ['ci', '--ignore-scripts'], { cwd: folder, stdio: 'inherit' });
@@ -42,6 +45,12 @@ export function openPeerRuntime(): PeerRuntime {
   const peer = createRequire(import.meta.url)(entry) as Peer;
   peer.env.wasm.numThreads = 1;
   peer.env.logLevel = 'fatal';
+  return peer;
+}
+
+/** {@link openPeer}, without the rewriting of graphs. */
+export function openPeerRuntime(): PeerRuntime {
+  const peer = openPeer();
   return (model) => run(peer, model);
 }
 

@@ -1,10 +1,15 @@
 import type { TestedDecoder } from '../../../../src/text/architectures/testing/decoder-files.ts';
-import { mixedStrings } from '../../../../src/text/files/testing/mixed-strings.ts';
 import type { Checks } from '../checks.ts';
-import { type Following, follow, openGgufModel } from './follow-peer.ts';
+import {
+  type FollowedTexts,
+  followAll,
+  nearTies,
+  openGgufModel,
+  positions,
+} from './follow-peer.ts';
 import type { Completion } from './in-page.ts';
 import type { Peer } from './open-peer.ts';
-import { dequantized, ggufBytes, type ShownModel } from './shown-models.ts';
+import { dequantized, ggufBytes, promptsOf, type ShownModel } from './shown-models.ts';
 
 /**
  * How near the two likeliest logits may lie where tokens differ. llama.cpp rounds what it multiplies by weights of 16 bits to the same
@@ -74,7 +79,7 @@ async function ask(
 }
 
 async function checkFloats(checks: Checks, model: ShownModel, job: Job): Promise<void> {
-  const { following, isReadAlike } = await followAll(model, job, job.texts);
+  const { following, isReadAlike } = await followFile(model, job, job.texts);
   const tolerance = toleranceOf(model, job.type as keyof typeof TOLERANCES);
   const most = Math.max(0, ...following.gaps);
   checks.check(
@@ -89,14 +94,14 @@ async function checkBlocks(
   model: ShownModel,
   job: Job & { readonly plain: readonly Completion[] },
 ): Promise<void> {
-  const { following: plain } = await followAll(model, job, job.plain);
+  const { following: plain } = await followFile(model, job, job.plain);
   checks.check(
     plain.positions === BLOCKS.prompts * BLOCKS.tokens &&
       Math.max(0, ...plain.gaps) <= toleranceOf(model, 'F32'),
     `${job.type.padEnd(6)} beside float32 ${positions(plain)}, near ties ${nearTies(plain)}`,
   );
   if (!BLOCK_TYPES.includes(job.type)) return;
-  const { following } = await followAll(model, job, job.texts);
+  const { following } = await followFile(model, job, job.texts);
   const share = 1 - following.gaps.length / following.positions;
   const percent = (of: number): string => `${(100 * of).toFixed(2)}%`;
   if (!job.decoder.config.model_type.startsWith('gemma')) {
@@ -116,50 +121,16 @@ function toleranceOf({ name }: ShownModel, type: keyof typeof TOLERANCES): numbe
   return Math.max(TOLERANCES[type], name.startsWith('gemma') ? GELU_TOLERANCE : 0);
 }
 
-/** All texts of a file together, and whether its prompts have as many tokens there as here. */
-async function followAll(
+/** All texts of a file together. */
+async function followFile(
   model: ShownModel,
   { decoder, prompts }: Job,
   texts: readonly Completion[],
-): Promise<{ readonly following: Following; readonly isReadAlike: boolean }> {
+): Promise<FollowedTexts> {
   const own = await openGgufModel(ggufBytes(model, decoder));
-  const all: Following[] = [];
-  let isReadAlike = true;
-  for (const [i, prompt] of prompts.entries()) {
-    const text = texts[i];
-    if (text === undefined) throw new Error('no answer to a prompt');
-    isReadAlike &&= own.tokenizer.encode(prompt).length === text.promptTokens;
-    all.push(await follow(own, prompt, text, SURE_GAP));
-  }
+  const followed = await followAll(own, prompts, texts, SURE_GAP);
   await own.dispose();
-  const sum = (of: (following: Following) => number): number =>
-    all.reduce((n, one) => n + of(one), 0);
-  return {
-    isReadAlike,
-    following: {
-      positions: sum(({ positions: n }) => n),
-      sure: sum(({ sure }) => sure),
-      distinct: sum(({ distinct }) => distinct) / all.length,
-      gaps: all.flatMap(({ gaps }) => gaps),
-    },
-  };
-}
-
-const positions = ({ positions: count, distinct }: Following): string =>
-  `${count} positions (${distinct.toFixed(0)} different tokens a text)`;
-
-const nearTies = ({ gaps }: Following): string =>
-  gaps.length === 0 ? '0' : `${gaps.length}, the widest ${Math.max(...gaps).toFixed(4)}`;
-
-/** Prompts that the model has room for: stories' begins, or mixed strings. */
-function promptsOf({ name }: ShownModel, count: number): string[] {
-  if (name !== 'stories')
-    return mixedStrings(4 * count, { seed: 12 })
-      .filter((text) => text.trim() !== '')
-      .slice(0, count);
-  const names = ['Mia', 'Tom', 'Anna', 'Ben', 'Lily'];
-  const ends = ['went to the park.', 'has a ball.', 'put the cup in the box.', 'saw'];
-  return Array.from({ length: count }, (_, i) => `${names[i % 5]} ${ends[Math.floor(i / 5) % 4]}`);
+  return followed;
 }
 
 /** What jobs give, in order; each is begun while the one before it is looked at. */

@@ -36,6 +36,42 @@ export interface Following {
   readonly distinct: number;
 }
 
+/** All texts of a file together. */
+export interface FollowedTexts {
+  /** `distinct` is the mean. */
+  readonly following: Following;
+  /** Whether prompts have as many tokens there as here. */
+  readonly isReadAlike: boolean;
+}
+
+/** {@link follow} for each prompt. */
+export async function followAll(
+  model: TextModel,
+  prompts: readonly string[],
+  texts: readonly Completion[],
+  sureGap: number,
+): Promise<FollowedTexts> {
+  const all: Following[] = [];
+  let isReadAlike = true;
+  for (const [i, prompt] of prompts.entries()) {
+    const text = texts[i];
+    if (text === undefined) throw new Error('no answer to a prompt');
+    isReadAlike &&= model.tokenizer.encode(prompt).length === text.promptTokens;
+    all.push(await follow(model, prompt, text, sureGap));
+  }
+  const sum = (of: (following: Following) => number): number =>
+    all.reduce((n, one) => n + of(one), 0);
+  return {
+    isReadAlike,
+    following: {
+      positions: sum(({ positions: n }) => n),
+      sure: sum(({ sure }) => sure),
+      distinct: sum(({ distinct }) => distinct) / all.length,
+      gaps: all.flatMap(({ gaps }) => gaps),
+    },
+  };
+}
+
 /** Generates along the text: where our token is another than the text's, the text's is taken and we go on behind it. */
 export async function follow(
   model: TextModel,
@@ -68,3 +104,9 @@ function gapOf({ top_logprobs: top }: PeerToken, ends: readonly number[]): numbe
   const [first, second] = top.filter(({ id }) => !ends.includes(id));
   return (first?.logprob ?? 0) - (second?.logprob ?? Number.NEGATIVE_INFINITY);
 }
+
+export const positions = ({ positions: count, distinct }: Following): string =>
+  `${count} positions (${distinct.toFixed(0)} different tokens a text)`;
+
+export const nearTies = ({ gaps }: Following): string =>
+  gaps.length === 0 ? '0' : `${gaps.length}, the widest ${Math.max(...gaps).toFixed(4)}`;

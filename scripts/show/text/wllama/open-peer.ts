@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,6 +5,7 @@ import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium, type Page } from 'playwright';
 import { findChromium } from '../../../find-chromium.mjs';
+import { installPackages } from '../install-packages.ts';
 import { type ChatRequest, type Completion, complete, tokenize } from './in-page.ts';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
@@ -31,10 +31,7 @@ export interface Peer {
 
 /** Installs the packages if they are missing, and opens a page for them. */
 export async function openPeer(): Promise<Peer> {
-  if (!existsSync(join(packages, 'wllama'))) {
-    console.log('Installing wllama (scripts/show/text/wllama/package.json) …');
-    execFileSync('npm', ['ci', '--ignore-scripts'], { cwd: folder, stdio: 'inherit' });
-  }
+  installPackages(folder, 'wllama');
   let model = new Uint8Array();
   const server = serve(() => model);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -7,6 +7,7 @@ import {
   phiVocabulary,
   type TokenizerMetadata,
 } from '../../../../src/text/files/testing/gguf-vocabularies.ts';
+import { mixedStrings } from '../../../../src/text/files/testing/mixed-strings.ts';
 import { type GgufHead, readGguf } from '../../../../src/text/files/gguf.ts';
 import { writeGguf } from '../../../../src/text/files/testing/gguf-writer.ts';
 import { ggufTokenizer } from '../../../../src/text/files/tokenizer/gguf-tokenizer.ts';
@@ -161,6 +162,17 @@ function weightsOf(
     }
     return values;
   };
+}
+
+/** Prompts that the model has room for: stories' begins, or mixed strings. */
+export function promptsOf({ name }: ShownModel, count: number): string[] {
+  if (name !== 'stories')
+    return mixedStrings(4 * count, { seed: 12 })
+      .filter((text) => text.trim() !== '')
+      .slice(0, count);
+  const names = ['Mia', 'Tom', 'Anna', 'Ben', 'Lily'];
+  const ends = ['went to the park.', 'has a ball.', 'put the cup in the box.', 'saw'];
+  return Array.from({ length: count }, (_, i) => `${names[i % 5]} ${ends[Math.floor(i / 5) % 4]}`);
 }
 
 /** The bytes of a model's GGUF file. */
