@@ -13,14 +13,18 @@ const POSITIONS = [64, 512, 2048, 8192];
 /** Positions of the model. */
 const CONTEXT = 16_384;
 /**
- * Sizes of 100 MB of weights. Fewer may stay in the caches of a processor as long as there are few keys to read, which says
- * something of its memory: with 18 MB kernels outside attention take up to 1.6 times as long behind 8,192 keys.
+ * What a decoder has on each device besides `SIZES`. On wasm it has 100 MB of weights: fewer may stay in the caches of a processor as
+ * long as there are few keys to read, which says something of its memory: with 18 MB kernels outside attention take up to 1.6 times
+ * as long behind 8,192 keys. WebGPU in software has more to do than to wait for memory.
  */
-const WIDE = {
-  hidden_size: 1024,
-  intermediate_size: 3072,
-  num_attention_heads: 16,
-  num_key_value_heads: 1,
+const OWN_SIZES = {
+  wasm: {
+    hidden_size: 1024,
+    intermediate_size: 3072,
+    num_attention_heads: 16,
+    num_key_value_heads: 1,
+  },
+  webgpu: {},
 };
 /** Tokens of a chunk. */
 const CHUNK = 8;
@@ -52,7 +56,12 @@ export async function show(checks: Checks, words: readonly string[]): Promise<vo
 
 async function showOn(checks: Checks, device: 'wasm' | 'webgpu'): Promise<void> {
   const tokenizer = llamaVocabulary(900);
-  const sizes = { ...SIZES, ...WIDE, model_type: 'llama', max_position_embeddings: CONTEXT };
+  const sizes = {
+    ...SIZES,
+    ...OWN_SIZES[device],
+    model_type: 'llama',
+    max_position_embeddings: CONTEXT,
+  };
   const decoder = randomModel(sizes, tokenizer, 1).decoder('F32');
   // Without a token that ends texts.
   const folder = { ...tokenizerFolder(tokenizer), generationConfig: {} };
@@ -80,7 +89,10 @@ async function showOn(checks: Checks, device: 'wasm' | 'webgpu'): Promise<void> 
     }
   }
   await counted.dispose();
-  report(checks, device, places);
+  checks.section(
+    `${device}: a token against its position (a decoder of 2 layers, ${sizes.hidden_size} wide, of random weights)`,
+  );
+  report(checks, places);
 }
 
 /** Waits until kernels that nobody has asked for yet are compiled, which happens one by one while nothing runs. */
@@ -144,10 +156,7 @@ function inAttention(launches: readonly KernelTiming[]): boolean[] {
   return all.toReversed();
 }
 
-function report(checks: Checks, device: string, places: readonly Place[]): void {
-  checks.section(
-    `${device}: a token against its position (a decoder of 2 layers, 1,024 wide, of random weights)`,
-  );
+function report(checks: Checks, places: readonly Place[]): void {
   checks.note('position  ms a token  kernels outside attention  attention  launches  bytes');
   for (const place of places) {
     const { launches, bytes } = place.counts[0] ?? NOTHING;
