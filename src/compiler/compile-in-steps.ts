@@ -39,6 +39,7 @@ import { tailCalls } from './passes/tail-calls.ts';
 import { splitTuples } from './passes/split-tuples/split-tuples.ts';
 import { toAnf } from './passes/to-anf.ts';
 import { toGraph } from './passes/to-graph.ts';
+import { widenFloat16 } from './passes/widen-float16.ts';
 import { postOrder } from './ir/visit.ts';
 import { TypeInference } from './inference/type-inference.ts';
 import type { InsertedPass, PipelineStep } from './insert-passes.ts';
@@ -163,6 +164,7 @@ export const OPTIONAL_PASSES = [
   'fold-constants',
   'simplify',
   'recognize-operators',
+  'widen-float16',
   'fold-affine-into-weights',
   'eliminate-common-subexpressions',
   'fuse',
@@ -223,6 +225,7 @@ function pipelineSteps(
     step(foldConstants),
     step(simplify),
     step(recognizeOperators),
+    step(widenFloat16),
     step(foldAffineIntoWeights),
     step(foldConstants),
     step(rarePasses?.dispatchByShape(dispatch ?? {}, onDispatch) ?? absent('dispatch-by-shape'), {

@@ -64,6 +64,7 @@ describe('compile', () => {
         "fold-constants",
         "simplify",
         "recognize-operators",
+        "widen-float16",
         "fold-affine-into-weights",
         "fold-constants",
         "eliminate-common-subexpressions",

@@ -65,6 +65,7 @@ describe('compile({ passes })', () => {
         "fold-constants",
         "simplify",
         "recognize-operators",
+        "widen-float16",
         "fold-affine-into-weights",
         "fold-constants",
         "a",

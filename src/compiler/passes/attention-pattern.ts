@@ -52,7 +52,8 @@ const WEIGHTS = calls('softmax', [BIASED], {
   name: 'weights',
 });
 
-const OPERAND = { dtypes: ['float32'], rank: 4 } as const;
+/** Kernels compute in float32 inside, where products of float16 may be larger than float16 holds. */
+const OPERAND = { dtypes: ['float32', 'float16'], rank: 4 } as const;
 
 /** Attention of four axes whose queries, keys and values have the batches and heads of the scores. */
 export const ATTENTION: readonly RewriteRule[] = [
@@ -77,7 +78,7 @@ function attention(captures: Captures, context: RewriteContext): Expr | undefine
   const isWhole =
     isSameAt('query', [0, 1, 2]) && isSameAt('keys', [0, 1, 3]) && isSameAt('value', [0, 1]);
   if (!isWhole) return undefined;
-  const bias = captures.find('bias') ?? maskBias(captures);
+  const bias = captures.find('bias') ?? maskBias(captures, context);
   const [key, values] = withoutRepeats([keysOf(captures), value], context);
   const args = [query, key, values, ...(bias === undefined ? [] : [bias])];
   const scale = scaleOf(captures, 'score') * scaleOf(captures, 'key');
@@ -146,13 +147,14 @@ function scaleOf(captures: Captures, name: string): number {
 }
 
 /** 0 in place of scores: what is added to a score replaces it where it is masked. */
-function maskBias(captures: Captures): Expr | undefined {
+function maskBias(captures: Captures, { types }: RewriteContext): Expr | undefined {
   const [where, seen, hidden, masked] = ['where', 'seen', 'hidden', 'masked'].map((name) =>
     captures.find(name),
   );
   const condition = seen ?? hidden;
   if (where?.kind !== 'call' || condition === undefined || masked === undefined) return undefined;
-  const zero = constant(HostTensor.from('float32', [], [0]));
+  const dtype = tensorTypeOf(masked, types)?.dtype ?? 'float32';
+  const zero = constant(HostTensor.from(dtype, [], [0]));
   const choices = seen === undefined ? [masked, zero] : [zero, masked];
   return call('where', [condition, ...choices], {}, where.span);
 }

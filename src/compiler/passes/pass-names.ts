@@ -11,6 +11,7 @@ export const PASS_NAMES = [
   'fold-constants',
   'simplify',
   'recognize-operators',
+  'widen-float16',
   'fold-affine-into-weights',
   'dispatch-by-shape',
   'eliminate-common-subexpressions',

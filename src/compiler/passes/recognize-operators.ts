@@ -59,8 +59,8 @@ function gelu(approximate: string, name: string, y: ExprPattern): RewriteRule {
     name,
     pattern: anyOrder('mul', [single({ near: 0.5 }), X, sum]),
     types: {
-      root: { dtypes: ['float32'] },
-      x: { dtypes: ['float32'], rankOf: 'root' },
+      root: { dtypes: ['float32', 'float16'] },
+      x: { dtypes: ['float32', 'float16'], rankOf: 'root' },
     },
     replace: (captures) => call('gelu', [captures.get('x')], { approximate }),
   };
@@ -72,7 +72,7 @@ const RULES: readonly RewriteRule[] = [
     explains: '(x - mean(x)) / sqrt(mean((x - mean(x)) ** 2) + epsilon), along the last axis.',
     pattern: calls('div', [CENTERED, DEVIATION]),
     // No constant adds an axis.
-    types: { x: { dtypes: ['float32'], rankOf: 'root' } },
+    types: { x: { dtypes: ['float32', 'float16'], rankOf: 'root' } },
     replace: layerNorm,
   },
   gelu('none', 'gelu by erf spelled out', calls('erf', [OF_DEVIATION])),
