@@ -16,6 +16,9 @@ interface ListingLine {
 /** So long lines are coloured or marked before the page gets its turn. */
 const SLICE_MS = 8;
 
+/** Lines that are laid out together, once they come into view. */
+const BLOCK_LINES = 50;
+
 /** Lines that stay visible above the first call. */
 const CONTEXT_LINES = 3;
 
@@ -29,7 +32,8 @@ export class ListingView {
   #marked = new Map<HTMLElement, string>();
   /** What {@link mark} was called with last. */
   #kernels: ReadonlyMap<string, PrimitiveTime> = new Map();
-  #isMarking = false;
+  /** Whether lines are being made or marked; at its end that goes on with what was asked for last. */
+  #isBusy = false;
   #selected: string | undefined;
   #hasScrolled = false;
 
@@ -44,53 +48,67 @@ export class ListingView {
 
   show(text: string): void {
     this.#marked.clear();
-    this.#lines = text
-      .trimEnd()
-      .split('\n')
-      .map((source) => {
-        const time = element('span', { class: 'listing-time' });
-        const line = element('span', { class: 'listing-line' }, source === '' ? ' ' : source, time);
-        return { line, time, text: source };
-      });
-    this.root.replaceChildren(...this.#lines.map(({ line }) => line));
-    this.root.scrollTop = 0;
+    this.root.replaceChildren();
     this.#hasScrolled = false;
-    this.#isMarking = false;
-    this.#inSlices(({ line, time, text: source }) => {
-      if (!this.#marked.has(line)) line.replaceChildren(...colour(source, undefined), time);
-    });
+    this.#isBusy = true;
+    const none = new Map();
+    this.#kernels = none;
+    const lines: ListingLine[] = [];
+    this.#lines = lines;
+    let block: HTMLElement | undefined;
+    this.#inSlices(
+      text.trimEnd().split('\n'),
+      (source) => {
+        const time = element('span', { class: 'listing-time' });
+        const line = element('span', { class: 'listing-line' }, ...colour(source, undefined), time);
+        if (block === undefined || lines.length % BLOCK_LINES === 0) {
+          block = element('span', { class: 'listing-block' });
+          this.root.append(block);
+        }
+        block.append(line);
+        lines.push({ line, time, text: source });
+      },
+      () => this.#goOn(none),
+    );
   }
 
-  /** Does something to each line in slices, between which the page is free: a program may have thousands. */
-  #inSlices(work: (line: ListingLine) => void, done?: () => void, first = 0): void {
+  /** What was asked for while lines were made or marked. */
+  #goOn(done: ReadonlyMap<string, PrimitiveTime>): void {
+    this.#isBusy = false;
+    if (this.#kernels !== done) this.mark(this.#kernels);
+  }
+
+  /** Does something for each line in slices, between which the page is free: a program may have thousands. */
+  #inSlices<T>(each: readonly T[], work: (one: T) => void, done: () => void, first = 0): void {
     const lines = this.#lines;
     const started = performance.now();
-    for (const [i, line] of lines.slice(first).entries()) {
+    for (let i = first; i < each.length; i++) {
       if (performance.now() - started > SLICE_MS) {
         setTimeout(() => {
-          if (this.#lines === lines) this.#inSlices(work, done, first + i);
+          if (this.#lines === lines) this.#inSlices(each, work, done, i);
         });
         return;
       }
-      work(line);
+      work(each[i] as T);
     }
-    done?.();
+    done();
   }
 
   /** Marks calls of `kernels`, keyed by the primitive's name: in tasks that come after this one. */
   mark(kernels: ReadonlyMap<string, PrimitiveTime>): void {
     this.#kernels = kernels;
-    // Runs may come faster than all lines are marked: at its end that goes on with the last of them.
-    if (this.#isMarking) return;
-    this.#isMarking = true;
+    // Runs may come faster than all lines are marked.
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    const lines = this.#lines;
     setTimeout(() => {
+      if (this.#lines !== lines) return;
       const given = this.#kernels;
       const done = (): void => {
-        this.#isMarking = false;
         this.#scrollToCalls();
-        if (this.#kernels !== given) this.mark(this.#kernels);
+        this.#goOn(given);
       };
-      this.#inSlices((line) => this.#markLine(line), done);
+      this.#inSlices(lines, (line) => this.#markLine(line), done);
     });
   }
 

@@ -56,7 +56,6 @@ export class MachineView {
       const text = await session.listing();
       if (this.#session !== session) return;
       this.#listing.show(text);
-      this.#listing.mark(new Map());
       await this.#refreshFacts(session);
     } catch (error) {
       if (this.#session === session) this.#listing.show(describeError(error));
