@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
 import { UsageError, WeftError } from '../core/errors.ts';
+import { checkCommand, type CheckFlags } from './check-command.ts';
 import { type CompileFlags, compileCommand } from './compile-command.ts';
 import { type ExportFlags, exportCommand } from './export-command.ts';
 import { type GradFlags, gradCommand } from './grad-command.ts';
@@ -280,6 +281,36 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .option('--profile', 'run twice and print the kernels of the second run with their times')
     .addHelpText('after', RUN_HELP)
     .action((path: string, flags: RunFlags) => run(runCommand(path, flags, terminal)));
+
+  program
+    .command('check')
+    .summary('check the numbers of a program')
+    .description(
+      'Runs the function main of a .weft, .onnx or .ir file beside the same instructions in float32, and names the first value that departs.',
+    )
+    .argument('<file>', 'a .weft, .onnx or .ir file')
+    .requiredOption('--verify', 'compare with float32')
+    .option(
+      '-i, --input <NAME=FILE>',
+      'a .pb, .npy or .json file (a number for an int or float input); repeatable; others are random',
+      collectPairs,
+    )
+    .addOption(
+      new Option('--tolerance <SHARE>', 'of the range of a value; default: 0.05').argParser(
+        positiveNumber,
+      ),
+    )
+    .addOption(new Option('--seed <N>', 'of random inputs').argParser(parseCount).default(1))
+    .option('--json', 'print what was found as JSON')
+    .addOption(
+      new Option('--device <device>', 'the device to run on')
+        .choices(['auto', 'host', 'wasm', 'webgpu'])
+        .default('auto'),
+    )
+    .addOption(threadsOption())
+    .addOption(dims)
+    .addOption(limit)
+    .action((path: string, flags: CheckFlags) => run(checkCommand(path, flags, terminal)));
 
   for (const command of program.commands) command.copyInheritedSettings(program);
   addRpcCommands(program, terminal, run);

@@ -1,29 +1,18 @@
-import { type LoadProgress, type OutputValue, Session, Tensor } from '../client/index.ts';
-import type { ModuleDispatch } from '../compiler/index.ts';
-import type { CompileLimits } from '../core/compile-limits.ts';
+import { type OutputValue, type Session, Tensor } from '../client/index.ts';
 import { UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { firstDifference } from '../core/all-close.ts';
-import { formatBytes } from './format-bytes.ts';
 import { formatOutput } from './format-output.ts';
-import { isExecutableFile, openExecutable } from './open-executable.ts';
-import { readBytes } from './read-file.ts';
-import { checkNotCompiled, compileFile } from './read-program.ts';
+import { type OpenFlags, openSession, readInputs, type RunInputs } from './open-session.ts';
 import { readTensor, writeTensor } from './tensor-file.ts';
-import { ProgressLine, type Terminal } from './terminal.ts';
+import type { Terminal } from './terminal.ts';
 
-export interface RunFlags {
+export interface RunFlags extends OpenFlags {
   readonly input?: Record<string, string>;
   readonly output?: Record<string, string>;
   readonly expect?: Record<string, string>;
   readonly rtol: number;
   readonly atol: number;
-  readonly device: 'auto' | 'host' | 'wasm' | 'webgpu';
-  readonly threads?: number;
-  readonly dim?: Record<string, number>;
-  readonly dispatch?: ModuleDispatch;
-  readonly limit?: CompileLimits;
-  readonly check?: 'indices';
   readonly profile?: boolean;
 }
 
@@ -33,17 +22,8 @@ export async function runCommand(
   flags: RunFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const progress = new ProgressLine(terminal);
-  const program = await readLoadable(path, flags, progress).finally(() => progress.clear());
-  const session = await Session.load(program, {
-    worker: false,
-    device: flags.device,
-    ...(flags.threads !== undefined && { threads: flags.threads }),
-    onProgress: (report) => progress.show(describe(report)),
-  }).finally(() => progress.clear());
+  const session = await openSession(path, flags, terminal);
   try {
-    const { fallbackReason, name } = session.device;
-    if (fallbackReason !== undefined) terminal.err(`on ${name}: ${fallbackReason}\n`);
     const inputs = await readInputs(session, flags.input ?? {});
     const outputs = flags.profile
       ? await profiled(session, inputs, terminal)
@@ -56,56 +36,6 @@ export async function runCommand(
   } finally {
     await session.dispose();
   }
-}
-
-/** The bytes that a session loads. It could compile models by itself, but not read the files beside them. */
-async function readLoadable(
-  path: string,
-  { dim, dispatch, limit, check }: RunFlags,
-  progress: ProgressLine,
-): Promise<Response> {
-  if (await isExecutableFile(path)) {
-    checkNotCompiled(path, { dim, dispatch, check });
-    return openExecutable(path);
-  }
-  const executable = await compileFile(path, await readBytes(path), {
-    dims: dim,
-    dispatch,
-    compileLimits: limit,
-    check,
-    onProgress: (loaded, total) => progress.show(describe({ phase: 'compile', loaded, total })),
-  });
-  return new Response(streamOf(executable.toChunks()));
-}
-
-function streamOf(chunks: Iterator<Uint8Array, void>): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    pull(controller) {
-      const next = chunks.next();
-      if (next.done === true) controller.close();
-      else controller.enqueue(next.value);
-    },
-  });
-}
-
-function describe({ phase, loaded, total }: LoadProgress): string {
-  const isBytes = phase === 'download' || phase === 'upload';
-  const [done, all] = isBytes
-    ? [formatBytes(loaded), total === undefined ? '?' : formatBytes(total)]
-    : [loaded, total];
-  return `${phase}: ${done} of ${all}`;
-}
-
-type RunInputs = Record<string, Tensor | number>;
-
-async function readInputs(session: Session, given: Record<string, string>): Promise<RunInputs> {
-  const inputs: [string, Tensor | number][] = [];
-  for (const [name, value] of Object.entries(given)) {
-    const info = session.inputs.find((input) => input.name === name);
-    const isScalar = info?.dtype === 'int' || info?.dtype === 'float';
-    inputs.push([name, isScalar ? Number(value) : await readTensor(value, info)]);
-  }
-  return Object.fromEntries(inputs);
 }
 
 async function profiled(

@@ -39,7 +39,9 @@ export type {
   ProgramLimits,
   SessionDevice,
   SessionProvider,
+  RunComparison,
   SessionMemory,
+  ValueDeparture,
   SharingCounters,
   SizeIntervals,
   TriedVariant,
@@ -64,6 +66,7 @@ export type { SnapshotFiles, SnapshotStore } from '../snapshots/store-types.ts';
 export type { SessionSource } from './source.ts';
 export { type NestedArray, Tensor } from './tensor.ts';
 export type { TuneOptions, TuneProgress, TuningReport } from './tune-session.ts';
+export type { VerifyOptions } from './verify-session.ts';
 export type {
   SessionFunctions,
   SessionNodeAttribute,

@@ -17,6 +17,7 @@ import type {
   RunRequest,
   SessionDevice,
   SessionId,
+  RunComparison,
   SessionMemory,
   SessionService,
   ValueInfo,
@@ -47,6 +48,7 @@ import {
 import { type SessionSource, toWireSource } from './source.ts';
 import { Tensor } from './tensor.ts';
 import type { TuneOptions, TuningReport } from './tune-session.ts';
+import type { VerifyOptions } from './verify-session.ts';
 import { takeRoom } from './spare-memory.ts';
 import type { OutputValue } from './session-value.ts';
 import { fromWire, handlesIn, toWire } from './wire-values.ts';
@@ -284,6 +286,28 @@ export class Session {
    */
   async tune(options: TuneOptions = {}): Promise<TuningReport> {
     return (await import('./tune-session.ts')).tuneSession(this, options);
+  }
+
+  /**
+   * Runs a function once as it is, beside the same instructions in float32 on the host, with the same weights, and
+   * names the first value that is further from that of float32 than `tolerance`: the kernel, its nodes, the numbers.
+   * No other run uses the device meanwhile, which holds the weights twice. Takes as long as the host does. Rejects with
+   * UnsupportedError on remote devices, for inputs that are neither tensors nor ints, and for programs that take float16
+   * apart into bits; with UsageError for programs that call functions of JavaScript.
+   */
+  async verify(inputs: Inputs, options: VerifyOptions = {}): Promise<RunComparison> {
+    const { verifySession } = await import('./verify-session.ts');
+    const { function: functionName = 'main', signal } = options;
+    return verifySession(options, (tolerance) =>
+      this.#request(
+        inputs,
+        { function: functionName, signal },
+        {
+          send: (service, call, { args }) =>
+            service.control(call, this.#id, { kind: 'verify', functionName, tolerance, args }),
+        },
+      ),
+    );
   }
 
   /** Memory that the session holds now. */

@@ -6,7 +6,7 @@ import { element } from './element.ts';
 import { describeError, formatBytes, formatMs } from './format-quantity.ts';
 import { kernelTime } from './machine-view.ts';
 import { describeOutput } from './describe-output.ts';
-import { numbersToChoose, randomInputs } from './random-inputs.ts';
+import { numbersToChoose, randomInputs } from '../client/random-inputs.ts';
 
 const TIMED_RUNS = 5;
 

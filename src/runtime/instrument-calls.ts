@@ -1,3 +1,4 @@
+import type { CodePlace } from '../core/paused-call.ts';
 import type { Frame } from './frame.ts';
 import type { FunctionLibrary } from './function-library.ts';
 import { Invocation } from './invocation.ts';
@@ -16,6 +17,11 @@ export interface InstrumentedCall {
   readonly args: readonly Value[];
   /** Bytes of storages that the machine holds now, on all devices. */
   liveBytes(): number;
+  /**
+   * The instruction that calls, once the machine waits for a promise of `after`: of the function that was entered last,
+   * where several calls are in flight. Undefined for a call from outside.
+   */
+  place(): CodePlace | undefined;
 }
 
 /**
@@ -27,9 +33,10 @@ export interface MachineInstrument {
   before?(call: InstrumentedCall): void;
   /**
    * Called after a call, however it ended; after a promise has settled, for one of an async function. `result` is
-   * what a builtin, a kernel or a function of the host gave, borrowed; undefined for bytecode and after an error.
+   * what a builtin, a kernel or a function of the host gave, borrowed; undefined for bytecode and after an error. The
+   * machine goes on when a promise has resolved, but for that of bytecode.
    */
-  after?(call: InstrumentedCall, result?: Value): void;
+  after?(call: InstrumentedCall, result?: Value): void | Promise<void>;
 }
 
 /** The parts of a machine that call, with an instrument. A file of its own, loaded where there is one. */
@@ -38,6 +45,8 @@ export class InstrumentedCalls {
   readonly invocation: typeof Invocation;
   readonly #instrument: MachineInstrument;
   readonly #liveBytes: () => number;
+  /** The call that entered a function last. */
+  #entered: Invocation | undefined;
 
   constructor(instrument: MachineInstrument, { allocators }: VmState) {
     this.#instrument = instrument;
@@ -79,12 +88,12 @@ export class InstrumentedCalls {
       try {
         result = callee(...args);
       } catch (error) {
-        this.#instrument.after?.(call);
+        void this.#instrument.after?.(call);
         throw error;
       }
       if (result instanceof Promise) return this.#settled(call, result);
-      this.#instrument.after?.(call, result);
-      return result;
+      const waits = this.#instrument.after?.(call, result);
+      return waits === undefined ? result : waits.then(() => result);
     };
   }
 
@@ -94,16 +103,25 @@ export class InstrumentedCalls {
       value = await result;
       return value;
     } finally {
-      this.#instrument.after?.(call, value);
+      await this.#instrument.after?.(call, value);
     }
   }
 
   #call(name: string, kind: InstrumentedCall['kind'], args: readonly Value[]): InstrumentedCall {
-    return { name, kind, args, liveBytes: this.#liveBytes };
+    return { name, kind, args, liveBytes: this.#liveBytes, place: () => this.#place() };
+  }
+
+  #place(): CodePlace | undefined {
+    const frame = this.#entered?.frames.at(-1);
+    // The frame goes on behind the instruction.
+    return frame && { function: frame.function.source.name, instruction: frame.pc - 1 };
   }
 
   #invocationClass(): typeof Invocation {
     const instrument = this.#instrument;
+    const enter = (invocation: Invocation): void => {
+      this.#entered = invocation;
+    };
     const callOf = ({ source, paramCount }: LinkedFunction, registers: readonly Value[]) =>
       this.#call(source.name, 'bytecode', registers.slice(0, paramCount));
     return class extends Invocation {
@@ -112,6 +130,7 @@ export class InstrumentedCalls {
       override push(callee: LinkedFunction, registers: Value[]): Frame {
         const call = callOf(callee, registers);
         const frame = super.push(callee, registers);
+        enter(this);
         this.#begin(call);
         return frame;
       }
@@ -135,7 +154,7 @@ export class InstrumentedCalls {
 
       #end(): void {
         const call = this.#open.pop();
-        if (call !== undefined) instrument.after?.(call);
+        if (call !== undefined) void instrument.after?.(call);
       }
     };
   }

@@ -68,6 +68,8 @@ export interface MachineOptions extends ProgramKernelLimits, CompileModeOption {
    * makes no calls.
    */
   readonly instrument?: MachineInstrument | undefined;
+  /** @internal Of a program on the host that was widened: the constants that stood for float16, by their index. */
+  readonly widened?: ReadonlySet<number> | undefined;
   /** Takes the lines of `vm.builtin.print`; default: the console. */
   readonly log?: ((line: string) => void) | undefined;
   /** Default: a pooled allocator for each device. */
@@ -131,6 +133,11 @@ export async function loadMachine(
   const border = types && typedBorder(types, state);
   const hostFunctions = hostLibrary(functions, state, border?.converters);
   const constants = new ConstantUpload(program.constants, first, second);
+  if (options.widened !== undefined) {
+    const { WidenedStorages } = await import('./compare/widened-storages.ts');
+    const dtypes = [...options.widened].map((index) => constants.values[index] ?? null);
+    state.widened = new WidenedStorages(new Set(dtypes));
+  }
   let kernelLibraries: readonly FunctionLibrary[] = [];
   try {
     const place: Upload = (tensor, device) => state.upload(tensor, indexOf(allocators, device));

@@ -11,6 +11,7 @@ import {
   discard,
   FieldCount,
   type MachineValue,
+  type StorageValue,
   TensorValue,
   type TensorView,
   type Value,
@@ -20,6 +21,16 @@ import {
 interface GrowingTensors {
   appendTensors(state: VmState, operands: readonly Value[]): TensorValue;
   wholeTensor(state: VmState, tensor: Value, axis: Value): TensorValue;
+}
+
+/** See `compare/widened-storages.ts`. */
+interface WidenedTensors {
+  place(
+    dtype: Value,
+    storage: StorageValue,
+    begin: number,
+    shape: readonly number[],
+  ): TensorValue | undefined;
 }
 
 /** The part of a machine that packed functions need: its devices, their allocators, the program's tables. */
@@ -32,6 +43,8 @@ export class VmState {
   readonly fields: FieldCount;
   /** What `vm.builtin.append` and `vm.builtin.whole` do; loaded for programs that call them. */
   growing: GrowingTensors | undefined;
+  /** Of a program that runs in float32 in place of float16. */
+  widened: WidenedTensors | undefined;
   /** The run that is being recorded, while its code runs. */
   recording: RunRecording | undefined;
 

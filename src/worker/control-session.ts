@@ -58,6 +58,10 @@ export async function controlSession(
       const { tuneSession } = await import('./tune-session.ts');
       return reply({ tuning: await tuneSession(hosted, request, context.signal) });
     }
+    case 'verify': {
+      const { verifySession } = await import('./verify-session.ts');
+      return reply({ verification: await verifySession(hosted, request, context) });
+    }
     default:
       return request satisfies never;
   }

@@ -1,3 +1,4 @@
+import type { RunComparison, ValueDeparture } from '../runtime/compare/compare-runs.ts';
 import type { Importers } from '../frontend/onnx/importers.ts';
 import type { Operators } from '../ops/operators.ts';
 import type { CompileLimits } from '../core/compile-limits.ts';
@@ -434,6 +435,8 @@ export interface WireProfile {
   readonly instructions: number;
 }
 
+export type { RunComparison, ValueDeparture };
+
 /** `args` are the values that go with it: of a snapshot, what is stored beside the runs. */
 export type ControlRequest = { readonly args: readonly WireValue[] } & (
   | ({ readonly kind: 'pause' } & Omit<PauseOptions, 'signal'>)
@@ -455,6 +458,8 @@ export type ControlRequest = { readonly args: readonly WireValue[] } & (
   | { readonly kind: 'result'; readonly index: number; readonly keep: Keep }
   /** Tunes one kernel; `idle`: while the device has nothing else to do. */
   | { readonly kind: 'tune'; readonly index: number; readonly idle?: boolean | undefined }
+  /** Runs a function with `args`, beside the same in float32. */
+  | { readonly kind: 'verify'; readonly functionName: string; readonly tolerance: number }
 );
 
 export interface ControlReply {
@@ -464,6 +469,7 @@ export interface ControlReply {
   readonly results: readonly WireResult[];
   readonly note: string;
   readonly tuning?: SessionTuning | undefined;
+  readonly verification?: RunComparison | undefined;
 }
 
 export interface SessionTuning extends TuningStep {

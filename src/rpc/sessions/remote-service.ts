@@ -196,6 +196,7 @@ export class RemoteService implements SessionService {
 
   control(call: CallId, session: SessionId, request: ControlRequest): Promise<Reply<ControlReply>> {
     return this.#answer(call, async (signal) => {
+      if (request.kind === 'verify') throw notVerified();
       const { args, ...rest } = request;
       const { bytes, ...plain } = rest.kind === 'restore' ? rest : { ...rest, bytes: undefined };
       const file = bytes && new HostTensor('uint8', [bytes.byteLength], bytes);
@@ -363,5 +364,14 @@ function notRemote(got: string): UnsupportedError {
     got,
     expected: 'options of the session',
     remedy: 'The server decides how its device is shared.',
+  });
+}
+
+function notVerified(): UnsupportedError {
+  return new UnsupportedError({
+    where: 'verify',
+    got: 'a remote device',
+    expected: 'a local device',
+    remedy: 'Load the program on a device of this machine, or verify it where the device is lent.',
   });
 }

@@ -1,4 +1,4 @@
-import { type Inputs, type InputValue, Tensor, type ValueInfo } from '../client/index.ts';
+import { type Inputs, type InputValue, Tensor, type ValueInfo } from './index.ts';
 
 /** Sizes of named dimensions and values of int and float inputs, as the page's fields have them. */
 export type ChosenNumbers = ReadonlyMap<string, number>;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Tensor, type ValueInfo } from '../client/index.ts';
+import { Tensor, type ValueInfo } from './index.ts';
 import { seededRandom } from '../core/random.ts';
 import { numbersToChoose, randomInputs } from './random-inputs.ts';
 

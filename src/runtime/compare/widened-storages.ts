@@ -1,0 +1,45 @@
+import { storageByteLength } from '../../core/dtype.ts';
+import { elementCount, type Shape } from '../../core/shape.ts';
+import { type StorageOwner, StorageValue, TensorValue, type Value } from '../value.ts';
+
+/** Twice the bytes of float16 are those of float32. */
+const FACTOR = 2;
+
+/**
+ * Memory for tensors of float32 in a program that was planned for float16: each storage has a second one of twice its
+ * size beside it, in which they lie as planned, with offsets twice as large. So parts of a joined tensor stay side by side.
+ */
+export class WidenedStorages implements StorageOwner {
+  readonly #dtypes: ReadonlySet<Value>;
+  readonly #wide = new WeakMap<StorageValue, StorageValue>();
+
+  /** `dtypes` are the values that stand for float16 in the code. */
+  constructor(dtypes: ReadonlySet<Value>) {
+    this.#dtypes = dtypes;
+  }
+
+  /** The tensor that takes the place of one of float16; undefined for others. */
+  place(dtype: Value, storage: StorageValue, begin: number, shape: Shape): TensorValue | undefined {
+    if (!this.#dtypes.has(dtype)) return undefined;
+    const byteLength = storageByteLength('float32', elementCount(shape));
+    const byteOffset = FACTOR * begin;
+    const wide = this.#wideOf(storage, byteOffset + byteLength);
+    return new TensorValue(wide, { byteOffset, dtype: 'float32', shape });
+  }
+
+  /** Buffers of the host go with the last tensor that anybody knows. */
+  reclaim(): void {}
+
+  #wideOf(storage: StorageValue, needed: number): StorageValue {
+    const known = this.#wide.get(storage);
+    if (known !== undefined) return known;
+    const byteLength = Math.max(FACTOR * storage.byteLength, needed);
+    const { device } = storage;
+    const place = { device, buffer: device.createBuffer(byteLength), byteOffset: 0 };
+    const wide = new StorageValue(this, place, byteLength);
+    // Held by the table for as long as the planned one lives.
+    wide.references = 1;
+    this.#wide.set(storage, wide);
+    return wide;
+  }
+}

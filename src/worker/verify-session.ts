@@ -1,0 +1,69 @@
+import { UnsupportedError } from '../core/errors.ts';
+import type { HostTensor } from '../core/host-tensor.ts';
+import { createHostDevice } from '../device/host/host-device.ts';
+import { compareRuns, type RunComparison } from '../runtime/compare/compare-runs.ts';
+import { readConstants } from '../runtime/compare/constants-of.ts';
+import {
+  programInMemory,
+  widenedDTypes,
+  widenProgram,
+  widenTensor,
+} from '../runtime/compare/widen-program.ts';
+import type { HostInput } from '../runtime/host-function.ts';
+import { TensorValue, type Value } from '../runtime/value.ts';
+import type { HostedSession } from './hosted-session.ts';
+import type { ControlRequest } from './protocol.ts';
+
+/**
+ * Runs a function of a session as it is, beside the same instructions in float32 on the host, and compares what each
+ * kernel gives. Nothing else uses the device meanwhile, which holds the weights twice.
+ */
+export async function verifySession(
+  { machine, device }: HostedSession,
+  { functionName, tolerance }: Extract<ControlRequest, { kind: 'verify' }>,
+  { args, signal }: { readonly args: readonly Value[]; readonly signal: AbortSignal },
+): Promise<RunComparison> {
+  const given = await readArguments(machine, args);
+  const { executable } = machine;
+  const devices = machine.internals().state.allocators.map((allocator) => allocator.device);
+  return device.exclude(async () => {
+    const constants = await readConstants(machine);
+    return compareRuns(
+      functionName,
+      {
+        tested: {
+          program: programInMemory(executable, constants),
+          options: { devices },
+          args: given,
+        },
+        expected: {
+          program: widenProgram(executable, constants),
+          options: { devices: [createHostDevice()], widened: widenedDTypes(executable) },
+          args: given.map((arg) => (isTensor(arg) ? widenTensor(arg) : arg)),
+        },
+      },
+      { tolerance, signal },
+    );
+  }, signal);
+}
+
+/** Tensors in host memory, and numbers. */
+async function readArguments(
+  machine: HostedSession['machine'],
+  args: readonly Value[],
+): Promise<(HostTensor | number)[]> {
+  const tensors = args.filter((arg) => arg instanceof TensorValue);
+  const read = await machine.read(tensors);
+  return args.map((arg) => {
+    const tensor = arg instanceof TensorValue ? read[tensors.indexOf(arg)] : arg;
+    if (typeof tensor === 'number' || isTensor(tensor)) return tensor;
+    throw new UnsupportedError({
+      where: 'verify',
+      got: 'an input that is neither a tensor nor an int',
+      expected: 'tensors and ints, which both runs can be given',
+    });
+  });
+}
+
+const isTensor = (value: HostInput | undefined): value is HostTensor =>
+  typeof value === 'object' && value !== null && 'elements' in value;
