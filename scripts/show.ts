@@ -13,6 +13,7 @@ const SHOWS: Readonly<
   gradients: () => import('./show/gradients.ts'),
   train: () => import('./show/train.ts'),
   text: () => import('./show/text.ts'),
+  float16: () => import('./show/float16.ts'),
 };
 
 /** `npm run show -- NAME [WORD …]`. */

@@ -42,6 +42,7 @@ export type {
   RunComparison,
   SessionMemory,
   ValueDeparture,
+  ValueRange,
   SharingCounters,
   SizeIntervals,
   TriedVariant,
@@ -66,7 +67,7 @@ export type { SnapshotFiles, SnapshotStore } from '../snapshots/store-types.ts';
 export type { SessionSource } from './source.ts';
 export { type NestedArray, Tensor } from './tensor.ts';
 export type { TuneOptions, TuneProgress, TuningReport } from './tune-session.ts';
-export type { VerifyOptions } from './verify-session.ts';
+export type { OverflowOptions, OverflowReport, VerifyOptions } from './verify-session.ts';
 export type {
   SessionFunctions,
   SessionNodeAttribute,

@@ -48,7 +48,12 @@ import {
 import { type SessionSource, toWireSource } from './source.ts';
 import { Tensor } from './tensor.ts';
 import type { TuneOptions, TuningReport } from './tune-session.ts';
-import type { VerifyOptions } from './verify-session.ts';
+import type {
+  AskAboutRun,
+  OverflowOptions,
+  OverflowReport,
+  VerifyOptions,
+} from './verify-session.ts';
 import { takeRoom } from './spare-memory.ts';
 import type { OutputValue } from './session-value.ts';
 import { fromWire, handlesIn, toWire } from './wire-values.ts';
@@ -296,17 +301,25 @@ export class Session {
    * apart into bits; with UsageError for programs that call functions of JavaScript.
    */
   async verify(inputs: Inputs, options: VerifyOptions = {}): Promise<RunComparison> {
-    const { verifySession } = await import('./verify-session.ts');
-    const { function: functionName = 'main', signal } = options;
-    return verifySession(options, (tolerance) =>
-      this.#request(
-        inputs,
-        { function: functionName, signal },
-        {
-          send: (service, call, { args }) =>
-            service.control(call, this.#id, { kind: 'verify', functionName, tolerance, args }),
-        },
-      ),
+    return (await import('./verify-session.ts')).verifySession(
+      this.#asking(options),
+      inputs,
+      options,
+    );
+  }
+
+  /**
+   * Runs a function on samples in float32 on the host, with the same weights, and names the values that it stores as
+   * float16 and that are near the limit of float16 or beyond. Rejects as `verify` does.
+   */
+  async overflows(
+    samples: Iterable<Inputs>,
+    options: OverflowOptions = {},
+  ): Promise<OverflowReport> {
+    return (await import('./verify-session.ts')).findOverflows(
+      this.#asking(options),
+      samples,
+      options,
     );
   }
 
@@ -403,6 +416,19 @@ export class Session {
     // Of its own for each call: as many as like may have the same signal.
     const own = signal && AbortSignal.any([signal]);
     return this.#connection.call(send, { signal: own, inFlight: this.#inFlight, discard });
+  }
+
+  /** Asks the worker something about a run on inputs. */
+  #asking({ function: name = 'main', signal }: VerifyOptions): AskAboutRun {
+    return (inputs, question) =>
+      this.#request(
+        inputs,
+        { function: name, signal },
+        {
+          send: (service, call, { args }) =>
+            service.control(call, this.#id, { ...question, functionName: name, args }),
+        },
+      );
   }
 
   /** Calls `send` with the request. Tensors are copied before anything is awaited. */

@@ -80,3 +80,24 @@ test('misuse', async () => {
   await session.dispose();
   await expect(session.verify({ x: SMALL })).rejects.toThrow('The session was disposed.');
 });
+
+describe.each(['host', 'wasm', 'webgpu'] as const)('overflows on %s', (device) => {
+  test('names values of float16 that come near its limit in any sample', async () => {
+    const gpu = device === 'webgpu' ? { gpu: await nodeGpu() } : {};
+    const session = await Session.load(MODEL, { worker: false, device, ...gpu });
+    const sound = await session.overflows([{ x: SMALL }]);
+    expect(sound.overflows).toEqual([]);
+    expect(sound.values).toBeGreaterThan(0);
+    const found = await session.overflows([{ x: SMALL }, { x: LARGE }, { x: SMALL }]);
+    expect(found.values).toBe(sound.values);
+    expect(found.overflows[0]?.sources).toContain('node "scores"');
+    expect(found.overflows[0]?.largest).toBeGreaterThan(65_504);
+    // 2,000 or so of 65,504.
+    expect((await session.overflows([{ x: SMALL }], { margin: 1000 })).overflows).not.toEqual([]);
+    await expect(session.overflows([])).rejects.toThrow('overflows: got no samples');
+    await expect(session.overflows([{ x: SMALL }], { margin: 0.5 })).rejects.toThrow(
+      'overflows: got margin 0.5, expected a number from 1 up',
+    );
+    await session.dispose();
+  });
+});

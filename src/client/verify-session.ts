@@ -1,6 +1,15 @@
-import { internalError } from '../core/errors.ts';
-import type { ControlReply, RunComparison } from '../worker/protocol.ts';
+import { internalError, UsageError } from '../core/errors.ts';
+import type { ControlReply, RunComparison, ValueRange } from '../worker/protocol.ts';
+import type { Inputs } from './input-value.ts';
 import { checkOptions, type OptionKinds, POSITIVE, SIGNAL, TEXT } from './check-options.ts';
+
+/** A question about a run of a function on inputs. */
+export type RunQuestion =
+  | { readonly kind: 'verify'; readonly tolerance: number }
+  | { readonly kind: 'ranges'; readonly isLast: boolean };
+
+/** Asks the worker of a session. */
+export type AskAboutRun = (inputs: Inputs, question: RunQuestion) => Promise<ControlReply>;
 
 /** What is compared, and what counts as different. */
 export interface VerifyOptions {
@@ -15,6 +24,58 @@ export interface VerifyOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What is run, and how near to the limit counts. */
+export interface OverflowOptions {
+  /** The function of the program to run. Default: `main`. */
+  readonly function?: string | undefined;
+  /** Values are named that would overflow if they were so many times as large. Default 2; at least 1. */
+  readonly margin?: number | undefined;
+  /** Ends it, and rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What of a program may overflow. */
+export interface OverflowReport {
+  /** Values of float16 that came near its limit or beyond, the largest first. */
+  readonly overflows: readonly ValueRange[];
+  /** Values that the program stores as float16 in all. */
+  readonly values: number;
+}
+
+const LARGEST_FLOAT16 = 65_504;
+const DEFAULT_MARGIN = 2;
+
+const OVERFLOW_OPTIONS: OptionKinds<OverflowOptions> = {
+  function: TEXT,
+  margin: ['a number from 1 up', (value) => typeof value === 'number' && value >= 1],
+  signal: SIGNAL,
+};
+
+/** See `Session.overflows`. */
+export async function findOverflows(
+  ask: AskAboutRun,
+  samples: Iterable<Inputs>,
+  options: OverflowOptions,
+): Promise<OverflowReport> {
+  checkOptions('overflows', options, OVERFLOW_OPTIONS);
+  const all = [...samples];
+  if (all.length === 0) {
+    throw new UsageError({
+      where: 'overflows',
+      got: 'no samples',
+      expected: 'inputs like those that the program will get',
+    });
+  }
+  let ranges: readonly ValueRange[] = [];
+  for (const [i, sample] of all.entries()) {
+    const question = { kind: 'ranges', isLast: i === all.length - 1 } as const;
+    ranges = (await ask(sample, question)).ranges ?? [];
+  }
+  const limit = LARGEST_FLOAT16 / (options.margin ?? DEFAULT_MARGIN);
+  const overflows = ranges.filter(({ largest }) => largest > limit);
+  return { overflows: overflows.toSorted((a, b) => b.largest - a.largest), values: ranges.length };
+}
+
 const VERIFY_OPTIONS: OptionKinds<VerifyOptions> = {
   function: TEXT,
   tolerance: POSITIVE,
@@ -25,11 +86,13 @@ const DEFAULT_TOLERANCE = 0.05;
 
 /** See `Session.verify`. */
 export async function verifySession(
+  ask: AskAboutRun,
+  inputs: Inputs,
   options: VerifyOptions,
-  ask: (tolerance: number) => Promise<ControlReply>,
 ): Promise<RunComparison> {
   checkOptions('verify', options, VERIFY_OPTIONS);
-  const { verification } = await ask(options.tolerance ?? DEFAULT_TOLERANCE);
+  const { tolerance = DEFAULT_TOLERANCE } = options;
+  const { verification } = await ask(inputs, { kind: 'verify', tolerance });
   if (verification !== undefined) return verification;
   throw internalError('a reply without what was found');
 }

@@ -58,6 +58,10 @@ export async function controlSession(
       const { tuneSession } = await import('./tune-session.ts');
       return reply({ tuning: await tuneSession(hosted, request, context.signal) });
     }
+    case 'ranges': {
+      const { measureRanges } = await import('./verify-session.ts');
+      return reply({ ranges: await measureRanges(hosted, request, context) });
+    }
     case 'verify': {
       const { verifySession } = await import('./verify-session.ts');
       return reply({ verification: await verifySession(hosted, request, context) });

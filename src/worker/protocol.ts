@@ -1,4 +1,5 @@
 import type { RunComparison, ValueDeparture } from '../runtime/compare/compare-runs.ts';
+import type { ValueRange } from '../runtime/compare/measure-ranges.ts';
 import type { Importers } from '../frontend/onnx/importers.ts';
 import type { Operators } from '../ops/operators.ts';
 import type { CompileLimits } from '../core/compile-limits.ts';
@@ -435,7 +436,7 @@ export interface WireProfile {
   readonly instructions: number;
 }
 
-export type { RunComparison, ValueDeparture };
+export type { RunComparison, ValueDeparture, ValueRange };
 
 /** `args` are the values that go with it: of a snapshot, what is stored beside the runs. */
 export type ControlRequest = { readonly args: readonly WireValue[] } & (
@@ -458,6 +459,8 @@ export type ControlRequest = { readonly args: readonly WireValue[] } & (
   | { readonly kind: 'result'; readonly index: number; readonly keep: Keep }
   /** Tunes one kernel; `idle`: while the device has nothing else to do. */
   | { readonly kind: 'tune'; readonly index: number; readonly idle?: boolean | undefined }
+  /** Runs a function with `args` in float32, and remembers how large what is stored as float16 is, up to the last run. */
+  | { readonly kind: 'ranges'; readonly functionName: string; readonly isLast: boolean }
   /** Runs a function with `args`, beside the same in float32. */
   | { readonly kind: 'verify'; readonly functionName: string; readonly tolerance: number }
 );
@@ -470,6 +473,7 @@ export interface ControlReply {
   readonly note: string;
   readonly tuning?: SessionTuning | undefined;
   readonly verification?: RunComparison | undefined;
+  readonly ranges?: readonly ValueRange[] | undefined;
 }
 
 export interface SessionTuning extends TuningStep {

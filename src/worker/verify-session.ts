@@ -9,6 +9,7 @@ import {
   widenProgram,
   widenTensor,
 } from '../runtime/compare/widen-program.ts';
+import { RangeMeasurement, type ValueRange } from '../runtime/compare/measure-ranges.ts';
 import type { HostInput } from '../runtime/host-function.ts';
 import { TensorValue, type Value } from '../runtime/value.ts';
 import type { HostedSession } from './hosted-session.ts';
@@ -39,13 +40,46 @@ export async function verifySession(
         expected: {
           program: widenProgram(executable, constants),
           options: { devices: [createHostDevice()], widened: widenedDTypes(executable) },
-          args: given.map((arg) => (isTensor(arg) ? widenTensor(arg) : arg)),
+          args: given.map(widened),
         },
       },
       { tolerance, signal },
     );
   }, signal);
 }
+
+/** Measurements that wait for further runs. */
+const measurements = new WeakMap<HostedSession, RangeMeasurement>();
+
+/** Runs a function in float32 on the host; how large the values are that the program stores as float16, in all runs. */
+export async function measureRanges(
+  hosted: HostedSession,
+  { functionName, isLast }: Extract<ControlRequest, { kind: 'ranges' }>,
+  { args, signal }: { readonly args: readonly Value[]; readonly signal: AbortSignal },
+): Promise<readonly ValueRange[]> {
+  const { machine, device } = hosted;
+  const given = await readArguments(machine, args);
+  const opened = measurements.get(hosted);
+  const measurement =
+    opened ??
+    (await RangeMeasurement.open(
+      machine.executable,
+      await device.share(() => readConstants(machine)),
+      createHostDevice(),
+    ));
+  measurements.set(hosted, measurement);
+  try {
+    return await measurement.run(functionName, given.map(widened), signal);
+  } finally {
+    if (isLast) {
+      measurements.delete(hosted);
+      measurement.dispose();
+    }
+  }
+}
+
+const widened = (arg: HostTensor | number): HostTensor | number =>
+  isTensor(arg) ? widenTensor(arg) : arg;
 
 /** Tensors in host memory, and numbers. */
 async function readArguments(

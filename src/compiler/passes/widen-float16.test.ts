@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { TypedArray } from '../../core/dtype.ts';
 import { float16ToNumber, numberToFloat16 } from '../../core/float16.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { seededRandom } from '../../core/random.ts';
@@ -8,102 +7,24 @@ import { nodeGpu } from '../../testing/node-gpu.ts';
 import { compile } from '../compile.ts';
 import { evaluateModule } from '../evaluation/evaluate-module.ts';
 import { parseModule } from '../ir/parse.ts';
+import {
+  AXES,
+  expectedOf,
+  inputOf,
+  numbersOf,
+  program,
+  PROGRAMS,
+  relativeError,
+  ROWS,
+  sum,
+  TOLERANCE,
+  WIDTH,
+} from '../testing/float16-programs.ts';
 import { textAfter } from '../testing/text-after.ts';
 
-const ROWS = 4;
-const WIDTH = 64;
-const AXES = 'axes=[1], keepdims=true';
-
-const program = (body: string): string =>
-  `def @main(%x: Tensor[(${ROWS}, ${WIDTH}), float16]) { ${body} }`;
-
-/** What a row becomes, in doubles. */
-type Meaning = (row: readonly number[]) => number[];
-
-const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
-const mean = (values: readonly number[]): number => sum(values) / values.length;
-const squares = (values: readonly number[]): number[] => values.map((value) => value ** 2);
-
-const layerNorm: Meaning = (row) => {
-  const centered = row.map((value) => value - mean(row));
-  return centered.map((value) => value / Math.sqrt(mean(squares(centered)) + 1e-3));
-};
-
-const PROGRAMS: readonly (readonly [name: string, body: string, scale: number, Meaning])[] = [
-  [
-    'layer norm',
-    `let %d = sub(%x, reduce_mean(%x, ${AXES}));
-     div(%d, sqrt(add(reduce_mean(pow(%d, 2f16), ${AXES}), 0.001f16)))`,
-    900,
-    layerNorm,
-  ],
-  [
-    'layer norm by the mean of squares',
-    `let %m = reduce_mean(%x, ${AXES});
-     let %v = sub(reduce_mean(mul(%x, %x), ${AXES}), mul(%m, %m));
-     div(sub(%x, %m), sqrt(add(%v, 0.001f16)))`,
-    900,
-    layerNorm,
-  ],
-  [
-    'RMS norm, its root inverted',
-    `mul(%x, div(1f16, sqrt(add(reduce_mean(mul(%x, %x), ${AXES}), 0.001f16))))`,
-    3000,
-    (row) => row.map((value) => value / Math.sqrt(mean(squares(row)) + 1e-3)),
-  ],
-  [
-    'mean as a sum over the size',
-    `div(sub(%x, div(reduce_sum(%x, ${AXES}), 64f16)), 16f16)`,
-    30_000,
-    (row) => row.map((value) => (value - mean(row)) / 16),
-  ],
-  [
-    'softmax whose largest was not taken off',
-    `let %e = exp(%x); div(%e, reduce_sum(%e, ${AXES}))`,
-    40,
-    (row) => row.map((value) => Math.exp(value) / sum(row.map(Math.exp))),
-  ],
-  [
-    'logarithm of a sum of exponentials',
-    `sub(%x, log(reduce_sum(exp(%x), ${AXES})))`,
-    40,
-    (row) => row.map((value) => value - Math.log(sum(row.map(Math.exp)))),
-  ],
-  [
-    'unit vectors, in between reshaped',
-    `let %n = sqrt(reduce_sum(pow(%x, 2f16), axes=[1]));
-     div(%x, reshape(%n, shape=[${ROWS}, 1]))`,
-    2000,
-    (row) => row.map((value) => value / Math.sqrt(sum(squares(row)))),
-  ],
-];
-
-function inputOf(scale: number): HostTensor {
-  const random = seededRandom(3);
-  const values = Array.from({ length: ROWS * WIDTH }, (_, i) =>
-    // All are positive in the first row, so that sums are large.
-    i < WIDTH ? scale * (0.5 + random() / 2) : scale * (2 * random() - 1),
-  );
-  return HostTensor.from('float16', [ROWS, WIDTH], values.map(numberToFloat16));
-}
-
-const numbersOf = ({ data }: { data: TypedArray }): number[] =>
-  Array.from(data as ArrayLike<number>, float16ToNumber);
-
-function expectedOf(x: HostTensor, meaning: Meaning): number[] {
-  const values = numbersOf(x);
-  return Array.from({ length: ROWS }, (_, row) =>
-    meaning(values.slice(row * WIDTH, (row + 1) * WIDTH)),
-  ).flat();
-}
-
-/** Results are rounded to float16, and differences of operands before that. */
 function requireNear(got: readonly number[], expected: readonly number[]): void {
   expect(got).toHaveLength(expected.length);
-  const largest = Math.max(...expected.map(Math.abs));
-  for (const [i, value] of got.entries()) {
-    expect(Math.abs(value - (expected[i] ?? 0))).toBeLessThanOrEqual(largest * 2 ** -9);
-  }
+  expect(relativeError(got, expected)).toBeLessThanOrEqual(TOLERANCE);
 }
 
 describe.each(PROGRAMS)('%s', (_, body, scale, meaning) => {

@@ -196,7 +196,7 @@ export class RemoteService implements SessionService {
 
   control(call: CallId, session: SessionId, request: ControlRequest): Promise<Reply<ControlReply>> {
     return this.#answer(call, async (signal) => {
-      if (request.kind === 'verify') throw notVerified();
+      if (request.kind === 'verify' || request.kind === 'ranges') throw notVerified(request.kind);
       const { args, ...rest } = request;
       const { bytes, ...plain } = rest.kind === 'restore' ? rest : { ...rest, bytes: undefined };
       const file = bytes && new HostTensor('uint8', [bytes.byteLength], bytes);
@@ -367,9 +367,9 @@ function notRemote(got: string): UnsupportedError {
   });
 }
 
-function notVerified(): UnsupportedError {
+function notVerified(where: string): UnsupportedError {
   return new UnsupportedError({
-    where: 'verify',
+    where,
     got: 'a remote device',
     expected: 'a local device',
     remedy: 'Load the program on a device of this machine, or verify it where the device is lent.',
