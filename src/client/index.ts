@@ -1,5 +1,6 @@
 export type { CompileLimits } from '../core/compile-limits.ts';
 export type { CompileMode, CompileModeOption } from '../core/compile-mode.ts';
+export type { Precision, PrecisionOption } from '../core/precision.ts';
 export type { DType, TypedArray } from '../core/dtype.ts';
 export {
   CompileLimitError,

@@ -1,6 +1,7 @@
 import type { CompileLimits } from '../core/compile-limits.ts';
 import { COMPILE_MODES, type CompileModeOption } from '../core/compile-mode.ts';
 import type { GpuLike } from '../core/gpu-like.ts';
+import { PRECISIONS, type PrecisionOption } from '../core/precision.ts';
 import type { ServiceOptions } from '../worker/create-service.ts';
 import type { PauseOptions } from '../core/paused-call.ts';
 import type {
@@ -33,7 +34,7 @@ import type { SessionFunctions } from './session-functions.ts';
 import type { SessionSource } from './source.ts';
 
 /** How and where a session is loaded. */
-export interface LoadOptions extends ProgramLimits, CompileModeOption {
+export interface LoadOptions extends ProgramLimits, CompileModeOption, PrecisionOption {
   /**
    * Default `auto`: WebGPU on graphics hardware, or `wasm` (kernels in WebAssembly, on the processor)
    * where that is faster or there is no such hardware, else WebGPU in software, else the host;
@@ -176,6 +177,7 @@ export const LOAD_OPTIONS: OptionKinds<LoadOptions> = {
   priority: POSITIVE,
   threads: ['an integer from 1 to 64', (value) => COUNT[1](value) && Number(value) <= 64],
   compile: oneOf(...COMPILE_MODES),
+  precision: oneOf(...PRECISIONS),
   functions: OBJECT,
   gpu: OBJECT,
   operators: OBJECT,

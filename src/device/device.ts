@@ -1,4 +1,5 @@
 import type { CompileModeOption } from '../core/compile-mode.ts';
+import type { PrecisionOption } from '../core/precision.ts';
 import type { DType } from '../core/dtype.ts';
 import type { DeviceLostError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
@@ -176,7 +177,7 @@ export interface ProgramKernelLimits {
 }
 
 /** `compile` is about primitives of which all symbols are toldSymbols; others compile ahead. */
-export interface PrepareOptions extends ProgramKernelLimits, CompileModeOption {
+export interface PrepareOptions extends ProgramKernelLimits, CompileModeOption, PrecisionOption {
   /** Whoever launches the kernels. */
   readonly owner?: LaunchOwner | undefined;
   /** Without it, what kernels make of constants is made in each call. */

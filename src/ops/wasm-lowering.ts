@@ -1,11 +1,18 @@
 import type { Attributes, ConcreteTensorType } from '../core/primitive-function.ts';
+import type { PrecisionOption } from '../core/precision.ts';
 import type { Local } from '../wasm/expression.ts';
 import type { Statement, WasmFunction } from '../wasm/statement.ts';
 import type { Operands } from './lowering.ts';
 import type { UnitWrites } from './unit-writes.ts';
 
+/** What the code is made for. */
+export interface WasmTarget extends PrecisionOption {
+  /** Whether the engine multiplies bytes, by an instruction of relaxed SIMD. Default false. */
+  readonly multipliesBytes?: boolean;
+}
+
 /** The call that WebAssembly is made for: concrete types, complete attributes. */
-export interface WasmCall {
+export interface WasmCall extends WasmTarget {
   readonly inputs: Operands<ConcreteTensorType>;
   readonly output: ConcreteTensorType;
   readonly attributes: Attributes;

@@ -1,5 +1,6 @@
 /** Package entry `weft-vm/vm`: runs executables on devices. Bundles no compiler and no printer. */
 export type { CompileMode, CompileModeOption } from '../core/compile-mode.ts';
+export type { Precision, PrecisionOption } from '../core/precision.ts';
 export { HostTensor } from '../core/host-tensor.ts';
 export { OpaqueValue } from '../core/opaque-value.ts';
 export type { CodePlace, PausedCall, PauseOptions } from '../core/paused-call.ts';

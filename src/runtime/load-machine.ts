@@ -1,6 +1,7 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import type { DataBlock, DataHashes } from '../bytecode/executable-reader.ts';
 import type { CompileModeOption } from '../core/compile-mode.ts';
+import type { PrecisionOption } from '../core/precision.ts';
 import { INDEX_CHECKS } from '../core/index-checks.ts';
 import { NODE_CALLS } from '../core/node-calls-key.ts';
 import { untilAborted } from '../core/until-aborted.ts';
@@ -31,7 +32,7 @@ import { type TypedBorder, typedBorder } from './typed-values.ts';
 import { VmState } from './vm-state.ts';
 
 /** The devices of a machine and its limits. */
-export interface MachineOptions extends ProgramKernelLimits, CompileModeOption {
+export interface MachineOptions extends ProgramKernelLimits, CompileModeOption, PrecisionOption {
   /** Index 0 is the session's device, 1 the host. */
   readonly devices: readonly Device[];
   /** Functions that the program calls by name, beside builtins and kernels. */
@@ -251,6 +252,7 @@ async function prepareAndUpload(
     signal,
     toldSymbols: symbolsOfParameters(program),
     compile: options.compile,
+    precision: options.precision,
     owner,
     programKernels,
     workgroupLimit,

@@ -12,6 +12,7 @@ export interface TextLoadOptions
     | 'workerFiles'
     | 'workerTimeout'
     | 'threads'
+    | 'precision'
     | 'gpu'
     | 'remote'
     | 'compileLimits'

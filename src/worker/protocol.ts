@@ -4,6 +4,7 @@ import type { Importers } from '../frontend/onnx/importers.ts';
 import type { Operators } from '../ops/operators.ts';
 import type { CompileLimits } from '../core/compile-limits.ts';
 import type { CompileModeOption } from '../core/compile-mode.ts';
+import type { PrecisionOption } from '../core/precision.ts';
 import type { RatesOfBoth } from '../core/device-rates.ts';
 import type { DType, TypedArray } from '../core/dtype.ts';
 import type { ErrorData } from '../core/errors.ts';
@@ -177,7 +178,11 @@ export interface WorkerConfig {
   readonly memoryBudget?: number | undefined;
 }
 
-export interface LoadRequest extends ProgramLimits, MachineLimits, CompileModeOption {
+export interface LoadRequest
+  extends ProgramLimits,
+    MachineLimits,
+    CompileModeOption,
+    PrecisionOption {
   readonly source: WireSource;
   readonly device: DeviceKind | 'auto';
   /** Fixes symbolic dimensions of an ONNX model while it is compiled. */

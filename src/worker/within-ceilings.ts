@@ -1,4 +1,5 @@
 import { type CompileModeOption, SESSION_COMPILE_MODE } from '../core/compile-mode.ts';
+import type { PrecisionOption } from '../core/precision.ts';
 import { UsageError } from '../core/errors.ts';
 import type { LaunchOwner } from '../device/device.ts';
 import type { Limits } from '../runtime/invocation.ts';
@@ -57,10 +58,10 @@ export function withinCeilings(asked: RequestLimits, ceilings: RequestLimits): R
 
 /** Options of a session's machine. `owner` stays the same when it is made again. */
 export function machineOptions(
-  request: RequestLimits & CompileModeOption,
+  request: RequestLimits & CompileModeOption & PrecisionOption,
   owner: LaunchOwner,
 ): Partial<MachineOptions> {
-  const { programKernels, workgroupLimit, byteBudget } = request;
+  const { programKernels, workgroupLimit, byteBudget, precision } = request;
   const limits: { -readonly [Name in keyof Limits]?: Limits[Name] } = {};
   for (const name of MACHINE_NUMBERS) {
     const limit = request[name];
@@ -68,5 +69,5 @@ export function machineOptions(
   }
   limits.instructions = request.instructionLimit ?? Number.POSITIVE_INFINITY;
   const compile = request.compile ?? SESSION_COMPILE_MODE;
-  return { programKernels, workgroupLimit, byteBudget, limits, compile, owner };
+  return { programKernels, workgroupLimit, byteBudget, limits, compile, precision, owner };
 }

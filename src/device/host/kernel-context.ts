@@ -1,3 +1,4 @@
+import type { PrecisionOption } from '../../core/precision.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
@@ -23,7 +24,7 @@ export interface KernelServices {
 }
 
 /** The part that kernels of one device share. */
-export interface KernelContext extends KernelServices {
+export interface KernelContext extends KernelServices, PrecisionOption {
   readonly operators: OperatorTable;
   /** Absent: nothing is prepacked. */
   readonly prepacking?: PrepackingBudget | undefined;

@@ -47,11 +47,11 @@ export async function prepareHostKernels(
     makeKernels = referenceKernels,
   }: HostKernelsOptions,
 ): Promise<Map<string, Kernel>> {
-  const { onProgress, programKernels, prepacking } = options;
+  const { onProgress, programKernels, prepacking, precision } = options;
   if (programKernels === 'refuse') refuseProgramKernels(primitives);
   refuseUnsupported(primitives, deviceName, operators);
   onProgress?.(0, primitives.length);
-  const context = { ...services, operators, prepacking };
+  const context = { ...services, operators, prepacking, precision };
   const kernels = await makeKernels(primitives, context, REFERENCES);
   onProgress?.(primitives.length, primitives.length);
   return new Map(kernels.map((kernel) => [kernel.name, kernel]));

@@ -47,10 +47,14 @@ function kernelOf({ name, indexMap }: Operator, call: WasmCall): WasmKernel | un
   return indexMap.keepsOrder === true ? copyKernel(call) : mapKernel(indexMap, call);
 }
 
-function kernelOfStep({ call }: CallStep, { types }: StepContext): WasmKernel | undefined {
+function kernelOfStep(
+  { call }: CallStep,
+  { types, precision, multipliesBytes = false }: StepContext,
+): WasmKernel | undefined {
   const output = types[call.value];
   const inputs = call.inputs.map((value) => (value < 0 ? undefined : types[value]));
-  return output && kernelOf(call.op, { inputs, output, attributes: call.attributes });
+  const { op, attributes } = call;
+  return output && kernelOf(op, { inputs, output, attributes, precision, multipliesBytes });
 }
 
 function planCall(step: CallStep, context: StepContext): StepPlan | undefined {

@@ -1,6 +1,6 @@
 import type { ConcreteTensorType } from '../../core/primitive-function.ts';
 import type { UnitWrites } from '../../ops/unit-writes.ts';
-import type { OperandPack, UnitRange } from '../../ops/wasm-lowering.ts';
+import type { OperandPack, UnitRange, WasmTarget } from '../../ops/wasm-lowering.ts';
 import { type Local, local } from '../../wasm/expression.ts';
 import type { Statement, WasmFunction } from '../../wasm/statement.ts';
 
@@ -50,7 +50,7 @@ export interface ValuePack extends Omit<OperandPack, 'operand'> {
 }
 
 /** Values of the primitive that a step has to do with. */
-export interface StepContext {
+export interface StepContext extends WasmTarget {
   readonly types: readonly ConcreteTensorType[];
   /** Values that have memory: arguments, results and those that other steps read. */
   readonly stored: ReadonlySet<number>;

@@ -60,12 +60,13 @@ export function createWasmDevice({ operators, ...options }: WasmDeviceOptions = 
 
 /** Makes kernels that need no references; what is not in order is left to those that know what to say. */
 function aloneMaker(machine: WasmMachine, operators: OperatorTable): MakeAlone {
-  return async (primitives, services, { onProgress, prepacking }) => {
+  return async (primitives, services, { onProgress, prepacking, precision }) => {
     const names = new Set(primitives.flatMap(({ body }) => body.map(({ op }) => op)));
     await loadLowerings(names);
     const isKnown = [...names].every((name) => operators.get(name) !== undefined);
     if (names.has(PROGRAM_KERNEL) || !isKnown) return undefined;
-    const context = { ...services, operators, prepacking, machine, references: undefined };
+    const references = undefined;
+    const context = { ...services, operators, prepacking, precision, machine, references };
     const kernels = primitives.map((primitive) => new WasmKernel(primitive, context));
     const needsMore = () => kernels.some((kernel) => kernel.needsReferences());
     try {

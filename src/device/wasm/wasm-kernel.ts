@@ -180,7 +180,10 @@ export class WasmKernel implements Kernel {
 
   #plan(types: readonly ConcreteTensorType[]): PlannedKernel {
     const plan = planForArguments(this.#primitive, types, this.#context.operators);
-    return { types, plan, steps: plan.steps.map((step) => planStep(step, plan)) };
+    const { machine, precision } = this.#context;
+    const multipliesBytes = precision === 'fast' && machine.multipliesBytes;
+    const context = { ...plan, precision, multipliesBytes };
+    return { types, plan, steps: plan.steps.map((step) => planStep(step, context)) };
   }
 
   /** Addresses of all values that have memory: arguments, destinations, temporaries. */

@@ -1,7 +1,7 @@
 import { internalError } from '../../core/errors.ts';
 import type { FunctionGroup } from '../../wasm/encode-module.ts';
 import type { PrepackingBudget } from '../device.ts';
-import { hasRelaxedSimd } from './check-engine.ts';
+import { hasByteProducts, hasRelaxedSimd } from './check-engine.ts';
 import { CompiledStep, type StepMachine } from './compiled-step.ts';
 import type { LaunchRecorder, RecordedMachine } from './launch-recorder.ts';
 import type { Memory64 } from './memory64.ts';
@@ -40,6 +40,8 @@ export class WasmMachine implements StepMachine, RecordedMachine {
   readonly threads: ThreadPool | undefined;
   readonly distributor: StepDistributor | undefined;
   recording: LaunchRecorder | undefined;
+  readonly #isRelaxed: boolean;
+  #multipliesBytes: boolean | undefined;
   readonly #compiler: ModuleCompiler;
   readonly #memory64: Memory64 | undefined;
 
@@ -54,13 +56,19 @@ export class WasmMachine implements StepMachine, RecordedMachine {
     this.checks = checks;
     this.threads = createThreads?.(this.memory);
     this.#memory64 = memory64;
+    this.#isRelaxed = relaxedSimd && hasRelaxedSimd();
     this.#compiler = new ModuleCompiler({
       memory: this.memory.memory,
       limits: memory64?.limits,
       threads: this.threads,
-      isRelaxed: relaxedSimd && hasRelaxedSimd(),
+      isRelaxed: this.#isRelaxed,
       checks,
     });
+  }
+
+  /** Whether kernels may multiply bytes, with relaxed SIMD. */
+  get multipliesBytes(): boolean {
+    return (this.#multipliesBytes ??= this.#isRelaxed && hasByteProducts());
   }
 
   get bytes(): ArrayBuffer {

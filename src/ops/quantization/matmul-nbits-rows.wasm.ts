@@ -5,7 +5,6 @@ import {
   f32,
   f32x4,
   i32,
-  lane,
   load,
   type Local,
   local,
@@ -26,7 +25,8 @@ import {
 } from '../../wasm/statement.ts';
 import { writesOfColumns } from '../unit-writes.ts';
 import type { WasmKernel } from '../wasm-lowering.ts';
-import { type Codes, zeroPoint, zeroStride } from './nbits-codes.wasm.ts';
+import { type Codes, codesOfSlot, zeroPoint, zeroStride } from './nbits-codes.wasm.ts';
+import { acrossLanes } from './rounded-rows.wasm.ts';
 
 /** Of larger blocks sums of products by words might not fit 32 bits. */
 export const MOST_IN_BLOCK = 512;
@@ -164,12 +164,6 @@ function powerOfTwo(x: Expression): Expression {
   return apply('f32.reinterpret_i32', exponent);
 }
 
-function acrossLanes(value: Expression): Expression {
-  const add = (x: Expression, y: Expression) => apply('f32.add', x, y);
-  const [a, b, c, d] = [0, 1, 2, 3].map((index) => lane('f32x4', value, index));
-  return a && b && c && d ? add(add(a, b), add(c, d)) : f32(0);
-}
-
 /** Sums of the products of a chunk's codes and words, upper and lower ones, four in a vector of 32 bits. */
 function productsOfChunk(
   codes: Codes,
@@ -190,12 +184,7 @@ function productsOfChunk(
   const bytes = bind(load(width, address, offset));
   const halves = chunk === 16 ? ['low', 'high'] : ['low'];
   return Array.from({ length: each }, (_, slot) => {
-    const moved = slot === 0 ? bytes : apply('i8x16.shr_u', bytes, i32(slot * bits));
-    const isLast = slot === each - 1;
-    const code = isLast
-      ? moved
-      : apply('v128.and', moved, apply('i8x16.splat', i32(2 ** bits - 1)));
-    const own = bind(code);
+    const own = bind(codesOfSlot(bits, bytes, slot));
     return halves.map((half, i) => {
       // Codes that a vector has no bytes for are 0, whatever words it has there.
       const place = (slot * chunk + i * 8) * WORD;
@@ -269,7 +258,7 @@ function columnsFunction(codes: Codes, width: number): WasmFunction {
         store(
           'f32',
           { address: y, offset: column * FLOAT },
-          apply('f32.sub', acrossLanes(total), less),
+          apply('f32.sub', acrossLanes('f32x4', 'f32.add', total), less),
         ),
       ),
     ],

@@ -15,8 +15,9 @@ import { productKernel } from '../linear/product.wasm.ts';
 import { innerKernel, withHalves } from '../wasm-kernels.ts';
 import type { WasmKernel, WasmLowering } from '../wasm-lowering.ts';
 import { nbitsProblem } from './matmul-nbits-problem.ts';
+import { byRounding, mayRound } from './matmul-nbits-fast.wasm.ts';
 import { byRows, MOST_IN_BLOCK } from './matmul-nbits-rows.wasm.ts';
-import { type Codes, zeroPoint, zeroStride } from './nbits-codes.wasm.ts';
+import { type Codes, codesOfSlot, zeroPoint, zeroStride } from './nbits-codes.wasm.ts';
 import { plainProblem } from '../linear/matmul-problem.ts';
 
 /** Up to here codes are read for each row; of more rows they are decoded into memory once. */
@@ -36,6 +37,7 @@ const matmulNbits: WasmLowering = (given) => {
     depth: blocks * blockSize,
   };
   if (m * n === 0) return { body: () => [] };
+  if (mayRound(given, codes)) return byRounding(codes, given);
   return m <= FEW_ROWS && blockSize <= MOST_IN_BLOCK ? byRows(codes) : byDecoding(codes);
 };
 
@@ -118,10 +120,7 @@ function decodeChunk(
   const bytes = bind(load(width, address, offset));
   const splat = (value: number) => apply('i8x16.splat', i32(value));
   return Array.from({ length: each }, (_, slot) => {
-    const moved = slot === 0 ? bytes : apply('i8x16.shr_u', bytes, i32(slot * bits));
-    const isLast = slot === each - 1 && slot > 0;
-    const code = isLast || bits === 8 ? moved : apply('v128.and', moved, splat(2 ** bits - 1));
-    const signed = bind(apply('i8x16.sub', code, splat(2 ** (bits - 1))));
+    const signed = bind(apply('i8x16.sub', codesOfSlot(bits, bytes, slot), splat(2 ** (bits - 1))));
     const halves = chunk === 16 ? ['low', 'high'] : ['low'];
     return halves.flatMap((half) => {
       const words = bind(apply(`i16x8.extend_${half}_i8x16_s`, signed));

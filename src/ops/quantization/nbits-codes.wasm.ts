@@ -13,6 +13,13 @@ export interface Codes extends NbitsProblem {
   readonly depth: number;
 }
 
+/** Codes of a slot of all bytes of a vector, in bytes of their own; `bytes` is a local. Bytes have no shift of their own in most processors. */
+export function codesOfSlot(bits: number, bytes: Expression, slot: number): Expression {
+  if (bits === 8) return bytes;
+  const moved = slot === 0 ? bytes : apply('i16x8.shr_u', bytes, i32(slot * bits));
+  return apply('v128.and', moved, apply('i8x16.splat', i32(2 ** bits - 1)));
+}
+
 /** Bytes of the zero points of a column. */
 export const zeroStride = ({ zeros, zeroBytes, blocks }: NbitsProblem): number =>
   zeros === 'packed' ? zeroBytes : blocks * FLOAT;

@@ -1,4 +1,5 @@
 import { COMPILE_MODES, type CompileModeOption } from '../../core/compile-mode.ts';
+import { PRECISIONS, type PrecisionOption } from '../../core/precision.ts';
 import type { ControlRequest, Dims } from '../../worker/protocol.ts';
 import { PROGRAM_NUMBERS, type RequestLimits } from '../../worker/within-ceilings.ts';
 import { bytesOf, objectOf } from '../checked-values.ts';
@@ -17,7 +18,7 @@ export type SentControl = ControlRequest extends infer Request
   : never;
 
 /** Limits of a session. */
-export function programLimits(sent: Sent): RequestLimits & CompileModeOption {
+export function programLimits(sent: Sent): RequestLimits & CompileModeOption & PrecisionOption {
   const limits: Record<string, unknown> = {};
   for (const name of PROGRAM_NUMBERS) {
     const limit = sent[name];
@@ -28,6 +29,8 @@ export function programLimits(sent: Sent): RequestLimits & CompileModeOption {
   if (sent['programKernels'] === 'refuse') limits['programKernels'] = 'refuse';
   const mode = COMPILE_MODES.find((known) => known === sent['compile']);
   if (mode !== undefined) limits['compile'] = mode;
+  const precision = PRECISIONS.find((known) => known === sent['precision']);
+  if (precision !== undefined) limits['precision'] = precision;
   return limits;
 }
 

@@ -1,5 +1,6 @@
 import { compile } from '../../../compiler/compile.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
+import type { PrecisionOption } from '../../../core/precision.ts';
 import type { Device } from '../../../device/device.ts';
 import { createHostDevice } from '../../../device/host/host-device.ts';
 import { AdtValue, TensorValue } from '../../../runtime/value.ts';
@@ -26,11 +27,12 @@ export class DecodeRunner {
   static async open(
     { module }: Decoder,
     device: Device = createHostDevice(),
+    { precision }: PrecisionOption = {},
   ): Promise<DecodeRunner> {
     const executable = compile(module, { verify: true });
     const devices = [device, createHostDevice()];
     return new DecodeRunner(
-      await VirtualMachine.create(executable, { devices, compile: 'on demand' }),
+      await VirtualMachine.create(executable, { devices, compile: 'on demand', precision }),
     );
   }
 

@@ -11,7 +11,7 @@ import { writeSafetensors } from '../../files/testing/safetensors-writer.ts';
 import type { TestedConfig, TestedWeights } from './reference-decoder.ts';
 
 /** The shapes of a decoder's weights, by their names in transformers. */
-function weightShapes(config: TestedConfig): Map<string, readonly number[]> {
+export function weightShapes(config: TestedConfig): Map<string, readonly number[]> {
   const { hidden_size: width, intermediate_size: inner, model_type: type, head_dim: size } = config;
   const queries = config.num_attention_heads * size;
   const keys = config.num_key_value_heads * size;
@@ -54,7 +54,7 @@ function weightShapes(config: TestedConfig): Map<string, readonly number[]> {
 }
 
 /** A stored weight of a decoder in the layout of transformers, and the elements that its bytes stand for. */
-interface TestedTensor extends WrittenTensor {
+export interface TestedTensor extends WrittenTensor {
   readonly values: Float32Array;
 }
 
