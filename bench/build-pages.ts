@@ -6,8 +6,11 @@ import { build, type Plugin } from 'vite';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const library = join(here, 'dist/library');
-const pages = join(here, 'dist/pages');
-const source = join(here, '../src/client/index.ts');
+/** Entries of the library, and the files that they are built to. */
+const ENTRIES = new Map([
+  [join(here, '../src/client/index.ts'), 'client.js'],
+  [join(here, '../src/text/index.ts'), 'text.js'],
+]);
 
 /** Where the peers' packages are. */
 export const PEER_PACKAGES = join(here, 'node_modules');
@@ -23,10 +26,11 @@ export function installPeers(): void {
 }
 
 /**
- * Builds the library as `npm run build` does, and with it the benchmark's page, minified, as the
+ * Builds the library as `npm run build` does, and with it `page.html` of a folder of this one, minified, as the
  * bundler of a user would. Resolves to the page's folder.
  */
-export async function buildPages(): Promise<string> {
+export async function buildPages(folder = 'page'): Promise<string> {
+  const pages = join(here, 'dist', folder === 'page' ? 'pages' : folder);
   console.error('building the library and the pages …');
   await build({
     configFile: join(here, '../scripts/library.config.ts'),
@@ -35,7 +39,7 @@ export async function buildPages(): Promise<string> {
     build: { outDir: library },
   });
   await build({
-    root: join(here, 'page'),
+    root: join(here, folder),
     configFile: false,
     base: './',
     logLevel: 'error',
@@ -48,7 +52,7 @@ export async function buildPages(): Promise<string> {
       reportCompressedSize: false,
       chunkSizeWarningLimit: 100_000,
       modulePreload: { polyfill: false },
-      rolldownOptions: { input: join(here, 'page/page.html') },
+      rolldownOptions: { input: join(here, folder, 'page.html') },
     },
   });
   return pages;
@@ -61,7 +65,8 @@ function useBuiltLibrary(): Plugin {
     enforce: 'pre',
     async resolveId(id, importer) {
       const resolved = await this.resolve(id, importer, { skipSelf: true });
-      return resolved?.id === source ? join(library, 'client.js') : null;
+      const built = ENTRIES.get(resolved?.id ?? '');
+      return built === undefined ? null : join(library, built);
     },
   };
 }

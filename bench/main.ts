@@ -1,11 +1,10 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Browser, chromium } from 'playwright';
-import { findChromium } from '../scripts/find-chromium.mjs';
 import { buildPages, installPeers, PEER_PACKAGES } from './build-pages.ts';
 import { modelCases } from './cases/model-cases.ts';
 import { operatorCases } from './cases/operator-cases.ts';
+import { launchBrowser } from './launch-browser.ts';
 import { measureCase, measureMachine } from './measure-case.ts';
 import { METHODS } from './methods.ts';
 import { type Lab, openPage } from './open-page.ts';
@@ -36,8 +35,6 @@ import { writeSection } from '../scripts/write-section.ts';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const models = join(root, '../shared/models');
 
-const FLAGS = ['--enable-unsafe-webgpu', '--no-sandbox', '--disable-background-networking'];
-
 /**
  * Weft against other runtimes in one page; see README.md. Resolves to the exit status: 1 when
  * outputs differ or Weft fails, or where the device has to reach its targets and one is missed; 2 for
@@ -61,7 +58,7 @@ export async function main(args: readonly string[]): Promise<number> {
   const pages = await buildPages();
   const warm = options.peers.includes('onnxruntime') ? method.onnxRuntimeFiles : [];
   const server = await servePages({ pages, peers: PEER_PACKAGES, warm, isIsolated });
-  const browser = await launch(options);
+  const browser = await launchBrowser(options.adapter);
   try {
     const { peers, runs } = options;
     const lab = { browser, server, device, method, threads, isIsolated, peers, runs };
@@ -96,14 +93,6 @@ export async function main(args: readonly string[]): Promise<number> {
     await browser.close();
     server.close();
   }
-}
-
-async function launch({ adapter }: BenchOptions): Promise<Browser> {
-  const executablePath = findChromium();
-  if (executablePath === undefined) throw new Error('No Chromium is installed; run npm test once.');
-  const software = adapter === 'software' ? ['--use-webgpu-adapter=swiftshader'] : [];
-  const hardware = adapter === 'hardware' ? ['--enable-features=Vulkan'] : [];
-  return chromium.launch({ executablePath, args: [...FLAGS, ...software, ...hardware] });
 }
 
 async function measureCeilings(lab: Lab): Promise<AdapterReport> {

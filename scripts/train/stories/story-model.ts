@@ -1,3 +1,4 @@
+import type { BlockCodes } from '../../../src/text/files/blocks/repack-blocks.ts';
 import { encodeFloat16 } from '../../../src/core/float16-arrays.ts';
 import { HostTensor } from '../../../src/core/host-tensor.ts';
 import type { Shape } from '../../../src/core/shape.ts';
@@ -14,13 +15,32 @@ export const POSITIONS = 256;
 
 export type StoryWeights = ReadonlyMap<string, Float32Array>;
 
+/** How a model is stored. */
+export interface StoryStorage {
+  /** Of caches and of what is computed. Default float16. */
+  readonly dtype?: 'float16' | 'float32';
+  /** Positions that the tables of angles have; default {@link POSITIONS}. */
+  readonly positions?: number;
+  /** Matrices as codes by name, in place of weights; that of the embedding gives the logits. */
+  readonly codes?: ReadonlyMap<string, StoryCodes>;
+}
+
+/** A matrix (outputs, inputs) in blocks along its rows, whose zero is half of the range of codes. */
+export interface StoryCodes extends Omit<BlockCodes, 'zeros'> {
+  readonly inputs: number;
+}
+
 /**
- * The story model as exporters for transformers.js write decoders like Llama's, in float16: `input_ids` and
+ * The story model as exporters for transformers.js write decoders like Llama's: `input_ids` and
  * `attention_mask`, and for each layer `past_key_values.N.key` and `.value` [batch, key heads, past,
  * head width], to `logits` in float32 and the longer `present.N.key` and `.value`.
  */
-export function writeStoryModel(sizes: StorySizes, weights: StoryWeights): Uint8Array {
-  return new StoryModelWriter(sizes, weights).write();
+export function writeStoryModel(
+  sizes: StorySizes,
+  weights: StoryWeights,
+  storage: StoryStorage = {},
+): Uint8Array {
+  return new StoryModelWriter(sizes, weights, storage).write();
 }
 
 class StoryModelWriter {
@@ -28,10 +48,12 @@ class StoryModelWriter {
   readonly #weights: StoryWeights;
   readonly #nodes: OnnxNodeSpec[] = [];
   readonly #initializers: Record<string, HostTensor> = {};
+  readonly #storage: Required<StoryStorage>;
 
-  constructor(sizes: StorySizes, weights: StoryWeights) {
+  constructor(sizes: StorySizes, weights: StoryWeights, storage: StoryStorage) {
     this.#sizes = sizes;
     this.#weights = weights;
+    this.#storage = { dtype: 'float16', positions: POSITIONS, codes: new Map(), ...storage };
   }
 
   write(): Uint8Array {
@@ -73,10 +95,16 @@ class StoryModelWriter {
         nextNorm,
       ]);
     }
-    const head = this.#node('Transpose', '/lm_head/Transpose', [table], { perm: [1, 0] });
-    const logits = this.#node('MatMul', '/lm_head/MatMul', [normed, head]);
+    const logits = this.#logits(normed, table);
     this.#nodes.push(cast('/lm_head/Cast', logits, { output: 'logits', to: FLOAT }));
     return this.#toOnnx();
+  }
+
+  #logits(x: string, table: string): string {
+    const codes = this.#storage.codes.get('embedding');
+    if (codes !== undefined) return this.#codedProduct('lm_head', x, codes);
+    const head = this.#node('Transpose', '/lm_head/Transpose', [table], { perm: [1, 0] });
+    return this.#node('MatMul', '/lm_head/MatMul', [x, head]);
   }
 
   /** How many tokens came before the last of each row, and how many there are: from the attention mask. */
@@ -95,12 +123,14 @@ class StoryModelWriter {
   /** Cosines and sines [positions, half of a head]. */
   #angles(): void {
     const half = headWidth(this.#sizes) / 2;
+    const { dtype, positions } = this.#storage;
     const angles = Array.from(
-      { length: POSITIONS * half },
+      { length: positions * half },
       (_, i) => Math.floor(i / half) * this.#sizes.theta ** (-(i % half) / half),
     );
-    this.#initializers['cos_cache'] = float16([POSITIONS, half], angles.map(Math.cos));
-    this.#initializers['sin_cache'] = float16([POSITIONS, half], angles.map(Math.sin));
+    const shape = [positions, half];
+    this.#initializers['cos_cache'] = floats(dtype, shape, angles.map(Math.cos));
+    this.#initializers['sin_cache'] = floats(dtype, shape, angles.map(Math.sin));
   }
 
   #attention(x: string, layer: number): string {
@@ -153,8 +183,33 @@ class StoryModelWriter {
   }
 
   #product(path: string, x: string, { own, shape }: { own: string; shape: Shape }): string {
+    const codes = this.#storage.codes.get(own);
+    if (codes !== undefined) return this.#codedProduct(`model/${path}`, x, codes);
     const name = `model.${path.replaceAll('/', '.')}.MatMul.weight`;
     return this.#node('MatMul', `/model/${path}/MatMul`, [x, this.#weight(name, own, shape)]);
+  }
+
+  /** By codes whose zero is half of their range. */
+  #codedProduct(path: string, x: string, codes: StoryCodes): string {
+    const { bits, blockSize, inputs } = codes;
+    const blocks = inputs / blockSize;
+    const outputs = codes.scales.length / blocks;
+    const weight = `${path.replaceAll('/', '.')}.MatMul.weight`;
+    const shape = [outputs, blocks, (blockSize * bits) / 8];
+    this.#initializers[`${weight}_quant`] = new HostTensor('uint8', shape, codes.codes);
+    const { dtype } = this.#storage;
+    this.#initializers[`${weight}_scales`] = floats(dtype, [outputs * blocks], codes.scales);
+    const name = `/${path}/MatMulNBits`;
+    const output = `${name}/output_0`;
+    this.#nodes.push({
+      op: 'MatMulNBits',
+      domain: MICROSOFT,
+      name,
+      inputs: [x, `${weight}_quant`, `${weight}_scales`],
+      outputs: [output],
+      attributes: { K: inputs, N: outputs, bits, block_size: blockSize },
+    });
+    return output;
   }
 
   /** The sum of two, normalized and as it is. */
@@ -180,7 +235,7 @@ class StoryModelWriter {
   #weight(name: string, own: string, shape: Shape): string {
     const values = this.#weights.get(own);
     if (values === undefined) throw new Error(`The checkpoint has no weight ${own}.`);
-    this.#initializers[name] = float16(shape, values);
+    this.#initializers[name] = floats(this.#storage.dtype, shape, values);
     return name;
   }
 
@@ -213,10 +268,11 @@ class StoryModelWriter {
   }
 
   #caches(prefix: string, length: string): OnnxInputSpec[] {
+    const { dtype } = this.#storage;
     const shape = ['batch_size', this.#sizes.keyHeads, length, headWidth(this.#sizes)];
     return Array.from({ length: this.#sizes.layers }, (_, layer) =>
       ['key', 'value'].map(
-        (kind): OnnxInputSpec => ({ name: `${prefix}.${layer}.${kind}`, dtype: 'float16', shape }),
+        (kind): OnnxInputSpec => ({ name: `${prefix}.${layer}.${kind}`, dtype, shape }),
       ),
     ).flat();
   }
@@ -234,7 +290,8 @@ const cast = (
   { output, to }: { readonly output: string; readonly to: number },
 ): OnnxNodeSpec => ({ op: 'Cast', name, inputs: [input], outputs: [output], attributes: { to } });
 
-function float16(shape: Shape, values: ArrayLike<number>): HostTensor {
+function floats(dtype: 'float16' | 'float32', shape: Shape, values: ArrayLike<number>): HostTensor {
+  if (dtype === 'float32') return new HostTensor(dtype, shape, Float32Array.from(values));
   const tensor = HostTensor.zeros('float16', shape);
   encodeFloat16(
     values,

@@ -1,7 +1,9 @@
+import type { Precision } from '../../../../src/core/precision.ts';
 import type { TestedDecoder } from '../../../../src/text/architectures/testing/decoder-files.ts';
 import type { Checks } from '../checks.ts';
 import {
   type FollowedTexts,
+  type Following,
   followAll,
   nearTies,
   openGgufModel,
@@ -51,7 +53,8 @@ export async function compareModels(checks: Checks, peer: Peer, model: ShownMode
   for await (const job of ahead(floats)) await checkFloats(checks, model, job);
   checks.section(
     `${model.name}: rounded weights, ${BLOCKS.tokens} tokens behind ${BLOCKS.prompts} prompts: as wllama with the same ` +
-      `weights in float32, and of blocks in ${REQUIRED_SHARE * 100}% of positions as wllama, which rounds to int8`,
+      `weights in float32, and of blocks in ${REQUIRED_SHARE * 100}% of positions as wllama, which rounds to int8; so does ` +
+      `precision fast`,
   );
   const blocks = ['F16', 'BF16', ...BLOCK_TYPES].map((type) => async () => {
     const own = await ask(peer, model, type, BLOCKS);
@@ -102,17 +105,28 @@ async function checkBlocks(
   );
   if (!BLOCK_TYPES.includes(job.type)) return;
   const { following } = await followFile(model, job, job.texts);
+  checkShare(checks, job, { following, title: 'beside int8' });
+  const fast = await followFile(model, job, job.plain, 'fast');
+  checkShare(checks, job, { following: fast.following, title: 'precision fast beside float32' });
+}
+
+/** The share of positions whose likeliest token is the same; of gemma of those that are sure. */
+function checkShare(
+  checks: Checks,
+  { type, decoder }: Job,
+  { following, title }: { readonly following: Following; readonly title: string },
+): void {
   const share = 1 - following.gaps.length / following.positions;
   const percent = (of: number): string => `${(100 * of).toFixed(2)}%`;
-  if (!job.decoder.config.model_type.startsWith('gemma')) {
-    checks.check(share >= REQUIRED_SHARE, `${job.type.padEnd(6)} beside int8 ${percent(share)}`);
+  if (!decoder.config.model_type.startsWith('gemma')) {
+    checks.check(share >= REQUIRED_SHARE, `${type.padEnd(6)} ${title} ${percent(share)}`);
     return;
   }
   const wrong = following.gaps.filter((gap) => gap >= SURE_GAP).length;
   const sure = 1 - wrong / following.sure;
   checks.check(
     sure >= REQUIRED_SHARE,
-    `${job.type.padEnd(6)} beside int8 ${percent(sure)} of ${following.sure} positions with logits ${SURE_GAP} apart; ` +
+    `${type.padEnd(6)} ${title} ${percent(sure)} of ${following.sure} positions with logits ${SURE_GAP} apart; ` +
       `${percent(share)} of all`,
   );
 }
@@ -126,8 +140,9 @@ async function followFile(
   model: ShownModel,
   { decoder, prompts }: Job,
   texts: readonly Completion[],
+  precision?: Precision,
 ): Promise<FollowedTexts> {
-  const own = await openGgufModel(ggufBytes(model, decoder));
+  const own = await openGgufModel(ggufBytes(model, decoder), precision);
   const followed = await followAll(own, prompts, texts, SURE_GAP);
   await own.dispose();
   return followed;

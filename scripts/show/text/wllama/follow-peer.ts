@@ -1,3 +1,4 @@
+import type { Precision } from '../../../../src/core/precision.ts';
 import { compile } from '../../../../src/compiler/compile.ts';
 import { generationModule } from '../../../../src/frontend/text/generation-module.ts';
 import { folderFiles } from '../../../../src/text/gguf-folder.ts';
@@ -7,7 +8,10 @@ import type { Completion } from './in-page.ts';
 import type { PeerToken } from './peer-package.ts';
 
 /** A GGUF file as Weft runs it: nothing but the file, on the wasm device. */
-export async function openGgufModel(bytes: Uint8Array): Promise<TextModel> {
+export async function openGgufModel(
+  bytes: Uint8Array,
+  precision: Precision = 'full',
+): Promise<TextModel> {
   const read = (_: string, begin: number, end: number) => Promise.resolve(bytes.slice(begin, end));
   const file = await openModelFile('model.gguf', { read });
   const folder = file.folder();
@@ -21,7 +25,7 @@ export async function openGgufModel(bytes: Uint8Array): Promise<TextModel> {
       if (name === 'model.weft') return Promise.resolve(executable);
       return Promise.resolve(text === undefined ? undefined : encoder.encode(text));
     },
-    { device: 'wasm', worker: false },
+    { device: 'wasm', worker: false, precision },
   );
 }
 

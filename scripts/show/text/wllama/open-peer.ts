@@ -29,9 +29,15 @@ export interface Peer {
   close(): Promise<void>;
 }
 
+/** Installs the packages if they are missing. The folder that they are in. */
+export function installWllama(): string {
+  installPackages(folder, 'wllama');
+  return packages;
+}
+
 /** Installs the packages if they are missing, and opens a page for them. */
 export async function openPeer(): Promise<Peer> {
-  installPackages(folder, 'wllama');
+  installWllama();
   let model = new Uint8Array();
   const server = serve(() => model);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

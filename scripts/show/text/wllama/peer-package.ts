@@ -9,10 +9,19 @@ export interface PeerToken extends PeerLogprob {
   readonly top_logprobs: readonly PeerLogprob[];
 }
 
+/** What llama.cpp measured of a request: tokens that were read and generated, and how long that took. */
+export interface PeerTimings {
+  readonly prompt_n: number;
+  readonly prompt_ms: number;
+  readonly predicted_n: number;
+  readonly predicted_ms: number;
+}
+
 /** The answer to a request, of which this is read. */
 export interface PeerAnswer {
   readonly choices: readonly { readonly logprobs: { readonly content: readonly PeerToken[] } }[];
   readonly usage: { readonly prompt_tokens: number };
+  readonly timings?: PeerTimings;
 }
 
 /** What is used of @wllama/wllama 3. */
