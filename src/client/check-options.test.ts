@@ -13,7 +13,7 @@ describe('options of Session.load', () => {
   const message = (got: string, expected: string) =>
     `Session.load: got ${got}, expected ${expected}.`;
   const names =
-    'only device, worker, workerFiles, workerTimeout, signal, onProgress, dims, dispatch, devices, compileLimits, check, byteBudget, programKernels, workgroupLimit, instructionLimit, runTimeout, deviceTimeout, limits, pin, priority, threads, compile, functions, gpu, operators, importers, remote';
+    'only device, worker, workerFiles, workerTimeout, signal, onProgress, dims, dispatch, devices, compileLimits, check, byteBudget, programKernels, workgroupLimit, instructionLimit, runTimeout, deviceTimeout, limits, pin, priority, threads, compile, precision, functions, gpu, operators, importers, remote';
 
   test.each<[string, unknown, string]>([
     ['a misspelt one', { devise: 'host' }, message('an unknown option "devise"', names)],
@@ -51,6 +51,11 @@ describe('options of Session.load', () => {
     ],
     ['no time', { deviceTimeout: 0 }, message('deviceTimeout 0', 'a number above 0')],
     ['no number', { priority: Number.NaN }, message('priority NaN', 'a number above 0')],
+    [
+      'a precision that is none',
+      { precision: 'half' },
+      message('precision "half"', '"full" or "fast"'),
+    ],
     ['half a thread', { threads: 1.5 }, message('threads 1.5', 'an integer from 1 to 64')],
     ['a function', { pin: () => true }, message('pin a function', 'true or false')],
     ['a bigint', { byteBudget: 5n }, message('byteBudget 5', 'bytes, above 0')],

@@ -1,5 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Session } from '../client/session.ts';
+import type { LoadOptions } from '../client/session-options.ts';
+import { Tensor } from '../client/tensor.ts';
+import { compile } from '../compiler/compile.ts';
+import { call, constant, func, moduleOf, variable } from '../compiler/ir/build.ts';
 import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { seededRandom } from '../core/random.ts';
@@ -153,6 +158,29 @@ describe.each([true, false])('precision fast, relaxed SIMD: %s', (relaxedSimd) =
     expect(result.slice(0, 4)).toEqual([0, 0, 0, 0]);
     expect(result.slice(4).some(Number.isFinite)).toBe(false);
   });
+});
+
+test('a session has the precision that was asked for, and full precision by default', async () => {
+  const primitive = primitiveOf({ m: 2, n: 5, k: 64, bits: 4 });
+  const [a, codes, scales] = inputsOf(primitive);
+  const x = variable('x', 'float32', [2, 64]);
+  const constants = [codes, scales].map((tensor) => constant(tensor as HostTensor));
+  const y = call('matmul_nbits', [x, ...constants], { bits: 4, block_size: 32 });
+  const executable = compile(moduleOf({ main: func([x], y) })).toBytes();
+  const resultOf = async (options: LoadOptions): Promise<number[]> => {
+    const session = await Session.load(executable, { device: 'wasm', worker: false, ...options });
+    const input = new Tensor('float32', a?.data as Float32Array, [2, 64]);
+    const [output] = Object.values(await session.run({ x: input }));
+    await session.dispose();
+    return Array.from(output?.data ?? [], Number);
+  };
+  const usual = await resultOf({});
+  expect(await resultOf({ precision: 'full' })).toEqual(usual);
+  const device = createWasmDevice();
+  const rounded = await run(device, primitive, inputsOf(primitive));
+  device.destroy();
+  expect(await resultOf({ precision: 'fast' })).toEqual(rounded);
+  expect(rounded).not.toEqual(usual);
 });
 
 /** What rounding may change, for each element of the result, and as much again for sums in float32. */
