@@ -23,19 +23,38 @@ export interface Race {
   readonly device: 'webgpu' | 'wasm';
   readonly file: 'gguf' | 'onnx';
   readonly contestants: readonly ContestantName[];
+  /** Tokens of a prompt that is read, and those that are timed in a turn. */
+  readonly prefill: number;
+  readonly tokens: number;
 }
 
 const RACES: Readonly<Record<string, Race>> = {
-  wllama: { device: 'wasm', file: 'gguf', contestants: ['weft', 'weft-fast', 'wllama'] },
-  wasm: { device: 'wasm', file: 'onnx', contestants: ['weft', 'weft-fast', 'onnxruntime'] },
-  webgpu: { device: 'webgpu', file: 'onnx', contestants: ['weft', 'onnxruntime'] },
+  wllama: {
+    device: 'wasm',
+    file: 'gguf',
+    contestants: ['weft', 'weft-fast', 'wllama'],
+    prefill: 256,
+    tokens: 16,
+  },
+  wasm: {
+    device: 'wasm',
+    file: 'onnx',
+    contestants: ['weft', 'weft-fast', 'onnxruntime'],
+    prefill: 256,
+    tokens: 16,
+  },
+  // The adapter in software takes seconds.
+  webgpu: {
+    device: 'webgpu',
+    file: 'onnx',
+    contestants: ['weft', 'onnxruntime'],
+    prefill: 64,
+    tokens: 8,
+  },
 };
 
-const PREFILL = 256;
 /** Tokens before the ones that are timed. */
 const POSITIONS = [56, 1016];
-/** Tokens that are timed in a turn, of which each race has so many. */
-const TOKENS = 16;
 
 /** Once the turns of a row took so long, no more are begun; each contestant has one at least. */
 const BUDGET_MS = 40_000;
@@ -151,7 +170,7 @@ interface RunOrder {
 
 /** All contestants with their model, then by turns. */
 async function run(page: Page, { name, race, type, model, rounds }: RunOrder): Promise<Measured> {
-  const { device, file, contestants } = race;
+  const { device, file, contestants, prefill, tokens } = race;
   for (const contestant of contestants) {
     const request = { device, model: `/model/model.${file}`, cache: CACHE };
     await page.evaluate(([who, given]) => globalThis.speed.start(who, given), [
@@ -183,8 +202,8 @@ async function run(page: Page, { name, race, type, model, rounds }: RunOrder): P
       );
     }
   };
-  await turns(`prefill ${PREFILL}`, (contestant, round) => {
-    const prompt = promptOf(model.tokenizer, PREFILL, 50 + round);
+  await turns(`prefill ${prefill}`, (contestant, round) => {
+    const prompt = promptOf(model.tokenizer, prefill, 50 + round);
     return page.evaluate(([who, given]) => globalThis.speed.prefill(who, given), [
       contestant,
       prompt,
@@ -192,11 +211,11 @@ async function run(page: Page, { name, race, type, model, rounds }: RunOrder): P
   });
   for (const position of POSITIONS) {
     const prompt: SpeedPrompt = promptOf(model.tokenizer, position, 3);
-    await turns(`decode ${position + TOKENS / 2}`, (contestant) =>
+    await turns(`decode ${position + 8}`, (contestant) =>
       page.evaluate(([who, given, count]) => globalThis.speed.decode(who, given, count), [
         contestant,
         prompt,
-        TOKENS,
+        tokens,
       ] as const),
     );
   }

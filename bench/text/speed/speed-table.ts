@@ -26,17 +26,16 @@ const NAMES: Readonly<Record<ContestantName, string>> = {
 
 /** A row for each contestant; ratios are the peer's time over the contestant's. */
 export function speedTable(measured: readonly Measured[]): string {
-  const titles = titlesOf(measured[0]);
   const lines = [
-    `| | weights | | ${titles.map((title) => `${title} ms`).join(' | ')} |`,
-    `|---|---|---|${titles.map(() => '---|').join('')}`,
+    '| | weights | | prefill ms a token | decode 64 ms | decode 1024 ms |',
+    '|---|---|---|---|---|---|',
   ];
   for (const race of measured) {
     for (const [i, contestant] of race.contestants.entries()) {
-      const cells = titles.map((title) => {
-        const ms = medianOf(race, contestant, title);
+      const cells = titlesOf(race).map((title) => {
+        const ms = medianOf(race, contestant, title) / tokensOf(title);
         const isPeer = contestant === peerOf(race);
-        const ratio = medianOf(race, peerOf(race), title) / ms;
+        const ratio = medianOf(race, peerOf(race), title) / tokensOf(title) / ms;
         return isPeer ? figure(ms) : `${figure(ms)} (${ratio.toFixed(2)}x)`;
       });
       const about = i === 0 ? [TITLES[race.name] ?? race.name, race.type] : ['', ''];
@@ -62,6 +61,10 @@ export function missedTargets(measured: readonly Measured[]): string[] {
     });
   });
 }
+
+/** Tokens that a figure is of. */
+const tokensOf = (title: string): number =>
+  title.startsWith('prefill') ? Number(title.split(' ')[1]) : 1;
 
 /** The last one. */
 function peerOf({ contestants }: Measured): ContestantName {
