@@ -13,7 +13,7 @@ const KILOBYTE = 1024;
 
 /** Measured bundles: the entry and all its static imports; code loaded on demand is not counted. */
 const BUNDLES = [
-  { title: 'page side', entry: 'client.js', budget: 10.8 * KILOBYTE },
+  { title: 'page side', entry: 'client.js', budget: 10.82 * KILOBYTE },
   {
     title: 'worker',
     entry: 'worker-main.js',
@@ -38,7 +38,7 @@ const COMPILES = /-(compiler|formats|kernels)\.js$/;
 const PAGES = [
   { title: '.weft webgpu', files: [MAIN, /-webgpu\.js$/], budget: 155.1 * KILOBYTE },
   { title: '.weft wasm', files: [MAIN, /-wasm\.js$/], budget: 132 * KILOBYTE },
-  { title: '.onnx wasm', files: [MAIN, /-wasm\.js$/, COMPILES], budget: 326.1 * KILOBYTE },
+  { title: '.onnx wasm', files: [MAIN, /-wasm\.js$/, COMPILES], budget: 326.3 * KILOBYTE },
 ];
 const COMPILER = /^src\/(compiler|frontend)\//;
 /** Files that define operators on the host; code that computes there loads them. */
