@@ -13,7 +13,7 @@ const KILOBYTE = 1024;
 
 /** Measured bundles: the entry and all its static imports; code loaded on demand is not counted. */
 const BUNDLES = [
-  { title: 'page side', entry: 'client.js', budget: 10.82 * KILOBYTE },
+  { title: 'page side', entry: 'client.js', budget: 10.83 * KILOBYTE },
   {
     title: 'worker',
     entry: 'worker-main.js',
