@@ -40,27 +40,38 @@ interface Job {
   readonly decoder: TestedDecoder;
   readonly prompts: readonly string[];
   readonly texts: readonly Completion[];
+  /** Those for the same weights in float32. */
+  readonly plain?: readonly Completion[];
 }
 
-/** Texts of a model in all types beside those of llama.cpp, each from the same file. */
-export async function compareModels(checks: Checks, peer: Peer, model: ShownModel): Promise<void> {
+/** All types of elements that models are written in. */
+export const SHOWN_TYPES: readonly string[] = [...FLOAT_TYPES, ...BLOCK_TYPES];
+
+/** Texts of a model in some types beside those of llama.cpp, each from the same file. */
+export async function compareModels(
+  checks: Checks,
+  peer: Peer,
+  { model, types }: { readonly model: ShownModel; readonly types: readonly string[] },
+): Promise<void> {
   const { prompts, tokens } = FLOATS;
   checks.section(
     `${model.name}: the likeliest ${tokens} tokens behind ${prompts} prompts equal wllama's, but where the two likeliest ` +
-      `logits lie within ${FLOAT_TYPES.map((type) => `${toleranceOf(model, type)} (${type})`).join(', ')}`,
+      `logits lie within ${FLOAT_TYPES.map((type) => `${toleranceOf(model, type)} (${type})`).join(', ')}, in BF16 as far as its logits are off`,
   );
-  const floats = FLOAT_TYPES.map((type) => () => ask(peer, model, type, FLOATS));
+  const floats = FLOAT_TYPES.filter((type) => types.includes(type)).map((type) => async () => {
+    const own = await ask(peer, model, type, FLOATS);
+    return type === 'BF16' ? withPlain(peer, model, own, FLOATS) : own;
+  });
   for await (const job of ahead(floats)) await checkFloats(checks, model, job);
+  const rounded = ['F16', ...BLOCK_TYPES].filter((type) => types.includes(type));
+  if (rounded.length === 0) return;
   checks.section(
     `${model.name}: rounded weights, ${BLOCKS.tokens} tokens behind ${BLOCKS.prompts} prompts: as wllama with the same ` +
       `weights in float32, and of blocks in ${REQUIRED_SHARE * 100}% of positions as wllama, which rounds to int8; so does ` +
       `precision fast`,
   );
-  const blocks = ['F16', 'BF16', ...BLOCK_TYPES].map((type) => async () => {
-    const own = await ask(peer, model, type, BLOCKS);
-    const decoder = dequantized(own.decoder);
-    const plain = await peer.complete(ggufBytes(model, decoder), own.prompts, BLOCKS.tokens);
-    return { ...own, plain };
+  const blocks = rounded.map((type) => async () => {
+    return withPlain(peer, model, await ask(peer, model, type, BLOCKS), BLOCKS);
   });
   for await (const job of ahead(blocks)) await checkBlocks(checks, model, job);
 }
@@ -81,15 +92,62 @@ async function ask(
   };
 }
 
+/** With the peer's texts for the same weights in float32. */
+async function withPlain(
+  peer: Peer,
+  model: ShownModel,
+  job: Job,
+  { tokens }: typeof FLOATS,
+): Promise<Job & { readonly plain: readonly Completion[] }> {
+  const file = ggufBytes(model, dequantized(job.decoder));
+  return { ...job, plain: await peer.complete(file, job.prompts, tokens) };
+}
+
 async function checkFloats(checks: Checks, model: ShownModel, job: Job): Promise<void> {
   const { following, isReadAlike } = await followFile(model, job, job.texts);
-  const tolerance = toleranceOf(model, job.type as keyof typeof TOLERANCES);
+  let tolerance: number = toleranceOf(model, job.type as keyof typeof TOLERANCES);
+  if (job.plain !== undefined) {
+    const { following: plain } = await followFile(model, job, job.plain);
+    checks.check(
+      plain.positions === FLOATS.prompts * FLOATS.tokens &&
+        Math.max(0, ...plain.gaps) <= toleranceOf(model, 'F32'),
+      `${job.type.padEnd(6)} beside float32 ${positions(plain)}, near ties ${nearTies(plain)}`,
+    );
+    const error = roundingOf(job.texts, job.plain);
+    tolerance = Math.max(tolerance, error);
+    checks.note(
+      `wllama's own logits of ${job.type} are off by up to ${error.toFixed(4)} from those of the same weights in float32`,
+    );
+  }
   const most = Math.max(0, ...following.gaps);
   checks.check(
     isReadAlike && following.positions === FLOATS.prompts * FLOATS.tokens && most <= tolerance,
     `${job.type.padEnd(6)} ${positions(following)}, near ties ${nearTies(following)}; ` +
       `prompts of ${isReadAlike ? 'equal' : 'other'} lengths in tokens`,
   );
+}
+
+/**
+ * How far the difference of the two likeliest logits moves at most when a peer rounds what it multiplies, at positions where it has
+ * written the same text with the same weights in float32. A gap that is no wider may be decided by that alone.
+ */
+function roundingOf(texts: readonly Completion[], plain: readonly Completion[]): number {
+  let most = 0;
+  for (const [i, { tokens, ends }] of texts.entries()) {
+    for (const [at, token] of tokens.entries()) {
+      const other = plain[i]?.tokens[at];
+      const [first, second] = token.top_logprobs.filter(({ id }) => !ends.includes(id));
+      const logprobOf = (id: number | undefined): number =>
+        other?.top_logprobs.find((one) => one.id === id)?.logprob ?? Number.NaN;
+      const gap = (first?.logprob ?? Number.NaN) - (second?.logprob ?? Number.NaN);
+      const exact = logprobOf(first?.id) - logprobOf(second?.id);
+      const moved = Math.abs(gap - exact);
+      // One that is not among the likeliest ones there tells nothing.
+      if (moved > most) most = moved;
+      if (other?.id !== token.id) break;
+    }
+  }
+  return most;
 }
 
 async function checkBlocks(

@@ -88,7 +88,7 @@ export function shownModels(): ShownModel[] {
   const story: ShownModel = {
     name: 'stories',
     decoder: (type) => storyDecoder(() => type),
-    tokenizer: storyTokenizer(),
+    tokenizer: withoutCutCharacters(storyTokenizer()),
   };
   const random = CONFIGS.map(([sizes, tokenizer], i) => randomModel(sizes, tokenizer, i + 1));
   return [story, ...random];
@@ -124,6 +124,17 @@ function cutCharacters(metadata: TokenizerMetadata, size: number): number[] {
   };
   const bytes = tokenBytes(ggufTokenizer(head.metadata).tokenizer, size);
   return bytes.flatMap((of, id) => (isCut(of) ? [id] : []));
+}
+
+/**
+ * The same tokenizer with other names for such tokens, for a model whose weights are given: behind the end of a story they are among
+ * the likeliest ones. No text that anybody reads to it has them.
+ */
+function withoutCutCharacters(metadata: TokenizerMetadata): TokenizerMetadata {
+  const tokens = metadata['tokenizer.ggml.tokens'] as readonly string[];
+  const cut = new Set(cutCharacters(metadata, tokens.length));
+  const named = tokens.map((token, id) => (cut.has(id) ? `<cut${id}>` : token));
+  return { ...metadata, 'tokenizer.ggml.tokens': named };
 }
 
 /** How much of the embedding of each token is in the head of the one behind it. */
