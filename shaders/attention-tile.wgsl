@@ -3,7 +3,7 @@
 // "FlashAttention" (2022). Heads that share keys are rows of one. Layers of the grid take parts of
 // the keys, whose sums attention-merge brings together: T. Dao et al., "Flash-Decoding" (2023).
 // `Sums`, `Scores` and the functions that take them are unrolled; `load_keys` and `load_values` bring
-// a block into `tile`, zeros behind the last key.
+// a block into `tile`, zeros behind the last key that some row sees.
 const LANES = WORKGROUP_SIZE_X * WORKGROUP_SIZE_Y;
 const BLOCK = 32u;
 // Neighbouring rows begin in different banks.
@@ -46,27 +46,34 @@ fn main(
   let positions = rows % params.queries;
   let begin = group.z * params.part;
   var end = min(begin + params.part, params.keys);
-  var ends = vec4<u32>(params.keys);
+  var seen = Seen(vec4<u32>(), vec4<u32>(params.keys));
+  var start = begin;
   if (IS_CAUSAL) {
-    ends = min(ends, positions + params.first + 1u);
     let last_row = min(first_row + WORKGROUP_SIZE_Y * 4u, params.rows) - 1u;
     let is_one_head = first_row / params.queries == last_row / params.queries;
     let last = select(params.queries - 1u, last_row % params.queries, is_one_head);
-    end = min(end, params.first + last + 1u);
+    let ends = ends_of(group.y, positions);
+    seen.ends = min(seen.ends, ends);
+    end = min(end, ends_of(group.y, vec4<u32>(last)).x);
+    if (HAS_WINDOW) {
+      seen.begins = begins_of(ends);
+      let first = select(0u, first_row % params.queries, is_one_head);
+      start = max(begin, begins_of(ends_of(group.y, vec4<u32>(first))).x / BLOCK * BLOCK);
+    }
   }
   let bias = bias_starts(group.y * params.group + rows / params.queries, positions);
   var largest = vec4<f32>(LOWEST);
   var total = vec4<f32>();
   var sums = Sums();
-  for (var key = begin; key < end; key += BLOCK) {
-    load_keys(lane, group.y, key);
+  for (var key = start; key < end; key += BLOCK) {
+    load_keys(lane, group.y, key, end);
     workgroupBarrier();
     // Not left to the declaration, which was seen to keep what the round before had.
     var scores = Scores();
     for (var d = 0u; d < key_quads; d++) {
       add_scores(&scores, local, d);
     }
-    partial[lane] = finish_scores(&scores, key + local.x, ends, bias);
+    partial[lane] = finish_scores(&scores, key + local.x, seen, bias);
     workgroupBarrier();
     var next = largest;
     for (var x = 0u; x < WORKGROUP_SIZE_X; x++) {
@@ -74,9 +81,9 @@ fn main(
     }
     let factor = exp(largest - next);
     largest = next;
-    total = total * factor + store_weights(&scores, local, key + local.x, ends, largest);
+    total = total * factor + store_weights(&scores, local, key + local.x, seen, largest);
     scale_sums(&sums, factor);
-    load_values(lane, group.y, key);
+    load_values(lane, group.y, key, end);
     workgroupBarrier();
     for (var k = 0u; k < BLOCK; k++) {
       add_values(&sums, weights[k * WORKGROUP_SIZE_Y + local.y], k * STRIDE + local.x);
@@ -91,6 +98,20 @@ fn main(
   }
   let result = Result(group.y * params.rows + row, params.rows - min(row, params.rows), group.z, largest, total);
   store_sums(&sums, local.x, result);
+}
+
+// The keys that four rows see.
+struct Seen {
+  begins: vec4<u32>,
+  ends: vec4<u32>,
+}
+
+fn is_seen(key: u32, seen: Seen) -> vec4<bool> {
+  let is_before = vec4<u32>(key) < seen.ends;
+  if (HAS_WINDOW) {
+    return is_before & (vec4<u32>(key) >= seen.begins);
+  }
+  return is_before;
 }
 
 struct Result {
@@ -112,13 +133,13 @@ fn bias_starts(heads: vec4<u32>, queries: vec4<u32>) -> vec4<u32> {
   );
 }
 
-fn finished(x: vec4<f32>, key: u32, ends: vec4<u32>, bias: vec4<u32>) -> vec4<f32> {
+fn finished(x: vec4<f32>, key: u32, seen: Seen, bias: vec4<u32>) -> vec4<f32> {
   var y = capped(x);
   if (HAS_BIAS) {
     let at = bias + key * params.bias_key;
     y += vec4<f32>(load_bias(at.x), load_bias(at.y), load_bias(at.z), load_bias(at.w));
   }
-  return select(vec4<f32>(LOWEST), y, vec4<u32>(key) < ends);
+  return select(vec4<f32>(LOWEST), y, is_seen(key, seen));
 }
 
 fn store_four(i: u32, column: u32, sums: vec4<f32>, result: Result) {

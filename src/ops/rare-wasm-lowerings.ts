@@ -1,4 +1,5 @@
 import { convTransposeKernel } from './convolution/conv-transpose.wasm.ts';
+import { CACHED_ATTENTION_WASM } from './attention/cached-attention.wasm.ts';
 import { SCATTER_WASM } from './indexing/scatter.wasm.ts';
 import { topKWasm } from './indexing/top-k.wasm.ts';
 import { batchNormWasm } from './normalization/batch-norm.wasm.ts';
@@ -14,6 +15,7 @@ import type { WasmLowering } from './wasm-lowering.ts';
 export const RARE_WASM_LOWERINGS: Readonly<Record<string, WasmLowering | undefined>> = {
   ...RECURRENT_WASM,
   ...QUANTIZATION_WASM,
+  ...CACHED_ATTENTION_WASM,
   ...SCATTER_WASM,
   ...ARG_REDUCE_WASM,
   batch_norm: batchNormWasm,

@@ -18,6 +18,7 @@ const RARE: ReadonlySet<string> = new Set([
   'scatter_elements',
   'scatter_nd',
   'tensor_scatter',
+  'cached_attention',
   'top_k',
   'cumulative',
   'resample',

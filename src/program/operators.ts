@@ -535,6 +535,22 @@ export const recurrent: (
   },
 ) => NdArray = /* @__PURE__ */ operator('recurrent');
 
+/** softmax(scale query keyᵀ) value, of (B, heads, Q, D), (B, kv_heads, K, D), (B, kv_heads, K, V) and first (B): query i of b stands at position first[b] + i and sees keys up to it, with window = w only the last w of them; heads in a row share keys. Keys and values may be float16, or int8 with scales (B, kv_heads, K, 1). With softcap, scores become softcap tanh(score / softcap); with keys = [n], there are n. Where nothing is seen, the result is 0. */
+export const cachedAttention: (
+  query: Operand,
+  key: Operand,
+  value: Operand,
+  first: Operand,
+  keyScale?: Operand,
+  valueScale?: Operand,
+  attributes?: {
+    readonly scale?: number;
+    readonly softcap?: number;
+    readonly window?: number;
+    readonly keys?: readonly Dim[];
+  },
+) => NdArray = /* @__PURE__ */ operator('cached_attention');
+
 /** At each position the state (B, kv_heads, K, V) is multiplied by gate, gets the outer product of key and value minus its product with erase, and is multiplied by query: the results (B, T, heads, V), then the last state, as one vector. */
 export const linearAttention: (
   query: Operand,

@@ -6,7 +6,7 @@ import { wholeMatmulKernels } from '../linear/matmul-lowering.ts';
 import type { MatmulProblem } from '../linear/matmul-problem.ts';
 import { unroll } from '../linear/register-tile.ts';
 import { readInput, invocationGrid, perInvocation } from '../element-kernel.ts';
-import type { KernelRead, KernelSpec, ScratchOperand } from '../lowering.ts';
+import { type KernelRead, type KernelSpec, type ScratchOperand, u32 } from '../lowering.ts';
 import { rowGroupSize } from '../reduction/row-kernel.ts';
 import type { AttentionProblem } from './attention-problem.ts';
 import { attentionProducts } from './attention-shape.ts';
@@ -37,13 +37,18 @@ export function attentionByProducts(problem: AttentionProblem): readonly KernelS
         writes: kernel.writes.map((write) => ({ ...write, to: from })),
       }),
     ),
-    softmaxKernel(problem, from),
+    softmaxKernel(problem, from, { isCut: false }),
     ...wholeMatmulKernels(ofAll(values), call.caps).map((kernel) => withReads(kernel, from, 2)),
   ];
 }
 
-function softmaxKernel(problem: AttentionProblem, scores: ScratchOperand): KernelSpec {
-  const { call, keys, allRows, constants, params } = problem;
+/** Softmax of scores in their place; if it is cut, only of keys that some query of the batch sees. */
+export function softmaxKernel(
+  problem: AttentionProblem,
+  scores: ScratchOperand,
+  { isCut }: { readonly isCut: boolean },
+): KernelSpec {
+  const { call, keys, allRows, rows, constants, params, bounds, boundReads } = problem;
   const groupSize = rowGroupSize(allRows, call.caps);
   const grid = invocationGrid(allRows, call.caps, groupSize);
   const isVector = keys % 4 === 0;
@@ -52,6 +57,7 @@ function softmaxKernel(problem: AttentionProblem, scores: ScratchOperand): Kerne
     ...grid,
     name: 'attention-softmax',
     source:
+      bounds +
       `fn four_scores(at: u32) -> vec4<f32> {
   return ${isVector ? 'load_scores4(at / 4u)' : `vec4<f32>(${unroll(4, (i) => `load_scores(at + ${i}u)`, ', ')})`};
 }
@@ -61,9 +67,11 @@ function softmaxKernel(problem: AttentionProblem, scores: ScratchOperand): Kerne
     constants: {
       IS_CAUSAL: constants['IS_CAUSAL'] === true,
       IS_WHOLE: isVector && constants['IS_CAUSAL'] !== true,
+      HAS_WINDOW: constants['HAS_WINDOW'] === true,
+      IS_CUT: isCut,
     },
-    params: { ...params, ...grid.params },
-    reads: [{ hook: 'scores', from: scores, width }],
+    params: { ...params, rows: u32(rows), ...grid.params },
+    reads: [{ hook: 'scores', from: scores, width }, ...boundReads],
     writes: [{ hook: '', to: scores, width }],
   };
 }

@@ -7,6 +7,7 @@ import { unroll } from '../linear/register-tile.ts';
 import { splitGrid } from '../linear/split-grid.ts';
 import { readInput, invocationGrid } from '../element-kernel.ts';
 import { f32, type KernelSpec, type KernelWrite, type ScratchOperand, u32 } from '../lowering.ts';
+import { fourOf, scaleReads } from './attention-loads.ts';
 import type { AttentionProblem } from './attention-problem.ts';
 import { type AttentionTile, BLOCK } from './attention-variant.ts';
 
@@ -45,7 +46,7 @@ function tileKernel(
   tile: AttentionTile,
   { storeQuad, write }: Output,
 ): KernelSpec {
-  const { batch, rows, keys, pitches, size, valueSize } = problem;
+  const { batch, rows, keys, pitches, size, valueSize, bounds, isScaled } = problem;
   const { lanes, parts } = tile;
   const isPart = parts > 1;
   const widths = { query: size, key: size, value: valueSize };
@@ -53,11 +54,12 @@ function tileKernel(
     name: 'attention-tile',
     source:
       Object.entries(widths)
-        .map(([hook, width]) => fourOf(hook, width))
+        .map(([hook, width]) => fourOf(hook, width, isScaled && hook !== 'query'))
         .join('') +
-      blockSource('key', 'size') +
-      blockSource('value', 'value_size') +
+      blockSource('key', 'size', isScaled) +
+      blockSource('value', 'value_size', isScaled) +
       unrolledSource(Math.ceil(valueSize / 4), tile) +
+      bounds +
       bias +
       tileSource +
       (isPart ? '' : 'fn store_partial4(i: u32, value: vec4<f32>) {}\n') +
@@ -85,7 +87,9 @@ function tileKernel(
       ...Object.entries(widths).map(([hook, width], index) =>
         readInput(hook, index, width % 4 === 0 ? 4 : 1),
       ),
-      readInput('bias', 3),
+      readInput('bias', problem.biasInput),
+      ...problem.boundReads,
+      ...scaleReads(problem),
     ],
     writes: [write],
   };
@@ -113,27 +117,17 @@ function mergeKernel(
   };
 }
 
-/** Four elements of a row that begins at `start`, zeros behind its end. */
-function fourOf(hook: string, width: number): string {
-  const name = hook === 'value' ? 'value_size' : 'size';
-  const element = (i: number) =>
-    `select(0.0, load_${hook}(start + d * 4u + ${i}u), d * 4u + ${i}u < params.${name})`;
-  return `fn ${hook}_four(start: u32, d: u32) -> vec4<f32> {
-  return ${width % 4 === 0 ? `load_${hook}4(start / 4u + d)` : `vec4<f32>(${unroll(4, element, ', ')})`};
-}
-`;
-}
-
 /** Loads a block of keys, or of their values. */
-function blockSource(hook: string, width: string): string {
-  return `fn load_${hook}s(lane: u32, batch: u32, key: u32) {
+function blockSource(hook: string, width: string, isScaled: boolean): string {
+  return `fn load_${hook}s(lane: u32, batch: u32, key: u32, end: u32) {
   let quads = (params.${width} + 3u) / 4u;
   for (var i = lane; i < BLOCK * quads; i += LANES) {
     let k = i / quads;
     let d = i - k * quads;
     var four = vec4<f32>();
-    if (key + k < params.keys) {
-      four = ${hook}_four((batch * params.${hook}_pitch + key + k) * params.${width}, d);
+    if (key + k < end) {
+      let row = batch * params.${hook}_pitch + key + k;
+      four = ${hook}_four(row * params.${width}, d)${isScaled ? ` * load_${hook}_scale(row)` : ''};
     }
     tile[k * STRIDE + d] = four;
   }
@@ -158,19 +152,19 @@ ${each(
   (*scores)[${j}] += ${unroll(4, (i) => `q${i} * k${j}[${i}]`, ' + ')};`,
 )}
 }
-fn finish_scores(scores: ptr<function, Scores>, key: u32, ends: vec4<u32>, bias: vec4<u32>) -> vec4<f32> {
+fn finish_scores(scores: ptr<function, Scores>, key: u32, seen: Seen, bias: vec4<u32>) -> vec4<f32> {
   var largest = vec4<f32>(LOWEST);
 ${each(
-  (j) => `  (*scores)[${j}] = finished((*scores)[${j}], key + ${j * x}u, ends, bias);
+  (j) => `  (*scores)[${j}] = finished((*scores)[${j}], key + ${j * x}u, seen, bias);
   largest = max(largest, (*scores)[${j}]);`,
 )}
   return largest;
 }
-fn store_weights(scores: ptr<function, Scores>, local: vec3<u32>, key: u32, ends: vec4<u32>, largest: vec4<f32>) -> vec4<f32> {
+fn store_weights(scores: ptr<function, Scores>, local: vec3<u32>, key: u32, seen: Seen, largest: vec4<f32>) -> vec4<f32> {
 ${each(
   (
     j,
-  ) => `  let e${j} = select(vec4<f32>(), exp((*scores)[${j}] - largest), vec4<u32>(key + ${j * x}u) < ends);
+  ) => `  let e${j} = select(vec4<f32>(), exp((*scores)[${j}] - largest), is_seen(key + ${j * x}u, seen));
   weights[(local.x + ${j * x}u) * WORKGROUP_SIZE_Y + local.y] = e${j};`,
 )}
   return ${unroll(count, (j) => `e${j}`, ' + ')};

@@ -15,6 +15,7 @@ const stateWork: WorkFunction = ({ inputs }) => {
 };
 
 export const ATTENTION_WORK: Readonly<Partial<Record<AttentionName, WorkFunction>>> = {
+  cached_attention: productsWork,
   scaled_dot_product_attention: productsWork,
   linear_attention: stateWork,
 };

@@ -1,5 +1,5 @@
 import { elementCount } from '../../core/shape.ts';
-import { dimsAttribute, floatAttribute } from '../attributes.ts';
+import { dimsAttribute, floatAttribute, intAttribute } from '../attributes.ts';
 import { type MatmulProblem, plainProblem } from '../linear/matmul-problem.ts';
 import type { LoweringCall } from '../lowering.ts';
 import type { AttentionSizes } from './attention-variant.ts';
@@ -53,6 +53,21 @@ export function attentionShape({
     allRows: batch * heads * queries,
     strides,
   };
+}
+
+/** A call of `cached_attention`, in which the place of the first query is an element. */
+export interface CachedShape extends AttentionShape {
+  /** How many keys up to its own a query sees; 0: all. */
+  readonly window: number;
+}
+
+export function cachedShape({
+  inputs,
+  attributes,
+}: Pick<LoweringCall, 'inputs' | 'attributes'>): CachedShape {
+  // The next input is no bias, and how far a query sees is no attribute.
+  const plain = { inputs: inputs.slice(0, 3), attributes: { ...attributes, causal: [] } };
+  return { ...attentionShape(plain), window: intAttribute(attributes, 'window') };
 }
 
 /** The products of queries and keys, and of weights and values, for one head of keys. */

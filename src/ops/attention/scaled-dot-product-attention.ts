@@ -1,12 +1,9 @@
 import type { DimContext } from '../../core/dim-context.ts';
 import { type Dim, formatDim } from '../../core/dim.ts';
-import { ShapeError } from '../../core/errors.ts';
-import type { Attributes, TensorTypeOf } from '../../core/primitive-function.ts';
-import { elementCount } from '../../core/shape.ts';
+import type { TensorTypeOf } from '../../core/primitive-function.ts';
 import { dimsAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
-import type { LoweringCall } from '../lowering.ts';
 import {
   commonDType,
   formatType,
@@ -16,6 +13,7 @@ import {
   requireRank,
   requireShape,
 } from '../operand-checks.ts';
+import { attentionLoads, requireOneSize, requireSharedHeads } from './attention-checks.ts';
 
 const NAME = 'scaled_dot_product_attention';
 const INPUTS = ['query', 'key', 'value', 'bias'];
@@ -39,7 +37,7 @@ export const scaledDotProductAttention = defineOp({
     }
     const [batch = 0, heads = 0, queries = 0, size = 0] = query.shape;
     const [, kvHeads = 0, length = 0] = key.shape;
-    requireOneSize(attributes);
+    requireOneSize(attributes, ['causal', 'keys'], NAME);
     const [count] = dimsAttribute(attributes, 'keys');
     const keys = dims.of(count ?? length);
     for (const [i, type] of [key, value].entries()) {
@@ -52,7 +50,7 @@ export const scaledDotProductAttention = defineOp({
         { dims, where: `${NAME}: input ${INPUTS[i + 1] ?? ''}` },
       );
     }
-    requireSharedHeads(dims, dims.of(heads), dims.of(kvHeads));
+    requireSharedHeads(dims, [dims.of(heads), dims.of(kvHeads)], NAME);
     const all = [batch, heads, queries, value.shape[3] ?? 0].map((dim) => dims.of(dim));
     requireBias(inputs[3], [...all.slice(0, 3), keys], dims);
     return { dtype: commonDType(present(inputs), NAME), shape: all };
@@ -61,15 +59,6 @@ export const scaledDotProductAttention = defineOp({
   lower: 'core',
   tolerance: { rtol: 1e-4, atol: 1e-5 },
 });
-
-function requireSharedHeads<D extends Dim>(dims: DimContext<D>, heads: D, kvHeads: D): void {
-  if (dims.known(kvHeads) === 0) return;
-  dims.requireEqual(dims.mod(heads, kvHeads), dims.of(0), () => ({
-    where: NAME,
-    got: `${formatDim(heads)} heads of queries`,
-    expected: `a multiple of ${formatDim(kvHeads)}, the heads of keys`,
-  }));
-}
 
 function requireBias<D extends Dim>(
   bias: TensorTypeOf<D> | undefined,
@@ -85,23 +74,4 @@ function requireBias<D extends Dim>(
       expected: `a shape that broadcasts to (${scores.map(formatDim).join(', ')})`,
     }),
   });
-}
-
-function requireOneSize(attributes: Attributes): void {
-  for (const name of ['causal', 'keys']) {
-    const { length } = dimsAttribute(attributes, name);
-    if (length <= 1) continue;
-    const where = `${NAME}: attribute ${name}`;
-    throw new ShapeError({ where, got: `${length} numbers`, expected: 'one or none' });
-  }
-}
-
-/** A tile of rows shares what it loads of keys and values, one of keys the queries. */
-function attentionLoads(input: number, { inputs }: Omit<LoweringCall, 'caps'>): number {
-  const [batch = 1, heads = 1, queries = 1] = inputs[0]?.shape ?? [];
-  const keys = inputs[1]?.shape[2] ?? 1;
-  if (input === 0) return Math.max(keys / 16, 1);
-  if (input < 3) return Math.max((queries * heads) / (inputs[1]?.shape[1] ?? 1) / 16, 1);
-  const size = elementCount(inputs[3]?.shape ?? []);
-  return Math.max((batch * heads * queries * keys) / Math.max(size, 1), 1);
 }

@@ -27,6 +27,7 @@ const RULES: Readonly<Record<string, BatchingRule>> = {
   batch_norm: rules.moreExamples(0),
   grid_sample: rules.moreExamples(0, 1),
   tensor_scatter: rules.moreExamples(0, 1, 2),
+  cached_attention: rules.moreExamples(0, 1, 2, 3, 4, 5),
   scaled_dot_product_attention: (call) =>
     // What is added to the scores may differ from example to example.
     call.inputs.length > 3 ? undefined : rules.moreExamples(0, 1, 2)(call),

@@ -165,7 +165,7 @@ function dotFunction(problem: MatmulProblem, width: number): WasmFunction {
 }
 
 /** Lane i is the sum of the lanes of vector i. */
-function acrossLanes([a, b = a, c = a, d = a]: readonly Local[]): Expression {
+export function acrossLanes([a, b = a, c = a, d = a]: readonly Local[]): Expression {
   if (a === undefined || b === undefined || c === undefined || d === undefined) return f32x4(0);
   const pairs = (x: Expression, y: Expression): Expression =>
     apply('f32x4.add', shuffle32(x, y, [0, 2, 4, 6]), shuffle32(x, y, [1, 3, 5, 7]));

@@ -39,6 +39,7 @@ const PERMUTED_ANCHORS: ReadonlySet<string> = new Set([
   'matmul',
   'gemm',
   'scaled_dot_product_attention',
+  'cached_attention',
 ]);
 
 /** The most calls that are looked at between a call and its post-dominator. */
