@@ -4,7 +4,7 @@ import type { Architecture } from './architecture.ts';
 import type { DecoderConfig, RotaryConfig } from './decoder-config.ts';
 import type { DecoderWeights } from './decoder-weights.ts';
 import { type Cache, LayerBuilder } from './layer-builder.ts';
-import { causalBias, positionsFrom } from './parts/attention.ts';
+import { positionsFrom } from './parts/attention.ts';
 import { type Angles, anglesOf } from './parts/rotary.ts';
 import { mul, number, reshape, softcap } from './parts/tensor-calls.ts';
 import { embed, productByRows } from './parts/weight.ts';
@@ -39,10 +39,6 @@ export function decoderModule(
     weights,
     first,
     angles: anglesByLayer(positions, config, weights),
-    bias: onceFor(
-      (layer: number) => config.windows[layer],
-      (window) => causalBias(positions, window),
-    ),
   };
   const table = weights.matrix(EMBEDDING);
   const embedded = embed(tokens, table);

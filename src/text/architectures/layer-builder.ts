@@ -15,8 +15,6 @@ export interface Surroundings {
   readonly first: Expr;
   /** The angles of a layer's positions. */
   readonly angles: (layer: number) => Angles;
-  /** The causal bias of a layer. */
-  readonly bias: (layer: number) => Expr;
 }
 
 /** The keys and values of a layer, (b, keyHeads, c, headWidth). */
@@ -76,7 +74,7 @@ export class LayerBuilder {
 
   /** Attention of queries to all keys that count, the new ones appended to the cache: (b, s, heads * headWidth). */
   attend({ query, key, value }: { query: Expr } & Cache): Expr {
-    const { heads, headWidth, attentionScale, attentionSoftcap } = this.config;
+    const { heads, headWidth, attentionScale, attentionSoftcap, windows } = this.config;
     const { first } = this.#around;
     this.#present = {
       key: appended(this.#past.key, key, first),
@@ -85,7 +83,8 @@ export class LayerBuilder {
     return attention({
       query,
       ...this.#present,
-      bias: this.#around.bias(this.#index),
+      first,
+      window: windows[this.#index] ?? 0,
       scale: attentionScale,
       softcap: attentionSoftcap,
       width: heads * headWidth,

@@ -1,23 +1,10 @@
 import { call } from '../../../compiler/ir/build.ts';
 import type { Expr } from '../../../compiler/ir/expr.ts';
-import { add, integer, number, reshape, sub, upTo } from './tensor-calls.ts';
+import { add, reshape, upTo } from './tensor-calls.ts';
 
 /** The positions of all tokens, int32 (b, s): row r begins at first[r]. */
 export function positionsFrom(first: Expr): Expr {
   return add(reshape(first, ['b', 1]), reshape(upTo('s'), [1, 's']));
-}
-
-/**
- * What is added to scores, (b, 1, s, c): 0 where the key at position j counts for the query at position i, which is
- * where j <= i and i - j < window, else -infinity.
- */
-export function causalBias(positions: Expr, window: number | undefined): Expr {
-  const queries = reshape(positions, ['b', 1, 's', 1]);
-  const keys = reshape(upTo('c'), [1, 1, 1, 'c']);
-  const isPast = call('less_equal', [keys, queries]);
-  const near = (size: number): Expr => call('greater', [keys, sub(queries, integer(size))]);
-  const isSeen = window === undefined ? isPast : call('bitwise_and', [isPast, near(window)]);
-  return call('where', [isSeen, number(0), number(-Infinity)]);
 }
 
 /** A cache (b, keyHeads, c, headWidth) with new keys or values (b, s, keyHeads, headWidth) from first[r] on. */
@@ -32,8 +19,10 @@ export interface Attention {
   /** (b, keyHeads, c, headWidth). */
   readonly key: Expr;
   readonly value: Expr;
-  /** (b, 1, s, c). */
-  readonly bias: Expr;
+  /** The position of each row's first token, int32 (b). */
+  readonly first: Expr;
+  /** The key at position j counts for the query at position i where j <= i and i - j < window; 0: all up to i. */
+  readonly window: number;
   readonly scale: number;
   readonly softcap: number;
   /** heads * headWidth. */
@@ -41,11 +30,8 @@ export interface Attention {
 }
 
 /** Grouped attention over caches (J. Ainslie et al. 2023): (b, s, width). */
-export function attention({ query, key, value, bias, scale, softcap, width }: Attention): Expr {
+export function attention({ query, key, value, first, width, ...attributes }: Attention): Expr {
   const queries = call('transpose', [query], { perm: [0, 2, 1, 3] });
-  const mixed = call('scaled_dot_product_attention', [queries, key, value, bias], {
-    scale,
-    softcap,
-  });
+  const mixed = call('cached_attention', [queries, key, value, first], { ...attributes });
   return reshape(call('transpose', [mixed], { perm: [0, 2, 1, 3] }), ['b', 's', width]);
 }

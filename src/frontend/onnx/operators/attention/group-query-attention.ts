@@ -15,7 +15,7 @@ import {
 } from './attention-mask.ts';
 import { number } from '../elementwise/elementwise.ts';
 import { rotate } from './rotary-embedding.ts';
-import { attendUnseen, mergeHeads, splitHeads } from './scaled-attention.ts';
+import { attendCached, attendUnseen, mergeHeads, splitHeads } from './scaled-attention.ts';
 import { cutAlong } from '../movement/slice-along.ts';
 
 /**
@@ -43,7 +43,21 @@ export function importGroupQueryAttention(node: ImportNode): readonly Expr[] {
   const [query, key] = [turn(heads.query), turn(heads.key)];
   const presentKey = cached(node, { past: node.inputs[3], added: key, first, keys });
   const presentValue = cached(node, { past: node.inputs[4], added: heads.value, first, keys });
-  const window = attributes.int('local_window_size', -1);
+  const window = Math.max(attributes.int('local_window_size', -1), 0);
+  const scale = attributes.float('scale', 0);
+  const spec = {
+    query,
+    key: presentKey,
+    value: presentValue,
+    scale: scale === 0 ? undefined : scale,
+    softcap: attributes.float('softcap', 0),
+    sink: sinkOf(node, query),
+  };
+  const [bias, isCached] = [givenBias(node, keys), node.inputs[3] !== undefined];
+  if (isCached && bias === undefined && spec.sink === undefined) {
+    const output = attendCached(node, { ...spec, first, window });
+    return [mergeHeads(node, output), presentKey, presentValue];
+  }
   const mask = causalMask(node, {
     queries,
     keys,
@@ -51,16 +65,8 @@ export function importGroupQueryAttention(node: ImportNode): readonly Expr[] {
     // The window counts the query's own place.
     window: window > 0 ? window - 1 : undefined,
   });
-  const scale = attributes.float('scale', 0);
-  const output = attendUnseen(node, {
-    query,
-    key: presentKey,
-    value: presentValue,
-    scale: scale === 0 ? undefined : scale,
-    softcap: attributes.float('softcap', 0),
-    bias: addBiases(node, [maskBias(node, mask, { like: query }), givenBias(node, keys)]),
-    sink: sinkOf(node, query),
-  });
+  const biases = addBiases(node, [maskBias(node, mask, { like: query }), bias]);
+  const output = attendUnseen(node, { ...spec, bias: biases });
   return [mergeHeads(node, output), presentKey, presentValue];
 }
 

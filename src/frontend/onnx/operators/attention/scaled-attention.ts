@@ -27,12 +27,29 @@ export interface ScaledAttention {
   readonly causal?: Dim | undefined;
 }
 
+/** The scale that was given, or that of the size of heads. */
+const scaleOf = (node: ImportNode, { query, scale }: ScaledAttention): number =>
+  scale ?? 1 / Math.sqrt(node.number(node.shape(query)[3] ?? 1, 'the size of heads'));
+
+export interface CachedAttention extends ScaledAttention {
+  /** The position of each sequence's first query, int32 (batch): none sees keys behind its own. */
+  readonly first: Expr;
+  /** How many keys up to its own a query sees; 0 for all. */
+  readonly window: number;
+}
+
+/** The output of attention to a cache that is perhaps longer than what is in it. */
+export function attendCached(node: ImportNode, spec: CachedAttention): Expr {
+  const { query, key, value, first, window, softcap = 0 } = spec;
+  const attributes = { scale: scaleOf(node, spec), softcap, window };
+  return node.call('cached_attention', [query, key, value, first], attributes);
+}
+
 /** The output of attention whose scores nobody reads. */
 export function attendUnseen(node: ImportNode, spec: ScaledAttention): Expr {
   const { query, key, value, bias, softcap = 0, causal } = spec;
   if (spec.sink !== undefined) return attend(node, spec).output;
-  const size = node.shape(query)[3] ?? 1;
-  const scale = spec.scale ?? 1 / Math.sqrt(node.number(size, 'the size of heads'));
+  const scale = scaleOf(node, spec);
   return node.call(
     'scaled_dot_product_attention',
     [query, key, value, ...(bias === undefined ? [] : [bias])],
