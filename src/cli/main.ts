@@ -35,6 +35,7 @@ import {
 import { addRpcCommands } from './rpc/add-rpc-commands.ts';
 import { type RunFlags, runCommand } from './run-command.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
+import { CACHE_TYPES } from '../core/text-layout.ts';
 import { QUANTIZATIONS } from '../frontend/text/weight-quantizer.ts';
 import { type TextFlags, textCommand } from './text-command.ts';
 
@@ -204,6 +205,12 @@ function makeProgram(terminal: Terminal, run: Run): Command {
         QUANTIZATIONS,
       ),
     )
+    .addOption(
+      new Option(
+        '--cache-type <type>',
+        'what caches of keys and values hold; default: what the model says',
+      ).choices(CACHE_TYPES),
+    )
     .addHelpText('after', TEXT_HELP)
     .action((path: string, flags: TextFlags) => run(textCommand(path, flags, terminal)));
 
@@ -351,6 +358,7 @@ Examples:
   weft text stories/onnx/model_fp16.onnx -o stories/model.weft
   weft text llama.gguf -o llama/model.weft
   weft text qwen/model.safetensors -o qwen/model.weft --context 4096 --quantize q4_0
+  weft text qwen/model.safetensors -o qwen/model.weft --cache-type float16
 
 TextModel of weft-vm/text loads the folder, with config.json and tokenizer.json beside the executable (of .gguf they
 are written): docs/text.md.`;

@@ -138,6 +138,32 @@ test('weights are rounded if asked to, and the terminal says how far that moved 
   expect(wrong.err).toContain('Allowed choices are q8_0, q4_0.');
 });
 
+test('caches have the type that is asked for', async () => {
+  const metadata = gemmaVocabulary(512);
+  await writeFile(at('cached.gguf'), ggufOf(randomDecoder(CONFIG, 5), {}, [], metadata));
+  const bytes: number[] = [];
+  for (const flags of [[], ['--cache-type', 'float16'], ['--cache-type', 'int8']]) {
+    const { status } = await weft(
+      'text',
+      at('cached.gguf'),
+      '-o',
+      at('cached/model.weft'),
+      ...flags,
+    );
+    expect(status).toBe(0);
+    const read = (name: string) => readFile(at(join('cached', name))).catch(() => undefined);
+    const model = await TextModel.load(read, { device: 'wasm', worker: false });
+    await model.generate([5, 200, 311], { temperature: 0, maxTokens: 1 }).text();
+    bytes.push(model.cacheBytes);
+    await model.dispose();
+  }
+  const [exact = 0, ...others] = bytes;
+  const { head_dim: width } = CONFIG;
+  expect(others).toEqual([exact / 2, (exact * (width + 4)) / (4 * width)]);
+  const wrong = await weft('text', at('cached.gguf'), '-o', at('x.weft'), '--cache-type', 'int4');
+  expect(wrong.err).toContain('Allowed choices are float16, int8.');
+});
+
 test('a tokenizer that is not known is said before anything is written', async () => {
   const metadata = { ...gemmaVocabulary(512), 'tokenizer.ggml.model': 'bert' };
   await writeFile(at('bert.gguf'), ggufOf(decoder, {}, [], metadata));

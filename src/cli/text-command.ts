@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import type { CacheType } from '../core/text-layout.ts';
 import type { CompileLimits } from '../core/compile-limits.ts';
 import { checkLooksLikeOnnx } from '../core/check-looks-like-onnx.ts';
 import type { Module } from '../compiler/index.ts';
@@ -17,19 +18,26 @@ export interface TextFlags {
   readonly context?: number | undefined;
   readonly limit?: CompileLimits | undefined;
   readonly quantize?: Quantization | undefined;
+  readonly cacheType?: CacheType | undefined;
 }
 
 /** `weft text`: a language model to an executable that generates text. */
 export async function textCommand(
   path: string,
-  { output, context, limit, quantize }: TextFlags,
+  { output, context, limit, quantize, cacheType }: TextFlags,
   terminal: Terminal,
 ): Promise<number> {
   const { compile } = await import('../frontend/index.ts');
   const folder = dirname(output);
   const { WeightQuantizer } = await import('../frontend/text/weight-quantizer.ts');
   const quantizer = quantize && new WeightQuantizer(quantize);
-  const { module, files } = await openModel(path, { context, limit, folder, quantizer });
+  const { module, files } = await openModel(path, {
+    context,
+    limit,
+    folder,
+    quantizer,
+    cacheType,
+  });
   const executable = compile(module, { compileLimits: limit });
   await mkdir(folder, { recursive: true });
   const byteLength = await writeExecutable(executable, output);
@@ -69,7 +77,7 @@ interface OpenedModel {
   readonly files: ReadonlyMap<string, string>;
 }
 
-interface OpenModelOptions extends Pick<TextFlags, 'context' | 'limit'> {
+interface OpenModelOptions extends Pick<TextFlags, 'context' | 'limit' | 'cacheType'> {
   /** Where the executable is to be. */
   readonly folder: string;
   readonly quantizer: WeightQuantizer | undefined;
@@ -78,19 +86,21 @@ interface OpenModelOptions extends Pick<TextFlags, 'context' | 'limit'> {
 /** The program, of whichever kind the file is, and the small files that a GGUF file makes unnecessary. */
 async function openModel(
   path: string,
-  { context, limit, folder, quantizer }: OpenModelOptions,
+  { context, limit, folder, quantizer, cacheType }: OpenModelOptions,
 ): Promise<OpenedModel> {
-  const [{ generationModule }, { quantizedTextModule }, { withReport }] = await Promise.all([
-    import('../frontend/index.ts'),
-    import('../frontend/text/text-module.ts'),
-    import('../frontend/text/quantize-decoder.ts'),
-  ]);
+  const [{ generationModule }, { quantizedTextModule }, { withReport }, { withCachesOf }] =
+    await Promise.all([
+      import('../frontend/index.ts'),
+      import('../frontend/text/text-module.ts'),
+      import('../frontend/text/quantize-decoder.ts'),
+      import('../frontend/text/cache-type.ts'),
+    ]);
   const read = siblingReader(path);
   if (!/\.(gguf|safetensors|safetensors\.index\.json)$/i.test(path)) {
     const bytes = await readBytes(path);
     checkLooksLikeOnnx(bytes, path);
-    const options = { compileLimits: limit, externalData: read };
-    const module = quantizedTextModule(bytes, options, quantizer);
+    const options = { compileLimits: limit, externalData: read, quantizer, cacheType };
+    const module = quantizedTextModule(bytes, options);
     return { module, files: new Map() };
   }
   const files = {
@@ -103,7 +113,7 @@ async function openModel(
   const isWhole = isThere('tokenizer.json') && isThere('config.json');
   const small = isWhole ? undefined : file.folder();
   const beside = small ? folderFiles(small) : isWhole ? kept(path) : new Map<string, string>();
-  const module = generationModule(await file.load(quantizer));
+  const module = generationModule(withCachesOf(await file.load(quantizer), cacheType));
   return { module: quantizer ? withReport(module, quantizer) : module, files: beside };
 }
 

@@ -32,3 +32,8 @@ export type SettingName = (typeof SETTINGS)[number];
 
 /** Tokens in a word of `allowed`, from the low bit up. */
 export const WORD_BITS = 32;
+
+/** Types that caches of keys and values may be given; otherwise they have the model's own. */
+export const CACHE_TYPES = ['float16', 'int8'] as const;
+
+export type CacheType = (typeof CACHE_TYPES)[number];

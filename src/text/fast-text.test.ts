@@ -6,7 +6,7 @@ import { createWasmDevice } from '../device/wasm/wasm-device.ts';
 import type { Decoder } from '../frontend/text/generation-module.ts';
 import { DecodeRunner, loadFrom } from './architectures/testing/decode-runner.ts';
 import { fromGguf } from './architectures/testing/expect-reference.ts';
-import { STORY_CONFIG, storyDecoder } from './architectures/testing/story-decoder.ts';
+import { storyDecoder } from './architectures/testing/story-decoder.ts';
 
 // Node 20 knows relaxed SIMD; only its optimizing compiler has it right.
 setFlagsFromString('--experimental-wasm-relaxed-simd');
@@ -18,8 +18,7 @@ const REQUIRED_SHARE = 0.97;
 
 async function open(decoder: Decoder, precision: Precision) {
   const runner = await DecodeRunner.open(decoder, createWasmDevice(), { precision });
-  const { num_key_value_heads: heads, head_dim: width, num_hidden_layers: layers } = STORY_CONFIG;
-  runner.start([TEXTS, heads, 16, width], layers);
+  runner.start(TEXTS, 16);
   return runner;
 }
 

@@ -1,6 +1,7 @@
 import { BOOLEAN, BYTES, COUNT, either, OBJECT, oneOf, TEXT } from '../client/check-options.ts';
 import type { Session } from '../client/session.ts';
 import type { LoadOptions } from '../client/session-options.ts';
+import { CACHE_TYPES } from '../core/text-layout.ts';
 import type { LoadProgress } from '../worker/protocol.ts';
 
 /** How a language model is loaded. */
@@ -29,6 +30,11 @@ export interface TextLoadOptions
    * case. {@link TextModel.quantization} says how far that moves them. Default: weights stay as they are.
    */
   readonly quantize?: 'q8_0' | 'q4_0';
+  /**
+   * What caches of keys and values hold: `float16` takes half of the memory of float32, `int8` about a quarter, with a scale for each
+   * position and head. Default: what the model says, which is float32 for GGUF and safetensors.
+   */
+  readonly cacheType?: 'float16' | 'int8';
   /** Keeps files in the private files of the browser, where there are such; see {@link modelCache}. Default true. */
   readonly cache?: boolean;
   /**
@@ -56,6 +62,7 @@ export const FILE_OPTIONS = {
   file: TEXT,
   context: COUNT,
   quantize: oneOf('q8_0', 'q4_0'),
+  cacheType: oneOf(...CACHE_TYPES),
   cache: BOOLEAN,
   integrity: either(TEXT, OBJECT),
 };

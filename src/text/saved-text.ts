@@ -17,7 +17,12 @@ export interface SavedText {
 }
 
 const KIND = 'weft text generation 1';
-const DTYPES: Readonly<Record<string, 'float32' | 'float16'>> = { F32: 'float32', F16: 'float16' };
+const DTYPES: Readonly<Record<string, 'float32' | 'float16' | 'int8'>> = {
+  F32: 'float32',
+  F16: 'float16',
+  I8: 'int8',
+};
+const ARRAYS = { float32: Float32Array, float16: Uint16Array, int8: Int8Array };
 
 /** A safetensors file: caches are its tensors, all else is JSON among its metadata. */
 export function writeSavedText({ caches, ...text }: SavedText): Uint8Array {
@@ -68,8 +73,7 @@ export function readSavedText(given: Uint8Array): SavedText {
     const end = byteOffset + byteLength;
     if (dtype === undefined || end > bytes.length) throw damaged(`${name} of ${type}, cut off`);
     const { buffer } = bytes.slice(byteOffset, end);
-    const data = dtype === 'float16' ? new Uint16Array(buffer) : new Float32Array(buffer);
-    caches[name] = new Tensor(dtype, data, shape);
+    caches[name] = new Tensor(dtype, new ARRAYS[dtype](buffer), shape);
   }
   return { ...(saved as unknown as Omit<SavedText, 'caches'>), caches };
 }
@@ -86,4 +90,30 @@ export function requireSameModel(saved: SavedText, fingerprint: readonly number[
     expected: 'one of this model',
     remedy: 'Load the model file that it was saved from, or generate again from its text.',
   });
+}
+
+/** Throws UsageError for a text whose caches are of another type than those of the model. */
+export function requireSameCaches(
+  { caches }: SavedText,
+  dtypes: ReadonlyMap<string, string>,
+): void {
+  const names = Object.keys(caches);
+  if (names.length === 0) return;
+  const isSame =
+    names.length === dtypes.size && names.every((name) => caches[name]?.dtype === dtypes.get(name));
+  if (isSame) return;
+  const held = typeOfCaches(new Map(names.map((name) => [name, caches[name]?.dtype ?? 'none'])));
+  throw new UsageError({
+    where: 'resume',
+    got: `a generation with caches of ${held}`,
+    expected: `caches of ${typeOfCaches(dtypes)}, as this model has them`,
+    remedy:
+      'Load the model with the cacheType that it was saved with, or generate again from its text.',
+  });
+}
+
+/** Scales of integers are float32 too. */
+function typeOfCaches(dtypes: ReadonlyMap<string, string>): string {
+  const types = [...new Set(dtypes.values())];
+  return types.includes('int8') ? 'int8' : types.join(' and ');
 }

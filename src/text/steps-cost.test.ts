@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import type { CacheType } from '../core/text-layout.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { openTestModel } from './testing/open-test-model.ts';
 import type { GenerateOptions } from './generate-options.ts';
@@ -18,9 +19,9 @@ const KINDS: Record<string, GenerateOptions> = {
 };
 
 /** The small model, and what its machine and device have done so far. */
-async function openCounted(device: 'wasm' | 'webgpu') {
+async function openCounted(device: 'wasm' | 'webgpu', cacheType: CacheType | undefined) {
   const create = vi.spyOn(VirtualMachine, 'create');
-  const model = await openTestModel(device);
+  const model = await openTestModel(device, cacheType ? { cacheType } : {});
   const machine = await create.mock.results[0]?.value;
   const used = create.mock.calls[0]?.[1].devices?.[0];
   create.mockRestore();
@@ -45,13 +46,20 @@ async function settle(counts: () => { readonly pipelinesCreated: number }): Prom
   }
 }
 
-test.each(['wasm', 'webgpu'] as const)(
-  'a chunk makes nothing and is replayed on %s',
-  async (device) => {
-    const { model, counts } = await openCounted(device);
+test.each([
+  ['wasm', undefined],
+  ['webgpu', undefined],
+  ['wasm', 'int8'],
+  ['webgpu', 'int8'],
+] as const)(
+  'a chunk makes nothing and is replayed on %s, with caches of %s',
+  async (device, cacheType) => {
+    const { model, counts } = await openCounted(device, cacheType);
     await model.generate([5, 200, 311], { maxTokens: 1 }).text();
     await settle(counts);
-    for (const [kind, options] of Object.entries(KINDS)) {
+    // How tokens are drawn has nothing to do with caches.
+    const kinds = Object.entries(KINDS).slice(0, cacheType === undefined ? undefined : 1);
+    for (const [kind, options] of kinds) {
       const chunks: ReturnType<typeof counts>[] = [];
       let count = 0;
       const generation = model.generate([5, 200, 311, 17, 54], { ...options, maxTokens: LENGTH });

@@ -94,23 +94,24 @@ export class TextModel implements DraftModel {
     source: string | URL | ReadFile,
     options: TextLoadOptions = {},
   ): Promise<TextModel> {
-    const { file, context, quantize, cache, integrity, ...others } = options;
+    const { file, context, quantize, cacheType, cache, integrity, ...others } = options;
     const { conversations = 4, cacheBytes, signal, onProgress, ...place } = others;
-    const own = { conversations, cacheBytes, file, context, quantize, cache, integrity };
+    const files = { file, context, quantize, cacheType, cache, integrity };
+    const own = { ...files, conversations, cacheBytes };
     checkOptions<typeof own>('TextModel.load', own, FILE_OPTIONS);
-    const { program, folder } = await openTextSource(source, { ...own, signal });
+    const { program, folder } = await openTextSource(source, { ...files, signal });
     const session = await loadBeside(folder, signal, (stop) =>
       Session.load(program, { ...place, signal: stop, onProgress }),
     );
     try {
-      const files = await folder;
+      const small = await folder;
       const tokenizer = await openTokenizer({
-        tokenizer: files.tokenizer,
-        config: files.tokenizerConfig,
+        tokenizer: small.tokenizer,
+        config: small.tokenizerConfig,
       });
-      const template = await openChatTemplate(files.tokenizerConfig, files.chatTemplate);
+      const template = await openChatTemplate(small.tokenizerConfig, small.chatTemplate);
       const shelf = { most: conversations, bytes: cacheBytes ?? Number.POSITIVE_INFINITY };
-      return new TextModel(session, { tokenizer, template, files, shelf });
+      return new TextModel(session, { tokenizer, template, files: small, shelf });
     } catch (error) {
       await session.dispose();
       throw error;
@@ -231,8 +232,9 @@ export class TextModel implements DraftModel {
    */
   async resume(bytes: Uint8Array, options: ResumeTextOptions = {}): Promise<Generation> {
     checkOptions<ResumeTextOptions>('resume', options, RESUME_OPTIONS);
-    const { readSavedText, requireSameModel } = await import('./saved-text.ts');
+    const { readSavedText, requireSameCaches, requireSameModel } = await import('./saved-text.ts');
     const saved = readSavedText(bytes);
+    requireSameCaches(saved, this.#program.cacheDTypes);
     requireSameModel(saved, await this.#program.fingerprint());
     checkPrompt(saved.prompt, this.#program.vocabulary);
     const tokens = [...saved.prompt, ...saved.generated];

@@ -96,6 +96,8 @@ export class TextProgram {
   readonly guesses = GUESSES;
   /** What a position of one text takes in all caches. */
   readonly bytesPerPosition: number;
+  /** What the caches hold, by name. */
+  readonly cacheDTypes: ReadonlyMap<string, string>;
   readonly #names: readonly string[];
   #blank: Promise<Blank> | undefined;
 
@@ -115,6 +117,7 @@ export class TextProgram {
       });
     }
     this.session = session;
+    this.cacheDTypes = new Map(caches.map(({ name, dtype }) => [name, dtype]));
     this.vocabulary = vocabulary;
     this.bytesPerPosition = caches.reduce((sum, { dtype, shape }) => {
       const elements = Number(shape?.[1]) * Number(shape?.[3]);

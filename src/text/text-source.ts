@@ -1,6 +1,7 @@
 import { fileUrl } from '../client/file-url.ts';
 import type { SessionSource } from '../client/source.ts';
 import { DownloadError, UsageError } from '../core/errors.ts';
+import type { CacheType } from '../core/text-layout.ts';
 import { baseUrl } from '../core/parse-url.ts';
 import { fileExists } from '../downloads/open-file.ts';
 import type { FilesSource } from '../worker/protocol.ts';
@@ -21,6 +22,7 @@ export interface TextFilesOptions extends Pick<FolderOptions, 'cache'> {
   readonly integrity?: string | Readonly<Record<string, string>> | undefined;
   readonly context?: number | undefined;
   readonly quantize?: 'q8_0' | 'q4_0' | undefined;
+  readonly cacheType?: CacheType | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -52,7 +54,7 @@ export async function openTextSource(
   source: string | URL | ReadFile,
   options: TextFilesOptions,
 ): Promise<TextSource> {
-  const { cache = true, integrity = {}, context, quantize, signal } = options;
+  const { cache = true, integrity = {}, context, quantize, cacheType, signal } = options;
   const place = typeof source === 'function' ? source : addressOf(source);
   const [folder, file] =
     typeof place === 'function'
@@ -62,14 +64,7 @@ export async function openTextSource(
             (await firstThat(async (name) => (await place(name, signal)) !== undefined)),
         ]
       : await modelAt(place, options);
-  if (quantize !== undefined && /\.weft$/i.test(file)) {
-    throw new UsageError({
-      where: file,
-      got: `an executable with the option quantize`,
-      expected: 'a model that is compiled',
-      remedy: `Compile it with weft text --quantize ${quantize}, or load the model that it was made from.`,
-    });
-  }
+  if (/\.weft$/i.test(file)) refuseCompiled(file, { quantize, cacheType });
   const hashes = typeof integrity === 'string' ? { [file]: integrity } : integrity;
   const read =
     typeof folder === 'function' ? folder : filesAt(folder, { cache, integrity: hashes });
@@ -83,12 +78,30 @@ export async function openTextSource(
     bytes: given,
     cache,
     integrity: Object.fromEntries(beside.map(([name, hash]) => [name.slice(slash), hash])),
-    text: { contextLength: context, quantize },
+    text: { contextLength: context, quantize, cacheType },
   };
   return {
     program: sessionSource(files),
     folder: folderOf(file, read, { files, context, signal }),
   };
+}
+
+/** An executable is what it was compiled to. */
+function refuseCompiled(
+  file: string,
+  { quantize, cacheType }: Pick<TextFilesOptions, 'quantize' | 'cacheType'>,
+): void {
+  const [option, flag] =
+    quantize !== undefined
+      ? ['quantize', `--quantize ${quantize}`]
+      : ['cacheType', `--cache-type ${cacheType}`];
+  if (quantize === undefined && cacheType === undefined) return;
+  throw new UsageError({
+    where: file,
+    got: `an executable with the option ${option}`,
+    expected: 'a model that is compiled',
+    remedy: `Compile it with weft text ${flag}, or load the model that it was made from.`,
+  });
 }
 
 const readGiven = async (...parts: Parameters<typeof givenFiles>) =>

@@ -12,6 +12,7 @@ import type { NodeSignature, NodeTypes } from '../core/node-function.ts';
 import type { PausedCall, PauseOptions } from '../core/paused-call.ts';
 import type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
 import type { Shape } from '../core/shape.ts';
+import type { CacheType } from '../core/text-layout.ts';
 import type { KindOf, ValueSide } from '../core/value-fold.ts';
 import type { TuningStep } from '../device/device.ts';
 
@@ -233,6 +234,8 @@ export interface TextModelOptions {
   readonly contextLength?: number | undefined;
   /** Rounds its weights to blocks of codes. */
   readonly quantize?: 'q8_0' | 'q4_0' | undefined;
+  /** What its caches of keys and values hold; default: what the model says. */
+  readonly cacheType?: CacheType | undefined;
 }
 
 export type WireSource =

@@ -5,6 +5,8 @@ import type { CompileLimits } from '../../core/compile-limits.ts';
 import { importWithin } from '../onnx/import-onnx.ts';
 import type { ExternalDataReader } from '../onnx/protobuf/external-data.ts';
 import { takeTurns } from '../take-turns.ts';
+import type { CacheType } from '../../core/text-layout.ts';
+import { withCachesOf } from './cache-type.ts';
 import { type Decoder, generationModule } from './generation-module.ts';
 import { onnxDecoder } from './onnx-decoder.ts';
 import { withReport } from './quantize-decoder.ts';
@@ -19,6 +21,8 @@ export interface CompileTextOptions extends Pick<BudgetOptions, 'onTime' | 'onPl
   readonly signal?: AbortSignal | undefined;
   /** Rounds weights, of decoders while they are read. */
   readonly quantizer?: WeightQuantizer | undefined;
+  /** What caches of keys and values hold; default: what the model says. */
+  readonly cacheType?: CacheType | undefined;
 }
 
 /**
@@ -27,11 +31,16 @@ export interface CompileTextOptions extends Pick<BudgetOptions, 'onTime' | 'onPl
  */
 export function compileDecoder(
   decoder: Decoder,
-  { weightBytes, quantizer, ...options }: CompileTextOptions & { readonly weightBytes: number },
+  {
+    weightBytes,
+    quantizer,
+    cacheType,
+    ...options
+  }: CompileTextOptions & { readonly weightBytes: number },
 ): Promise<Assembled> {
   return compileText(options, (budget) => {
     budget.addWeights(weightBytes);
-    const written = generationModule(decoder);
+    const written = generationModule(withCachesOf(decoder, cacheType));
     const module = quantizer === undefined ? written : withReport(written, quantizer);
     budget.addWrittenCalls(countCalls(module));
     return module;
@@ -44,10 +53,13 @@ export function compileOnnxDecoder(
   {
     externalData,
     quantizer,
+    cacheType,
     ...options
   }: CompileTextOptions & { readonly externalData: ExternalDataReader | undefined },
 ): Promise<Assembled> {
-  return compileText(options, () => textModuleWithin(bytes, { externalData }, quantizer));
+  return compileText(options, () =>
+    textModuleWithin(bytes, { externalData, quantizer, cacheType }),
+  );
 }
 
 /**
@@ -56,11 +68,11 @@ export function compileOnnxDecoder(
  */
 export function checkOnnxDecoder(
   bytes: Uint8Array,
-  compileLimits: CompileLimits | undefined,
+  { compileLimits, cacheType }: Pick<CompileTextOptions, 'compileLimits' | 'cacheType'>,
 ): void {
   new CompileBudget(compileLimits).run(() => {
     const externalData: ExternalDataReader = (_, { byteLength }) => new Uint8Array(byteLength);
-    onnxDecoder(importWithin(bytes, { externalData }));
+    onnxDecoder(importWithin(bytes, { externalData }), { cacheType });
   });
 }
 

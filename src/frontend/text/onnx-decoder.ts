@@ -9,6 +9,8 @@ import { type Dim, formatDim } from '../../core/dim.ts';
 import { UnsupportedError } from '../../core/errors.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import type { CacheType } from '../../core/text-layout.ts';
+import { retypeCaches, storedTypes, withCachesOf } from './cache-type.ts';
 import type { Decoder } from './generation-module.ts';
 import { wantedRows } from './wanted-rows.ts';
 
@@ -25,9 +27,10 @@ const PAST = /^past_key_values\.(\d+)\.(key|value)$/;
  *
  * Two kinds are known. Models with GroupQueryAttention change a cache of a fixed size where it lies. Those that join past
  * and new rows get the cache with its room as the past, whose unused part the mask hides; the rows that they add go into
- * the cache. Throws UnsupportedError that names inputs and outputs of other models.
+ * the cache. Throws UnsupportedError that names inputs and outputs of other models, and for caches of another type where more
+ * than attention reads them.
  */
-export function onnxDecoder(module: Module): Decoder {
+export function onnxDecoder(module: Module, { cacheType }: OnnxDecoderOptions = {}): Decoder {
   const main = module.functions.get('main');
   if (main === undefined) throw unsupported('no function main', 'an imported model');
   const inputs = new Map(main.params.map((param) => [param.name, param]));
@@ -38,7 +41,7 @@ export function onnxDecoder(module: Module): Decoder {
   const presents = pasts.map(({ name }) =>
     requireOutput(outputs, name.replace('past_key_values', 'present')),
   );
-  const caches = pasts.map((past) => cacheType(past));
+  const caches = pasts.map((past) => pastType(past));
   const types = new TypeInference(module);
   const fieldsOf = (fn: FunctionExpr): readonly Type[] => {
     const result = types.of(fn.body);
@@ -50,14 +53,18 @@ export function onnxDecoder(module: Module): Decoder {
   const vocabulary = vocabularyOf(fieldsOf(main)[logits]);
   const wanted = variable('wanted', 'int32', [ROWS, 'm']);
   const named = substituteSymbols(main, symbols, { operators: CORE_OPERATORS });
-  const model = {
+  const whole = {
     ...named,
     params: [...named.params, wanted],
     body: withField(named.body, logits, (all) => wantedRows(all, wanted, types)),
   };
+  const type = caches.every(({ dtype }) => dtype === cacheType) ? undefined : cacheType;
+  const cacheParams = whole.params.filter(({ name }) => PAST.test(name));
+  const model = type && !isJoined ? retypeCaches(whole, cacheParams, type) : whole;
+  const stored = storedTypes(caches, type);
   const text = decodeText({
     params: main.params,
-    caches,
+    caches: isJoined ? caches : stored,
     logits,
     presents,
     isJoined,
@@ -69,7 +76,13 @@ export function onnxDecoder(module: Module): Decoder {
     ['model', model] as const,
   ]);
   functions.delete('main');
-  return { module: { ...module, functions }, vocabulary, caches };
+  const decoder = { module: { ...module, functions }, vocabulary, caches };
+  return isJoined ? withCachesOf(decoder, type) : { ...decoder, caches: stored };
+}
+
+export interface OnnxDecoderOptions {
+  /** What caches are to be; default: what the model says. */
+  readonly cacheType?: CacheType | undefined;
 }
 
 /** A result with another one of its fields. */
@@ -122,7 +135,7 @@ function dimSymbols(dim: Dim): string[] {
 }
 
 /** The type of a cache: rows and room are symbols, heads and width numbers. */
-function cacheType(past: VarExpr): TensorType {
+function pastType(past: VarExpr): TensorType {
   const [, heads, , width] = shapeOf(past);
   if (past.type?.kind !== 'tensor' || typeof heads !== 'number' || typeof width !== 'number') {
     const got = `${past.name} of shape (${shapeOf(past).map(formatDim).join(', ')})`;
@@ -167,7 +180,7 @@ interface DecodeParts {
   readonly outputs: readonly string[];
   /** The place of the logits among the outputs. */
   readonly logits: number;
-  /** The place of each cache among the outputs. */
+  /** The place of each cache among the outputs; the scales of integers are behind all outputs. */
   readonly presents: readonly number[];
   readonly isJoined: boolean;
 }
@@ -191,6 +204,9 @@ function decodeText(parts: DecodeParts): string {
   const mask = isJoined
     ? `concat(less(%at, reshape(%first, shape=[b, 1])), broadcast_to(true, shape=[b, s]), axis=1)`
     : 'less(%at, reshape(add(%first, cast(dims_tensor(dims=[s]), to="int32")), shape=[b, 1]))';
+  const scales = caches.slice(presents.length);
+  const scaleArgs = scales.map((_, i) => `, %cache${presents.length + i}`);
+  const keptScales = scales.map((_, i) => `%outputs.${outputs.length + i}`);
   const kept = presents.map((index, i) => {
     if (!isJoined) return output(index);
     const [, heads = 0, , width = 0] = caches[i]?.shape ?? [];
@@ -205,8 +221,8 @@ private def @decode(%tokens: Tensor[(b, s), int32], %first: Tensor[(b,), int32],
   %at = reshape(cast(arange(start=[0], size=[c]), to="int32"), shape=[1, c]);
   %mask = ${mask};
   %positions = add(reshape(%first, shape=[b, 1]), reshape(cast(arange(start=[0], size=[s]), to="int32"), shape=[1, s]));
-  let %outputs = @model(${args.join(', ')}, %wanted);
-  (cast(${output(logits)}, to="float32"), ${kept.join(', ')})
+  let %outputs = @model(${args.join(', ')}, %wanted${scaleArgs.join('')});
+  (cast(${output(logits)}, to="float32"), ${[...kept, ...keptScales].join(', ')})
 }
 `;
 }

@@ -1,6 +1,7 @@
 import { CompileBudget } from '../../compiler/ir/compile-budget.ts';
 import type { Module } from '../../compiler/ir/expr.ts';
 import { type ImportOptions, importWithin } from '../onnx/import-onnx.ts';
+import type { CacheType } from '../../core/text-layout.ts';
 import { generationModule } from './generation-module.ts';
 import { onnxDecoder } from './onnx-decoder.ts';
 import { quantizeDecoder, withReport } from './quantize-decoder.ts';
@@ -10,6 +11,13 @@ import { type Quantization, WeightQuantizer } from './weight-quantizer.ts';
 export interface TextModuleOptions extends ImportOptions {
   /** Rounds the weights of its products to blocks of codes; `quantization()` of the program says how far that moved them. */
   readonly quantize?: Quantization | undefined;
+  /** What caches of keys and values hold; default: what the model says. */
+  readonly cacheType?: CacheType | undefined;
+}
+
+/** {@link TextModuleOptions}, with what rounds weights. */
+export interface RoundedModuleOptions extends Omit<TextModuleOptions, 'quantize'> {
+  readonly quantizer?: WeightQuantizer | undefined;
 }
 
 /**
@@ -20,25 +28,26 @@ export interface TextModuleOptions extends ImportOptions {
  */
 export function textModule(bytes: Uint8Array, options: TextModuleOptions = {}): Module {
   const { quantize, ...own } = options;
-  return quantizedTextModule(bytes, own, quantize && new WeightQuantizer(quantize));
+  return quantizedTextModule(bytes, {
+    ...own,
+    quantizer: quantize && new WeightQuantizer(quantize),
+  });
 }
 
 /** {@link textModule} with weights that a quantizer rounds, if there is one. */
 export function quantizedTextModule(
   bytes: Uint8Array,
-  { compileLimits, ...options }: ImportOptions,
-  quantizer: WeightQuantizer | undefined,
+  { compileLimits, ...options }: RoundedModuleOptions,
 ): Module {
-  return new CompileBudget(compileLimits).run(() => textModuleWithin(bytes, options, quantizer));
+  return new CompileBudget(compileLimits).run(() => textModuleWithin(bytes, options));
 }
 
 /** {@link quantizedTextModule} within the budget in force. */
 export function textModuleWithin(
   bytes: Uint8Array,
-  options: ImportOptions,
-  quantizer: WeightQuantizer | undefined,
+  { quantizer, cacheType, ...options }: RoundedModuleOptions,
 ): Module {
-  const decoder = onnxDecoder(importWithin(bytes, options));
+  const decoder = onnxDecoder(importWithin(bytes, options), { cacheType });
   return quantizer === undefined
     ? generationModule(decoder)
     : withReport(generationModule(quantizeDecoder(decoder, quantizer)), quantizer);

@@ -90,7 +90,7 @@ async function compileOnnx(
   const bytes = await file.read(0, own, { onBytes: newCounter(own) });
   const ranges = externalRanges(bytes);
   // Most of such a model is in other files.
-  if (ranges.length > 0) checkOnnxDecoder(bytes, options.compileLimits);
+  if (ranges.length > 0) checkOnnxDecoder(bytes, options);
   const count = newCounter(ranges.reduce((sum, { byteLength }) => sum + byteLength, own));
   count(own);
   await files.readWeights(count);

@@ -38,7 +38,7 @@ export function testModelBytes(seed = 7): Uint8Array {
   return writeStoryModel(SIZES, weights);
 }
 
-const executables = new Map<number, Uint8Array>();
+const executables = new Map<string, Uint8Array>();
 
 interface TestModelOptions extends TextLoadOptions {
   readonly chatTemplate?: string;
@@ -49,11 +49,13 @@ interface TestModelOptions extends TextLoadOptions {
 /** The small model with the stories' tokenizer and positions. */
 export async function openTestModel(
   device: 'host' | 'wasm' | 'webgpu',
-  { chatTemplate, seed = 7, ...options }: TestModelOptions = {},
+  { chatTemplate, seed = 7, cacheType, ...options }: TestModelOptions = {},
 ): Promise<TextModel> {
+  const key = `${seed} ${cacheType}`;
   const executable =
-    executables.get(seed) ?? compile(textModule(testModelBytes(seed)), { verify: true }).toBytes();
-  executables.set(seed, executable);
+    executables.get(key) ??
+    compile(textModule(testModelBytes(seed), { cacheType }), { verify: true }).toBytes();
+  executables.set(key, executable);
   const gpu = device === 'webgpu' ? { gpu: await nodeGpu() } : {};
   const template = chatTemplate === undefined ? undefined : new TextEncoder().encode(chatTemplate);
   const read = storyFolder({ 'model.weft': executable, 'chat_template.jinja': template });

@@ -1,6 +1,8 @@
 import { compile } from '../../../compiler/compile.ts';
+import { dtypeInfo } from '../../../core/dtype.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import type { PrecisionOption } from '../../../core/precision.ts';
+import type { TensorType } from '../../../core/primitive-function.ts';
 import type { Device } from '../../../device/device.ts';
 import { createHostDevice } from '../../../device/host/host-device.ts';
 import { AdtValue, TensorValue } from '../../../runtime/value.ts';
@@ -18,28 +20,41 @@ export async function loadFrom(file: DecoderFile, bytes: Uint8Array): Promise<De
 /** Runs `@decode` of a module, with caches that stay on the device. */
 export class DecodeRunner {
   readonly #vm: VirtualMachine;
+  readonly #types: readonly TensorType[];
   #caches: readonly (HostTensor | TensorValue)[] = [];
 
-  private constructor(vm: VirtualMachine) {
+  private constructor(vm: VirtualMachine, types: readonly TensorType[]) {
     this.#vm = vm;
+    this.#types = types;
   }
 
   static async open(
-    { module }: Decoder,
+    { module, caches }: Decoder,
     device: Device = createHostDevice(),
     { precision }: PrecisionOption = {},
   ): Promise<DecodeRunner> {
     const executable = compile(module, { verify: true });
     const devices = [device, createHostDevice()];
-    return new DecodeRunner(
-      await VirtualMachine.create(executable, { devices, compile: 'on demand', precision }),
-    );
+    const vm = await VirtualMachine.create(executable, {
+      devices,
+      compile: 'on demand',
+      precision,
+    });
+    return new DecodeRunner(vm, caches);
   }
 
-  /** Empties the caches: (rows, heads, capacity, size) of each layer. What is not written holds 100s, which nothing may see. */
-  start(shape: readonly number[], layers: number): void {
-    this.#caches = Array.from({ length: 2 * layers }, () =>
-      HostTensor.splat('float32', shape, 100),
+  /** Bytes of the caches of so many rows of so much room. */
+  cacheBytes(rows: number, capacity: number): number {
+    return this.#types.reduce((sum, { dtype, shape: [, heads, , size] }) => {
+      const { byteLength } = dtypeInfo(dtype);
+      return sum + rows * Number(heads) * capacity * Number(size) * byteLength;
+    }, 0);
+  }
+
+  /** Empties the caches of so many rows. What is not written holds 100s, which nothing may see. */
+  start(rows: number, capacity: number): void {
+    this.#caches = this.#types.map(({ dtype, shape: [, heads, , size] }) =>
+      HostTensor.splat(dtype, [rows, Number(heads), capacity, Number(size)], 100),
     );
   }
 
