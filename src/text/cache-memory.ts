@@ -18,6 +18,11 @@ export class CacheMemory {
     return this.#used;
   }
 
+  /** Whether some bytes can be taken without freeing any. */
+  hasRoom(bytes: number): boolean {
+    return this.#used + bytes <= this.#limit;
+  }
+
   /** Takes some bytes. Frees what nobody needs for them; throws OutOfMemoryError where that is not enough. */
   take(bytes: number): void {
     while (this.#used + bytes > this.#limit) {

@@ -40,6 +40,9 @@ export interface GenerationOrder extends StepOrder {
   readonly context: number;
 }
 
+/** The device is so many chunks ahead of the page at most. */
+const CHUNKS_AHEAD = 2;
+
 /** Generates tokens of a text one after the other; returns why it ended. */
 export async function* generateTokens(
   order: GenerationOrder,
@@ -54,6 +57,9 @@ export async function* generateTokens(
   const steps = stepsOf(order, drawer);
   let generated = order.generated.length;
   try {
+    const whole = order.prompt.length + maxTokens;
+    // As many as the model sees were not asked for: then it grows as the text does.
+    if (whole < context) cache.reserve(whole + CHUNKS_AHEAD * order.program.chunk);
     await cache.read(text);
     while (generated < maxTokens) {
       signal?.throwIfAborted();

@@ -51,3 +51,19 @@ test.each([
   expect(cached).toBe(before);
   expect(await distance(tokens, id)).toBeLessThan(0.02);
 });
+
+test('maxTokens reserves its memory at the beginning, and only where it is free', async () => {
+  const bytesAfterFirst = async (fresh: TextModel, maxTokens?: number): Promise<number> => {
+    for await (const _ of fresh.generate(text(5, 77), { temperature: 0, maxTokens }).tokens()) break;
+    return fresh.cacheBytes;
+  };
+  const small = await openTestModel('wasm');
+  const first = await bytesAfterFirst(small);
+  await small.dispose();
+  const reserved = await openTestModel('wasm');
+  expect(await bytesAfterFirst(reserved, 140)).toBe(2 * first);
+  await reserved.dispose();
+  const limited = await openTestModel('wasm', { cacheBytes: first });
+  expect(await bytesAfterFirst(limited, 140)).toBe(first);
+  await limited.dispose();
+});

@@ -21,6 +21,8 @@ export class TextCache {
   #tokens: number[] = [];
   #held: HeldCaches | undefined;
   #logits: DeviceTensor | undefined;
+  /** Tokens that there is to be room for as soon as it grows. */
+  #reserved = 0;
 
   constructor(place: CachePlace) {
     this.#place = place;
@@ -34,6 +36,11 @@ export class TextCache {
   /** Positions that it has room for. */
   get capacity(): number {
     return this.#held?.capacity ?? 0;
+  }
+
+  /** Makes room for so many tokens when it is next written to, if memory is free for them. */
+  reserve(length: number): void {
+    this.#reserved = Math.min(length, this.#place.context);
   }
 
   /** How many tokens of a text it holds already. */
@@ -139,12 +146,17 @@ export class TextCache {
   }
 
   async #makeRoom(length: number): Promise<void> {
-    const { program, context } = this.#place;
+    const { program, context, memory } = this.#place;
     requireRoom(length, context);
     const held = this.#held;
     const capacity = held?.capacity ?? 0;
-    if (length <= capacity) return;
-    const more = Math.min(roomFor(length, capacity), context);
+    const needed = Math.min(roomFor(length, capacity), context);
+    const reserved = Math.min(roomFor(this.#reserved, capacity), context);
+    this.#reserved = 0;
+    // The text may end before, so that nobody else's memory is taken for what is only reserved.
+    const isFree = reserved > needed && memory.hasRoom(reserved * program.bytesPerPosition);
+    const more = isFree ? reserved : needed;
+    if (more <= capacity) return;
     if (held === undefined) {
       this.#held = await this.#make(more, () => program.allocate(more));
       return;
