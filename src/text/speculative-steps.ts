@@ -79,7 +79,7 @@ export class SpeculativeSteps implements Steps {
     return { ...drawn, ids: ids.slice(0, count), logprobs: drawn.logprobs.slice(0, count) };
   }
 
-  dispose(): void {
+  async dispose(): Promise<void> {
     this.#guesser.dispose();
   }
 }
