@@ -25,6 +25,8 @@ const TITLE = 'digit-training.weft';
 /** The cross entropy of a network that knows nothing is ln 10. */
 const TOP_LOSS = 2.4;
 const PROFILE_EVERY_MS = 5000;
+/** Figures change so often at most: nobody reads more, and what the browser draws takes time from the training. */
+const SHOW_EVERY_MS = 250;
 
 /** What a snapshot notes beside the parameters. */
 interface TrainingNote {
@@ -60,6 +62,7 @@ export class TrainSection implements Section {
   #isOpen = false;
   #isTraining = false;
   #profiledAt = -Infinity;
+  #shownAt = -Infinity;
   #lastStepMs: number | undefined;
   /** Steps and resets, one after the other. */
   #last: Promise<void> = Promise.resolve();
@@ -148,14 +151,21 @@ export class TrainSection implements Section {
   #continue(): void {
     this.#enqueue(async () => {
       const run = this.#run;
-      if (!this.#isTraining || run === undefined) return;
+      if (!this.#isTraining || run === undefined) {
+        this.#show();
+        return;
+      }
       const started = performance.now();
       const isProfiled = this.#isOpen && started - this.#profiledAt > PROFILE_EVERY_MS;
       let profile: Profile | undefined;
       await run.advance(isProfiled ? (found) => (profile = found) : undefined);
-      this.#lastStepMs = performance.now() - started;
-      await this.#showRun(this.#lastStepMs, profile);
-      this.#show();
+      const now = performance.now();
+      this.#lastStepMs = now - started;
+      if (profile !== undefined || run.isOver || now - this.#shownAt >= SHOW_EVERY_MS) {
+        this.#shownAt = now;
+        await this.#showRun(this.#lastStepMs, profile);
+        this.#show();
+      }
       if (run.isOver) this.#finish();
       else this.#continue();
     });
