@@ -68,9 +68,10 @@ function withFiniteElements(tensor: HostTensor): HostTensor {
 
 /** The tensor with the elements of another one in place of NaN. */
 function withoutNaN(tensor: HostTensor, other: HostTensor): HostTensor {
-  const others = numberElements(other);
+  // Elements as they are stored, which may be bits.
+  const [own, others] = [tensor.data, other.data];
   const values = Array.from(numberElements(tensor), (value, i) =>
-    Number.isNaN(value) ? (others[i] ?? 0) : value,
+    Number((Number.isNaN(value) ? others[i] : own[i]) ?? 0),
   );
   return HostTensor.from(tensor.dtype, tensor.shape, values);
 }

@@ -99,9 +99,12 @@ export function expectedOf(x: HostTensor, meaning: Meaning): number[] {
 /** Results are rounded to float16, and differences of operands before that. */
 export const TOLERANCE = 2 ** -9;
 
-/** The largest difference over the largest that is expected. */
+/** The largest difference over the largest that is expected; infinite where a result is no number. */
 export function relativeError(got: readonly number[], expected: readonly number[]): number {
   const largest = Math.max(...expected.map(Math.abs));
-  const errors = expected.map((value, i) => Math.abs(value - (got[i] ?? Number.NaN)) / largest);
-  return errors.reduce((worst, error) => (error <= worst ? worst : error), 0);
+  const errors = expected.map((value, i) => {
+    const error = Math.abs(value - (got[i] ?? Number.NaN)) / largest;
+    return Number.isNaN(error) ? Number.POSITIVE_INFINITY : error;
+  });
+  return Math.max(...errors);
 }

@@ -28,6 +28,7 @@ test('the operators that have no WebAssembly are these', async () => {
   await loadDoubles();
   expect(referencedCases()).toMatchInlineSnapshot(`
     {
+      "cached_attention": "float16",
       "cast": "float32",
       "check_indices": "int64, int32",
       "deform_conv": "float32, float16",

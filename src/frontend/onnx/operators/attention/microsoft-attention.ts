@@ -284,7 +284,7 @@ export const MICROSOFT_ATTENTION_IMPORTERS: OperatorImporters = {
   GroupQueryAttention: {
     since: 1,
     makes:
-      'scaled_dot_product_attention reshape transpose broadcast_to sub maximum tensor_scatter arange cast add less_equal where concat greater_equal bitwise_and slice mul gather matmul softmax div tanh',
+      'scaled_dot_product_attention cached_attention reshape transpose broadcast_to sub maximum tensor_scatter arange cast add less_equal where concat greater_equal bitwise_and slice mul gather matmul softmax div tanh',
     import: importGroupQueryAttention,
   },
   LinearAttention: {
