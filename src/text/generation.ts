@@ -88,7 +88,7 @@ export async function* generateTokens(
     if (rest !== '') yield { id: -1, logprob: 0, text: rest };
     return 'length';
   } finally {
-    await steps.dispose();
+    steps.dispose();
     drawer.dispose();
     // The device may hold more tokens than were taken: its logits are those of none of ours.
     cache.invalidate();

@@ -79,7 +79,7 @@ export class SpeculativeSteps implements Steps {
     return { ...drawn, ids: ids.slice(0, count), logprobs: drawn.logprobs.slice(0, count) };
   }
 
-  async dispose(): Promise<void> {
+  dispose(): void {
     this.#guesser.dispose();
   }
 }

@@ -34,8 +34,7 @@ export interface NextTokens {
 export interface Steps {
   /** The tokens behind a text whose cache is read, at most `left` of them. */
   next(text: readonly number[], left: number): Promise<NextTokens>;
-  /** Resolves when nothing is on its way any more. */
-  dispose(): Promise<void>;
+  dispose(): void;
 }
 
 export interface StepOrder {
@@ -107,7 +106,7 @@ export const firstOf = ([drawn]: readonly Drawn[], count: number): NextTokens =>
 export class PlainSteps implements Steps {
   readonly #drawer: TokenDrawer;
   readonly #limits: { readonly chunk: number; readonly context: number };
-  #ahead: Promise<Ahead> | undefined;
+  #ahead: Ahead | undefined;
 
   constructor(drawer: TokenDrawer, limits: { readonly chunk: number; readonly context: number }) {
     this.#drawer = drawer;
@@ -115,23 +114,18 @@ export class PlainSteps implements Steps {
   }
 
   async next(text: readonly number[], left: number): Promise<NextTokens> {
-    const { drawn, count } = await (this.#ahead ?? this.#begin(text.length, left));
+    const { drawn, count } = this.#ahead ?? (await this.#begin(text.length, left));
     this.#ahead = undefined;
-    // Asked for before the next chunk: a processor computes all of that before it answers anything else.
-    const read = readDrawn(drawn);
     const next = text.length + count;
     if (left > count && next < this.#limits.context) {
-      this.#ahead = this.#begin(next, left - count);
-      // Whoever asks for the chunk hears of it.
-      this.#ahead.catch(() => undefined);
+      this.#ahead = await this.#begin(next, left - count);
     }
-    return firstOf(await read, count);
+    return firstOf(await readDrawn(drawn), count);
   }
 
-  async dispose(): Promise<void> {
-    const ahead = await this.#ahead?.catch(() => undefined);
+  dispose(): void {
+    this.#ahead?.drawn.dispose();
     this.#ahead = undefined;
-    ahead?.drawn.dispose();
   }
 
   async #begin(position: number, most: number): Promise<Ahead> {
@@ -181,7 +175,7 @@ export class ConstrainedSteps implements Steps {
     return next;
   }
 
-  async dispose(): Promise<void> {}
+  dispose(): void {}
 }
 
 function impossible(position: number): RuntimeError {
