@@ -69,8 +69,8 @@ export async function measureTraining(
       const begin = performance.now();
       const losses = [await trainer.step()];
       const gradients = await trainer.gradients?.();
-      if (name === 'weft') own = gradients;
       const apart = own && gradients && largestDistance(own, gradients);
+      if (name === 'weft') own = gradients;
       while (losses.length < WARM_STEPS && performance.now() - begin < LIMIT_MS) {
         losses.push(await trainer.step());
       }
