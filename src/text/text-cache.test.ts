@@ -54,7 +54,8 @@ test.each([
 
 test('maxTokens reserves its memory at the beginning, and only where it is free', async () => {
   const bytesAfterFirst = async (fresh: TextModel, maxTokens?: number): Promise<number> => {
-    for await (const _ of fresh.generate(text(5, 77), { temperature: 0, maxTokens }).tokens()) break;
+    for await (const _ of fresh.generate(text(5, 77), { temperature: 0, maxTokens }).tokens())
+      break;
     return fresh.cacheBytes;
   };
   const small = await openTestModel('wasm');
