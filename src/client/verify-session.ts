@@ -25,13 +25,9 @@ export interface VerifyOptions {
 }
 
 /** What is run, and how near to the limit counts. */
-export interface OverflowOptions {
-  /** The function of the program to run. Default: `main`. */
-  readonly function?: string | undefined;
+export interface OverflowOptions extends Omit<VerifyOptions, 'tolerance'> {
   /** Values are named that would overflow if they were so many times as large. Default 2; at least 1. */
   readonly margin?: number | undefined;
-  /** Ends it, and rejects with the reason of the signal. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** What of a program may overflow. */

@@ -1,5 +1,6 @@
 import { StorageError } from '../core/errors.ts';
 import { platformSha256 } from '../core/platform-sha256.ts';
+import { writePrivateFile } from '../core/write-private-file.ts';
 import type { BlockStore } from './block-store.ts';
 import type { FileVersion } from './file-version.ts';
 
@@ -20,16 +21,6 @@ const FACTS = 'facts.json';
 
 /** A block's file: its number and the SHA-256 of its bytes. What was cut while it was written does not have it. */
 const BLOCK_FILE = /^(\d+)-([\da-f]{64})$/;
-
-/** `FileSystemFileHandle` as pages and workers have it: each lacks one of the two. */
-interface WritableFile {
-  createWritable?(): Promise<FileSystemWritableFileStream>;
-  createSyncAccessHandle?(): Promise<{
-    write(bytes: Uint8Array): number;
-    truncate(byteLength: number): void;
-    close(): void;
-  }>;
-}
 
 /** A file that is kept block by block, in a folder of its own. */
 export class KeptFile implements BlockStore {
@@ -124,32 +115,13 @@ export class KeptFile implements BlockStore {
     try {
       this.#folder ??= await this.#parent.getDirectoryHandle(this.#name, { create: true });
       const handle = await this.#folder.getFileHandle(name, { create: true });
-      await writeFile(handle, bytes);
+      if (!(await writePrivateFile(handle, bytes))) {
+        throw new Error('Files cannot be written in this thread.');
+      }
     } catch (cause) {
       if (isQuota(cause)) throw await noRoom(facts, bytes.byteLength, cause);
       throw cause;
     }
-  }
-}
-
-async function writeFile(handle: WritableFile, bytes: Uint8Array): Promise<void> {
-  if (handle.createWritable !== undefined) {
-    const writable = await handle.createWritable();
-    try {
-      await writable.write(bytes as Uint8Array<ArrayBuffer>);
-    } catch (error) {
-      await writable.abort().catch(() => undefined);
-      throw error;
-    }
-    return writable.close();
-  }
-  const file = await handle.createSyncAccessHandle?.();
-  if (file === undefined) throw new Error('Files cannot be written in this thread.');
-  try {
-    file.truncate(0);
-    file.write(bytes);
-  } finally {
-    file.close();
   }
 }
 

@@ -11,7 +11,7 @@ import {
   discard,
   FieldCount,
   type MachineValue,
-  type StorageValue,
+  type PackedFunction,
   TensorValue,
   type TensorView,
   type Value,
@@ -25,12 +25,7 @@ interface GrowingTensors {
 
 /** See `compare/widened-storages.ts`. */
 interface WidenedTensors {
-  place(
-    dtype: Value,
-    storage: StorageValue,
-    begin: number,
-    shape: readonly number[],
-  ): TensorValue | undefined;
+  around(allocTensor: PackedFunction): PackedFunction;
 }
 
 /** The part of a machine that packed functions need: its devices, their allocators, the program's tables. */

@@ -1,4 +1,5 @@
 import { UnsupportedError, UsageError } from '../core/errors.ts';
+import { writePrivateFile } from '../core/write-private-file.ts';
 import { SnapshotSlots } from './snapshot-slots.ts';
 import { withStorageErrors } from './storage-error.ts';
 import type { SnapshotFiles } from './store-types.ts';
@@ -88,47 +89,8 @@ class OpfsFiles implements SnapshotFiles {
   }
 
   async #write(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-    const handle: WritableFile = await this.#folder.getFileHandle(name, { create: true });
-    // Only dedicated workers have it, and Safari before 26 nothing else.
-    const file = await handle.createSyncAccessHandle?.();
-    if (file !== undefined) return writeAtOnce(file, bytes);
-    const writable = await handle.createWritable?.();
-    if (writable === undefined) throw noFileSystem();
-    try {
-      await writable.write(bytes);
-    } catch (error) {
-      await writable.abort().catch(() => undefined);
-      throw error;
-    }
-    await writable.close();
-  }
-}
-
-/** `FileSystemFileHandle`, each of whose two ways to write some browser or thread lacks. */
-interface WritableFile {
-  createWritable?(): Promise<FileSystemWritableFileStream>;
-  createSyncAccessHandle?(): Promise<SyncAccessHandle>;
-}
-
-/** `FileSystemSyncAccessHandle`, which the types of pages leave out. */
-interface SyncAccessHandle {
-  write(bytes: Uint8Array): number;
-  truncate(byteLength: number): void;
-  flush(): void;
-  close(): void;
-}
-
-function writeAtOnce(file: SyncAccessHandle, bytes: Uint8Array): void {
-  try {
-    file.truncate(0);
-    const written = file.write(bytes);
-    if (written < bytes.byteLength) {
-      const message = `${written} of ${bytes.byteLength} bytes were written`;
-      throw new DOMException(message, 'QuotaExceededError');
-    }
-    file.flush();
-  } finally {
-    file.close();
+    const handle = await this.#folder.getFileHandle(name, { create: true });
+    if (!(await writePrivateFile(handle, bytes))) throw noFileSystem();
   }
 }
 

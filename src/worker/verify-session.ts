@@ -2,7 +2,7 @@ import { UnsupportedError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { compareRuns, type RunComparison } from '../runtime/compare/compare-runs.ts';
-import { readConstants } from '../runtime/compare/constants-of.ts';
+import { readConstants } from '../runtime/compare/read-constants.ts';
 import {
   programInMemory,
   widenedDTypes,

@@ -25,7 +25,14 @@ import {
 } from '../../wasm/statement.ts';
 import { writesOfColumns } from '../unit-writes.ts';
 import type { WasmCall, WasmKernel } from '../wasm-lowering.ts';
-import { type Codes, codesOfSlot, zeroPoint, zeroStride } from './nbits-codes.wasm.ts';
+import {
+  bytesOfColumns,
+  type Codes,
+  codesOfSlot,
+  placesOfColumn,
+  zeroPoint,
+  zeroStride,
+} from './nbits-codes.wasm.ts';
 import {
   acrossLanes,
   BLOCK_FACTS,
@@ -73,12 +80,7 @@ export function byRounding(codes: Codes, { multipliesBytes = false }: WasmCall):
     scratch: [m * rowBytes, m * factBytes],
     units: Math.ceil(n / COLUMNS),
     writes: writesOfColumns({ rows: m, columns: n }, COLUMNS),
-    unitInputs: [
-      undefined,
-      COLUMNS * blocks * codes.blockBytes,
-      COLUMNS * blocks * FLOAT,
-      COLUMNS * zeroStride(codes),
-    ],
+    unitInputs: [undefined, ...bytesOfColumns(codes, COLUMNS)],
     work: m * n * k,
     body({ inputs: [a, b, scales, zeros], output, scratch: [rounded, facts], units }) {
       if (!(a && b && scales && rounded && facts)) return [];
@@ -88,9 +90,7 @@ export function byRounding(codes: Codes, { multipliesBytes = false }: WasmCall):
         call(tileName(rows, columns), [
           plus(rounded, times(row, rowBytes)),
           plus(facts, times(row, factBytes)),
-          plus(b, times(from, blocks * codes.blockBytes)),
-          plus(scales, times(from, blocks * FLOAT)),
-          plus(zeros ?? scales, times(from, zeroStride(codes))),
+          ...placesOfColumn(codes, [b, scales, zeros], from),
           plus(output, times(plus(times(row, n), from), FLOAT)),
         ]);
       const whole = m - (m % ROWS);

@@ -25,7 +25,14 @@ import {
 } from '../../wasm/statement.ts';
 import { writesOfColumns } from '../unit-writes.ts';
 import type { WasmKernel } from '../wasm-lowering.ts';
-import { type Codes, codesOfSlot, zeroPoint, zeroStride } from './nbits-codes.wasm.ts';
+import {
+  bytesOfColumns,
+  type Codes,
+  codesOfSlot,
+  placesOfColumn,
+  zeroPoint,
+  zeroStride,
+} from './nbits-codes.wasm.ts';
 import { acrossLanes } from './rounded-rows.wasm.ts';
 
 /** Of larger blocks sums of products by words might not fit 32 bits. */
@@ -62,12 +69,7 @@ export function byRows(codes: Codes): WasmKernel {
     scratch: [2 * lowerWords(codes), blocks * BLOCK_FACTS],
     units: Math.ceil(n / COLUMNS),
     writes: writesOfColumns({ rows: m, columns: n }, COLUMNS),
-    unitInputs: [
-      undefined,
-      COLUMNS * blocks * codes.blockBytes,
-      COLUMNS * blocks * FLOAT,
-      COLUMNS * zeroStride(codes),
-    ],
+    unitInputs: [undefined, ...bytesOfColumns(codes, COLUMNS)],
     work: m * n * k,
     body({ inputs: [a, b, scales, zeros], output, scratch: [row, facts], units }) {
       if (!(a && b && scales && row && facts)) return [];
@@ -77,9 +79,7 @@ export function byRows(codes: Codes): WasmKernel {
         call(`columns${width}`, [
           row,
           facts,
-          plus(b, times(from, blocks * codes.blockBytes)),
-          plus(scales, times(from, blocks * FLOAT)),
-          plus(zeros ?? scales, times(from, zeroStride(codes))),
+          ...placesOfColumn(codes, [b, scales, zeros], from),
           plus(output, times(plus(times(index, n), from), FLOAT)),
         ]);
       return loop({ index, end: i32(m) }, [

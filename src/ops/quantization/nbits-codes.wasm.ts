@@ -24,6 +24,24 @@ export function codesOfSlot(bits: number, bytes: Expression, slot: number): Expr
 export const zeroStride = ({ zeros, zeroBytes, blocks }: NbitsProblem): number =>
   zeros === 'packed' ? zeroBytes : blocks * FLOAT;
 
+/** Bytes that columns have of each input but the first: codes, scales and zero points. */
+export const bytesOfColumns = (codes: Codes, count: number): readonly number[] => [
+  count * codes.blocks * codes.blockBytes,
+  count * codes.blocks * FLOAT,
+  count * zeroStride(codes),
+];
+
+/** Where codes, scales and zero points of a column begin; without zero points that of the scales stands for theirs. */
+export const placesOfColumn = (
+  codes: Codes,
+  [b, scales, zeros]: readonly [Expression, Expression, Expression | undefined],
+  column: Expression,
+): readonly Expression[] => [
+  plus(b, times(column, codes.blocks * codes.blockBytes)),
+  plus(scales, times(column, codes.blocks * FLOAT)),
+  plus(zeros ?? scales, times(column, zeroStride(codes))),
+];
+
 /** What is taken from the decoded codes of a block: its zero point, less half of the range. */
 export function zeroPoint({ zeros, bits, each }: Codes, place: Local, block: Local): Expression {
   const middle = 2 ** (bits - 1);

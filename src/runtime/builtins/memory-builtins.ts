@@ -29,15 +29,7 @@ export function memoryBuiltins(state: VmState) {
       const allocator = state.allocator(expectInt(device, 'alloc_storage'));
       return allocator.allocate(checkedByteLength(expectInt(byteLength, 'alloc_storage')));
     },
-    alloc_tensor: (storage: Value, offset: Value, shape: Value, dtype: Value) => {
-      const wide = state.widened?.place(
-        dtype,
-        expectStorage(storage, 'alloc_tensor'),
-        expectInt(offset, 'alloc_tensor'),
-        expectShape(shape, 'alloc_tensor').dims,
-      );
-      return wide ?? allocTensor(storage, offset, shape, dtype);
-    },
+    alloc_tensor: state.widened?.around(allocTensor) ?? allocTensor,
     reshape: (tensor: Value, shape: Value) =>
       reshape(expectTensor(tensor, 'reshape'), expectShape(shape, 'reshape').dims, dense),
     copy: (value: Value) => {

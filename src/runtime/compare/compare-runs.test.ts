@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { tensorOf } from '../../bytecode/constant-tensor.ts';
+import type { Executable } from '../../bytecode/executable-file.ts';
 import { numberToFloat16 } from '../../core/float16.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
@@ -7,7 +9,6 @@ import { compile, parseModule } from '../../frontend/index.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { createDevice } from '../../worker/index.ts';
 import { compareRuns, type RunComparison } from './compare-runs.ts';
-import { constantsOf } from './constants-of.ts';
 import { programInMemory, widenedDTypes, widenProgram, widenTensor } from './widen-program.ts';
 
 const devices: Device[] = [];
@@ -19,6 +20,13 @@ async function open(kind: 'host' | 'wasm' | 'webgpu'): Promise<Device> {
   const device = await createDevice(kind, kind === 'webgpu' ? await nodeGpu() : undefined);
   devices.push(device);
   return device;
+}
+
+function constantsOf({ constants, data }: Executable): ReadonlyMap<number, HostTensor> {
+  const tensors = [...constants.entries()].flatMap(([index, constant]) =>
+    constant.kind === 'tensor' ? [[index, tensorOf(constant, data)] as const] : [],
+  );
+  return new Map(tensors);
 }
 
 interface Comparing {

@@ -1,16 +1,14 @@
-import { SourceMap } from '../../bytecode/source-map.ts';
 import { Deferred } from '../../core/deferred.ts';
 import type { DType } from '../../core/dtype.ts';
 import { RuntimeError } from '../../core/errors.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
-import type { CodePlace } from '../../core/paused-call.ts';
 import type { Shape } from '../../core/shape.ts';
-import { formatPlace } from '../../core/source-place.ts';
 import type { HostInput } from '../host-function.ts';
 import type { InstrumentedCall, MachineInstrument } from '../instrument-calls.ts';
 import type { MachineOptions } from '../load-machine.ts';
-import { TensorValue, type Value } from '../value.ts';
+import { TensorValue } from '../value.ts';
 import { VirtualMachine } from '../virtual-machine.ts';
+import { type KernelCall, KernelCalls } from './kernel-results.ts';
 import { type TensorDifference, tensorDifference } from './tensor-difference.ts';
 import type { ProgramInMemory } from './widen-program.ts';
 
@@ -28,13 +26,7 @@ export interface CompareOptions {
 }
 
 /** A value that is further from the expected one than a tolerance. */
-export interface ValueDeparture extends TensorDifference {
-  /** The kernel that computed it. */
-  readonly kernel: string;
-  /** Nodes of the model or lines of the source that the kernel computes, in order. */
-  readonly sources: readonly string[];
-  /** The instruction that called the kernel. */
-  readonly at: CodePlace | undefined;
+export interface ValueDeparture extends TensorDifference, KernelCall {
   /** The number of the call among all calls of kernels, from 0. */
   readonly call: number;
   /** The dtype of the value. */
@@ -109,8 +101,7 @@ interface Arrival {
 class Meeting {
   /** Ends a run from within, once a value departs. */
   readonly stop = new Error('a value departs');
-  readonly #program: ProgramInMemory;
-  readonly #primitives: ReadonlyMap<string, number>;
+  readonly #kernels: KernelCalls;
   readonly #tolerance: number;
   readonly #machines: (VirtualMachine | undefined)[] = [undefined, undefined];
   readonly #waiting: (Arrival | undefined)[] = [undefined, undefined];
@@ -121,9 +112,8 @@ class Meeting {
   #largestError = 0;
 
   constructor(program: ProgramInMemory, tolerance: number) {
-    this.#program = program;
+    this.#kernels = new KernelCalls(program);
     this.#tolerance = tolerance;
-    this.#primitives = new Map(program.primitives.map(({ name, params }) => [name, params.length]));
   }
 
   get comparison(): RunComparison {
@@ -154,11 +144,10 @@ class Meeting {
   instrument(side: Side): MachineInstrument {
     return {
       after: (call, result) => {
-        const count = call.kind === 'kernel' ? this.#primitives.get(call.name) : undefined;
-        if (count === undefined) return undefined;
-        const given = call.args.slice(count);
-        const values: readonly (Value | undefined)[] = given.length > 0 ? given : [result];
-        const tensors = values.filter((value) => value instanceof TensorValue);
+        const primitive = this.#kernels.primitiveOf(call);
+        if (primitive === undefined) return undefined;
+        const results = this.#kernels.resultsOf(call, primitive, result);
+        const tensors = results.filter((value) => value instanceof TensorValue);
         return this.#arrive(side, call, tensors);
       },
     };
@@ -197,20 +186,11 @@ class Meeting {
       const difference = tensorDifference(tensor, want);
       this.#largestError = Math.max(this.#largestError, difference.relativeError);
       if (difference.relativeError <= this.#tolerance) continue;
-      this.#departure ??= this.#describe(tested.call, tensor, difference);
+      const { dtype, shape } = tensor;
+      const call = this.#kernels.describe(tested.call);
+      this.#departure ??= { ...difference, ...call, call: this.#calls, dtype, shape };
     }
     this.#calls++;
-  }
-
-  #describe(
-    call: InstrumentedCall,
-    { dtype, shape }: HostTensor,
-    difference: TensorDifference,
-  ): ValueDeparture {
-    const at = call.place();
-    const map = at && SourceMap.of(this.#program);
-    const sources = at && map ? map.at(at.function, at.instruction).map(formatPlace) : [];
-    return { ...difference, kernel: call.name, at, sources, call: this.#calls, dtype, shape };
   }
 }
 

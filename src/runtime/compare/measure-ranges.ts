@@ -1,23 +1,15 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
-import { SourceMap } from '../../bytecode/source-map.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
-import type { CodePlace } from '../../core/paused-call.ts';
-import { formatPlace } from '../../core/source-place.ts';
 import type { Device } from '../../device/device.ts';
 import type { HostInput } from '../host-function.ts';
 import type { InstrumentedCall } from '../instrument-calls.ts';
 import { TensorValue } from '../value.ts';
 import { VirtualMachine } from '../virtual-machine.ts';
+import { type KernelCall, KernelCalls } from './kernel-results.ts';
 import { widenedDTypes, widenProgram } from './widen-program.ts';
 
 /** How large a value of float16 was, computed in float32. */
-export interface ValueRange {
-  /** The kernel that computes it. */
-  readonly kernel: string;
-  /** Nodes of the model or lines of the source that the kernel computes, in order. */
-  readonly sources: readonly string[];
-  /** The instruction that calls the kernel. */
-  readonly at: CodePlace | undefined;
+export interface ValueRange extends KernelCall {
   /** The largest magnitude of an element, over all runs so far; float16 ends at 65,504. */
   readonly largest: number;
 }
@@ -39,21 +31,14 @@ export class RangeMeasurement {
     device: Device,
   ): Promise<RangeMeasurement> {
     const ranges = new Map<string, ValueRange>();
-    const halves = new Map(
-      program.primitives.map(({ name, params, results }) => [
-        name,
-        { first: params.length, isHalf: results.map(({ type }) => type.dtype === 'float16') },
-      ]),
-    );
-    const map = SourceMap.of(program);
+    const kernels = new KernelCalls(program);
     const measure = async (call: InstrumentedCall, tensors: readonly TensorValue[]) => {
       const read = await machine.read(tensors);
       const at = call.place();
       for (const [i, tensor] of read.entries()) {
         const key = `${at?.function} ${at?.instruction} ${call.name} ${i}`;
-        const sources = at && map ? map.at(at.function, at.instruction).map(formatPlace) : [];
-        const largest = Math.max(ranges.get(key)?.largest ?? 0, largestOf(tensor));
-        ranges.set(key, { kernel: call.name, sources, at, largest });
+        const known = ranges.get(key) ?? { ...kernels.describe(call), largest: 0 };
+        ranges.set(key, { ...known, largest: Math.max(known.largest, largestOf(tensor)) });
       }
     };
     const machine = await VirtualMachine.create(widenProgram(program, constants), {
@@ -61,13 +46,14 @@ export class RangeMeasurement {
       widened: widenedDTypes(program),
       instrument: {
         after: (call, result) => {
-          const primitive = call.kind === 'kernel' ? halves.get(call.name) : undefined;
+          const primitive = kernels.primitiveOf(call);
           if (primitive === undefined) return undefined;
-          const given = call.args.slice(primitive.first);
-          const tensors = (given.length > 0 ? given : [result ?? null]).filter(
-            (value, i): value is TensorValue =>
-              primitive.isHalf[i] === true && value instanceof TensorValue,
-          );
+          const tensors = kernels
+            .resultsOf(call, primitive, result)
+            .filter(
+              (value, i): value is TensorValue =>
+                primitive.results[i]?.type.dtype === 'float16' && value instanceof TensorValue,
+            );
           return tensors.length === 0 ? undefined : measure(call, tensors);
         },
       },

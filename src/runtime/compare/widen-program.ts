@@ -6,6 +6,9 @@ import type {
   ProgramTypes,
   ValueType,
 } from '../../bytecode/executable.ts';
+import { blocksOf } from '../../bytecode/blocks-of.ts';
+import { type DataBlock, dataByteLengthOf, layoutTensors } from '../../bytecode/data-layout.ts';
+import { type TensorPiece, TensorPieces } from '../../bytecode/tensor-pieces.ts';
 import type { DType } from '../../core/dtype.ts';
 import { UnsupportedError } from '../../core/errors.ts';
 import { float16ToNumber } from '../../core/float16.ts';
@@ -18,10 +21,8 @@ import type {
   TensorType,
 } from '../../core/primitive-function.ts';
 
-/** A program with the elements of its constants in memory. */
-export type ProgramInMemory = ExecutableData & { readonly data: Uint8Array };
-
-const ALIGNMENT = 256;
+/** A program with its constants in memory. */
+export type ProgramInMemory = ExecutableData & { blocks(): Iterable<DataBlock> };
 
 /**
  * The same instructions with float32 wherever a program has float16; `constants` are its tensors, by their index in the
@@ -32,18 +33,14 @@ export function widenProgram(
   program: ExecutableData,
   constants: ReadonlyMap<number, HostTensor>,
 ): ProgramInMemory {
-  const wide = program.constants.map(
-    (constant): Constant =>
-      constant.kind === 'dtype' ? { kind: 'dtype', value: widenDType(constant.value) } : constant,
-  );
-  const { pool, data } = layOut(wide, (index) => widenTensor(constants.get(index)));
   const { types } = program;
-  return {
+  const wide: ExecutableData = {
     ...program,
     ...(types && { types: widenTypes(types) }),
-    constants: pool,
-    data,
-    dataByteLength: data.byteLength,
+    constants: program.constants.map(
+      (constant): Constant =>
+        constant.kind === 'dtype' ? { kind: 'dtype', value: widenDType(constant.value) } : constant,
+    ),
     primitives: program.primitives.map(widenPrimitive),
     functions: program.functions.map((fn) =>
       fn.signature === undefined
@@ -60,6 +57,7 @@ export function widenProgram(
           },
     ),
   };
+  return withTensors(wide, (index) => widenTensor(constants.get(index)));
 }
 
 /** The constants that a widened program has in place of the dtype float16, by their index. */
@@ -75,8 +73,7 @@ export function programInMemory(
   program: ExecutableData,
   constants: ReadonlyMap<number, HostTensor>,
 ): ProgramInMemory {
-  const { pool, data } = layOut(program.constants, (index) => constants.get(index));
-  return { ...program, constants: pool, data, dataByteLength: data.byteLength };
+  return withTensors(program, (index) => constants.get(index));
 }
 
 /** A tensor of float16 as one of float32, any other as it is. */
@@ -167,24 +164,25 @@ function widenAttributes(attributes: Attributes): Attributes {
   return Object.fromEntries(entries);
 }
 
-/** The pool with tensors one behind the other in a data section of their own. */
-function layOut(
-  pool: readonly Constant[],
+/** A program whose constants are tensors in memory, one behind the other in a data section of their own. */
+function withTensors(
+  program: ExecutableData,
   tensorOf: (index: number) => HostTensor | undefined,
-): { pool: Constant[]; data: Uint8Array } {
-  const placed: { readonly byteOffset: number; readonly bytes: Uint8Array }[] = [];
-  let end = 0;
-  const constants = pool.map((constant, index): Constant => {
+): ProgramInMemory {
+  const placed = program.constants.flatMap((constant, index) => {
     const tensor = constant.kind === 'tensor' ? tensorOf(index) : undefined;
-    if (constant.kind !== 'tensor' || tensor === undefined) return constant;
-    const bytes = tensor.storedBytes(0, tensor.storedByteLength);
-    const byteOffset = Math.ceil(end / ALIGNMENT) * ALIGNMENT;
-    end = byteOffset + bytes.byteLength;
-    placed.push({ byteOffset, bytes });
-    const { dtype, isSplat } = tensor;
-    return { ...constant, dtype, isSplat, byteOffset, byteLength: bytes.byteLength };
+    return tensor === undefined ? [] : [{ index, tensor }];
   });
-  const data = new Uint8Array(end);
-  for (const { byteOffset, bytes } of placed) data.set(bytes, byteOffset);
-  return { pool: constants, data };
+  const ranges = layoutTensors(placed.map(({ tensor }) => tensor.storedByteLength));
+  const constants = [...program.constants];
+  const pieces = placed.map(({ index, tensor }, i): TensorPiece => {
+    const constant = constants[index];
+    const range = ranges[i] ?? { byteOffset: 0, byteLength: 0 };
+    const { dtype, isSplat } = tensor;
+    if (constant?.kind === 'tensor') constants[index] = { ...constant, dtype, isSplat, ...range };
+    return { byteOffset: range.byteOffset, tensor };
+  });
+  const dataByteLength = dataByteLengthOf(ranges);
+  const data = new TensorPieces(pieces, dataByteLength);
+  return { ...program, constants, dataByteLength, blocks: () => blocksOf(data) };
 }

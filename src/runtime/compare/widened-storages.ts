@@ -1,6 +1,13 @@
 import { storageByteLength } from '../../core/dtype.ts';
 import { elementCount, type Shape } from '../../core/shape.ts';
-import { type StorageOwner, StorageValue, TensorValue, type Value } from '../value.ts';
+import { expectInt, expectShape, expectStorage } from '../builtins/operand.ts';
+import {
+  type PackedFunction,
+  type StorageOwner,
+  StorageValue,
+  TensorValue,
+  type Value,
+} from '../value.ts';
 
 /** Twice the bytes of float16 are those of float32. */
 const FACTOR = 2;
@@ -18,17 +25,25 @@ export class WidenedStorages implements StorageOwner {
     this.#dtypes = dtypes;
   }
 
-  /** The tensor that takes the place of one of float16; undefined for others. */
-  place(dtype: Value, storage: StorageValue, begin: number, shape: Shape): TensorValue | undefined {
-    if (!this.#dtypes.has(dtype)) return undefined;
+  /** The builtin `alloc_tensor` of such a program, in place of that for all others. */
+  around(allocTensor: PackedFunction): PackedFunction {
+    return (storage = null, offset = null, shape = null, dtype = null) => {
+      if (!this.#dtypes.has(dtype)) return allocTensor(storage, offset, shape, dtype);
+      const planned = expectStorage(storage, 'alloc_tensor');
+      const begin = expectInt(offset, 'alloc_tensor');
+      return this.#place(planned, begin, expectShape(shape, 'alloc_tensor').dims);
+    };
+  }
+
+  /** Buffers of the host go with the last tensor that anybody knows. */
+  reclaim(): void {}
+
+  #place(storage: StorageValue, begin: number, shape: Shape): TensorValue {
     const byteLength = storageByteLength('float32', elementCount(shape));
     const byteOffset = FACTOR * begin;
     const wide = this.#wideOf(storage, byteOffset + byteLength);
     return new TensorValue(wide, { byteOffset, dtype: 'float32', shape });
   }
-
-  /** Buffers of the host go with the last tensor that anybody knows. */
-  reclaim(): void {}
 
   #wideOf(storage: StorageValue, needed: number): StorageValue {
     const known = this.#wide.get(storage);
