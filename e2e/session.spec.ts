@@ -46,6 +46,17 @@ const FILES: Readonly<Record<string, Buffer>> = {
       initializers: { c: HostTensor.from('float32', [2], [10, 20]) },
     }),
   ),
+  'beside.onnx': Buffer.from(
+    writeOnnxModel({
+      nodes: [{ op: 'Add', inputs: ['a', 'c'], outputs: ['b'] }],
+      inputs: [{ name: 'a', shape: [2] }],
+      outputs: ['b'],
+      externalInitializers: {
+        c: { dtype: 'float32', shape: [2], place: { location: 'beside.bin', offset: '0' } },
+      },
+    }),
+  ),
+  'beside.bin': Buffer.from(Float32Array.of(10, 20).buffer),
   'one.onnx': Buffer.from(
     writeOnnxModel({
       nodes: [{ op: 'Relu', inputs: ['x'], outputs: ['y'] }],
@@ -82,7 +93,9 @@ async function serveFiles(page: Page): Promise<void> {
     const name = new URL(route.request().url()).pathname.split('/').at(-1) ?? '';
     const body = FILES[name];
     if (body === undefined) return route.fulfill({ status: 404, body: 'not here' });
-    return route.fulfill({ body, contentType: 'application/octet-stream' });
+    // Of answers without a version nothing is kept.
+    const headers = { etag: `"${name}"` };
+    return route.fulfill({ body, headers, contentType: 'application/octet-stream' });
   });
 }
 
@@ -337,6 +350,37 @@ test('tells .onnx from .weft and compiles it in the worker', async ({ page }) =>
   });
   expect(result.values).toEqual([11, 22]);
   expect(result.listing).toContain('func main(a: Tensor[(2,), float32])');
+});
+
+test('keeps a model and the file beside it, and loads them after a reload without a connection', async ({
+  page,
+}) => {
+  const load = async (): Promise<unknown> =>
+    page.evaluate(async () => {
+      const session = await weft.Session.load('/served/beside.onnx', {
+        device: 'host',
+        cache: true,
+      });
+      const { b } = await session.run({ a: weft.Tensor.from([1, 2]) });
+      await session.dispose();
+      return b?.toNested();
+    });
+  expect(await load()).toEqual([11, 22]);
+  await page.reload();
+  await expect(page.locator('html')).toHaveAttribute('data-ready', 'true');
+  await page.unroute('**/served/*');
+  await page.route('**/served/*', (route) => route.abort());
+  expect(await load()).toEqual([11, 22]);
+  const kept = await page.evaluate(async () => {
+    const files = await weft.modelCache.list();
+    await weft.modelCache.clear();
+    return { files, left: await weft.modelCache.list() };
+  });
+  expect(kept.files.map(({ url }) => url.slice(url.lastIndexOf('/') + 1)).toSorted()).toEqual([
+    'beside.bin',
+    'beside.onnx',
+  ]);
+  expect(kept.left).toEqual([]);
 });
 
 test('takes pictures', async ({ page }) => {

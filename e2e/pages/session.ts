@@ -1,6 +1,7 @@
 import {
   configureWorker,
   DeviceTensor,
+  modelCache,
   opfsStore,
   Session,
   Tensor,
@@ -13,6 +14,7 @@ const page = {
   Session,
   Tensor,
   DeviceTensor,
+  modelCache,
   opfsStore,
   workers: [] as Worker[],
   /** A worker of the page's own, which it can get at. */

@@ -63,6 +63,8 @@ export type {
   SnapshotContents,
   SnapshotOptions,
 } from './snapshots/control-options.ts';
+export type { CachedFile, ModelCache } from '../downloads/model-cache.ts';
+export { modelCache } from './model-cache.ts';
 export { openSnapshotStore, opfsStore } from './snapshots/snapshot-store.ts';
 export type { SnapshotFiles, SnapshotStore } from '../snapshots/store-types.ts';
 export type { SessionSource } from './source.ts';

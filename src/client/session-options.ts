@@ -61,6 +61,17 @@ export interface LoadOptions extends ProgramLimits, CompileModeOption, Precision
   readonly signal?: AbortSignal | undefined;
   /** Hears how far the load is. */
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
+  /**
+   * Keeps the file at an address, and those with its weights beside it, in the private files of the browser, where there are such:
+   * a load that broke off goes on, the next one asks the server only whether the version (`ETag`) is still the same, and without a
+   * connection what is whole is used. See {@link modelCache}. Default false: small files are well kept by HTTP.
+   */
+  readonly cache?: boolean;
+  /**
+   * The hash of the file at an address, or hashes of files by their names in its folder: `sha256-`, `sha384-` or `sha512-` and
+   * base64. All bytes are checked before any is used; with `cache` a file that is kept is used without asking the server.
+   */
+  readonly integrity?: string | Readonly<Record<string, string>>;
   /** Fixes symbolic dimensions of an ONNX model, such as `{ batch: 1 }`. */
   readonly dims?: Dims;
   /**
@@ -161,6 +172,8 @@ export const LOAD_OPTIONS: OptionKinds<LoadOptions> = {
   workerTimeout: MILLISECONDS,
   signal: SIGNAL,
   onProgress: FUNCTION,
+  cache: BOOLEAN,
+  integrity: either(TEXT, OBJECT),
   dims: SIZES,
   dispatch: OBJECT,
   devices: ['["webgpu", "wasm"]', (value) => String(value) === 'webgpu,wasm'],

@@ -124,7 +124,7 @@ export class Session {
   /**
    * Loads a `.weft` executable or an `.onnx` model from a URL, bytes, a Blob, a stream or a
    * Response. Rejects with DownloadError, FormatError, VerifyError, UnsupportedError, UsageError,
-   * DeviceError or OutOfMemoryError.
+   * DeviceError or OutOfMemoryError, and with `cache` with StorageError.
    */
   static async load(source: SessionSource, options: LoadOptions = {}): Promise<Session> {
     checkOptions('Session.load', options, LOAD_OPTIONS);
@@ -140,13 +140,18 @@ export class Session {
       onProgress,
       functions,
       limits,
+      cache,
+      integrity,
       ...wanted
     } = options;
     const { devices, dims = {}, dispatch, compileLimits } = wanted;
     const { device = devices ? 'webgpu' : 'auto' } = wanted;
     const here = !worker && !remote && { signal: signal ?? null };
     // Program and code come while options are checked; whoever needs them reports a failure.
-    const sent = toWireSource(source, here);
+    const sent =
+      cache || integrity !== undefined
+        ? import('./kept-source.ts').then(({ keptSource }) => keptSource(source, options))
+        : toWireSource(source, here);
     sent.catch(() => undefined);
     if (here) {
       const wasm = device === 'wasm' && import('../worker/open-wasm.ts');

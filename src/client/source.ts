@@ -13,7 +13,8 @@ export type SessionSource =
   | ReadableStream<Uint8Array>
   | Response;
 
-interface Prepared {
+/** A source as the worker takes it. */
+export interface PreparedSource {
   readonly source: WireSource;
   readonly transfers: Transferable[];
 }
@@ -27,7 +28,7 @@ interface Prepared {
 export async function toWireSource(
   source: SessionSource,
   here: RequestInit | false,
-): Promise<Prepared> {
+): Promise<PreparedSource> {
   if (typeof source === 'string' || source instanceof URL) {
     const base = baseUrl();
     // Without waiting where there is a page: the request goes out before code is asked for.
@@ -73,7 +74,7 @@ function copyBytes(source: ArrayBuffer | Uint8Array): Uint8Array<ArrayBuffer> {
 async function transferable(
   stream: ReadableStream<Uint8Array>,
   source: WireSource,
-): Promise<Prepared> {
+): Promise<PreparedSource> {
   const probe = new ReadableStream();
   try {
     structuredClone(probe, { transfer: [probe] });

@@ -52,8 +52,8 @@ export class BlockFile implements RangeFile {
     return work;
   }
 
-  verify(): Promise<void> {
-    this.#verified ??= this.#verify();
+  verify(onBytes?: ReadOptions['onBytes']): Promise<void> {
+    this.#verified ??= this.#verify(onBytes);
     return this.#verified;
   }
 
@@ -61,12 +61,12 @@ export class BlockFile implements RangeFile {
     this.#parts.remote.close();
   }
 
-  async #verify(): Promise<void> {
+  async #verify(onBytes: ReadOptions['onBytes']): Promise<void> {
     const { integrity, blockByteLength, onVerified } = this.#parts;
     if (integrity === undefined) return;
     const hash = await integrityHash(integrity);
     for (let at = 0; at < this.byteLength; at += blockByteLength) {
-      hash.update(await this.read(at, at + blockByteLength, { until: this.byteLength }));
+      hash.update(await this.read(at, at + blockByteLength, { until: this.byteLength, onBytes }));
     }
     try {
       hash.require(this.url);

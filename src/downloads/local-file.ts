@@ -37,11 +37,11 @@ class LocalFile implements RangeFile {
     return bytes;
   }
 
-  async verify(): Promise<void> {
+  async verify(onBytes?: ReadOptions['onBytes']): Promise<void> {
     if (this.#integrity === undefined) return;
     const hash = await integrityHash(this.#integrity);
     for (let at = 0; at < this.byteLength; at += PIECE_BYTES) {
-      hash.update(await this.read(at, at + PIECE_BYTES));
+      hash.update(await this.read(at, at + PIECE_BYTES, { onBytes }));
     }
     hash.require(this.url);
   }

@@ -4,8 +4,11 @@ export interface RangeFile {
   readonly byteLength: number;
   /** Bytes from `begin` to before `end`, fewer where the file ends before. */
   read(begin: number, end: number, options?: ReadOptions): Promise<Uint8Array>;
-  /** Reads all, if a hash was given for it, and rejects with DownloadError for another one. */
-  verify(): Promise<void>;
+  /**
+   * Reads all, if a hash was given for it, and rejects with DownloadError for another one. Hears of the bytes as they come, the
+   * first time.
+   */
+  verify(onBytes?: (count: number) => void): Promise<void>;
   /** Ends requests that are open. */
   close(): void;
 }

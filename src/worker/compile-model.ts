@@ -22,7 +22,8 @@ export interface ModelSource extends PeekedSource {
 }
 
 /** A model, and how it is compiled. */
-export type ModelOrder = Omit<CompileOrder, 'bytes' | 'url'> & Pick<LoadRequest, 'source'>;
+export type ModelOrder = Omit<CompileOrder, 'bytes' | 'url' | 'files'> &
+  Pick<LoadRequest, 'source'>;
 
 /** Larger models are not tried in this thread; small ones are ready before another one starts. */
 const LARGE_BYTE_LENGTH = 2 ** 22;
@@ -45,7 +46,8 @@ export async function compileModel(
     const bytes = await readAll(stream);
     signal.throwIfAborted();
     const url = urlOf(source);
-    const order: CompileOrder = { bytes, url, ...options };
+    const files = source.kind === 'stream' ? source.files : undefined;
+    const order: CompileOrder = { bytes, url, files, ...options };
     const context: CompileContext = {
       signal,
       tables,

@@ -19,14 +19,18 @@ export async function compileSmallOrder(
 
 /** Compiles a model in this thread. Others get their turn between passes. */
 export async function compileOrder(
-  { bytes, url, nodeTypes, ...options }: CompileOrder,
+  { bytes, url, files, nodeTypes, ...options }: CompileOrder,
   { tables, askType, ...context }: CompileContext,
 ): Promise<Assembled> {
   const { compileInTurns } = await importCompiler();
-  const files = new SiblingFiles(url, context.signal);
-  const read = files.read.bind(files);
+  const siblings = new SiblingFiles(url, files, context.signal);
+  const read = siblings.read.bind(siblings);
   const functions = nodeFunctions(nodeTypes, { tables, askType });
-  return compileInTurns(bytes, { ...options, ...context, ...tables, ...functions, read });
+  try {
+    return await compileInTurns(bytes, { ...options, ...context, ...tables, ...functions, read });
+  } finally {
+    siblings.close();
+  }
 }
 
 /** {@link compileOrder}, or a language model. */

@@ -9,6 +9,7 @@ import type {
   Dispatch,
   FilesSource,
   PageNodeTypes,
+  TextModelOptions,
   WireSignature,
   WorkerFiles,
 } from './protocol.ts';
@@ -18,6 +19,8 @@ export interface CompileOrder {
   readonly bytes: Uint8Array;
   /** Of the model, beside which files with its tensors lie. */
   readonly url: string | undefined;
+  /** Among which the model is, where they are kept. */
+  readonly files?: FilesSource | undefined;
   readonly dims: Dims;
   readonly dispatch?: Dispatch | undefined;
   readonly devices?: readonly ['webgpu', 'wasm'] | undefined;
@@ -31,7 +34,7 @@ export interface CompileOrder {
 
 /** A language model to compile, whose files that thread reads. */
 export interface TextOrder {
-  readonly model: FilesSource;
+  readonly model: FilesSource & { readonly text: TextModelOptions };
   readonly compileLimits?: CompileLimits | undefined;
 }
 

@@ -5,6 +5,7 @@ import { streamOf } from '../downloads/range-file.ts';
 import { compiledHere, hashed } from './compile-model.ts';
 import type { CompileContext } from './compile-context.ts';
 import { compileAnyOrder } from './compile-order.ts';
+import type { TextOrder } from './compile-protocol.ts';
 import type { LoadContext, LoadedProgram } from './loaded-program.ts';
 import type { FilesSource, LoadRequest } from './protocol.ts';
 import { type CompiledModel, RemoteCompiler } from './remote-compiler.ts';
@@ -16,7 +17,7 @@ interface FilesContext extends LoadContext {
 }
 
 /**
- * Reads an executable from a file that is kept, or compiles a language model whose files the compiler's thread reads.
+ * Reads a program from a file that is kept, or compiles a language model whose files the compiler's thread reads.
  * Rejects as `loadProgram` does, and with StorageError.
  */
 export async function loadFiles(
@@ -24,15 +25,16 @@ export async function loadFiles(
   request: LoadRequest,
   { load, ...context }: FilesContext,
 ): Promise<LoadedProgram> {
-  if (/\.weft$/i.test(new SourceFiles(source, context.signal).name)) {
-    return loadExecutable(source, request, { load, ...context });
+  const { text } = source;
+  if (text === undefined || /\.weft$/i.test(new SourceFiles(source, context.signal).name)) {
+    return loadStream(source, request, { load, ...context });
   }
   const { signal, onProgress, tables } = context;
   if (tables !== undefined) {
     const got = 'operators, importers or functions of your own';
     throw new UsageError({ where: source.url, got, expected: 'a language model without any' });
   }
-  const { program, blocks } = await compile(source, request, {
+  const { program, blocks } = await compile({ ...source, text }, request, {
     signal,
     onProgress: (loaded, total) => onProgress({ phase: 'compile', loaded, total }),
     onDownload: (loaded, total) => onProgress({ phase: 'download', loaded, total }),
@@ -44,23 +46,35 @@ export async function loadFiles(
   return { executable: program, blocks: hashed(blocks, hashes), dataHashes };
 }
 
-async function loadExecutable(
+/** Reads the file from its begin to its end, as other sources are. */
+async function loadStream(
   source: FilesSource,
   request: LoadRequest,
   { load, ...context }: FilesContext,
 ): Promise<LoadedProgram> {
   const files = new SourceFiles(source, context.signal);
   const file = await files.get(files.name);
-  await file.verify();
   const { byteLength, url } = file;
+  const { onProgress } = context;
+  let loaded = 0;
+  await file.verify((count) => {
+    loaded += count;
+    onProgress({ phase: 'download', loaded, total: byteLength });
+  });
   const http = { url, status: 200, statusText: '', byteLength };
   const stream = streamOf(file);
-  return load({ ...request, source: { kind: 'stream', stream, http } }, context);
+  const order = { ...request, source: { kind: 'stream', stream, http, files: source } as const };
+  if (loaded === 0) return load(order, context);
+  // All bytes came while they were checked.
+  const heard: LoadContext['onProgress'] = (progress) => {
+    if (progress.phase !== 'download') onProgress(progress);
+  };
+  return load(order, { ...context, onProgress: heard });
 }
 
 /** In a thread of its own, or in this one where there are no others. */
 async function compile(
-  model: FilesSource,
+  model: TextOrder['model'],
   { compileLimits }: LoadRequest,
   context: CompileContext,
 ): Promise<CompiledModel> {

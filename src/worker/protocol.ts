@@ -211,8 +211,9 @@ export interface LoadRequest
 }
 
 /**
- * A model in files of its own, which are read by ranges and kept: a `.weft` executable, or a language model that is
- * compiled, by the end of its name `.onnx`, `.gguf`, `.safetensors` or `.safetensors.index.json`.
+ * A model in files of its own, which are read by ranges and kept: a `.weft` executable, any other program that
+ * `Session.load` takes, or a language model that is compiled, by the end of its name `.onnx`, `.gguf`, `.safetensors` or
+ * `.safetensors.index.json`.
  */
 export interface FilesSource {
   readonly kind: 'files';
@@ -224,8 +225,8 @@ export interface FilesSource {
   readonly cache: boolean;
   /** Hashes that files must have, by their names beside the model. */
   readonly integrity: Readonly<Record<string, string>>;
-  /** How a language model is compiled. */
-  readonly text: TextModelOptions;
+  /** How a language model is compiled; undefined for what is none. */
+  readonly text?: TextModelOptions | undefined;
 }
 
 /** How a language model is made an executable. */
@@ -253,6 +254,8 @@ export type WireSource =
       readonly stream: ReadableStream<Uint8Array> | null;
       /** Absent for a stream that is no answer to a request. */
       readonly http?: HttpInfo | undefined;
+      /** Among which it is, where they are kept. */
+      readonly files?: FilesSource | undefined;
     };
 
 /** The needed part of a Response, which itself cannot be posted. */

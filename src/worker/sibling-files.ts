@@ -1,19 +1,26 @@
 import { DownloadError } from '../core/errors.ts';
 import { isFile } from '../core/node-builtin.ts';
+import type { RangeFile } from '../downloads/range-file.ts';
+import type { FilesSource } from './protocol.ts';
+import type { SourceFiles } from './source-files.ts';
 
 /**
- * Files in the folder of a model, or in folders below it. Each is fetched once, as a blob, which the
- * browser need not keep in memory, and read in pieces.
+ * Files in the folder of a model, or in folders below it, read in pieces. Those of models that are kept are kept with them;
+ * all others are fetched once, as blobs, which the browser need not keep in memory.
  */
 export class SiblingFiles {
   readonly #base: string | undefined;
   readonly #signal: AbortSignal;
   readonly #blobs = new Map<string, Promise<Blob>>();
+  /** Where they are kept: asked for with the first of them. */
+  readonly #files: FilesSource | undefined;
+  #kept: SourceFiles | undefined;
 
   /** `url`: of the model, undefined for one that came as bytes. */
-  constructor(url: string | undefined, signal: AbortSignal) {
+  constructor(url: string | undefined, files: FilesSource | undefined, signal: AbortSignal) {
     this.#base = url;
     this.#signal = signal;
+    this.#files = files;
   }
 
   /** Bytes of a file. Rejects with DownloadError; gives fewer bytes where the file ends before. */
@@ -21,6 +28,11 @@ export class SiblingFiles {
     path: string,
     range: { readonly byteOffset: number; readonly byteLength: number },
   ): Promise<Uint8Array> {
+    if (this.#files !== undefined) {
+      const { SourceFiles } = await import('./source-files.ts');
+      this.#kept ??= new SourceFiles(this.#files, this.#signal);
+      return readKept(await this.#kept.get(path), range);
+    }
     const url = this.#urlOf(path);
     if (isFile(url)) return (await import('../downloads/node-file.ts')).readFileRange(url, range);
     const known = this.#blobs.get(path);
@@ -30,6 +42,11 @@ export class SiblingFiles {
     this.#signal.throwIfAborted();
     const piece = blob.slice(range.byteOffset, range.byteOffset + range.byteLength);
     return new Uint8Array(await piece.arrayBuffer());
+  }
+
+  /** Ends requests that are open. */
+  close(): void {
+    this.#kept?.close();
   }
 
   #urlOf(path: string): string {
@@ -61,4 +78,12 @@ export class SiblingFiles {
       { details: { status, url } },
     );
   }
+}
+
+async function readKept(
+  file: RangeFile,
+  { byteOffset, byteLength }: { readonly byteOffset: number; readonly byteLength: number },
+): Promise<Uint8Array> {
+  await file.verify();
+  return file.read(byteOffset, byteOffset + byteLength, { until: file.byteLength });
 }
