@@ -30,7 +30,7 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
   },
   rpc: { imports: ['core', 'bytecode', 'runtime', 'worker/protocol.ts'], later: ['rpc/sessions'] },
   'rpc/sessions': { imports: ['core', 'bytecode', 'runtime', 'worker', 'rpc'] },
-  client: { imports: ['core', 'snapshots', 'worker/protocol.ts'], later: ['worker'] },
+  client: { imports: ['core', 'downloads', 'snapshots', 'worker/protocol.ts'], later: ['worker'] },
   program: { imports: ['core', 'bytecode', 'ops', 'compiler', 'client'] },
   'text/files': { imports: ['core'] },
   'text/architectures': { imports: ['core', 'ops', 'compiler', 'text/files'], later: ['frontend'] },
