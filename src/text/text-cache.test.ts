@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openTestModel, testModelBytes } from './testing/open-test-model.ts';
 import { PlainModel } from './testing/plain-model.ts';
 import type { TextModel } from './text-model.ts';
+import { TextProgram } from './text-program.ts';
 
 /** Tokens of a text, none of them its end. */
 const text = (length: number, seed = 0): number[] =>
@@ -37,6 +38,39 @@ test.each([1, 2, 16, 17, 64, 65, 100, 127, 128, 129, 193, 255])(
     expect(await distance(tokens, id)).toBeLessThan(0.02);
   },
 );
+
+test.each([
+  [16, [16]],
+  [60, [64]],
+  [100, [64, 64]],
+  [200, [256]],
+])('a text of %i tokens is read in pieces of %j', async (length, pieces) => {
+  const prefill = vi.spyOn(TextProgram.prototype, 'prefill');
+  const fresh = await openTestModel('wasm');
+  await fresh.generate(text(length), { temperature: 0, maxTokens: 1 }).text();
+  expect(prefill.mock.calls.map(([, , { room }]) => room)).toEqual(pieces);
+  prefill.mockRestore();
+  await fresh.dispose();
+});
+
+test('at the end of the caches tokens are read again rather than one by one', async () => {
+  const fresh = await openTestModel('wasm');
+  const tokens = text(255, 5);
+  await fresh.generate(tokens.slice(0, 20), { temperature: 0, maxTokens: 1 }).text();
+  const prefill = vi.spyOn(TextProgram.prototype, 'prefill');
+  const ids: number[] = [];
+  const generation = fresh.generate(tokens, { temperature: 0, maxTokens: 1 });
+  for await (const { id } of generation.tokens()) if (id >= 0) ids.push(id);
+  expect(prefill.mock.calls.map(([, , { positions, room }]) => [positions[0], room])).toEqual([
+    [20, 64],
+    [84, 64],
+    [148, 64],
+    [192, 64],
+  ]);
+  prefill.mockRestore();
+  expect(await distance(tokens, ids[0] ?? -1)).toBeLessThan(0.02);
+  await fresh.dispose();
+});
 
 test.each([
   [120, 125],

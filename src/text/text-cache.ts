@@ -75,8 +75,10 @@ export class TextCache {
     this.#forgetLogits();
     const added = tokens.slice(position);
     const { program } = this.#place;
+    // While they are in use it has none.
+    const { capacity } = this;
     const reached = await this.#use((caches, isOwn) =>
-      program.read(caches, added, { positions: [position], capacity: this.capacity, isOwn }),
+      program.read(caches, added, { positions: [position], capacity, isOwn }),
     );
     this.#logits = reached.logits;
     this.#tokens.push(...added);

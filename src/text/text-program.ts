@@ -159,8 +159,11 @@ export class TextProgram {
   async read(caches: Caches, tokens: readonly number[], place: ReadPlace): Promise<Reached> {
     const [position = 0] = place.positions;
     let reached: Reached | undefined;
-    for (let begin = 0; begin < tokens.length; ) {
-      const room = this.readLength(tokens.length - begin, place.capacity - position - begin);
+    for (let end = 0; end < tokens.length; ) {
+      const free = place.capacity - position - end;
+      const room = this.readLength(tokens.length - end, free, end);
+      // Where the caches end sooner than a piece, some tokens are read again: that takes no longer than padding.
+      const begin = end - Math.max(0, room - free);
       const part = tokens.slice(begin, begin + room);
       reached?.logits.dispose();
       reached = await this.prefill(reached?.caches ?? caches, [part], {
@@ -168,7 +171,7 @@ export class TextProgram {
         positions: [position + begin],
         isOwn: place.isOwn || reached !== undefined,
       });
-      begin += part.length;
+      end = begin + part.length;
     }
     if (reached === undefined) throw new Error('internal: no tokens to read');
     return reached;
@@ -193,9 +196,12 @@ export class TextProgram {
     return { caches: next, logits: logits as DeviceTensor };
   }
 
-  /** How many tokens are read next, of so many left: with padding where that still has room. */
-  readLength(left: number, room: number): number {
-    const padded = READ_LENGTHS.find((length) => length >= left && length <= room);
+  /**
+   * How many tokens are read next, of so many left: with padding where that still has room, or has it with some of those `before`,
+   * which are read again.
+   */
+  readLength(left: number, room: number, before = 0): number {
+    const padded = READ_LENGTHS.find((length) => length >= left && length <= room + before);
     return padded ?? READ_LENGTHS.findLast((length) => length <= Math.min(left, room)) ?? 1;
   }
 
