@@ -1,7 +1,9 @@
-import type { HostTensor } from '../../src/core/host-tensor.ts';
+import { HostTensor } from '../../src/core/host-tensor.ts';
 import { readMessage } from '../../src/frontend/onnx/protobuf/read-message.ts';
 import type { Placement } from '../../src/worker/protocol.ts';
 import { readTensorFile } from '../../src/frontend/onnx/protobuf/read-tensor.ts';
+import type { TypeProto } from '../../src/frontend/onnx/protobuf/schema.ts';
+import { type CaseValue, readValueFile } from './case-values.ts';
 
 /** Names of the files of a case, below its folder. */
 export interface CaseFiles {
@@ -40,15 +42,29 @@ export interface ModelSummary {
   readonly isQuantized: boolean;
   /** Inputs that have to be given, with the names of symbolic dimensions. */
   readonly inputs: readonly ModelInput[];
-  readonly outputs: readonly string[];
+  readonly outputs: readonly ModelValue[];
+  /** Whether it draws random numbers, of which only shapes and types can be compared. */
+  readonly isRandom: boolean;
 }
 
-export interface ModelInput {
+/** A value by its name, with the type that the model declares. */
+export interface ModelValue {
   readonly name: string;
-  /** False for sequences, optional values and maps, whose files hold another message. */
-  readonly isTensor: boolean;
+  readonly type: TypeProto | undefined;
+}
+
+export interface ModelInput extends ModelValue {
   readonly dims: readonly (number | string)[];
 }
+
+const RANDOM_OPERATORS = [
+  'Bernoulli',
+  'Multinomial',
+  'RandomNormal',
+  'RandomNormalLike',
+  'RandomUniform',
+  'RandomUniformLike',
+];
 
 export function summarizeModel(bytes: Uint8Array): ModelSummary {
   const { graph } = readMessage('ModelProto', bytes);
@@ -61,12 +77,13 @@ export function summarizeModel(bytes: Uint8Array): ModelSummary {
     isQuantized: ['QuantizeLinear', 'DequantizeLinear'].every((name) => operators.has(name)),
     inputs: inputs.map(({ name = '', type }) => ({
       name,
-      isTensor: type?.tensorType !== undefined,
+      type,
       dims: (type?.tensorType?.shape?.dim ?? []).map(
         ({ dimValue, dimParam }, axis) => dimValue ?? (dimParam || `${name}.${axis}`),
       ),
     })),
-    outputs: graph.output.map(({ name }) => name ?? ''),
+    outputs: graph.output.map(({ name = '', type }) => ({ name, type })),
+    isRandom: RANDOM_OPERATORS.some((name) => operators.has(name)),
   };
 }
 
@@ -76,15 +93,29 @@ export async function readTensors(files: readonly string[], read: ReadFile): Pro
   return tensors;
 }
 
+/** The values of files, of the types that the model declares in the same order. */
+export async function readValues(
+  files: readonly string[],
+  values: readonly ModelValue[],
+  read: ReadFile,
+): Promise<CaseValue[]> {
+  const found: CaseValue[] = [];
+  for (const [i, file] of files.entries()) {
+    found.push(readValueFile(await read(file), values[i]?.type));
+  }
+  return found;
+}
+
 /** Numbers for the symbolic dimensions of a model, from the shapes of the inputs at hand. */
 export function bindFromInputs(
   { inputs }: ModelSummary,
-  tensors: readonly HostTensor[],
+  values: readonly CaseValue[],
 ): Record<string, number> {
   const bound: Record<string, number> = {};
   for (const [index, { dims }] of inputs.entries()) {
     for (const [axis, dim] of dims.entries()) {
-      const size = tensors[index]?.shape[axis];
+      const value = values[index];
+      const size = value instanceof HostTensor ? value.shape[axis] : undefined;
       if (typeof dim === 'string' && size !== undefined) bound[dim] ??= size;
     }
   }

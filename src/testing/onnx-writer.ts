@@ -68,6 +68,7 @@ export type OnnxAttribute =
   | { readonly floats: readonly number[] }
   | { readonly strings: readonly string[] }
   | { readonly graph: OnnxGraphSpec }
+  | { readonly valueType: Omit<OnnxInputSpec, 'name'> }
   | { readonly sparse: OnnxSparseSpec }
   /** A reference to an attribute of the function around the node, of a type by its code. */
   | { readonly reference: string; readonly type: number };
@@ -79,6 +80,8 @@ export interface OnnxInputSpec {
   readonly shape: readonly (number | string)[];
   /** Leaves the shape out. */
   readonly isUnranked?: boolean;
+  /** What it is of such tensors, the outermost first. */
+  readonly of?: readonly ('optional' | 'sequence')[];
 }
 
 /** Codes of `TensorProto.DataType`. */
@@ -213,6 +216,10 @@ function writeAttributeValue(writer: BinaryWriter, value: OnnxAttribute): number
     message(writer, 6, () => writeGraph(writer, value.graph));
     return 5;
   }
+  if ('valueType' in value) {
+    message(writer, 14, () => writeType(writer, value.valueType));
+    return 13;
+  }
   if ('sparse' in value) {
     message(writer, 22, () => writeSparse(writer, value.sparse, ''));
     return 11;
@@ -277,20 +284,33 @@ function writeExternalTensor(
   writer.tag(14, WireType.Varint).int32(1);
 }
 
-function writeInput(
-  writer: BinaryWriter,
-  { name, dtype = 'float32', shape, isUnranked = false }: OnnxInputSpec,
-): void {
+function writeInput(writer: BinaryWriter, { name, ...type }: OnnxInputSpec): void {
   writer.tag(1, WireType.LengthDelimited).string(name);
-  message(writer, 2, () =>
-    message(writer, 1, () => {
-      writer.tag(1, WireType.Varint).int32(ELEMENT_TYPES[dtype]);
-      if (isUnranked) return;
-      message(writer, 2, () => {
-        for (const dim of shape) message(writer, 1, () => writeDimension(writer, dim));
-      });
-    }),
-  );
+  message(writer, 2, () => writeType(writer, type));
+}
+
+function writeType(
+  writer: BinaryWriter,
+  {
+    dtype = 'float32',
+    shape,
+    isUnranked = false,
+    of: [outer, ...of] = [],
+  }: Omit<OnnxInputSpec, 'name'>,
+): void {
+  if (outer !== undefined) {
+    message(writer, outer === 'sequence' ? 4 : 9, () =>
+      message(writer, 1, () => writeType(writer, { dtype, shape, isUnranked, of })),
+    );
+    return;
+  }
+  message(writer, 1, () => {
+    writer.tag(1, WireType.Varint).int32(ELEMENT_TYPES[dtype]);
+    if (isUnranked) return;
+    message(writer, 2, () => {
+      for (const dim of shape) message(writer, 1, () => writeDimension(writer, dim));
+    });
+  });
 }
 
 function writeDimension(writer: BinaryWriter, dim: number | string): void {

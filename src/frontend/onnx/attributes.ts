@@ -8,7 +8,7 @@ import type { ExternalDataReader } from './protobuf/external-data.ts';
 import { readMessage, saturate } from './protobuf/read-message.ts';
 import { denseFromProto } from './protobuf/read-sparse-tensor.ts';
 import { tensorFromProto } from './protobuf/read-tensor.ts';
-import type { AttributeProto, GraphProto, NodeProto } from './protobuf/schema.ts';
+import type { AttributeProto, GraphProto, NodeProto, TypeProto } from './protobuf/schema.ts';
 
 const ATTRIBUTE_TYPES = {
   float: 1,
@@ -20,6 +20,7 @@ const ATTRIBUTE_TYPES = {
   ints: 7,
   strings: 8,
   sparse: 11,
+  type: 13,
 };
 
 type AttributeType = keyof typeof ATTRIBUTE_TYPES;
@@ -111,6 +112,11 @@ export class NodeAttributes {
     const sparse = this.#get(name, 'sparse')?.sparseTensor;
     const where = `${this.#where}: attribute ${name}`;
     return sparse && denseFromProto(sparse, where, this.#externalData);
+  }
+
+  /** A type; undefined where the node leaves it out. */
+  type(name: string): TypeProto | undefined {
+    return this.#get(name, 'type')?.tp;
   }
 
   /** A sub-graph. Throws FormatError where it is missing. */

@@ -42,6 +42,15 @@ export class FunctionFrame {
   capture(value: Expr): Expr {
     const isFree = value.kind === 'constant' || value.kind === 'int' || value.kind === 'global';
     if (isFree || this.#context.shapeValues.has(value)) return value;
+    const composite = this.#context.composites.get(value);
+    if (composite?.kind === 'sequence') {
+      const elements = composite.elements.map((element) => this.capture(element));
+      return this.#context.compositeResult({ ...composite, elements });
+    }
+    if (composite !== undefined) {
+      const element = composite.element && this.capture(composite.element);
+      return this.#context.compositeResult({ ...composite, element });
+    }
     const known = this.#captures.get(value);
     if (known !== undefined) return known.param;
     const type = this.#context.types.of(value);

@@ -1,6 +1,7 @@
 import type { Expr, FunctionExpr, VarExpr } from '../../compiler/ir/expr.ts';
 import { parseModule } from '../../compiler/ir/parse.ts';
-import type { TypeDefinition } from '../../compiler/ir/type.ts';
+import { variableOf } from '../../compiler/ir/build.ts';
+import { ANY_TYPE, type TypeDefinition } from '../../compiler/ir/type.ts';
 import type { DimBindings } from '../../compiler/passes/bind-dims.ts';
 import { TypeInference } from '../../compiler/inference/type-inference.ts';
 import type { Dim } from '../../core/dim.ts';
@@ -10,10 +11,12 @@ import type { NodeTypes } from '../../core/node-function.ts';
 import type { Operators } from '../../ops/operators.ts';
 import type { ImportTraining } from './import-training.ts';
 import { IndexChecks } from './index-checks.ts';
+import { LIST_FUNCTIONS } from './list-functions.ts';
 import { NodeFunctions } from './node-functions.ts';
 import { canonicalDomain } from './operator-sets.ts';
 import type { ExternalDataReader } from './protobuf/external-data.ts';
 import type { FunctionProto, NodeProto } from './protobuf/schema.ts';
+import { type Composite, type Composites, listType, optionType } from './composite-values.ts';
 import type { ShapeValues } from './shape-values.ts';
 
 export interface ImportContextOptions {
@@ -35,6 +38,8 @@ export class ImportContext {
   readonly externalData: ExternalDataReader | undefined;
   readonly types: TypeInference;
   readonly shapeValues: ShapeValues = new WeakMap();
+  /** Sequences and optional values that the importer knows. */
+  readonly composites: Composites = new WeakMap();
   /** Elements of tensors that are known in part, `?` for the others. */
   readonly partialValues = new WeakMap<Expr, readonly Dim[]>();
   /** Global functions that sub-graphs became, by name. */
@@ -102,6 +107,19 @@ export class ImportContext {
   /** Of functions of a module, what they call. */
   nodeCallsOf(names: ReadonlySet<string>): NodeCalls {
     return new Map([...this.#nodeCalls].filter(([name]) => names.has(name)));
+  }
+
+  /** Makes lists, options and functions over them known to the program; those that nothing calls are left out of it. */
+  useLists(): void {
+    if (!this.functions.has('sequence.insert')) this.addProgram(LIST_FUNCTIONS);
+  }
+
+  /** An expression for a sequence or an optional value that the importer knows; it is no part of the program. */
+  compositeResult(composite: Composite): Expr {
+    const type = composite.kind === 'sequence' ? listType(ANY_TYPE) : optionType(ANY_TYPE);
+    const expr = variableOf(composite.kind, type);
+    this.composites.set(expr, composite);
+    return expr;
   }
 
   /** Makes a symbol of the model's inputs known, so that no other gets its name. */

@@ -1,6 +1,7 @@
 import { budgetInForce } from '../../compiler/ir/compile-budget.ts';
 import { call, constant, variable } from '../../compiler/ir/build.ts';
 import type { Expr, Span } from '../../compiler/ir/expr.ts';
+import type { Type } from '../../compiler/ir/type.ts';
 import type { TypeInference } from '../../compiler/inference/type-inference.ts';
 import { evaluateSymbolicCall } from '../../compiler/values/evaluate-symbolic-call.ts';
 import { SymbolicTensor } from '../../compiler/values/symbolic-tensor.ts';
@@ -15,6 +16,13 @@ import { SymbolicDims } from '../../core/symbolic-dims.ts';
 import { hasSymbols } from '../../ops/attributes.ts';
 import type { Operator } from '../../ops/operator.ts';
 import type { NodeAttributes } from './attributes.ts';
+import {
+  asData,
+  closedType,
+  type Composite,
+  type CompositeSource,
+  dataTypeOf,
+} from './composite-values.ts';
 import { foldIntegerCall } from './fold-integer-call.ts';
 import type { Block } from './graph-scope.ts';
 import type { ImportContext } from './import-context.ts';
@@ -101,7 +109,40 @@ export class ImportNode {
   type(expr: Expr): TensorType {
     const type = this.#types.of(expr);
     if (type.kind === 'tensor') return type;
-    throw new Error(`internal: an ONNX value of type ${type.kind}`);
+    const [got, remedy] =
+      type.kind === 'scalar'
+        ? ['a tensor whose rank only the running program knows', UNRANKED_REMEDY]
+        : [type.kind === 'adt' && type.name === 'Option' ? 'an optional value' : 'a sequence'];
+    throw this.unsupported(`${got} as an operand`, 'a tensor', remedy);
+  }
+
+  /** A sequence or an optional value that the importer knows. */
+  composite(expr: Expr): Composite | undefined {
+    return this.context.composites.get(expr);
+  }
+
+  /** An expression for a sequence or an optional value that the importer knows. */
+  compositeResult(composite: Composite): Expr {
+    return this.context.compositeResult(composite);
+  }
+
+  /** The type that a value has as data; where nothing tells the type of a part, that is open. */
+  dataType(expr: Expr): Type {
+    return dataTypeOf(expr, this.#composites());
+  }
+
+  /** A value as data of this type, or of its own. */
+  data(expr: Expr, type: Type = closedType(this.dataType(expr))): Expr {
+    if (type.kind === 'adt') this.context.useLists();
+    return asData(expr, type, this.#composites());
+  }
+
+  #composites(): CompositeSource {
+    return {
+      composites: this.context.composites,
+      typeOf: (value) => this.#types.of(value),
+      tensor: (value) => this.tensor(value),
+    };
   }
 
   shape(expr: Expr): readonly Dim[] {
@@ -220,10 +261,10 @@ export class ImportNode {
     return this.#shapeValues.get(expr);
   }
 
-  /** A tensor that the program can read: one that it makes of dimensions, for shape arithmetic. */
+  /** A value that the program can read: a tensor that it makes of dimensions, for shape arithmetic; data. */
   tensor(expr: Expr): Expr {
     const value = this.shapeValue(expr);
-    if (value === undefined) return expr;
+    if (value === undefined) return this.composite(expr) === undefined ? expr : this.data(expr);
     const vector = this.call('dims_tensor', [], { dims: value.elements });
     const { dtype, shape } = value;
     const typed = dtype === 'int64' ? vector : this.call('cast', [vector], { to: dtype });
@@ -265,7 +306,7 @@ export class ImportNode {
     }
     const symbolic = this.#symbolicCall(op, args, attributes);
     if (symbolic !== undefined) return symbolic;
-    const operands = args.map((arg) => this.tensor(arg));
+    const operands = args.map((arg) => this.#operand(arg));
     this.#requireDTypes(op, operands);
     const expr = call(op, operands, attributes, this.span);
     const type = this.type(expr);
@@ -273,6 +314,12 @@ export class ImportNode {
       this.context.partialValues.set(expr, this.#partialElements(args));
     }
     return this.#operator(op).kind === 'dynamic' ? this.block.name(expr, type, this.span) : expr;
+  }
+
+  /** The tensor of an argument. Throws UnsupportedError for another value. */
+  #operand(arg: Expr): Expr {
+    if (this.composite(arg) !== undefined) this.type(arg);
+    return this.tensor(arg);
   }
 
   /** Throws UnsupportedError, which names the node, for an operator that the table does not have. */
@@ -386,6 +433,9 @@ interface SizesOptions extends Attributes {
   /** The name of the integers, for messages. */
   readonly what: string;
 }
+
+const UNRANKED_REMEDY =
+  'Give the model a sequence whose tensors have one rank, and its inputs types that say it.';
 
 /** Longer vectors are no shapes. */
 const MAX_RANK = 64;

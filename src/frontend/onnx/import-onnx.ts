@@ -1,5 +1,5 @@
 import { budgetInForce, CompileBudget } from '../../compiler/ir/compile-budget.ts';
-import { func, moduleOf, tuple, variable } from '../../compiler/ir/build.ts';
+import { func, moduleOf, tuple, variable, variableOf } from '../../compiler/ir/build.ts';
 import type { Expr, FunctionExpr, Module, VarExpr } from '../../compiler/ir/expr.ts';
 import { postOrder } from '../../compiler/ir/visit.ts';
 import { type DimBindings, requireKnownDims, unboundDim } from '../../compiler/passes/bind-dims.ts';
@@ -19,6 +19,8 @@ import { importerTable } from './importer-table.ts';
 import { GraphImporter } from './graph-importer.ts';
 import { Block, FunctionFrame } from './graph-scope.ts';
 import { ImportContext } from './import-context.ts';
+import { closedType } from './composite-values.ts';
+import { declaredDataType } from './declared-type.ts';
 import type { ImportTraining } from './import-training.ts';
 import { inheritPlaces } from './inherit-places.ts';
 import { OperatorSets } from './operator-sets.ts';
@@ -232,15 +234,27 @@ function requireName(name: string, what: string): void {
   });
 }
 
+/** The size of a name inside a sequence, whose tensors may have others each where none is given. */
+function boundSize(name: string, { dims, symbols }: ImportContext): Dim {
+  symbols.add(name);
+  return Object.hasOwn(dims, name) ? (dims[name] ?? '?') : '?';
+}
+
 function inputVariable(info: ValueInfoProto, context: ImportContext): VarExpr {
   const name = info.name ?? '';
   const where = `input "${name}"`;
   const tensor = info.type?.tensorType;
   if (tensor === undefined) {
+    const type =
+      info.type && declaredDataType(info.type, where, (size) => boundSize(size, context));
+    if (type !== undefined) {
+      context.useLists();
+      return variableOf(name, closedType(type), { source: name });
+    }
     throw new UnsupportedError({
       where,
-      got: info.type === undefined ? 'no type' : 'a sequence, map, optional or sparse tensor',
-      expected: 'a tensor',
+      got: info.type === undefined ? 'no type' : 'a map or a sparse tensor',
+      expected: 'a tensor, a sequence or an optional value',
     });
   }
   const dtype = dtypeFromOnnx(tensor.elemType, where);

@@ -10,11 +10,12 @@ import {
 } from '../../compiler/ir/build.ts';
 import type { Expr } from '../../compiler/ir/expr.ts';
 import { AS_ANY } from '../../compiler/ir/scalar-operators.ts';
-import { ANY_TYPE, tensorType, type Type } from '../../compiler/ir/type.ts';
+import { ANY_TYPE, formatType, tensorType, type Type } from '../../compiler/ir/type.ts';
 import { proveEqual } from '../../core/dim-algebra.ts';
 import { forEachSymbol, isUnknownDim } from '../../core/dim-symbols.ts';
 import { type Dim, formatDim } from '../../core/dim.ts';
 import { dtypeInfo } from '../../core/dtype.ts';
+import { closedType, hasAny, joinTypes } from './composite-values.ts';
 import { Block } from './graph-scope.ts';
 import type { ImportNode } from './import-node.ts';
 import { Split, Way } from './ways.ts';
@@ -85,6 +86,7 @@ function isLocal(split: Split, dim: Dim): boolean {
 /** The facts that decide whether the same nodes can be imported for two values. */
 function kindOf(node: ImportNode, value: Expr): string {
   if (isAny(node, value)) return 'any';
+  if (isData(node, value)) return formatType(closedType(node.dataType(value)));
   const { dtype, shape } = node.type(value);
   const [length] = shape;
   const isShape = shape.length === 1 && typeof length === 'number' && length <= MAX_SHAPE_LENGTH;
@@ -98,6 +100,12 @@ function joinedType(
   { column, difference }: { column: Column; difference: Difference },
 ): Type | undefined {
   if (column.some((value) => isAny(node, value))) return ANY_TYPE;
+  if (column.some((value) => isData(node, value))) {
+    const type = joinedDataType(node, column);
+    // What follows may know the ranks of each way.
+    const isKnown = column.some((value) => node.composite(value) !== undefined);
+    return difference === 'none' && isKnown && hasAny(type) ? undefined : type;
+  }
   const [first, ...others] = column.map((value) => node.type(value));
   if (first === undefined) throw new Error('internal: a value of no way');
   const odd = others.find(({ dtype }) => dtype !== first.dtype);
@@ -117,6 +125,21 @@ function joinedType(
 
 function isAny({ context }: ImportNode, value: Expr): boolean {
   return context.types.of(value).kind === 'scalar';
+}
+
+/** Whether it is a sequence or an optional value. */
+function isData({ context }: ImportNode, value: Expr): boolean {
+  return context.types.of(value).kind === 'adt';
+}
+
+/** The type of sequences, or of optional values. Throws FormatError for a column that has other values too. */
+function joinedDataType(node: ImportNode, column: Column): Type {
+  const type = closedType(column.map((value) => node.dataType(value)).reduce(joinTypes));
+  if (type.kind === 'adt') return type;
+  throw node.malformed(
+    'an output that is not a sequence, or not optional, in each branch',
+    'one kind of value',
+  );
 }
 
 /** The dimension where both are it for sure, else `?`. */
@@ -157,6 +180,7 @@ function tupled(values: readonly Expr[]): Expr {
 /** A result of a way, with `?` where another has another dimension. */
 function closed(node: ImportNode, value: Expr | undefined, type: Type | undefined): Expr {
   if (value === undefined || type === undefined) throw new Error('internal: a value of no way');
+  if (type.kind === 'adt') return node.data(value, type);
   const tensor = node.tensor(value);
   if (isAny(node, value)) return value;
   if (type.kind !== 'tensor') return call(AS_ANY, [tensor], {}, node.span);
@@ -204,7 +228,9 @@ export function regroupWays(
 ): Split {
   const groups = new Map<string, Way[]>();
   const valuesOf = (end: Way): Expr[] =>
-    names.flatMap((name) => end.names.lookup(name) ?? []).map((value) => node.tensor(value));
+    names
+      .flatMap((name) => end.names.lookup(name) ?? [])
+      .map((value) => (node.composite(value) === undefined ? node.tensor(value) : value));
   for (const end of split.ends) {
     const kind = valuesOf(end)
       .map((value) => kindOf(node, value))
@@ -263,6 +289,7 @@ export function regroupWays(
 /** Symbols have no meaning in a data type. */
 function fieldType(node: ImportNode, column: Column): Type {
   if (column.some((value) => isAny(node, value))) return ANY_TYPE;
+  if (column.some((value) => isData(node, value))) return joinedDataType(node, column);
   const [first, ...others] = column.map((value) => node.type(value));
   if (first === undefined) throw new Error('internal: a field without a value');
   const shape = first.shape.map((dim, axis) =>

@@ -13,7 +13,9 @@ import {
 import type { Expr, FunctionExpr, VarExpr } from '../../compiler/ir/expr.ts';
 import {
   type AdtTypeNode,
+  ANY_TYPE,
   INT_TYPE,
+  sameType,
   tensorType,
   type TensorTypeNode,
   type Type,
@@ -22,8 +24,10 @@ import { bindersOf, postOrder } from '../../compiler/ir/visit.ts';
 import { forEachSymbol, isUnknownDim } from '../../core/dim-symbols.ts';
 import { type Dim, MAX_DIMENSION } from '../../core/dim.ts';
 import type { DType } from '../../core/dtype.ts';
+import { FormatError } from '../../core/errors.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 import type { Operators } from '../../ops/operators.ts';
+import { closedType, isOpen, joinTypes } from './composite-values.ts';
 import { Block, FunctionFrame } from './graph-scope.ts';
 import { hostInteger } from './host-integer.ts';
 import type { ImportNode } from './import-node.ts';
@@ -60,6 +64,8 @@ export interface LoopSpec {
   readonly condition: Expr | undefined;
   readonly counters: readonly Counter[];
   readonly initial: readonly Expr[];
+  /** The types that the model gives carried values inside the body; for sequences that begin empty. */
+  readonly declared?: readonly (Type | undefined)[];
   /** For each scanned output, whether the last iteration's comes first. */
   readonly isReversed: (output: number) => boolean;
   readonly body: (inputs: IterationInputs) => IterationOutputs;
@@ -115,7 +121,7 @@ class LoopFunction {
     const { context, block, span } = this.#node;
     const { iteration, types } = this.#settle();
     const { outputs } = iteration;
-    const results = types.map((type) => this.#outside(type));
+    const results = types.map((type) => (type.kind === 'tensor' ? this.#outside(type) : type));
     const elements = outputs.scanned.map((value) => elementType(this.#node.type(value)));
     const resultType = { kind: 'tuple' as const, fields: [...results, ...elements.map(listOf)] };
     const name = context.freshFunctionName(`loop.${span.source}`);
@@ -126,6 +132,7 @@ class LoopFunction {
     return {
       carried: results.map((type, i) => {
         const result = projection(all, i);
+        if (type.kind !== 'tensor') return block.bind(result, { name: 'looped', type, span });
         return type.shape.some(isUnknownDim) ? block.name(result, type, span) : result;
       }),
       scanned: outputs.scanned.map((value, i) =>
@@ -137,22 +144,49 @@ class LoopFunction {
   }
 
   /** Imports the body until the types of what it carries hold for every iteration. */
-  #settle(): { iteration: Iteration; types: readonly TensorTypeNode[] } {
+  #settle(): { iteration: Iteration; types: readonly Type[] } {
     const { functions } = this.#node.context;
-    let types = this.#spec.initial.map((value) => tensorType(this.#node.type(value)));
+    let types = this.#spec.initial.map((value) => this.#initialType(value));
     for (;;) {
       const before = new Set(functions.keys());
-      const iteration = this.#importBody(types);
+      const iteration = this.#tryBody(types);
+      if (iteration === undefined) {
+        types = types.map((type, i) => joinTypes(type, this.#spec.declared?.[i] ?? type));
+        types = types.map(closedType);
+        continue;
+      }
       const { carried } = iteration.outputs;
       const widened = types.map((type, i) => this.#widen(type, carried[i], i));
-      if (widened.every((type, i) => type === types[i])) return { iteration, types };
+      if (widened.every((type, i) => type === types[i])) {
+        if (!types.some(isOpen)) return { iteration, types };
+        // Nothing is ever in them.
+        types = types.map(closedType);
+        continue;
+      }
       // The functions of loops inside it were for types that are too narrow.
       for (const name of functions.keys()) if (!before.has(name)) functions.delete(name);
       types = widened;
     }
   }
 
-  #importBody(types: readonly TensorTypeNode[]): Iteration {
+  /** The body; undefined where it cannot be imported for a sequence that is empty, as it is at first. */
+  #tryBody(types: readonly Type[]): Iteration | undefined {
+    try {
+      return this.#importBody(types);
+    } catch (thrown) {
+      if (thrown instanceof FormatError && types.some(isOpen)) return undefined;
+      throw thrown;
+    }
+  }
+
+  /** The type of the value that is carried into the first iteration. */
+  #initialType(value: Expr): Type {
+    const { composites, types } = this.#node.context;
+    const own = composites.has(value) ? this.#node.dataType(value) : types.of(value);
+    return own.kind === 'tensor' ? tensorType(own) : own;
+  }
+
+  #importBody(types: readonly Type[]): Iteration {
     const { context, span, block: outer } = this.#node;
     const frame = new FunctionFrame(context, outer);
     const block = new Block(context, frame);
@@ -165,12 +199,18 @@ class LoopFunction {
       variableOf(`counter${i}`, tensorType({ dtype, shape: [] }), span),
     );
     const condition = variableOf('condition', BOOL, span);
-    const outputs = this.#spec.body({ block, counters, condition, carried });
+    // A sequence of which only the body may tell the type is empty.
+    const values = carried.map((variable, i) => {
+      const first = this.#spec.initial[i];
+      return first !== undefined && isOpen(types[i] ?? ANY_TYPE) ? first : variable;
+    });
+    const outputs = this.#spec.body({ block, counters, condition, carried: values });
     return { frame, block, counters, condition, carried, outputs };
   }
 
   /** The type with a name for each dimension that the next iteration may have otherwise. */
-  #widen(type: TensorTypeNode, next: Expr | undefined, index: number): TensorTypeNode {
+  #widen(type: Type, next: Expr | undefined, index: number): Type {
+    if (type.kind !== 'tensor') return this.#widenData(type, next);
     const { dtype, shape } = next === undefined ? type : this.#node.type(next);
     if (dtype !== type.dtype) {
       const got = `value ${index} as ${type.dtype}, and as ${dtype} after an iteration`;
@@ -192,6 +232,17 @@ class LoopFunction {
     return wide.every((dim, axis) => dim === type.shape[axis]) ? type : { ...type, shape: wide };
   }
 
+  /** The type of sequences that the next iteration may have with other elements. */
+  #widenData(type: Type, next: Expr | undefined): Type {
+    if (next === undefined) return type;
+    const joined = joinTypes(type, this.#node.dataType(next));
+    if (joined.kind === type.kind) return sameType(joined, type) ? type : joined;
+    throw this.#node.malformed(
+      'a carried value that is not always a sequence',
+      'one kind of value',
+    );
+  }
+
   /** The function, and the arguments of its first call. */
   #function(
     iteration: Iteration,
@@ -201,7 +252,10 @@ class LoopFunction {
     const steps = this.#steps(iteration);
     const carried = iteration.carried.map((param, i): State => {
       const first = this.#spec.initial[i] ?? param;
-      return { param, first, next: outputs.carried[i] ?? param };
+      const next = outputs.carried[i] ?? param;
+      const { type } = param;
+      if (type === undefined || type.kind === 'tensor') return { param, first, next };
+      return { param, first: this.#node.data(first, type), next: this.#node.data(next, type) };
     });
     const lists = elements.map((type, i): State => {
       const param = variableOf(`stack${i}`, listOf(type));

@@ -30,17 +30,13 @@ ${onnxOperatorTable(MICROSOFT)}
 
 ${onnxOperatorTable(TRAINING)}
 
-Not imported: strings, sequences, optional values, maps, random generators, images, and the domain
+Not imported: strings, maps, random generators, images, and the domain
 \`ai.onnx.ml\`. A model with one of them is refused before anything runs, with the name of each such node.
 
 ## Cases that fail
 
-Of ONNX's 1,076 backend cases beside this repository, three fail on either device, each refused with
-the reason before anything runs:
-
-- \`test_bernoulli_expanded\` holds a RandomUniformLike, whose numbers no two runtimes share;
-- \`test_sequence_map_identity_1_sequence_expanded\` and
-  \`test_sequence_map_identity_2_sequences_expanded\` take sequences of tensors as inputs.
+Of ONNX's backend cases beside this repository one fails on either device, refused with the reason before
+anything runs: \`test_bernoulli_expanded\` holds a RandomUniformLike, whose numbers no two runtimes share.
 
 ## Core operators
 

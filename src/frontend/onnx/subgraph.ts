@@ -14,6 +14,8 @@ export class Subgraph {
   readonly where: string;
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
+  /** The model's types of its inputs, which may be wrong. */
+  readonly inputs: GraphProto['input'];
   readonly nodeCount: number;
   /** The model's types of its outputs, which may be wrong. */
   readonly outputs: GraphProto['output'];
@@ -22,6 +24,7 @@ export class Subgraph {
   constructor(graph: GraphProto, where: string, reader: SubgraphReader) {
     this.where = where;
     this.inputNames = graph.input.map(({ name }) => name ?? '');
+    this.inputs = graph.input;
     this.outputNames = graph.output.map(({ name }) => name ?? '');
     this.nodeCount = countNodes(graph);
     this.outputs = graph.output;

@@ -139,7 +139,10 @@ export class WayFollower {
       for (const [i, name] of output.entries()) {
         const value = end.results[i];
         if (name === '' || value === undefined) continue;
-        const isKnown = value.kind === 'constant' || node.shapeValue(value) !== undefined;
+        const isKnown =
+          value.kind === 'constant' ||
+          node.shapeValue(value) !== undefined ||
+          node.composite(value) !== undefined;
         const type = node.context.types.of(value);
         const options = { name: 'taken', type, span: split.span };
         const variable = isKnown ? undefined : end.block.bind(value, options);

@@ -35,6 +35,8 @@ import { BIT_PACKED_WEIGHT_IMPORTERS } from './quantization/bit-packed-weights.t
 import { QUANTIZATION_IMPORTERS } from './quantization/quantization.ts';
 import { RECURRENT_IMPORTERS } from './recurrent/recurrent.ts';
 import { REDUCTION_IMPORTERS } from './reduction/reduction.ts';
+import { OPTIONAL_IMPORTERS } from './sequence/optional.ts';
+import { SEQUENCE_IMPORTERS } from './sequence/sequence.ts';
 import { SIGNAL_IMPORTERS } from './signal/signal.ts';
 import { SPATIAL_IMPORTERS } from './spatial/spatial.ts';
 import { DROPOUT_IMPORTERS } from './training/dropout.ts';
@@ -69,6 +71,8 @@ const ONNX_IMPORTERS: OperatorImporters = {
   ...REDUCTION_IMPORTERS,
   ...SIGNAL_IMPORTERS,
   ...SPATIAL_IMPORTERS,
+  ...SEQUENCE_IMPORTERS,
+  ...OPTIONAL_IMPORTERS,
   ...DROPOUT_IMPORTERS,
 };
 

@@ -55,6 +55,7 @@ export const ONNX_SCHEMA = {
     ints: [8, 'bigints'],
     strings: [9, ['bytes']],
     type: [20, 'int'],
+    tp: [14, 'TypeProto'],
     refAttrName: [21, 'string'],
     sparseTensor: [22, 'SparseTensorProto'],
   },
@@ -73,15 +74,24 @@ export const ONNX_SCHEMA = {
     dataLocation: [14, 'int'],
   },
   SparseTensorProto: { values: [1, 'TensorProto'], indices: [2, 'TensorProto'], dims: [3, 'ints'] },
+  /** The data of a sequence, and of an optional value, in files of test cases. */
+  SequenceProto: {
+    tensorValues: [3, ['TensorProto']],
+    sequenceValues: [5, ['SequenceProto']],
+    optionalValues: [7, ['OptionalProto']],
+  },
+  OptionalProto: { tensorValue: [3, 'TensorProto'], sequenceValue: [5, 'SequenceProto'] },
   StringStringEntryProto: { key: [1, 'string'], value: [2, 'string'] },
   ValueInfoProto: { name: [1, 'string'], type: [2, 'TypeProto'] },
   TypeProto: {
     tensorType: [1, 'TensorTypeProto'],
-    sequenceType: [4, 'OpaqueTypeProto'],
+    sequenceType: [4, 'ElementTypeProto'],
     mapType: [5, 'OpaqueTypeProto'],
     sparseTensorType: [8, 'OpaqueTypeProto'],
-    optionalType: [9, 'OpaqueTypeProto'],
+    optionalType: [9, 'ElementTypeProto'],
   },
+  /** The type of elements of a sequence, or of the element of an optional value. */
+  ElementTypeProto: { elemType: [1, 'TypeProto'] },
   TensorTypeProto: { elemType: [1, 'int'], shape: [2, 'TensorShapeProto'] },
   /** A type of which only its presence matters. */
   OpaqueTypeProto: {},
@@ -141,3 +151,4 @@ export type NodeProto = Message<'NodeProto'>;
 export type AttributeProto = Message<'AttributeProto'>;
 export type TensorProto = Message<'TensorProto'>;
 export type ValueInfoProto = Message<'ValueInfoProto'>;
+export type TypeProto = Message<'TypeProto'>;

@@ -5,6 +5,8 @@ import { type Dim, MAX_DIMENSION } from '../../../../core/dim.ts';
 import { CompileLimitError, UnsupportedError, WeftError } from '../../../../core/errors.ts';
 import { HostTensor } from '../../../../core/host-tensor.ts';
 import { Block } from '../../graph-scope.ts';
+import { closedType } from '../../composite-values.ts';
+import { declaredDataType } from '../../declared-type.ts';
 import { hostInteger } from '../../host-integer.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { conditionOf, importLoop, isConstantTrue } from '../../loop-function.ts';
@@ -40,11 +42,12 @@ function loop(node: ImportNode, { body, trip, condition, initial }: LoopOperands
     trip,
     condition,
     counters: [{ dtype: 'int64', first: 0, step: 1 }],
-    initial: initial.map((value) => node.tensor(value)),
+    initial: initial.map((value) => carriedValue(node, value)),
+    declared: body.inputs.slice(2).map(({ type }) => declaredDataType(type, body.where)),
     isReversed: () => false,
     body: ({ block, counters, condition: before, carried: values }) => {
       const [after, ...outputs] = body.importInto(block, [...counters, before, ...values]);
-      const tensors = outputs.map((output) => node.tensor(output));
+      const tensors = outputs.map((output) => carriedValue(node, output));
       return {
         condition: after && conditionOf(node, after),
         carried: tensors.slice(0, initial.length),
@@ -67,13 +70,14 @@ function withoutIterations(
 ): readonly Expr[] {
   const isEndless = trip === undefined || (typeof trip === 'number' && trip > 0);
   if (isEndless && (condition === undefined || isConstantTrue(condition))) throw error;
-  const carried = initial.map((value) => node.tensor(value));
+  const carried = initial.map((value) => node.data(value));
   const collected = body.outputs
     .slice(1 + initial.length)
     .map((output) => emptyStack(node, output, error));
   const limit = trip === undefined ? undefined : hostInteger(trip, node.block.frame);
-  return [...carried, ...collected].map((value) => {
-    const type = tensorType(node.type(value));
+  const types = initial.map((value) => closedType(node.dataType(value)));
+  return [...carried, ...collected].map((value, i) => {
+    const type = types[i] ?? tensorType(node.type(value));
     const stop = stopOf(error, type);
     const begun = condition === undefined ? stop : ifElse(condition, stop, value);
     const result =
@@ -152,6 +156,11 @@ function unroll(
   }
   node.block.absorb(block);
   return [...carried, ...scanned.map((parts) => concatParts(node, parts, 0))];
+}
+
+/** A value that an iteration gives to the next: a sequence whose elements are known stays one. */
+function carriedValue(node: ImportNode, value: Expr): Expr {
+  return node.composite(value) === undefined ? node.tensor(value) : value;
 }
 
 function asPart(node: ImportNode, value: Expr): Expr {
