@@ -1,24 +1,19 @@
-import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { HostTensor } from '../../core/host-tensor.ts';
-import { FormatError, UsageError } from '../../core/errors.ts';
+import { UsageError } from '../../core/errors.ts';
 import { formatShape } from '../../core/shape.ts';
 import { shortList } from '../../core/short-list.ts';
 import { readMessage } from '../onnx/protobuf/read-message.ts';
 import { dtypeFromOnnx } from '../onnx/protobuf/read-tensor.ts';
+import { mergeDraft, rewriteFields } from '../onnx/protobuf/rewrite-fields.ts';
+import { ONNX_SCHEMA } from '../onnx/protobuf/schema.ts';
+import { inlineData } from '../onnx/protobuf/tensor-data.ts';
+import { readModel } from '../onnx/protobuf/read-model.ts';
 
 /** Tensors by name. */
 export type NamedTensors = Readonly<Record<string, HostTensor>>;
 
-/** Fields of ONNX's messages that are written anew; all others are kept byte by byte. */
-const MODEL_GRAPH = 7;
-const GRAPH_INITIALIZER = 5;
-const TENSOR = { name: 8, dataType: 2, dims: 1, rawData: 9, docString: 12 } as const;
-const KEPT_OF_TENSOR: ReadonlySet<number> = new Set([
-  TENSOR.name,
-  TENSOR.dataType,
-  TENSOR.dims,
-  TENSOR.docString,
-]);
+const MODEL_GRAPH = ONNX_SCHEMA.ModelProto.graph[0];
+const GRAPH_INITIALIZER = ONNX_SCHEMA.GraphProto.initializer[0];
 
 /**
  * An ONNX model with other values of some initializers, of the dtypes and shapes that they have there. All else stays
@@ -28,10 +23,7 @@ const KEPT_OF_TENSOR: ReadonlySet<number> = new Set([
  * for tensors of another dtype or shape.
  */
 export function exportOnnx(model: Uint8Array, weights: NamedTensors): Uint8Array {
-  const { graph } = readMessage('ModelProto', model);
-  if (graph === undefined) {
-    throw new FormatError({ where: 'ONNX model', got: 'no graph', expected: 'one' });
-  }
+  const { graph } = readModel(model);
   const known = new Map(graph.initializer.map((tensor) => [tensor.name ?? '', tensor]));
   for (const [name, { dtype, shape }] of Object.entries(weights)) {
     const written = known.get(name);
@@ -44,45 +36,14 @@ export function exportOnnx(model: Uint8Array, weights: NamedTensors): Uint8Array
     const got = `${dtype} ${formatShape(shape)}`;
     if (got !== expected) throw new UsageError({ where, got, expected });
   }
-  return rewriteFields(model, MODEL_GRAPH, (graphBytes) =>
-    rewriteFields(graphBytes, GRAPH_INITIALIZER, (bytes) => {
-      const { name = '' } = readMessage('TensorProto', bytes);
-      const value = Object.hasOwn(weights, name) ? weights[name] : undefined;
-      return value === undefined ? bytes : withData(bytes, value);
-    }),
-  );
-}
-
-/** A message with the bytes of one of its fields replaced. */
-function rewriteFields(
-  message: Uint8Array,
-  field: number,
-  replace: (bytes: Uint8Array) => Uint8Array,
-): Uint8Array {
-  const reader = new BinaryReader(message);
-  const writer = new BinaryWriter();
-  while (reader.pos < reader.len) {
-    const begin = reader.pos;
-    const [number, wireType] = reader.tag();
-    if (number === field && wireType === WireType.LengthDelimited) {
-      writer.tag(number, wireType).bytes(replace(reader.bytes()));
-      continue;
-    }
-    reader.skip(wireType, number);
-    writer.raw(message.subarray(begin, reader.pos));
-  }
-  return writer.finish();
-}
-
-/** A TensorProto with other elements, little-endian, whatever form they had. */
-function withData(message: Uint8Array, { bytes }: HostTensor): Uint8Array {
-  const reader = new BinaryReader(message);
-  const writer = new BinaryWriter();
-  while (reader.pos < reader.len) {
-    const begin = reader.pos;
-    const [number, wireType] = reader.tag();
-    reader.skip(wireType, number);
-    if (KEPT_OF_TENSOR.has(number)) writer.raw(message.subarray(begin, reader.pos));
-  }
-  return writer.tag(TENSOR.rawData, WireType.LengthDelimited).bytes(bytes).finish();
+  const withWeight = (bytes: Uint8Array): Uint8Array => {
+    const { name = '' } = readMessage('TensorProto', bytes);
+    const value = Object.hasOwn(weights, name) ? weights[name] : undefined;
+    return value === undefined ? bytes : mergeDraft('TensorProto', bytes, inlineData(value.bytes));
+  };
+  return rewriteFields(model, {
+    [MODEL_GRAPH]: (graphBytes) => [
+      rewriteFields(graphBytes, { [GRAPH_INITIALIZER]: (bytes) => [withWeight(bytes)] }),
+    ],
+  });
 }

@@ -14,7 +14,7 @@ import { readMessage } from './read-message.ts';
 import type { TensorProto } from './schema.ts';
 
 /** TensorProto.DataType: the dtype, or the name of an element type that Weft does not have. */
-const DATA_TYPES: Readonly<Record<number, { dtype?: DType; name: string }>> = {
+export const DATA_TYPES: Readonly<Record<number, { dtype?: DType; name: string }>> = {
   1: { dtype: 'float32', name: 'float' },
   2: { dtype: 'uint8', name: 'uint8' },
   3: { dtype: 'int8', name: 'int8' },
@@ -119,7 +119,7 @@ function mismatch(where: string, got: string, { expected }: { expected: string }
   return new FormatError({ where, got, expected, remedy: 'The file may be damaged.' });
 }
 
-function checkedShape(dims: readonly number[], where: string): number[] {
+export function checkedShape(dims: readonly number[], where: string): number[] {
   if (dims.some((dim) => dim < 0) || !Number.isSafeInteger(elementCount(dims))) {
     throw mismatch(where, `dimensions ${formatShape(dims)}`, {
       expected: 'non-negative dimensions with a product below 2^53',

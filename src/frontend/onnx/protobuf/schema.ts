@@ -143,6 +143,27 @@ export type Message<N extends MessageName> = {
     : never;
 };
 
+type DraftSingular<T> = T extends 'int' | 'bigint'
+  ? number | bigint
+  : T extends keyof Scalars
+    ? Scalars[T]
+    : T extends MessageName
+      ? Draft<T>
+      : never;
+
+type DraftValue<T> = T extends readonly [infer Element]
+  ? readonly DraftSingular<Element>[]
+  : T extends keyof Repeated
+    ? Iterable<number | bigint>
+    : DraftSingular<T>;
+
+/** A message to be written: any of its fields, and numbers of either kind. */
+export type Draft<N extends MessageName> = {
+  readonly [F in keyof (typeof ONNX_SCHEMA)[N]]?:
+    | ((typeof ONNX_SCHEMA)[N][F] extends readonly [number, infer T] ? DraftValue<T> : never)
+    | undefined;
+};
+
 export type ModelProto = Message<'ModelProto'>;
 export type GraphProto = Message<'GraphProto'>;
 export type FunctionProto = Message<'FunctionProto'>;
