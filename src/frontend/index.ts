@@ -26,3 +26,7 @@ export type { Quantization } from './text/weight-quantizer.ts';
 export { gradOnnx, type TrainingProgram } from './training/grad-onnx.ts';
 export { exportOnnx, type NamedTensors } from './training/export-onnx.ts';
 export type { Setting, TrainingOptions } from './training/training-options.ts';
+export { observeOnnx } from './quantize/observe-onnx.ts';
+export { quantizeOnnx, type QuantizedOnnx } from './quantize/quantize-onnx.ts';
+export type { QuantizeOptions } from './quantize/quantize-options.ts';
+export type { KeptNode, QuantizedLayer } from './quantize/quantized-layer.ts';

@@ -1,5 +1,6 @@
 import { UsageError } from '../../core/errors.ts';
 import { float16ToNumber, numberToFloat16 } from '../../core/float16.ts';
+import { decodeBlocks } from '../quantize/decode-blocks.ts';
 
 /** Formats that weights can be rounded to, as llama.cpp names them. */
 export const QUANTIZATIONS = ['q8_0', 'q4_0'] as const;
@@ -73,7 +74,9 @@ export class WeightQuantizer {
 
   #add(name: string, values: ArrayLike<number>, rows: CodedRows): void {
     let [error, sum] = [0, 0];
-    const decoded = decodeRows(rows);
+    // Blocks divide rows, so that all of them can be read as one.
+    const columns = values.length;
+    const decoded = decodeBlocks({ ...rows, blockSize: BLOCK_SIZE, columns, zeros: undefined });
     for (let i = 0; i < values.length; i++) {
       const value = values[i] ?? 0;
       error += (value - (decoded[i] ?? 0)) ** 2;
@@ -125,14 +128,3 @@ function farthestFrom0(values: ArrayLike<number>, begin: number): number {
 
 /** `roundf` of C: halves go away from 0. */
 const rounded = (value: number): number => Math.sign(value) * Math.floor(Math.abs(value) + 0.5);
-
-/** The elements that codes stand for. */
-function decodeRows({ bits, codes, scales }: CodedRows): Float32Array {
-  const zero = 2 ** (bits - 1);
-  const perByte = 8 / bits;
-  return Float32Array.from({ length: codes.length * perByte }, (_, i) => {
-    const byte = codes[Math.floor(i / perByte)] ?? 0;
-    const code = bits === 8 ? byte : (byte >> (4 * (i % 2))) & 15;
-    return (code - zero) * (scales[Math.floor(i / BLOCK_SIZE)] ?? 0);
-  });
-}

@@ -1,0 +1,55 @@
+import { UsageError } from '../../core/errors.ts';
+import type { ExternalDataReader } from '../onnx/protobuf/external-data.ts';
+
+/** How the weights of a model are rounded. */
+export interface QuantizeOptions {
+  /** Bits of the codes of matrices: 8, which is the default, or 4. Convolutions have 8 always. */
+  readonly bits?: 4 | 8 | undefined;
+  /** Elements of a matrix's column that share a scale: a power of two from 16 up. Default: 32. */
+  readonly block?: number | undefined;
+  /** Whether half of the range of codes stands for 0; by default each block has a zero point. */
+  readonly symmetric?: boolean | undefined;
+  /** Nodes whose weights stay as they are, by name, or by their first output where they have none. */
+  readonly keep?: readonly string[] | undefined;
+  /** Reads tensors that lie in other files than the model. */
+  readonly externalData?: ExternalDataReader | undefined;
+  /**
+   * The name of the file that is to lie beside the result where that would be too large for one, 2 GB.
+   * Default: `model.onnx.data`.
+   */
+  readonly dataFile?: string | undefined;
+  /** The most bytes of a model without a file beside it. Default: what protobuf can read, 2 GB. */
+  readonly maxByteLength?: number | undefined;
+}
+
+/** The options with their defaults. */
+export interface CheckedOptions {
+  readonly bits: 4 | 8;
+  readonly block: number;
+  readonly symmetric: boolean;
+  readonly keep: ReadonlySet<string>;
+  readonly externalData: ExternalDataReader | undefined;
+  readonly dataFile: string;
+  readonly maxByteLength: number;
+}
+
+const SMALLEST_BLOCK = 16;
+const LARGEST_BLOCK = 2 ** 16;
+/** Messages of protobuf end at 2 GiB; the nodes of a model are small. */
+const MAX_BYTE_LENGTH = 2 ** 31 - 2 ** 26;
+
+/** Throws UsageError for bits or blocks that MatMulNBits does not have. */
+export function checkedOptions(options: QuantizeOptions): CheckedOptions {
+  const { bits = 8, block = 32, symmetric = false, externalData } = options;
+  const { dataFile = 'model.onnx.data', maxByteLength = MAX_BYTE_LENGTH } = options;
+  if (bits !== 4 && bits !== 8) {
+    throw new UsageError({ where: 'quantize', got: `${String(bits)} bits`, expected: '4 or 8' });
+  }
+  const isPower = Number.isInteger(Math.log2(block));
+  if (!isPower || block < SMALLEST_BLOCK || block > LARGEST_BLOCK) {
+    const expected = `a power of two from ${SMALLEST_BLOCK} to ${LARGEST_BLOCK}`;
+    throw new UsageError({ where: 'quantize', got: `blocks of ${String(block)}`, expected });
+  }
+  const keep = new Set(options.keep);
+  return { bits, block, symmetric, keep, externalData, dataFile, maxByteLength };
+}
