@@ -33,6 +33,9 @@ import {
   SCHEDULES,
 } from './parse-training.ts';
 import { addRpcCommands } from './rpc/add-rpc-commands.ts';
+import { parseBits, parseCosine } from './quantize/parse-quantize.ts';
+import { quantizeCommand } from './quantize/quantize-command.ts';
+import type { QuantizeFlags } from './quantize/quantize-flags.ts';
 import { type RunFlags, runCommand } from './run-command.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
 import { CACHE_TYPES } from '../core/text-layout.ts';
@@ -215,6 +218,40 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .action((path: string, flags: TextFlags) => run(textCommand(path, flags, terminal)));
 
   program
+    .command('quantize')
+    .summary('round the weights of a model')
+    .description(
+      'Writes an .onnx model with weights of 8 or 4 bits, or a .weft file of it, and says how far its values moved.',
+    )
+    .argument('<file>', 'an .onnx model')
+    .requiredOption('-o, --output <file>', 'an .onnx or a .weft file')
+    .addOption(
+      new Option('--bits <N>', 'of the weights of MatMul and Gemm').default(8).argParser(parseBits),
+    )
+    .addOption(
+      new Option('--block <N>', 'elements that share a scale: a power of two from 16 up')
+        .default(32)
+        .argParser(parseCount),
+    )
+    .option('--symmetric', 'half of the range of codes stands for 0; default: zero points')
+    .option('--keep <NAME,...>', 'nodes whose weights stay float', splitNames)
+    .option('--calibrate <DIR>', 'samples of inputs to compare with; default: random inputs')
+    .addOption(
+      new Option(
+        '--cosine <N>',
+        'the least cosine of outputs, for which layers stay float; default: 0.999, with 4 bits 0.98',
+      ).argParser(parseCosine),
+    )
+    .addOption(new Option('--samples <N>', 'random inputs').argParser(parseCount).default(8))
+    .addOption(new Option('--seed <N>', 'of random inputs').argParser(parseCount).default(1))
+    .option('--no-run', 'compare no outputs')
+    .option('--json', 'print what was found as JSON')
+    .addOption(dims)
+    .addOption(limit)
+    .addHelpText('after', QUANTIZE_HELP)
+    .action((path: string, flags: QuantizeFlags) => run(quantizeCommand(path, flags, terminal)));
+
+  program
     .command('opt')
     .summary('run passes of the compiler on a program')
     .description('Reads a program, runs passes on it in the order given, and prints it as text.')
@@ -362,6 +399,15 @@ Examples:
 
 TextModel of weft-vm/text loads the folder, with config.json and tokenizer.json beside the executable (of .gguf they
 are written): docs/text.md.`;
+
+const QUANTIZE_HELP = `
+Examples:
+  weft quantize model.onnx -o model-q8.onnx
+  weft quantize model.onnx -o model-q4.onnx --bits 4 --block 32 --symmetric
+  weft quantize model.onnx -o model.weft --calibrate samples
+
+A sample is a folder with a file for each input, NAME.npy, .pb or .json, or input_0.pb and so on.
+What becomes of which operator, and what it costs: docs/quantize.md.`;
 
 const OPT_HELP = `
 Examples:

@@ -1,4 +1,5 @@
 import { type LoadProgress, Session, type Tensor } from '../client/index.ts';
+import type { Executable } from '../bytecode/index.ts';
 import type { ModuleDispatch } from '../compiler/index.ts';
 import type { CompileLimits } from '../core/compile-limits.ts';
 import { formatBytes } from './format-bytes.ts';
@@ -54,17 +55,20 @@ async function readLoadable(
     check,
     onProgress: (loaded, total) => progress.show(describe({ phase: 'compile', loaded, total })),
   });
-  return new Response(streamOf(executable.toChunks()));
+  return responseOf(executable);
 }
 
-function streamOf(chunks: Iterator<Uint8Array, void>): ReadableStream<Uint8Array> {
-  return new ReadableStream({
+/** An executable as a session loads it, without its bytes in one piece. */
+export function responseOf(executable: Executable): Response {
+  const chunks = executable.toChunks();
+  const stream = new ReadableStream<Uint8Array>({
     pull(controller) {
       const next = chunks.next();
       if (next.done === true) controller.close();
       else controller.enqueue(next.value);
     },
   });
+  return new Response(stream);
 }
 
 function describe({ phase, loaded, total }: LoadProgress): string {

@@ -1,0 +1,67 @@
+import { type Inputs, Session, Tensor, type ValueInfo } from '../../client/index.ts';
+import { randomInputs } from '../../client/random-inputs.ts';
+import type { CompileLimits } from '../../core/compile-limits.ts';
+import { seededRandom } from '../../core/random.ts';
+import type { ExternalDataReader } from '../../frontend/index.ts';
+import { responseOf } from '../open-session.ts';
+import { type ValueError, ValueErrorSum } from './value-error.ts';
+
+/** A model, and how it is compiled to be run. */
+export interface RunnableModel {
+  readonly bytes: Uint8Array;
+  readonly externalData: ExternalDataReader;
+  readonly dims?: Readonly<Record<string, number>> | undefined;
+  readonly compileLimits?: CompileLimits | undefined;
+}
+
+/** A session in WebAssembly of a model that also gives some of its inner values. */
+export async function openModel(
+  { bytes, ...options }: RunnableModel,
+  observed: readonly string[] = [],
+): Promise<Session> {
+  const { compileOnnx, observeOnnx } = await import('../../frontend/index.ts');
+  const executable = compileOnnx(observeOnnx(bytes, observed), options);
+  return Session.load(responseOf(executable), { worker: false, device: 'wasm' });
+}
+
+/** Gives the inputs of a sample by its number. */
+export type SampleReader = (index: number) => Inputs | Promise<Inputs>;
+
+/** Random inputs, the same for a seed. */
+export function randomSamples(
+  inputs: readonly ValueInfo[],
+  {
+    dims = {},
+    seed,
+  }: { readonly dims?: Readonly<Record<string, number>> | undefined; readonly seed: number },
+): SampleReader {
+  const chosen = new Map(Object.entries(dims));
+  return (index) => randomInputs(inputs, chosen, seededRandom(seed + index));
+}
+
+export interface Samples {
+  readonly count: number;
+  readonly read: SampleReader;
+}
+
+/** How far the values of a model are from those of another one, by their names: outputs, and what both show beside. */
+export async function compareModels(
+  tested: Session,
+  float: Session,
+  { count, read, onSample }: Samples & { readonly onSample?: (index: number) => void },
+): Promise<ReadonlyMap<string, ValueError>> {
+  const sums = new Map<string, ValueErrorSum>();
+  for (let index = 0; index < count; index++) {
+    onSample?.(index);
+    const inputs = await read(index);
+    const [got, wanted] = [await tested.run(inputs), await float.run(inputs)];
+    for (const [name, want] of Object.entries(wanted)) {
+      const value = got[name];
+      if (!(want instanceof Tensor) || !(value instanceof Tensor)) continue;
+      const sum = sums.get(name) ?? new ValueErrorSum();
+      sums.set(name, sum);
+      sum.add(value, want);
+    }
+  }
+  return new Map([...sums].map(([name, sum]) => [name, sum.total]));
+}

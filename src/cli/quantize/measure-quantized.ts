@@ -1,0 +1,141 @@
+import type { Session } from '../../client/index.ts';
+import { UsageError } from '../../core/errors.ts';
+import type { QuantizedOnnx } from '../../frontend/index.ts';
+import { siblingReader } from '../read-file.ts';
+import { findKept } from './find-kept.ts';
+import { compareModels, openModel, randomSamples, type Samples } from './measure-model.ts';
+import { dataFileOf, type QuantizeFlags } from './quantize-flags.ts';
+import { readPieces } from './read-pieces.ts';
+import { findSamples, readSample } from './read-samples.ts';
+import type { ValueError } from './value-error.ts';
+
+/** A model, and a way to quantise it with some layers left as they are. */
+export interface MeasuredModel {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  readonly quantize: (keep: readonly string[]) => QuantizedOnnx;
+}
+
+/** A quantised model with how far its values are from those of the float model. */
+export interface Measured {
+  readonly quantized: QuantizedOnnx;
+  /** By name: the outputs of the model, and those of its layers. */
+  readonly values: ReadonlyMap<string, ValueError>;
+  /** The samples that were run, in words. */
+  readonly ranOn: string;
+  /** Layers that stay float because outputs would be too far off otherwise. */
+  readonly keptFor: readonly string[];
+  /** The least cosine that outputs were to have. */
+  readonly wanted: number;
+  /** Why nothing could be compared. */
+  readonly failure: string | undefined;
+}
+
+const WANTED_COSINE = { 4: 0.98, 8: 0.999 } as const;
+
+/** Quantises a model and compares it with itself; layers stay float until the outputs are near enough. */
+export async function measureQuantized(
+  model: MeasuredModel,
+  flags: QuantizeFlags,
+  onProgress: (text: string) => void,
+): Promise<Measured> {
+  const { bits = 8, keep = [], cosine: wanted = WANTED_COSINE[bits] } = flags;
+  const quantized = model.quantize(keep);
+  const nothing = { quantized, values: new Map<string, never>(), keptFor: [], wanted };
+  if (!flags.run || quantized.wasQuantized.length > 0) {
+    return { ...nothing, ranOn: '', failure: undefined };
+  }
+  onProgress('compiling the float model');
+  let float: Session;
+  try {
+    float = await openModel(
+      { ...compiledAs(flags), bytes: model.bytes, externalData: siblingReader(model.path) },
+      observed(quantized),
+    );
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    return { ...nothing, ranOn: '', failure: reasonOf(error) };
+  }
+  try {
+    const samples = await samplesOf(float, flags);
+    const measuring = { model, flags, float, samples, onProgress };
+    const first = await measure(quantized, measuring);
+    const common = { ranOn: samples.ranOn, wanted, failure: undefined };
+    if (first.worst >= wanted) return { ...common, quantized, values: first.values, keptFor: [] };
+    const keptFor = await findKept({
+      layers: quantized.layers.map(({ node }) => node),
+      wanted,
+      cosineWithout: async (kept) =>
+        (await measure(model.quantize([...keep, ...kept]), measuring)).worst,
+    });
+    const last = model.quantize([...keep, ...keptFor]);
+    const { values } = await measure(last, measuring);
+    return { ...common, quantized: last, values, keptFor };
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    return { ...nothing, ranOn: '', failure: reasonOf(error) };
+  } finally {
+    await float.dispose();
+  }
+}
+
+const compiledAs = ({ dim, limit }: QuantizeFlags) => ({ dims: dim, compileLimits: limit });
+
+const observed = ({ layers }: QuantizedOnnx): string[] =>
+  layers.flatMap(({ output, isInner }) => (isInner ? [] : [output]));
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+interface Measuring {
+  readonly model: MeasuredModel;
+  readonly flags: QuantizeFlags;
+  readonly float: Session;
+  readonly samples: Samples;
+  readonly onProgress: (text: string) => void;
+}
+
+interface Measurement {
+  readonly values: ReadonlyMap<string, ValueError>;
+  /** The least cosine of an output of the model. */
+  readonly worst: number;
+}
+
+async function measure(
+  quantized: QuantizedOnnx,
+  { flags, float, samples, onProgress }: Measuring,
+): Promise<Measurement> {
+  const externalData = readPieces({ [dataFileOf(flags.output)]: quantized.data });
+  const bytes = quantized.model;
+  const tested = await openModel(
+    { ...compiledAs(flags), bytes, externalData },
+    observed(quantized),
+  );
+  try {
+    const values = await compareModels(tested, float, {
+      ...samples,
+      onSample: (index) => onProgress(`sample ${index + 1} of ${samples.count}`),
+    });
+    const cosines = quantized.outputs.flatMap((name) => {
+      const value = values.get(name);
+      return value === undefined ? [] : [value.cosine, value.worstCosine];
+    });
+    return { values, worst: Math.min(1, ...cosines) };
+  } finally {
+    await tested.dispose();
+  }
+}
+
+/** Those of a folder, or random ones. */
+async function samplesOf(
+  { inputs }: Session,
+  { calibrate, dim: dims, samples: count, seed }: QuantizeFlags,
+): Promise<Samples & { readonly ranOn: string }> {
+  if (calibrate === undefined) {
+    const read = randomSamples(inputs, { dims, seed });
+    return { count, read, ranOn: `${count} random input(s)` };
+  }
+  const files = await findSamples(calibrate, inputs);
+  const read = (index: number) => readSample(files[index] ?? { path: '', files: {} }, inputs);
+  return { count: files.length, read, ranOn: `${files.length} sample(s) of ${calibrate}` };
+}
