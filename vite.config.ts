@@ -111,6 +111,7 @@ export default defineConfig(({ mode }) => ({
     ...tests(mode),
     setupFiles: path('scripts/test/compare-typed-arrays.ts'),
     testTimeout: 180_000,
+    hookTimeout: 180_000,
     // A machine may be busy; by default a poll gives up after a second.
     expect: { poll: { timeout: 20_000 } },
     // By default one core is left to the program that hands files to the others and has little to do.
