@@ -13,6 +13,7 @@ export const SOURCES = {
   compiler: 'frontend/index',
   program: 'program/index',
   text: 'text/index',
+  tasks: 'tasks/index',
   operators: 'ops/index',
   testing: 'conformance/index',
   executable: 'bytecode/index',

@@ -68,6 +68,7 @@ function typeCheck(blocks) {
         'weft-vm/compiler': ['../../src/frontend/index.ts'],
         'weft-vm/program': ['../../src/program/index.ts'],
         'weft-vm/text': ['../../src/text/index.ts'],
+        'weft-vm/tasks': ['../../src/tasks/index.ts'],
         'weft-vm/operators': ['../../src/ops/index.ts'],
         'weft-vm/testing': ['../../src/conformance/index.ts'],
         'weft-vm/executable': ['../../src/bytecode/index.ts'],

@@ -20,6 +20,7 @@ export const ENTRIES = {
   compiler: source('frontend/index.ts'),
   program: source('program/index.ts'),
   text: source('text/index.ts'),
+  tasks: source('tasks/index.ts'),
   operators: source('ops/index.ts'),
   testing: source('conformance/index.ts'),
   executable: source('bytecode/index.ts'),

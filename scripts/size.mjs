@@ -24,6 +24,8 @@ const BUNDLES = [
   // Types of operators and their kernels, the IR and its inference: a page that writes programs has these.
   // Language models: without machine, compiler, tokenizers and templates.
   { title: 'text', entry: 'text.js', budget: 40 * KILOBYTE },
+  // Tasks: pictures, text in them and sound, without machine and compiler.
+  { title: 'tasks', entry: 'tasks.js', budget: 40 * KILOBYTE },
   { title: 'program', entry: 'program.js', budget: 130.8 * KILOBYTE, hasCompiler: true },
 ];
 /** Files of the worker that load when a program runs on a device. */

@@ -49,6 +49,10 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
     imports: ['core', 'downloads', 'client', 'text/files', 'text/architectures'],
     later: ['frontend', 'worker/protocol.ts'],
   },
+  tasks: {
+    imports: ['core', 'downloads', 'client', 'text/model-folder.ts', 'text/text-tokenizer.ts'],
+    later: ['worker/protocol.ts'],
+  },
   cli: {
     imports: [
       'core',

@@ -70,7 +70,8 @@ export function convertInputs(
   return Object.fromEntries(called);
 }
 
-function isImageInput(value: object | null): value is ImageInput {
+/** Whether a value is a picture of the page. */
+export function isImageInput(value: object | null): value is ImageInput {
   const known = globalThis as Record<string, unknown>;
   return CLASSES.some((name) => {
     const type = known[name];
@@ -123,6 +124,9 @@ function isChannelCount(dim: number | undefined): boolean {
 function luma(data: Uint8ClampedArray, at: number): number {
   return 0.299 * (data[at] ?? 0) + 0.587 * (data[at + 1] ?? 0) + 0.114 * (data[at + 2] ?? 0);
 }
+
+/** The pixels of a picture in its own size. Throws UsageError for one without. */
+export const readPixels = (image: ImageInput, where: string): ImageData => pixels(image, where, []);
 
 function pixels(image: ImageInput, where: string, wanted: readonly number[]): ImageData {
   const own = naturalSize(image);

@@ -1,0 +1,94 @@
+import type { Tensor } from '../../src/client/index.ts';
+import {
+  imageClassifier,
+  type LabelScore,
+  type Picture,
+  preparePictures,
+} from '../../src/tasks/index.ts';
+
+const WIDTH = 48;
+const HEIGHT = 36;
+
+const numbersOf = ({ data }: Tensor): number[] => [...data].map(Number);
+
+/** A canvas of opaque pixels that are all different. */
+function drawnCanvas(): OffscreenCanvas {
+  const canvas = new OffscreenCanvas(WIDTH, HEIGHT);
+  const context = canvas.getContext('2d', { willReadFrequently: true });
+  if (context === null) throw new Error('no canvas');
+  const data = new Uint8ClampedArray(WIDTH * HEIGHT * 4);
+  for (let i = 0; i < WIDTH * HEIGHT; i++) {
+    const [x, y] = [i % WIDTH, Math.floor(i / WIDTH)];
+    data.set([x * 5, y * 7, (x * y) % 256, 255], i * 4);
+  }
+  context.putImageData(new ImageData(data, WIDTH, HEIGHT), 0, 0);
+  return canvas;
+}
+
+/** The same picture in every form that this browser has. */
+async function forms(): Promise<Record<string, Picture>> {
+  const canvas = drawnCanvas();
+  const element = document.createElement('canvas');
+  [element.width, element.height] = [WIDTH, HEIGHT];
+  element.getContext('2d')?.drawImage(canvas, 0, 0);
+  // The policy of the page lets no image element show a blob.
+  const blob = await canvas.convertToBlob({ type: 'image/png' });
+  const pixels = canvas.getContext('2d')?.getImageData(0, 0, WIDTH, HEIGHT);
+  if (pixels === undefined) throw new Error('no canvas');
+  return {
+    ImageData: pixels,
+    ImageBitmap: await createImageBitmap(canvas),
+    OffscreenCanvas: canvas,
+    HTMLCanvasElement: element,
+    Blob: blob,
+    ...('VideoFrame' in globalThis ? { VideoFrame: new VideoFrame(canvas, { timestamp: 0 }) } : {}),
+  };
+}
+
+/** The page's interface to the tests. */
+const page = {
+  /** For each form of a picture, the most that an element differs from that of plain pixels. */
+  async differences(): Promise<Record<string, number>> {
+    const options = { size: 20, fit: 'cover', dtype: 'uint8' } as const;
+    const { ImageData: plain, ...others } = await forms();
+    if (plain === undefined) throw new Error('no pixels');
+    const { tensor } = await preparePictures([plain], options);
+    const expected = numbersOf(tensor);
+    const all: Record<string, number> = {};
+    for (const [name, picture] of Object.entries(others)) {
+      const { tensor: own } = await preparePictures([picture], options);
+      const apart = numbersOf(own).map((value, i) => Math.abs(value - (expected[i] ?? 0)));
+      all[name] = Math.max(...apart);
+      if (picture instanceof VideoFrame) picture.close();
+    }
+    return all;
+  },
+  /** What a model in the worker says of a canvas of one colour. */
+  async classify(model: readonly number[], colour: string): Promise<LabelScore[]> {
+    const canvas = new OffscreenCanvas(9, 7);
+    const context = canvas.getContext('2d');
+    if (context === null) throw new Error('no canvas');
+    context.fillStyle = colour;
+    context.fillRect(0, 0, 9, 7);
+    const labels = ['red', 'green', 'blue'];
+    await using classifier = await imageClassifier(Uint8Array.from(model), {
+      device: 'host',
+      labels,
+    });
+    return await classifier.classify(canvas, { topK: 1 });
+  },
+  /** The message of the error for a picture. */
+  async failure(kind: 'image' | 'file' | 'text'): Promise<string> {
+    const given = { image: new Image(), file: new Blob(['no picture']), text: 'cat.png' }[kind];
+    try {
+      await preparePictures([given as Picture]);
+      return 'prepared';
+    } catch (error) {
+      return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    }
+  },
+};
+
+export type TasksPage = typeof page;
+Object.assign(globalThis, { weftTasks: page });
+document.documentElement.dataset['ready'] = 'true';

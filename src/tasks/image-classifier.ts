@@ -1,0 +1,127 @@
+import { checkOptions, COUNT, NAMES, OBJECT, oneOf, SIGNAL } from '../client/check-options.ts';
+import type { Session } from '../client/session.ts';
+import { type PictureInput, pictureInputOf } from './pictures/model-pictures.ts';
+import type { PictureOptions } from './pictures/picture-options.ts';
+import type { Picture } from './pictures/pixels.ts';
+import { runOnPictures } from './picture-task.ts';
+import {
+  activate,
+  type Activation,
+  type LabelScore,
+  requireLabels,
+  topLabels,
+} from './results/labels.ts';
+import { numbersOf, outputOf } from './results/numbers.ts';
+import { labelsOf, loadTaskModel, type TaskSource } from './task-model.ts';
+import { type CallOptions, TASK_OPTIONS, type TaskOptions } from './task-options.ts';
+
+/** How a classifier is loaded. */
+export interface ImageClassifierOptions extends TaskOptions {
+  /** Names of the classes, in order. Default: `id2label` of `config.json`, else numbers. */
+  readonly labels?: readonly string[] | undefined;
+  /** What the model expects of pictures, before what its files say. */
+  readonly pictures?: PictureOptions | undefined;
+  /**
+   * How the model's numbers become scores. Default: `softmax`, `sigmoid` where `config.json` says `multi_label_classification`.
+   * `none` for a model that ends with softmax itself.
+   */
+  readonly activation?: Activation | undefined;
+}
+
+/** How one picture is classified. */
+export interface ClassifyOptions extends CallOptions {
+  /** The classes that are given, the likeliest first. Default 5. */
+  readonly topK?: number | undefined;
+}
+
+/**
+ * Loads a model that says what is in a picture: (N, C, H, W) or (N, H, W, C) in, (N, classes) out. Rejects as `Session.load`
+ * does, and with ShapeError for a model that takes no pictures.
+ */
+export async function imageClassifier(
+  source: TaskSource,
+  options: ImageClassifierOptions = {},
+): Promise<ImageClassifier> {
+  const { labels, pictures, activation, ...place } = options;
+  const { file, config, preprocessor, cache } = options;
+  const own = { labels, pictures, activation, file, config, preprocessor, cache };
+  checkOptions<typeof own>('imageClassifier', own, {
+    ...TASK_OPTIONS,
+    labels: NAMES,
+    pictures: OBJECT,
+    activation: oneOf('softmax', 'sigmoid', 'none'),
+  });
+  const model = await loadTaskModel(source, place);
+  try {
+    const isMany = model.config['problem_type'] === 'multi_label_classification';
+    return new ImageClassifier(model.session, {
+      input: pictureInputOf(model.session, model.preprocessor, pictures),
+      labels: labels ?? labelsOf(model.config),
+      activation: activation ?? (isMany ? 'sigmoid' : 'softmax'),
+    });
+  } catch (error) {
+    await model.session.dispose();
+    throw error;
+  }
+}
+
+interface ClassifierParts {
+  readonly input: PictureInput;
+  readonly labels: readonly string[] | undefined;
+  readonly activation: Activation;
+}
+
+/** Says what is in a picture. */
+export class ImageClassifier {
+  /** Where the model runs. */
+  readonly session: Session;
+  /** What the model expects of pictures. */
+  readonly pictures: PictureOptions;
+  readonly #parts: ClassifierParts;
+
+  /** @internal */
+  constructor(session: Session, parts: ClassifierParts) {
+    const [output] = session.outputs;
+    const count = output?.shape.at(-1);
+    if (typeof count === 'number') requireLabels(parts.labels, count);
+    this.session = session;
+    this.pictures = parts.input.options;
+    this.#parts = parts;
+  }
+
+  /** The likeliest classes of a picture. Rejects with UsageError for a picture without pixels. */
+  async classify(picture: Picture, options: ClassifyOptions = {}): Promise<LabelScore[]> {
+    const [first = []] = await this.classifyAll([picture], options);
+    return first;
+  }
+
+  /** The likeliest classes of each of several pictures, in one run. */
+  async classifyAll(
+    pictures: readonly Picture[],
+    options: ClassifyOptions = {},
+  ): Promise<LabelScore[][]> {
+    checkOptions<ClassifyOptions>('classify', options, { topK: COUNT, signal: SIGNAL });
+    const { topK = 5, signal } = options;
+    const { input, labels, activation } = this.#parts;
+    const { outputs } = await runOnPictures(this.session, input, { pictures, signal });
+    const logits = outputOf(outputs, ['logits']);
+    const numbers = numbersOf(logits);
+    const count = numbers.length / pictures.length;
+    return pictures.map((_, i) =>
+      topLabels(activate(numbers.subarray(i * count, (i + 1) * count), activation), {
+        topK,
+        labels,
+      }),
+    );
+  }
+
+  /** Frees everything. Idempotent. */
+  dispose(): Promise<void> {
+    return this.session.dispose();
+  }
+
+  /** As {@link dispose}, at the end of a block with `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+}

@@ -1,0 +1,41 @@
+export {
+  type ClassifyOptions,
+  ImageClassifier,
+  imageClassifier,
+  type ImageClassifierOptions,
+} from './image-classifier.ts';
+export type { DictionarySource } from './ocr/dictionary.ts';
+export type { Point } from './ocr/min-area-rectangle.ts';
+export {
+  Ocr,
+  ocr,
+  type OcrOptions,
+  type OcrSources,
+  type PageText,
+  type ReadOptions,
+  type TextLine,
+} from './ocr/ocr.ts';
+export type { EdgeSize, PictureOptions, Size } from './pictures/picture-options.ts';
+export {
+  PicturePlace,
+  preparePictures,
+  type PreparedPictures,
+} from './pictures/prepare-pictures.ts';
+export type { Picture, Pixels } from './pictures/pixels.ts';
+export { readPreprocessorConfig } from './pictures/preprocessor-config.ts';
+export type { Resampling } from './pictures/resample-weights.ts';
+export { type Box, overlap, type ScoredBox, suppress } from './results/boxes.ts';
+export { activate, type Activation, type LabelScore, topLabels } from './results/labels.ts';
+export { type JsonObject, loadTaskModel, type TaskModel, type TaskSource } from './task-model.ts';
+export type { CallOptions, TaskOptions } from './task-options.ts';
+export type { Samples, Sound } from './sound/sound.ts';
+export type { SpeechSegment } from './sound/speech-segments.ts';
+export {
+  type DetectSpeechOptions,
+  type HeardWindow,
+  type SpeechOptions,
+  VoiceActivity,
+  voiceActivity,
+  type VoiceActivityOptions,
+  VoiceStream,
+} from './sound/voice-activity.ts';

@@ -1,0 +1,340 @@
+import { checkOptions, COUNT, OBJECT, POSITIVE, SIGNAL } from '../../client/check-options.ts';
+import type { Session } from '../../client/session.ts';
+import { Tensor } from '../../client/tensor.ts';
+import { ShapeError, UsageError } from '../../core/errors.ts';
+import type { PictureOptions, Size } from '../pictures/picture-options.ts';
+import { type Picture, readRgb, type Rgb } from '../pictures/pixels.ts';
+import { prepareRgb } from '../pictures/prepare-pictures.ts';
+import { type Box, clipped } from '../results/boxes.ts';
+import { numbersOf, outputOf } from '../results/numbers.ts';
+import { loadTaskModel, type TaskSource } from '../task-model.ts';
+import type { CallOptions, TaskOptions } from '../task-options.ts';
+import { readSteps } from './ctc.ts';
+import { cutLine, turnedOver } from './cut-line.ts';
+import { dictionaryOf, type DictionarySource } from './dictionary.ts';
+import { cornersOf, type Point, type Rectangle } from './min-area-rectangle.ts';
+import { rowsOf } from './reading-order.ts';
+import { textRegions } from './text-regions.ts';
+
+/** The models that read text, as PaddleOCR exports them (PP-OCRv3 to v5). */
+export interface OcrSources {
+  /** Finds lines: (1, 3, H, W) in, likelihoods (1, 1, H, W) out. */
+  readonly detection: TaskSource;
+  /** Reads a line: (N, 3, 48, W) in, (N, steps, classes) out. */
+  readonly recognition: TaskSource;
+  /** The characters: the address of a file with one in each line, its bytes, or the characters. */
+  readonly dictionary: DictionarySource;
+  /** Says whether a line is upside down: (N, 3, 48, 192) in, (N, 2) out. Default: no line is. */
+  readonly orientation?: TaskSource | undefined;
+}
+
+/** How the models are loaded. */
+export interface OcrOptions extends Omit<TaskOptions, 'file' | 'config' | 'preprocessor'> {
+  /** The longer side of the picture in which lines are looked for: larger ones are made smaller for it. Default 1536. */
+  readonly longestEdge?: number | undefined;
+}
+
+/** How one picture is read. */
+export interface ReadOptions extends CallOptions {
+  /** Pixels from this likelihood on are text. Default 0.3. */
+  readonly threshold?: number | undefined;
+  /** Lines that are less likely are left out. Default 0.6. */
+  readonly boxThreshold?: number | undefined;
+  /** How far a line reaches beyond what the model marks of it. Default 1.6. */
+  readonly unclip?: number | undefined;
+  /** Lines whose characters are less sure on average are left out. Default 0.5. */
+  readonly leastScore?: number | undefined;
+}
+
+/** A line of text, or the part of one that stands for itself. */
+export interface TextLine {
+  /** What is written there. */
+  readonly text: string;
+  /** How sure the model is of its characters on average, from 0 to 1. */
+  readonly score: number;
+  /** The upright rectangle around it, in pixels of the picture. */
+  readonly box: Box;
+  /** Its own corners, clockwise from the top left one: a line may be at an angle. */
+  readonly corners: readonly Point[];
+  /** The row that it is in, from 0; further parts of the same row have the same number. */
+  readonly row: number;
+}
+
+/** What a picture says. */
+export interface PageText {
+  /** All of it: rows in lines, and parts of a row with a blank between them. */
+  readonly text: string;
+  /** Its lines from the top to the bottom, and from the left in a row. */
+  readonly lines: readonly TextLine[];
+}
+
+/** The model sees blue first, and means are those of its colours in that order. */
+const DETECTION: PictureOptions = {
+  mean: [0.406, 0.456, 0.485],
+  std: [0.225, 0.224, 0.229],
+  channels: 'bgr',
+};
+const RECOGNITION: PictureOptions = {
+  mean: 0.5,
+  std: 0.5,
+  channels: 'bgr',
+  resampling: 'bicubic',
+};
+/** Lines that go through the model at once. */
+const BATCH = 6;
+/** Widths are rounded up to multiples of this, so that few sizes have to be planned. */
+const WIDTH_STEP = 64;
+const LEAST_WIDTH = 320;
+const LINE_HEIGHT = 48;
+/** The orientation model sees so much of a line. */
+const ORIENTATION_WIDTH = 192;
+/** The shorter side of the picture for detection, where the longer one allows it. */
+const LEAST_EDGE = 736;
+/** Sides of the picture for detection are multiples of this. */
+const SIDE = 32;
+
+/**
+ * Loads models that read text. Rejects as `Session.load` does, and with UsageError for a dictionary that has another number of characters than
+ * the model.
+ */
+export async function ocr(sources: OcrSources, options: OcrOptions = {}): Promise<Ocr> {
+  const { longestEdge, ...place } = options;
+  checkOptions<{ longestEdge?: number | undefined; sources: OcrSources }>(
+    'ocr',
+    { longestEdge, sources },
+    { longestEdge: COUNT, sources: OBJECT },
+  );
+  const sessions: Session[] = [];
+  const load = async (source: TaskSource): Promise<Session> => {
+    const { session } = await loadTaskModel(source, place);
+    sessions.push(session);
+    return session;
+  };
+  try {
+    const characters = await dictionaryOf(sources.dictionary, place.signal);
+    const detection = await load(sources.detection);
+    const recognition = await load(sources.recognition);
+    const turned = sources.orientation;
+    const orientation = turned === undefined ? undefined : await load(turned);
+    return new Ocr({
+      detection,
+      recognition,
+      orientation,
+      characters: classesOf(characters, recognition),
+      longestEdge: longestEdge ?? 1536,
+    });
+  } catch (error) {
+    await Promise.all(sessions.map((session) => session.dispose()));
+    throw error;
+  }
+}
+
+/** The characters of all classes: the blank before them, and a space behind them where the model has one. */
+function classesOf(characters: readonly string[], recognition: Session): readonly string[] {
+  const count = recognition.outputs[0]?.shape.at(-1);
+  if (typeof count !== 'number') return ['', ...characters, ' '];
+  if (count === characters.length + 1) return ['', ...characters];
+  if (count === characters.length + 2) return ['', ...characters, ' '];
+  throw new UsageError({
+    where: 'dictionary',
+    got: `${characters.length} characters`,
+    expected: `${count - 2} or ${count - 1}, for a model with ${count} classes, one of them blank`,
+    remedy: 'Use the dictionary that belongs to the recognition model.',
+  });
+}
+
+interface OcrParts {
+  readonly detection: Session;
+  readonly recognition: Session;
+  readonly orientation: Session | undefined;
+  readonly characters: readonly string[];
+  readonly longestEdge: number;
+}
+
+interface FoundLine {
+  readonly rectangle: Rectangle;
+  readonly picture: Rgb;
+}
+
+/** Reads text in pictures. */
+export class Ocr {
+  readonly #parts: OcrParts;
+
+  /** @internal */
+  constructor(parts: OcrParts) {
+    this.#parts = parts;
+  }
+
+  /** The sessions of the models: detection, recognition and, where it was given, orientation. */
+  get sessions(): readonly Session[] {
+    const { detection, recognition, orientation } = this.#parts;
+    return [detection, recognition, ...(orientation ? [orientation] : [])];
+  }
+
+  /** Reads a picture. Rejects with UsageError for a picture without pixels, and with the signal's reason. */
+  async read(picture: Picture, options: ReadOptions = {}): Promise<PageText> {
+    checkOptions<ReadOptions>('read', options, {
+      threshold: POSITIVE,
+      boxThreshold: POSITIVE,
+      unclip: POSITIVE,
+      leastScore: ['a number', (value) => typeof value === 'number'],
+      signal: SIGNAL,
+    });
+    const { signal, leastScore = 0.5 } = options;
+    signal?.throwIfAborted();
+    const rgb = await readRgb(picture);
+    const rectangles = await this.#detect(rgb, options);
+    const cut = rectangles.map((rectangle) => ({ rectangle, picture: cutLine(rgb, rectangle) }));
+    const upright = await this.#turned(cut, signal);
+    const texts = await this.#recognise(upright, signal);
+    const pieces = upright.flatMap(({ rectangle }, i) => {
+      const { text: read = '', score = 0 } = texts[i] ?? {};
+      const text = narrow(read);
+      const isRead = text.trim() !== '' && score >= leastScore;
+      const corners = cornersOf(rectangle);
+      return isRead ? [{ text, score, corners, box: clipped(boxAround(corners), rgb) }] : [];
+    });
+    const rows = rowsOf(pieces);
+    return {
+      text: rows.map((row) => row.map(({ text }) => text).join(' ')).join('\n'),
+      lines: rows.flatMap((pieces, row) => pieces.map((piece) => ({ ...piece, row }))),
+    };
+  }
+
+  /** Frees everything. Idempotent. */
+  async dispose(): Promise<void> {
+    await Promise.all(this.sessions.map((session) => session.dispose()));
+  }
+
+  /** As {@link dispose}, at the end of a block with `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+
+  /** Where lines are, in pixels of the picture. */
+  async #detect(rgb: Rgb, options: ReadOptions): Promise<Rectangle[]> {
+    const { threshold = 0.3, boxThreshold = 0.6, unclip = 1.6, signal } = options;
+    const size = detectionSize(rgb, this.#parts.longestEdge);
+    const { tensor } = prepareRgb([rgb], { ...DETECTION, size });
+    const map = await runOn(this.#parts.detection, tensor, signal);
+    const [height = 0, width = 0] = map.shape.slice(-2);
+    const data = numbersOf(map);
+    if (data.length !== width * height || width === 0) {
+      throw new ShapeError({
+        where: 'detection model',
+        got: `[${map.shape.join(', ')}]`,
+        expected: '[1, 1, H, W]',
+      });
+    }
+    const [across, down] = [rgb.width / width, rgb.height / height];
+    return textRegions({ width, height, data }, { threshold, boxThreshold, unclip })
+      .map(({ rectangle }) => scaled(rectangle, across, down))
+      .filter(({ width, height }) => Math.min(width, height) > 3);
+  }
+
+  async #turned(
+    lines: readonly FoundLine[],
+    signal: AbortSignal | undefined,
+  ): Promise<readonly FoundLine[]> {
+    const { orientation } = this.#parts;
+    if (orientation === undefined) return lines;
+    const turned: FoundLine[] = [];
+    for (const line of lines) {
+      const tensor = lineTensor(line.picture, ORIENTATION_WIDTH);
+      const [, over = 0] = numbersOf(await runOn(orientation, tensor, signal));
+      // PaddleOCR turns lines over from this likelihood on.
+      turned.push(over > 0.9 ? { ...line, picture: turnedOver(line.picture) } : line);
+    }
+    return turned;
+  }
+
+  /** What is written in each line. */
+  async #recognise(lines: readonly FoundLine[], signal: AbortSignal | undefined) {
+    const widths = lines.map(({ picture }) => lineWidth(picture));
+    const order = lines.map((_, i) => i).toSorted((a, b) => (widths[a] ?? 0) - (widths[b] ?? 0));
+    const texts: { text: string; score: number }[] = [];
+    for (let at = 0; at < order.length; at += BATCH) {
+      const batch = order.slice(at, at + BATCH);
+      const widest = widths[batch.at(-1) ?? 0] ?? 0;
+      const width = Math.max(Math.ceil(widest / WIDTH_STEP) * WIDTH_STEP, LEAST_WIDTH);
+      const pictures = batch.flatMap((i) => lines[i] ?? []);
+      const tensor = joined(pictures.map(({ picture }) => lineTensor(picture, width)));
+      const out = await runOn(this.#parts.recognition, tensor, signal);
+      const numbers = numbersOf(out);
+      const each = numbers.length / batch.length;
+      for (const [k, i] of batch.entries()) {
+        texts[i] = readSteps(numbers.subarray(k * each, (k + 1) * each), this.#parts.characters);
+      }
+    }
+    return texts;
+  }
+}
+
+/** Characters of the width of Chinese ones in a line without such are those of ASCII: the model mixes their commas up. */
+function narrow(text: string): string {
+  return /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u.test(text)
+    ? text
+    : text.replaceAll(/[\uff01-\uff5e]/g, (wide) =>
+        String.fromCharCode(wide.charCodeAt(0) - 0xfee0),
+      );
+}
+
+async function runOn(
+  session: Session,
+  tensor: Tensor,
+  signal: AbortSignal | undefined,
+): Promise<Tensor> {
+  const { name = 'x' } = session.inputs[0] ?? {};
+  return outputOf(await session.run({ [name]: tensor }, { signal, transfer: true }), []);
+}
+
+/** As large as the picture, or larger for small ones, but not larger than asked for. */
+function detectionSize({ width, height }: Size, longestEdge: number): Size {
+  const larger = Math.max(LEAST_EDGE / Math.min(width, height), 1);
+  const factor = Math.min(longestEdge / Math.max(width, height), larger);
+  const whole = (side: number): number => Math.max(Math.round((side * factor) / SIDE), 1) * SIDE;
+  return { width: whole(width), height: whole(height) };
+}
+
+/** A rectangle of the map in the picture; the two sides differ by less than a pixel in their factors. */
+function scaled(
+  { center: [x, y], along: [dx, dy], width, height }: Rectangle,
+  across: number,
+  down: number,
+): Rectangle {
+  const length = Math.hypot(dx * across, dy * down);
+  return {
+    // Pixels are squares: the middle of the first one is at a half.
+    center: [(x + 0.5) * across - 0.5, (y + 0.5) * down - 0.5],
+    along: [(dx * across) / length, (dy * down) / length],
+    width: width * length,
+    height: height * Math.hypot(dy * across, dx * down),
+  };
+}
+
+function boxAround(corners: readonly Point[]): Box {
+  const xs = corners.map(([x]) => x);
+  const ys = corners.map(([, y]) => y);
+  const [left, top] = [Math.min(...xs), Math.min(...ys)];
+  return { left, top, width: Math.max(...xs) - left, height: Math.max(...ys) - top };
+}
+
+function lineWidth({ width, height }: Size): number {
+  return Math.max(Math.ceil((LINE_HEIGHT * width) / height), 1);
+}
+
+/** A line as the model takes it, with zeros to the right up to a width. */
+function lineTensor(picture: Rgb, width: number): Tensor {
+  const size = { width: Math.min(lineWidth(picture), width), height: LINE_HEIGHT };
+  const pad = { width, height: LINE_HEIGHT };
+  return prepareRgb([picture], { ...RECOGNITION, size, pad }).tensor;
+}
+
+/** Tensors of one element of a batch as a batch. */
+function joined(tensors: readonly Tensor[]): Tensor {
+  const [, ...dims] = tensors[0]?.shape ?? [];
+  const each = tensors[0]?.data.length ?? 0;
+  const data = new Float32Array(each * tensors.length);
+  for (const [i, tensor] of tensors.entries()) data.set(tensor.data as Float32Array, i * each);
+  return new Tensor('float32', data, [tensors.length, ...dims]);
+}

@@ -1,0 +1,63 @@
+import { checkOptions } from '../../client/check-options.ts';
+import type { Session } from '../../client/session.ts';
+import type { ValueInfo } from '../../worker/protocol.ts';
+import { ShapeError } from '../../core/errors.ts';
+import type { JsonObject } from '../task-model.ts';
+import { PICTURE_OPTIONS, type PictureOptions } from './picture-options.ts';
+import { readPreprocessorConfig } from './preprocessor-config.ts';
+
+/** The input of a model that takes pictures, and what it expects of them. */
+export interface PictureInput {
+  readonly name: string;
+  readonly options: PictureOptions;
+}
+
+/**
+ * What a model expects of pictures: layout, channels, dtype and size by its input, the rest by `preprocessor_config.json`; what a
+ * program gives itself goes first. Throws ShapeError where no input is a picture.
+ */
+export function pictureInputOf(
+  session: Session,
+  preprocessor: JsonObject | undefined,
+  own: PictureOptions = {},
+): PictureInput {
+  checkOptions('option pictures', own, PICTURE_OPTIONS);
+  const input =
+    session.inputs.find(({ name }) => name === 'pixel_values') ??
+    session.inputs.find((info) => shapeOf(info) !== undefined);
+  const shape = input && shapeOf(input);
+  if (input === undefined || shape === undefined) {
+    const got = session.inputs.map(
+      ({ name, dtype, shape }) => `${name}: ${dtype} [${shape.join(', ')}]`,
+    );
+    throw new ShapeError({
+      where: 'the model',
+      got: got.join(', ') || 'no inputs',
+      expected:
+        'an input of float32, float16 or uint8 [N, C, H, W] or [N, H, W, C], C being 1 or 3',
+    });
+  }
+  const read = preprocessor === undefined ? {} : readPreprocessorConfig(preprocessor);
+  return { name: input.name, options: { ...shape, ...withoutBlanks(read), ...withoutBlanks(own) } };
+}
+
+/** Options that are given. */
+function withoutBlanks(options: PictureOptions): PictureOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+function shapeOf({ dtype, shape }: ValueInfo): PictureOptions | undefined {
+  if (dtype !== 'float32' && dtype !== 'float16' && dtype !== 'uint8') return undefined;
+  const [, second, third, fourth] = shape;
+  if (shape.length !== 4) return undefined;
+  const isLast = (fourth === 1 || fourth === 3) && second !== 1 && second !== 3;
+  const [count, height, width] = isLast ? [fourth, second, third] : [second, third, fourth];
+  // A number of channels that is free is that of colours.
+  if (typeof count === 'number' && count !== 1 && count !== 3) return undefined;
+  return {
+    dtype,
+    layout: isLast ? 'nhwc' : 'nchw',
+    channels: count === 1 ? 'grey' : 'rgb',
+    ...(typeof height === 'number' && typeof width === 'number' ? { size: { width, height } } : {}),
+  };
+}

@@ -1,0 +1,63 @@
+/** A rectangle in pixels of the picture that was given. */
+export interface Box {
+  /** Its left edge. */
+  readonly left: number;
+  /** Its upper edge. */
+  readonly top: number;
+  /** From left to right. */
+  readonly width: number;
+  /** From top to bottom. */
+  readonly height: number;
+}
+
+/** A box that was found, and how sure the model is. */
+export interface ScoredBox {
+  /** Where it is. */
+  readonly box: Box;
+  /** From 0 to 1. */
+  readonly score: number;
+  /** What is in it; only boxes of one class suppress each other. */
+  readonly index: number;
+}
+
+/** The area that two boxes share, of the area that both cover together. */
+export function overlap(a: Box, b: Box): number {
+  const across = Math.min(a.left + a.width, b.left + b.width) - Math.max(a.left, b.left);
+  const down = Math.min(a.top + a.height, b.top + b.height) - Math.max(a.top, b.top);
+  const shared = Math.max(across, 0) * Math.max(down, 0);
+  const all = a.width * a.height + b.width * b.height - shared;
+  return all > 0 ? shared / all : 0;
+}
+
+/**
+ * Non-maximum suppression: of boxes of one class that overlap by more than `threshold`, the one with the highest score stays. The best
+ * come first; of equal scores the first one.
+ */
+export function suppress<Found extends ScoredBox>(
+  boxes: readonly Found[],
+  threshold = 0.5,
+): Found[] {
+  const kept: Found[] = [];
+  for (const candidate of boxes.toSorted((a, b) => b.score - a.score)) {
+    const isCovered = kept.some(
+      ({ box, index }) => index === candidate.index && overlap(box, candidate.box) > threshold,
+    );
+    if (!isCovered) kept.push(candidate);
+  }
+  return kept;
+}
+
+/** The part of a box inside of a picture. */
+export function clipped(
+  { left, top, width, height }: Box,
+  size: { width: number; height: number },
+): Box {
+  const inside = (value: number, most: number): number => Math.min(Math.max(value, 0), most);
+  const [x, y] = [inside(left, size.width), inside(top, size.height)];
+  return {
+    left: x,
+    top: y,
+    width: inside(left + width, size.width) - x,
+    height: inside(top + height, size.height) - y,
+  };
+}

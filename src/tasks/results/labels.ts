@@ -1,0 +1,54 @@
+import { UsageError } from '../../core/errors.ts';
+
+/** A class and how sure the model is of it. */
+export interface LabelScore {
+  /** Its name, or its number as text for a model without names. */
+  readonly label: string;
+  /** Its place among the model's classes. */
+  readonly index: number;
+  /** The model's number for it: from 0 to 1 after softmax or sigmoid. */
+  readonly score: number;
+}
+
+/** How numbers of a model become scores. */
+export type Activation = 'softmax' | 'sigmoid' | 'none';
+
+/** Scores of one example. Softmax and sigmoid are computed in doubles. */
+export function activate(values: ArrayLike<number>, activation: Activation): Float64Array {
+  const out = Float64Array.from(values);
+  if (activation === 'none') return out;
+  if (activation === 'sigmoid') return out.map((value) => 1 / (1 + Math.exp(-value)));
+  const most = out.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  let sum = 0;
+  for (let i = 0; i < out.length; i++) {
+    out[i] = Math.exp((out[i] ?? 0) - most);
+    sum += out[i] ?? 0;
+  }
+  return out.map((value) => value / sum);
+}
+
+/** The highest scores, the highest first; of equal ones the first class first. */
+export function topLabels(
+  scores: ArrayLike<number>,
+  { topK = 5, labels }: { readonly topK?: number; readonly labels?: readonly string[] | undefined },
+): LabelScore[] {
+  requireLabels(labels, scores.length);
+  const order = Array.from(scores, (score, index) => ({ score, index }));
+  order.sort((a, b) => b.score - a.score || a.index - b.index);
+  return order.slice(0, topK).map(({ score, index }) => ({
+    label: labels?.[index] ?? String(index),
+    index,
+    score,
+  }));
+}
+
+/** Throws UsageError unless there is a name for each class. */
+export function requireLabels(labels: readonly string[] | undefined, count: number): void {
+  if (labels === undefined || labels.length === count) return;
+  throw new UsageError({
+    where: 'labels',
+    got: `${labels.length} names`,
+    expected: `${count}, one for each class of the model`,
+    remedy: 'Give the option labels, or id2label in config.json, in the order of the classes.',
+  });
+}

@@ -1,0 +1,21 @@
+import type { Tensor } from '../../client/tensor.ts';
+import { ShapeError } from '../../core/errors.ts';
+import { float16ToNumber } from '../../core/float16.ts';
+
+/** The elements as numbers, those of float16 decoded. */
+export function numbersOf({ dtype, data }: Tensor): Float32Array | Float64Array {
+  if (data instanceof Float32Array || data instanceof Float64Array) return data;
+  const decode = dtype === 'float16' ? (bits: number) => float16ToNumber(bits) : Number;
+  return Float64Array.from(data as ArrayLike<number>, decode);
+}
+
+/** The output of one of these names, or the first one. Throws ShapeError for a model without outputs. */
+export function outputOf(
+  outputs: Readonly<Record<string, Tensor>>,
+  names: readonly string[],
+): Tensor {
+  const name = names.find((candidate) => Object.hasOwn(outputs, candidate));
+  const found = name === undefined ? Object.values(outputs)[0] : outputs[name];
+  if (found !== undefined) return found;
+  throw new ShapeError({ where: 'the model', got: 'no outputs', expected: names.join(', ') });
+}

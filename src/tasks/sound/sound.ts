@@ -1,0 +1,61 @@
+import { UnsupportedError, UsageError } from '../../core/errors.ts';
+
+/** Samples of one channel from -1 to 1. */
+export interface Samples {
+  /** One after another. */
+  readonly samples: Float32Array;
+  /** Samples of a second. */
+  readonly sampleRate: number;
+}
+
+/** What tasks hear: samples, an `AudioBuffer`, or a file that the browser decodes. */
+export type Sound = Samples | AudioBuffer | Blob;
+
+/**
+ * The samples of a sound at a rate, channels averaged. Rejects with UsageError for a sound without a rate or of another kind, and
+ * with UnsupportedError for files where nothing decodes them.
+ */
+export async function readSound(sound: Sound, sampleRate: number): Promise<Float32Array> {
+  const { samples, sampleRate: own } = await decoded(sound, sampleRate);
+  if (!(own > 0) || !Number.isFinite(own)) {
+    throw new UsageError({
+      where: 'sound',
+      got: `a sample rate of ${own}`,
+      expected: 'a number above 0',
+    });
+  }
+  if (own === sampleRate) return samples;
+  return (await import('./resample.ts')).resample(samples, own, sampleRate);
+}
+
+async function decoded(sound: Sound, sampleRate: number): Promise<Samples> {
+  if (typeof Blob !== 'undefined' && sound instanceof Blob) {
+    if (typeof OfflineAudioContext === 'undefined') {
+      throw new UnsupportedError({
+        where: 'sound',
+        got: 'a Blob',
+        expected: '{ samples, sampleRate }, because nothing here decodes files',
+        remedy: 'Decode it in a page, or with a library.',
+      });
+    }
+    const context = new OfflineAudioContext(1, 1, sampleRate);
+    return averaged(await context.decodeAudioData(await sound.arrayBuffer()));
+  }
+  if ('samples' in sound && sound.samples instanceof Float32Array) return sound;
+  if ('getChannelData' in sound) return averaged(sound);
+  throw new UsageError({
+    where: 'sound',
+    got: Object(sound).constructor.name,
+    expected: '{ samples: Float32Array, sampleRate }, an AudioBuffer or a Blob',
+  });
+}
+
+function averaged(buffer: AudioBuffer): Samples {
+  const samples = new Float32Array(buffer.length);
+  for (let c = 0; c < buffer.numberOfChannels; c++) {
+    for (const [i, value] of buffer.getChannelData(c).entries()) {
+      samples[i] = (samples[i] ?? 0) + value / buffer.numberOfChannels;
+    }
+  }
+  return { samples, sampleRate: buffer.sampleRate };
+}

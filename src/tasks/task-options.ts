@@ -1,0 +1,48 @@
+import { BOOLEAN, OBJECT, TEXT } from '../client/check-options.ts';
+import type { LoadOptions } from '../client/session-options.ts';
+import type { LoadProgress } from '../worker/protocol.ts';
+
+/** How the model of a task is loaded; all of `Session.load` that says where it runs. */
+export interface TaskOptions
+  extends Pick<
+    LoadOptions,
+    | 'device'
+    | 'worker'
+    | 'workerFiles'
+    | 'workerTimeout'
+    | 'threads'
+    | 'precision'
+    | 'gpu'
+    | 'remote'
+    | 'compileLimits'
+  > {
+  /**
+   * The model in the folder, such as `onnx/model_fp16.onnx`. Default: the first that is there of `model.weft`, `onnx/model.onnx`,
+   * `model.onnx`, and in `onnx` of `model_fp16`, `model_quantized` and `model_q4f16`.
+   */
+  readonly file?: string | undefined;
+  /** The content of `config.json`, in its place. */
+  readonly config?: Readonly<Record<string, unknown>> | undefined;
+  /** The content of `preprocessor_config.json`, in its place. */
+  readonly preprocessor?: Readonly<Record<string, unknown>> | undefined;
+  /** Keeps the small files in the private files of the browser, where there are such. Default true. */
+  readonly cache?: boolean | undefined;
+  /** Aborts the load, which then rejects with its reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Hears how far the load is. */
+  readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
+}
+
+/** How one call of a task is done. */
+export interface CallOptions {
+  /** Aborts the call, which then rejects with its reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Kinds of what `Session.load` does not check itself. */
+export const TASK_OPTIONS = {
+  file: TEXT,
+  config: OBJECT,
+  preprocessor: OBJECT,
+  cache: BOOLEAN,
+} as const;
