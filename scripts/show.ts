@@ -14,6 +14,7 @@ const SHOWS: Readonly<
   train: () => import('./show/train.ts'),
   text: () => import('./show/text.ts'),
   float16: () => import('./show/float16.ts'),
+  compare: () => import('./show/compare.ts'),
 };
 
 /** `npm run show -- NAME [WORD …]`. */

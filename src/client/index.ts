@@ -70,6 +70,7 @@ export type { SnapshotFiles, SnapshotStore } from '../snapshots/store-types.ts';
 export type { SessionSource } from './source.ts';
 export { type NestedArray, Tensor } from './tensor.ts';
 export type { TuneOptions, TuneProgress, TuningReport } from './tune-session.ts';
+export type { CompareOptions, SessionComparison } from './compare-session.ts';
 export type { OverflowOptions, OverflowReport, VerifyOptions } from './verify-session.ts';
 export type {
   SessionFunctions,

@@ -45,6 +45,7 @@ import {
   RUN_OPTIONS,
   type RunOptions,
 } from './session-options.ts';
+import type { CompareOptions, SessionComparison } from './compare-session.ts';
 import { type SessionSource, toWireSource } from './source.ts';
 import { Tensor } from './tensor.ts';
 import type { TuneOptions, TuningReport } from './tune-session.ts';
@@ -314,6 +315,17 @@ export class Session {
   }
 
   /**
+   * Runs a function once on this device and on another one beside it, the same instructions with the same weights, and names the
+   * first value that departs from what the other one has by more than `tolerance`: the kernel, its nodes, the numbers. It finds
+   * what a device, a driver or a kernel does wrong, where {@link verify} finds what float16 does. No other run uses the device
+   * meanwhile. Rejects as `verify` does.
+   */
+  async compare(inputs: Inputs, options: CompareOptions = {}): Promise<SessionComparison> {
+    const { compareSession } = await import('./compare-session.ts');
+    return compareSession(this.#asking(options), inputs, options);
+  }
+
+  /**
    * Runs a function on samples in float32 on the host, with the same weights, and names the values that it stores as
    * float16 and that are near the limit of float16 or beyond. Rejects as `verify` does.
    */
@@ -424,7 +436,7 @@ export class Session {
   }
 
   /** Asks the worker something about a run on inputs. */
-  #asking({ function: name = 'main', signal }: VerifyOptions): AskAboutRun {
+  #asking({ function: name = 'main', signal }: Omit<VerifyOptions, 'tolerance'>): AskAboutRun {
     return (inputs, question) =>
       this.#request(
         inputs,

@@ -5,7 +5,12 @@ import { checkOptions, type OptionKinds, POSITIVE, SIGNAL, TEXT } from './check-
 
 /** A question about a run of a function on inputs. */
 export type RunQuestion =
-  | { readonly kind: 'verify'; readonly tolerance: number }
+  | {
+      readonly kind: 'verify';
+      readonly tolerance: number;
+      /** A device to compare with; undefined: the same in float32. */
+      readonly against?: 'host' | 'wasm' | undefined;
+    }
   | { readonly kind: 'ranges'; readonly isLast: boolean };
 
 /** Asks the worker of a session. */

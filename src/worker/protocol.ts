@@ -472,8 +472,13 @@ export type ControlRequest = { readonly args: readonly WireValue[] } & (
   | { readonly kind: 'tune'; readonly index: number; readonly idle?: boolean | undefined }
   /** Runs a function with `args` in float32, and remembers how large what is stored as float16 is, up to the last run. */
   | { readonly kind: 'ranges'; readonly functionName: string; readonly isLast: boolean }
-  /** Runs a function with `args`, beside the same in float32. */
-  | { readonly kind: 'verify'; readonly functionName: string; readonly tolerance: number }
+  /** Runs a function with `args`, beside the same in float32 on the host, or as it is on another device. */
+  | {
+      readonly kind: 'verify';
+      readonly functionName: string;
+      readonly tolerance: number;
+      readonly against?: 'host' | 'wasm' | undefined;
+    }
 );
 
 export interface ControlReply {

@@ -1,5 +1,6 @@
 import { UnsupportedError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
+import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { compareRuns, type RunComparison } from '../runtime/compare/compare-runs.ts';
 import { readConstants } from '../runtime/compare/read-constants.ts';
@@ -16,12 +17,12 @@ import type { HostedSession } from './hosted-session.ts';
 import type { ControlRequest } from './protocol.ts';
 
 /**
- * Runs a function of a session as it is, beside the same instructions in float32 on the host, and compares what each
- * kernel gives. Nothing else uses the device meanwhile, which holds the weights twice.
+ * Runs a function of a session as it is, beside the same instructions in float32 on the host or as they are on another device, and
+ * compares what each kernel gives. Nothing else uses the device meanwhile, which holds the weights twice.
  */
 export async function verifySession(
   { machine, device }: HostedSession,
-  { functionName, tolerance }: Extract<ControlRequest, { kind: 'verify' }>,
+  { functionName, tolerance, against }: Extract<ControlRequest, { kind: 'verify' }>,
   { args, signal }: { readonly args: readonly Value[]; readonly signal: AbortSignal },
 ): Promise<RunComparison> {
   const given = await readArguments(machine, args);
@@ -37,15 +38,28 @@ export async function verifySession(
           options: { devices },
           args: given,
         },
-        expected: {
-          program: widenProgram(executable, constants),
-          options: { devices: [createHostDevice()], widened: widenedDTypes(executable) },
-          args: given.map(widened),
-        },
+        expected:
+          against === undefined
+            ? {
+                program: widenProgram(executable, constants),
+                options: { devices: [createHostDevice()], widened: widenedDTypes(executable) },
+                args: given.map(widened),
+              }
+            : {
+                program: programInMemory(executable, constants),
+                options: { devices: [await openBeside(against), createHostDevice()] },
+                args: given,
+              },
       },
       { tolerance, signal },
     );
   }, signal);
+}
+
+/** A device for a comparison alone. */
+async function openBeside(kind: 'host' | 'wasm'): Promise<Device> {
+  if (kind === 'host') return createHostDevice();
+  return (await import('./open-wasm.ts')).openWasm({ threads: 1 });
 }
 
 /** Measurements that wait for further runs. */

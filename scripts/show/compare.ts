@@ -1,0 +1,50 @@
+import { Session, Tensor } from '../../src/client/index.ts';
+import { elementCount } from '../../src/core/element-count.ts';
+import { brokenGpu } from '../../src/testing/broken-gpu.ts';
+import { nodeGpu } from '../../src/testing/node-gpu.ts';
+import { CLASSES, INPUT_SHAPE, MODEL } from './compare/classes-model.ts';
+import { Checks } from './text/checks.ts';
+
+const x = new Tensor(
+  'float32',
+  Float32Array.from({ length: elementCount(INPUT_SHAPE) }, (_, i) => Math.sin(i)),
+  INPUT_SHAPE,
+);
+
+/**
+ * `npm run show -- compare`: one kernel of each class is made wrong, by a twentieth in every seventh element, and
+ * `Session.compare` names its node. Resolves to 0 only when all of it holds.
+ */
+export async function main(): Promise<number> {
+  const checks = new Checks();
+  checks.section('As it is: expected is that nothing departs from the host, nor from wasm');
+  const sound = await Session.load(MODEL, {
+    worker: false,
+    device: 'webgpu',
+    gpu: await nodeGpu(),
+  });
+  for (const against of ['host', 'wasm'] as const) {
+    const { departure, calls, largestError } = await sound.compare({ x }, { against });
+    const error = largestError.toExponential(1);
+    checks.check(
+      departure === undefined,
+      `against ${against}: ${calls} calls, largest error ${error}`,
+    );
+  }
+  await sound.dispose();
+  checks.section(`One kernel of each of ${CLASSES.length} classes wrong: expected is its node`);
+  for (const { title, label, node } of CLASSES) {
+    const { gpu, broken } = brokenGpu(await nodeGpu(), (name) => name.startsWith(label));
+    const session = await Session.load(MODEL, { worker: false, device: 'webgpu', gpu });
+    const { departure } = await session.compare({ x });
+    const sources = departure?.sources ?? [];
+    const isNamed = broken.size > 0 && departure?.nans === 0 && sources.join() === `node "${node}"`;
+    const got =
+      departure === undefined
+        ? 'nothing departs'
+        : `${sources.join(', ')}, ${departure.got} for ${departure.expected}`;
+    checks.check(isNamed, `${title}, wrong in ${[...broken].join(', ') || 'no shader'}: ${got}`);
+    await session.dispose();
+  }
+  return checks.end();
+}

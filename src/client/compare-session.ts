@@ -1,0 +1,110 @@
+import { elementCount } from '../core/element-count.ts';
+import { internalError } from '../core/errors.ts';
+import type { RunComparison } from '../worker/protocol.ts';
+import {
+  BOOLEAN,
+  checkOptions,
+  oneOf,
+  type OptionKinds,
+  POSITIVE,
+  SIGNAL,
+  TEXT,
+} from './check-options.ts';
+import type { Inputs } from './input-value.ts';
+import { Tensor } from './tensor.ts';
+import type { AskAboutRun, VerifyOptions } from './verify-session.ts';
+
+/** What is compared with what, and what counts as different. */
+export interface CompareOptions extends Omit<VerifyOptions, 'tolerance'> {
+  /** The device that is right: the reference kernels of the host, the default, or WebAssembly, which is faster. */
+  readonly against?: 'host' | 'wasm' | undefined;
+  /**
+   * The largest error that does not count, relative to the largest element of each value. Default 0.001, and for programs of
+   * float16 0.05 is a good one: devices round between other operators.
+   */
+  readonly tolerance?: number | undefined;
+  /**
+   * Also looks for a smaller input that does it: halves of each tensor of floats become zero as long as the same kernel
+   * departs, which takes up to two runs for each halving. Default false.
+   */
+  readonly reduce?: boolean | undefined;
+}
+
+/** What a comparison of two devices has found. */
+export interface SessionComparison extends RunComparison {
+  /** With `reduce`, where a value departs: inputs with few elements that are not zero, with which it still does. */
+  readonly reduced?: Inputs;
+}
+
+const COMPARE_OPTIONS: OptionKinds<CompareOptions> = {
+  function: TEXT,
+  against: oneOf('host', 'wasm'),
+  tolerance: POSITIVE,
+  reduce: BOOLEAN,
+  signal: SIGNAL,
+};
+
+const DEFAULT_TOLERANCE = 0.001;
+
+/** See `Session.compare`. */
+export async function compareSession(
+  ask: AskAboutRun,
+  inputs: Inputs,
+  options: CompareOptions,
+): Promise<SessionComparison> {
+  checkOptions('compare', options, COMPARE_OPTIONS);
+  const { against = 'host', tolerance = DEFAULT_TOLERANCE, reduce = false } = options;
+  const compare = async (tried: Inputs): Promise<RunComparison> => {
+    const { verification } = await ask(tried, { kind: 'verify', tolerance, against });
+    if (verification === undefined) throw internalError('a reply without what was found');
+    return verification;
+  };
+  const found = await compare(inputs);
+  const { departure } = found;
+  if (!reduce || departure === undefined) return found;
+  const departs = async (tried: Inputs): Promise<boolean> =>
+    (await compare(tried)).departure?.call === departure.call;
+  return { ...found, reduced: await reduceInputs(inputs, departs) };
+}
+
+/** Halves of the tensors are made zero, one input after the other, as long as something departs. */
+async function reduceInputs(
+  inputs: Inputs,
+  departs: (tried: Inputs) => Promise<boolean>,
+): Promise<Inputs> {
+  let reduced = inputs;
+  for (const [name, value] of Object.entries(inputs)) {
+    if (!(value instanceof Tensor) || !value.dtype.startsWith('float')) continue;
+    let [begin, end] = [0, elementCount(value.shape)];
+    while (end - begin > 1) {
+      const middle = Math.floor((begin + end) / 2);
+      const halves = [
+        [begin, middle],
+        [middle, end],
+      ] as const;
+      const kept = await firstOf(halves, ([from, to]) =>
+        departs({ ...reduced, [name]: zeroOutside(value, from, to) }),
+      );
+      if (kept === undefined) break;
+      [begin, end] = kept;
+    }
+    reduced = { ...reduced, [name]: zeroOutside(value, begin, end) };
+  }
+  return reduced;
+}
+
+async function firstOf<T>(
+  candidates: readonly T[],
+  holds: (candidate: T) => Promise<boolean>,
+): Promise<T | undefined> {
+  for (const candidate of candidates) if (await holds(candidate)) return candidate;
+  return undefined;
+}
+
+/** A tensor whose elements are zero but for those from `begin` to before `end`. */
+function zeroOutside({ dtype, data, shape }: Tensor, begin: number, end: number): Tensor {
+  const elements = data.slice();
+  elements.fill(0 as never, 0, begin);
+  elements.fill(0 as never, end);
+  return new Tensor(dtype, elements, shape);
+}
