@@ -56,3 +56,16 @@ test('wrong usage', async () => {
   expect(without.err).toContain("required option '--verify' not specified");
   expect((await check('--tolerance', '-1')).status).toBe(2);
 });
+
+test('another device is compared with', async () => {
+  const compare = (...args: string[]) =>
+    testCommand(folder, ['compare', at('large.ir'), '--device', 'wasm', ...args]);
+  for (const against of ['host', 'wasm']) {
+    const { out, status } = await compare('--against', against, '-i', `x=${at('small.json')}`);
+    expect(out).toMatch(
+      new RegExp(`^\\d+ calls of kernels on .* agree with ${against}; the largest error is 0`),
+    );
+    expect(status).toBe(0);
+  }
+  expect((await compare('--against', 'webgpu')).status).toBe(2);
+});

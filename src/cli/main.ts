@@ -1,7 +1,12 @@
 import { Command, CommanderError, Option } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
 import { UsageError, WeftError } from '../core/errors.ts';
-import { checkCommand, type CheckFlags } from './check-command.ts';
+import {
+  checkCommand,
+  type CheckFlags,
+  compareCommand,
+  type CompareFlags,
+} from './check-command.ts';
 import { type CompileFlags, compileCommand } from './compile-command.ts';
 import { type ExportFlags, exportCommand } from './export-command.ts';
 import { type GradFlags, gradCommand } from './grad-command.ts';
@@ -326,35 +331,57 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .addHelpText('after', RUN_HELP)
     .action((path: string, flags: RunFlags) => run(runCommand(path, flags, terminal)));
 
-  program
+  /** Of commands that run `main` beside something else. */
+  const runsBeside = (command: Command, tolerance: string): Command =>
+    command
+      .argument('<file>', 'a .weft, .onnx or .ir file')
+      .option(
+        '-i, --input <NAME=FILE>',
+        'a .pb, .npy or .json file (a number for an int or float input); repeatable; others are random',
+        collectPairs,
+      )
+      .addOption(
+        new Option(
+          '--tolerance <SHARE>',
+          `of the range of a value; default: ${tolerance}`,
+        ).argParser(positiveNumber),
+      )
+      .addOption(new Option('--seed <N>', 'of random inputs').argParser(parseCount).default(1))
+      .option('--json', 'print what was found as JSON')
+      .addOption(
+        new Option('--device <device>', 'the device to run on')
+          .choices(['auto', 'host', 'wasm', 'webgpu'])
+          .default('auto'),
+      )
+      .addOption(threadsOption())
+      .addOption(dims)
+      .addOption(limit);
+
+  const checks = program
     .command('check')
     .summary('check the numbers of a program')
     .description(
       'Runs the function main of a .weft, .onnx or .ir file beside the same instructions in float32, and names the first value that departs.',
     )
-    .argument('<file>', 'a .weft, .onnx or .ir file')
-    .requiredOption('--verify', 'compare with float32')
-    .option(
-      '-i, --input <NAME=FILE>',
-      'a .pb, .npy or .json file (a number for an int or float input); repeatable; others are random',
-      collectPairs,
+    .requiredOption('--verify', 'compare with float32');
+  runsBeside(checks, '0.05').action((path: string, flags: CheckFlags) =>
+    run(checkCommand(path, flags, terminal)),
+  );
+
+  const compares = program
+    .command('compare')
+    .summary('compare a device with another one')
+    .description(
+      'Runs the function main of a .weft, .onnx or .ir file beside the same instructions on another device, and names the first value that departs.',
     )
     .addOption(
-      new Option('--tolerance <SHARE>', 'of the range of a value; default: 0.05').argParser(
-        positiveNumber,
-      ),
-    )
-    .addOption(new Option('--seed <N>', 'of random inputs').argParser(parseCount).default(1))
-    .option('--json', 'print what was found as JSON')
-    .addOption(
-      new Option('--device <device>', 'the device to run on')
-        .choices(['auto', 'host', 'wasm', 'webgpu'])
-        .default('auto'),
-    )
-    .addOption(threadsOption())
-    .addOption(dims)
-    .addOption(limit)
-    .action((path: string, flags: CheckFlags) => run(checkCommand(path, flags, terminal)));
+      new Option('--against <device>', 'the device that is right')
+        .choices(['host', 'wasm'])
+        .default('host'),
+    );
+  runsBeside(compares, '0.001').action((path: string, flags: CompareFlags) =>
+    run(compareCommand(path, flags, terminal)),
+  );
 
   for (const command of program.commands) command.copyInheritedSettings(program);
   addRpcCommands(program, terminal, run);
