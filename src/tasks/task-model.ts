@@ -52,7 +52,9 @@ export async function loadTaskModel(source: TaskSource, options: TaskOptions): P
     config ?? json('config.json'),
     preprocessor ?? json('preprocessor_config.json'),
   ]);
-  const session = await Session.load(program, place);
+  // What is no address is here already.
+  const isAddress = typeof program === 'string' || program instanceof URL;
+  const session = await Session.load(program, { ...place, cache: cache && isAddress });
   return { session, config: model ?? {}, preprocessor: pictures, read };
 }
 
