@@ -25,7 +25,7 @@ export interface TaskOptions
   readonly config?: Readonly<Record<string, unknown>> | undefined;
   /** The content of `preprocessor_config.json`, in its place. */
   readonly preprocessor?: Readonly<Record<string, unknown>> | undefined;
-  /** Keeps the files in the private files of the browser, where there are such; see {@link modelCache}. Default true. */
+  /** Keeps the files in the private files of the browser, where there are such. Default true. */
   readonly cache?: boolean | undefined;
   /** Aborts the load, which then rejects with its reason. */
   readonly signal?: AbortSignal | undefined;
