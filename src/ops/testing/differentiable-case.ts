@@ -1,5 +1,6 @@
 import { caseTensors } from '../../conformance/case-tensors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
+import { smallFloatToNumber } from '../../core/small-floats.ts';
 import { elementCount } from '../../core/shape.ts';
 import type { OpDefinition } from '../define-op.ts';
 import { floatElements } from '../elements.ts';
@@ -47,11 +48,12 @@ function doubleCase(op: OpDefinition, opCase: OpCase, random: () => number): OpC
     return input === undefined || !isFloat(input.dtype) || spec?.dtypes.includes('float64');
   });
   const inputs: (OpCaseInput | undefined)[] = [];
-  for (const input of opCase.inputs) {
-    if (input === undefined || !isFloat(input.dtype)) {
-      inputs.push(input);
+  for (const given of opCase.inputs) {
+    if (given === undefined || !isFloat(given.dtype)) {
+      inputs.push(given);
       continue;
     }
+    const input = given.dtype === 'bfloat16' ? inNumbers(given) : given;
     const { values } = input;
     if (values?.some((value) => !Number.isFinite(value) || Math.abs(value) > 1e6)) return undefined;
     inputs.push({
@@ -64,6 +66,16 @@ function doubleCase(op: OpDefinition, opCase: OpCase, random: () => number): OpC
     });
   }
   return { ...opCase, inputs };
+}
+
+/** What cases of bfloat16 state as bits, in numbers. */
+function inNumbers({ values, range, ...input }: OpCaseInput): OpCaseInput {
+  const number = (bits: number): number => smallFloatToNumber(input.dtype, bits);
+  return {
+    ...input,
+    ...(values && { values: values.map(number) }),
+    ...(range && { range: [number(range[0]), number(range[1])] }),
+  };
 }
 
 /** Numbers in [-1, 1) that single precision has, in place of floats; all else as it is. */
