@@ -244,7 +244,7 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .addOption(
       new Option(
         '--cosine <N>',
-        'the least cosine of outputs, for which layers stay float; default: 0.999, with 4 bits 0.98',
+        'the least cosine of outputs, for which layers stay float; default: docs/quantize.md',
       ).argParser(parseCosine),
     )
     .addOption(new Option('--samples <N>', 'random inputs').argParser(parseCount).default(8))

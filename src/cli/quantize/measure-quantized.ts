@@ -31,7 +31,8 @@ export interface Measured {
   readonly failure: string | undefined;
 }
 
-const WANTED_COSINE = { 4: 0.98, 8: 0.999 } as const;
+/** Random inputs are unlike those that a model is for, which may move further. */
+const WANTED_COSINE = { random: { 4: 0.98, 8: 0.9998 }, samples: { 4: 0.98, 8: 0.999 } } as const;
 
 /** Quantises a model and compares it with itself; layers stay float until the outputs are near enough. */
 export async function measureQuantized(
@@ -39,7 +40,9 @@ export async function measureQuantized(
   flags: QuantizeFlags,
   onProgress: (text: string) => void,
 ): Promise<Measured> {
-  const { bits = 8, keep = [], cosine: wanted = WANTED_COSINE[bits] } = flags;
+  const { bits = 8, keep = [], calibrate } = flags;
+  const kind = calibrate === undefined ? 'random' : 'samples';
+  const wanted = flags.cosine ?? WANTED_COSINE[kind][bits];
   const quantized = model.quantize(keep);
   const nothing = { quantized, values: new Map<string, never>(), keptFor: [], wanted };
   if (!flags.run || quantized.wasQuantized.length > 0) {

@@ -1,5 +1,4 @@
-import type { Shape } from '../../core/shape.ts';
-import { elementCount } from '../../core/shape.ts';
+import { elementCount, type Shape } from '../../core/shape.ts';
 
 /** A tensor of int8 whose zero is 0, with a scale for each index of an axis. */
 export interface ChannelCodes {
@@ -7,31 +6,106 @@ export interface ChannelCodes {
   readonly scales: Float32Array<ArrayBuffer>;
 }
 
-/** Codes from -127 to 127: the element of a channel that is farthest from 0 is 127 scales from it. */
+export interface ChannelFormat {
+  readonly shape: Shape;
+  /** The axis whose indices have a scale each. */
+  readonly axis: number;
+  /** Whether errors are to cancel out: for convolutions, where the inputs of a kernel are alike. */
+  readonly cancels: boolean;
+  /** A scale as it is stored. */
+  readonly roundScale: (scale: number) => number;
+}
+
+const LARGEST = 127;
+
+/**
+ * Codes from -127 to 127: the element of a channel that is farthest from 0 is 127 scales from it. Where errors are to
+ * cancel out, they do in each kernel of a channel (what follows the first two axes) and then in the channel, within half
+ * a step: sums of errors are what inputs that are alike see. This is the flipping of SQuant (Guo et al., ICLR 2022), which
+ * needs no data.
+ */
 export function codeChannels(
   values: ArrayLike<number>,
-  {
-    shape,
-    axis,
-    roundScale,
-  }: { shape: Shape; axis: number; roundScale: (scale: number) => number },
+  { shape, axis, cancels, roundScale }: ChannelFormat,
 ): ChannelCodes {
   const count = shape[axis] ?? 1;
   const inner = elementCount(shape.slice(axis + 1));
-  const farthest = new Float32Array(count);
-  const channelOf = (i: number): number => Math.floor(i / inner) % count;
-  for (let i = 0; i < values.length; i++) {
-    const size = Math.abs(values[i] ?? 0);
-    if (size > (farthest[channelOf(i)] ?? 0)) farthest[channelOf(i)] = size;
-  }
-  // Where all elements are zero any scale does; 0 is none that ONNX allows.
-  const scales = farthest.map((size) => roundScale(size / 127) || 1);
+  const outer = elementCount(shape.slice(0, axis));
+  const kernel = elementCount(shape.slice(Math.max(2, axis + 1)));
   const codes = new Int8Array(values.length);
-  for (let i = 0; i < codes.length; i++) {
-    const code = Math.round((values[i] ?? 0) / (scales[channelOf(i)] ?? 1));
-    codes[i] = Math.max(-127, Math.min(127, code));
+  const scales = new Float32Array(count);
+  for (let channel = 0; channel < count; channel++) {
+    const places = new Uint32Array(outer * inner);
+    for (let i = 0; i < places.length; i++) {
+      places[i] = (Math.floor(i / inner) * count + channel) * inner + (i % inner);
+    }
+    scales[channel] = codeChannel(values, codes, { places, kernel, cancels, roundScale });
   }
   return { codes, scales };
+}
+
+interface Channel {
+  /** Where the elements of the channel lie. */
+  readonly places: Uint32Array;
+  /** Elements that see inputs which are alike, of which a channel has several in a row. */
+  readonly kernel: number;
+  readonly cancels: boolean;
+  readonly roundScale: (scale: number) => number;
+}
+
+/** Writes the codes of a channel. Its scale. */
+function codeChannel(
+  values: ArrayLike<number>,
+  codes: Int8Array,
+  { places, kernel, cancels, roundScale }: Channel,
+): number {
+  const farthest = places.reduce((most, at) => Math.max(most, Math.abs(values[at] ?? 0)), 0);
+  // Where all elements are zero any scale does; 0 is none that ONNX allows.
+  const scale = roundScale(farthest / LARGEST) || 1;
+  // How far each code is above what it stands for, in steps.
+  const errors = new Float64Array(places.length);
+  for (const [i, at] of places.entries()) {
+    const exact = (values[at] ?? 0) / scale;
+    const code = Math.max(-LARGEST, Math.min(LARGEST, Math.round(exact)));
+    codes[at] = code;
+    errors[i] = code - exact;
+  }
+  if (!cancels) return scale;
+  const flip = (begin: number, end: number): void => {
+    flipCodes(codes, { errors, places, begin, end });
+  };
+  if (kernel > 1) {
+    for (let begin = 0; begin < places.length; begin += kernel) flip(begin, begin + kernel);
+  }
+  flip(0, places.length);
+  return scale;
+}
+
+interface Part {
+  readonly errors: Float64Array;
+  readonly places: Uint32Array;
+  readonly begin: number;
+  readonly end: number;
+}
+
+/** Rounds the elements nearest to a half the other way, one step each, until the sum of errors is at most half a step. */
+function flipCodes(codes: Int8Array, { errors, places, begin, end }: Part): void {
+  let sum = 0;
+  for (let i = begin; i < end; i++) sum += errors[i] ?? 0;
+  const step = Math.sign(sum);
+  const wanted = Math.round(Math.abs(sum));
+  if (wanted === 0) return;
+  const nearest = Array.from({ length: end - begin }, (_, i) => begin + i)
+    // An element that was flipped before would be more than a step off.
+    .filter((i) => step * (errors[i] ?? 0) > 0 && Math.abs(errors[i] ?? 0) <= 0.5)
+    .toSorted((a, b) => step * ((errors[b] ?? 0) - (errors[a] ?? 0)));
+  for (const i of nearest.slice(0, wanted)) {
+    const at = places[i] ?? 0;
+    const code = (codes[at] ?? 0) - step;
+    if (Math.abs(code) > LARGEST) continue;
+    codes[at] = code;
+    errors[i] = (errors[i] ?? 0) - step;
+  }
 }
 
 /** The elements that codes stand for. */

@@ -116,7 +116,7 @@ test('channels of int8 along each axis', () => {
   const shape = [2, 3, 4];
   const values = normal(24, 3);
   for (const axis of [0, 1, 2]) {
-    const coded = codeChannels(values, { shape, axis, ...exact });
+    const coded = codeChannels(values, { shape, axis, cancels: false, ...exact });
     expect(coded.scales.length).toBe(shape[axis]);
     const decoded = decodeChannels(coded, { shape, axis });
     for (const [i, value] of values.entries()) {
@@ -127,6 +127,32 @@ test('channels of int8 along each axis', () => {
     }
     expect(Math.max(...coded.codes.map(Math.abs))).toBe(127);
   }
-  const zeros = codeChannels(new Float32Array(4), { shape: [2, 2], axis: 0, ...exact });
+  const zeros = codeChannels(new Float32Array(4), {
+    shape: [2, 2],
+    axis: 0,
+    cancels: true,
+    ...exact,
+  });
   expect([...zeros.scales]).toEqual([1, 1]);
+});
+
+test('errors of int8 cancel out in each channel, and nearly so in each kernel', () => {
+  const shape = [5, 6, 3, 3];
+  const values = normal(270, 11).map((value) => value + 0.3);
+  const coded = codeChannels(values, { shape, axis: 0, cancels: true, ...exact });
+  const errors = Array.from(
+    coded.codes,
+    (code, i) => code - (values[i] ?? 0) / (coded.scales[Math.floor(i / 54)] ?? 1),
+  );
+  const sums = (length: number): number[] =>
+    Array.from({ length: 270 / length }, (_, part) =>
+      Math.abs(errors.slice(part * length, (part + 1) * length).reduce((a, b) => a + b, 0)),
+    );
+  expect(Math.max(...sums(54))).toBeLessThanOrEqual(0.5001);
+  expect(Math.max(...sums(9))).toBeLessThanOrEqual(1.5001);
+  // Rounding to the nearest would leave more than that.
+  const nearest = errors.map((error) => error - Math.round(error));
+  const plain = (begin: number): number =>
+    Math.abs(nearest.slice(begin, begin + 54).reduce((a, b) => a + b, 0));
+  expect(Math.max(...[0, 54, 108, 162, 216].map(plain))).toBeGreaterThan(1);
 });

@@ -174,7 +174,12 @@ export class WeightCoder {
     if (elementCount(shape) + count * size >= values.length * size) {
       return 'its codes would take no less than its weights';
     }
-    const coded = codeChannels(values, { shape, axis, roundScale: roundTo(dtype) });
+    const coded = codeChannels(values, {
+      shape,
+      axis,
+      cancels: node.opType?.startsWith('Conv') ?? false,
+      roundScale: roundTo(dtype),
+    });
     const { scope } = found;
     const base = baseName(found.tensor, node);
     const inputs = [
