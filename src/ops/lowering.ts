@@ -26,6 +26,7 @@ export type Lowering = (call: LoweringCall) => readonly KernelSpec[];
  *
  * - for `reads: [{ hook: 'a', width: 1 }]`: `fn load_a(i: u32) -> f32`, i counts elements;
  * - with `width: 4`: `fn load_a4(i: u32) -> vec4<f32>`, i counts groups of four elements;
+ * - with `width: 4, asWord: true`: `fn load_a4(i: u32) -> u32`, for uint8 only;
  * - for `writes: [{ hook: '', width: 1 }]`: `fn store(i: u32, value: f32)`, or `store4` for
  *   width 4; a hook named `sum` gives `store_sum` or `store_sum4`.
  *
@@ -75,6 +76,8 @@ export interface KernelRead {
   readonly from: KernelOperand;
   /** How many elements it loads. */
   readonly width: 1 | 4;
+  /** Whether it gives four elements of uint8 as the word that they share, from its low bits up. */
+  readonly asWord?: boolean;
 }
 
 /** A function that stores elements. */

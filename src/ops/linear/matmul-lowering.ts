@@ -69,15 +69,23 @@ export function matmulKernels(
   }));
 }
 
-/** The kernels for a product whose operands are inputs 0 and 1, never exchanged, in one piece. */
+/**
+ * The kernels for a product whose operands are inputs 0 and 1, never exchanged, in one piece. Tiles in registers take the decoding.
+ */
 export function wholeMatmulKernels(
   problem: MatmulProblem,
   caps: PlannerCaps,
+  decoding?: Decoding,
 ): readonly KernelSpec[] {
   const variant = chooseMatmulVariant(problem, caps);
+  const whole = { parts: 1, part: problem.k };
   return variantKernels(
     problem,
-    variant.kernel === 'vector' ? variant : { ...variant, parts: 1, part: problem.k },
+    variant.kernel === 'vector'
+      ? variant
+      : variant.kernel === 'tile'
+        ? { ...variant, ...whole, ...(decoding && { decoding }) }
+        : { ...variant, ...whole },
     caps,
   );
 }
@@ -254,14 +262,15 @@ const PARTS_SCRATCH = 3;
 /** The common part of all kernels of products. */
 function problemKernel(
   problem: MatmulProblem,
-  { a, b }: Pick<MatmulVariant, 'a' | 'b'>,
+  variant: Pick<RegisterVariant, 'a' | 'b' | 'decoding'>,
   source: string,
 ): Pick<KernelSpec, 'source' | 'params' | 'reads' | 'writes'> {
+  const { a, b } = variant;
   const isWhole = problem.n % 4 === 0;
   const store = matmulStore + (isWhole ? storeQuadVector : storeQuadScalar);
   return {
     source: batchStarts(problem.batch.length) + source + store,
-    params: problemParams(problem),
+    params: problemParams(problem, variant),
     reads: [
       readInput('a', 0, a === 'single' ? 1 : 4),
       readInput('b', 1, b === 'single' ? 1 : 4),
@@ -275,7 +284,10 @@ function epilogueConstants({ c, alpha }: MatmulProblem): KernelSpec['constants']
   return { HAS_C: c !== undefined, HAS_ALPHA: alpha !== 1 };
 }
 
-function problemParams(problem: MatmulProblem): KernelSpec['params'] {
+function problemParams(
+  problem: MatmulProblem,
+  forms: Pick<RegisterVariant, 'a' | 'b' | 'decoding'>,
+): KernelSpec['params'] {
   const { a, b, c } = problem;
   return {
     m: u32(problem.m),
@@ -283,9 +295,9 @@ function problemParams(problem: MatmulProblem): KernelSpec['params'] {
     k: u32(problem.k),
     ...batchParams(problem),
     a_row: u32(a.row),
-    a_k: u32(a.column),
-    b_k: u32(b.row),
-    b_column: u32(b.column),
+    a_k: u32(forms.a === 'across' ? a.column / 4 : a.column),
+    b_k: u32(forms.b === 'across' ? b.row / 4 : b.row),
+    b_column: u32(forms.decoding?.column ?? b.column),
     c_row: u32(c?.row ?? 0),
     c_column: u32(c?.column ?? 0),
     c_batch: u32(c?.batch ?? 0),

@@ -146,7 +146,7 @@ describe('the kernel of a product', () => {
 });
 
 describe('a matrix that is decoded 32 elements at a time', () => {
-  const decoding = { step: 32, addProducts: () => '' };
+  const decoding = { step: 32, column: 1, addProducts: () => '' };
   test.each([
     [[1, 64, 256], 'software', { kernel: 'tile', rows: 1, vectors: 1, quads: false }],
     [[1, 512, 256], 'software', { kernel: 'tile', rows: 1, vectors: 2, quads: false }],

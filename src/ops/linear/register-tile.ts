@@ -36,8 +36,10 @@ export interface MatmulTileOptions {
 export interface Decoding {
   /** Elements along k that are decoded at a time: a power of two, at least 4. */
   readonly step: number;
-  /** Statements of `add_products` for so many rows and vectors of four columns. */
-  readonly addProducts: (rows: number, vectors: number) => string;
+  /** Between the `columns` of `add_products`, in whatever it counts them. */
+  readonly column: number;
+  /** Statements of `add_products` for a tile. */
+  readonly addProducts: (tile: MatmulTileOptions) => string;
 }
 
 /** Where the matrix of a hook begins, and how it is stepped through. */
@@ -46,7 +48,10 @@ export interface BlockLoads {
   readonly name: string;
   readonly hook: 'a' | 'b';
   readonly form: LoadForm;
-  /** Where a column of B, or a row of A, begins; the first of four for `across`. */
+  /**
+   * Where a column of B, or a row of A, begins; the first of four for `across`. In groups of four elements but for `single`, as is
+   * the stride along k for `across`: SwiftShader divides in 17 ns, and for each step.
+   */
   readonly start: (i: number) => string;
   /** The expression of four values in order of k. */
   readonly step: (j: number) => string;
@@ -59,8 +64,7 @@ export function blockLoads({ name, hook, form, start, step }: BlockLoads): {
 } {
   const stride = `params.${hook}_k`;
   const vector = (j: number) => {
-    // Both are whole groups, and a loop keeps the quotients.
-    if (form === 'across') return `load_${hook}4(${start(0)} / 4u + ${step(j)} * (${stride} / 4u))`;
+    if (form === 'across') return `load_${hook}4(${start(0)} + ${step(j)} * ${stride})`;
     const element = (q: number) =>
       form === 'depth'
         ? `${name}_${q}[${j}]`
@@ -68,12 +72,14 @@ export function blockLoads({ name, hook, form, start, step }: BlockLoads): {
     return `Element4(${unroll(4, element, ', ')})`;
   };
   const load = (q: number) =>
-    `  let ${name}_${q} = load_${hook}4(${start(q)} / 4u + ${step(0)} / 4u);\n`;
+    `  let ${name}_${q} = load_${hook}4(${start(q)} + ${step(0)} / 4u);\n`;
   return {
     lines: form === 'depth' ? unroll(4, load, '') : '',
     vectors: [0, 1, 2, 3].map(vector),
   };
 }
+
+const inGroups = (form: LoadForm): string => (form === 'single' ? '' : ' / 4u');
 
 /** WGSL of `Tile`, `row_starts`, `column_starts`, `add_products`, `add_product` and `store_tile`. */
 export function matmulTileSource(options: MatmulTileOptions): string {
@@ -90,16 +96,16 @@ alias RowStarts = array<u32, ${starts}>;
 alias ColumnStarts = array<u32, ${columns}>;
 fn row_starts(row: u32, start: u32) -> RowStarts {
   return RowStarts(
-${unroll(starts, (i) => `    start + min(row + ${i}u, params.m - ${a === 'across' ? 4 : 1}u) * params.a_row,`)}
+${unroll(starts, (i) => `    (start + min(row + ${i}u, params.m - ${a === 'across' ? 4 : 1}u) * params.a_row)${inGroups(a)},`)}
   );
 }
 fn column_starts(column: u32, start: u32) -> ColumnStarts {
   return ColumnStarts(
-${unroll(columns, (i) => `    start + ${column(i)} * params.b_column,`)}
+${unroll(columns, (i) => `    (start + ${column(i)} * params.b_column)${decoding ? '' : inGroups(b)},`)}
   );
 }
 ${quads ? QUADS_RETURN : ''}fn add_products(tile: ptr<function, Tile>, starts: RowStarts, columns: ColumnStarts, k: u32) {
-${decoding?.addProducts(rows, vectors) ?? addFourProducts(options)}
+${decoding?.addProducts(options) ?? addFourProducts(options)}
 }
 ${tail ? addProduct(options, lanes) : NO_TAIL}fn store_tile(tile: ptr<function, Tile>, row: u32, column: u32, lane: u32, batch: u32) {
   // A copy, since what is indexed by variables does not stay in registers.
@@ -113,12 +119,19 @@ ${tail ? addProduct(options, lanes) : NO_TAIL}fn store_tile(tile: ptr<function, 
 }
 
 function addFourProducts(options: MatmulTileOptions): string {
-  const { rows, vectors, a, b, quads } = options;
-  const sum = quads ? sumByColumn : sumByStep;
-  return `${unroll(vectors, (v) => loadColumns(v, b, quads))}
-${loadRows(quads ? rows / 4 : rows, a)}
-${sumRows(options, (at, v, row) => `${at} = ${at}${sum(v, row)};`)}`;
+  const { vectors, b, quads } = options;
+  const columns = unroll(vectors, (v) => loadColumns(v, b, quads));
+  return addFourSteps(columns, options, { sum: quads ? sumByColumn : sumByStep });
 }
+
+/** Statements for a group of four steps, with columns `c{v}_0` to `c{v}_3` of vector v given by statements. */
+export const addFourSteps = (
+  columns: string,
+  options: MatmulTileOptions,
+  { sum = sumByColumn, group }: { readonly sum?: typeof sumByColumn; readonly group?: string } = {},
+): string => `${columns}
+${loadRows(options.quads ? options.rows / 4 : options.rows, options.a, group)}
+${sumRows(options, (at, v, row) => `${at} = ${at}${sum(v, row)};`)}`;
 
 const sumByStep = (v: number, row: string) =>
   unroll(4, (j) => ` + ${row}.${'xyzw'[j]} * b${v}_${j}`, '');
@@ -138,13 +151,13 @@ function addProduct(options: MatmulTileOptions, lanes: number): string {
   const { vectors, a, b, quads } = options;
   const column = (v: number) =>
     b === 'across'
-      ? `load_b4(columns[${v}] / 4u + k * (params.b_k / 4u))`
+      ? `load_b4(columns[${v}] + k * params.b_k)`
       : `Element4(${unroll(4, (q) => `load_b(columns[${v * 4 + q}] + k * params.b_k)`, ', ')})`;
   const row = (g: number) =>
     a === 'across' ? `rows[${g}]` : `load_a(starts[${g}] + k * params.a_k)`;
   return `${quads ? QUADS_RETURN : ''}fn add_product(tile: ptr<function, Tile>, starts: RowStarts, columns: ColumnStarts, k: u32) {
 ${unroll(vectors, (v) => `  let b${v} = ${column(v)};`)}
-${a === 'across' ? '  let rows = load_a4(starts[0] / 4u + k * (params.a_k / 4u));' : ''}
+${a === 'across' ? '  let rows = load_a4(starts[0] + k * params.a_k);' : ''}
 ${unroll(lanes, (g) => `  let a${g} = ${row(g)};`)}
 ${sumRows(options, (at, v, row) => `${at} += ${row} * b${v};`)}
 }
@@ -163,20 +176,16 @@ function loadColumns(v: number, form: LoadForm, byColumn: boolean): string {
 }
 
 /** Four columns of k of each row that a lane loads: `a0`, `a1`, … */
-function loadRows(count: number, form: LoadForm): string {
+function loadRows(count: number, form: LoadForm, group = 'k / 4u'): string {
   const element = (g: number, j: number) =>
     form === 'across' ? `d${j}[${g}]` : `load_a(starts[${g}] + (k + ${j}u) * params.a_k)`;
   const row = (g: number) =>
     form === 'depth'
-      ? `load_a4(starts[${g}] / 4u + k / 4u)`
+      ? `load_a4(starts[${g}] + ${group})`
       : `Element4(${unroll(4, (j) => element(g, j), ', ')})`;
   const loads =
     form === 'across'
-      ? unroll(
-          4,
-          (j) => `  let d${j} = load_a4(starts[0] / 4u + (k + ${j}u) * (params.a_k / 4u));\n`,
-          '',
-        )
+      ? unroll(4, (j) => `  let d${j} = load_a4(starts[0] + (k + ${j}u) * params.a_k);\n`, '')
       : '';
   return loads + unroll(count, (g) => `  let a${g} = ${row(g)};`);
 }

@@ -37,8 +37,8 @@ function blockFunction(side: 'left' | 'right', hook: 'a' | 'b', form: LoadForm):
   const [count, stride] = hook === 'a' ? ['m', 'a_row'] : ['n', 'b_column'];
   const start = (q: number) =>
     form === 'across'
-      ? `start + min(across, params.${count} - 4u) * params.${stride}`
-      : `start + min(across + ${q}u, params.${count} - 1u) * params.${stride}`;
+      ? `(start + min(across, params.${count} - 4u) * params.${stride}) / 4u`
+      : `(start + min(across + ${q}u, params.${count} - 1u) * params.${stride})${form === 'depth' ? ' / 4u' : ''}`;
   const { lines, vectors } = blockLoads({
     name: hook,
     hook,

@@ -1,6 +1,6 @@
 import type { PlannerCaps } from '../../core/launch-plan.ts';
 import { decodingMatmulKernels, wholeMatmulKernels } from '../linear/matmul-lowering.ts';
-import { type Decoding, unroll } from '../linear/register-tile.ts';
+import { addFourSteps, type Decoding, unroll } from '../linear/register-tile.ts';
 import { type KernelRead, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { type NbitsProblem, nbitsProblem } from './matmul-nbits-problem.ts';
 import { ABSENT } from './subtract-zero-points.ts';
@@ -24,15 +24,15 @@ function blockParams({ blocks, blockSize, zeroBytes }: NbitsProblem): KernelSpec
   };
 }
 
-/** WGSL for the code that stands for zero in a block. */
+/** WGSL for the code that stands for zero in a block of the column whose blocks begin at `first`. */
 function zeroPoint({ zeros, bits }: NbitsProblem): string {
   const each = 8 / bits;
   const values = {
     none: `${2 ** (bits - 1)}`,
-    floats: 'load_zero(column * params.blocks + block)',
-    packed: `Element((load_zero(column * params.zero_bytes + block / ${each}u) >> (block % ${each}u * ${bits}u)) & ${2 ** bits - 1}u)`,
+    floats: 'load_zero(first + block)',
+    packed: `Element((load_zero(first / params.blocks * params.zero_bytes + block / ${each}u) >> (block % ${each}u * ${bits}u)) & ${2 ** bits - 1}u)`,
   };
-  return `fn zero_point(column: u32, block: u32) -> Element {
+  return `fn zero_point(first: u32, block: u32) -> Element {
   return ${values[zeros]};
 }
 `;
@@ -44,36 +44,40 @@ function nbitsKernels(problem: NbitsProblem, caps: PlannerCaps): readonly Kernel
   const b = { batch: [0, 0], row: 1, column: blocks * blockSize };
   const product = { ...plainProblem({ m, n, k }), b };
   const step = blockSize % 32 === 0 ? 32 : 16;
-  const isDecoded = m <= 4 && k % step === 0;
-  const kernels = isDecoded
-    ? decodingMatmulKernels(product, wordDecoding(bits, step), caps)
-    : wholeMatmulKernels(product, caps);
-  const load = `${zeroPoint(problem)}fn load_b(i: u32) -> Element {
-  let block = i / params.block_size;
-  let column = block / params.blocks;
+  const isWhole = k % step === 0;
+  const isFew = isWhole && m <= 4;
+  const decoding = { step, column: blocks, addProducts: addDecoded(problem, isFew) };
+  const kernels = isFew
+    ? decodingMatmulKernels(product, decoding, caps)
+    : wholeMatmulKernels(product, caps, isWhole ? decoding : undefined);
+  const load = `fn load_b(i: u32) -> Element {
+  let all = i / params.block_size;
+  let block = all % params.blocks;
   let code = (load_codes(i / ${each}u) >> (i % ${each}u * ${bits}u)) & ${2 ** bits - 1}u;
-  return (Element(code) - zero_point(column, block % params.blocks)) * load_scale(block);
+  return (Element(code) - zero_point(all - block, block)) * load_scale(all);
 }
 `;
-  const loadFour = `${zeroPoint(problem)}fn load_b4(i: u32) -> Element4 {
-  let bytes = load_codes4(i * ${bits}u / 8u);
-  let word = bytes.x | (bytes.y << 8u) | (bytes.z << 16u) | (bytes.w << 24u);
+  const loadFour = `fn load_b4(i: u32) -> Element4 {
+  let word = load_codes4(i * ${bits}u / 8u);
   let shifts = i * ${bits * 4}u % 32u + vec4<u32>(0u, ${bits}u, ${bits * 2}u, ${bits * 3}u);
-  let block = i * 4u / params.block_size;
-  let zero = zero_point(block / params.blocks, block % params.blocks);
-  return (Element4((vec4<u32>(word) >> shifts) & vec4<u32>(${2 ** bits - 1}u)) - zero) * load_scale(block);
+  let all = i * 4u / params.block_size;
+  let block = all % params.blocks;
+  let zero = zero_point(all - block, block);
+  return (Element4((vec4<u32>(word) >> shifts) & vec4<u32>(${2 ** bits - 1}u)) - zero) * load_scale(all);
 }
 `;
   return kernels.map((kernel) => {
+    const isDecoded = isFew || (isWhole && kernel.name === 'matmul-tile');
     const isVector =
       isDecoded || kernel.reads.some(({ hook, width }) => hook === 'b' && width === 4);
+    const codes = isVector ? { ...readInput('codes', 1, 4), asWord: true } : readInput('codes', 1);
     return {
       ...kernel,
-      source: (isDecoded ? zeroPoint(problem) : isVector ? loadFour : load) + kernel.source,
+      source: zeroPoint(problem) + (isDecoded ? '' : isVector ? loadFour : load) + kernel.source,
       params: { ...kernel.params, ...blockParams(problem) },
       reads: [
         ...kernel.reads.filter(({ hook }) => hook === 'a'),
-        readInput('codes', 1, isVector ? 4 : 1),
+        codes,
         readInput('c', ABSENT),
         ...blockReads(problem),
       ],
@@ -83,42 +87,62 @@ function nbitsKernels(problem: NbitsProblem, caps: PlannerCaps): readonly Kernel
 
 /**
  * Whole words of codes of one block, whose scale and zero point are loaded once. The words are a loop,
- * which takes software adapters a quarter of the time to compile.
+ * which takes software adapters a quarter of the time to compile. Of few rows sums are scaled, of more the elements.
  */
-function wordDecoding(bits: number, step: number): Decoding {
-  const each = 8 / bits;
+function addDecoded({ bits, blockSize }: NbitsProblem, isFew: boolean): Decoding['addProducts'] {
   const codes = 32 / bits;
-  return {
-    step,
-    addProducts(rows, vectors) {
-      const columns = (line: (q: number) => string) => unroll(vectors * 4, line);
-      // Codes of a slot lie in different bytes.
-      const element = (r: number, i: number) => `a${r}_${i >> 2}[${i & 3}]`;
-      const ofSlot = (r: number, slot: number) =>
-        `Element4(${unroll(4, (j) => element(r, j * each + slot), ', ')})`;
-      const decoded = (slot: number) =>
-        `Element4((codes >> vec4<u32>(${slot * bits}u)) & vec4<u32>(${2 ** bits - 1}u)) - zero`;
-      return `${columns(
-        (q) => `  let block${q} = columns[${q}] / params.block_size + k / params.block_size;
-  let zero${q} = zero_point(block${q} / params.blocks, block${q} % params.blocks);
-${unroll(rows, (r) => `  var sum${r}_${q} = Element();`)}`,
-      )}
-  for (var i = k / ${codes}u; i < (k + STEP) / ${codes}u; i++) {
-${unroll(rows, (r) => unroll(codes / 4, (j) => `    let a${r}_${j} = load_a4(starts[${r}] / 4u + i * ${codes / 4}u + ${j}u);`))}
+  return (tile) => {
+    const { rows, vectors } = tile;
+    const columns = (line: (q: number) => string) => unroll(vectors * 4, line);
+    const four = (q: number, group: number) =>
+      `(Element4(${fourCodes(`word${q}`, { bits, group })}) - zero${q})`;
+    const groups = (line: (group: number) => string) => unroll(codes / 4, line);
+    const few = (
+      group: number,
+    ) => `${unroll(rows, (r) => `    let a${r}_${group} = load_a4(starts[${r}] + i * ${codes / 4}u + ${group}u);`)}
 ${columns(
-  (q) => `    {
-      let codes = load_codes4(columns[${q}] / ${codes}u + i);
-      let zero = zero${q};
-${unroll(each, (slot) => `      let d${slot} = ${decoded(slot)};`)}
-${unroll(rows, (r) => `      sum${r}_${q} += ${unroll(each, (slot) => `dot(d${slot}, ${ofSlot(r, slot)})`, ' + ')};`)}
-    }`,
+  (q) => `    let d${q}_${group} = ${four(q, group)};
+${unroll(rows, (r) => `    sum${r}_${q} += dot(d${q}_${group}, a${r}_${group});`)}`,
+)}`;
+    const many = (group: number) => `    {
+${addFourSteps(
+  columns((q) => `      let c${q >> 2}_${q & 3} = ${four(q, group)} * scale${q};`),
+  tile,
+  { group: `i * ${codes / 4}u + ${group}u` },
 )}
+    }`;
+    const sums = columns((q) => unroll(rows, (r) => `  var sum${r}_${q} = Element();`));
+    const scaled = unroll(rows * vectors, (i) => {
+      const [r, first] = [Math.floor(i / vectors), (i % vectors) * 4];
+      return `  (*tile)[${i}] += Element4(${unroll(4, (q) => `sum${r}_${first + q} * scale${first + q}`, ', ')});`;
+    });
+    return `  let block = k / params.block_size;
+${columns(
+  (q) => `  let zero${q} = zero_point(columns[${q}], block);
+  let scale${q} = load_scale(columns[${q}] + block);
+  let words${q} = columns[${q}] * ${blockSize / codes}u;`,
+)}
+${isFew ? sums : ''}
+  for (var i = k / ${codes}u; i < (k + STEP) / ${codes}u; i++) {
+${columns((q) => `    let word${q} = load_codes4(words${q} + i);`)}
+${groups(isFew ? few : many)}
   }
-${columns((q) => `  let scale${q} = load_scale(block${q});`)}
-${unroll(rows * vectors, (i) => {
-  const [r, first] = [Math.floor(i / vectors), (i % vectors) * 4];
-  return `  (*tile)[${i}] += Element4(${unroll(4, (q) => `sum${r}_${first + q} * scale${first + q}`, ', ')});`;
-})}`;
-    },
+${isFew ? scaled : ''}`;
   };
+}
+
+/**
+ * An expression of four codes of a word. They are brought down by a product of floats, which is exact: SwiftShader shifts lane by
+ * lane, in the time of fourteen additions, and converts signed integers in a third of the time of others.
+ */
+function fourCodes(
+  word: string,
+  { bits, group }: { readonly bits: number; readonly group: number },
+): string {
+  const shifts = [0, 1, 2, 3].map((i) => (group * 4 + i) * bits);
+  const codes = shifts.map((shift) => {
+    const masked = `${word} & ${(2 ** bits - 1) * 2 ** shift}u`;
+    return `f32(${shift + bits === 32 ? masked : `i32(${masked})`})`;
+  });
+  return `vec4<f32>(${codes.join(', ')}) * vec4<f32>(${shifts.map((shift) => 2 ** -shift).join(', ')})`;
 }

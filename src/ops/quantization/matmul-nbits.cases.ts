@@ -24,6 +24,9 @@ export const matmulNbitsCases: OpCases = {
     nbitsCase({ m: [17], n: 19, k: 72, zeros: 'uint8' }),
     nbitsCase({ m: [70], n: 66, k: 128, blockSize: 64 }),
     nbitsCase({ m: [2, 9], n: 24, k: 50, blockSize: 16, bits: 8, zeros: 'float32' }),
+    nbitsCase({ m: [20], n: 68, k: 64, blockSize: 16, bits: 2, zeros: 'uint8' }),
+    nbitsCase({ m: [9], n: 37, k: 96, bits: 8, zeros: 'float32' }),
+    nbitsCase({ m: [33], n: 20, k: 128, bits: 8, zeros: 'uint8' }),
     nbitsCase({ m: [0], n: 4, k: 32 }),
   ],
   badCases: () => [

@@ -9,7 +9,7 @@ import { planMapStep } from './plan-map-step.ts';
 import type { PlanBuilder } from './plan-builder.ts';
 import { Scope } from './scope.ts';
 import { ShaderBuilder } from './shader-builder.ts';
-import { readElement, writeElement } from './storage-access.ts';
+import { packFour, readElement, writeElement } from './storage-access.ts';
 import { ValueEmitter } from './value-emitter.ts';
 
 /** The launches of an anchor or reduction, with its neighbours fused into the hooks. */
@@ -81,13 +81,23 @@ function addLoadHook(
   context: HookContext,
 ): void {
   const { plan, step } = context;
-  const { width, from } = read;
+  const { width, from, asWord } = read;
   const name = `load_${read.hook}${width === 4 ? '4' : ''}`;
   const scope = new Scope();
   let type = vectorType('f32', width);
   let result: string;
   const value = from.kind === 'input' ? step.call.inputs[from.index] : undefined;
-  if (value !== undefined && value >= 0) {
+  if (asWord && value !== undefined) {
+    type = 'u32';
+    const buffer = plan.storedIn(value);
+    result = buffer
+      ? `${shader.bind(buffer, type, 'read')}[i]`
+      : packFour(
+          shader,
+          8,
+          new ValueEmitter(plan, shader).emit(value, { linear: 'i', width }, scope),
+        );
+  } else if (value !== undefined && value >= 0) {
     type = vectorType(plan.elementType(value), width);
     result = new ValueEmitter(plan, shader).emit(value, { linear: 'i', width }, scope);
   } else if (from.kind === 'input') {

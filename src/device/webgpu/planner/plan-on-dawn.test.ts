@@ -40,9 +40,9 @@ function caseInputs(opCase: OpCase): (HostTensor | undefined)[] {
   });
 }
 
-/** Bytes as the device holds them: bool as words. */
-function storageWords(tensor: HostTensor): Float32Array | Uint32Array | Int32Array {
-  const { data } = tensor;
+/** Bytes as the device holds them: bool as words, of bytes whole words. */
+function storageWords({ dtype, data }: HostTensor): Float32Array | Uint32Array | Int32Array {
+  if (dtype === 'uint8') return new Uint32Array(Uint8Array.from(data, Number).buffer);
   if (data instanceof Float32Array || data instanceof Uint32Array || data instanceof Int32Array) {
     return data;
   }
@@ -257,6 +257,36 @@ describe('fusion', () => {
       }
     },
   );
+
+  test.each([2, 9])('codes that are computed are read as words, %i rows', async (rows) => {
+    const shape = [12, 2, 16];
+    const random = seededRandom(3);
+    const bytes = () =>
+      HostTensor.from(
+        'uint8',
+        shape,
+        Array.from({ length: elementCount(shape) }, () => Math.floor(random() * 256)),
+      );
+    const inputs = [ramp(rows, 64), bytes(), ramp(12, 2), bytes()] as const;
+    const [a, codes, scales, flipped] = inputs;
+    const attributes = { bits: 4, block_size: 32 };
+    const primitive: PrimitiveFunction = {
+      name: 'computed_codes',
+      params: inputs,
+      body: [
+        { op: 'bitwise_xor', inputs: [1, 3], attributes: {} },
+        { op: 'matmul_nbits', inputs: [0, 4, 2], attributes },
+      ],
+      results: [{ value: 5, type: tensor(rows, 12) }],
+    };
+    const computed = callReference('bitwise_xor', [codes, flipped], {});
+    const expected = callReference('matmul_nbits', [a, computed, scales], attributes);
+    for (const adapterClass of ['software', 'integrated', 'discrete'] as const) {
+      const [actual] = await runOnGpu(primitive, inputs, { adapterClass });
+      if (actual === undefined) throw new Error('no result');
+      expect(firstDifference(actual, expected, { rtol: 1e-5, atol: 1e-4 })).toBeUndefined();
+    }
+  });
 
   test('two anchors run one after the other through scratch', async () => {
     await expectSameAsSteps({

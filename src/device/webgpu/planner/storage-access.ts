@@ -125,7 +125,8 @@ function elementBits(shader: ShaderBuilder, { dtype, width, value }: StoredValue
   return isSigned(dtype) ? `bitcast<${vectorType('u32', width)}>(${value})` : value;
 }
 
-function packFour(shader: ShaderBuilder, bits: 8 | 16, elements: string): string {
+/** An expression of the word, or vec2 of words, of four elements as u32. */
+export function packFour(shader: ShaderBuilder, bits: 8 | 16, elements: string): string {
   const name = `pack${bits}`;
   shader.declare(name, PACK[bits]);
   return `${name}(${elements})`;
