@@ -240,7 +240,10 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     )
     .option('--symmetric', 'half of the range of codes stands for 0; default: zero points')
     .option('--keep <NAME,...>', 'nodes whose weights stay float', splitNames)
-    .option('--calibrate <DIR>', 'samples of inputs to compare with; default: random inputs')
+    .option(
+      '--calibrate <DIR>',
+      'samples of inputs to calibrate activations with and to compare on; default: random inputs',
+    )
     .addOption(
       new Option(
         '--cosine <N>',

@@ -14,6 +14,9 @@ export function describeReport(measured: Measured): string {
     const error = value === undefined ? '' : `, its output by ${describeError(value)}`;
     return `${node} (${operator}): ${becomes}; weights moved by ${percent(weightError)}${error}`;
   });
+  if (measured.rounded.length > 0) {
+    lines.push(`rounded to uint8: ${measured.rounded.join(', ')}`);
+  }
   lines.push(...describeKept(quantized.kept, keptFor, wanted));
   const others = Object.entries(quantized.others).map(([name, count]) => `${count} ${name}`);
   if (others.length > 0) lines.push(`no weights of their own: ${others.join(', ')}`);

@@ -65,3 +65,30 @@ export async function compareModels(
   }
   return new Map([...sums].map(([name, sum]) => [name, sum.total]));
 }
+
+/** The least and the largest element of values over all samples: of inputs, and of what the session shows. */
+export async function measureRanges(
+  session: Session,
+  names: readonly string[],
+  { count, read, onSample }: Samples & { readonly onSample?: (index: number) => void },
+): Promise<Readonly<Record<string, readonly [least: number, most: number]>>> {
+  const ranges: Record<string, readonly [number, number]> = {};
+  if (names.length === 0) return ranges;
+  for (let index = 0; index < count; index++) {
+    onSample?.(index);
+    const inputs = await read(index);
+    const values = { ...inputs, ...(await session.run(inputs)) };
+    for (const name of names) {
+      const value = values[name];
+      if (!(value instanceof Tensor) || value.dtype !== 'float32') continue;
+      let [least, most] = ranges[name] ?? [0, 0];
+      for (const element of value.data as Float32Array) {
+        if (element < least) least = element;
+        if (element > most) most = element;
+      }
+      // No scale covers what is infinite.
+      if (Number.isFinite(most - least)) ranges[name] = [least, most];
+    }
+  }
+  return ranges;
+}

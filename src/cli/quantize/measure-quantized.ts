@@ -1,9 +1,15 @@
 import type { Session } from '../../client/index.ts';
 import { UsageError } from '../../core/errors.ts';
-import type { QuantizedOnnx } from '../../frontend/index.ts';
+import type { QuantizedOnnx, QuantizeOptions } from '../../frontend/index.ts';
 import { siblingReader } from '../read-file.ts';
 import { findKept } from './find-kept.ts';
-import { compareModels, openModel, randomSamples, type Samples } from './measure-model.ts';
+import {
+  compareModels,
+  measureRanges,
+  openModel,
+  randomSamples,
+  type Samples,
+} from './measure-model.ts';
 import { dataFileOf, type QuantizeFlags } from './quantize-flags.ts';
 import { readPieces } from './read-pieces.ts';
 import { findSamples, readSample } from './read-samples.ts';
@@ -13,14 +19,18 @@ import type { ValueError } from './value-error.ts';
 export interface MeasuredModel {
   readonly path: string;
   readonly bytes: Uint8Array;
-  readonly quantize: (keep: readonly string[]) => QuantizedOnnx;
+  readonly quantize: (keep: readonly string[], ranges?: Ranges) => QuantizedOnnx;
 }
+
+export type Ranges = NonNullable<QuantizeOptions['ranges']>;
 
 /** A quantised model with how far its values are from those of the float model. */
 export interface Measured {
   readonly quantized: QuantizedOnnx;
   /** By name: the outputs of the model, and those of its layers. */
   readonly values: ReadonlyMap<string, ValueError>;
+  /** Values that go through uint8. */
+  readonly rounded: readonly string[];
   /** The samples that were run, in words. */
   readonly ranOn: string;
   /** Layers that stay float because outputs would be too far off otherwise. */
@@ -43,9 +53,15 @@ export async function measureQuantized(
   const { bits = 8, keep = [], calibrate } = flags;
   const kind = calibrate === undefined ? 'random' : 'samples';
   const wanted = flags.cosine ?? WANTED_COSINE[kind][bits];
-  const quantized = model.quantize(keep);
-  const nothing = { quantized, values: new Map<string, never>(), keptFor: [], wanted };
-  if (!flags.run || quantized.wasQuantized.length > 0) {
+  const plain = model.quantize(keep);
+  const nothing = {
+    quantized: plain,
+    values: new Map<string, never>(),
+    keptFor: [],
+    rounded: [],
+    wanted,
+  };
+  if (plain.wasQuantized.length > 0 || (!flags.run && calibrate === undefined)) {
     return { ...nothing, ranOn: '', failure: undefined };
   }
   onProgress('compiling the float model');
@@ -53,7 +69,7 @@ export async function measureQuantized(
   try {
     float = await openModel(
       { ...compiledAs(flags), bytes: model.bytes, externalData: siblingReader(model.path) },
-      observed(quantized),
+      [...observed(plain), ...plain.activations],
     );
   } catch (error) {
     if (error instanceof UsageError) throw error;
@@ -61,19 +77,40 @@ export async function measureQuantized(
   }
   try {
     const samples = await samplesOf(float, flags);
+    const ranges: Ranges =
+      calibrate === undefined
+        ? {}
+        : await measureRanges(float, plain.activations, {
+            ...samples,
+            onSample: (index) => onProgress(`calibrating: ${index + 1} of ${samples.count}`),
+          });
+    const quantized = model.quantize(keep, ranges);
+    const roundedOf = ({ activations }: QuantizedOnnx): readonly string[] =>
+      activations.filter((name) => ranges[name] !== undefined);
+    if (!flags.run)
+      return {
+        ...nothing,
+        quantized,
+        rounded: roundedOf(quantized),
+        ranOn: '',
+        failure: undefined,
+      };
     const measuring = { model, flags, float, samples, onProgress };
     const first = await measure(quantized, measuring);
     const common = { ranOn: samples.ranOn, wanted, failure: undefined };
-    if (first.worst >= wanted) return { ...common, quantized, values: first.values, keptFor: [] };
+    if (first.worst >= wanted) {
+      const rounded = roundedOf(quantized);
+      return { ...common, quantized, rounded, values: first.values, keptFor: [] };
+    }
     const keptFor = await findKept({
       layers: quantized.layers.map(({ node }) => node),
       wanted,
       cosineWithout: async (kept) =>
-        (await measure(model.quantize([...keep, ...kept]), measuring)).worst,
+        (await measure(model.quantize([...keep, ...kept], ranges), measuring)).worst,
     });
-    const last = model.quantize([...keep, ...keptFor]);
+    const last = model.quantize([...keep, ...keptFor], ranges);
     const { values } = await measure(last, measuring);
-    return { ...common, quantized: last, values, keptFor };
+    return { ...common, quantized: last, rounded: roundedOf(last), values, keptFor };
   } catch (error) {
     if (error instanceof UsageError) throw error;
     return { ...nothing, ranOn: '', failure: reasonOf(error) };

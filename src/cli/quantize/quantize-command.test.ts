@@ -90,6 +90,7 @@ describe('weft quantize', () => {
     expect(status).toBe(0);
     expect(out).toContain('MatMulNBits, 4 bits in blocks of 16');
     expect(out).toContain('on 2 sample(s) of /samples, beside the float model:');
+    expect(out).toContain('rounded to uint8: x, a\n');
     const ran = await testCommand(folder, ['run', output, '--device', 'host', ...SAMPLE()]);
     expect(ran.status).toBe(0);
   });

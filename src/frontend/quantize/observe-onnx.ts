@@ -7,10 +7,11 @@ const MODEL_GRAPH = ONNX_SCHEMA.ModelProto.graph[0];
 
 /**
  * An ONNX model that also gives the values of these names, which nodes of its main graph compute, as outputs behind its
- * own. They have no types, which Weft does not ask for. Throws FormatError for bytes that are no model.
+ * own. They have no types, which Weft does not ask for; names of inputs are left out. Throws FormatError for bytes that are no model.
  */
 export function observeOnnx(bytes: Uint8Array, names: readonly string[]): Uint8Array {
-  const known = new Set(readModel(bytes).graph.output.map(({ name }) => name));
+  const { graph } = readModel(bytes);
+  const known = new Set([...graph.output, ...graph.input].map(({ name }) => name));
   const output = [...new Set(names)].flatMap((name) => (known.has(name) ? [] : [{ name }]));
   if (output.length === 0) return bytes;
   const more = writeMessage('GraphProto', { output });

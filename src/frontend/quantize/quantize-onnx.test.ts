@@ -6,6 +6,7 @@ import { type OnnxModelSpec, writeOnnxModel } from '../../testing/onnx-writer.ts
 import { randomTensor } from '../../testing/random-tensor.ts';
 import { compileOnnx, type ExternalDataReader } from '../index.ts';
 import { readMessage } from '../onnx/protobuf/read-message.ts';
+import { tensorFromProto } from '../onnx/protobuf/read-tensor.ts';
 import { writeMessage } from '../onnx/protobuf/write-message.ts';
 import { observeOnnx } from './observe-onnx.ts';
 import { quantizeOnnx } from './quantize-onnx.ts';
@@ -72,6 +73,47 @@ describe.each(Object.entries(SMALL_MODELS))('%s', (name, model) => {
       expect(error).toBeGreaterThan(1e-4);
       expect(error).toBeLessThan((model.options.bits === 4 ? 0.13 : 0.01) * model.becomes.length);
     }
+  });
+});
+
+describe('values that convolutions read and give', () => {
+  const model = SMALL_MODELS['calibrated convolutions'];
+  if (model === undefined) throw new Error('no such model');
+  const bytes = bytesOf(model);
+
+  test('are named, and stay float without a range', () => {
+    const { activations, model: without } = quantizeOnnx(bytes);
+    expect(activations).toEqual(['x', 'r']);
+    const { graph } = readMessage('ModelProto', without);
+    expect(graph?.node.map(({ opType }) => opType)).not.toContain('QuantizeLinear');
+    expect(quantizeOnnx(bytes, { keep: ['first'] }).activations).toEqual([]);
+    // onnxruntime would make QLinearConv of them, which operator set 9 does not have.
+    const old = SMALL_MODELS['convolutions of an old operator set'] ?? model;
+    expect(quantizeOnnx(bytesOf(old), model.options).activations).toEqual([]);
+  });
+
+  test('go through QuantizeLinear, an input for convolutions alone', () => {
+    const { graph } = readMessage('ModelProto', quantizeOnnx(bytes, model.options).model);
+    expect(graph?.node.map(({ opType, input, output }) => [opType, input[0], output[0]])).toEqual([
+      ['QuantizeLinear', 'x', 'x_codes'],
+      ['DequantizeLinear', 'x_codes', 'x_dequantized'],
+      ['DequantizeLinear', 'w_int8', 'w_dequantized'],
+      ['DequantizeLinear', 'first_bias_int32', 'first_bias_dequantized'],
+      ['Conv', 'x_dequantized', 'a'],
+      ['Relu', 'a', 'r_float'],
+      ['QuantizeLinear', 'r_float', 'r_codes'],
+      ['DequantizeLinear', 'r_codes', 'r'],
+      ['DequantizeLinear', 'v_int8', 'v_dequantized'],
+      ['ConvTranspose', 'r', 'y'],
+    ]);
+    const values = graph?.initializer.map((tensor) => [
+      tensor.name,
+      tensorFromProto(tensor, '').data[0],
+    ]);
+    expect(values).toContainEqual(['r_scale', Math.fround(32 / 255)]);
+    expect(values).toContainEqual(['r_zero', 0]);
+    expect(values).toContainEqual(['x_zero', 127]);
+    expect(values?.map(([tensor]) => tensor)).not.toContain('b');
   });
 });
 

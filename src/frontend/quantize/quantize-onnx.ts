@@ -4,6 +4,7 @@ import { isFloatTensor } from './float-weights.ts';
 import { GraphScope } from './graph-scope.ts';
 import { modelByteLength } from './model-byte-length.ts';
 import { ModelEdits } from './model-edits.ts';
+import { roundActivations } from './round-activations.ts';
 import { quantizeChannels, WEIGHT_AXES } from './quantize-channels.ts';
 import { checkedOptions, type QuantizeOptions } from './quantize-options.ts';
 import { quantizeGemm, quantizeMatMul, type RoundedNode } from './quantize-product.ts';
@@ -24,6 +25,8 @@ export interface QuantizedOnnx {
   readonly kept: readonly KeptNode[];
   /** How many nodes of other operators compute as before, by operator. */
   readonly others: Readonly<Record<string, number>>;
+  /** The values that convolutions read and give, which are rounded to uint8 where their ranges are given. */
+  readonly activations: readonly string[];
   /** The names of the model's outputs. */
   readonly outputs: readonly string[];
   /** Operators of a model that was quantised before and is as it was; none for others. */
@@ -32,7 +35,8 @@ export interface QuantizedOnnx {
 
 /**
  * An ONNX model with rounded weights. `MatMul` and `Gemm` by constant matrices become `MatMulNBits` of com.microsoft;
- * convolutions and recurrent layers read weights of int8 through `DequantizeLinear`, with a scale for each channel. Names,
+ * convolutions and recurrent layers read weights of int8 through `DequantizeLinear`, with a scale for each channel; where
+ * ranges are given, what convolutions read and give goes through `QuantizeLinear` and `DequantizeLinear` too. Names,
  * metadata and all else stay as they are; so does a model that is quantised already. Branches and bodies of loops are
  * quantised too.
  *
@@ -50,13 +54,15 @@ export function quantizeOnnx(bytes: Uint8Array, options: QuantizeOptions = {}): 
   const wasQuantized = quantizedOperators(main);
   if (wasQuantized.length > 0) {
     const written = edits.write(bytes, store, externalData);
-    const nothing = { layers: [], kept: [], others: {} };
+    const nothing = { layers: [], kept: [], others: {}, activations: [] };
     return { model: written, data: store.pieces, ...nothing, outputs, wasQuantized };
   }
   const opset = OperatorSets.of(model.opsetImport, 'ONNX model').version('');
-  const found = roundNodes(new WeightCoder(edits, checked, opset));
+  const coder = new WeightCoder(edits, checked, opset);
+  const found = roundNodes(coder);
+  const activations = roundActivations(coder, new Set(found.layers.map(({ node }) => node)));
   const written = edits.write(bytes, store, externalData);
-  return { model: written, data: store.pieces, ...found, outputs, wasQuantized: [] };
+  return { model: written, data: store.pieces, ...found, activations, outputs, wasQuantized: [] };
 }
 
 /** Operators of quantised models, which nobody quantises twice. */

@@ -11,6 +11,11 @@ export interface QuantizeOptions {
   readonly symmetric?: boolean | undefined;
   /** Nodes whose weights stay as they are, by name, or by their first output where they have none. */
   readonly keep?: readonly string[] | undefined;
+  /**
+   * The least and the largest element of values of the model's main graph, by name, as samples had them: those that
+   * convolutions read and give are rounded to uint8 between them. Without a range a value stays float.
+   */
+  readonly ranges?: Readonly<Record<string, readonly [least: number, most: number]>> | undefined;
   /** Reads tensors that lie in other files than the model. */
   readonly externalData?: ExternalDataReader | undefined;
   /**
@@ -28,6 +33,7 @@ export interface CheckedOptions {
   readonly block: number;
   readonly symmetric: boolean;
   readonly keep: ReadonlySet<string>;
+  readonly ranges: ReadonlyMap<string, readonly [least: number, most: number]>;
   readonly externalData: ExternalDataReader | undefined;
   readonly dataFile: string;
   readonly maxByteLength: number;
@@ -51,5 +57,6 @@ export function checkedOptions(options: QuantizeOptions): CheckedOptions {
     throw new UsageError({ where: 'quantize', got: `blocks of ${String(block)}`, expected });
   }
   const keep = new Set(options.keep);
-  return { bits, block, symmetric, keep, externalData, dataFile, maxByteLength };
+  const ranges = new Map(Object.entries(options.ranges ?? {}));
+  return { bits, block, symmetric, keep, ranges, externalData, dataFile, maxByteLength };
 }

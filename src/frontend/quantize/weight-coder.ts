@@ -49,7 +49,8 @@ interface StoredChannels {
 export class WeightCoder {
   readonly edits: ModelEdits;
   readonly options: CheckedOptions;
-  readonly #opset: number;
+  /** The version of ONNX's own operator set. */
+  readonly opset: number;
   readonly #matrices = new Map<string, CodedMatrix | string>();
   readonly #channels = new Map<string, StoredChannels | string>();
   readonly #dequantized = new Map<string, string>();
@@ -58,7 +59,7 @@ export class WeightCoder {
   constructor(edits: ModelEdits, options: CheckedOptions, opset: number) {
     this.edits = edits;
     this.options = options;
-    this.#opset = opset;
+    this.opset = opset;
   }
 
   /** A matrix in blocks along its depth, as MatMulNBits has it, times a factor; or why it stays. */
@@ -125,7 +126,7 @@ export class WeightCoder {
    * float16 since 19; Microsoft's have both beside any version.
    */
   quantizationDomain(dtype: WeightDType): string {
-    if (this.#opset >= SCALES_SINCE[dtype]) return '';
+    if (this.opset >= SCALES_SINCE[dtype]) return '';
     this.edits.importOpset(MICROSOFT, 1);
     return MICROSOFT;
   }

@@ -164,6 +164,16 @@ export const SMALL_MODELS: Readonly<Record<string, SmallModel>> = {
   },
   convolutions: { spec: conv(17), options: {}, becomes: [INT8, INT8] },
   'convolutions of an old operator set': { spec: conv(9), options: {}, becomes: [INT8, INT8] },
+  'calibrated convolutions': {
+    spec: conv(17),
+    options: { ranges: { x: [-2, 2], r: [0, 32] } },
+    becomes: [INT8, INT8],
+  },
+  'calibrated convolutions of an old operator set': {
+    spec: conv(11),
+    options: { ranges: { x: [-2, 2], r: [0, 32] } },
+    becomes: [INT8, INT8],
+  },
   recurrent: { spec: recurrent, options: {}, becomes: [INT8] },
   operands: { spec: operands, options: {}, becomes: [INT8, INT8] },
   branches: { spec: branches, options: { bits: 4 }, becomes: [product(4, 32), product(4, 32)] },
