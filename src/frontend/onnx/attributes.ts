@@ -50,6 +50,11 @@ export class NodeAttributes {
     this.#byName = byName;
   }
 
+  /** Whether the node has the attribute. */
+  has(name: string): boolean {
+    return this.#byName.has(name);
+  }
+
   int(name: string): number | undefined;
   int(name: string, otherwise: number): number;
   int(name: string, otherwise?: number): number | undefined {

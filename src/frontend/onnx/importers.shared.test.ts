@@ -6,7 +6,7 @@ import { IMPORTERS } from './operators/index.ts';
 import { readMessage } from './protobuf/read-message.ts';
 import { unlistedOperators } from './testing/unlisted-operators.ts';
 
-test.each(['onnx/node', 'onnx/training', 'onnx/sequence'])(
+test.each(['onnx/node', 'onnx/training', 'onnx/sequence', 'onnx/preview'])(
   'operators of %s become what their importers say',
   (of) => {
     const folder = sharedPath(of);

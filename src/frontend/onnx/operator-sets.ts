@@ -6,6 +6,9 @@ export const MAX_OPSET = 28;
 
 export const MICROSOFT = 'com.microsoft';
 
+/** The domain of operators that ONNX may still change. */
+export const PREVIEW = 'ai.onnx.preview';
+
 /** The domain of the operators that train. */
 export const TRAINING = 'ai.onnx.preview.training';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { operatorTable } from '../../ops/testing/operator-table.ts';
 import { TESTED_OPS } from '../../ops/testing/tested-ops.ts';
 import { onnxOperatorTable } from './testing/onnx-operator-table.ts';
-import { MICROSOFT, TRAINING } from './operator-sets.ts';
+import { MICROSOFT, PREVIEW, TRAINING } from './operator-sets.ts';
 
 test('the page of operators is up to date', async () => {
   const page = `# Operators
@@ -24,14 +24,22 @@ ${onnxOperatorTable('')}
 
 ${onnxOperatorTable(MICROSOFT)}
 
+### ai.onnx.preview
+
+${onnxOperatorTable(PREVIEW)}
+
 ### ai.onnx.preview.training
 
 [training.md](training.md#onnx) tells of them.
 
 ${onnxOperatorTable(TRAINING)}
 
-Not imported: strings, maps, random generators, images, and the domain
-\`ai.onnx.ml\`. A model with one of them is refused before anything runs, with the name of each such node.
+Not imported: strings, maps, images, random generators apart from Dropout, and the domain \`ai.onnx.ml\`. Of
+\`com.microsoft\` what only a GPU of one vendor reads (\`QOrdered…\`, \`PackedAttention\`, \`PagedAttention\`,
+\`SparseAttention\`), whole searches (\`BeamSearch\`, \`GreedySearch\`, \`Sampling\`), and of operators above
+GatedDeltaNet's \`cu_seqlens\` and compact updates, GatedRelativePositionBias' \`token_offset\`, the
+\`cache_indirection\` of DecoderMaskedMultiHeadAttention, and \`use_sparse_mixer\`. A model with one of them is refused
+before anything runs, with the name of each such node.
 
 ## Cases that fail
 

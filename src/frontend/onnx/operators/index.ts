@@ -1,7 +1,13 @@
-import { MICROSOFT, TRAINING } from '../operator-sets.ts';
+import { MICROSOFT, PREVIEW, TRAINING } from '../operator-sets.ts';
 import type { OperatorImporter, OperatorImporters } from '../operator-importer.ts';
 import { ATTENTION_IMPORTERS } from './attention/attention.ts';
 import { MICROSOFT_ATTENTION_IMPORTERS } from './attention/microsoft-attention.ts';
+import { DECODER_ATTENTION_IMPORTERS } from './attention/decoder-attention.ts';
+import { FLEX_ATTENTION_IMPORTERS } from './attention/flex-attention.ts';
+import { GATED_DELTA_IMPORTERS } from './attention/gated-delta.ts';
+import { MULTIMODAL_ROTARY_IMPORTERS } from './attention/multimodal-rotary.ts';
+import { POSITION_BIAS_IMPORTERS } from './attention/position-bias.ts';
+import { QUANTIZED_ATTENTION_IMPORTERS } from './attention/quantized-attention.ts';
 import { CONTROL_FLOW_IMPORTERS } from './control-flow/control-flow.ts';
 import {
   CAUSAL_CONVOLUTION_IMPORTERS,
@@ -17,6 +23,7 @@ import { LOGICAL_IMPORTERS } from './elementwise/logical.ts';
 import { MICROSOFT_ACTIVATION_IMPORTERS } from './elementwise/microsoft-activation.ts';
 import { INDEXING_IMPORTERS } from './indexing/indexing.ts';
 import { RANKING_IMPORTERS } from './indexing/ranking.ts';
+import { EXPERT_IMPORTERS } from './linear/experts.ts';
 import { SCATTERING_IMPORTERS } from './indexing/scattering.ts';
 import { MICROSOFT_LINEAR_IMPORTERS } from './linear/fused-mat-mul.ts';
 import { LINEAR_IMPORTERS } from './linear/linear.ts';
@@ -33,6 +40,8 @@ import { INTEGER_PRODUCT_IMPORTERS } from './quantization/integer-products.ts';
 import { MICROSOFT_QUANTIZATION_IMPORTERS } from './quantization/microsoft-quantization.ts';
 import { BIT_PACKED_WEIGHT_IMPORTERS } from './quantization/bit-packed-weights.ts';
 import { QUANTIZATION_IMPORTERS } from './quantization/quantization.ts';
+import { CODEBOOK_WEIGHT_IMPORTERS } from './quantization/codebook-weights.ts';
+import { QUANTIZED_RECURRENT_IMPORTERS } from './recurrent/quantized-recurrent.ts';
 import { RECURRENT_IMPORTERS } from './recurrent/recurrent.ts';
 import { REDUCTION_IMPORTERS } from './reduction/reduction.ts';
 import { OPTIONAL_IMPORTERS } from './sequence/optional.ts';
@@ -78,14 +87,22 @@ const ONNX_IMPORTERS: OperatorImporters = {
 
 const MICROSOFT_IMPORTERS: OperatorImporters = {
   ...MICROSOFT_ATTENTION_IMPORTERS,
+  ...DECODER_ATTENTION_IMPORTERS,
+  ...GATED_DELTA_IMPORTERS,
+  ...MULTIMODAL_ROTARY_IMPORTERS,
+  ...POSITION_BIAS_IMPORTERS,
+  ...QUANTIZED_ATTENTION_IMPORTERS,
   ...MICROSOFT_CAUSAL_CONVOLUTION_IMPORTERS,
   ...MICROSOFT_CONVOLUTION_IMPORTERS,
   ...MICROSOFT_ACTIVATION_IMPORTERS,
   ...MICROSOFT_LINEAR_IMPORTERS,
+  ...EXPERT_IMPORTERS,
   ...MICROSOFT_MOVEMENT_IMPORTERS,
   ...MICROSOFT_NORMALIZATION_IMPORTERS,
   ...MICROSOFT_QUANTIZATION_IMPORTERS,
   ...BIT_PACKED_WEIGHT_IMPORTERS,
+  ...CODEBOOK_WEIGHT_IMPORTERS,
+  ...QUANTIZED_RECURRENT_IMPORTERS,
 };
 
 const TRAINING_IMPORTERS: OperatorImporters = { ...GRADIENT_IMPORTERS, ...OPTIMIZER_IMPORTERS };
@@ -94,5 +111,6 @@ const TRAINING_IMPORTERS: OperatorImporters = { ...GRADIENT_IMPORTERS, ...OPTIMI
 export const IMPORTERS: ReadonlyMap<string, ReadonlyMap<string, OperatorImporter>> = new Map([
   ['', new Map(Object.entries(ONNX_IMPORTERS))],
   [MICROSOFT, new Map(Object.entries(MICROSOFT_IMPORTERS))],
+  [PREVIEW, new Map(Object.entries(FLEX_ATTENTION_IMPORTERS))],
   [TRAINING, new Map(Object.entries(TRAINING_IMPORTERS))],
 ]);

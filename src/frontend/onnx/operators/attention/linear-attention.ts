@@ -2,7 +2,7 @@ import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../../core/dim.ts';
 import type { DType } from '../../../../core/dtype.ts';
 import type { ImportNode } from '../../import-node.ts';
-import { number } from '../elementwise/elementwise.ts';
+import { cast, number } from '../elementwise/elementwise.ts';
 import { sliceAlong } from '../movement/slice-along.ts';
 
 const UPDATE_RULES = ['linear', 'gated', 'delta', 'gated_delta'];
@@ -19,33 +19,78 @@ interface KeyRows {
  * least, as ONNX demands. Outputs: the result and the state.
  */
 export function importLinearAttention(node: ImportNode): readonly Expr[] {
-  const { attributes, dims } = node;
+  const { attributes } = node;
   attributes.ignore('chunk_size');
-  const rule = attributes.string('update_rule', 'gated_delta');
-  if (!UPDATE_RULES.includes(rule)) {
-    throw node.malformed(`update_rule ${rule}`, UPDATE_RULES.join(', '));
-  }
   const [heads, kvHeads] = ['q_num_heads', 'kv_num_heads'].map((name) => attributes.int(name));
   if (heads === undefined || kvHeads === undefined) {
     throw node.malformed('no number of heads', 'q_num_heads and kv_num_heads');
   }
+  const [, , , past, decay, beta, eraseGate] = node.inputs;
   const { dtype } = node.type(node.input(0));
-  const wide: DType = dtype === 'float64' ? dtype : 'float32';
+  const wide = wideDType(dtype);
   const [query, key, value] = [0, 1, 2].map((i) => cast(node, node.input(i), wide));
   if (query === undefined || key === undefined || value === undefined) {
     throw new Error('internal: linear attention without operands');
   }
+  const rule = ruleOf(node);
+  const operands = { query, key, value, past, decay, beta, eraseGate, rule, heads, kvHeads };
+  const { result, state } = attendLinear(node, operands);
+  return [
+    cast(node, result, dtype),
+    cast(node, state, past === undefined ? dtype : node.type(past).dtype),
+  ];
+}
+
+/** The dtype in which sums over positions are kept. */
+export function wideDType(dtype: DType): DType {
+  return dtype === 'float64' ? dtype : 'float32';
+}
+
+/** The attribute that says how a position changes the state. */
+export function ruleOf(node: ImportNode): string {
+  const rule = node.attributes.string('update_rule', 'gated_delta');
+  if (UPDATE_RULES.includes(rule)) return rule;
+  throw node.malformed(`update_rule ${rule}`, UPDATE_RULES.join(', '));
+}
+
+export interface LinearOperands {
+  /** (batch, positions, heads * keySize), of the dtype to compute in. */
+  readonly query: Expr;
+  /** (batch, positions, kvHeads * keySize). */
+  readonly key: Expr;
+  /** (batch, positions, kvHeads * valueSize). */
+  readonly value: Expr;
+  /** (batch, kvHeads, keySize, valueSize); zeros where there is none. */
+  readonly past: Expr | undefined;
+  /** The logarithm of what remains of the state, (batch, positions, 1 or kvHeads or kvHeads * keySize). */
+  readonly decay: Expr | undefined;
+  /** (batch, positions, 1 or kvHeads). */
+  readonly beta: Expr | undefined;
+  /** Like keys. */
+  readonly eraseGate: Expr | undefined;
+  readonly rule: string;
+  readonly heads: number;
+  readonly kvHeads: number;
+}
+
+/** The result (batch, positions, heads * valueSize), times the attribute `scale`, and the state as {@link LinearOperands.past} is. */
+export function attendLinear(
+  node: ImportNode,
+  spec: LinearOperands,
+): { readonly result: Expr; readonly state: Expr } {
+  const { attributes, dims } = node;
+  const { query, key, value, past, heads, kvHeads } = spec;
+  const { dtype } = node.type(query);
   const [batch = 1, positions = 1, keyWidth = 1] = node.shape(key);
   const keySize = dims.floordiv(keyWidth, kvHeads);
   const valueSize = dims.floordiv(node.shape(value)[2] ?? 0, kvHeads);
-  const past = node.inputs[3];
   const stateShape = [batch, kvHeads, keySize, valueSize];
   const initial =
     past === undefined
       ? node.call('broadcast_to', [number(node, value, 0)], { shape: stateShape })
-      : cast(node, past, wide);
+      : cast(node, past, dtype);
   const rows = { batch, positions, kvHeads, keySize };
-  const { gate, erase, values } = update(node, { rule, key, value, rows });
+  const { gate, erase, values } = update(node, spec, rows);
   const operands = [query, key, values, initial, gate, erase];
   const all = node.call(
     'linear_attention',
@@ -60,25 +105,18 @@ export function importLinearAttention(node: ImportNode): readonly Expr[] {
   const scaled = node.call('mul', [result, number(node, result, scale)]);
   const size = node.shape(all)[0] ?? 0;
   const state = sliceAlong(node, all, { axis: 0, start: end, end: size });
-  return [
-    cast(node, node.reshape(scaled, [batch, positions, width]), dtype),
-    cast(node, node.reshape(state, stateShape), past === undefined ? dtype : node.type(past).dtype),
-  ];
-}
-
-interface Update {
-  readonly rule: string;
-  readonly key: Expr;
-  readonly value: Expr;
-  readonly rows: KeyRows;
+  return {
+    result: node.reshape(scaled, [batch, positions, width]),
+    state: node.reshape(state, stateShape),
+  };
 }
 
 /** The rule's use of decay, beta and erase gate: factors, keys to erase by, values to add. */
 function update(
   node: ImportNode,
-  { rule, key, value, rows }: Update,
+  { rule, key, value, decay, beta, eraseGate }: LinearOperands,
+  rows: KeyRows,
 ): { readonly gate: Expr | undefined; readonly erase: Expr | undefined; readonly values: Expr } {
-  const [, , , , decay, beta, eraseGate] = node.inputs;
   const isGated = rule.startsWith('gated');
   const isDelta = rule.endsWith('delta');
   if (isGated !== (decay !== undefined) || isDelta !== (beta !== undefined)) {
@@ -123,8 +161,4 @@ function spread(node: ImportNode, x: Expr, shape: readonly Dim[]): Expr {
   const column = node.reshape(x, [batch, positions, node.shape(x)[2] ?? 1, 1]);
   const whole = node.call('broadcast_to', [column], { shape });
   return node.reshape(whole, [batch, positions, node.dims.mul(size, heads)]);
-}
-
-function cast(node: ImportNode, x: Expr, to: DType): Expr {
-  return node.type(x).dtype === to ? x : node.call('cast', [x], { to });
 }

@@ -20,8 +20,8 @@ import { rotate } from './rotary-embedding.ts';
 import { attend, attendUnseen, mergeHeads, splitHeads, withPast } from './scaled-attention.ts';
 import { cutAlong, sliceAlong } from '../movement/slice-along.ts';
 
-/** The common part of both operators of several heads. */
-interface Heads {
+/** The common part of operators of several heads. */
+export interface Heads {
   readonly query: Expr;
   readonly key: Expr;
   readonly value: Expr;
@@ -31,7 +31,7 @@ interface Heads {
 }
 
 /** The output, and the scores where they are an output of the node too. */
-function attendWithMask(node: ImportNode, spec: Heads): readonly [Expr, Expr?] {
+export function attendWithMask(node: ImportNode, spec: Heads): readonly [Expr, Expr?] {
   const { query, key, value, pastLength, mask } = spec;
   const { attributes } = node;
   const queries = node.shape(query)[2] ?? 0;
@@ -99,7 +99,7 @@ function betweenEnds(
     count === batch ? ends : sliceAlong(node, ends, { axis: 0, start: 0, end: batch });
   const isBefore = node.call('less', [columns, perSequence(firstEnds)]);
   // Behind the lengths MultiHeadAttention has offsets, which follow from the shapes.
-  if (count === batch || node.opType !== 'Attention') return isBefore;
+  if (count === batch || node.opType === 'MultiHeadAttention') return isBefore;
   const begins = sliceAlong(node, ends, { axis: 0, start: batch, end: count });
   // Only the running program may know whether there are begins: else there are zeros.
   const missing = node.dims.sub(node.dims.mul(batch, 2), count);
@@ -112,15 +112,34 @@ function betweenEnds(
 
 /** Attention: input, weights, bias, mask_index, past, attention_bias. Outputs: the result, present. */
 function importAttention(node: ImportNode): readonly Expr[] {
+  const [x, weights, bias] = [node.input(0), node.input(1), node.inputs[2]];
+  const product = node.call('matmul', [x, weights]);
+  return attendProjected(node, {
+    projected: bias === undefined ? product : node.call('add', [product, bias]),
+    mask: node.inputs[3],
+    past: node.inputs[4],
+    bias: node.inputs[5],
+  });
+}
+
+interface Projected {
+  /** Queries, keys and values behind each other: (batch, rows, width). */
+  readonly projected: Expr;
+  readonly mask: Expr | undefined;
+  readonly past: Expr | undefined;
+  readonly bias: Expr | undefined;
+}
+
+/** The result, and the present where the node gives it. */
+export function attendProjected(
+  node: ImportNode,
+  { projected, mask, past, bias }: Projected,
+): readonly Expr[] {
   const { attributes } = node;
   refuseAttributes(node, ['do_rotary', 'past_present_share_buffer']);
   attributes.ignore('rotary_embedding_dim');
   const heads = requiredHeads(node, 'num_heads');
-  const [x, weights, bias] = [node.input(0), node.input(1), node.inputs[2]];
-  const product = node.call('matmul', [x, weights]);
-  const projected = bias === undefined ? product : node.call('add', [product, bias]);
-  const width = node.shape(weights)[1] ?? 0;
-  const third = node.dims.floordiv(width, 3);
+  const third = node.dims.floordiv(node.shape(projected)[2] ?? 0, 3);
   const sizes = attributes.ints('qkv_hidden_sizes') ?? [third, third, third];
   const [query, ownKey, ownValue] = cutAlong(node, projected, { axis: 2, sizes }).map((part) =>
     splitHeads(node, part, heads),
@@ -128,19 +147,11 @@ function importAttention(node: ImportNode): readonly Expr[] {
   if (query === undefined || ownKey === undefined || ownValue === undefined) {
     throw node.malformed(`${sizes.length} qkv_hidden_sizes`, '3');
   }
-  const past = node.inputs[4];
   const [pastKey, pastValue] = past === undefined ? [] : unstack(node, past);
   const pastLength = past === undefined ? 0 : (node.shape(past)[3] ?? 0);
   const key = withPast(node, pastKey, ownKey);
   const value = withPast(node, pastValue, ownValue);
-  const [output] = attendWithMask(node, {
-    query,
-    key,
-    value,
-    pastLength,
-    mask: node.inputs[3],
-    bias: node.inputs[5],
-  });
+  const [output] = attendWithMask(node, { query, key, value, pastLength, mask, bias });
   if (node.outputCount < 2) return [output];
   const parts = [key, value].map((part) => node.reshape(part, [1, ...node.shape(part)]));
   return [output, node.call('concat', parts, { axis: 0 })];
@@ -213,7 +224,7 @@ function unstackHeads(node: ImportNode, x: Expr): readonly Expr[] {
 }
 
 /** The bias vector has those of all parts one after the other. */
-function addHeadBiases(
+export function addHeadBiases(
   node: ImportNode,
   parts: readonly Expr[],
   bias: Expr | undefined,

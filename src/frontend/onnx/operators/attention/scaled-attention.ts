@@ -21,6 +21,9 @@ export interface ScaledAttention {
   /** Rows of the bias may be -infinity throughout: they attend to nothing. */
   readonly mayMaskRows?: boolean;
   readonly softmaxDType?: DType | undefined;
+  /** Change biased scores, and weights; both in {@link softmaxDType}, where that is given. */
+  readonly changeScores?: (scores: Expr) => Expr;
+  readonly changeWeights?: (weights: Expr) => Expr;
   /** A score for each head, (heads, 1, 1), that takes its share and gives no value. */
   readonly sink?: Expr | undefined;
   /** For {@link attendUnseen} without a sink: the first query's place; none sees keys behind its own. */
@@ -107,16 +110,18 @@ function cap(node: ImportNode, scores: Expr, softcap: number): Expr {
 function weightsOf(
   node: ImportNode,
   scores: Expr,
-  { softmaxDType, sink, bias, mayMaskRows }: ScaledAttention,
+  { softmaxDType, sink, bias, mayMaskRows, changeScores, changeWeights }: ScaledAttention,
 ): Expr {
   const { dtype, shape } = node.type(scores);
   const cast = (x: Expr, to: DType): Expr =>
     node.type(x).dtype === to ? x : node.call('cast', [x], { to });
-  const precise = cast(scores, softmaxDType ?? dtype);
+  const unchanged = cast(scores, softmaxDType ?? dtype);
+  const precise = changeScores?.(unchanged) ?? unchanged;
   const column = sink && sinkColumn(node, cast(sink, node.type(precise).dtype), shape);
   const joined =
     column === undefined ? precise : node.call('concat', [precise, column], { axis: 3 });
-  const soft = cast(node.call('softmax', [joined], { axis: 3 }), dtype);
+  const shares = node.call('softmax', [joined], { axis: 3 });
+  const soft = cast(changeWeights?.(shares) ?? shares, dtype);
   const weights =
     column === undefined ? soft : sliceAlong(node, soft, { axis: 3, start: 0, end: shape[3] ?? 0 });
   if (bias === undefined || mayMaskRows !== true) return weights;

@@ -22,12 +22,15 @@ export function kernelOfWeights(node: ImportNode, weights: Expr): readonly numbe
 }
 
 export function importConv(node: ImportNode): Expr {
-  const x = node.input(0);
-  const weights = node.input(1);
-  const window = importWindow(node, x, kernelOfWeights(node, weights));
   const bias = node.inputs[2];
-  const args = [x, weights, ...(bias === undefined ? [] : [bias])];
-  return convolve(node, args, window);
+  const operands = [node.input(0), node.input(1), ...(bias === undefined ? [] : [bias])];
+  return convolveOperands(node, operands);
+}
+
+/** The convolution that a node's attributes describe, of x and weights with channels second, and a bias. */
+export function convolveOperands(node: ImportNode, operands: readonly Expr[]): Expr {
+  const [x = node.input(0), weights = node.input(1)] = operands;
+  return convolve(node, operands, importWindow(node, x, kernelOfWeights(node, weights)));
 }
 
 /** One spatial axis is handled as two, the first of size 1. */

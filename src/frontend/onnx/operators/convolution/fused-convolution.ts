@@ -2,7 +2,7 @@ import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { ImportNode } from '../../import-node.ts';
 import type { OperatorImporters } from '../../operator-importer.ts';
 import { number } from '../elementwise/elementwise.ts';
-import { importConv, importConvTranspose } from './convolution.ts';
+import { convolveOperands, importConv, importConvTranspose } from './convolution.ts';
 
 /** A convolution, what is added to it, and an activation. */
 function importFusedConv(node: ImportNode): Expr {
@@ -21,10 +21,12 @@ function activated(node: ImportNode, x: Expr): Expr {
 
 interface Activation {
   readonly activation: string;
-  readonly params: readonly number[];
+  /** Undefined for defaults. */
+  readonly params: readonly (number | undefined)[];
 }
 
-function activate(node: ImportNode, x: Expr, { activation, params }: Activation): Expr {
+/** An activation by the name that ONNX Runtime's fused operators give it. */
+export function activate(node: ImportNode, x: Expr, { activation, params }: Activation): Expr {
   const [first, second] = params;
   switch (activation) {
     case '':
@@ -52,7 +54,22 @@ function activate(node: ImportNode, x: Expr, { activation, params }: Activation)
   }
 }
 
+/** A convolution with channels last, in the weights too: (filters, height, width, channels). */
+function importNhwcConv(node: ImportNode): Expr {
+  const [x, weights] = [node.input(0), node.input(1)];
+  const rank = node.shape(x).length;
+  const axes = Array.from({ length: rank }, (_, axis) => axis);
+  const perm = [0, rank - 1, ...axes.slice(1, -1)];
+  const [first, ...others] = [x, weights].map((each) => node.call('transpose', [each], { perm }));
+  if (first === undefined) throw new Error('internal: a convolution without operands');
+  const bias = node.inputs[2];
+  const args = [first, ...others, ...(bias === undefined ? [] : [bias])];
+  const back = [0, ...axes.slice(2), 1];
+  return node.call('transpose', [convolveOperands(node, args)], { perm: back });
+}
+
 export const MICROSOFT_CONVOLUTION_IMPORTERS: OperatorImporters = {
+  NhwcConv: { since: 1, makes: 'conv2d transpose reshape conv3d', import: importNhwcConv },
   FusedConv: {
     since: 1,
     makes: 'conv2d reshape conv3d add relu tanh sigmoid leaky_relu clip mul',

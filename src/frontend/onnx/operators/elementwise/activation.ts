@@ -109,8 +109,8 @@ function importSelu(node: ImportNode): Expr {
   return node.call('mul', [exponentialUnit(node, { scale: alpha }), number(node, x, gamma)]);
 }
 
-function softplus(node: ImportNode): Expr {
-  const x = node.input(0);
+/** log(1 + exp(x)) of a node's input, or of another value. */
+export function softplus(node: ImportNode, x = node.input(0)): Expr {
   const decay = node.call('exp', [node.call('neg', [node.call('abs', [x])])]);
   return node.call('add', [node.call('relu', [x]), node.call('log1p', [decay])]);
 }
@@ -200,7 +200,7 @@ export const ACTIVATION_IMPORTERS: OperatorImporters = {
   Selu: { since: 1, makes: 'relu minimum exp sub mul add', import: importSelu },
   Shrink: { since: 9, makes: 'less add greater sub where', import: importShrink },
   Sigmoid: { since: 1, ...unary('sigmoid') },
-  Softplus: { since: 1, makes: 'relu abs neg exp log1p add', import: softplus },
+  Softplus: { since: 1, makes: 'relu abs neg exp log1p add', import: (node) => softplus(node) },
   Softsign: { since: 1, makes: 'abs add div', import: importSoftsign },
   SwiGLU: {
     since: 28,

@@ -2,6 +2,8 @@ import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { ImportNode } from '../../import-node.ts';
 import type { OperatorImporters } from '../../operator-importer.ts';
 import { number } from '../elementwise/elementwise.ts';
+import { activate } from '../convolution/fused-convolution.ts';
+import { importGemm } from './linear.ts';
 import { multiply } from './products.ts';
 
 /** An operand of FusedMatMul as the product wants it. */
@@ -31,6 +33,20 @@ function importFusedMatMul(node: ImportNode): Expr {
   return node.call('mul', [product, number(node, product, alpha)]);
 }
 
+/** A Gemm and an activation, with its parameters apart. */
+function importFusedGemm(node: ImportNode): Expr {
+  const { attributes } = node;
+  const product = importGemm(node);
+  attributes.ignore('activation_gamma');
+  const params = ['alpha', 'beta'].map((name) => attributes.float(`activation_${name}`));
+  return activate(node, product, { activation: attributes.string('activation', ''), params });
+}
+
 export const MICROSOFT_LINEAR_IMPORTERS: OperatorImporters = {
+  FusedGemm: {
+    since: 1,
+    makes: 'gemm transpose matmul mul reshape reduce_sum add relu tanh sigmoid leaky_relu clip',
+    import: importFusedGemm,
+  },
   FusedMatMul: { since: 1, makes: 'matmul transpose mul reshape', import: importFusedMatMul },
 };

@@ -4,7 +4,7 @@ import type { ImportNode } from '../../import-node.ts';
 import { importEinsum } from './einsum.ts';
 import { multiply } from './products.ts';
 
-function importGemm(node: ImportNode): Expr {
+export function importGemm(node: ImportNode): Expr {
   // Before opset 7 it allowed broadcasting of c; it is always allowed here.
   node.attributes.ignore('broadcast');
   const [a, b, c] = [node.input(0), node.input(1), node.inputs[2]];

@@ -4,6 +4,9 @@ import { HostTensor } from '../../../../core/host-tensor.ts';
 import { alongAxis, indicesInput } from '../../check-indices.ts';
 import type { ImportNode, NodeImporter } from '../../import-node.ts';
 import { axisSize } from '../indexing/indexing.ts';
+import { importGatedRmsNorm } from './gated-rms-norm.ts';
+import { importGroupNorm, importSkipGroupNorm } from './group-norm.ts';
+import { softmaxOf } from './softmax.ts';
 import {
   importSimplifiedLayerNormalization,
   inverseRms,
@@ -65,7 +68,30 @@ function importEmbedLayerNormalization(node: ImportNode): readonly Expr[] {
   return [result, counts, sum];
 }
 
+/** Softmax over all axes from one on, of a sum that broadcasts as `add` does, whichever way is_inner_broadcast names. */
+function importBiasSoftmax(node: ImportNode): Expr {
+  node.attributes.ignore('is_inner_broadcast');
+  const sum = node.call('add', [node.input(0), node.input(1)]);
+  return softmaxOf(node, sum, { axis: node.attributes.int('axis', 1), opset: 1 });
+}
+
 export const MICROSOFT_NORMALIZATION_IMPORTERS: OperatorImporters = {
+  BiasSoftmax: { since: 1, makes: 'softmax add reshape', import: importBiasSoftmax },
+  GatedRMSNorm: {
+    since: 1,
+    makes: 'rms_norm cast reshape mul sigmoid',
+    import: importGatedRmsNorm,
+  },
+  GroupNorm: {
+    since: 1,
+    makes: 'layer_norm reshape transpose cast mul add sigmoid',
+    import: importGroupNorm,
+  },
+  SkipGroupNorm: {
+    since: 1,
+    makes: 'layer_norm add reshape transpose cast mul sigmoid',
+    import: importSkipGroupNorm,
+  },
   EmbedLayerNormalization: {
     since: 1,
     makes: 'layer_norm gather add mul slice reduce_sum broadcast_to',

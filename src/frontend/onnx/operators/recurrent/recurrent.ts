@@ -7,8 +7,15 @@ import type { ImportNode, NodeImporter } from '../../import-node.ts';
 import { number } from '../elementwise/elementwise.ts';
 import { cutAlong } from '../movement/slice-along.ts';
 
+/** The weights of inputs and of states: (directions, gates * hidden, size) and (directions, gates * hidden, hidden). */
+type LayerWeights = readonly [weights: Expr, recurrent: Expr];
+
+const givenWeights = (node: ImportNode): LayerWeights => [node.input(1), node.input(2)];
+
 interface Layer {
   readonly cell: CellName;
+  /** Of inputs. */
+  readonly weights: Expr;
   readonly directions: number;
   readonly hidden: Dim;
   readonly isBatchFirst: boolean;
@@ -19,17 +26,19 @@ interface Layer {
  * RNN, GRU or LSTM: one product projects the inputs of all steps, `recurrent` does the rest. Outputs
  * are those of each step, the last ones, and of an LSTM the last cell states.
  */
-const layer =
-  (cell: CellName): NodeImporter =>
+export const layer =
+  (cell: CellName, weightsOf = givenWeights): NodeImporter =>
   (node) => {
     const { attributes } = node;
     // Older operator sets: the size of weights says the same, and every output is there.
     attributes.ignore('hidden_size', 'output_sequence');
     const direction = attributes.string('direction', 'forward');
+    const [weights, recurrentRows] = weightsOf(node);
     const spec: Layer = {
       cell,
+      weights,
       directions: direction === 'bidirectional' ? 2 : 1,
-      hidden: node.shape(node.input(2))[2] ?? 0,
+      hidden: node.shape(recurrentRows)[2] ?? 0,
       isBatchFirst: attributes.int('layout', 0) === 1,
       resetsLate: cell === 'gru' && attributes.bool('linear_before_reset'),
     };
@@ -42,7 +51,7 @@ const layer =
       lengths === undefined || peepholes !== undefined
         ? peepholes
         : zeros(node, x, [spec.directions, node.dims.mul(spec.hidden, CELLS[cell].vectors)]);
-    const recurrentWeights = node.call('transpose', [node.input(2)], { perm: [0, 2, 1] });
+    const recurrentWeights = node.call('transpose', [recurrentRows], { perm: [0, 2, 1] });
     const operands = [x, recurrentWeights, initial, vectors, lengths];
     const states = node.call(
       'recurrent',
@@ -79,8 +88,8 @@ function projected(node: ImportNode, spec: Layer, bias: Expr | undefined): Expr 
   const x = spec.isBatchFirst
     ? node.call('transpose', [node.input(0)], { perm: [1, 0, 2] })
     : node.input(0);
-  const [directions = 1, width = 0, size = 0] = node.shape(node.input(1));
-  const rows = node.reshape(node.input(1), [node.dims.mul(width, directions), size]);
+  const [directions = 1, width = 0, size = 0] = node.shape(spec.weights);
+  const rows = node.reshape(spec.weights, [node.dims.mul(width, directions), size]);
   const product = node.call('matmul', [x, node.call('transpose', [rows], { perm: [1, 0] })]);
   return bias === undefined ? product : node.call('add', [product, bias]);
 }

@@ -1,0 +1,302 @@
+import { call, ifElse, int } from '../../../../compiler/ir/build.ts';
+import type { Expr } from '../../../../compiler/ir/expr.ts';
+import { tensorType } from '../../../../compiler/ir/type.ts';
+import type { Dim } from '../../../../core/dim.ts';
+import { HostTensor } from '../../../../core/host-tensor.ts';
+import { hostInteger } from '../../host-integer.ts';
+import type { ImportNode } from '../../import-node.ts';
+import type { OperatorImporters } from '../../operator-importer.ts';
+import { cast, number } from '../elementwise/elementwise.ts';
+import { cutAlong } from '../movement/slice-along.ts';
+
+/** A product with a matrix of each expert. */
+interface Layer {
+  /** The matrices (experts, outputs, inputs) of all experts, or of those that the indices name (…, outputs, inputs). */
+  readonly weights: (indices?: Expr) => Expr;
+  /** (experts, outputs). */
+  readonly bias: Expr | undefined;
+}
+
+interface Experts {
+  readonly first: Layer;
+  readonly second: Layer;
+  /** By whose result that of the first is multiplied. */
+  readonly third: Layer | undefined;
+}
+
+/** The matrices of an input of floats. */
+function floatLayer(node: ImportNode, weights: number, bias: number): Layer | undefined {
+  const given = node.inputs[weights];
+  if (given === undefined) return undefined;
+  return {
+    weights: (indices) =>
+      indices === undefined ? given : node.call('gather', [given, indices], { axis: 0 }),
+    bias: node.inputs[bias],
+  };
+}
+
+/** MoE: input, router_probs, weights and bias of three layers, of which the third may be missing. */
+function importMoE(node: ImportNode): Expr {
+  const [first, second, third] = [2, 4, 6].map((index) => floatLayer(node, index, index + 1));
+  return mixture(node, { first, second, third });
+}
+
+/** Where QMoE has the parts of a layer. */
+interface QuantizedPlaces {
+  readonly weights: number;
+  readonly zeros: number;
+}
+
+/** Matrices of codes of a few bits, the first in the lowest bits of a byte, with scales of rows or of blocks in them. */
+function quantizedLayer(node: ImportNode, { weights, zeros }: QuantizedPlaces): Layer | undefined {
+  const codes = node.inputs[weights];
+  if (codes === undefined) return undefined;
+  const bits = node.attributes.int('expert_weight_bits', 4);
+  if (![2, 4, 8].includes(bits)) throw node.unsupported(`${bits} bits`, '2, 4 or 8');
+  const scales = node.input(weights + 1);
+  const isBlocked = node.shape(scales).length === 3;
+  const [experts = 1, outputs = 1, bytes = 1] = node.shape(codes);
+  const inputs = node.dims.mul(bytes, 8 / bits);
+  const blocks: Dim = isBlocked ? (node.shape(scales)[2] ?? 1) : 1;
+  const zeroCodes = node.inputs[zeros];
+  return {
+    bias: node.inputs[weights + 2],
+    weights(indices) {
+      const chosen = (x: Expr): Expr =>
+        indices === undefined ? x : node.call('gather', [x, indices], { axis: 0 });
+      const lead = indices === undefined ? [experts] : node.shape(indices);
+      const shape = [...lead, outputs, blocks, node.dims.floordiv(inputs, blocks)];
+      const column = [...lead, outputs, blocks, 1];
+      const values = node.reshape(unpacked(node, chosen(codes), bits), shape);
+      const scale = node.reshape(cast(node, chosen(scales), 'float32'), column);
+      const zero =
+        zeroCodes === undefined
+          ? node.scalar(2 ** (bits - 1), 'uint8')
+          : node.reshape(unpacked(node, chosen(zeroCodes), bits), column);
+      const floats = node.call('dequantize', [values, scale, zero]);
+      return node.reshape(floats, [...lead, outputs, inputs]);
+    },
+  };
+}
+
+/** One code in each byte, in a row behind each other. */
+function unpacked(node: ImportNode, bytes: Expr, bits: number): Expr {
+  if (bits === 8) return bytes;
+  const each = 8 / bits;
+  const shifts = Array.from({ length: each }, (_, i) => i * bits);
+  const places = node.constant(HostTensor.from('uint8', [each], shifts));
+  const single = node.reshape(bytes, [...node.shape(bytes), 1]);
+  const shifted = node.call('shift_right', [single, places]);
+  return node.call('bitwise_and', [shifted, node.scalar(2 ** bits - 1, 'uint8')]);
+}
+
+/** QMoE: input, router_probs, codes, scales and bias of three layers, their zero points, shares in place of softmax. */
+function importQMoE(node: ImportNode): Expr {
+  // They say what the shapes of scales do.
+  node.attributes.ignore('block_size', 'swiglu_interleaved');
+  const [first, second, third] = [
+    { weights: 2, zeros: 11 },
+    { weights: 5, zeros: 12 },
+    { weights: 8, zeros: 13 },
+  ].map((places) => quantizedLayer(node, places));
+  return mixture(node, { first, second, third });
+}
+
+/**
+ * For each token the sum of what its best experts give, by their shares: N. Shazeer et al., "Outrageously large neural
+ * networks" (2017). Few tokens read the matrices of their experts alone; for more of them all experts compute all
+ * tokens, and most results count for nothing.
+ */
+function mixture(node: ImportNode, given: { [Name in keyof Experts]: Layer | undefined }): Expr {
+  const { attributes, dims } = node;
+  if (attributes.bool('use_sparse_mixer')) throw node.unsupported('use_sparse_mixer', '0');
+  const { first, second, third } = given;
+  if (first === undefined || second === undefined) throw node.malformed('no weights', 'two layers');
+  const experts = { first, second, third };
+  const x = node.input(0);
+  const { dtype, shape } = node.type(x);
+  const width = shape.at(-1) ?? 1;
+  const tokens = shape.slice(0, -1).reduce<Dim>((product, size) => dims.mul(product, size), 1);
+  const rows = node.reshape(x, [tokens, width]);
+  const { shares, indices, count } = routes(node, tokens);
+  const best = node.number(node.shape(indices)[1] ?? 1, 'k');
+  const mixed = (): Expr => mixAll(node, { rows, experts, shares, indices, count });
+  const few = (): Expr => mixChosen(node, { rows, experts, shares, indices });
+  const reads = dims.mul(tokens, best);
+  if (typeof reads === 'number') {
+    return node.reshape(reads <= count ? few() : mixed(), shape);
+  }
+  const isFew = call('int_lt', [hostInteger(reads, node.block.frame), int(count + 1)]);
+  const type = tensorType({ dtype, shape: [tokens, width] });
+  const either = node.block.bind(ifElse(isFew, few(), mixed()), {
+    name: 'mixed',
+    type,
+    span: node.span,
+  });
+  return node.reshape(either, shape);
+}
+
+interface Routes {
+  /** What each of a token's best experts counts for, (tokens, k). */
+  readonly shares: Expr;
+  /** Which these are, (tokens, k). */
+  readonly indices: Expr;
+  /** How many experts there are. */
+  readonly count: number;
+}
+
+function routes(node: ImportNode, tokens: Dim): Routes {
+  const logits = node.input(1);
+  const count = node.number(node.shape(logits).at(-1) ?? 1, 'the number of experts');
+  const k = node.attributes.int('k', 1);
+  if (k < 1 || k > count) throw node.malformed(`k ${k}`, `1 to ${count}, the number of experts`);
+  const scores = cast(node, node.reshape(logits, [tokens, count]), 'float32');
+  const given = node.opType === 'QMoE' ? node.inputs[14] : undefined;
+  const shares =
+    given === undefined
+      ? node.call('softmax', [scores], { axis: 1 })
+      : cast(node, node.reshape(given, [tokens, count]), 'float32');
+  const indices = node.call('top_k', [scores], { axis: 1, k: [k] });
+  const best = node.call('gather_elements', [shares, indices], { axis: 1 });
+  if (!node.attributes.bool('normalize_routing_weights')) return { shares: best, indices, count };
+  const sum = node.call('reduce_sum', [best], { axes: [1], keepdims: true });
+  return { shares: node.call('div', [best, sum]), indices, count };
+}
+
+interface Mixture {
+  /** (tokens, width). */
+  readonly rows: Expr;
+  readonly experts: Experts;
+  readonly shares: Expr;
+  readonly indices: Expr;
+}
+
+/** By the matrices of each token's experts: (tokens, k, outputs, inputs). */
+function mixChosen(node: ImportNode, { rows, experts, shares, indices }: Mixture): Expr {
+  const [tokens = 1, k = 1] = node.shape(indices);
+  const {
+    dtype,
+    shape: [, width = 1],
+  } = node.type(rows);
+  const product = (x: Expr, { weights, bias }: Layer): Expr => {
+    const matrices = cast(node, weights(indices), dtype);
+    const column = node.reshape(x, [...node.shape(x), 1]);
+    const [, , outputs = 1] = node.shape(matrices);
+    const y = node.reshape(node.call('matmul', [matrices, column]), [tokens, k, outputs]);
+    if (bias === undefined) return y;
+    const own = node.call('gather', [bias, indices], { axis: 0 });
+    return node.call('add', [y, cast(node, own, dtype)]);
+  };
+  const repeated = node.call('broadcast_to', [node.reshape(rows, [tokens, 1, width])], {
+    shape: [tokens, k, width],
+  });
+  const y = layers(node, repeated, { experts, product });
+  const weighted = node.call('mul', [y, cast(node, node.reshape(shares, [tokens, k, 1]), dtype)]);
+  return node.call('reduce_sum', [weighted], { axes: [1], keepdims: false });
+}
+
+/** By the matrices of all experts: (experts, tokens, outputs). */
+function mixAll(
+  node: ImportNode,
+  { rows, experts, shares, indices, count }: Mixture & { readonly count: number },
+): Expr {
+  const {
+    dtype,
+    shape: [tokens = 1, width = 1],
+  } = node.type(rows);
+  const product = (x: Expr, { weights, bias }: Layer): Expr => {
+    const turned = node.call('transpose', [cast(node, weights(), dtype)], { perm: [0, 2, 1] });
+    const y = node.call('matmul', [x, turned]);
+    if (bias === undefined) return y;
+    const [, outputs = 1] = node.shape(bias);
+    return node.call('add', [y, cast(node, node.reshape(bias, [count, 1, outputs]), dtype)]);
+  };
+  const y = layers(node, node.reshape(rows, [1, tokens, width]), { experts, product });
+  const none = node.call('broadcast_to', [number(node, shares, 0)], { shape: [tokens, count] });
+  const all = node.call('scatter_elements', [none, indices, shares], { axis: 1 });
+  const byExpert = node.call('transpose', [all], { perm: [1, 0] });
+  const column = cast(node, node.reshape(byExpert, [count, tokens, 1]), dtype);
+  const weighted = node.call('mul', [y, column]);
+  return node.call('reduce_sum', [weighted], { axes: [0], keepdims: false });
+}
+
+interface Products {
+  readonly experts: Experts;
+  readonly product: (x: Expr, layer: Layer) => Expr;
+}
+
+function layers(node: ImportNode, x: Expr, { experts, product }: Products): Expr {
+  const { first, second, third } = experts;
+  const inner = product(x, first);
+  const linear = third && product(x, third);
+  return product(activated(node, inner, linear), second);
+}
+
+/** The activation of the first product, times the second, if there is one. */
+function activated(node: ImportNode, gate: Expr, linear: Expr | undefined): Expr {
+  const type = node.attributes.string('activation_type', 'relu');
+  const fusion = node.attributes.int('swiglu_fusion', 0);
+  node.attributes.ignore('swiglu_limit', 'activation_alpha', 'activation_beta');
+  if (type === 'swiglu') {
+    if (fusion !== 0) return swiglu(node, ...halves(node, gate, fusion === 1));
+    if (linear === undefined)
+      throw node.malformed('swiglu without a third layer', 'one, or a fusion');
+    return swiglu(node, gate, linear);
+  }
+  const result = activation(node, gate, type);
+  return linear === undefined ? result : node.call('mul', [result, linear]);
+}
+
+function activation(node: ImportNode, x: Expr, type: string): Expr {
+  switch (type) {
+    case 'identity':
+      return x;
+    case 'relu':
+      return node.call('relu', [x]);
+    case 'gelu':
+      return node.call('gelu', [x], { approximate: 'tanh' });
+    case 'silu':
+      return node.call('mul', [x, node.call('sigmoid', [x])]);
+    default:
+      throw node.malformed(`activation_type ${type}`, 'relu, gelu, silu, swiglu or identity');
+  }
+}
+
+/** What a product of both has of each: in turns, or one behind the other. */
+function halves(node: ImportNode, x: Expr, isInterleaved: boolean): readonly [Expr, Expr] {
+  const shape = node.shape(x);
+  const lead = shape.slice(0, -1);
+  const half = node.dims.floordiv(shape.at(-1) ?? 2, 2);
+  const pairs = isInterleaved ? [...lead, half, 2] : [...lead, 2, half];
+  const axis = isInterleaved ? lead.length + 1 : lead.length;
+  const parts = cutAlong(node, node.reshape(x, pairs), { axis, sizes: [1, 1] });
+  const [gate, linear] = parts.map((part) => node.reshape(part, [...lead, half]));
+  if (gate === undefined || linear === undefined) throw new Error('internal: no halves');
+  return [gate, linear];
+}
+
+/** min(g, limit) sigmoid(alpha min(g, limit)) (clamp(l, limit) + beta). */
+function swiglu(node: ImportNode, gate: Expr, linear: Expr): Expr {
+  const { attributes } = node;
+  const limit = attributes.float('swiglu_limit');
+  const clipped = (x: Expr, min: number): Expr =>
+    limit === undefined ? x : node.call('clip', [x], { min, max: limit });
+  const g = clipped(gate, -Infinity);
+  const l = clipped(linear, -(limit ?? 0));
+  const alpha = number(node, g, attributes.float('activation_alpha', 1));
+  const beta = number(node, l, attributes.float('activation_beta', 0));
+  const open = node.call('sigmoid', [node.call('mul', [g, alpha])]);
+  return node.call('mul', [node.call('mul', [g, open]), node.call('add', [l, beta])]);
+}
+
+const MADE =
+  'reshape softmax top_k gather_elements reduce_sum div gather transpose add mul broadcast_to scatter_elements relu gelu sigmoid slice clip cast';
+
+export const EXPERT_IMPORTERS: OperatorImporters = {
+  MoE: { since: 1, makes: `matmul ${MADE}`, import: importMoE },
+  QMoE: {
+    since: 1,
+    makes: `matmul dequantize shift_right bitwise_and ${MADE}`,
+    import: importQMoE,
+  },
+};
