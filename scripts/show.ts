@@ -15,6 +15,7 @@ const SHOWS: Readonly<
   text: () => import('./show/text.ts'),
   float16: () => import('./show/float16.ts'),
   compare: () => import('./show/compare.ts'),
+  tasks: () => import('./show/tasks.ts'),
 };
 
 /** `npm run show -- NAME [WORD …]`. */

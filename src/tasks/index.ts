@@ -39,3 +39,17 @@ export {
   type VoiceActivityOptions,
   VoiceStream,
 } from './sound/voice-activity.ts';
+export {
+  type DetectedObject,
+  type DetectOptions,
+  type DetectorShape,
+  ObjectDetector,
+  objectDetector,
+  type ObjectDetectorOptions,
+} from './object-detector.ts';
+export {
+  type Pooling,
+  TextEmbedding,
+  textEmbedding,
+  type TextEmbeddingOptions,
+} from './text-embedding.ts';

@@ -6,7 +6,7 @@ import { drawnPicture } from '../testing/test-pictures.ts';
 import { readSteps } from './ctc.ts';
 import { cutLine, turnedOver } from './cut-line.ts';
 import { convexHull, cornersOf, minAreaRectangle, type Point } from './min-area-rectangle.ts';
-import { rowsOf } from './reading-order.ts';
+import { linesOf, rowsOf } from './reading-order.ts';
 import { textRegions } from './text-regions.ts';
 
 describe('the smallest rectangle', () => {
@@ -105,6 +105,12 @@ test('pieces are read row by row', () => {
   ]);
 });
 
+test('pieces of a row with a blank between them are a line', () => {
+  const at = (left: number) => ({ box: { left, top: 0, width: 10, height: 10 } });
+  const [a, b, c] = [at(0), at(14), at(30)];
+  expect(linesOf([a, b, c])).toEqual([[a, b], [c]]);
+});
+
 /** What is dark is text. */
 const DETECTION = writeOnnxModel({
   nodes: [
@@ -158,6 +164,21 @@ const patch = (left: number, top: number, colour: readonly [number, number, numb
   height: 12,
   colour,
 });
+test('a line that a blank had cut has one box', async () => {
+  const cut = drawnPicture(160, 60, [
+    patch(16, 20, RED),
+    patch(32, 20, RED),
+    patch(70, 20, BLUE),
+    patch(86, 20, BLUE),
+  ]);
+  await using reader = await ocr(SOURCES, { device: 'wasm' });
+  const { text, lines } = await reader.read(cut);
+  expect(text).toBe('r b');
+  expect(lines).toHaveLength(1);
+  expect(lines[0]?.box.left).toBeLessThan(16);
+  expect((lines[0]?.box.left ?? 0) + (lines[0]?.box.width ?? 0)).toBeGreaterThan(102);
+});
+
 const PICTURE = drawnPicture(160, 96, [
   patch(16, 16, RED),
   patch(32, 16, BLUE),

@@ -12,8 +12,8 @@ import type { CallOptions, TaskOptions } from '../task-options.ts';
 import { readSteps } from './ctc.ts';
 import { cutLine, turnedOver } from './cut-line.ts';
 import { dictionaryOf, type DictionarySource } from './dictionary.ts';
-import { cornersOf, type Point, type Rectangle } from './min-area-rectangle.ts';
-import { rowsOf } from './reading-order.ts';
+import { cornersOf, minAreaRectangle, type Point, type Rectangle } from './min-area-rectangle.ts';
+import { linesOf, rowsOf } from './reading-order.ts';
 import { textRegions } from './text-regions.ts';
 
 /** The models that read text, as PaddleOCR exports them (PP-OCRv3 to v5). */
@@ -46,7 +46,7 @@ export interface ReadOptions extends CallOptions {
   readonly leastScore?: number | undefined;
 }
 
-/** A line of text, or the part of one that stands for itself. */
+/** A line of text, or the part of one that is well apart from the others, such as a price. */
 export interface TextLine {
   /** What is written there. */
   readonly text: string;
@@ -56,13 +56,13 @@ export interface TextLine {
   readonly box: Box;
   /** Its own corners, clockwise from the top left one: a line may be at an angle. */
   readonly corners: readonly Point[];
-  /** The row that it is in, from 0; further parts of the same row have the same number. */
+  /** The row that it is in, from 0; further lines in the same row have the same number. */
   readonly row: number;
 }
 
 /** What a picture says. */
 export interface PageText {
-  /** All of it: rows in lines, and parts of a row with a blank between them. */
+  /** All of it: rows in lines, and what is in a row with a blank between. */
   readonly text: string;
   /** Its lines from the top to the bottom, and from the left in a row. */
   readonly lines: readonly TextLine[];
@@ -194,10 +194,10 @@ export class Ocr {
       const corners = cornersOf(rectangle);
       return isRead ? [{ text, score, corners, box: clipped(boxAround(corners), rgb) }] : [];
     });
-    const rows = rowsOf(pieces);
+    const rows = rowsOf(pieces).map((row) => linesOf(row).map((parts) => lineOf(parts, rgb)));
     return {
       text: rows.map((row) => row.map(({ text }) => text).join(' ')).join('\n'),
-      lines: rows.flatMap((pieces, row) => pieces.map((piece) => ({ ...piece, row }))),
+      lines: rows.flatMap((lines, row) => lines.map((line) => ({ ...line, row }))),
     };
   }
 
@@ -310,6 +310,17 @@ function scaled(
     width: width * length,
     height: height * Math.hypot(dy * across, dx * down),
   };
+}
+
+/** Pieces that are one line, as one. */
+function lineOf(parts: readonly Omit<TextLine, 'row'>[], size: Size): Omit<TextLine, 'row'> {
+  const [only, ...others] = parts;
+  if (only !== undefined && others.length === 0) return only;
+  const corners = cornersOf(minAreaRectangle(parts.flatMap((part) => part.corners)));
+  const length = parts.reduce((sum, { text }) => sum + text.length, 0);
+  const score = parts.reduce((sum, part) => sum + part.score * part.text.length, 0) / length;
+  const text = parts.map((part) => part.text).join(' ');
+  return { text, score, corners, box: clipped(boxAround(corners), size) };
 }
 
 function boxAround(corners: readonly Point[]): Box {
