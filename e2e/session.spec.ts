@@ -383,6 +383,21 @@ test('keeps a model and the file beside it, and loads them after a reload withou
   expect(kept.left).toEqual([]);
 });
 
+test('compares its device with others, in the worker', async ({ page }) => {
+  const found = await page.evaluate(async () => {
+    const session = await weft.Session.load('/served/add.onnx', { device: 'webgpu' });
+    const inputs = { a: weft.Tensor.from([1, 2]) };
+    const compared = [await session.compare(inputs), await session.verify(inputs)];
+    // The policy of the page.
+    const refused = await weft.failure(session.compare(inputs, { against: 'wasm' }));
+    await session.dispose();
+    return { compared, refused };
+  });
+  const agreement = { departure: undefined, calls: 1, largestError: 0 };
+  expect(found.compared).toEqual([agreement, agreement]);
+  expect(found.refused.message).toContain("Add 'wasm-unsafe-eval' to script-src");
+});
+
 test('takes pictures', async ({ page }) => {
   const values = await page.evaluate(async () => {
     const session = await weft.Session.load('/served/picture.onnx', { device: 'webgpu' });
