@@ -49,6 +49,8 @@ export async function* generateTokens(
 ): AsyncGenerator<GeneratedToken, FinishReason> {
   const { cache, maxTokens, signal, context, slide } = order;
   signal?.throwIfAborted();
+  // Of a text that was saved behind what it stops at.
+  if (order.stops.isStopped) return 'stop';
   let text = [...order.prompt, ...order.generated];
   if (slide) {
     while (text.length > context) text = [...slide(text)];

@@ -88,6 +88,35 @@ test('one that nobody has begun is saved too', async () => {
   );
 });
 
+test('a text that is left with the token that ends it has ended', async () => {
+  const options = { temperature: 0, maxTokens: 20, logitBias: { 0: 100 } };
+  const generation = modelOn('wasm').generate(PROMPT, options);
+  await begin(generation, 1);
+  expect(generation.finishReason).toBe('stop');
+  await expect(generation.save()).rejects.toThrow('got a generation that has ended');
+});
+
+test('a text that is left with what it stops at goes on with nothing', async () => {
+  const model = modelOn('wasm');
+  const plain = { temperature: 0, maxTokens: 20 };
+  const pieces: string[] = [];
+  for await (const { text } of model.generate(PROMPT, plain).tokens()) pieces.push(text);
+  const stop = pieces.findIndex((piece, i) => i > 2 && piece.trim() !== '');
+  const options = { ...plain, stop: [pieces[stop] ?? ''] };
+  const whole = await model.generate(PROMPT, options).text();
+  const generation = model.generate(PROMPT, options);
+  let [text, count] = ['', 0];
+  for await (const token of generation.tokens()) {
+    text += token.text;
+    count++;
+    if (text === whole && count > stop) break;
+  }
+  const resumed = await model.resume(await generation.save());
+  expect(await resumed.text()).toBe('');
+  expect(resumed.finishReason).toBe('stop');
+  expect(resumed.usage?.completionTokens).toBe(0);
+});
+
 test('a Buffer of Node, as files are read there', async () => {
   const model = modelOn('wasm');
   const options = { temperature: 0, maxTokens: 20 };

@@ -80,7 +80,9 @@ export class Generation implements AsyncIterable<string> {
         first ??= performance.now();
         const { id } = next.value;
         if (id >= 0) count++;
-        if (id >= 0 && !this.#source.isEnd(id)) this.#generated.push(id);
+        // Whoever leaves the loop with this token has all of the text.
+        if (this.#source.isEnd(id)) this.finishReason = 'stop';
+        else if (id >= 0) this.#generated.push(id);
         yield next.value;
       }
     } finally {
