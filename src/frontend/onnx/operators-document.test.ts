@@ -34,17 +34,16 @@ ${onnxOperatorTable(PREVIEW)}
 
 ${onnxOperatorTable(TRAINING)}
 
-Not imported: strings, maps, images, random generators apart from Dropout, and the domain \`ai.onnx.ml\`. Of
+Not imported: strings, maps, images, and the domain \`ai.onnx.ml\`. Of
 \`com.microsoft\` what only a GPU of one vendor reads (\`QOrdered…\`, \`PackedAttention\`, \`PagedAttention\`,
 \`SparseAttention\`), whole searches (\`BeamSearch\`, \`GreedySearch\`, \`Sampling\`), and of operators above
 GatedDeltaNet's \`cu_seqlens\` and compact updates, GatedRelativePositionBias' \`token_offset\`, the
 \`cache_indirection\` of DecoderMaskedMultiHeadAttention, and \`use_sparse_mixer\`. A model with one of them is refused
 before anything runs, with the name of each such node.
 
-## Cases that fail
-
-Of ONNX's backend cases beside this repository one fails on either device, refused with the reason before
-anything runs: \`test_bernoulli_expanded\` holds a RandomUniformLike, whose numbers no two runtimes share.
+Random operators (\`Bernoulli\`, \`Multinomial\`, \`RandomNormal\`, \`RandomUniform\` and those like an input) draw from Threefry-2x32:
+the numbers are those of the \`seed\` and of the node's place among random nodes, the same in each run and on each device. In a
+training program each step has others.
 
 ## Core operators
 

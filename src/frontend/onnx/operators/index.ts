@@ -41,6 +41,7 @@ import { MICROSOFT_QUANTIZATION_IMPORTERS } from './quantization/microsoft-quant
 import { BIT_PACKED_WEIGHT_IMPORTERS } from './quantization/bit-packed-weights.ts';
 import { QUANTIZATION_IMPORTERS } from './quantization/quantization.ts';
 import { CODEBOOK_WEIGHT_IMPORTERS } from './quantization/codebook-weights.ts';
+import { RANDOM_IMPORTERS } from './random/random.ts';
 import { QUANTIZED_RECURRENT_IMPORTERS } from './recurrent/quantized-recurrent.ts';
 import { RECURRENT_IMPORTERS } from './recurrent/recurrent.ts';
 import { REDUCTION_IMPORTERS } from './reduction/reduction.ts';
@@ -76,6 +77,7 @@ const ONNX_IMPORTERS: OperatorImporters = {
   ...SOFTMAX_IMPORTERS,
   ...INTEGER_PRODUCT_IMPORTERS,
   ...QUANTIZATION_IMPORTERS,
+  ...RANDOM_IMPORTERS,
   ...RECURRENT_IMPORTERS,
   ...REDUCTION_IMPORTERS,
   ...SIGNAL_IMPORTERS,

@@ -1,12 +1,11 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import { concreteShape, type Dim } from '../../../../core/dim.ts';
+import { concreteShape } from '../../../../core/dim.ts';
 import { HostTensor } from '../../../../core/host-tensor.ts';
 import { elementCount } from '../../../../core/shape.ts';
-import { uniformNumbers } from '../../../../ops/random/threefry.ts';
 import type { ImportNode } from '../../import-node.ts';
-import { NodeGraphTarget } from '../../node-graph-target.ts';
 import type { OperatorImporters } from '../../operator-importer.ts';
 import { cast } from '../elementwise/elementwise.ts';
+import { uniform } from '../random/random-numbers.ts';
 import { mersenneUniform } from './mersenne-twister.ts';
 
 /**
@@ -61,14 +60,7 @@ function numbers(node: ImportNode, seed: number | undefined): Expr {
     const drawn = mersenneUniform(seed, elementCount(sizes));
     return node.constant(HostTensor.from('float32', sizes, [...drawn]));
   }
-  const key = node.context.training?.key(node) ?? node.scalar(seed ?? 0, 'int32');
-  return randomNumbers(node, key, shape);
-}
-
-function randomNumbers(node: ImportNode, key: Expr, shape: readonly Dim[]): Expr {
-  const target = new NodeGraphTarget(node);
-  const stream = node.context.nextRandomStream();
-  return target.exprOf(uniformNumbers(target.builder, target.tensor(key), { stream, shape }));
+  return uniform(node, shape, seed);
 }
 
 export const DROPOUT_IMPORTERS: OperatorImporters = {
