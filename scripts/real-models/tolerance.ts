@@ -2,7 +2,7 @@ import { Tensor } from '../../src/client/index.ts';
 import { relativeError } from './compare-outputs.ts';
 import type { ModelInputs } from './model-inputs.ts';
 import type { RealModel } from './models.ts';
-import type { Peer } from './peer.ts';
+import type { PeerModel } from '../onnxruntime/open-peer-model.ts';
 
 /** In float32, for sums in another order: the largest error of an output, relative to its range. */
 const FLOAT32 = 1e-4;
@@ -19,16 +19,16 @@ const MARGIN = 1.5;
  */
 export async function toleranceOf(
   { isRounded = false }: RealModel,
-  peer: Peer,
+  peer: PeerModel,
   inputs: ModelInputs,
 ): Promise<number> {
   if (!isRounded) return FLOAT32;
-  const { outputs } = await peer.run(inputs);
+  const outputs = await peer.run(inputs);
   let most = FLOAT32;
   for (let move = 1; move <= MOVES; move++) {
     const moved = await peer.run(movedInputs(inputs, move));
-    for (const [name, expected] of outputs) {
-      const got = moved.outputs.get(name);
+    for (const [name, expected] of Object.entries(outputs)) {
+      const got = moved[name];
       if (got === undefined) throw new Error(`got no output ${name}`);
       most = Math.max(most, MARGIN * relativeError(got, expected, name));
     }

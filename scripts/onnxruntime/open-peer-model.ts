@@ -9,6 +9,9 @@ import { HostTensor } from '../../src/core/host-tensor.ts';
 const folder = dirname(fileURLToPath(import.meta.url));
 const entry = join(folder, 'node_modules/onnxruntime-node');
 
+/** An input or output. */
+export type PeerValue = Pick<HostTensor, 'dtype' | 'shape' | 'data'>;
+
 interface PeerTensor {
   readonly type: string;
   readonly dims: readonly number[];
@@ -29,14 +32,14 @@ interface Peer {
 
 /** A model in onnxruntime-node, with its optimisations. */
 export interface PeerModel {
-  run(inputs: Readonly<Record<string, HostTensor>>): Promise<Readonly<Record<string, HostTensor>>>;
+  run(inputs: Readonly<Record<string, PeerValue>>): Promise<Readonly<Record<string, HostTensor>>>;
   release(): Promise<void>;
 }
 
 /** Opens a model in onnxruntime-node on the CPU, which is installed if it is missing. */
 export async function openPeerModel(bytes: Uint8Array): Promise<PeerModel> {
   if (!existsSync(entry)) {
-    console.log('Installing the runtime to compare with (scripts/quantize/package.json) …');
+    console.log('Installing the runtime to compare with (scripts/onnxruntime/package.json) …');
     execFileSync('npm', ['ci', '--ignore-scripts'], { cwd: folder, stdio: 'inherit' });
   }
   const peer = createRequire(import.meta.url)(entry) as Peer;
