@@ -48,6 +48,12 @@ export {
   type ObjectDetectorOptions,
 } from './object-detector.ts';
 export {
+  type EnlargedPicture,
+  SuperResolution,
+  superResolution,
+  type SuperResolutionOptions,
+} from './super-resolution.ts';
+export {
   type Pooling,
   TextEmbedding,
   textEmbedding,

@@ -1,0 +1,72 @@
+import type { Size } from './picture-options.ts';
+import type { Rgb } from './pixels.ts';
+
+/** A part of a picture that a model sees, and the part of it whose result counts. */
+export interface Tile {
+  /** Where it begins in the picture; below 0 where it reaches beyond. */
+  readonly left: number;
+  readonly top: number;
+  readonly size: Size;
+  /** In pixels of the picture, without the last column and row. */
+  readonly kept: {
+    readonly left: number;
+    readonly top: number;
+    readonly right: number;
+    readonly bottom: number;
+  };
+}
+
+/**
+ * Tiles of one size that cover a picture, each with a margin around what counts, but at the edges of the picture. A picture that is
+ * smaller than a tile lies at the left and top of it.
+ */
+export function tilesOf(picture: Size, size: Size, margin: number): readonly Tile[] {
+  const rows = spansOf(picture.height, size.height, margin);
+  return rows.flatMap((row) =>
+    spansOf(picture.width, size.width, margin).map((column) => ({
+      left: column.begin,
+      top: row.begin,
+      size: { width: size.width, height: size.height },
+      kept: { left: column.from, top: row.from, right: column.to, bottom: row.to },
+    })),
+  );
+}
+
+interface Span {
+  readonly begin: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+function spansOf(length: number, size: number, wanted: number): readonly Span[] {
+  if (length <= size) return [{ begin: 0, from: 0, to: length }];
+  // Something of each tile has to count.
+  const margin = Math.min(wanted, Math.floor((size - 1) / 2));
+  const spans: Span[] = [];
+  for (let from = 0; from < length; ) {
+    const begin = Math.min(Math.max(0, from - margin), length - size);
+    const isLast = begin + size >= length;
+    const to = isLast ? length : begin + size - margin;
+    spans.push({ begin, from, to });
+    from = to;
+  }
+  return spans;
+}
+
+/** The pixels of a tile; those beyond the picture are those of its edge. */
+export function tileOf(picture: Rgb, { left, top, size }: Tile): Rgb {
+  const { width, height } = size;
+  if (left === 0 && top === 0 && width === picture.width && height === picture.height) {
+    return picture;
+  }
+  const data = new Uint8Array(width * height * 3);
+  let to = 0;
+  for (let y = 0; y < height; y++) {
+    const row = Math.min(Math.max(top + y, 0), picture.height - 1) * picture.width;
+    for (let x = 0; x < width; x++, to += 3) {
+      const from = (row + Math.min(Math.max(left + x, 0), picture.width - 1)) * 3;
+      data.set(picture.data.subarray(from, from + 3), to);
+    }
+  }
+  return { width, height, data };
+}

@@ -1,0 +1,213 @@
+import { checkOptions, OBJECT, SIGNAL, type OptionKind } from '../client/check-options.ts';
+import type { Session } from '../client/session.ts';
+import type { Tensor } from '../client/tensor.ts';
+import { ShapeError } from '../core/errors.ts';
+import { type PictureInput, pictureInputOf } from './pictures/model-pictures.ts';
+import type { PictureOptions, Size } from './pictures/picture-options.ts';
+import { type Picture, type Pixels, readRgb, type Rgb } from './pictures/pixels.ts';
+import { prepareRgb } from './pictures/prepare-pictures.ts';
+import { resize } from './pictures/resize.ts';
+import { tileOf, type Tile, tilesOf } from './pictures/tiles.ts';
+import { numbersOf, outputOf } from './results/numbers.ts';
+import { loadTaskModel, type TaskSource } from './task-model.ts';
+import { type CallOptions, TASK_OPTIONS, type TaskOptions } from './task-options.ts';
+
+/** How a model that enlarges pictures is loaded. */
+export interface SuperResolutionOptions extends TaskOptions {
+  /** What the model expects of pictures, before what its files say. */
+  readonly pictures?: PictureOptions | undefined;
+  /**
+   * Pixels of the picture around each tile that the model sees beside it, where it takes pictures of one size only: as far as it
+   * looks. Default 16.
+   */
+  readonly margin?: number | undefined;
+}
+
+/** A picture in RGBA, for `new ImageData(data, width, height)`. */
+export interface EnlargedPicture extends Pixels {
+  /** Red, green, blue and 255 of each pixel. */
+  readonly data: Uint8ClampedArray<ArrayBuffer>;
+}
+
+/**
+ * Loads a model that enlarges pictures: (1, C, H, W) or (1, H, W, C) in, the same with a multiple of H and W out, of three channels or
+ * of luma alone. Rejects as `Session.load` does, and with ShapeError for a model that takes no pictures.
+ */
+export async function superResolution(
+  source: TaskSource,
+  options: SuperResolutionOptions = {},
+): Promise<SuperResolution> {
+  const { pictures, margin = MARGIN, ...place } = options;
+  const { file, config, preprocessor, cache } = options;
+  const own = { pictures, margin, file, config, preprocessor, cache };
+  checkOptions<typeof own>('superResolution', own, {
+    ...TASK_OPTIONS,
+    pictures: OBJECT,
+    margin: PIXELS,
+  });
+  const model = await loadTaskModel(source, place);
+  try {
+    const input = pictureInputOf(model.session, model.preprocessor, pictures);
+    return new SuperResolution(model.session, { input, margin });
+  } catch (error) {
+    await model.session.dispose();
+    throw error;
+  }
+}
+
+const MARGIN = 16;
+const PIXELS: OptionKind = [
+  'pixels from 0 up',
+  (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+];
+
+interface EnlargerParts {
+  readonly input: PictureInput;
+  readonly margin: number;
+}
+
+/** Enlarges pictures. */
+export class SuperResolution {
+  /** Where the model runs. */
+  readonly session: Session;
+  /** What the model expects of pictures. */
+  readonly pictures: PictureOptions;
+  readonly #parts: EnlargerParts;
+
+  /** @internal */
+  constructor(session: Session, parts: EnlargerParts) {
+    this.session = session;
+    this.pictures = parts.input.options;
+    this.#parts = parts;
+  }
+
+  /**
+   * The picture, as many times as large as the model makes it. A model for pictures of one size gets it in tiles. Rejects with
+   * UsageError for a picture without pixels, with ShapeError for a model whose result is no larger picture.
+   */
+  async enlarge(picture: Picture, options: CallOptions = {}): Promise<EnlargedPicture> {
+    checkOptions<CallOptions>('enlarge', options, { signal: SIGNAL });
+    const { signal } = options;
+    signal?.throwIfAborted();
+    const rgb = await readRgb(picture);
+    const { size, ...prepared } = this.pictures;
+    const tiles = tilesOf(rgb, fixedSize(size) ?? rgb, this.#parts.margin);
+    let canvas: Canvas | undefined;
+    for (const tile of tiles) {
+      const { tensor } = prepareRgb([tileOf(rgb, tile)], prepared);
+      const inputs = { [this.#parts.input.name]: tensor };
+      const outputs = await this.session.run(inputs, { signal, transfer: true });
+      const result = outputOf(outputs, []);
+      canvas ??= new Canvas(rgb, factorOf(result, tile, this.pictures), this.pictures);
+      canvas.draw(tile, result);
+    }
+    if (canvas === undefined) throw new Error('internal: a picture without tiles');
+    return canvas.picture;
+  }
+
+  /** Frees everything. Idempotent. */
+  dispose(): Promise<void> {
+    return this.session.dispose();
+  }
+
+  /** As {@link dispose}, at the end of a block with `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+}
+
+function fixedSize(size: PictureOptions['size']): Size | undefined {
+  return typeof size === 'object' && 'width' in size ? size : undefined;
+}
+
+/** How many times as large a result is. Throws ShapeError unless it is a picture of the model's channels. */
+function factorOf(
+  { shape }: Tensor,
+  { size }: Tile,
+  { layout = 'nchw', channels }: PictureOptions,
+): number {
+  const [batch, ...rest] = shape;
+  const [height = 0, width = 0, count] = layout === 'nhwc' ? rest : [rest[1], rest[2], rest[0]];
+  const factor = width / size.width;
+  const isGood =
+    shape.length === 4 &&
+    batch === 1 &&
+    count === (channels === 'grey' ? 1 : 3) &&
+    Number.isSafeInteger(factor) &&
+    factor > 0 &&
+    height === factor * size.height;
+  if (isGood) return factor;
+  throw new ShapeError({
+    where: 'the result of the model',
+    got: `[${shape.join(', ')}] for a picture of ${size.width} x ${size.height}`,
+    expected: `one picture of ${channels === 'grey' ? 1 : 3} channels, a whole number of times as large`,
+  });
+}
+
+/** The enlarged picture, as far as it is drawn. */
+class Canvas {
+  readonly picture: EnlargedPicture;
+  readonly #factor: number;
+  readonly #options: PictureOptions;
+  /** What colours are taken of, for models of luma. */
+  readonly #colours: Rgb | undefined;
+
+  constructor(source: Rgb, factor: number, options: PictureOptions) {
+    const [width, height] = [source.width * factor, source.height * factor];
+    const data = new Uint8ClampedArray(width * height * 4).fill(255);
+    this.picture = { width, height, data };
+    this.#factor = factor;
+    this.#options = options;
+    if (options.channels === 'grey') this.#colours = resize(source, width, height, 'bicubic');
+  }
+
+  /** Puts the part of a result there that is not the tile's margin. */
+  draw({ left, top, size, kept }: Tile, result: Tensor): void {
+    const factor = this.#factor;
+    const { width, data } = this.picture;
+    const { layout = 'nchw', channels = 'rgb' } = this.#options;
+    const numbers = numbersOf(result);
+    const count = channels === 'grey' ? 1 : 3;
+    const [wide, high] = [size.width * factor, size.height * factor];
+    const levels = [0, 1, 2].map((channel) => levelOf(this.#options, channel));
+    const at = (x: number, y: number, channel: number): number => {
+      const place = y * wide + x;
+      const index = layout === 'nhwc' ? place * count + channel : channel * wide * high + place;
+      return numbers[index] ?? 0;
+    };
+    for (let y = kept.top * factor; y < kept.bottom * factor; y++) {
+      for (let x = kept.left * factor; x < kept.right * factor; x++) {
+        const own = (y - top * factor) * wide + (x - left * factor);
+        const [ownX, ownY] = [own % wide, Math.floor(own / wide)];
+        const to = (y * width + x) * 4;
+        if (count === 1) {
+          this.#paintLuma(y * width + x, levels[0]?.(at(ownX, ownY, 0)) ?? 0);
+          continue;
+        }
+        for (let colour = 0; colour < 3; colour++) {
+          const channel = channels === 'bgr' ? 2 - colour : colour;
+          data[to + colour] = levels[colour]?.(at(ownX, ownY, channel)) ?? 0;
+        }
+      }
+    }
+  }
+
+  /** The colour of a pixel with another luma: red, green and blue are moved alike, which leaves both colour differences. */
+  #paintLuma(pixel: number, luma: number): void {
+    const { data } = this.picture;
+    const colours = this.#colours?.data ?? [];
+    const [red = 0, green = 0, blue = 0] = [0, 1, 2].map((c) => colours[pixel * 3 + c]);
+    const difference = luma - (red * 0.299 + green * 0.587 + blue * 0.114);
+    for (const [c, own] of [red, green, blue].entries()) data[pixel * 4 + c] = own + difference;
+  }
+}
+
+/** From an element of a colour to its level from 0 to 255: what preparing did, backwards. */
+function levelOf(options: PictureOptions, colour: number): (element: number) => number {
+  const { dtype = 'float32', mean = 0, std = 1 } = options;
+  const { scale = dtype === 'uint8' ? 1 : 1 / 255 } = options;
+  const of = (value: number | readonly number[]): number =>
+    typeof value === 'number' ? value : (value[colour] ?? 0);
+  const [shift, factor] = [of(mean), of(std)];
+  return (element) => (element * factor + shift) / scale;
+}
