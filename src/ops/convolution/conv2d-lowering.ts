@@ -4,9 +4,11 @@ import direct from '../../../shaders/conv2d-direct.wgsl?raw';
 import tileSource from '../../../shaders/conv2d-tile.wgsl?raw';
 import { type ConvTile, convTileSource } from './conv-register-tile.ts';
 import { readInput, storeOutput } from '../element-kernel.ts';
+import { isFloat as isFloatDType } from '../elementwise/number-dtypes.ts';
 import { type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { hasLinearQuads } from '../linear/matmul-variant.ts';
 import { splitGrid } from '../linear/split-grid.ts';
+import { operand } from '../operand-checks.ts';
 import {
   columnKernels,
   gatheredKernels,
@@ -26,8 +28,13 @@ export function lowerConv2d(call: LoweringCall): readonly KernelSpec[] {
   const window = window2d(call);
   const { caps } = call;
   const groups = Number(call.attributes.groups ?? 1);
-  const conv: Conv = { window, groups, hasBias: call.inputs[2] !== undefined, caps };
-  if (groups === 1 && isPoint(window)) return pointKernels(window, conv.hasBias, caps);
+  const isFloat = isFloatDType(operand(call.inputs, 0).dtype);
+  const conv: Conv = { window, groups, isFloat, hasBias: call.inputs[2] !== undefined, caps };
+  if (groups === 1 && isPoint(window)) {
+    const kernels = pointKernels(window, conv.hasBias, caps);
+    // A product in parts adds them up in scratch.
+    if (isFloat || kernels.length === 1) return kernels;
+  }
   const product = productVariant(conv);
   const planes = product ? undefined : depthwiseKernel(conv);
   if (planes !== undefined) return [planes];
@@ -39,6 +46,8 @@ export function lowerConv2d(call: LoweringCall): readonly KernelSpec[] {
 export interface Conv {
   readonly window: Window2d;
   readonly groups: number;
+  /** Integers have no kernels that pass scratch on, whose elements are floats. */
+  readonly isFloat: boolean;
   readonly hasBias: boolean;
   readonly caps: Caps;
 }
@@ -61,19 +70,20 @@ export interface TileVariant extends Pick<ConvTile, 'channels' | 'pixels' | 'unr
 }
 
 /** Winograd's, or a product of gathered columns, where one of them pays for its scratch. */
-function productVariant({ window, groups, caps }: Conv): ConvVariant | undefined {
-  if (groups > 1) return undefined;
+function productVariant({ window, groups, isFloat, caps }: Conv): ConvVariant | undefined {
+  if (groups > 1 || !isFloat) return undefined;
   if (usesWinograd(window, caps)) return { kernel: 'winograd', ...winogradBlocks(window, caps) };
   const isSoftware = caps.adapterClass === 'software';
   return isSoftware && usesColumns(window, caps) ? { kernel: 'columns' } : undefined;
 }
 
 function otherVariant(conv: Conv): ConvVariant {
-  const { window, groups, caps } = conv;
+  const { window, groups, isFloat, caps } = conv;
   if (caps.adapterClass !== 'software') return { kernel: mayGather(conv) ? 'gathered' : 'direct' };
   const { rows, columns } = window;
   if (columns.kernel > MAX_TILE_KERNEL_W) {
-    const isProduct = groups === 1 && window.outChannels >= 8 && mayUseColumns(window, caps);
+    const isWhole = groups === 1 && isFloat;
+    const isProduct = isWhole && window.outChannels >= 8 && mayUseColumns(window, caps);
     return { kernel: isProduct ? 'columns' : 'direct' };
   }
   const unrolls = rows.kernel * columns.kernel <= MAX_UNROLLED_TAPS && window.channels > groups * 4;

@@ -1,5 +1,5 @@
 import columns from '../../../shaders/conv2d-columns.wgsl?raw';
-import { matmulKernels, problemKernels } from '../linear/matmul-lowering.ts';
+import { matmulKernels, problemKernels, wholeMatmulKernels } from '../linear/matmul-lowering.ts';
 import { splitGrid } from '../linear/split-grid.ts';
 import { unroll } from '../linear/register-tile.ts';
 import { readInputs } from '../element-kernel.ts';
@@ -137,9 +137,15 @@ export function gatheredKernels(
   window: Window2d,
   {
     groups,
+    isFloat,
     hasBias,
     caps,
-  }: { readonly groups: number; readonly hasBias: boolean; readonly caps: Caps },
+  }: {
+    readonly groups: number;
+    readonly isFloat: boolean;
+    readonly hasBias: boolean;
+    readonly caps: Caps;
+  },
 ): readonly KernelSpec[] {
   const problem = convolutionProblem({
     batch: window.batch,
@@ -150,7 +156,9 @@ export function gatheredKernels(
     hasBias,
   });
   const inputs: Readonly<Record<string, number>> = { a: 1, b: 0, c: 2 };
-  return problemKernels(problem, caps).map((kernel) => {
+  // Parts of a product are added up in scratch, whose elements are floats.
+  const kernels = (isFloat ? problemKernels : wholeMatmulKernels)(problem, caps);
+  return kernels.map((kernel) => {
     const reads = kernel.reads.map((read) => {
       const index = inputs[read.hook];
       return index === undefined ? read : { ...read, from: { kind: 'input', index } as const };

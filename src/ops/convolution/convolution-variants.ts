@@ -13,9 +13,9 @@ import { inFours, isWinogradWindow, tileCountOf, winogradBlocks } from './winogr
 
 /** Variants that a measurement may prefer, by name: kernels, and what each of them computes at once. */
 export function convolutionVariants(conv: Conv): ReadonlyMap<string, ConvVariant> {
-  const { window, groups, caps } = conv;
+  const { window, groups, isFloat, caps } = conv;
   const isSoftware = caps.adapterClass === 'software';
-  const isWhole = groups === 1;
+  const isWhole = groups === 1 && isFloat;
   const variants: ConvVariant[] = [
     ...(isWhole && isWinogradWindow(window) ? winogradVariants(conv) : []),
     ...(isWhole && mayUseColumns(window, caps) ? [{ kernel: 'columns' } as const] : []),

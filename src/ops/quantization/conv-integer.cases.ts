@@ -21,6 +21,11 @@ export const convIntegerCases: OpCases = {
     integerCase([[1, 8, 9, 9], [8, 1, 3, 3], [], []], { groups: 8 }),
     integerCase([[1, 16, 7, 7], [12, 16, 1, 1], [], [12]]),
     integerCase([[1, 3, 20, 20], [4, 3, 13, 13], [], []]),
+    // Floats of such sizes go by way of scratch.
+    integerCase([[1, 32, 8, 8], [8, 32, 3, 3], [], [8]]),
+    integerCase([[1, 64, 14, 14], [64, 64, 3, 3], [], [64]]),
+    integerCase([[1, 3, 20, 20], [9, 3, 13, 13], [], []]),
+    integerCase([[1, 1024, 3, 3], [8, 1024, 1, 1], [], [8]]),
     integerCase([[0, 3, 5, 5], [2, 3, 3, 3], [], []]),
     integerCase([[1, 2, 4, 5, 6], [3, 2, 2, 3, 2], [], [3]], {
       pads: [1, 0, 0, 0, 1, 1],
