@@ -1,21 +1,8 @@
-import { HostTensor } from '../src/core/host-tensor.ts';
-import { writeOnnxModel } from '../src/testing/onnx-writer.ts';
+import { COLOURS } from '../src/tasks/testing/colours-model.ts';
 import { expect, test } from './fixtures.ts';
 import type { TasksPage } from './pages/tasks.ts';
 
 declare const weftTasks: TasksPage;
-
-/** Logits are ten times the mean of each channel. */
-const COLOURS = writeOnnxModel({
-  nodes: [
-    { op: 'GlobalAveragePool', inputs: ['pixel_values'], outputs: ['means'] },
-    { op: 'Flatten', inputs: ['means'], outputs: ['flat'] },
-    { op: 'Mul', inputs: ['flat', 'ten'], outputs: ['logits'] },
-  ],
-  inputs: [{ name: 'pixel_values', dtype: 'float32', shape: ['batch', 3, 4, 4] }],
-  outputs: ['logits'],
-  initializers: { ten: HostTensor.from('float32', [1], [10]) },
-});
 
 test.beforeEach(async ({ page }) => {
   await page.goto('/e2e/pages/tasks.html');

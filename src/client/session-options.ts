@@ -140,6 +140,20 @@ export interface LoadOptions extends ProgramLimits, CompileModeOption, Precision
   readonly remote?: SessionProvider;
 }
 
+/** Where and how a model runs, for what loads its own session. */
+export type PlaceOptions = Pick<
+  LoadOptions,
+  | 'device'
+  | 'worker'
+  | 'workerFiles'
+  | 'workerTimeout'
+  | 'threads'
+  | 'precision'
+  | 'gpu'
+  | 'remote'
+  | 'compileLimits'
+>;
+
 /** How a session goes on with a snapshot. */
 export interface ResumeOptions extends LoadOptions {
   /** The very program that was running: a `.weft` file, or a model with the same options. */

@@ -1,20 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { HostTensor } from '../core/host-tensor.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
 import { imageClassifier, type ImageClassifierOptions } from './index.ts';
+import { COLOURS } from './testing/colours-model.ts';
 import { drawnPicture } from './testing/test-pictures.ts';
 
-/** Logits are ten times the mean of each channel. */
-const COLOURS = writeOnnxModel({
-  nodes: [
-    { op: 'GlobalAveragePool', inputs: ['pixel_values'], outputs: ['means'] },
-    { op: 'Flatten', inputs: ['means'], outputs: ['flat'] },
-    { op: 'Mul', inputs: ['flat', 'ten'], outputs: ['logits'] },
-  ],
-  inputs: [{ name: 'pixel_values', dtype: 'float32', shape: ['batch', 3, 4, 4] }],
-  outputs: ['logits'],
-  initializers: { ten: HostTensor.from('float32', [1], [10]) },
-});
 const LABELS = ['red', 'green', 'blue'];
 const colour = (...rgb: [number, number, number]) =>
   drawnPicture(8, 6, [{ left: 0, top: 0, width: 8, height: 6, colour: rgb }]);

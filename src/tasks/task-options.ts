@@ -1,21 +1,9 @@
 import { BOOLEAN, OBJECT, TEXT } from '../client/check-options.ts';
-import type { LoadOptions } from '../client/session-options.ts';
+import type { PlaceOptions } from '../client/session-options.ts';
 import type { LoadProgress } from '../worker/protocol.ts';
 
 /** How the model of a task is loaded; all of `Session.load` that says where it runs. */
-export interface TaskOptions
-  extends Pick<
-    LoadOptions,
-    | 'device'
-    | 'worker'
-    | 'workerFiles'
-    | 'workerTimeout'
-    | 'threads'
-    | 'precision'
-    | 'gpu'
-    | 'remote'
-    | 'compileLimits'
-  > {
+export interface TaskOptions extends PlaceOptions {
   /**
    * The model in the folder, such as `onnx/model_fp16.onnx`. Default: the first that is there of `model.weft`, `onnx/model.onnx`,
    * `model.onnx`, and in `onnx` of `model_fp16`, `model_quantized` and `model_q4f16`.

@@ -1,23 +1,11 @@
 import { BOOLEAN, BYTES, COUNT, either, OBJECT, oneOf, TEXT } from '../client/check-options.ts';
 import type { Session } from '../client/session.ts';
-import type { LoadOptions } from '../client/session-options.ts';
+import type { PlaceOptions } from '../client/session-options.ts';
 import { CACHE_TYPES } from '../core/text-layout.ts';
 import type { LoadProgress } from '../worker/protocol.ts';
 
 /** How a language model is loaded. */
-export interface TextLoadOptions
-  extends Pick<
-    LoadOptions,
-    | 'device'
-    | 'worker'
-    | 'workerFiles'
-    | 'workerTimeout'
-    | 'threads'
-    | 'precision'
-    | 'gpu'
-    | 'remote'
-    | 'compileLimits'
-  > {
+export interface TextLoadOptions extends PlaceOptions {
   /**
    * The model in the folder, such as `onnx/model_q4.onnx`. Default: the first that is there of `model.weft`, of
    * `model_q4f16`, `model_q4`, `model_fp16`, `model` and `model_quantized` in `onnx`, and of `model.safetensors`.
