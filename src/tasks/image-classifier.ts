@@ -12,7 +12,8 @@ import {
   topLabels,
 } from './results/labels.ts';
 import { numbersOf, outputOf } from './results/numbers.ts';
-import { labelsOf, loadTaskModel, type TaskSource } from './task-model.ts';
+import { Task } from './task.ts';
+import { labelsOf, loadTask, type TaskSource } from './task-model.ts';
 import { type CallOptions, TASK_OPTIONS, type TaskOptions } from './task-options.ts';
 
 /** How a classifier is loaded. */
@@ -51,18 +52,15 @@ export async function imageClassifier(
     pictures: OBJECT,
     activation: oneOf('softmax', 'sigmoid', 'none'),
   });
-  const model = await loadTaskModel(source, place);
-  try {
+  return loadTask(async (load) => {
+    const model = await load(source, place);
     const isMany = model.config['problem_type'] === 'multi_label_classification';
     return new ImageClassifier(model.session, {
       input: pictureInputOf(model.session, model.preprocessor, pictures),
       labels: labels ?? labelsOf(model.config),
       activation: activation ?? (isMany ? 'sigmoid' : 'softmax'),
     });
-  } catch (error) {
-    await model.session.dispose();
-    throw error;
-  }
+  });
 }
 
 interface ClassifierParts {
@@ -72,19 +70,17 @@ interface ClassifierParts {
 }
 
 /** Says what is in a picture. */
-export class ImageClassifier {
-  /** Where the model runs. */
-  readonly session: Session;
+export class ImageClassifier extends Task {
   /** What the model expects of pictures. */
   readonly pictures: PictureOptions;
   readonly #parts: ClassifierParts;
 
   /** @internal */
   constructor(session: Session, parts: ClassifierParts) {
+    super([session]);
     const [output] = session.outputs;
     const count = output?.shape.at(-1);
     if (typeof count === 'number') requireLabels(parts.labels, count);
-    this.session = session;
     this.pictures = parts.input.options;
     this.#parts = parts;
   }
@@ -113,15 +109,5 @@ export class ImageClassifier {
         labels,
       }),
     );
-  }
-
-  /** Frees everything. Idempotent. */
-  dispose(): Promise<void> {
-    return this.session.dispose();
-  }
-
-  /** As {@link dispose}, at the end of a block with `await using`. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.dispose();
   }
 }

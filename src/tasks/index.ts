@@ -26,6 +26,7 @@ export { readPreprocessorConfig } from './pictures/preprocessor-config.ts';
 export type { Resampling } from './pictures/resample-weights.ts';
 export { type Box, overlap, type ScoredBox, suppress } from './results/boxes.ts';
 export { activate, type Activation, type LabelScore, topLabels } from './results/labels.ts';
+export { Task } from './task.ts';
 export { type JsonObject, loadTaskModel, type TaskModel, type TaskSource } from './task-model.ts';
 export type { CallOptions, TaskOptions } from './task-options.ts';
 export type { Samples, Sound } from './sound/sound.ts';

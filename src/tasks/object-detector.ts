@@ -10,7 +10,8 @@ import { runOnPictures } from './picture-task.ts';
 import { type Box, clipped, type ScoredBox, suppress } from './results/boxes.ts';
 import { activate, requireLabels } from './results/labels.ts';
 import { numbersOf } from './results/numbers.ts';
-import { labelsOf, loadTaskModel, type TaskSource } from './task-model.ts';
+import { Task } from './task.ts';
+import { labelsOf, loadTask, type TaskSource } from './task-model.ts';
 import { type CallOptions, TASK_OPTIONS, type TaskOptions } from './task-options.ts';
 
 /**
@@ -64,17 +65,14 @@ export async function objectDetector(
     pictures: OBJECT,
     shape: oneOf('detr', 'yolo', 'corners'),
   });
-  const model = await loadTaskModel(source, place);
-  try {
+  return loadTask(async (load) => {
+    const model = await load(source, place);
     return new ObjectDetector(model.session, {
       input: pictureInputOf(model.session, model.preprocessor, pictures),
       labels: labels ?? labelsOf(model.config),
       shape: shape ?? shapeOf(model.session),
     });
-  } catch (error) {
-    await model.session.dispose();
-    throw error;
-  }
+  });
 }
 
 interface DetectorParts {
@@ -84,16 +82,14 @@ interface DetectorParts {
 }
 
 /** Finds things in pictures. */
-export class ObjectDetector {
-  /** Where the model runs. */
-  readonly session: Session;
+export class ObjectDetector extends Task {
   /** What the model expects of pictures. */
   readonly pictures: PictureOptions;
   readonly #parts: DetectorParts;
 
   /** @internal */
   constructor(session: Session, parts: DetectorParts) {
-    this.session = session;
+    super([session]);
     this.pictures = parts.input.options;
     this.#parts = parts;
   }
@@ -118,16 +114,6 @@ export class ObjectDetector {
       ...thing,
       label: labels?.[thing.index] ?? String(thing.index),
     }));
-  }
-
-  /** Frees everything. Idempotent. */
-  dispose(): Promise<void> {
-    return this.session.dispose();
-  }
-
-  /** As {@link dispose}, at the end of a block with `await using`. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.dispose();
   }
 }
 

@@ -9,7 +9,8 @@ import { prepareRgb } from './pictures/prepare-pictures.ts';
 import { resize } from './pictures/resize.ts';
 import { tileOf, type Tile, tilesOf } from './pictures/tiles.ts';
 import { numbersOf, outputOf } from './results/numbers.ts';
-import { loadTaskModel, type TaskSource } from './task-model.ts';
+import { Task } from './task.ts';
+import { loadTask, type TaskSource } from './task-model.ts';
 import { type CallOptions, TASK_OPTIONS, type TaskOptions } from './task-options.ts';
 
 /** How a model that enlarges pictures is loaded. */
@@ -45,14 +46,11 @@ export async function superResolution(
     pictures: OBJECT,
     margin: PIXELS,
   });
-  const model = await loadTaskModel(source, place);
-  try {
+  return loadTask(async (load) => {
+    const model = await load(source, place);
     const input = pictureInputOf(model.session, model.preprocessor, pictures);
     return new SuperResolution(model.session, { input, margin });
-  } catch (error) {
-    await model.session.dispose();
-    throw error;
-  }
+  });
 }
 
 const MARGIN = 16;
@@ -67,16 +65,14 @@ interface EnlargerParts {
 }
 
 /** Enlarges pictures. */
-export class SuperResolution {
-  /** Where the model runs. */
-  readonly session: Session;
+export class SuperResolution extends Task {
   /** What the model expects of pictures. */
   readonly pictures: PictureOptions;
   readonly #parts: EnlargerParts;
 
   /** @internal */
   constructor(session: Session, parts: EnlargerParts) {
-    this.session = session;
+    super([session]);
     this.pictures = parts.input.options;
     this.#parts = parts;
   }
@@ -103,16 +99,6 @@ export class SuperResolution {
     }
     if (canvas === undefined) throw new Error('internal: a picture without tiles');
     return canvas.picture;
-  }
-
-  /** Frees everything. Idempotent. */
-  dispose(): Promise<void> {
-    return this.session.dispose();
-  }
-
-  /** As {@link dispose}, at the end of a block with `await using`. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.dispose();
   }
 }
 

@@ -58,6 +58,24 @@ export async function loadTaskModel(source: TaskSource, options: TaskOptions): P
   return { session, config: model ?? {}, preprocessor: pictures, read };
 }
 
+/** Loads one of a task's models. */
+export type LoadModel = (source: TaskSource, options: TaskOptions) => Promise<TaskModel>;
+
+/** Makes a task of models. Where that fails, those that are loaded already are disposed of. */
+export async function loadTask<Made>(make: (load: LoadModel) => Promise<Made>): Promise<Made> {
+  const sessions: Session[] = [];
+  try {
+    return await make(async (source, options) => {
+      const model = await loadTaskModel(source, options);
+      sessions.push(model.session);
+      return model;
+    });
+  } catch (error) {
+    await Promise.all(sessions.map((session) => session.dispose()));
+    throw error;
+  }
+}
+
 interface OpenOptions {
   readonly file: string | undefined;
   readonly cache: boolean;

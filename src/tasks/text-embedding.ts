@@ -4,7 +4,8 @@ import { Tensor } from '../client/tensor.ts';
 import { FormatError, ShapeError, UsageError } from '../core/errors.ts';
 import type { TextTokenizer } from '../text/text-tokenizer.ts';
 import { numbersOf, outputOf } from './results/numbers.ts';
-import { loadTaskModel, readNeeded, type TaskSource } from './task-model.ts';
+import { Task } from './task.ts';
+import { loadTask, readNeeded, type TaskSource } from './task-model.ts';
 import { type CallOptions, TASK_OPTIONS, type TaskOptions } from './task-options.ts';
 
 /** How numbers of tokens become those of a text: their mean, those of the first token, or of the last one. */
@@ -39,8 +40,8 @@ export async function textEmbedding(
     normalize: BOOLEAN,
     mostTokens: COUNT,
   });
-  const model = await loadTaskModel(source, { ...place, preprocessor: {} });
-  try {
+  return loadTask(async (load) => {
+    const model = await load(source, { ...place, preprocessor: {} });
     const json = async (name: string): Promise<object> =>
       jsonOf(name, await readNeeded(model.read, name, signal));
     const [tokenizer, tokenizerConfig, poolingFile] = await Promise.all([
@@ -57,10 +58,7 @@ export async function textEmbedding(
       normalize: normalize ?? true,
       mostTokens: mostTokens ?? Math.min(typeof most === 'number' ? most : 512, 512),
     });
-  } catch (error) {
-    await model.session.dispose();
-    throw error;
-  }
+  });
 }
 
 function jsonOf(name: string, bytes: Uint8Array): object {
@@ -86,16 +84,14 @@ interface EmbeddingParts {
 }
 
 /** Makes vectors of texts, of which near ones mean the like. */
-export class TextEmbedding {
-  /** Where the model runs. */
-  readonly session: Session;
+export class TextEmbedding extends Task {
   /** Turns text into its tokens. */
   readonly tokenizer: TextTokenizer;
   readonly #parts: EmbeddingParts;
 
   /** @internal */
   constructor(session: Session, parts: EmbeddingParts) {
-    this.session = session;
+    super([session]);
     this.tokenizer = parts.tokenizer;
     this.#parts = parts;
   }
@@ -134,16 +130,6 @@ export class TextEmbedding {
       states,
       rows.map(({ length }) => length),
     );
-  }
-
-  /** Frees everything. Idempotent. */
-  dispose(): Promise<void> {
-    return this.session.dispose();
-  }
-
-  /** As {@link dispose}, at the end of a block with `await using`. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.dispose();
   }
 
   /** What is too long is cut off before the tokens that end a text. */

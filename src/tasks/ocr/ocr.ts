@@ -7,7 +7,8 @@ import { type Picture, readRgb, type Rgb } from '../pictures/pixels.ts';
 import { prepareRgb } from '../pictures/prepare-pictures.ts';
 import { type Box, clipped } from '../results/boxes.ts';
 import { numbersOf, outputOf } from '../results/numbers.ts';
-import { loadTaskModel, type TaskSource } from '../task-model.ts';
+import { Task } from '../task.ts';
+import { loadTask, type TaskSource } from '../task-model.ts';
 import type { CallOptions, TaskOptions } from '../task-options.ts';
 import { readSteps } from './ctc.ts';
 import { cutLine, turnedOver } from './cut-line.ts';
@@ -104,18 +105,12 @@ export async function ocr(sources: OcrSources, options: OcrOptions = {}): Promis
     { longestEdge, sources },
     { longestEdge: COUNT, sources: OBJECT },
   );
-  const sessions: Session[] = [];
-  const load = async (source: TaskSource): Promise<Session> => {
-    const { session } = await loadTaskModel(source, place);
-    sessions.push(session);
-    return session;
-  };
-  try {
+  return loadTask(async (load) => {
     const characters = await dictionaryOf(sources.dictionary, place.signal);
-    const detection = await load(sources.detection);
-    const recognition = await load(sources.recognition);
+    const detection = (await load(sources.detection, place)).session;
+    const recognition = (await load(sources.recognition, place)).session;
     const turned = sources.orientation;
-    const orientation = turned === undefined ? undefined : await load(turned);
+    const orientation = turned === undefined ? undefined : (await load(turned, place)).session;
     return new Ocr({
       detection,
       recognition,
@@ -123,10 +118,7 @@ export async function ocr(sources: OcrSources, options: OcrOptions = {}): Promis
       characters: classesOf(characters, recognition),
       longestEdge: longestEdge ?? 1536,
     });
-  } catch (error) {
-    await Promise.all(sessions.map((session) => session.dispose()));
-    throw error;
-  }
+  });
 }
 
 /** The characters of all classes: the blank before them, and a space behind them where the model has one. */
@@ -157,18 +149,14 @@ interface FoundLine {
 }
 
 /** Reads text in pictures. */
-export class Ocr {
+export class Ocr extends Task {
   readonly #parts: OcrParts;
 
   /** @internal */
   constructor(parts: OcrParts) {
+    const { detection, recognition, orientation } = parts;
+    super([detection, recognition, ...(orientation ? [orientation] : [])]);
     this.#parts = parts;
-  }
-
-  /** The sessions of the models: detection, recognition and, where it was given, orientation. */
-  get sessions(): readonly Session[] {
-    const { detection, recognition, orientation } = this.#parts;
-    return [detection, recognition, ...(orientation ? [orientation] : [])];
   }
 
   /** Reads a picture. Rejects with UsageError for a picture without pixels, and with the signal's reason. */
@@ -199,16 +187,6 @@ export class Ocr {
       text: rows.map((row) => row.map(({ text }) => text).join(' ')).join('\n'),
       lines: rows.flatMap((lines, row) => lines.map((line) => ({ ...line, row }))),
     };
-  }
-
-  /** Frees everything. Idempotent. */
-  async dispose(): Promise<void> {
-    await Promise.all(this.sessions.map((session) => session.dispose()));
-  }
-
-  /** As {@link dispose}, at the end of a block with `await using`. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.dispose();
   }
 
   /** Where lines are, in pixels of the picture. */

@@ -3,7 +3,8 @@ import type { DeviceTensor } from '../../client/device-tensor.ts';
 import type { Session } from '../../client/session.ts';
 import { Tensor } from '../../client/tensor.ts';
 import { ShapeError } from '../../core/errors.ts';
-import { loadTaskModel, type TaskSource } from '../task-model.ts';
+import { Task } from '../task.ts';
+import { loadTask, type TaskSource } from '../task-model.ts';
 import type { CallOptions, TaskOptions } from '../task-options.ts';
 import { readSound, type Sound } from './sound.ts';
 import { padded, SegmentFinder, type SpeechSegment } from './speech-segments.ts';
@@ -58,13 +59,10 @@ export async function voiceActivity(
 ): Promise<VoiceActivity> {
   const { sampleRate = 16_000, ...place } = options;
   checkOptions<{ sampleRate?: number }>('voiceActivity', { sampleRate }, { sampleRate: RATE });
-  const { session } = await loadTaskModel(source, { ...place, config: {}, preprocessor: {} });
-  try {
+  return loadTask(async (load) => {
+    const { session } = await load(source, { ...place, config: {}, preprocessor: {} });
     return new VoiceActivity(session, sampleRate);
-  } catch (error) {
-    await session.dispose();
-    throw error;
-  }
+  });
 }
 
 /** What a version of silero wants for each window. */
@@ -91,9 +89,7 @@ const LAYOUTS: readonly Layout[] = [
 ];
 
 /** Tells speech from other sounds. */
-export class VoiceActivity {
-  /** Where the model runs. */
-  readonly session: Session;
+export class VoiceActivity extends Task {
   /** Samples of a second that it hears. */
   readonly sampleRate: number;
   /** Samples of a window: each is said to be speech or not. */
@@ -111,7 +107,7 @@ export class VoiceActivity {
         expected: 'input, sr and state, or input, sr, h and c, as silero-vad has them',
       });
     }
-    this.session = session;
+    super([session]);
     this.sampleRate = sampleRate;
     this.#layout = layout;
     this.windowLength = (layout.window * sampleRate) / 16_000;
@@ -148,16 +144,6 @@ export class VoiceActivity {
     checkOptions<SpeechOptions>('stream', options, SPEECH_OPTIONS);
     const step = new WindowStep(this.session, this.#layout, this.sampleRate);
     return new VoiceStream(step, this.#finder(options), this.windowLength);
-  }
-
-  /** Frees everything. Idempotent. */
-  dispose(): Promise<void> {
-    return this.session.dispose();
-  }
-
-  /** As {@link dispose}, at the end of a block with `await using`. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.dispose();
   }
 
   #finder(options: SpeechOptions): SegmentFinder {

@@ -1,0 +1,27 @@
+import type { Session } from '../client/session.ts';
+
+/** What all tasks have in common: sessions, which they hold until they are disposed of. */
+export abstract class Task {
+  /** Where its models run, in the order of its sources. */
+  readonly sessions: readonly [Session, ...Session[]];
+
+  /** @internal */
+  constructor(sessions: readonly [Session, ...Session[]]) {
+    this.sessions = sessions;
+  }
+
+  /** The first session: the only one of most tasks. */
+  get session(): Session {
+    return this.sessions[0];
+  }
+
+  /** Frees everything. Calls that run reject with UsageError. Idempotent. */
+  async dispose(): Promise<void> {
+    await Promise.all(this.sessions.map((session) => session.dispose()));
+  }
+
+  /** As {@link dispose}, at the end of a block with `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+}
