@@ -35,6 +35,8 @@ export interface WeftErrorOptions {
 
 /** The base of every error that Weft throws on purpose. */
 export class WeftError extends Error {
+  /** A stable code of the class, such as `WEFT_DEVICE_LOST`; docs/troubleshooting.md has a section for each. */
+  readonly code: string;
   /** Facts for programs, such as sizes in bytes or a list of names; each error says which. */
   readonly details: Readonly<Record<string, ErrorDetail>>;
 
@@ -44,6 +46,8 @@ export class WeftError extends Error {
       options.cause === undefined ? undefined : { cause: options.cause },
     );
     this.name = new.target.errorName;
+    this.code =
+      `WEFT${this.name.replace(/^Weft|Error$/g, '').replace(/[A-Z]/g, '_$&')}`.toUpperCase();
     this.details = options.details ?? {};
   }
 
