@@ -17,6 +17,9 @@ const CACHE = `${ROOT}.weft-cache/real-models`;
 const DEVICES = ['host', 'wasm', 'webgpu'] as const;
 type Kind = (typeof DEVICES)[number];
 
+/** A software adapter that shares its cores takes half a minute for the largest convolution of IS-Net. */
+const DEVICE_TIMEOUT_MS = 300_000;
+
 /** A model on a device. */
 interface Outcome {
   readonly device: Kind;
@@ -96,7 +99,8 @@ async function outcomeOf(
 ): Promise<Outcome> {
   let placements: readonly Placement[] = [];
   try {
-    const gpu = device === 'webgpu' ? { gpu: await nodeGpu() } : {};
+    const gpu =
+      device === 'webgpu' ? { gpu: await nodeGpu(), deviceTimeout: DEVICE_TIMEOUT_MS } : {};
     const session = await Session.load(model, { worker: false, device, ...gpu });
     placements = session.placements;
     const outputs = await session.run(inputs);

@@ -47,7 +47,7 @@ export class DeviceFaults {
     this.record(fromGpuError(event.error, 'WebGPU'));
   };
 
-  constructor(device: GPUDevice, timeoutMs = DEFAULT_DEVICE_TIMEOUT_MS) {
+  constructor(device: GPUDevice, timeoutMs = DEFAULT_DEVICE_TIMEOUT_MS, mostLaunches?: number) {
     this.#device = device;
     let announce: (error: DeviceLostError) => void = () => undefined;
     this.lost = new Promise((resolve) => {
@@ -60,6 +60,7 @@ export class DeviceFaults {
     };
     this.watchdog = new DeviceWatchdog({
       timeoutMs,
+      mostLaunches,
       finish: () => device.queue.onSubmittedWorkDone(),
       answer: () => {
         device.pushErrorScope('internal');

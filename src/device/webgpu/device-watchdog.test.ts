@@ -16,7 +16,7 @@ function launch(label: string, owner?: LaunchOwner): SubmittedLaunch {
 }
 
 /** A watchdog over a device whose answers the test gives. */
-function open(timeoutMs = 1000) {
+function open(timeoutMs = 1000, mostLaunches?: number) {
   const finishes: Deferred[] = [];
   const answers: Deferred[] = [];
   const errors: DeviceLostError[] = [];
@@ -27,6 +27,7 @@ function open(timeoutMs = 1000) {
   };
   const watchdog = new DeviceWatchdog({
     timeoutMs,
+    mostLaunches,
     finish: next(finishes),
     answer: next(answers),
     onStuck: (error) => errors.push(error),
@@ -191,4 +192,19 @@ test('submits become shorter where they take long, and longer again', async () =
   expect(watchdog.mostLaunches).toBe(12);
   await submit(3, 100);
   expect(watchdog.mostLaunches).toBe(24);
+});
+
+test('submits begin short where one launch may take long, until some have ended soon', async () => {
+  const { watchdog, finishes } = open(10_000, 4);
+  const submit = async (serial: number): Promise<number> => {
+    watchdog.submitted(serial, [launch('conv')]);
+    watchdog.probe(serial);
+    finishes[serial - 1]?.resolve();
+    await advance(0);
+    return watchdog.mostLaunches;
+  };
+  expect(watchdog.mostLaunches).toBe(4);
+  const limits = [await submit(1), await submit(2), await submit(3), await submit(4)];
+  expect(limits).toEqual([8, 16, 32, 64]);
+  expect(await submit(5)).toBe(Number.POSITIVE_INFINITY);
 });

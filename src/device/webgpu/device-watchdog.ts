@@ -11,6 +11,10 @@ export const DEFAULT_DEVICE_TIMEOUT_MS = 30_000;
 const LOOKS = 10;
 const LONGEST_PAUSE_MS = 1000;
 const SHORTEST_PAUSE_MS = 10;
+/** Launches of a submit on a software adapter, where one may take seconds, before any submit has ended. */
+export const FIRST_MOST_LAUNCHES = 4;
+/** Nobody submits more launches at once, so from here on there need not be a limit. */
+const ENOUGH_LAUNCHES = 48;
 /** Names of kernels in an error. */
 const MAX_NAMES = 8;
 /** A loss while a program's kernels ran may be chance; from so many blame on it is at fault. */
@@ -35,6 +39,8 @@ interface Submission {
 export interface WatchdogOptions {
   /** Of what nobody owns; see {@link LaunchOwner.deviceTimeout}. */
   readonly timeoutMs: number;
+  /** Launches that one submit should have at most until submits have ended. Default: any number. */
+  readonly mostLaunches?: number | undefined;
   /** Resolves when everything that was submitted so far is over. */
   readonly finish: () => Promise<unknown>;
   /** Resolves when the device has answered, whatever the GPU does. */
@@ -67,11 +73,12 @@ export class DeviceWatchdog {
    * Launches that one submit should have at most, so that it takes a tenth of the time: submits that
    * took longer make it less.
    */
-  mostLaunches = Number.POSITIVE_INFINITY;
+  mostLaunches: number;
   readonly #onFinished: (() => void)[] = [];
 
   constructor(options: WatchdogOptions) {
     this.#options = options;
+    this.mostLaunches = options.mostLaunches ?? Number.POSITIVE_INFINITY;
   }
 
   /** Whether something that was submitted is not over. */
@@ -154,7 +161,8 @@ export class DeviceWatchdog {
       const mean = counts.reduce((sum, count) => sum + count, 0) / slowness;
       this.mostLaunches = Math.max(1, Math.floor(mean));
     } else if (slowness < 0.5 && this.mostLaunches < Number.POSITIVE_INFINITY) {
-      this.mostLaunches *= 2;
+      const isEnough = this.mostLaunches >= ENOUGH_LAUNCHES;
+      this.mostLaunches = isEnough ? Number.POSITIVE_INFINITY : this.mostLaunches * 2;
     }
   }
 

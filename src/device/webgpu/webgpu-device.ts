@@ -19,6 +19,7 @@ import { BindGroupCache } from './bind-group-cache.ts';
 import { asWebGpuBuffer, BufferTable } from './buffers.ts';
 import { CommandQueue } from './command-queue.ts';
 import { DeviceFaults } from './device-faults.ts';
+import { FIRST_MOST_LAUNCHES } from './device-watchdog.ts';
 import { type KernelPlanner, kernelPlanner } from './kernel-planner.ts';
 import { LaunchRecorder } from './launch-recorder.ts';
 import { ParamArena } from './param-arena.ts';
@@ -71,7 +72,8 @@ export class WebGpuDevice implements Device {
     this.#device = device;
     this.#planner = planner;
     this.#hasTimestamps = hasTimestamps;
-    this.#faults = new DeviceFaults(device, deviceTimeout);
+    const mostLaunches = info.adapterClass === 'software' ? FIRST_MOST_LAUNCHES : undefined;
+    this.#faults = new DeviceFaults(device, deviceTimeout, mostLaunches);
     this.lost = this.#faults.lost;
     void this.lost.then(() => this.#retire());
     this.#buffers = new BufferTable(device, this.#faults, info.name);
