@@ -226,20 +226,26 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .command('quantize')
     .summary('round the weights of a model')
     .description(
-      'Writes an .onnx model with weights of 8 or 4 bits, or a .weft file of it, and says how far its values moved.',
+      'Writes an .onnx model with weights of 8 or 4 bits or in float16, or a .weft file of it, and says how far its values moved.',
     )
     .argument('<file>', 'an .onnx model')
     .requiredOption('-o, --output <file>', 'an .onnx or a .weft file')
     .addOption(
-      new Option('--bits <N>', 'of the weights of MatMul and Gemm').default(8).argParser(parseBits),
+      new Option(
+        '--bits <N>',
+        'of the weights of MatMul and Gemm; 16: the model computes in float16',
+      )
+        .default(8)
+        .argParser(parseBits),
     )
+    .option('--weights-only', 'with 16 bits: the model computes in float32')
     .addOption(
       new Option('--block <N>', 'elements that share a scale: a power of two from 16 up')
         .default(32)
         .argParser(parseCount),
     )
     .option('--symmetric', 'half of the range of codes stands for 0; default: zero points')
-    .option('--keep <NAME,...>', 'nodes whose weights stay float', splitNames)
+    .option('--keep <NAME,...>', 'nodes whose weights stay as they are', splitNames)
     .option(
       '--calibrate <DIR>',
       'samples of inputs to calibrate activations with and to compare on; default: random inputs',
@@ -435,6 +441,7 @@ Examples:
   weft quantize model.onnx -o model-q8.onnx
   weft quantize model.onnx -o model-q4.onnx --bits 4 --block 32 --symmetric
   weft quantize model.onnx -o model.weft --calibrate samples
+  weft quantize model.onnx -o model-f16.onnx --bits 16
 
 A sample is a folder with a file for each input, NAME.npy, .pb or .json, or input_0.pb and so on.
 What becomes of which operator, and what it costs: docs/quantize.md.`;

@@ -1,9 +1,10 @@
 import { InvalidArgumentError } from 'commander';
+import type { WeightBits } from '../../frontend/index.ts';
 
-export function parseBits(text: string): 4 | 8 {
+export function parseBits(text: string): WeightBits {
   const bits = Number(text);
-  if (bits === 4 || bits === 8) return bits;
-  throw new InvalidArgumentError('It has to be 4 or 8.');
+  if (bits === 4 || bits === 8 || bits === 16) return bits;
+  throw new InvalidArgumentError('It has to be 4, 8 or 16.');
 }
 
 export function parseCosine(text: string): number {

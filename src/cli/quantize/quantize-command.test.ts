@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/host-tensor.ts';
 import { readMessage } from '../../frontend/onnx/protobuf/read-message.ts';
 import { writeOnnxModel, writeOnnxTensor } from '../../testing/onnx-writer.ts';
 import { randomTensor } from '../../testing/random-tensor.ts';
@@ -54,6 +54,53 @@ afterAll(() => rm(folder, { recursive: true }));
 const quantize = (...args: string[]) => testCommand(folder, ['quantize', at('m.onnx'), ...args]);
 
 describe('weft quantize', () => {
+  test('writes a model in float16, and says how far its values moved', async () => {
+    const { out, err, status } = await quantize('-o', at('out', 'h.onnx'), '--bits', '16');
+    expect(err).toBe('');
+    expect(status).toBe(0);
+    expect(out).toMatch(
+      /^conv \(Conv\): float16; weights moved by 0\.0\d+%, its output by 0\.0\d+% \(cosine \d\.\d+\)$/m,
+    );
+    expect(out).toMatch(/^y \(Add\): float16; weights moved by 0%,/m);
+    expect(out).toMatch(/^ {2}output y: cosine \d\.\d+, at worst (0\.99999|1)/m);
+    expect(out).toMatch(/^the cosine of each output is at least 0\.9999$/m);
+    const { graph } = readMessage('ModelProto', await readFile(at('out', 'h.onnx')));
+    expect(graph?.initializer.map(({ dataType }) => dataType)).toEqual([10, 10]);
+  });
+
+  test('weights alone may be float16, and what random inputs make overflow stays float', async () => {
+    const alone = await quantize('-o', at('w.onnx'), '--bits', '16', '--weights-only');
+    expect(alone.out).toMatch(
+      /^product \(MatMul\): weights of float16; weights moved by 0\.0\d+%/m,
+    );
+    const large = writeOnnxModel({
+      inputs: [{ name: 'x', shape: [4, 64] }],
+      nodes: [
+        { op: 'Mul', name: 'grows', inputs: ['x', 'k'], outputs: ['a'] },
+        { op: 'MatMul', name: 'beyond', inputs: ['a', 'v'], outputs: ['b'] },
+        { op: 'Tanh', name: 'tanh', inputs: ['b'], outputs: ['y'] },
+      ],
+      initializers: {
+        k: HostTensor.splat('float32', [64], 20_000),
+        v: initializers['v'] as HostTensor,
+      },
+      outputs: ['y'],
+    });
+    await writeFile(at('large.onnx'), large);
+    const { out, status } = await testCommand(folder, [
+      'quantize',
+      at('large.onnx'),
+      '-o',
+      at('l.onnx'),
+      '--bits',
+      '16',
+    ]);
+    expect(out).toMatch(
+      /^stays float: MatMul, its values reach \d{6}, and float16 ends at 65504: beyond$/m,
+    );
+    expect(status).toBe(0);
+  });
+
   test('writes a model, and says how far its values moved', async () => {
     const { out, err, status } = await quantize('-o', at('out', 'q.onnx'));
     expect(err).toBe('');
@@ -158,7 +205,7 @@ const SAMPLE = (): string[] =>
 
 describe('wrong usage', () => {
   test.each([
-    [['--bits', '5'], 'It has to be 4 or 8.'],
+    [['--bits', '5'], 'It has to be 4, 8 or 16.'],
     [['--block', '24'], 'quantize: got blocks of 24, expected a power of two from 16 to 65536.'],
     [['--cosine', '2'], 'It has to be a number from 0 to 1.'],
     [['--samples', '0'], 'It has to be an integer from 1 on.'],

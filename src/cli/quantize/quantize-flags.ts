@@ -2,7 +2,8 @@ import { basename } from 'node:path';
 import type { CompileLimits } from '../../core/compile-limits.ts';
 import type { QuantizeOptions } from '../../frontend/index.ts';
 
-export interface QuantizeFlags extends Pick<QuantizeOptions, 'bits' | 'block' | 'symmetric'> {
+export interface QuantizeFlags
+  extends Pick<QuantizeOptions, 'bits' | 'block' | 'symmetric' | 'weightsOnly'> {
   readonly output: string;
   readonly calibrate?: string;
   readonly keep?: readonly string[];

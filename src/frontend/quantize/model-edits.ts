@@ -14,6 +14,7 @@ import {
   ONNX_SCHEMA,
   type TensorProto,
 } from '../onnx/protobuf/schema.ts';
+import { readMessage } from '../onnx/protobuf/read-message.ts';
 import { writeMessage } from '../onnx/protobuf/write-message.ts';
 import type { GraphScope } from './graph-scope.ts';
 import type { TensorStore } from './tensor-store.ts';
@@ -31,6 +32,9 @@ const GRAPH = ONNX_SCHEMA.GraphProto;
 const NODE = ONNX_SCHEMA.NodeProto;
 const ATTRIBUTE = ONNX_SCHEMA.AttributeProto;
 
+/** The field of a graph with the types of values, which nothing here reads. */
+const VALUE_INFO = 13;
+
 /** The first version whose initializers need not be inputs. */
 const IR_VERSION = 4;
 
@@ -45,6 +49,7 @@ export class ModelEdits {
   readonly #added = new Map<GraphProto, Map<string, HostTensor>>();
   readonly #released = new Set<string>();
   readonly #opsets = new Map<string, number>();
+  readonly #retyped = new Set<string>();
 
   constructor(model: ModelProto, main: GraphScope) {
     this.#model = model;
@@ -96,6 +101,15 @@ export class ModelEdits {
   /** A value that a changed node read: it goes, with what made it, where nothing else reads it. */
   release(name: string): void {
     this.#released.add(name);
+  }
+
+  /** What the model says of the type of a value does not hold any more. */
+  forgetType(name: string): void {
+    this.#retyped.add(name);
+  }
+
+  hasOtherType(name: string): boolean {
+    return this.#retyped.has(name);
   }
 
   /** At least a version of an operator set. */
@@ -217,6 +231,8 @@ class ModelWriter {
       [GRAPH.node[0]]: nodes,
       [GRAPH.initializer[0]]: initializers,
       [GRAPH.input[0]]: inputs,
+      [VALUE_INFO]: (info) =>
+        this.#edits.hasOtherType(readMessage('ValueInfoProto', info).name ?? '') ? [] : [info],
     });
     const added = [...this.#edits.addedTo(graph)].map(([name, tensor]) =>
       this.#options.store.draftOf(name, tensor),

@@ -328,7 +328,7 @@ test('inner values become outputs', async () => {
 });
 
 test.each([
-  [{ bits: 5 as 4 }, 'quantize: got 5 bits, expected 4 or 8.'],
+  [{ bits: 5 as 4 }, 'quantize: got 5 bits, expected 4, 8 or 16.'],
   [{ block: 24 }, 'quantize: got blocks of 24, expected a power of two from 16 to 65536.'],
   [{ block: 8 }, 'quantize: got blocks of 8, expected a power of two from 16 to 65536.'],
 ])('%o is refused', (options, message) => {

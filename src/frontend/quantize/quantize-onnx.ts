@@ -1,5 +1,6 @@
 import { canonicalDomain, OperatorSets } from '../onnx/operator-sets.ts';
 import type { NodeProto } from '../onnx/protobuf/schema.ts';
+import { convertToFloat16 } from './convert-to-float16.ts';
 import { isFloatTensor } from './float-weights.ts';
 import { GraphScope } from './graph-scope.ts';
 import { modelByteLength } from './model-byte-length.ts';
@@ -25,7 +26,10 @@ export interface QuantizedOnnx {
   readonly kept: readonly KeptNode[];
   /** How many nodes of other operators compute as before, by operator. */
   readonly others: Readonly<Record<string, number>>;
-  /** The values that convolutions read and give, which are rounded to uint8 where their ranges are given. */
+  /**
+   * The values that `ranges` may tell of: those that convolutions read and give, which are rounded to uint8 between them; with
+   * 16 bits those that may become float16.
+   */
   readonly activations: readonly string[];
   /** The names of the model's outputs. */
   readonly outputs: readonly string[];
@@ -38,7 +42,7 @@ export interface QuantizedOnnx {
  * convolutions and recurrent layers read weights of int8 through `DequantizeLinear`, with a scale for each channel; where
  * ranges are given, what convolutions read and give goes through `QuantizeLinear` and `DequantizeLinear` too. Names,
  * metadata and all else stay as they are; so does a model that is quantised already. Branches and bodies of loops are
- * quantised too.
+ * quantised too. With 16 bits nodes compute in float16 in place of float32, or only read weights of it.
  *
  * Throws FormatError for bytes that are no model, UsageError for bits or blocks that there are not.
  */
@@ -58,11 +62,18 @@ export function quantizeOnnx(bytes: Uint8Array, options: QuantizeOptions = {}): 
     return { model: written, data: store.pieces, ...nothing, outputs, wasQuantized };
   }
   const opset = OperatorSets.of(model.opsetImport, 'ONNX model').version('');
-  const coder = new WeightCoder(edits, checked, opset);
+  const found =
+    checked.bits === 16
+      ? convertToFloat16(edits, checked, opset)
+      : roundWeights(new WeightCoder(edits, checked, opset));
+  const written = edits.write(bytes, store, externalData);
+  return { model: written, data: store.pieces, ...found, outputs, wasQuantized: [] };
+}
+
+function roundWeights(coder: WeightCoder): Found & Pick<QuantizedOnnx, 'activations'> {
   const found = roundNodes(coder);
   const activations = roundActivations(coder, new Set(found.layers.map(({ node }) => node)));
-  const written = edits.write(bytes, store, externalData);
-  return { model: written, data: store.pieces, ...found, activations, outputs, wasQuantized: [] };
+  return { ...found, activations };
 }
 
 /** Operators of quantised models, which nobody quantises twice. */

@@ -1,10 +1,18 @@
 import { UsageError } from '../../core/errors.ts';
 import type { ExternalDataReader } from '../onnx/protobuf/external-data.ts';
 
+/** Bits that a weight may have: of a code, or of float16. */
+export type WeightBits = 4 | 8 | 16;
+
 /** How the weights of a model are rounded. */
 export interface QuantizeOptions {
-  /** Bits of the codes of matrices: 8, which is the default, or 4. Convolutions have 8 always. */
-  readonly bits?: 4 | 8 | undefined;
+  /**
+   * Bits of the codes of matrices: 8, which is the default, or 4. Convolutions have 8 always. 16: weights and arithmetic
+   * become float16.
+   */
+  readonly bits?: WeightBits | undefined;
+  /** With 16 bits: weights are stored as float16, and all is computed in float32. Default false. */
+  readonly weightsOnly?: boolean | undefined;
   /** Elements of a matrix's column that share a scale: a power of two from 16 up. Default: 32. */
   readonly block?: number | undefined;
   /** Whether half of the range of codes stands for 0; by default each block has a zero point. */
@@ -13,7 +21,8 @@ export interface QuantizeOptions {
   readonly keep?: readonly string[] | undefined;
   /**
    * The least and the largest element of values of the model's main graph, by name, as samples had them: those that
-   * convolutions read and give are rounded to uint8 between them. Without a range a value stays float.
+   * convolutions read and give are rounded to uint8 between them. Without a range a value stays float. With 16 bits: nodes
+   * whose values come near the end of float16 stay in float32.
    */
   readonly ranges?: Readonly<Record<string, readonly [least: number, most: number]>> | undefined;
   /** Reads tensors that lie in other files than the model. */
@@ -29,7 +38,8 @@ export interface QuantizeOptions {
 
 /** The options with their defaults. */
 export interface CheckedOptions {
-  readonly bits: 4 | 8;
+  readonly bits: WeightBits;
+  readonly weightsOnly: boolean;
   readonly block: number;
   readonly symmetric: boolean;
   readonly keep: ReadonlySet<string>;
@@ -44,12 +54,21 @@ const LARGEST_BLOCK = 2 ** 16;
 /** Messages of protobuf end at 2 GiB; the nodes of a model are small. */
 const MAX_BYTE_LENGTH = 2 ** 31 - 2 ** 26;
 
-/** Throws UsageError for bits or blocks that MatMulNBits does not have. */
+/** Throws UsageError for bits or blocks that there are not. */
 export function checkedOptions(options: QuantizeOptions): CheckedOptions {
   const { bits = 8, block = 32, symmetric = false, externalData } = options;
   const { dataFile = 'model.onnx.data', maxByteLength = MAX_BYTE_LENGTH } = options;
-  if (bits !== 4 && bits !== 8) {
-    throw new UsageError({ where: 'quantize', got: `${String(bits)} bits`, expected: '4 or 8' });
+  const { weightsOnly = false } = options;
+  if (bits !== 4 && bits !== 8 && bits !== 16) {
+    throw new UsageError({
+      where: 'quantize',
+      got: `${String(bits)} bits`,
+      expected: '4, 8 or 16',
+    });
+  }
+  if (weightsOnly && bits !== 16) {
+    const expected = '16: codes are weights only anyway';
+    throw new UsageError({ where: 'quantize: weightsOnly', got: `${bits} bits`, expected });
   }
   const isPower = Number.isInteger(Math.log2(block));
   if (!isPower || block < SMALLEST_BLOCK || block > LARGEST_BLOCK) {
@@ -58,5 +77,15 @@ export function checkedOptions(options: QuantizeOptions): CheckedOptions {
   }
   const keep = new Set(options.keep);
   const ranges = new Map(Object.entries(options.ranges ?? {}));
-  return { bits, block, symmetric, keep, ranges, externalData, dataFile, maxByteLength };
+  return {
+    bits,
+    weightsOnly,
+    block,
+    symmetric,
+    keep,
+    ranges,
+    externalData,
+    dataFile,
+    maxByteLength,
+  };
 }

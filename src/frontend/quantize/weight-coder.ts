@@ -137,7 +137,8 @@ export class WeightCoder {
   ): CodedMatrix | string {
     const [first = 0, second = 0] = shape;
     const [columns, depth] = hasRows ? [first, second] : [second, first];
-    const { bits, block: blockSize, symmetric: isSymmetric } = this.options;
+    const { block: blockSize, symmetric: isSymmetric } = this.options;
+    const bits = this.options.bits === 4 ? 4 : 8;
     const blocks = Math.ceil(depth / blockSize);
     const size = dtype === 'float16' ? 2 : 4;
     const codedLength = columns * blocks * ((blockSize * bits) / 8 + size);

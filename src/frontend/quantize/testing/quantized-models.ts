@@ -1,3 +1,4 @@
+import { elementCount } from '../../../core/element-count.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import { type OnnxModelSpec, writeOnnxModel } from '../../../testing/onnx-writer.ts';
 import { randomTensor } from '../../../testing/random-tensor.ts';
@@ -181,12 +182,14 @@ export const SMALL_MODELS: Readonly<Record<string, SmallModel>> = {
 
 export const bytesOf = ({ spec }: SmallModel): Uint8Array => writeOnnxModel(spec);
 
-/** Inputs of a model, always the same: floats from -2 to 2, and true. */
+/** Inputs of a model, always the same: floats from -2 to 2, integers from 0 up, and true. */
 export function inputsOf({ spec }: SmallModel): Readonly<Record<string, HostTensor>> {
   const given = (spec.inputs ?? []).map(({ name, dtype, shape }, i) => {
-    const value =
-      dtype === 'bool' ? HostTensor.splat('bool', [], 1) : randomTensor(shape.map(Number), 100 + i);
-    return [name, value] as const;
+    const sizes = shape.map(Number);
+    if (dtype === 'bool') return [name, HostTensor.splat('bool', [], 1)] as const;
+    if (dtype !== 'int64') return [name, randomTensor(sizes, 100 + i)] as const;
+    const indices = Array.from({ length: elementCount(sizes) }, (_, index) => BigInt(index));
+    return [name, HostTensor.from('int64', sizes, indices)] as const;
   });
   return Object.fromEntries(given);
 }
