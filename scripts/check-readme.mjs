@@ -1,34 +1,16 @@
-// Runs what the documentation shows: in README.md and docs/*.md
-//   ```sh run   is a shell script, run in the root of the repository with `sh -e`;
-//   ```ts run   is a module, type-checked and run in Node with WebGPU; `weft-vm` is src/;
-//   ```ts check is a module that is type-checked only.
-// or in the files of the command line: `node scripts/check-readme.mjs docs/program.md`.
+// Runs the commands that the documentation shows, blocks of `sh run` (documentation/marked-blocks.mjs)
+// in README.md and docs/*.md, and of README.md the programs too, `ts run` and `ts check`; `weft-vm` is
+// src/. `npm run site` runs all programs against the tarball. Or all of the files of the command line: `node scripts/check-readme.mjs docs/program.md`.
 // Blocks run in order, files in order of name, README.md first. The first line that fails is shown
 // with its output.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { blocksOf } from './documentation/marked-blocks.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = join(root, '.weft-cache/documentation');
-
-/** The marked blocks of a Markdown file. */
-function blocksOf(file) {
-  const blocks = [];
-  let open;
-  for (const [index, line] of readFileSync(join(root, file), 'utf8').split('\n').entries()) {
-    const fence = /^\s*```(.*)$/.exec(line);
-    if (fence === null) open?.lines.push(line);
-    else if (open === undefined)
-      open = { place: `${file}:${index + 1}`, info: fence[1].trim(), lines: [] };
-    else {
-      blocks.push(open);
-      open = undefined;
-    }
-  }
-  return blocks.filter(({ info }) => /^(sh run|ts run|ts check)$/.test(info));
-}
 
 /** Runs a command; returns its output when it failed. */
 function failureOf(command, args) {
@@ -94,8 +76,15 @@ const all = [
 ];
 const files = given.length > 0 ? given : all;
 const present = files.filter((file) => file.endsWith('.md') && existsSync(join(root, file)));
-const blocks = present.flatMap(blocksOf);
-const modules = blocks.filter(({ info }) => info.startsWith('ts'));
+const blocks = present
+  .flatMap((file) => blocksOf(root, file))
+  .map((block) => ({ ...block, info: `${block.language} ${block.check}` }))
+  .filter(({ info, place }) =>
+    given.length > 0 || place.startsWith('README.md')
+      ? /^(sh run|ts run|ts check)$/.test(info)
+      : info === 'sh run',
+  );
+const modules = blocks.filter(({ language }) => language === 'ts');
 writeModules(modules);
 
 const failures = [];

@@ -93,6 +93,12 @@ export const STAGES = [
     command: ['node', 'scripts/run-ts.mjs', 'scripts/show/consumers.ts', '--quick', '--built'],
     cores: 1,
   },
+  {
+    // Links, pages in Chromium, and the programs of the documentation against the tarball.
+    title: 'site',
+    command: ['node', 'scripts/run-ts.mjs', 'scripts/site/main.ts', '--built'],
+    cores: 1,
+  },
   node('API reference', 'scripts/api-reference.mjs', { args: ['--check'], cores: 1 }),
   node('npm start', 'scripts/test/check-start.mjs', { tier: 'clone', cores: 1 }),
   show('operators and models in engines', ['engines', '--all', '--no-browser-tests'], {

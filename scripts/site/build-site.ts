@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { build } from 'vite';
+import { pageHtml, type SiteAssets } from './page-template.ts';
+import { findPages, type SitePage } from './pages.ts';
+import { readNavigation } from './read-navigation.ts';
+import { MarkdownRenderer } from './render-markdown.ts';
+import { searchIndex } from './search-index.ts';
+
+export interface SiteFolders {
+  /** Of the repository. */
+  readonly root: string;
+  /** Of the site. */
+  readonly out: string;
+}
+
+export interface BuiltSite {
+  readonly pages: readonly SitePage[];
+  readonly complaints: readonly string[];
+}
+
+/** Builds the demo's pages with the documentation beside them. */
+export async function buildSite({ root, out }: SiteFolders): Promise<BuiltSite> {
+  await build({ root, logLevel: 'warn', build: { outDir: out, emptyOutDir: true } });
+  const { script, style } = await buildClient({ root, out });
+  cpSync(join(root, 'docs/pictures'), join(out, 'docs/pictures'), { recursive: true });
+  const pages = findPages(root);
+  const renderer = new MarkdownRenderer(pages);
+  const rendered = pages.map((page) => ({
+    path: page.path,
+    page: renderer.render(page, readSource(root, page)),
+  }));
+  const index = searchIndex(rendered);
+  const assets: SiteAssets = {
+    script,
+    style,
+    searchIndex: `docs/assets/search-${hash(index)}.json`,
+  };
+  write(out, assets.searchIndex, index);
+  const list = readFileSync(join(root, 'docs/README.md'), 'utf8');
+  const { sections: navigation, complaints } = readNavigation(list, pages);
+  for (const { path, page } of rendered) {
+    write(out, path, pageHtml({ path, page, navigation, assets }));
+  }
+  const lost = rendered.flatMap(({ page }) => page.lost);
+  return { pages, complaints: [...complaints, ...lost] };
+}
+
+/** Markdown; the license is plain text. */
+function readSource(root: string, { source }: SitePage): string {
+  const text = readFileSync(join(root, source), 'utf8');
+  return source === 'LICENSE' ? `# License\n\n\`\`\`text\n${text.trimEnd()}\n\`\`\`\n` : text;
+}
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 8);
+
+function write(out: string, path: string, text: string): void {
+  mkdirSync(dirname(join(out, path)), { recursive: true });
+  writeFileSync(join(out, path), text);
+}
+
+/** The script and the style of all pages. */
+async function buildClient({
+  root,
+  out,
+}: SiteFolders): Promise<Pick<SiteAssets, 'script' | 'style'>> {
+  const built = await build({
+    root: join(root, 'scripts/site/client'),
+    configFile: false,
+    publicDir: false,
+    base: './',
+    logLevel: 'warn',
+    build: {
+      outDir: out,
+      emptyOutDir: false,
+      target: 'es2022',
+      rolldownOptions: {
+        input: join(root, 'scripts/site/client/main.ts'),
+        output: {
+          entryFileNames: 'docs/assets/site-[hash].js',
+          assetFileNames: 'docs/assets/site-[hash][extname]',
+        },
+      },
+    },
+  });
+  const outputs = [built].flat().flatMap((one) => ('output' in one ? one.output : []));
+  const named = (extension: string): string => {
+    const found = outputs.find(({ fileName }) => fileName.endsWith(extension));
+    if (found === undefined) throw new Error(`internal: the build made no file ${extension}`);
+    return found.fileName;
+  };
+  return { script: named('.js'), style: named('.css') };
+}

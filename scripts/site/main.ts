@@ -1,0 +1,93 @@
+import { copyFileSync, readdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Browser, chromium } from 'playwright';
+import { CHROMIUM_FLAGS } from '../../e2e/consumers/lab.ts';
+import { blocksOf, type DocumentBlock, unmarked } from '../documentation/marked-blocks.mjs';
+import { findChromium } from '../find-chromium.mjs';
+import { packAndInstall } from '../package-checks/pack-and-install.mjs';
+import { runNode } from '../package-checks/run.mjs';
+import { buildSite } from './build-site.ts';
+import { checkInBrowser } from './check-in-browser.ts';
+import { checkLinks } from './check-links.ts';
+import { runBlocks } from './run-blocks.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const out = join(root, 'dist-site');
+
+/**
+ * `npm run site`: builds dist-site/, the demo with the documentation beside it, and checks it: every link
+ * and heading, every program against the packed package, every page in Chromium at 360 and 1,600 pixels.
+ *
+ *     --built              takes dist/ as it is
+ *     --no-blocks          leaves out the programs
+ *     --external           prints the addresses outside the site
+ *     --screenshots DIR    pictures of every page
+ */
+export async function main(args: readonly string[] = []): Promise<number> {
+  const startedAt = Date.now();
+  const { pages, complaints: wrong } = await buildSite({ root, out });
+  const complaints = [...wrong];
+  const links = checkLinks(out);
+  complaints.push(...links.complaints);
+  console.log(
+    `${links.pages} pages, ${links.links} links, ${links.anchors} of them to headings, ` +
+      `${links.external.length} addresses outside the site`,
+  );
+  if (args.includes('--external'))
+    for (const address of links.external) console.log(`  ${address}`);
+
+  const executablePath = findChromium();
+  const browser = await chromium.launch({
+    args: CHROMIUM_FLAGS,
+    ...(executablePath === undefined ? {} : { executablePath }),
+  });
+  try {
+    const at = args.indexOf('--screenshots');
+    const screenshots = at < 0 ? undefined : resolve(args[at + 1] ?? 'screenshots');
+    complaints.push(...(await checkInBrowser(pages, { out, browser, screenshots })));
+    if (!args.includes('--no-blocks')) {
+      complaints.push(...(await checkBlocks(browser, args.includes('--built'))));
+    }
+  } finally {
+    await browser.close();
+  }
+  for (const complaint of complaints) console.error(complaint);
+  const seconds = ((Date.now() - startedAt) / 1000).toFixed(0);
+  console.log(`site: dist-site/ in ${seconds} s, ${complaints.length} complaints`);
+  return complaints.length === 0 ? 0 : 1;
+}
+
+/** The programs of all pages that are written by hand; `tsc` checks what the reference is made of. */
+function documentBlocks(): readonly DocumentBlock[] {
+  const inDocs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+  const files = ['README.md', 'CONTRIBUTING.md', ...inDocs.sort().map((name) => `docs/${name}`)];
+  return files.flatMap((file) => blocksOf(root, file));
+}
+
+async function checkBlocks(browser: Browser, isBuilt: boolean): Promise<readonly string[]> {
+  if (!isBuilt) {
+    const { isGood, output } = await runNode([join(root, 'scripts/build.mjs')], { cwd: root });
+    if (!isGood) return [`npm run build failed:\n${output}`];
+  }
+  const blocks = documentBlocks();
+  const { folder, tarball } = packAndInstall(root);
+  // The site has the package that its pages were checked with.
+  copyFileSync(tarball, join(out, 'weft-vm.tgz'));
+  try {
+    const complaints = [
+      ...unmarked(blocks),
+      ...(await runBlocks(blocks, { root, folder, browser })),
+    ];
+    const count = (...marks: readonly string[]): number =>
+      blocks.filter(({ language, check }) => marks.includes(`${language} ${check}`)).length;
+    const fragments = blocks.filter(({ check }) => check === 'fragment').length;
+    console.log(
+      `${count('ts run', 'html run')} programs run and ${count('ts check')} type-checked against the tarball; ` +
+        `${count('sh run')} run by npm run readme; ${fragments} fragments shown only`,
+    );
+    return complaints;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

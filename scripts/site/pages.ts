@@ -1,0 +1,34 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A Markdown file of the repository and its place in the site. */
+export interface SitePage {
+  /** Relative to the repository: `docs/tasks.md`. */
+  readonly source: string;
+  /** Relative to the site: `docs/tasks.html`. */
+  readonly path: string;
+}
+
+/** Files outside docs/ that are pages, too. */
+const PROJECT: readonly SitePage[] = [
+  { source: 'README.md', path: 'docs/project/readme.html' },
+  { source: 'CHANGELOG.md', path: 'docs/project/changelog.html' },
+  { source: 'CONTRIBUTING.md', path: 'docs/project/contributing.html' },
+  { source: 'SECURITY.md', path: 'docs/project/security.html' },
+  { source: 'LICENSE', path: 'docs/project/license.html' },
+  { source: 'models/README.md', path: 'docs/project/models.html' },
+  { source: 'bench/README.md', path: 'docs/project/benchmarks.html' },
+];
+
+const pathOf = (source: string): string =>
+  source.replace(/README\.md$/, 'index.html').replace(/\.md$/, '.html');
+
+/** Every page of the documentation. */
+export function findPages(root: string): readonly SitePage[] {
+  const inFolder = (folder: string): SitePage[] =>
+    readdirSync(join(root, folder))
+      .filter((name) => name.endsWith('.md'))
+      .sort()
+      .map((name) => ({ source: `${folder}/${name}`, path: pathOf(`${folder}/${name}`) }));
+  return [...inFolder('docs'), ...inFolder('docs/api'), ...PROJECT];
+}

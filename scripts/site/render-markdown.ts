@@ -1,0 +1,194 @@
+import { dirname, join, posix } from 'node:path';
+import hljs from 'highlight.js/lib/core';
+import bash from 'highlight.js/lib/languages/bash';
+import ini from 'highlight.js/lib/languages/ini';
+import javascript from 'highlight.js/lib/languages/javascript';
+import json from 'highlight.js/lib/languages/json';
+import typescript from 'highlight.js/lib/languages/typescript';
+import xml from 'highlight.js/lib/languages/xml';
+import MarkdownIt, { type Token } from 'markdown-it';
+import anchor from 'markdown-it-anchor';
+import type { SitePage } from './pages.ts';
+import { weftGrammar } from './weft-grammar.ts';
+
+hljs.registerLanguage('sh', bash);
+hljs.registerLanguage('conf', ini);
+hljs.registerLanguage('js', javascript);
+hljs.registerLanguage('json', json);
+hljs.registerLanguage('ts', typescript);
+hljs.registerLanguage('html', xml);
+hljs.registerLanguage('weft', weftGrammar);
+
+type Markdown = InstanceType<typeof MarkdownIt>;
+
+/** A heading of a page and the text below it, up to the next one. */
+export interface Section {
+  readonly level: number;
+  readonly title: string;
+  /** Empty for the page's own title. */
+  readonly anchor: string;
+  readonly text: string;
+}
+
+export interface RenderedPage {
+  readonly title: string;
+  readonly html: string;
+  readonly sections: readonly Section[];
+  /** Links that lead to no page and no file of the site. */
+  readonly lost: readonly string[];
+}
+
+/** What a heading is called in an address, as GitHub does it. */
+export function headingAnchor(heading: string): string {
+  return heading
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+function textOf(tokens: readonly Token[]): string {
+  return tokens
+    .filter(({ type }) => ['text', 'text_special', 'code_inline', 'softbreak'].includes(type))
+    .map(({ type, content }) => (type === 'softbreak' ? ' ' : content))
+    .join('');
+}
+
+/** Blocks are coloured by classes: a policy may forbid styles that stand in the page. */
+function highlight(code: string, language: string): string {
+  if (hljs.getLanguage(language) === undefined) return '';
+  return hljs.highlight(code, { language }).value;
+}
+
+/** Of HTML in Markdown only anchors and comments mean something; `list<function>` is text. */
+function allowAnchors(md: Markdown): void {
+  md.inline.ruler.before('text', 'anchor', (state, silent) => {
+    const found = /^<a id="([\w.-]+)"><\/a>/.exec(state.src.slice(state.pos));
+    if (found === null) return false;
+    if (!silent) state.push('anchor', 'a', 0).attrSet('id', found[1] ?? '');
+    state.pos += found[0].length;
+    return true;
+  });
+  md.renderer.rules['anchor'] = (tokens, index, _options, _env, renderer) =>
+    `<a${renderer.renderAttrs(tokens[index] as Token)}></a>`;
+}
+
+function tablesScroll(md: Markdown): void {
+  const open = '<div class="table" role="region" aria-label="Table" tabindex="0"><table>\n';
+  md.renderer.rules['table_open'] = () => open;
+  md.renderer.rules['table_close'] = () => '</table></div>\n';
+  // Alignment comes as a style, which the policy forbids.
+  for (const cell of ['th_open', 'td_open']) {
+    md.renderer.rules[cell] = (tokens, index, _options, _env, renderer) => {
+      const token = tokens[index] as Token;
+      token.attrs = null;
+      return `<${token.tag}${renderer.renderAttrs(token)}>`;
+    };
+  }
+}
+
+function blocksScroll(md: Markdown): void {
+  const block = (token: Token): string => {
+    const [language = ''] = token.info.trim().split(/\s+/);
+    const html = highlight(token.content, language) || md.utils.escapeHtml(token.content);
+    return `<pre tabindex="0"><code class="language-${md.utils.escapeHtml(language)}">${html}</code></pre>\n`;
+  };
+  md.renderer.rules['fence'] = (tokens, index) => block(tokens[index] as Token);
+  md.renderer.rules['code_block'] = (tokens, index) => block(tokens[index] as Token);
+}
+
+/** Renders Markdown files whose links go to other pages of the site. */
+export class MarkdownRenderer {
+  readonly #md = new MarkdownIt({ html: false, linkify: false });
+  readonly #paths: ReadonlyMap<string, string>;
+
+  constructor(pages: readonly SitePage[]) {
+    this.#paths = new Map(pages.map(({ source, path }) => [source, path]));
+    this.#md.use(anchor, {
+      slugify: headingAnchor,
+      getTokensText: (tokens: Token[]) => textOf(tokens),
+      tabIndex: false,
+    });
+    allowAnchors(this.#md);
+    tablesScroll(this.#md);
+    blocksScroll(this.#md);
+  }
+
+  render(page: SitePage, text: string): RenderedPage {
+    const source = text.replaceAll(/^<!--[^]*?-->$/gm, '');
+    const tokens = nameHeadings(this.#md.parse(source, {}));
+    const lost: string[] = [];
+    for (const token of tokens.flatMap(({ children }) => children ?? [])) {
+      const name = token.type === 'image' ? 'src' : 'href';
+      const address = token.attrGet(name);
+      if (typeof address !== 'string' || /^[a-z]+:/.test(address)) continue;
+      const target = this.#target(page, address);
+      if (target === undefined) lost.push(`${page.source}: ${address} is not in the site`);
+      else token.attrSet(name, target);
+    }
+    const sections = sectionsOf(tokens);
+    const html = this.#md.renderer.render(tokens, this.#md.options, {});
+    return { title: sections[0]?.title ?? page.source, html, sections, lost };
+  }
+
+  /** The address of another page or picture, relative to this page. */
+  #target(page: SitePage, address: string): string | undefined {
+    const [path = '', anchor] = address.split('#');
+    const hash = anchor === undefined ? '' : `#${anchor}`;
+    if (path === '') return hash;
+    const source = posix.normalize(join(dirname(page.source), path));
+    // Pictures lie where the sources have them.
+    const target =
+      this.#paths.get(source) ?? (/\.(svg|png|webp)$/.test(source) ? source : undefined);
+    return target === undefined
+      ? undefined
+      : posix.relative(posix.dirname(page.path), target) + hash;
+  }
+}
+
+const ANCHOR = /<a id="([\w.-]+)"><\/a>/g;
+
+/**
+ * Headings behind a paragraph that is an anchor, as the reference has them, get its name, and the
+ * paragraph goes. Another heading that would have the name of an anchor by itself has none.
+ */
+function nameHeadings(tokens: readonly Token[]): Token[] {
+  const names = new Set(
+    tokens.flatMap(({ content }) => [...content.matchAll(ANCHOR)].map(([, id]) => id)),
+  );
+  const kept: Token[] = [];
+  for (const token of tokens) {
+    if (token.type === 'heading_open') {
+      const id = token.attrGet('id');
+      const before = kept.at(-2)?.content ?? '';
+      const [found] = before.matchAll(ANCHOR);
+      if (found !== undefined && found[0] === before && kept.at(-1)?.type === 'paragraph_close') {
+        kept.splice(-3);
+        token.attrSet('id', found[1] ?? '');
+      } else if (typeof id === 'string' && names.has(id)) {
+        token.attrs = (token.attrs ?? []).filter(([name]) => name !== 'id');
+      }
+    }
+    kept.push(token);
+  }
+  return kept;
+}
+
+function sectionsOf(tokens: readonly Token[]): readonly Section[] {
+  const sections: { level: number; title: string; anchor: string; text: string[] }[] = [];
+  for (const [index, token] of tokens.entries()) {
+    if (token.type === 'heading_open') {
+      const title = textOf(tokens[index + 1]?.children ?? []);
+      const isTitle = sections.length === 0;
+      sections.push({
+        level: Number(token.tag.slice(1)),
+        title,
+        anchor: isTitle ? '' : String(token.attrGet('id') ?? ''),
+        text: [],
+      });
+    } else if (token.type === 'inline' && tokens[index - 1]?.type !== 'heading_open') {
+      sections.at(-1)?.text.push(textOf(token.children ?? []));
+    }
+  }
+  return sections.map(({ text, ...section }) => ({ ...section, text: text.join(' ') }));
+}
