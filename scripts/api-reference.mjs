@@ -41,6 +41,8 @@ const WRITING = {
   hidePageHeader: true,
   hideBreadcrumbs: true,
   useCodeBlocks: true,
+  // Links number headings of one name otherwise than those who show Markdown do.
+  useHTMLAnchors: true,
   parametersFormat: 'table',
   interfacePropertiesFormat: 'table',
   classPropertiesFormat: 'table',
