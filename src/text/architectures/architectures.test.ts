@@ -39,11 +39,37 @@ const LLAMA3 = {
   original_max_position_embeddings: 64,
 };
 
+const YARN = { rope_type: 'yarn', factor: 4, original_max_position_embeddings: 64 };
+
 const TESTED: Readonly<Record<string, Tested>> = {
   llama: { config: { ...SIZES, model_type: 'llama' } },
   'llama with linear scaling': {
     config: { ...SIZES, model_type: 'llama', rope_scaling: { type: 'linear', factor: 4 } },
     metadata: { 'rope.scaling.type': 'linear', 'rope.scaling.factor': 4 },
+  },
+  'llama with YaRN': {
+    config: { ...SIZES, model_type: 'llama', rope_scaling: YARN, rope_theta: 500 },
+    // Pairs 0 and 2 are the ends of the way from one frequency to the other.
+    metadata: {
+      'rope.scaling.type': 'yarn',
+      'rope.scaling.factor': 4,
+      'rope.scaling.original_context_length': 64,
+    },
+  },
+  'qwen3 with YaRN and its turns': {
+    config: {
+      ...SIZES,
+      model_type: 'qwen3',
+      head_dim: 16,
+      rope_scaling: { ...YARN, beta_fast: 4, beta_slow: 0.5 },
+    },
+    metadata: {
+      'rope.scaling.type': 'yarn',
+      'rope.scaling.factor': 4,
+      'rope.scaling.original_context_length': 64,
+      'rope.scaling.yarn_beta_fast': 4,
+      'rope.scaling.yarn_beta_slow': 0.5,
+    },
   },
   'llama 3': {
     config: { ...SIZES, model_type: 'llama', rope_scaling: LLAMA3, rope_theta: 500 },
@@ -89,6 +115,7 @@ const TESTED: Readonly<Record<string, Tested>> = {
       rope_scaling: { type: 'longrope', short_factor: [1, 1, 1], long_factor: [1, 2.5, 9] },
     },
     metadata: {
+      'rope.scaling.type': 'longrope',
       'rope.scaling.original_context_length': 256,
       'rope.scaling.attn_factor': Math.sqrt(1 + Math.log(8) / Math.log(256)),
     },

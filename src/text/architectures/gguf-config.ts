@@ -2,6 +2,7 @@ import type { GgufMetadata } from '../files/gguf-metadata.ts';
 import { type DecoderConfig, type RotaryConfig, PLAIN } from './decoder-config.ts';
 import { type FactsOptions, ModelFacts } from './model-facts.ts';
 import { contextOf } from './context-length.ts';
+import { yarnFactors, yarnMagnitude } from './parts/rotary-scaling.ts';
 
 /** The metadata of a GGUF file about its architecture: keys stand behind its name, `llama.block_count`. */
 export class GgufFacts extends ModelFacts {
@@ -56,18 +57,47 @@ export function configOfGguf(facts: GgufFacts): DecoderConfig {
   };
 }
 
+/** What LongRoPE divides frequencies by, in contexts beyond the original one. */
+export const LONG_FACTORS = 'rope_factors_long.weight';
+
 function rotaryOf(facts: GgufFacts, headWidth: number): RotaryConfig {
   const type = facts.text('rope.scaling.type', 'none');
-  const isLinear = type === 'linear';
-  if (!isLinear && type !== 'none') facts.refuse(`positions scaled by ${type}`);
-  // Files of 2023 say it by the second key.
-  const factor = isLinear
-    ? facts.number('rope.scaling.factor')
-    : facts.number('rope.scale_linear', 1);
-  return {
+  const base = {
     width: facts.count('rope.dimension_count', headWidth),
     theta: facts.number('rope.freq_base', 10_000),
-    scale: 1 / factor,
+    scale: 1,
     magnitude: 1,
   };
+  switch (type) {
+    case 'linear':
+      return { ...base, scale: 1 / facts.number('rope.scaling.factor') };
+    case 'yarn':
+      return yarnRotary(facts, base);
+    case 'longrope':
+      // Whoever has such tensors takes the factors from them.
+      if (!facts.file.tensors.has(LONG_FACTORS))
+        facts.refuse(`positions scaled by ${type} without ${LONG_FACTORS}`);
+      return base;
+    case 'none':
+      // Files of 2023 say it by this key.
+      return { ...base, scale: 1 / facts.number('rope.scale_linear', 1) };
+    default:
+      facts.refuse(`positions scaled by ${type}`);
+      return base;
+  }
+}
+
+function yarnRotary(facts: GgufFacts, base: RotaryConfig): RotaryConfig {
+  const factor = facts.number('rope.scaling.factor');
+  const factors = yarnFactors(base, {
+    factor,
+    originalContext: facts.count(
+      'rope.scaling.original_context_length',
+      facts.count('context_length'),
+    ),
+    fastTurns: facts.number('rope.scaling.yarn_beta_fast', 32),
+    slowTurns: facts.number('rope.scaling.yarn_beta_slow', 1),
+  });
+  const magnitude = facts.number('rope.scaling.attn_factor', 1) * yarnMagnitude(factor);
+  return { ...base, factors, magnitude };
 }

@@ -17,7 +17,10 @@ export const llama: Architecture = {
   fromGguf(facts) {
     const config = configOfGguf(facts);
     const { rotary } = config;
-    const factors = facts.file.tensors.has(FACTORS) ? FACTORS : undefined;
+    const hasFactors = facts.file.tensors.has(FACTORS);
+    if (hasFactors && rotary.factors !== undefined)
+      facts.refuse(`positions scaled by yarn beside ${FACTORS}`);
+    const factors = hasFactors ? FACTORS : rotary.factors;
     return { ...config, rotary: { ...rotary, factors }, hasAdjacentPairs: true };
   },
 

@@ -110,9 +110,11 @@ test('LongRoPE has the factors of the context that is asked for', () => {
 describe('one error says all that is lacking', () => {
   test('of a GGUF file', () => {
     const head = readGguf(
-      ggufOf(decoder, { 'rope.scaling.type': 'yarn', expert_count: 8, 'rope.dimension_count': 4 }, [
-        { ...own, name: 'blk.0.ffn_gate_inp.weight' },
-      ]),
+      ggufOf(
+        decoder,
+        { 'rope.scaling.type': 'longrope', expert_count: 8, 'rope.dimension_count': 4 },
+        [{ ...own, name: 'blk.0.ffn_gate_inp.weight' }],
+      ),
     ) as GgufHead;
     const changed = new Map(head.tensors);
     const change = (name: string, changes: object): void => {
@@ -125,7 +127,7 @@ describe('one error says all that is lacking', () => {
     const open = () => openGguf({ ...head, tensors: changed });
     expect(problemsOf(open)).toEqual([
       'a mixture of 8 experts',
-      'positions scaled by yarn',
+      'positions scaled by longrope without rope_factors_long.weight',
       'heads of 8 elements, of which 4 are turned by their positions',
       'no tensor output_norm.weight',
       'blk.0.ffn_down.weight of shape (32, 64), not (32, 32)',

@@ -1,6 +1,6 @@
 import type { Architecture } from './architecture.ts';
 import type { RotaryConfig } from './decoder-config.ts';
-import { configOfGguf, type GgufFacts } from './gguf-config.ts';
+import { configOfGguf, type GgufFacts, LONG_FACTORS } from './gguf-config.ts';
 import { longRopeMagnitude } from './parts/rotary-scaling.ts';
 import { add, lastSlice, mul, silu } from './parts/tensor-calls.ts';
 import { linear, widthNorms } from './tensor-spec.ts';
@@ -60,7 +60,7 @@ export const phi3: Architecture = {
 };
 
 /** Factors for contexts up to the original one, and for longer ones. */
-const [SHORT, LONG] = ['rope_factors_short.weight', 'rope_factors_long.weight'];
+const [SHORT, LONG] = ['rope_factors_short.weight', LONG_FACTORS];
 
 function ggufRotary(facts: GgufFacts, rotary: RotaryConfig, context: number): RotaryConfig {
   if (!facts.file.tensors.has(LONG)) return rotary;

@@ -2,7 +2,7 @@ import { isRecord, type JsonRecord } from '../files/json-record.ts';
 import { contextOf } from './context-length.ts';
 import { type DecoderConfig, type RotaryConfig, PLAIN } from './decoder-config.ts';
 import { type FactsOptions, ModelFacts } from './model-facts.ts';
-import { llama3Factors } from './parts/rotary-scaling.ts';
+import { llama3Factors, yarnFactors, yarnMagnitude } from './parts/rotary-scaling.ts';
 
 /** A `config.json` of transformers. */
 export class TransformersFacts extends ModelFacts {
@@ -89,6 +89,7 @@ function rotaryOf(facts: TransformersFacts, headWidth: number): RotaryConfig {
   const type = scaling.text('rope_type', scaling.text('type', 'default'));
   if (type === 'default') return base;
   if (type === 'linear') return { ...base, scale: 1 / scaling.number('factor') };
+  if (type === 'yarn') return yarnRotary(facts, base);
   if (type !== 'llama3') {
     facts.refuse(`positions scaled by ${type}`);
     return base;
@@ -100,4 +101,23 @@ function rotaryOf(facts: TransformersFacts, headWidth: number): RotaryConfig {
     originalContext: scaling.number('original_max_position_embeddings'),
   });
   return { ...base, factors };
+}
+
+function yarnRotary(facts: TransformersFacts, base: RotaryConfig): RotaryConfig {
+  const scaling = facts.ropeScaling;
+  const factor = scaling.number('factor');
+  const original = scaling.optionalCount('original_max_position_embeddings');
+  const factors = yarnFactors(base, {
+    factor,
+    originalContext: original ?? facts.count('max_position_embeddings'),
+    fastTurns: scaling.number('beta_fast', 32),
+    slowTurns: scaling.number('beta_slow', 1),
+    truncates: scaling.flag('truncate', true),
+  });
+  const [weight, weightOfAll] = [scaling.number('mscale', 0), scaling.number('mscale_all_dim', 0)];
+  const usual =
+    weight > 0 && weightOfAll > 0
+      ? yarnMagnitude(factor, weight) / yarnMagnitude(factor, weightOfAll)
+      : yarnMagnitude(factor);
+  return { ...base, factors, magnitude: scaling.number('attention_factor', usual) };
 }

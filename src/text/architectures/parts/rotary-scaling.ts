@@ -35,6 +35,38 @@ export function llama3Factors(
   });
 }
 
+export interface YarnScaling {
+  readonly factor: number;
+  readonly originalContext: number;
+  /** Pairs that turn more often than `fastTurns` in the original context keep their frequency. Default 32. */
+  readonly fastTurns?: number | undefined;
+  /** Pairs that turn less often than `slowTurns` are slowed down by the factor. Default 1. */
+  readonly slowTurns?: number | undefined;
+  /** Whether the pairs between which the way from one to the other leads are whole numbers. Default true. */
+  readonly truncates?: boolean | undefined;
+}
+
+/** What divides the frequency of each pair as YaRN scales them (B. Peng et al. 2023, "NTK-by-parts"). */
+export function yarnFactors(
+  { width, theta }: RotaryConfig,
+  { factor, originalContext, fastTurns = 32, slowTurns = 1, truncates = true }: YarnScaling,
+): number[] {
+  const pairWith = (turns: number): number =>
+    (width * Math.log(originalContext / (turns * 2 * Math.PI))) / (2 * Math.log(theta));
+  const [fast, slow] = [pairWith(fastTurns), pairWith(slowTurns)];
+  const first = Math.max(0, truncates ? Math.floor(fast) : fast);
+  const last = Math.min(width - 1, truncates ? Math.ceil(slow) : slow);
+  return Array.from({ length: width / 2 }, (_, i) => {
+    const share = Math.min(1, Math.max(0, (i - first) / Math.max(0.001, last - first)));
+    return 1 / (share / factor + 1 - share);
+  });
+}
+
+/** What YaRN multiplies cosines and sines by, so that attention to a context so many times longer stays as sharp. */
+export function yarnMagnitude(factor: number, weight = 1): number {
+  return factor <= 1 ? 1 : 1 + 0.1 * weight * Math.log(factor);
+}
+
 /** What LongRoPE multiplies cosines and sines by (Y. Ding et al. 2024), for a context so many times the original. */
 export function longRopeMagnitude(times: number, originalContext: number): number {
   return times <= 1 ? 1 : Math.sqrt(1 + Math.log(times) / Math.log(originalContext));

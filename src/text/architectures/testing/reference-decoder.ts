@@ -178,6 +178,11 @@ class ReferenceDecoder {
         return { inverse: plain.map((f) => f / factor), factor: 1 };
       case 'llama3':
         return { inverse: plain.map((f) => llama3(f, scaling)), factor: 1 };
+      case 'yarn':
+        return {
+          inverse: plain.map((f, i) => yarn(f, { pair: i, size, base: base ?? NaN, scaling })),
+          factor: Number(scaling['attention_factor'] ?? 0.1 * Math.log(factor) + 1),
+        };
       case 'longrope': {
         const original = config.original_max_position_embeddings ?? NaN;
         const times = config.max_position_embeddings / original;
@@ -255,6 +260,26 @@ function llama3(frequency: number, scaling: NonNullable<TestedConfig['rope_scali
   if (wavelength < original / high) return frequency;
   const smooth = (original / wavelength - low) / (high - low);
   return ((1 - smooth) * frequency) / factor + smooth * frequency;
+}
+
+interface YarnPair {
+  readonly pair: number;
+  readonly size: number;
+  readonly base: number;
+  readonly scaling: NonNullable<TestedConfig['rope_scaling']>;
+}
+
+/** `_compute_yarn_parameters` */
+function yarn(frequency: number, { pair, size, base, scaling }: YarnPair): number {
+  const original = Number(scaling['original_max_position_embeddings']);
+  const dimension = (rotations: number): number =>
+    (size * Math.log(original / (rotations * 2 * Math.PI))) / (2 * Math.log(base));
+  const low = Math.max(Math.floor(dimension(Number(scaling['beta_fast'] ?? 32))), 0);
+  const high = Math.min(Math.ceil(dimension(Number(scaling['beta_slow'] ?? 1))), size - 1);
+  const ramp = Math.min(Math.max((pair - low) / (high - low || 0.001), 0), 1);
+  const extrapolated = 1 - ramp;
+  const interpolation = frequency / Number(scaling['factor']);
+  return interpolation * (1 - extrapolated) + frequency * extrapolated;
 }
 
 const plus = (a: Vector, b: Vector): Vector => a.map((x, i) => x + (b[i] ?? NaN));
