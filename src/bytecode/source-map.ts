@@ -1,7 +1,14 @@
 import type { SourcePlace } from '../core/source-place.ts';
 import { type DecodedSourceMap, decodeSourceMap, type SourceRun } from './decode-source-map.ts';
 import type { ExecutableData } from './executable.ts';
-import { ArgumentKind, argumentKind, argumentValue, decodeRange, operandSpec } from './isa.ts';
+import {
+  ArgumentKind,
+  type Instruction,
+  argumentKind,
+  argumentValue,
+  decodeRange,
+  operandSpec,
+} from './isa.ts';
 
 /** Where in its source each instruction of a program comes from. */
 export class SourceMap {
@@ -52,18 +59,34 @@ export class SourceMap {
     for (const fn of functions) {
       const end = fn.codeStart + fn.codeLength;
       let number = 0;
-      for (const { spec, operands } of decodeRange(code, fn.codeStart, end)) {
-        const isCall = operands.some(
-          (word, i) =>
-            operandSpec(spec, i).kind === 'callee' &&
-            argumentKind(word) === ArgumentKind.function &&
-            argumentValue(word) === callee,
-        );
-        if (isCall) for (const place of this.at(fn.name, number)) found.add(place);
+      for (const instruction of decodeRange(code, fn.codeStart, end)) {
+        if (calleeOf(instruction) === callee)
+          for (const place of this.at(fn.name, number)) found.add(place);
         number++;
       }
     }
     return [...found];
+  }
+
+  /**
+   * The last call of a primitive function within each function for each place: it completes what a node of the source
+   * does. By the name of the function, then by place.
+   */
+  lastCalls(): ReadonlyMap<string, ReadonlyMap<SourcePlace, number>> {
+    const { functions, functionTable, code } = this.#program;
+    const all = new Map<string, ReadonlyMap<SourcePlace, number>>();
+    for (const fn of functions) {
+      const last = new Map<SourcePlace, number>();
+      let number = 0;
+      for (const instruction of decodeRange(code, fn.codeStart, fn.codeStart + fn.codeLength)) {
+        const callee = functionTable[calleeOf(instruction) ?? -1];
+        const places = callee?.kind === 'primitive' ? this.at(fn.name, number) : [];
+        for (const place of places) last.set(place, number);
+        number++;
+      }
+      all.set(fn.name, last);
+    }
+    return all;
   }
 
   #runs(functionName: string): readonly SourceRun[] {
@@ -73,6 +96,15 @@ export class SourceMap {
   #placesOf(run: SourceRun | undefined): SourcePlace[] {
     return (run?.places ?? []).flatMap((index) => this.#decoded.places[index] ?? []);
   }
+}
+
+/** The number of the function that an instruction calls, in the table of functions. */
+function calleeOf({ spec, operands }: Instruction): number | undefined {
+  const word = operands.find(
+    (operand, i) =>
+      operandSpec(spec, i).kind === 'callee' && argumentKind(operand) === ArgumentKind.function,
+  );
+  return word === undefined ? undefined : argumentValue(word);
 }
 
 /** The number of instructions of each function. */

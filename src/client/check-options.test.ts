@@ -91,6 +91,11 @@ describe('options of methods', () => {
         () => session.profile(inputs, speed),
         unknown('run', 'signal, function, keep, donate, transfer'),
       ],
+      [
+        () => session.compare(inputs, speed),
+        unknown('compare', 'function, against, tolerance, reduce, signal'),
+      ],
+      [() => session.trace(inputs, speed), unknown('trace', 'function, values, signal')],
       [() => session.warmup({}, speed), unknown('warmup', 'signal')],
       [() => session.pause(speed), unknown('pause', 'at, visit, signal')],
       [() => session.snapshot(speed), unknown('snapshot', 'tensors, note, signal')],

@@ -78,6 +78,97 @@ test('an input becomes smaller as long as the same kernel departs', async () => 
   await session.dispose();
 });
 
+/** A fused kernel: a sum, its absolute value, a product and a sine. */
+const FUSED = writeOnnxModel({
+  nodes: [
+    { op: 'Add', name: 'shift', inputs: ['x', 'b'], outputs: ['shifted'] },
+    { op: 'Abs', name: 'size', inputs: ['shifted'], outputs: ['sized'] },
+    { op: 'Mul', name: 'scale', inputs: ['sized', 'shifted'], outputs: ['scaled'] },
+    { op: 'Sin', name: 'wave', inputs: ['scaled'], outputs: ['y'] },
+  ],
+  inputs: [{ name: 'x', shape: [4, SIZE] }],
+  outputs: ['y'],
+  initializers: { b: HostTensor.from('float32', [1], [0.25]) },
+});
+
+const elementsOf = (compute: (element: number) => number) =>
+  new Tensor(
+    'float32',
+    Float32Array.from(x.data as Float32Array, (element) => compute(element)),
+    x.shape,
+  );
+const shifted = elementsOf((element) => element + 0.25);
+const scaled = elementsOf((element) => Math.abs(element + 0.25) * (element + 0.25));
+
+test('of a fused kernel the first operator that departs by itself is named', async () => {
+  // A kernel has the label of its last operator.
+  const { gpu } = brokenGpu(await nodeGpu(), (name) => /^(abs|sin)/.test(name));
+  const session = await Session.load(FUSED, { worker: false, device: 'webgpu', gpu });
+  const { departure } = await session.compare({ x });
+  expect(departure?.sources).toEqual(
+    ['shift', 'size', 'scale', 'wave'].map((node) => `node "${node}"`),
+  );
+  expect(departure?.unfused).toMatchObject({ index: 1, operator: 'abs', source: 'node "size"' });
+  await session.dispose();
+});
+
+test('values are traced by the names of the source, within a fused kernel too', async () => {
+  for (const device of ['host', 'wasm'] as const) {
+    const session = await Session.load(FUSED, { worker: false, device });
+    const traced = await session.trace({ x }, { values: ['scaled', 'shift'] });
+    expect(traced.map(({ name, isUnfused, call }) => [name, isUnfused, call])).toEqual([
+      ['shift', true, 0],
+      ['scaled', true, 0],
+    ]);
+    expect(traced[0]?.tensor.data).toEqual(shifted.data);
+    expect(traced[1]?.tensor.shape).toEqual([4, SIZE]);
+    const all = await session.trace({ x });
+    expect(all.map(({ name, isUnfused }) => [name, isUnfused])).toEqual([['y', false]]);
+    const { y } = await session.run({ x });
+    expect(all[0]?.tensor.data).toEqual(y?.data);
+    await expect(session.trace({ x }, { values: ['sized', 'z'] })).rejects.toThrow(
+      'trace: got values "z", expected names of the source that the program computes, such as ',
+    );
+    await session.dispose();
+  }
+});
+
+test('another session is compared by the names of values, whatever was fused', async () => {
+  const { gpu } = brokenGpu(await nodeGpu(), (name) => name.startsWith('softmax'));
+  const session = await open({ device: 'webgpu', gpu });
+  const right = await open({ device: 'wasm' });
+  const { departure, missing } = await session.compare({ x }, { against: right, reduce: true });
+  expect(departure).toMatchObject({ value: 'p', sources: ['node "weigh"'], call: 1 });
+  expect(missing).toEqual([]);
+  expect(await right.compare({ x }, { against: right })).toMatchObject({
+    departure: undefined,
+    calls: 3,
+    largestError: 0,
+  });
+  await session.dispose();
+  await right.dispose();
+});
+
+test('values from elsewhere are compared, and what departs is named', async () => {
+  const session = await Session.load(FUSED, { worker: false, device: 'host' });
+  const wrong = new Tensor('float32', new Float32Array(4 * SIZE), [4, SIZE]);
+  const right = { shifted, scaled, other: x };
+  expect(await session.compare({ x }, { against: right })).toMatchObject({
+    departure: undefined,
+    calls: 2,
+    missing: ['other'],
+  });
+  const { departure } = await session.compare({ x }, { against: { shifted, scaled: wrong } });
+  expect(departure).toMatchObject({ value: 'scaled', expected: 0 });
+  await expect(session.compare({ x }, { against: { other: x } })).rejects.toThrow(
+    'compare: got only values that this program does not compute: "other"',
+  );
+  await expect(session.compare({ x }, { against: right, reduce: true })).rejects.toThrow(
+    'compare: got reduce with expected values',
+  );
+  await session.dispose();
+});
+
 test('misuse', async () => {
   const session = await open({ device: 'host' });
   const against = 'webgpu' as 'wasm';

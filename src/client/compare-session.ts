@@ -1,23 +1,31 @@
 import { elementCount } from '../core/element-count.ts';
-import { internalError } from '../core/errors.ts';
-import type { RunComparison } from '../worker/protocol.ts';
+import { internalError, UsageError } from '../core/errors.ts';
+import type { RunComparison, ValueDeparture } from '../worker/protocol.ts';
 import {
   BOOLEAN,
   checkOptions,
+  either,
+  OBJECT,
   oneOf,
   type OptionKinds,
   POSITIVE,
   SIGNAL,
   TEXT,
 } from './check-options.ts';
+import { compareValues, type ExpectedValues } from './compare-values.ts';
 import type { Inputs } from './input-value.ts';
 import { Tensor } from './tensor.ts';
+import type { TracedSession } from './trace-session.ts';
 import type { AskAboutRun, VerifyOptions } from './verify-session.ts';
 
 /** What is compared with what, and what counts as different. */
 export interface CompareOptions extends Omit<VerifyOptions, 'tolerance'> {
-  /** The device that is right: the reference kernels of the host, the default, or WebAssembly, which is faster. */
-  readonly against?: 'host' | 'wasm' | undefined;
+  /**
+   * What is right: the reference kernels of the host, the default; WebAssembly, which is faster; another session, of this
+   * program on another device or of its source compiled otherwise; or values by their names in the source (see `trace`), as
+   * another runtime has them. With the last two, the values compared are all in memory at once.
+   */
+  readonly against?: 'host' | 'wasm' | TracedSession | ExpectedValues | undefined;
   /**
    * The largest error that does not count, relative to the largest element of each value. Default 0.001, and for programs of
    * float16 0.05 is a good one: devices round between other operators.
@@ -32,13 +40,17 @@ export interface CompareOptions extends Omit<VerifyOptions, 'tolerance'> {
 
 /** What a comparison of two devices has found. */
 export interface SessionComparison extends RunComparison {
+  /** The first value that departs, with its name in the source where values were compared by name. */
+  readonly departure: (ValueDeparture & { readonly value?: string }) | undefined;
+  /** Against a session or values: names that this program does not compute, or not in that size. */
+  readonly missing?: readonly string[];
   /** With `reduce`, where a value departs: inputs with few elements that are not zero, with which it still does. */
   readonly reduced?: Inputs;
 }
 
 const COMPARE_OPTIONS: OptionKinds<CompareOptions> = {
   function: TEXT,
-  against: oneOf('host', 'wasm'),
+  against: either(oneOf('host', 'wasm'), ['a session or tensors by their names', OBJECT[1]]),
   tolerance: POSITIVE,
   reduce: BOOLEAN,
   signal: SIGNAL,
@@ -54,7 +66,18 @@ export async function compareSession(
 ): Promise<SessionComparison> {
   checkOptions('compare', options, COMPARE_OPTIONS);
   const { against = 'host', tolerance = DEFAULT_TOLERANCE, reduce = false } = options;
-  const compare = async (tried: Inputs): Promise<RunComparison> => {
+  if (reduce && typeof against === 'object' && typeof against['trace'] !== 'function') {
+    throw new UsageError({
+      where: 'compare',
+      got: 'reduce with expected values',
+      expected: 'another session or device, which can run on smaller inputs too',
+    });
+  }
+  const compare = async (tried: Inputs): Promise<Omit<SessionComparison, 'reduced'>> => {
+    if (typeof against !== 'string') {
+      const { function: name, signal } = options;
+      return compareValues(ask, tried, { against, tolerance, function: name, signal });
+    }
     const { verification } = await ask(tried, { kind: 'verify', tolerance, against });
     if (verification === undefined) throw internalError('a reply without what was found');
     return verification;

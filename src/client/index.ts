@@ -40,8 +40,10 @@ export type {
   ProgramLimits,
   SessionDevice,
   SessionProvider,
+  OperatorDeparture,
   RunComparison,
   SessionMemory,
+  TracedPlace,
   ValueDeparture,
   ValueRange,
   SharingCounters,
@@ -71,6 +73,8 @@ export type { SessionSource } from './source.ts';
 export { type NestedArray, Tensor } from './tensor.ts';
 export type { TuneOptions, TuneProgress, TuningReport } from './tune-session.ts';
 export type { CompareOptions, SessionComparison } from './compare-session.ts';
+export type { ExpectedValues } from './compare-values.ts';
+export type { TracedSession, TracedValue, TraceOptions } from './trace-session.ts';
 export type { OverflowOptions, OverflowReport, VerifyOptions } from './verify-session.ts';
 export type {
   SessionFunctions,

@@ -48,6 +48,7 @@ import {
 import type { CompareOptions, SessionComparison } from './compare-session.ts';
 import { type SessionSource, toWireSource } from './source.ts';
 import { Tensor } from './tensor.ts';
+import type { TraceOptions, TracedValue } from './trace-session.ts';
 import type { TuneOptions, TuningReport } from './tune-session.ts';
 import type {
   AskAboutRun,
@@ -316,13 +317,28 @@ export class Session {
 
   /**
    * Runs a function once on this device and on another one beside it, the same instructions with the same weights, and names the
-   * first value that departs from what the other one has by more than `tolerance`: the kernel, its nodes, the numbers. It finds
-   * what a device, a driver or a kernel does wrong, where {@link verify} finds what float16 does. No other run uses the device
-   * meanwhile. Rejects as `verify` does.
+   * first value that departs from what the other one has by more than `tolerance`: the kernel, its nodes, the numbers, and of a
+   * fused kernel the first operator that departs without fusion. It finds what a device, a driver or a kernel does wrong, where
+   * {@link verify} finds what float16 does. `against` may be another session or values from elsewhere. No other run uses the
+   * device meanwhile. Rejects as `verify` does.
    */
   async compare(inputs: Inputs, options: CompareOptions = {}): Promise<SessionComparison> {
     const { compareSession } = await import('./compare-session.ts');
     return compareSession(this.#asking(options), inputs, options);
+  }
+
+  /**
+   * Runs a function once, and gives values that it computes on its way, in their order: those of `values`, names of the source,
+   * or all that kernels give. Of a value within a fused kernel the operators of that kernel run again, one by one. No other run
+   * uses the device meanwhile, which holds the weights twice. Rejects with UsageError for a name that the program has no place
+   * for: the compiler leaves out what is constant. Otherwise it rejects as `verify` does.
+   */
+  async trace(inputs: Inputs, options: TraceOptions = {}): Promise<readonly TracedValue[]> {
+    return (await import('./trace-session.ts')).traceSession(
+      this.#asking(options),
+      inputs,
+      options,
+    );
   }
 
   /**

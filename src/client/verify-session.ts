@@ -11,6 +11,11 @@ export type RunQuestion =
       /** A device to compare with; undefined: the same in float32. */
       readonly against?: 'host' | 'wasm' | undefined;
     }
+  | {
+      readonly kind: 'trace';
+      readonly values: readonly string[] | undefined;
+      readonly skips: boolean;
+    }
   | { readonly kind: 'ranges'; readonly isLast: boolean };
 
 /** Asks the worker of a session. */

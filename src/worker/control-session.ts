@@ -66,6 +66,10 @@ export async function controlSession(
       const { verifySession } = await import('./verify-session.ts');
       return reply({ verification: await verifySession(hosted, request, context) });
     }
+    case 'trace': {
+      const { traceSession } = await import('./trace-session.ts');
+      return reply(await traceSession(hosted, request, context));
+    }
     default:
       return request satisfies never;
   }

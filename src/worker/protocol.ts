@@ -1,5 +1,10 @@
-import type { RunComparison, ValueDeparture } from '../runtime/compare/compare-runs.ts';
+import type {
+  OperatorDeparture,
+  RunComparison,
+  ValueDeparture,
+} from '../runtime/compare/compare-runs.ts';
 import type { ValueRange } from '../runtime/compare/measure-ranges.ts';
+import type { TracedPlace } from '../runtime/compare/trace-run.ts';
 import type { Importers } from '../frontend/onnx/importers.ts';
 import type { Operators } from '../ops/operators.ts';
 import type { CompileLimits } from '../core/compile-limits.ts';
@@ -447,7 +452,7 @@ export interface WireProfile {
   readonly instructions: number;
 }
 
-export type { RunComparison, ValueDeparture, ValueRange };
+export type { OperatorDeparture, RunComparison, TracedPlace, ValueDeparture, ValueRange };
 
 /** `args` are the values that go with it: of a snapshot, what is stored beside the runs. */
 export type ControlRequest = { readonly args: readonly WireValue[] } & (
@@ -479,6 +484,15 @@ export type ControlRequest = { readonly args: readonly WireValue[] } & (
       readonly tolerance: number;
       readonly against?: 'host' | 'wasm' | undefined;
     }
+  /** Runs a function with `args`, and gives values that are computed on the way. */
+  | {
+      readonly kind: 'trace';
+      readonly functionName: string;
+      /** Names of the source; undefined: all that kernels give. */
+      readonly values?: readonly string[] | undefined;
+      /** Leaves out names that the program has no place for, and does not refuse them. */
+      readonly skips: boolean;
+    }
 );
 
 export interface ControlReply {
@@ -489,6 +503,8 @@ export interface ControlReply {
   readonly note: string;
   readonly tuning?: SessionTuning | undefined;
   readonly verification?: RunComparison | undefined;
+  /** Where each of the results was computed. */
+  readonly trace?: readonly TracedPlace[] | undefined;
   readonly ranges?: readonly ValueRange[] | undefined;
 }
 

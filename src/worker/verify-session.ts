@@ -1,20 +1,27 @@
-import { UnsupportedError } from '../core/errors.ts';
+import type { ExecutableData } from '../bytecode/executable.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
-import { compareRuns, type RunComparison } from '../runtime/compare/compare-runs.ts';
+import {
+  type ComparedRun,
+  compareRuns,
+  type LookIntoKernel,
+  type RunComparison,
+} from '../runtime/compare/compare-runs.ts';
 import { readConstants } from '../runtime/compare/read-constants.ts';
 import {
+  type ProgramInMemory,
   programInMemory,
   widenedDTypes,
   widenProgram,
   widenTensor,
 } from '../runtime/compare/widen-program.ts';
 import { RangeMeasurement, type ValueRange } from '../runtime/compare/measure-ranges.ts';
-import type { HostInput } from '../runtime/host-function.ts';
-import { TensorValue, type Value } from '../runtime/value.ts';
+import type { Value } from '../runtime/value.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { ControlRequest } from './protocol.ts';
+import { isTensor, readArguments } from './read-arguments.ts';
+import { unfuseKernel } from './unfuse-kernel.ts';
 
 /**
  * Runs a function of a session as it is, beside the same instructions in float32 on the host or as they are on another device, and
@@ -25,34 +32,44 @@ export async function verifySession(
   { functionName, tolerance, against }: Extract<ControlRequest, { kind: 'verify' }>,
   { args, signal }: { readonly args: readonly Value[]; readonly signal: AbortSignal },
 ): Promise<RunComparison> {
-  const given = await readArguments(machine, args);
+  const given = await readArguments(machine, args, 'verify');
   const { executable } = machine;
   const devices = machine.internals().state.allocators.map((allocator) => allocator.device);
   return device.exclude(async () => {
     const constants = await readConstants(machine);
-    return compareRuns(
-      functionName,
-      {
-        tested: {
-          program: programInMemory(executable, constants),
-          options: { devices },
-          args: given,
-        },
-        expected:
-          against === undefined
-            ? {
-                program: widenProgram(executable, constants),
-                options: { devices: [createHostDevice()], widened: widenedDTypes(executable) },
-                args: given.map(widened),
-              }
-            : {
-                program: programInMemory(executable, constants),
-                options: { devices: [await openBeside(against), createHostDevice()] },
-                args: given,
-              },
-      },
-      { tolerance, signal },
-    );
+    const beside =
+      against === undefined
+        ? [createHostDevice()]
+        : [await openBeside(against), createHostDevice()];
+    const bothOf = (
+      program: ExecutableData,
+      pool: ReadonlyMap<number, HostTensor>,
+      inputs: readonly (HostTensor | number)[],
+    ): { readonly tested: ComparedRun; readonly expected: ComparedRun } => {
+      const same: ProgramInMemory = programInMemory(program, pool);
+      const expected: ComparedRun =
+        against === undefined
+          ? {
+              program: widenProgram(program, pool),
+              options: { devices: beside, widened: widenedDTypes(program) },
+              args: inputs.map(widened),
+            }
+          : { program: same, options: { devices: beside }, args: inputs };
+      return { tested: { program: same, options: { devices }, args: inputs }, expected };
+    };
+    const lookInto: LookIntoKernel = async (primitive, inputs, results) => {
+      const program = unfuseKernel(primitive, inputs, results);
+      if (program === undefined) return undefined;
+      const runs = bothOf(program, new Map(), inputs);
+      const { departure } = await compareRuns('main', runs, { tolerance, signal });
+      if (departure === undefined) return undefined;
+      const { call: index, relativeError, element, got, expected, nans, infinities } = departure;
+      const operator = primitive.body[index]?.op ?? '';
+      const difference = { relativeError, element, got, expected, nans, infinities };
+      return { index, operator, source: undefined, ...difference };
+    };
+    const runs = bothOf(executable, constants, given);
+    return compareRuns(functionName, runs, { tolerance, signal, lookInto });
   }, signal);
 }
 
@@ -72,7 +89,7 @@ export async function measureRanges(
   { args, signal }: { readonly args: readonly Value[]; readonly signal: AbortSignal },
 ): Promise<readonly ValueRange[]> {
   const { machine, device } = hosted;
-  const given = await readArguments(machine, args);
+  const given = await readArguments(machine, args, 'verify');
   const opened = measurements.get(hosted);
   const measurement =
     opened ??
@@ -94,24 +111,3 @@ export async function measureRanges(
 
 const widened = (arg: HostTensor | number): HostTensor | number =>
   isTensor(arg) ? widenTensor(arg) : arg;
-
-/** Tensors in host memory, and numbers. */
-async function readArguments(
-  machine: HostedSession['machine'],
-  args: readonly Value[],
-): Promise<(HostTensor | number)[]> {
-  const tensors = args.filter((arg) => arg instanceof TensorValue);
-  const read = await machine.read(tensors);
-  return args.map((arg) => {
-    const tensor = arg instanceof TensorValue ? read[tensors.indexOf(arg)] : arg;
-    if (typeof tensor === 'number' || isTensor(tensor)) return tensor;
-    throw new UnsupportedError({
-      where: 'verify',
-      got: 'an input that is neither a tensor nor an int',
-      expected: 'tensors and ints, which both runs can be given',
-    });
-  });
-}
-
-const isTensor = (value: HostInput | undefined): value is HostTensor =>
-  typeof value === 'object' && value !== null && 'elements' in value;

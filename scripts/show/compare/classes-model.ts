@@ -97,3 +97,23 @@ export const MODEL = writeOnnxModel({
     axes: ints([1]),
   },
 });
+
+/** Operators that make one kernel, by what the label of a shader of their own begins with, and their nodes. */
+export const FUSED_NODES = [
+  ['add', 'shift'],
+  ['abs', 'size'],
+  ['mul', 'scale'],
+  ['sin', 'turn'],
+] as const;
+
+export const FUSED_MODEL = writeOnnxModel({
+  nodes: [
+    { op: 'Add', name: 'shift', inputs: ['x', 'b'], outputs: ['shifted'] },
+    { op: 'Abs', name: 'size', inputs: ['shifted'], outputs: ['sized'] },
+    { op: 'Mul', name: 'scale', inputs: ['sized', 'shifted'], outputs: ['scaled'] },
+    { op: 'Sin', name: 'turn', inputs: ['scaled'], outputs: ['y'] },
+  ],
+  inputs: [{ name: 'x', shape: INPUT_SHAPE }],
+  outputs: ['y'],
+  initializers: { b: HostTensor.from('float32', [1], [0.25]) },
+});

@@ -240,6 +240,8 @@ export class GraphImporter {
   #importNode(node: NodeProto, inputs: readonly (Expr | undefined)[], where: string): ImportNode {
     const { context, operatorSets } = this.#surroundings;
     const attributes = new NodeAttributes(node, where, context.externalData);
+    const outputs = node.output.filter((name) => name !== '');
+    context.valueNames.set(nodeName(node), outputs);
     return new ImportNode({
       opType: node.opType ?? '',
       where,

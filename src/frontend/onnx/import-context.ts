@@ -49,6 +49,8 @@ export class ImportContext {
   /** The inputs of the main graph, in order. */
   readonly inputs: VarExpr[] = [];
   readonly indexChecks = new IndexChecks(this.symbols);
+  /** Names of the outputs of nodes, by the names of the nodes. */
+  readonly valueNames = new Map<string, readonly string[]>();
   /** Whether indices that the program computes are checked too. */
   readonly isEveryIndexChecked: boolean;
   readonly typeDefinitions = new Map<string, TypeDefinition>();

@@ -10,6 +10,7 @@ import { requireCoreOperators } from '../../compiler/inference/require-core-oper
 import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { INDEX_CHECKS } from '../../core/index-checks.ts';
+import { VALUE_NAMES, valueNamesToJson } from '../../core/value-names.ts';
 import { elementCount, formatShape } from '../../core/shape.ts';
 import { nodeCallsToJson } from '../../core/node-calls.ts';
 import { NODE_CALLS } from '../../core/node-calls-key.ts';
@@ -146,6 +147,7 @@ function importGraph(
     producer: model.producerName,
     graph: graph.name,
     [INDEX_CHECKS]: context.indexChecks.toJson(),
+    [VALUE_NAMES]: valueNamesToJson(context.valueNames),
   });
 }
 

@@ -196,7 +196,7 @@ export class RemoteService implements SessionService {
 
   control(call: CallId, session: SessionId, request: ControlRequest): Promise<Reply<ControlReply>> {
     return this.#answer(call, async (signal) => {
-      if (request.kind === 'verify' || request.kind === 'ranges') throw notVerified(request.kind);
+      if (LOCAL.has(request.kind)) throw notVerified(request.kind);
       const { args, ...rest } = request;
       const { bytes, ...plain } = rest.kind === 'restore' ? rest : { ...rest, bytes: undefined };
       const file = bytes && new HostTensor('uint8', [bytes.byteLength], bytes);
@@ -366,6 +366,9 @@ function notRemote(got: string): UnsupportedError {
     remedy: 'The server decides how its device is shared.',
   });
 }
+
+/** Requests that need the weights of a program twice, and its values, on this side. */
+const LOCAL: ReadonlySet<ControlRequest['kind']> = new Set(['verify', 'ranges', 'trace']);
 
 function notVerified(where: string): UnsupportedError {
   return new UnsupportedError({

@@ -2,14 +2,15 @@ import { Deferred } from '../../core/deferred.ts';
 import type { DType } from '../../core/dtype.ts';
 import { RuntimeError } from '../../core/errors.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
+import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import type { Shape } from '../../core/shape.ts';
+import { type TensorDifference, tensorDifference } from '../../core/tensor-difference.ts';
 import type { HostInput } from '../host-function.ts';
 import type { InstrumentedCall, MachineInstrument } from '../instrument-calls.ts';
 import type { MachineOptions } from '../load-machine.ts';
 import { TensorValue } from '../value.ts';
 import { VirtualMachine } from '../virtual-machine.ts';
-import { type KernelCall, KernelCalls } from './kernel-results.ts';
-import { type TensorDifference, tensorDifference } from './tensor-difference.ts';
+import { type KernelCall, KernelCalls, KernelInputs, sourceOf } from './kernel-results.ts';
 import type { ProgramInMemory } from './widen-program.ts';
 
 /** A run that is compared with another one. */
@@ -23,6 +24,25 @@ export interface CompareOptions {
   /** The largest relative error that does not count. */
   readonly tolerance: number;
   readonly signal?: AbortSignal | undefined;
+  /** Looks into a kernel that departs, given what it read, while both runs wait. */
+  readonly lookInto?: LookIntoKernel | undefined;
+}
+
+/** Finds the first operator of a kernel that departs when its operators run one by one; undefined where none does. */
+export type LookIntoKernel = (
+  primitive: PrimitiveFunction,
+  inputs: readonly HostTensor[],
+  results: readonly Shape[],
+) => Promise<OperatorDeparture | undefined>;
+
+/** An operator within a kernel, run by itself on what the kernel read. */
+export interface OperatorDeparture extends TensorDifference {
+  /** The number of the operator among those of the kernel, from 0. */
+  readonly index: number;
+  /** Its name. */
+  readonly operator: string;
+  /** Its node of the model or line of the source; undefined where several operators of the kernel share few nodes. */
+  readonly source: string | undefined;
 }
 
 /** A value that is further from the expected one than a tolerance. */
@@ -33,6 +53,11 @@ export interface ValueDeparture extends TensorDifference, KernelCall {
   readonly dtype: DType;
   /** The shape of the value. */
   readonly shape: Shape;
+  /**
+   * Of a kernel of several operators: the first of them that departs when they run one by one, without fusion. Undefined
+   * for other kernels, and where none departs by itself: then it is their fusion.
+   */
+  readonly unfused?: OperatorDeparture | undefined;
 }
 
 /** What a comparison of two runs has found. */
@@ -53,9 +78,9 @@ export interface RunComparison {
 export async function compareRuns(
   functionName: string,
   { tested, expected }: { readonly tested: ComparedRun; readonly expected: ComparedRun },
-  { tolerance, signal }: CompareOptions,
+  { tolerance, signal, lookInto }: CompareOptions,
 ): Promise<RunComparison> {
-  const meeting = new Meeting(tested.program, tolerance);
+  const meeting = new Meeting(tested.program, { tolerance, lookInto });
   const runs = [
     { run: tested, side: 0 as const },
     { run: expected, side: 1 as const },
@@ -102,7 +127,9 @@ class Meeting {
   /** Ends a run from within, once a value departs. */
   readonly stop = new Error('a value departs');
   readonly #kernels: KernelCalls;
+  readonly #inputs = new KernelInputs();
   readonly #tolerance: number;
+  readonly #lookInto: LookIntoKernel | undefined;
   readonly #machines: (VirtualMachine | undefined)[] = [undefined, undefined];
   readonly #waiting: (Arrival | undefined)[] = [undefined, undefined];
   readonly #isGone = [false, false];
@@ -111,9 +138,13 @@ class Meeting {
   #calls = 0;
   #largestError = 0;
 
-  constructor(program: ProgramInMemory, tolerance: number) {
+  constructor(
+    program: ProgramInMemory,
+    { tolerance, lookInto }: Pick<CompareOptions, 'tolerance' | 'lookInto'>,
+  ) {
     this.#kernels = new KernelCalls(program);
     this.#tolerance = tolerance;
+    this.#lookInto = lookInto;
   }
 
   get comparison(): RunComparison {
@@ -143,6 +174,12 @@ class Meeting {
 
   instrument(side: Side): MachineInstrument {
     return {
+      before: (call) => {
+        const machine = this.#machines[side];
+        const primitive = this.#kernels.primitiveOf(call);
+        const isWanted = side === 0 && this.#lookInto !== undefined;
+        if (isWanted && primitive && machine) this.#inputs.save(call, primitive, machine);
+      },
       after: (call, result) => {
         const primitive = this.#kernels.primitiveOf(call);
         if (primitive === undefined) return undefined;
@@ -190,7 +227,28 @@ class Meeting {
       const call = this.#kernels.describe(tested.call);
       this.#departure ??= { ...difference, ...call, call: this.#calls, dtype, shape };
     }
+    const departure = this.#departure;
+    if (departure !== undefined) {
+      const unfused = await this.#unfused(tested.call, got, departure);
+      this.#departure = unfused === undefined ? departure : { ...departure, unfused };
+    }
     this.#calls++;
+  }
+
+  /** Both runs wait meanwhile. */
+  async #unfused(
+    call: InstrumentedCall,
+    results: readonly HostTensor[],
+    { sources }: ValueDeparture,
+  ): Promise<OperatorDeparture | undefined> {
+    const primitive = this.#kernels.primitiveOf(call);
+    const [machine] = this.#machines;
+    if (primitive === undefined || primitive.body.length < 2) return undefined;
+    if (machine === undefined || this.#lookInto === undefined) return undefined;
+    const read = await this.#inputs.read(call, primitive, machine);
+    const shapes = results.map(({ shape }) => shape);
+    const found = await this.#lookInto(primitive, read, shapes);
+    return found && { ...found, source: sourceOf(primitive, sources, found.index) };
   }
 }
 

@@ -1,10 +1,14 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
 import { SourceMap } from '../../bytecode/source-map.ts';
+import { storageByteLength } from '../../core/dtype.ts';
+import { elementCount } from '../../core/shape.ts';
 import type { CodePlace } from '../../core/paused-call.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
-import { formatPlace } from '../../core/source-place.ts';
+import { formatPlace, type SourcePlace } from '../../core/source-place.ts';
+import type { HostTensor } from '../../core/host-tensor.ts';
 import type { InstrumentedCall } from '../instrument-calls.ts';
-import type { Value } from '../value.ts';
+import type { VirtualMachine } from '../virtual-machine.ts';
+import { TensorValue, type Value } from '../value.ts';
 
 /** A call of a kernel within a program. */
 export interface KernelCall {
@@ -20,6 +24,7 @@ export interface KernelCall {
 export class KernelCalls {
   readonly #primitives: ReadonlyMap<string, PrimitiveFunction>;
   readonly #sources: SourceMap | undefined;
+  #lastCalls: ReturnType<SourceMap['lastCalls']> | undefined;
 
   constructor(program: ExecutableData) {
     this.#primitives = new Map(program.primitives.map((each) => [each.name, each]));
@@ -41,10 +46,77 @@ export class KernelCalls {
     return given.length > 0 ? given : [result ?? null];
   }
 
+  /** All places of the source that kernels, or other instructions, come from. */
+  get places(): readonly SourcePlace[] {
+    return this.#sources?.places ?? [];
+  }
+
+  /** The places of an instruction in the source. */
+  placesOf(at: CodePlace | undefined): readonly SourcePlace[] {
+    return (at && this.#sources?.at(at.function, at.instruction)) ?? [];
+  }
+
+  /** Whether no later call of a kernel in the same function belongs to a place too. */
+  isLastOf(place: SourcePlace, at: CodePlace | undefined): boolean {
+    this.#lastCalls ??= this.#sources?.lastCalls();
+    return at !== undefined && this.#lastCalls?.get(at.function)?.get(place) === at.instruction;
+  }
+
   /** Where a call stands, for which the machine waits. */
   describe(call: InstrumentedCall): KernelCall {
     const at = call.place();
-    const places = at && this.#sources?.at(at.function, at.instruction);
-    return { kernel: call.name, at, sources: places?.map(formatPlace) ?? [] };
+    return { kernel: call.name, at, sources: this.placesOf(at).map(formatPlace) };
   }
+}
+
+/** What kernels of several operators read, also where their results lie in the same memory. */
+export class KernelInputs {
+  readonly #saved = new WeakMap<InstrumentedCall, Promise<readonly HostTensor[]>>();
+
+  /** Before a call: reads what it is going to write over. Devices keep the order of reads and launches. */
+  save(call: InstrumentedCall, { params, body }: PrimitiveFunction, machine: VirtualMachine): void {
+    const inputs = tensorsOf(call.args.slice(0, params.length));
+    const results = tensorsOf(call.args.slice(params.length));
+    const isInPlace = inputs.some((input) => results.some((result) => overlap(input, result)));
+    if (body.length < 2 || !isInPlace) return;
+    const read = machine.read(inputs);
+    // Whoever wants it hears of a failure.
+    read.catch(() => undefined);
+    this.#saved.set(call, read);
+  }
+
+  /** After it: the tensors that it has read. */
+  read(
+    call: InstrumentedCall,
+    { params }: PrimitiveFunction,
+    machine: VirtualMachine,
+  ): Promise<readonly HostTensor[]> {
+    return this.#saved.get(call) ?? machine.read(tensorsOf(call.args.slice(0, params.length)));
+  }
+}
+
+const tensorsOf = (values: readonly Value[]): TensorValue[] =>
+  values.filter((value) => value instanceof TensorValue);
+
+/** Whether two tensors share memory. */
+function overlap(a: TensorValue, b: TensorValue): boolean {
+  if (a.storage !== b.storage) return false;
+  return a.byteOffset < endOf(b) && b.byteOffset < endOf(a);
+}
+
+const endOf = ({ byteOffset, dtype, shape }: TensorValue): number =>
+  byteOffset + storageByteLength(dtype, elementCount(shape));
+
+/**
+ * Which of the sources of a kernel an operator of it computes. They stand in the order of the operators, each once: so all
+ * are known where there are as many, else only the first and the last.
+ */
+export function sourceOf<T>(
+  { body }: Pick<PrimitiveFunction, 'body'>,
+  sources: readonly T[],
+  index: number,
+): T | undefined {
+  if (sources.length === 1 || sources.length === body.length) return sources[index] ?? sources[0];
+  if (index === body.length - 1) return sources.at(-1);
+  return index === 0 ? sources[0] : undefined;
 }

@@ -1,6 +1,9 @@
-import { dtypeInfo } from '../../core/dtype.ts';
-import { float16ToNumber } from '../../core/float16.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
+import { dtypeInfo } from './dtype.ts';
+import { float16ToNumber } from './float16.ts';
+import type { HostTensor } from './host-tensor.ts';
+
+/** The elements of a tensor. */
+export type Elements = Pick<HostTensor, 'dtype' | 'data'>;
 
 /** How far the elements of a tensor are from those that they should be. */
 export interface TensorDifference {
@@ -22,7 +25,7 @@ export interface TensorDifference {
 }
 
 /** Tensors of the same shape, whose elements may have another precision. */
-export function tensorDifference(got: HostTensor, expected: HostTensor): TensorDifference {
+export function tensorDifference(got: Elements, expected: Elements): TensorDifference {
   const [values, wanted] = [numbersOf(got), numbersOf(expected)];
   const isTruth = dtypeInfo(got.dtype).category === 'bool';
   let [nans, infinities, largest] = [0, 0, 0];
@@ -55,7 +58,7 @@ function distanceOf(a: number, b: number): number {
 
 /** Elements as numbers; those of eight bytes are rounded. */
 function numbersOf(
-  tensor: HostTensor,
+  tensor: Elements,
 ): ArrayLike<number> & Iterable<number> & { entries(): IterableIterator<[number, number]> } {
   const { data, dtype } = tensor;
   if (dtype === 'float16') return Float32Array.from(data as Uint16Array, float16ToNumber);
