@@ -1,7 +1,10 @@
-import type { Inputs, RunComparison, Session, ValueDeparture } from '../client/index.ts';
+import type { Inputs, Session, SessionComparison, ValueDeparture } from '../client/index.ts';
 import { randomInputs } from '../client/random-inputs.ts';
 import { seededRandom } from '../core/random.ts';
-import { type OpenFlags, openSession, readInputs } from './open-session.ts';
+import { shortList } from '../core/short-list.ts';
+import { checkInputFiles, type OpenFlags, openSession, readInputs } from './open-session.ts';
+import { holdsValues, readValues } from './read-values.ts';
+import { writeJson } from './report.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface CheckFlags extends OpenFlags {
@@ -24,42 +27,74 @@ export const checkCommand = (
   const { tolerance } = flags;
   return runBeside(path, flags, {
     terminal,
+    command: 'check',
     other: 'float32',
-    compare: (session, inputs) => session.verify(inputs, { tolerance }),
+    compare: (session, inputs) => session.verify(inputs, { tolerance, function: flags.function }),
   });
 };
 
-/** `weft compare`: runs `main` beside the same on another device; 1 where a value departs. */
-export const compareCommand = (
+/**
+ * `weft compare`: runs `main` beside the same on another device, beside another file of the same source, or against values
+ * that a file holds; 1 where a value departs.
+ */
+export async function compareCommand(
   path: string,
+  second: string | undefined,
   flags: CompareFlags,
   terminal: Terminal,
-): Promise<number> => {
+): Promise<number> {
   const { against, tolerance } = flags;
-  return runBeside(path, flags, {
-    terminal,
-    other: against,
-    compare: (session, inputs) => session.compare(inputs, { against, tolerance }),
-  });
-};
+  const options = { tolerance, function: flags.function };
+  if (second === undefined) {
+    return runBeside(path, flags, {
+      terminal,
+      command: 'compare',
+      other: against,
+      compare: (session, inputs) => session.compare(inputs, { against, ...options }),
+    });
+  }
+  if (await holdsValues(second)) {
+    const values = await readValues(second);
+    return runBeside(path, flags, {
+      terminal,
+      command: 'compare',
+      other: second,
+      compare: (session, inputs) => session.compare(inputs, { against: values, ...options }),
+    });
+  }
+  const other = await openSession(second, flags, terminal);
+  try {
+    return await runBeside(path, flags, {
+      terminal,
+      command: 'compare',
+      other: second,
+      compare: (session, inputs) => session.compare(inputs, { against: other, ...options }),
+    });
+  } finally {
+    await other.dispose();
+  }
+}
 
 interface Beside {
   readonly terminal: Terminal;
+  readonly command: 'check' | 'compare';
   /** Names what a run is compared with. */
   readonly other: string;
-  readonly compare: (session: Session, inputs: Inputs) => Promise<RunComparison>;
+  readonly compare: (session: Session, inputs: Inputs) => Promise<SessionComparison>;
 }
 
 async function runBeside(
   path: string,
   flags: CheckFlags,
-  { terminal, other, compare }: Beside,
+  { terminal, command, other, compare }: Beside,
 ): Promise<number> {
+  await checkInputFiles(flags.input ?? {});
   const session = await openSession(path, flags, terminal);
   try {
-    const given = await readInputs(session, flags.input ?? {});
+    const given = await readInputs(session, flags.input ?? {}, flags.function);
     const found = await compare(session, { ...inputsFor(session, flags), ...given });
-    if (flags.json === true) terminal.out(`${JSON.stringify(found, undefined, 2)}\n`);
+    if (flags.json === true)
+      writeJson(terminal, command, { device: session.device.name, against: other, ...found });
     else terminal.out(describe(found, session, other));
     return found.departure === undefined ? 0 : 1;
   } finally {
@@ -68,18 +103,29 @@ async function runBeside(
 }
 
 /** Random ones, the same for a seed, for what no file is given for. */
-function inputsFor(session: Session, { input = {}, dim = {}, seed }: CheckFlags) {
+function inputsFor(
+  session: Session,
+  { input = {}, dim = {}, seed, function: name = 'main' }: CheckFlags,
+) {
+  // Types of the inputs of other functions are not known here.
+  if (name !== 'main') return {};
   const others = session.inputs.filter(({ name }) => !Object.hasOwn(input, name));
   return randomInputs(others, new Map(Object.entries(dim)), seededRandom(seed));
 }
 
 function describe(
-  { departure, calls, largestError }: RunComparison,
+  { departure, calls, largestError, missing = [] }: SessionComparison,
   { device }: Session,
   other: string,
 ): string {
+  const isByName = other !== 'float32' && other !== 'host' && other !== 'wasm';
+  const left =
+    missing.length === 0
+      ? ''
+      : `  not compared, since this program has no such value: ${shortList(missing)}\n`;
   if (departure === undefined) {
-    return `${calls} calls of kernels on ${device.name} agree with ${other}; the largest error is ${percent(largestError)}\n`;
+    const compared = isByName ? `${calls} values` : `${calls} calls of kernels`;
+    return `${compared} on ${device.name} agree with ${other}; the largest error is ${percent(largestError)}\n${left}`;
   }
   const { kernel, sources, at, dtype, shape, got, expected, element, nans, infinities } = departure;
   const place = at === undefined ? '' : ` (${at.function}, instruction ${at.instruction})`;
@@ -87,14 +133,20 @@ function describe(
     ...(infinities > 0 ? [`${infinities} infinite`] : []),
     ...(nans > 0 ? [`${nans} no number`] : []),
   ].join(', ');
-  const inOther = other === 'float32' ? 'in float32' : `on ${other}`;
+  const inOther = other === 'float32' ? 'in float32' : isByName ? 'expected' : `on ${other}`;
+  const { unfused, value } = departure;
   const lines = [
-    `${sources.join(', ') || kernel}: ${dtype} [${shape.join(', ')}] departs from ${other} by ${percent(departure.relativeError)} of its range`,
+    `${value === undefined ? '' : `value "${value}" of `}${sources.join(', ') || kernel}: ${dtype} [${shape.join(', ')}] departs from ${other} by ${percent(departure.relativeError)} of its range`,
     `  kernel ${kernel}${place}`,
     `  element ${element} is ${got}, ${inOther} ${expected}${strange && `; ${strange}`}`,
+    ...(unfused === undefined
+      ? []
+      : [
+          `  without fusion the first to depart is ${unfused.source ?? 'operator'} ${unfused.operator}, by ${percent(unfused.relativeError)}`,
+        ]),
     `  ${departureCount(departure)} on ${device.name} agreed`,
   ];
-  return `${lines.join('\n')}\n`;
+  return `${lines.join('\n')}\n${left}`;
 }
 
 const departureCount = ({ call }: ValueDeparture): string =>

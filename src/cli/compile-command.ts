@@ -10,6 +10,7 @@ import { isExecutableFile } from './open-executable.ts';
 import { readBytes } from './read-file.ts';
 import { readPasses } from './read-passes.ts';
 import { compileFile } from './read-program.ts';
+import { warn, writeJson } from './report.ts';
 import { ProgressLine, type Terminal } from './terminal.ts';
 import { writeExecutable } from './write-executable.ts';
 
@@ -25,6 +26,7 @@ export interface CompileFlags {
   readonly function?: NodeTypes;
   readonly dump?: boolean;
   readonly dumpAfter?: readonly string[];
+  readonly json?: boolean;
 }
 
 /** `weft compile`: an ONNX model or a program in text form to a `.weft` file. */
@@ -47,6 +49,8 @@ export async function compileCommand(
   const passes = (await Promise.all((flags.pass ?? []).map(readPasses))).flat();
   const own = passes.map(({ pass }) => pass.name);
   requirePasses(dumpAfter, ['source', ...allPasses().map(({ name }) => name), ...own]);
+  // Before minutes of compiling: a folder that cannot be made is told at once.
+  await mkdir(dirname(output), { recursive: true });
   const progress = new ProgressLine(terminal);
   try {
     const reports: DispatchReport[] = [];
@@ -67,20 +71,35 @@ export async function compileCommand(
       onProgress: (done, total) => progress.show(`compiling: ${done} of ${total}`),
       dump: (pass, module) => {
         if (!dump && !dumpAfter.includes(pass)) return;
-        terminal.out(`// after ${pass}\n${printModule(module)}\n`);
+        const text = `// after ${pass}\n${printModule(module)}\n`;
+        if (flags.json === true) terminal.err(text);
+        else terminal.out(text);
       },
     });
-    await mkdir(dirname(output), { recursive: true });
     const byteLength = await writeExecutable(executable, output, {
       onBytes: (done, total) =>
         progress.show(`writing: ${formatBytes(done)} of ${formatBytes(total)}`),
     });
     progress.clear();
-    for (const warning of warnings) terminal.err(`warning: ${warning}\n`);
+    for (const warning of warnings) warn(terminal, warning);
+    const { functions, primitives, dataByteLength } = executable;
+    if (flags.json === true) {
+      writeJson(terminal, 'compile', {
+        output,
+        byteLength,
+        functions: functions.length,
+        kernels: primitives.length,
+        weightBytes: dataByteLength,
+        placements,
+        references: await referencesOf(executable),
+        dispatch: reports,
+        warnings,
+      });
+      return 0;
+    }
     for (const report of reports) terminal.out(describeDispatch(report));
     terminal.out(describePlacements(placements));
     terminal.out(await describeReferences(executable));
-    const { functions, primitives, dataByteLength } = executable;
     terminal.out(
       `${output}: ${formatBytes(byteLength)}, ${functions.length} function(s), ` +
         `${primitives.length} kernel(s), ${formatBytes(dataByteLength)} of weights\n`,
@@ -108,12 +127,16 @@ function describePlacements(placements: readonly Placement[]): string {
 }
 
 /** A line for each kernel that has no WebAssembly. */
-async function describeReferences({ primitives }: Executable): Promise<string> {
-  const { referenceSteps } = await import('../worker/reference-steps.ts');
-  const steps = await referenceSteps({ primitives });
-  return steps
+async function describeReferences(executable: Executable): Promise<string> {
+  return (await referencesOf(executable))
     .map(({ primitive, label }) => `${primitive}: ${label} runs its reference on wasm\n`)
     .join('');
+}
+
+/** Steps of kernels that have no WebAssembly. */
+async function referencesOf({ primitives }: Executable) {
+  const { referenceSteps } = await import('../worker/reference-steps.ts');
+  return referenceSteps({ primitives });
 }
 
 function describeDispatch(report: DispatchReport): string {

@@ -9,6 +9,7 @@ import { formatBytes } from './format-bytes.ts';
 import { readExecutableFile } from './open-executable.ts';
 import { readBytes, siblingReader } from './read-file.ts';
 import { readTensor } from './tensor-file.ts';
+import { writeJson } from './report.ts';
 import type { Terminal } from './terminal.ts';
 import { writeExecutable } from './write-executable.ts';
 
@@ -17,6 +18,7 @@ export interface ExportFlags {
   readonly snapshot?: string;
   readonly tensor?: Record<string, string>;
   readonly output: string;
+  readonly json?: boolean;
 }
 
 type State = Record<string, Tensor | DeviceTensor>;
@@ -38,6 +40,11 @@ export async function exportCommand(
   const byteLength = output.endsWith('.weft')
     ? await writeExecutable(compileOnnx(trained, { externalData: siblingReader(path) }), output)
     : await writeFile(output, trained).then(() => trained.byteLength);
+  if (flags.json === true) {
+    const names = Object.keys(merged);
+    writeJson(terminal, 'export', { output, byteLength, initializers: names, beside });
+    return 0;
+  }
   for (const name of beside) {
     terminal.out(`${name} belongs beside a matrix of few bits and is not in the model\n`);
   }

@@ -2,6 +2,7 @@ import { type OutputValue, Tensor } from '../client/index.ts';
 
 const MAX_LISTED = 64;
 const TOP_COUNT = 5;
+const FIRST_COUNT = 6;
 
 /** An output as text of a few lines: type, elements or a summary, and the largest of a vector. */
 export function formatOutput(name: string, value: OutputValue): string {
@@ -12,6 +13,15 @@ export function formatOutput(name: string, value: OutputValue): string {
   const isVector = numbers.length === value.shape.at(-1) && numbers.length > 2;
   if (isVector && value.dtype.startsWith('float')) lines.push(top(numbers));
   return `${lines.join('\n')}\n`;
+}
+
+/** An output as plain data: its type, its elements where they are few, and what sums them up. */
+export function outputFacts(name: string, value: OutputValue): object {
+  if (!(value instanceof Tensor)) return { name, value };
+  const { dtype, shape } = value;
+  const numbers = flat(value);
+  if (numbers.length <= MAX_LISTED) return { name, dtype, shape, elements: numbers };
+  return { name, dtype, shape, ...summed(numbers), begins: numbers.slice(0, FIRST_COUNT) };
 }
 
 function flat(tensor: Tensor): number[] {
@@ -28,7 +38,7 @@ function listed(tensor: Tensor): string {
   return `  ${text.replaceAll(',', ', ')}`;
 }
 
-function summary(numbers: readonly number[]): string {
+function summed(numbers: readonly number[]): { min: number; max: number; mean: number } {
   let min = Infinity;
   let max = -Infinity;
   let sum = 0;
@@ -37,9 +47,13 @@ function summary(numbers: readonly number[]): string {
     max = Math.max(max, value);
     sum += value;
   }
-  const first = numbers.slice(0, 6).map(short).join(', ');
-  const mean = short(sum / numbers.length);
-  return `  min ${short(min)}, max ${short(max)}, mean ${mean}; begins ${first}, …`;
+  return { min, max, mean: sum / numbers.length };
+}
+
+function summary(numbers: readonly number[]): string {
+  const { min, max, mean } = summed(numbers);
+  const first = numbers.slice(0, FIRST_COUNT).map(short).join(', ');
+  return `  min ${short(min)}, max ${short(max)}, mean ${short(mean)}; begins ${first}, …`;
 }
 
 function top(numbers: readonly number[]): string {

@@ -7,7 +7,8 @@ import type { TrainingOptions } from '../frontend/index.ts';
 import { checkLooksLikeOnnx } from '../core/check-looks-like-onnx.ts';
 import { formatBytes } from './format-bytes.ts';
 import { readBytes, siblingReader } from './read-file.ts';
-import type { Terminal } from './terminal.ts';
+import { writeJson } from './report.ts';
+import { ProgressLine, type Terminal } from './terminal.ts';
 import { writeExecutable } from './write-executable.ts';
 
 export interface GradFlags
@@ -22,12 +23,13 @@ export interface GradFlags
   readonly dim?: Record<string, number>;
   readonly limit?: CompileLimits;
   readonly memoryBudget?: number;
+  readonly json?: boolean;
 }
 
 /** `weft grad`: an ONNX model to an executable that trains it. */
 export async function gradCommand(
   path: string,
-  { output, of, lr, targets, dim, limit, memoryBudget, ...options }: GradFlags,
+  { output, of, lr, targets, dim, limit, memoryBudget, json, ...options }: GradFlags,
   terminal: Terminal,
 ): Promise<number> {
   const bytes = await readBytes(path);
@@ -42,9 +44,24 @@ export async function gradCommand(
     compileLimits: limit,
     externalData: siblingReader(path),
   });
-  const executable = compile(program.module, { compileLimits: limit, memoryBudget });
   await mkdir(dirname(output), { recursive: true });
+  const progress = new ProgressLine(terminal);
+  const onProgress = (done: number, total: number): void =>
+    progress.show(`compiling: ${done} of ${total}`);
+  const executable = compile(program.module, { compileLimits: limit, memoryBudget, onProgress });
   const byteLength = await writeExecutable(executable, output);
+  progress.clear();
+  if (json === true) {
+    writeJson(terminal, 'grad', {
+      output,
+      byteLength,
+      functions: executable.functions.length,
+      kernels: executable.primitives.length,
+      state: program.state.length,
+      notes: program.notes,
+    });
+    return 0;
+  }
   for (const note of program.notes) terminal.out(`${note}\n`);
   const { functions, primitives } = executable;
   terminal.out(

@@ -2,33 +2,77 @@ import type { Executable } from '../bytecode/index.ts';
 import type { CompileLimits } from '../core/compile-limits.ts';
 import { printExecutable } from '../bytecode/print.ts';
 import { readProgram } from './read-program.ts';
-import type { Terminal } from './terminal.ts';
+import { foldLines } from './fold-lines.ts';
+import { writeJson } from './report.ts';
+import { ProgressLine, type Terminal } from './terminal.ts';
 
 export interface InspectFlags {
   readonly ts?: boolean;
   readonly stats?: boolean;
   readonly data?: boolean;
+  readonly all?: boolean;
+  readonly json?: boolean;
   readonly dim?: Record<string, number>;
   readonly limit?: CompileLimits;
 }
 
-/** `weft inspect`: the listing of a program, its builder calls, or its numbers. */
+/** `weft inspect`: what a program costs and its listing, its builder calls, or its numbers. */
 export async function inspectCommand(
   path: string,
-  { ts = false, stats = false, data = false, dim = {}, limit }: InspectFlags,
+  {
+    ts = false,
+    stats = false,
+    data = false,
+    all = false,
+    json = false,
+    dim = {},
+    limit,
+  }: InspectFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const executable = await readProgram(path, { dims: dim, compileLimits: limit });
-  let text = listing(executable, data);
-  if (ts) text = executable.toTypeScript();
-  else if (stats) text = executable.stats();
-  terminal.out(text.endsWith('\n') ? text : `${text}\n`);
+  const progress = new ProgressLine(terminal);
+  const executable = await readProgram(path, {
+    dims: dim,
+    compileLimits: limit,
+    onProgress: (done, total) => progress.show(`compiling: ${done} of ${total}`),
+  });
+  progress.clear();
+  if (ts) terminal.out(executable.toTypeScript());
+  else if (json) {
+    const listed = listing(executable, { data, all: all || data });
+    writeJson(terminal, 'inspect', { ...(await summaryOf(executable)), listing: listed });
+  } else if (stats) terminal.out(withEnd(executable.stats()));
+  else if (data) terminal.out(withEnd(listing(executable, { data, all: true })));
+  else {
+    const { formatSummary } = await import('./summarize-program.ts');
+    const summary = formatSummary(await summaryOf(executable));
+    const text = `${summary}\n${listing(executable, { data, all })}`;
+    terminal.out(withEnd(foldLines(text, terminal.columns)));
+  }
   return 0;
 }
 
+const withEnd = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
+
+async function summaryOf(executable: Executable) {
+  return (await import('./summarize-program.ts')).summarizeProgram(executable);
+}
+
+/** Instructions that keep memory and sizes in order; what a program computes is in the others. */
+const BOOKKEEPING =
+  /^ *\d+: (?:%\d+ = )?call vm\.builtin\.(?:kill|alloc_\w+|check_tensor_info|match_shape|reuse)\(.*$\n/gm;
+/** Tables that instructions refer to. */
+const TABLES = /^(?:references|metadata) \{\n(?:.*\n)*?\}\n\n?/gm;
+
 /** Weights are left out unless asked for: they make megabytes of text. */
-function listing(executable: Executable, withData: boolean): string {
-  if (withData) return printExecutable(executable);
+function listing(
+  executable: Executable,
+  { data, all }: { readonly data: boolean; readonly all: boolean },
+): string {
+  if (data) return printExecutable(executable);
   const { data: _, ...program } = executable;
-  return printExecutable(program);
+  const text = printExecutable(program);
+  if (all) return text;
+  const shown = text.replaceAll(BOOKKEEPING, '').replaceAll(TABLES, '');
+  return `${shown.trimEnd()}\n\n// Without instructions for memory and sizes: --all shows them.\n`;
 }

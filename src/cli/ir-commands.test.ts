@@ -310,7 +310,7 @@ describe('weft compile', () => {
       /placed.weft: 1.5 KiB, 1 function(s), 2 kernel(s), 0 bytes of weights
       "
     `);
-    const inspected = await weft('inspect', at('placed.weft'));
+    const inspected = await weft('inspect', at('placed.weft'), '--all');
     expect(inspected.out).toContain('placements = "[{\\"node\\":');
     expect(inspected.out).toContain('-> (%1: Tensor[(2,), float64]) on host {');
   });

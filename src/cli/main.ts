@@ -1,12 +1,13 @@
-import { Command, CommanderError, Option } from 'commander';
+import { Argument, Command, CommanderError, Option } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
-import { UsageError, WeftError } from '../core/errors.ts';
+import { UsageError } from '../core/errors.ts';
 import {
   checkCommand,
   type CheckFlags,
   compareCommand,
   type CompareFlags,
 } from './check-command.ts';
+import { completionScript, type Shell, SHELLS } from './complete.ts';
 import { type CompileFlags, compileCommand } from './compile-command.ts';
 import { type ExportFlags, exportCommand } from './export-command.ts';
 import { type GradFlags, gradCommand } from './grad-command.ts';
@@ -42,7 +43,8 @@ import { parseBits, parseCosine } from './quantize/parse-quantize.ts';
 import { quantizeCommand } from './quantize/quantize-command.ts';
 import type { QuantizeFlags } from './quantize/quantize-flags.ts';
 import { type RunFlags, runCommand } from './run-command.ts';
-import { processTerminal, type Terminal } from './terminal.ts';
+import { writeError } from './report.ts';
+import { endWithReader, processTerminal, type Terminal } from './terminal.ts';
 import { CACHE_TYPES } from '../core/text-layout.ts';
 import { QUANTIZATIONS } from '../frontend/text/weight-quantizer.ts';
 import { type TextFlags, textCommand } from './text-command.ts';
@@ -59,21 +61,16 @@ export async function main(
   const run = async (command: Promise<number>): Promise<void> => {
     status = await command;
   };
+  if (terminal === processTerminal) endWithReader();
   try {
     await makeProgram(terminal, run).parseAsync([...args], { from: 'user' });
     return status;
   } catch (error) {
     // Commander has written its message already.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
-    terminal.err(`weft: ${describe(error)}\n`);
+    writeError(terminal, error, { command: args[0] ?? '', isJson: args.includes('--json') });
     return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILURE;
   }
-}
-
-function describe(error: unknown): string {
-  if (error instanceof WeftError) return error.message;
-  // Not thrown on purpose: the stack belongs into the report.
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 type Run = (command: Promise<number>) => Promise<void>;
@@ -259,7 +256,6 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .addOption(new Option('--samples <N>', 'random inputs').argParser(parseCount).default(8))
     .addOption(new Option('--seed <N>', 'of random inputs').argParser(parseCount).default(1))
     .option('--no-run', 'compare no outputs')
-    .option('--json', 'print what was found as JSON')
     .addOption(dims)
     .addOption(limit)
     .addHelpText('after', QUANTIZE_HELP)
@@ -294,11 +290,12 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .command('inspect')
     .summary('list a program')
     .description(
-      'Lists a .weft file, or the result of compiling another file: functions and bytecode.',
+      'Says what a .weft file costs, or the result of compiling another file, and lists its functions and bytecode.',
     )
     .argument('<file>', 'a .weft, .onnx or .ir file')
     .addOption(new Option('--ts', 'TypeScript that builds the same executable').conflicts('stats'))
-    .option('--data', 'a listing with all weights, which can be parsed back')
+    .option('--all', 'also instructions for memory and sizes, and tables')
+    .option('--data', 'a listing of all with weights, which can be parsed back')
     .option('--stats', 'counts of functions, registers, constants and bytes')
     .addOption(dims)
     .addOption(limit)
@@ -324,6 +321,7 @@ function makeProgram(terminal: Terminal, run: Run): Command {
       'compare an output with a .pb, .npy or .json file; repeatable',
       collectPairs,
     )
+    .option('--function <name>', 'the function to run; default: main')
     .option('--rtol <number>', 'relative tolerance of --expect', positiveNumber, 1e-3)
     .option('--atol <number>', 'absolute tolerance of --expect', positiveNumber, 1e-5)
     .addOption(
@@ -356,7 +354,7 @@ function makeProgram(terminal: Terminal, run: Run): Command {
         ).argParser(positiveNumber),
       )
       .addOption(new Option('--seed <N>', 'of random inputs').argParser(parseCount).default(1))
-      .option('--json', 'print what was found as JSON')
+      .option('--function <name>', 'the function to run; default: main')
       .addOption(
         new Option('--device <device>', 'the device to run on')
           .choices(['auto', 'host', 'wasm', 'webgpu'])
@@ -381,18 +379,37 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .command('compare')
     .summary('compare a device with another one')
     .description(
-      'Runs the function main of a .weft, .onnx or .ir file beside the same instructions on another device, and names the first value that departs.',
+      'Runs the function main of a .weft, .onnx or .ir file beside the same instructions on another device, and names the first value that departs. With a second file: beside another compilation of the same source, or against values by their names.',
     )
     .addOption(
       new Option('--against <device>', 'the device that is right')
         .choices(['host', 'wasm'])
         .default('host'),
     );
-  runsBeside(compares, '0.001').action((path: string, flags: CompareFlags) =>
-    run(compareCommand(path, flags, terminal)),
-  );
+  runsBeside(compares, '0.001')
+    .argument(
+      '[second]',
+      'a .weft, .onnx or .ir file of the same source, a .npz file, or a folder with a .npy, .pb or .json file for each value',
+    )
+    .action((path: string, second: string | undefined, flags: CompareFlags) =>
+      run(compareCommand(path, second, flags, terminal)),
+    );
 
-  for (const command of program.commands) command.copyInheritedSettings(program);
+  program
+    .command('completion')
+    .summary('print a script that completes commands in a shell')
+    .description('Prints a script that completes commands, options and their values.')
+    .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
+    .addHelpText('after', COMPLETION_HELP)
+    .action((shell: Shell) => terminal.out(completionScript(program, shell)));
+
+  for (const command of program.commands) {
+    command.copyInheritedSettings(program);
+    const hasJson = command.options.some(({ long }) => long === '--json');
+    if (!hasJson && command.name() !== 'completion') {
+      command.option('--json', 'print what was found as JSON');
+    }
+  }
   addRpcCommands(program, terminal, run);
   return program;
 }
@@ -459,6 +476,12 @@ Examples:
 
 Types are inferred before the first pass that needs them. bind-dims takes --dim,
 dispatch-by-shape --dispatch, and rematerialize --memory-budget. An unknown name lists all passes.`;
+
+const COMPLETION_HELP = `
+Examples:
+  source <(weft completion bash)             in ~/.bashrc
+  source <(weft completion zsh)              in ~/.zshrc, behind compinit
+  weft completion fish | source              in ~/.config/fish/config.fish`;
 
 const RUN_HELP = `
 Examples:

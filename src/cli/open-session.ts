@@ -1,3 +1,5 @@
+import { extname } from 'node:path';
+import { UsageError } from '../core/errors.ts';
 import { type LoadProgress, Session, type Tensor } from '../client/index.ts';
 import type { Executable } from '../bytecode/index.ts';
 import type { ModuleDispatch } from '../compiler/index.ts';
@@ -17,6 +19,8 @@ export interface OpenFlags {
   readonly dispatch?: ModuleDispatch;
   readonly limit?: CompileLimits;
   readonly check?: 'indices';
+  /** The function to run; undefined: `main`. */
+  readonly function?: string;
 }
 
 /** A session of an executable, or of a model or program that is compiled for it. */
@@ -81,16 +85,44 @@ function describe({ phase, loaded, total }: LoadProgress): string {
 
 export type RunInputs = Record<string, Tensor | number>;
 
-/** Inputs of `main` from files, by names. */
+/** Inputs of a function from files, by names; a number stands for itself. Types are known of those of `main`. */
 export async function readInputs(
   session: Session,
   given: Record<string, string>,
+  functionName = 'main',
 ): Promise<RunInputs> {
   const inputs: [string, Tensor | number][] = [];
   for (const [name, value] of Object.entries(given)) {
-    const info = session.inputs.find((input) => input.name === name);
+    const infos = functionName === 'main' ? session.inputs : [];
+    const info = infos.find((input) => input.name === name);
     const isScalar = info?.dtype === 'int' || info?.dtype === 'float';
-    inputs.push([name, isScalar ? Number(value) : await readTensor(value, info)]);
+    const mayBeNumber = isScalar || (info === undefined && infos.length === 0);
+    const number = mayBeNumber ? await readNumber(value) : undefined;
+    if (isScalar && number === undefined) {
+      const expected = 'a number, or a .json file with one';
+      throw new UsageError({ where: `input "${name}"`, got: JSON.stringify(value), expected });
+    }
+    inputs.push([name, number ?? (await readTensor(value, info))]);
   }
   return Object.fromEntries(inputs);
+}
+
+/** A number as it is written, or the only content of a `.json` file; undefined for another file. */
+async function readNumber(value: string): Promise<number | undefined> {
+  if (isNumber(value)) return Number(value);
+  if (extname(value).toLowerCase() !== '.json') return undefined;
+  const content: unknown = JSON.parse(new TextDecoder().decode(await readBytes(value)));
+  return typeof content === 'number' ? content : undefined;
+}
+
+const isNumber = (text: string): boolean => text.trim() !== '' && !Number.isNaN(Number(text));
+
+/**
+ * Reads the files of inputs before anything is compiled for them, which may take minutes. Throws as `readTensor` does, and
+ * UsageError for a file that is not there.
+ */
+export async function checkInputFiles(given: Record<string, string>): Promise<void> {
+  for (const value of Object.values(given)) {
+    if (!isNumber(value)) await readTensor(value, undefined);
+  }
 }

@@ -13,6 +13,7 @@ import { describeBisection, differenceOnHost, readArguments } from './bisect-pas
 import { explainRewrites } from './explain-rewrites.ts';
 import { isPassFile, readPasses } from './read-passes.ts';
 import { readModule, type ReadModule } from './read-program.ts';
+import { warn, writeJson } from './report.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface OptFlags {
@@ -25,17 +26,18 @@ export interface OptFlags {
   readonly time?: boolean;
   readonly diff?: boolean;
   readonly bisect?: Record<string, string>;
+  readonly json?: boolean;
 }
 
 /**
  * `weft opt`: reads a program, runs passes, and prints it, after what rewrite rules did if asked. With flags that
  * watch passes and without names of passes it watches those of `weft compile`, and prints no program.
  */
-export async function optCommand(
-  path: string,
-  flags: OptFlags,
-  terminal: Terminal,
-): Promise<number> {
+export async function optCommand(path: string, flags: OptFlags, given: Terminal): Promise<number> {
+  // What passes report comes as it arises; as JSON it is one text.
+  const reports: string[] = [];
+  const isJson = flags.json === true;
+  const terminal = isJson ? { ...given, out: (text: string) => void reports.push(text) } : given;
   const { pass: names = [], output, dim, explain = false } = flags;
   const { pipeline, printModule, runPasses } = await import('../frontend/index.ts');
   const read = await readModule(path, dim);
@@ -48,12 +50,23 @@ export async function optCommand(
   const watch = await watchPasses(read, flags, terminal);
   const { module, texts } = read;
   const { instruments } = watch;
-  const onWarning = (warning: string): void => terminal.err(`warning: ${warning}\n`);
+  const warnings: string[] = [];
+  const onWarning = (warning: string): void => {
+    warnings.push(warning);
+    warn(terminal, warning);
+  };
   const result = runPasses(module, chosen, { texts, onRewrite, onWarning, instruments });
   const status = await watch.report(isWhole ? compiled : undefined);
   if (explain) terminal.out(explainRewrites(applied));
   if (output !== undefined) await writeFile(output, printModule(result));
-  else if (!isWhole) terminal.out(printModule(result));
+  else if (!isWhole && !isJson) terminal.out(printModule(result));
+  if (isJson) {
+    const program = isWhole || output !== undefined ? undefined : printModule(result);
+    const passes = chosen.map(({ name }) => name);
+    const rewrites = explain ? applied.length : undefined;
+    const report = reports.join('');
+    writeJson(given, 'opt', { passes, program, output, report, rewrites, warnings, status });
+  }
   return status;
 }
 

@@ -46,8 +46,11 @@ export async function compileFile(
     checkLooksLikeOnnx(bytes, path);
     return compileOnnx(bytes, { ...options, check, functions, externalData: siblingReader(path) });
   }
-  const { module, texts } = await parseFile(path, bytes);
-  return compile(module, { ...options, texts });
+  const [{ module, texts }, { nameLets }] = await Promise.all([
+    parseFile(path, bytes),
+    import('./name-lets.ts'),
+  ]);
+  return compile(nameLets(module), { ...options, texts });
 }
 
 /** A module with the texts that its spans refer to. */

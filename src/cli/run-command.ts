@@ -1,10 +1,23 @@
-import { type OutputValue, type Session, Tensor } from '../client/index.ts';
+import {
+  type OutputValue,
+  type Profile,
+  type RunOptions,
+  type Session,
+  Tensor,
+} from '../client/index.ts';
 import { UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { firstDifference } from '../core/all-close.ts';
-import { formatOutput } from './format-output.ts';
-import { type OpenFlags, openSession, readInputs, type RunInputs } from './open-session.ts';
-import { readTensor, writeTensor } from './tensor-file.ts';
+import { formatOutput, outputFacts } from './format-output.ts';
+import {
+  checkInputFiles,
+  type OpenFlags,
+  openSession,
+  readInputs,
+  type RunInputs,
+} from './open-session.ts';
+import { writeJson } from './report.ts';
+import { checkWritable, readTensor, writeTensor } from './tensor-file.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface RunFlags extends OpenFlags {
@@ -14,25 +27,47 @@ export interface RunFlags extends OpenFlags {
   readonly rtol: number;
   readonly atol: number;
   readonly profile?: boolean;
+  readonly json?: boolean;
 }
 
-/** `weft run`: loads a program, runs `main` once, prints, writes and compares its outputs. */
+/** `weft run`: loads a program, runs a function once, prints, writes and compares its outputs. */
 export async function runCommand(
   path: string,
   flags: RunFlags,
   terminal: Terminal,
 ): Promise<number> {
+  const { input = {}, output: files = {}, expect = {}, json = false, function: name } = flags;
+  // Before the compiler begins: whatever is wrong with files is said at once.
+  await checkInputFiles(input);
+  for (const file of Object.values(files)) await checkWritable(file);
+  const expected = await readExpected(expect);
   const session = await openSession(path, flags, terminal);
   try {
-    const inputs = await readInputs(session, flags.input ?? {});
-    const outputs = flags.profile
-      ? await profiled(session, inputs, terminal)
-      : await session.run<OutputValue>(inputs);
+    const inputs = await readInputs(session, input, name);
+    const options = name === undefined ? {} : { function: name };
+    const profile = flags.profile ? await profiled(session, inputs, options) : undefined;
+    const outputs = profile?.outputs ?? (await session.run<OutputValue>(inputs, options));
+    await writeOutputs(outputs, files);
+    const comparisons = compare(outputs, expected, flags);
+    const status = comparisons.every(({ difference }) => difference === undefined) ? 0 : 1;
+    if (json) {
+      writeJson(terminal, 'run', {
+        device: session.device.name,
+        outputs: Object.entries(outputs).map(([output, value]) => outputFacts(output, value)),
+        comparisons,
+        ...(profile && { profile: { ...profile, outputs: undefined } }),
+      });
+      return status;
+    }
+    if (profile !== undefined) terminal.out(describeProfile(profile, session));
     for (const [output, value] of Object.entries(outputs)) {
       terminal.out(formatOutput(output, value));
     }
-    await writeOutputs(outputs, flags.output ?? {});
-    return await compare(outputs, flags, terminal);
+    for (const { output, difference } of comparisons) {
+      const verdict = difference ?? `as expected (rtol ${flags.rtol}, atol ${flags.atol})`;
+      terminal.out(`${output}: ${verdict}\n`);
+    }
+    return status;
   } finally {
     await session.dispose();
   }
@@ -41,21 +76,21 @@ export async function runCommand(
 async function profiled(
   session: Session,
   inputs: RunInputs,
-  terminal: Terminal,
-): Promise<Record<string, OutputValue>> {
+  options: RunOptions,
+): Promise<Profile> {
   // The first run plans; what is measured is the second.
-  await session.run(inputs);
-  const { kernels, totalMs, instructions, outputs } = await session.profile(inputs);
-  for (const { primitive, label, workgroups, durationMs } of kernels) {
+  await session.run(inputs, options);
+  return session.profile(inputs, options);
+}
+
+function describeProfile({ kernels, totalMs, instructions }: Profile, { device }: Session): string {
+  const lines = kernels.map(({ primitive, label, workgroups, durationMs }) => {
     const time = durationMs === undefined ? '' : `${durationMs.toFixed(3)} ms`;
     const columns = [time.padStart(12), label.padEnd(24), workgroups.join('x').padEnd(12)];
-    terminal.out(`${columns.join('  ')}  ${primitive}\n`);
-  }
-  terminal.out(
-    `${totalMs.toFixed(3)} ms, ${instructions} instructions, ${kernels.length} launches on ` +
-      `${session.device.name}\n`,
-  );
-  return outputs;
+    return `${columns.join('  ')}  ${primitive}\n`;
+  });
+  const total = `${totalMs.toFixed(3)} ms, ${instructions} instructions, ${kernels.length} launches on ${device.name}\n`;
+  return `${lines.join('')}${total}`;
 }
 
 async function writeOutputs(
@@ -67,21 +102,31 @@ async function writeOutputs(
   }
 }
 
-async function compare(
-  outputs: Record<string, OutputValue>,
-  { expect = {}, rtol, atol }: RunFlags,
-  terminal: Terminal,
-): Promise<number> {
-  let status = 0;
-  for (const [name, path] of Object.entries(expect)) {
-    const actual = toHost(tensorNamed(outputs, name));
-    const expected = toHost(await readTensor(path, undefined));
-    const difference = firstDifference(actual, expected, { rtol, atol });
-    if (difference !== undefined) status = 1;
-    const verdict = difference ?? `as expected (rtol ${rtol}, atol ${atol})`;
-    terminal.out(`${name}: ${verdict}\n`);
+async function readExpected(
+  files: Record<string, string>,
+): Promise<readonly (readonly [output: string, expected: Tensor])[]> {
+  const all: (readonly [string, Tensor])[] = [];
+  for (const [output, path] of Object.entries(files)) {
+    all.push([output, await readTensor(path, undefined)]);
   }
-  return status;
+  return all;
+}
+
+/** An output beside what it should be; without a difference it is as expected. */
+interface Comparison {
+  readonly output: string;
+  readonly difference: string | undefined;
+}
+
+function compare(
+  outputs: Record<string, OutputValue>,
+  expected: readonly (readonly [output: string, expected: Tensor])[],
+  { rtol, atol }: RunFlags,
+): readonly Comparison[] {
+  return expected.map(([output, tensor]) => {
+    const actual = toHost(tensorNamed(outputs, output));
+    return { output, difference: firstDifference(actual, toHost(tensor), { rtol, atol }) };
+  });
 }
 
 function toHost({ dtype, shape, data }: Tensor): HostTensor {

@@ -1,5 +1,5 @@
-import { writeFile } from 'node:fs/promises';
-import { extname } from 'node:path';
+import { stat, writeFile } from 'node:fs/promises';
+import { dirname, extname } from 'node:path';
 import { type NestedArray, Tensor, type ValueInfo } from '../client/index.ts';
 import { FormatError, UsageError } from '../core/errors.ts';
 import { readNpy, writeNpy } from './npy.ts';
@@ -68,6 +68,14 @@ function isNested(value: unknown): value is NestedArray {
   return typeof value === 'number' || typeof value === 'boolean';
 }
 
+/** Throws UsageError for a file that `writeTensor` would not write, or whose folder is not there. */
+export async function checkWritable(path: string): Promise<void> {
+  if (!['.npy', '.json'].includes(extname(path).toLowerCase())) throw notWritable(path);
+  const folder = await stat(dirname(path)).catch(() => undefined);
+  if (folder?.isDirectory()) return;
+  throw new UsageError({ where: path, got: 'no such folder', expected: 'a folder to write to' });
+}
+
 /** Writes a tensor as `.npy` or `.json`. */
 export async function writeTensor(path: string, tensor: Tensor): Promise<void> {
   switch (extname(path).toLowerCase()) {
@@ -76,12 +84,16 @@ export async function writeTensor(path: string, tensor: Tensor): Promise<void> {
     case '.json':
       return writeFile(path, `${toJson(tensor.toNested(), path)}\n`);
     default:
-      throw new UsageError({
-        where: path,
-        got: `a file named *${extname(path)}`,
-        expected: 'a .npy or .json file to write to',
-      });
+      throw notWritable(path);
   }
+}
+
+function notWritable(path: string): UsageError {
+  return new UsageError({
+    where: path,
+    got: `a file named *${extname(path)}`,
+    expected: 'a .npy or .json file to write to',
+  });
 }
 
 function toJson(value: NestedArray, path: string): string {

@@ -10,7 +10,8 @@ import { folderFiles } from '../text/gguf-folder.ts';
 import { openModelFile } from '../text/open-model-file.ts';
 import { formatBytes } from './format-bytes.ts';
 import { readBytes, siblingReader } from './read-file.ts';
-import type { Terminal } from './terminal.ts';
+import { writeJson } from './report.ts';
+import { ProgressLine, type Terminal } from './terminal.ts';
 import { writeExecutable } from './write-executable.ts';
 
 export interface TextFlags {
@@ -19,12 +20,13 @@ export interface TextFlags {
   readonly limit?: CompileLimits | undefined;
   readonly quantize?: Quantization | undefined;
   readonly cacheType?: CacheType | undefined;
+  readonly json?: boolean | undefined;
 }
 
 /** `weft text`: a language model to an executable that generates text. */
 export async function textCommand(
   path: string,
-  { output, context, limit, quantize, cacheType }: TextFlags,
+  { output, context, limit, quantize, cacheType, json }: TextFlags,
   terminal: Terminal,
 ): Promise<number> {
   const { compile } = await import('../frontend/index.ts');
@@ -38,10 +40,37 @@ export async function textCommand(
     quantizer,
     cacheType,
   });
-  const executable = compile(module, { compileLimits: limit });
   await mkdir(folder, { recursive: true });
-  const byteLength = await writeExecutable(executable, output);
+  const progress = new ProgressLine(terminal);
+  const executable = compile(module, {
+    compileLimits: limit,
+    onProgress: (done, total) => progress.show(`compiling: ${done} of ${total}`),
+  });
+  const byteLength = await writeExecutable(executable, output, {
+    onBytes: (done, total) =>
+      progress.show(`writing: ${formatBytes(done)} of ${formatBytes(total)}`),
+  });
+  progress.clear();
   const { primitives, dataByteLength } = executable;
+  if (json === true) {
+    const written: string[] = [];
+    for (const [name, text] of files) {
+      const file = join(folder, name);
+      if (!existsSync(file)) written.push(file);
+      await writeMissing(file, text, path);
+    }
+    const [kernels, weightBytes] = [primitives.length, dataByteLength];
+    const report = quantizer?.report;
+    writeJson(terminal, 'text', {
+      output,
+      byteLength,
+      kernels,
+      weightBytes,
+      written,
+      quantized: report,
+    });
+    return 0;
+  }
   terminal.out(
     `${output}: ${formatBytes(byteLength)}, ${primitives.length} kernel(s), ` +
       `${formatBytes(dataByteLength)} of weights\n`,

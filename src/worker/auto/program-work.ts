@@ -54,7 +54,7 @@ export function programWork(
 type CallCounts = ReadonlyMap<string, number>;
 
 /** Of one function and of what it calls, each of which is looked at once. */
-function callCounts(
+export function callCounts(
   executable: ExecutableData,
   { name, codeStart, codeLength }: BytecodeFunction,
   known = new Map<string, CallCounts>(),
@@ -80,7 +80,8 @@ function callCounts(
   return counts;
 }
 
-function primitiveWork(
+/** The work of one launch; undefined where nobody can tell. */
+export function primitiveWork(
   primitive: PrimitiveFunction,
   operators: OperatorTable,
   sizes: RepresentativeSizes,
