@@ -17,7 +17,7 @@ const CACHE = `${ROOT}.weft-cache/real-models`;
 const DEVICES = ['host', 'wasm', 'webgpu'] as const;
 type Kind = (typeof DEVICES)[number];
 
-/** A software adapter that shares its cores takes half a minute for the largest convolution of IS-Net. */
+/** For one submit: on a software adapter that shared its cores a run of IS-Net took 274 s. */
 const DEVICE_TIMEOUT_MS = 300_000;
 
 /** A model on a device. */
