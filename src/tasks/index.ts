@@ -29,6 +29,8 @@ export { activate, type Activation, type LabelScore, topLabels } from './results
 export { Task } from './task.ts';
 export { type JsonObject, loadTaskModel, type TaskModel, type TaskSource } from './task-model.ts';
 export type { CallOptions, TaskOptions } from './task-options.ts';
+export type { MelScale } from './sound/mel-filters.ts';
+export { type MelOptions, type MelSpectrogram, melSpectrogram } from './sound/mel-spectrogram.ts';
 export type { Samples, Sound } from './sound/sound.ts';
 export type { SpeechSegment } from './sound/speech-segments.ts';
 export {
