@@ -50,7 +50,14 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
     later: ['frontend', 'worker/protocol.ts'],
   },
   tasks: {
-    imports: ['core', 'downloads', 'client', 'text/model-folder.ts', 'text/text-tokenizer.ts'],
+    imports: [
+      'core',
+      'downloads',
+      'client',
+      'text/model-folder.ts',
+      'text/stream-decoder.ts',
+      'text/text-tokenizer.ts',
+    ],
     later: ['worker/protocol.ts'],
   },
   cli: {

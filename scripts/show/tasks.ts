@@ -4,6 +4,7 @@ import { Checks } from './text/checks.ts';
 const PARTS: Readonly<Record<string, () => Promise<{ show(checks: Checks): Promise<void> }>>> = {
   receipts: () => import('./tasks/receipts.ts'),
   speech: () => import('./tasks/speech.ts'),
+  transcription: () => import('./tasks/transcription.ts'),
 };
 
 /** `npm run show -- tasks [PART]`: tasks on the weights that people use. Resolves to 0 only when all of it holds. */

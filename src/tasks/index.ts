@@ -27,10 +27,28 @@ export type { Resampling } from './pictures/resample-weights.ts';
 export { type Box, overlap, type ScoredBox, suppress } from './results/boxes.ts';
 export { activate, type Activation, type LabelScore, topLabels } from './results/labels.ts';
 export { Task } from './task.ts';
-export { type JsonObject, loadTaskModel, type TaskModel, type TaskSource } from './task-model.ts';
+export {
+  type JsonObject,
+  loadTaskModel,
+  type TaskFolder,
+  type TaskModel,
+  type TaskSource,
+} from './task-model.ts';
 export type { CallOptions, TaskOptions } from './task-options.ts';
 export type { MelScale } from './sound/mel-filters.ts';
 export { type MelOptions, type MelSpectrogram, melSpectrogram } from './sound/mel-spectrogram.ts';
+export {
+  SpeechToText,
+  speechToText,
+  type SpeechToTextOptions,
+  type Transcript,
+  Transcription,
+} from './speech/speech-to-text.ts';
+export type {
+  TranscribeOptions,
+  TranscriptPiece,
+  TranscriptSegment,
+} from './speech/speech-types.ts';
 export type { Samples, Sound } from './sound/sound.ts';
 export type { SpeechSegment } from './sound/speech-segments.ts';
 export {

@@ -1,7 +1,7 @@
 import { fileUrl } from '../client/file-url.ts';
 import { Session } from '../client/session.ts';
 import type { SessionSource } from '../client/source.ts';
-import { DownloadError, FormatError, UsageError } from '../core/errors.ts';
+import { FormatError, UsageError } from '../core/errors.ts';
 import { baseUrl } from '../core/parse-url.ts';
 import { fileExists } from '../downloads/open-file.ts';
 import { filesAt, type ReadFile } from '../text/model-folder.ts';
@@ -12,6 +12,9 @@ import type { TaskOptions } from './task-options.ts';
  * function that reads a file of the folder by its name; or the model itself.
  */
 export type TaskSource = SessionSource | ReadFile;
+
+/** A folder with several models: its address, or a function that reads a file of it by its name. */
+export type TaskFolder = string | URL | ReadFile;
 
 /** The content of a file in JSON. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -28,25 +31,32 @@ export interface TaskModel {
   readonly read: ReadFile;
 }
 
-const CANDIDATES = [
-  'model.weft',
-  'onnx/model.onnx',
-  'model.onnx',
-  'onnx/model_fp16.onnx',
-  'onnx/model_quantized.onnx',
-  'onnx/model_q4f16.onnx',
+/** Files that a model may be in, the best first, by the name that exporters give it. */
+export const filesOf = (name: string): readonly string[] => [
+  `${name}.weft`,
+  `onnx/${name}.onnx`,
+  `${name}.onnx`,
+  `onnx/${name}_fp16.onnx`,
+  `onnx/${name}_quantized.onnx`,
+  `onnx/${name}_q4f16.onnx`,
 ];
 const MODEL_FILE = /\.(weft|onnx)$/i;
 
 /** Loads a model with its small files. Rejects as `Session.load` does, with FormatError for no JSON and UsageError for no model. */
-export async function loadTaskModel(source: TaskSource, options: TaskOptions): Promise<TaskModel> {
+export function loadTaskModel(source: TaskSource, options: TaskOptions): Promise<TaskModel> {
+  return loadOneOf(source, options, filesOf('model'));
+}
+
+async function loadOneOf(
+  source: TaskSource,
+  options: TaskOptions,
+  candidates: readonly string[],
+): Promise<TaskModel> {
   const { file, config, preprocessor, cache = true, ...place } = options;
   const { signal } = options;
-  const { program, read } = await openSource(source, { file, cache, signal });
-  const json = async (name: string): Promise<JsonObject | undefined> => {
-    const bytes = await read(name, signal);
-    return bytes && parsed(name, bytes);
-  };
+  const names = file === undefined ? candidates : [file];
+  const { program, read } = await openSource(source, { file, names, cache, signal });
+  const json = (name: string) => readJson(read, name, signal);
   // Small files come first: what they lack is said before weights are fetched.
   const [model, pictures] = await Promise.all([
     config ?? json('config.json'),
@@ -58,15 +68,19 @@ export async function loadTaskModel(source: TaskSource, options: TaskOptions): P
   return { session, config: model ?? {}, preprocessor: pictures, read };
 }
 
-/** Loads one of a task's models. */
-export type LoadModel = (source: TaskSource, options: TaskOptions) => Promise<TaskModel>;
+/** Loads one of a task's models: of the files of these names the first that is there, by default those of a single model. */
+export type LoadModel = (
+  source: TaskSource,
+  options: TaskOptions,
+  candidates?: readonly string[],
+) => Promise<TaskModel>;
 
 /** Makes a task of models. Where that fails, those that are loaded already are disposed of. */
 export async function loadTask<Made>(make: (load: LoadModel) => Promise<Made>): Promise<Made> {
   const sessions: Session[] = [];
   try {
-    return await make(async (source, options) => {
-      const model = await loadTaskModel(source, options);
+    return await make(async (source, options, candidates = filesOf('model')) => {
+      const model = await loadOneOf(source, options, candidates);
       sessions.push(model.session);
       return model;
     });
@@ -76,10 +90,16 @@ export async function loadTask<Made>(make: (load: LoadModel) => Promise<Made>): 
   }
 }
 
-interface OpenOptions {
-  readonly file: string | undefined;
+interface FolderOptions {
   readonly cache: boolean;
   readonly signal: AbortSignal | undefined;
+}
+
+interface OpenOptions extends FolderOptions {
+  /** The file that was asked for. */
+  readonly file: string | undefined;
+  /** Those that a folder is searched for. */
+  readonly names: readonly string[];
 }
 
 interface OpenedSource {
@@ -88,28 +108,50 @@ interface OpenedSource {
 }
 
 async function openSource(source: TaskSource, options: OpenOptions): Promise<OpenedSource> {
-  const { file, cache, signal } = options;
-  if (typeof source === 'function') {
-    const there = async (name: string) => (await source(name, signal)) !== undefined;
-    const name = file ?? (await firstThat(there, 'folder of the model'));
-    const program = await source(name, signal);
-    if (program === undefined) throw noModel(name, name);
-    return { program, read: source };
+  const { file, names, cache, signal } = options;
+  if (isFolder(source)) {
+    const own = typeof source === 'function' ? undefined : addressOf(source);
+    if (own !== undefined && file === undefined && MODEL_FILE.test(own.pathname)) {
+      const above = new URL('./', own);
+      const folder = above.pathname.endsWith('/onnx/') ? new URL('../', above) : above;
+      return { program: own, read: filesAt(folder, { cache }) };
+    }
+    // A file that was asked for by its name is looked for when it is loaded.
+    const isSure = file !== undefined && own !== undefined;
+    const name = isSure ? file : await findFile(source, names, { cache, signal });
+    if (typeof source === 'function') {
+      const program = name && (await source(name, signal));
+      if (!program) throw noModel(file ?? 'folder of the model', names);
+      return { program, read: source };
+    }
+    const folder = folderOf(source);
+    if (name === undefined) throw noModel(folder.href, names);
+    return { program: new URL(name, folder), read: filesAt(folder, { cache }) };
   }
-  if (typeof source !== 'string' && !(source instanceof URL)) {
-    return { program: source, read: async () => undefined };
-  }
+  return { program: source, read: async () => undefined };
+}
+
+function isFolder(source: TaskSource): source is TaskFolder {
+  return typeof source === 'function' || typeof source === 'string' || source instanceof URL;
+}
+
+/** The first of some files that a folder has. */
+export async function findFile(
+  source: TaskFolder,
+  names: readonly string[],
+  { cache, signal }: FolderOptions,
+): Promise<string | undefined> {
+  const exists = async (name: string): Promise<boolean> => {
+    if (typeof source === 'function') return (await source(name, signal)) !== undefined;
+    return (await fileExists(new URL(name, folderOf(source)).href, { cache, signal })) === true;
+  };
+  for (const name of names) if (await exists(name)) return name;
+  return undefined;
+}
+
+function folderOf(source: string | URL): URL {
   const url = addressOf(source);
-  if (file === undefined && MODEL_FILE.test(url.pathname)) {
-    const own = new URL('./', url);
-    const folder = own.pathname.endsWith('/onnx/') ? new URL('../', own) : own;
-    return { program: url, read: filesAt(folder, { cache }) };
-  }
-  const folder = url.pathname.endsWith('/') ? url : new URL(`${url.pathname}/`, url);
-  const exists = async (name: string) =>
-    (await fileExists(new URL(name, folder).href, { cache, signal })) === true;
-  const name = file ?? (await firstThat(exists, folder.href));
-  return { program: new URL(name, folder), read: filesAt(folder, { cache }) };
+  return url.pathname.endsWith('/') ? url : new URL(`${url.pathname}/`, url);
 }
 
 /** An address; where there is no page, the path of a file too. */
@@ -119,21 +161,23 @@ function addressOf(source: string | URL): URL {
   return new URL(source, base);
 }
 
-async function firstThat(
-  exists: (name: string) => Promise<boolean>,
-  where: string,
-): Promise<string> {
-  for (const name of CANDIDATES) if (await exists(name)) return name;
-  throw noModel(where, `one of ${CANDIDATES.join(', ')}`);
-}
-
-function noModel(where: string, expected: string): UsageError {
+function noModel(where: string, names: readonly string[]): UsageError {
   return new UsageError({
     where,
     got: 'none of the files that a model may be in',
-    expected,
+    expected: names.length === 1 ? (names[0] ?? '') : `one of ${names.join(', ')}`,
     remedy: 'Name the file of the model with the option file, or by its own address.',
   });
+}
+
+/** The object in a file; undefined for one that is not there. Rejects with FormatError for no JSON. */
+export async function readJson(
+  read: ReadFile,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<JsonObject | undefined> {
+  const bytes = await read(name, signal);
+  return bytes && parsed(name, bytes);
 }
 
 function parsed(name: string, bytes: Uint8Array): JsonObject {
@@ -158,15 +202,4 @@ export function labelsOf(config: JsonObject): readonly string[] | undefined {
     got: `the class ${entries[gap]?.[0]} in place ${gap}`,
     expected: 'a name for each class from 0 up',
   });
-}
-
-/** The bytes of a further file. Rejects with DownloadError where it is not there. */
-export async function readNeeded(
-  read: ReadFile,
-  name: string,
-  signal: AbortSignal | undefined,
-): Promise<Uint8Array> {
-  const bytes = await read(name, signal);
-  if (bytes !== undefined) return bytes;
-  throw new DownloadError({ where: name, got: 'no such file', expected: 'it beside the model' });
 }

@@ -1,11 +1,12 @@
 import { BOOLEAN, checkOptions, COUNT, oneOf, SIGNAL } from '../client/check-options.ts';
 import type { Session } from '../client/session.ts';
 import { Tensor } from '../client/tensor.ts';
-import { FormatError, ShapeError, UsageError } from '../core/errors.ts';
+import { ShapeError, UsageError } from '../core/errors.ts';
 import type { TextTokenizer } from '../text/text-tokenizer.ts';
 import { numbersOf, outputOf } from './results/numbers.ts';
 import { Task } from './task.ts';
-import { loadTask, readNeeded, type TaskSource } from './task-model.ts';
+import { type JsonObject, loadTask, readJson, type TaskSource } from './task-model.ts';
+import { readTokenizer } from './task-tokenizer.ts';
 import { type CallOptions, TASK_OPTIONS, type TaskOptions } from './task-options.ts';
 
 /** How numbers of tokens become those of a text: their mean, those of the first token, or of the last one. */
@@ -42,18 +43,13 @@ export async function textEmbedding(
   });
   return loadTask(async (load) => {
     const model = await load(source, { ...place, preprocessor: {} });
-    const json = async (name: string): Promise<object> =>
-      jsonOf(name, await readNeeded(model.read, name, signal));
-    const [tokenizer, tokenizerConfig, poolingFile] = await Promise.all([
-      json('tokenizer.json'),
-      json('tokenizer_config.json'),
-      model.read('1_Pooling/config.json', signal),
+    const [tokenizer, said] = await Promise.all([
+      readTokenizer(model.read, signal),
+      readJson(model.read, '1_Pooling/config.json', signal),
     ]);
-    const { openTokenizer } = await import('../text/text-tokenizer.ts');
-    const said = poolingFile && jsonOf('1_Pooling/config.json', poolingFile);
     const most = model.config['max_position_embeddings'];
     return new TextEmbedding(model.session, {
-      tokenizer: await openTokenizer({ tokenizer, config: tokenizerConfig }),
+      tokenizer,
       pooling: pooling ?? poolingOf(said),
       normalize: normalize ?? true,
       mostTokens: mostTokens ?? Math.min(typeof most === 'number' ? most : 512, 512),
@@ -61,17 +57,8 @@ export async function textEmbedding(
   });
 }
 
-function jsonOf(name: string, bytes: Uint8Array): object {
-  try {
-    return Object(JSON.parse(new TextDecoder().decode(bytes)));
-  } catch (cause) {
-    throw new FormatError({ where: name, got: 'no JSON', expected: 'an object' }, { cause });
-  }
-}
-
 /** As sentence-transformers writes it. */
-function poolingOf(said: object | undefined): Pooling {
-  const modes = (said ?? {}) as Record<string, unknown>;
+function poolingOf(modes: JsonObject = {}): Pooling {
   if (modes['pooling_mode_cls_token'] === true) return 'cls';
   return modes['pooling_mode_lasttoken'] === true ? 'last' : 'mean';
 }
