@@ -5,6 +5,7 @@ const PARTS: Readonly<Record<string, () => Promise<{ show(checks: Checks): Promi
   receipts: () => import('./tasks/receipts.ts'),
   speech: () => import('./tasks/speech.ts'),
   transcription: () => import('./tasks/transcription.ts'),
+  'wake-words': () => import('./tasks/wake-words.ts'),
 };
 
 /** `npm run show -- tasks [PART]`: tasks on the weights that people use. Resolves to 0 only when all of it holds. */

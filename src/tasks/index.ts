@@ -61,6 +61,16 @@ export {
   VoiceStream,
 } from './sound/voice-activity.ts';
 export {
+  type DetectWordsOptions,
+  type HeardWord,
+  type ListenOptions,
+  WakeWord,
+  wakeWord,
+  type WakeWordOptions,
+  type WakeWordSources,
+  WakeWordStream,
+} from './sound/wake-word.ts';
+export {
   type DetectedObject,
   type DetectOptions,
   type DetectorShape,

@@ -6,6 +6,7 @@ import { ShapeError } from '../../core/errors.ts';
 import { Task } from '../task.ts';
 import { loadTask, type TaskSource } from '../task-model.ts';
 import type { CallOptions, TaskOptions } from '../task-options.ts';
+import { SampleWindows } from './sample-windows.ts';
 import { readSound, type Sound } from './sound.ts';
 import { padded, SegmentFinder, type SpeechSegment } from './speech-segments.ts';
 
@@ -221,21 +222,20 @@ class WindowStep {
 export class VoiceStream {
   readonly #step: WindowStep;
   readonly #finder: SegmentFinder;
-  readonly #window: Float32Array;
-  #filled = 0;
+  readonly #windows: SampleWindows;
   #last: Promise<unknown> = Promise.resolve();
 
   /** @internal */
   constructor(step: WindowStep, finder: SegmentFinder, windowLength: number) {
     this.#step = step;
     this.#finder = finder;
-    this.#window = new Float32Array(windowLength);
+    this.#windows = new SampleWindows(windowLength);
   }
 
   /** Takes samples at the model's rate. Resolves to the windows that they completed, in order. */
   push(samples: Float32Array): Promise<HeardWindow[]> {
     // The samples are the caller's again when this returns.
-    const windows = [...this.#windows(samples)];
+    const windows = [...this.#windows.push(samples)];
     const heard = this.#last.then(() => this.#hear(windows));
     this.#last = heard.catch(() => undefined);
     return heard;
@@ -250,18 +250,6 @@ export class VoiceStream {
   /** As {@link dispose}, at the end of a block with `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
-  }
-
-  *#windows(samples: Float32Array): Generator<Float32Array> {
-    for (let at = 0; at < samples.length; ) {
-      const part = samples.subarray(at, at + this.#window.length - this.#filled);
-      this.#window.set(part, this.#filled);
-      this.#filled += part.length;
-      at += part.length;
-      if (this.#filled < this.#window.length) continue;
-      this.#filled = 0;
-      yield this.#window.slice();
-    }
   }
 
   async #hear(windows: readonly Float32Array[]): Promise<HeardWindow[]> {
