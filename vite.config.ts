@@ -12,7 +12,8 @@ const path = (relative: string): string => fileURLToPath(new URL(relative, impor
 const STRICT = "default-src 'self'";
 /** The device `wasm` compiles WebAssembly. */
 const COMPILES = `${STRICT}; script-src 'self' 'wasm-unsafe-eval'`;
-const COMPILERS = /^\/(index\.html|e2e\/pages\/(wasm|threads-apart|memory64|language)\.html)?$/;
+const COMPILERS =
+  /^\/(index\.html|playground\.html|e2e\/pages\/(wasm|threads-apart|memory64|language)\.html)?$/;
 /** Relays and brokers are wherever whoever lends a device says. */
 const LENDING = `${COMPILES}; connect-src 'self' ws: wss:`;
 const LENDS =
@@ -77,7 +78,7 @@ function tests(mode: string): Pick<InlineConfig, 'include' | 'projects'> {
 
 /** The pages alone, or with `--mode e2e` the pages of the browser tests too. */
 function pages(mode: string): string[] {
-  const own = [path('index.html'), path('rpc.html')];
+  const own = [path('index.html'), path('rpc.html'), path('playground.html')];
   if (mode !== 'e2e') return own;
   const names = readdirSync(path('e2e/pages')).filter((name) => name.endsWith('.html'));
   return [...own, ...names.map((name) => path(`e2e/pages/${name}`))];

@@ -75,6 +75,7 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
     isForNode: true,
   },
   demo: { imports: ['core', 'worker', 'rpc', 'client', 'text'] },
+  playground: { imports: ['core', 'client', 'frontend'] },
 };
 
 /** The table as `docs/architecture.md` shows it. */

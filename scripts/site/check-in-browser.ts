@@ -10,6 +10,8 @@ const COMPILES = `${POLICY}; script-src 'self' 'wasm-unsafe-eval'`;
 
 const WIDTHS = [360, 1600];
 const HEIGHT = 900;
+/** The compiler, a worker and a device load first. */
+const RUN_MS = 60_000;
 
 export interface BrowserCheck {
   readonly out: string;
@@ -51,6 +53,8 @@ export async function checkInBrowser(
     path = 'docs/index.html';
     await page.goto(`${address}/${path}`);
     complaints.push(...(await checkSearch(page)));
+    path = 'playground.html';
+    complaints.push(...(await checkPlayground(page, { address, screenshots })));
   } finally {
     await page.close();
     await server.close();
@@ -71,6 +75,56 @@ async function takePicture(page: Page, { path, width, screenshots }: Picture): P
     await page.emulateMedia({ colorScheme });
     await page.screenshot({ path: join(screenshots, `${name}-${width}-${colorScheme}.png`) });
   }
+}
+
+interface PlaygroundCheck {
+  /** Of the site. */
+  readonly address: string;
+  readonly screenshots: string | undefined;
+}
+
+/** The playground: the first example runs by itself, an error is shown, a link brings a program. */
+export async function checkPlayground(
+  page: Page,
+  { address, screenshots }: PlaygroundCheck,
+): Promise<readonly string[]> {
+  const complaints: string[] = [];
+  const expectText = async (selector: string, text: string): Promise<void> => {
+    const place = page.locator(selector);
+    await place
+      .filter({ hasText: text })
+      .waitFor({ timeout: RUN_MS })
+      .catch(async () => {
+        complaints.push(`playground: got ${await place.innerText()}, expected ${text}`);
+      });
+  };
+  await page.goto(`${address}/playground.html`);
+  await expectText('#result', 'float32[2, 3] [[1.5,4,0],[0,2,1]]');
+  await expectText('#bytecode', 'main');
+  await expectText('#passes', 'fuse');
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: HEIGHT });
+    const needed = await page.evaluate(() => document.documentElement.scrollWidth);
+    if (needed > width) complaints.push(`playground: got ${needed} pixels, expected ${width}`);
+    if (screenshots !== undefined) {
+      await takePicture(page, { path: 'playground.html', width, screenshots });
+    }
+  }
+  await page.locator('#example').selectOption('Recursion');
+  await expectText('#result', '[1024,2048,3072]');
+  await page.locator('#share').click();
+  await page.locator('#status', { hasText: 'link' }).waitFor();
+  const link = page.url();
+  await page.getByRole('textbox', { name: 'Program' }).click();
+  // At the end: of text that is typed over, Chromium keeps the colours by a style that the policy refuses.
+  await page.keyboard.press('ControlOrMeta+End');
+  await page.keyboard.type('def @main(');
+  await page.keyboard.press('ControlOrMeta+Enter');
+  await expectText('#result.wrong', 'expected');
+  await page.goto('about:blank');
+  await page.goto(link);
+  await expectText('#result', '[1024,2048,3072]');
+  return complaints;
 }
 
 /** The search as a keyboard uses it: a slash, a word, an arrow, Enter. */

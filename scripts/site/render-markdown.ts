@@ -137,9 +137,9 @@ export class MarkdownRenderer {
     const hash = anchor === undefined ? '' : `#${anchor}`;
     if (path === '') return hash;
     const source = posix.normalize(join(dirname(page.source), path));
-    // Pictures lie where the sources have them.
-    const target =
-      this.#paths.get(source) ?? (/\.(svg|png|webp)$/.test(source) ? source : undefined);
+    // Pictures and the demo's pages lie where the sources have them.
+    const isFile = /^docs\/.*\.(svg|png|webp)$|^(index|rpc|playground)\.html$/.test(source);
+    const target = this.#paths.get(source) ?? (isFile ? source : undefined);
     return target === undefined
       ? undefined
       : posix.relative(posix.dirname(page.path), target) + hash;

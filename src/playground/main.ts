@@ -1,0 +1,110 @@
+import type { ProgramEditor } from './editor.ts';
+import { type Example, EXAMPLES } from './examples.ts';
+import { decodeProgram, encodeProgram } from './share-link.ts';
+
+function byId<T extends HTMLElement>(id: string, type: new () => T): T {
+  const found = document.getElementById(id);
+  if (found instanceof type) return found;
+  throw new Error(`internal: playground.html has no ${type.name} with id ${id}`);
+}
+
+const runButton = byId('run', HTMLButtonElement);
+const choice = byId('example', HTMLSelectElement);
+const input = byId('arguments', HTMLInputElement);
+const status = byId('status', HTMLElement);
+const result = byId('result', HTMLElement);
+const passList = byId('passes', HTMLElement);
+const bytecode = byId('bytecode', HTMLElement);
+
+let editor: ProgramEditor | undefined;
+let isRunning = false;
+
+async function open(): Promise<void> {
+  choice.append(...EXAMPLES.map(({ title }) => new Option(title, title)));
+  const [first] = EXAMPLES;
+  const given = (await decodeProgram(location.hash)) ?? first;
+  if (given === undefined) throw new Error('internal: there are no examples');
+  const { ProgramEditor } = await import('./editor.ts');
+  editor = new ProgramEditor(byId('editor', HTMLElement), {
+    text: given.program,
+    onRun: () => void run(),
+  });
+  input.value = given.input;
+  runButton.disabled = false;
+  await run();
+}
+
+function show(example: Example): void {
+  if (editor !== undefined) editor.text = example.program;
+  input.value = example.input;
+  void run();
+}
+
+/** The compiler and the session load with the first run. */
+async function run(): Promise<void> {
+  if (editor === undefined || isRunning) return;
+  isRunning = true;
+  runButton.disabled = true;
+  status.textContent = 'Compiling …';
+  result.classList.remove('wrong');
+  result.textContent = '';
+  try {
+    const { compileProgram } = await import('./compile-program.ts');
+    const compiled = compileProgram(editor.text);
+    bytecode.textContent = compiled.bytecode;
+    passList.replaceChildren(...compiled.passes.map(passElement));
+    status.textContent = 'Running …';
+    const { runProgram } = await import('./run-program.ts');
+    result.textContent = await runProgram(compiled.bytes, input.value);
+    status.textContent = 'Done.';
+  } catch (error) {
+    result.classList.add('wrong');
+    result.textContent = error instanceof Error ? error.message : String(error);
+    status.textContent = 'See the result.';
+  } finally {
+    isRunning = false;
+    runButton.disabled = false;
+  }
+}
+
+/** A pass that opens to the lines that it took away and added. */
+function passElement({ pass, difference }: { pass: string; difference: string }): HTMLElement {
+  const details = document.createElement('details');
+  const summary = document.createElement('summary');
+  summary.textContent = pass;
+  const lines = document.createElement('pre');
+  lines.tabIndex = 0;
+  for (const line of difference.trimEnd().split('\n')) {
+    const span = document.createElement('span');
+    span.textContent = `${line}\n`;
+    if (line.startsWith('-')) span.className = 'removed';
+    if (line.startsWith('+')) span.className = 'added';
+    lines.append(span);
+  }
+  details.append(summary, lines);
+  return details;
+}
+
+async function share(): Promise<void> {
+  if (editor === undefined) return;
+  history.replaceState(null, '', await encodeProgram({ program: editor.text, input: input.value }));
+  try {
+    await navigator.clipboard.writeText(location.href);
+    status.textContent = 'The link is copied.';
+  } catch {
+    status.textContent = 'The link is in the address bar.';
+  }
+}
+
+runButton.addEventListener('click', () => void run());
+byId('share', HTMLButtonElement).addEventListener('click', () => void share());
+input.addEventListener('keydown', ({ key }) => {
+  if (key === 'Enter') void run();
+});
+choice.addEventListener('change', () => {
+  const example = EXAMPLES.find(({ title }) => title === choice.value);
+  if (example !== undefined) show(example);
+});
+open().catch((error: unknown) => {
+  status.textContent = error instanceof Error ? error.message : String(error);
+});

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { compileProgram } from './compile-program.ts';
+import { EXAMPLES } from './examples.ts';
+import { runProgram } from './run-program.ts';
+
+const RESULTS: Readonly<Record<string, string>> = {
+  'A dense layer': 'result = float32[2, 3] [[1.5,4,0],[0,2,1]]',
+  Recursion: 'result = float32[3] [1024,2048,3072]',
+  'A gradient': 'result0 = float32[] 4\nresult1 = float32[2] [8,4]',
+  'A closure': 'result = float32[2] [21,42]',
+};
+
+test.each(EXAMPLES)('$title: passes, bytecode and result', async ({ title, program, input }) => {
+  const { passes, bytecode, bytes } = compileProgram(program);
+  expect(passes.map(({ pass }) => pass)).toContain('fuse');
+  expect(bytecode).toContain('main');
+  const [first] = (await runProgram(bytes, input)).split('\n\n');
+  expect(first).toBe(RESULTS[title]);
+});
+
+test('arguments that are no object are refused', async () => {
+  const { bytes } = compileProgram('def @main(%x: Tensor[(n,), float32]) { relu(%x) }');
+  await expect(runProgram(bytes, '[1]')).rejects.toThrow(
+    'arguments: got [1], expected JSON of an object',
+  );
+});

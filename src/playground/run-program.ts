@@ -1,0 +1,85 @@
+import {
+  type InputValue,
+  type OutputValue,
+  Session,
+  Tensor,
+  UsageError,
+  type ValueInfo,
+} from '../client/index.ts';
+
+/** A number, or nested lists of numbers. */
+type Numbers = number | boolean | readonly Numbers[];
+
+/** The most elements of a result that are shown. */
+const MOST_ELEMENTS = 200;
+
+/** Endless programs end with an error. */
+const RUN_TIMEOUT_MS = 10_000;
+
+/** The results of a program, as text. Rejects with what is wrong in its arguments, and as `Session.run` does. */
+export async function runProgram(bytes: Uint8Array, input: string): Promise<string> {
+  const session = await Session.load(bytes, { runTimeout: RUN_TIMEOUT_MS });
+  try {
+    const results = await session.run<OutputValue>(readArguments(session.inputs, input));
+    const lines = Object.entries(results).map(([name, value]) => `${name} = ${shown(value)}`);
+    return `${lines.join('\n')}\n\non ${session.device.name}: ${session.device.reason}`;
+  } finally {
+    await session.dispose();
+  }
+}
+
+/** Arguments by name, with the types that the program's parameters have. */
+export function readArguments(
+  inputs: readonly ValueInfo[],
+  text: string,
+): Record<string, InputValue> {
+  const given = parseObject(text);
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => {
+      const input = inputs.find((one) => one.name === name);
+      return [name, input === undefined ? Tensor.from(value) : argument(input, value)];
+    }),
+  );
+}
+
+function parseObject(text: string): Record<string, Numbers> {
+  try {
+    const value: unknown = JSON.parse(text.trim() === '' ? '{}' : text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      return value as Record<string, Numbers>;
+    }
+  } catch {
+    // Said below.
+  }
+  throw new UsageError({
+    where: 'arguments',
+    got: text,
+    expected: 'JSON of an object, such as { "x": [1, 2] }',
+  });
+}
+
+function argument({ dtype }: ValueInfo, value: Numbers): InputValue {
+  if (typeof value === 'number' && (dtype === 'int' || dtype === 'float')) return value;
+  // Values of other types are refused by the session, which says what it expects.
+  return Tensor.from(value, dtype as never);
+}
+
+function shown(value: OutputValue): string {
+  if (value instanceof Tensor) {
+    const { dtype, shape, data } = value;
+    const rest = data.length > MOST_ELEMENTS ? `, ${data.length - MOST_ELEMENTS} more` : '';
+    const elements =
+      data.length > MOST_ELEMENTS
+        ? Array.from(data.subarray(0, MOST_ELEMENTS), Number).join(', ')
+        : JSON.stringify(value.toNested(), (_, part: unknown) =>
+            typeof part === 'bigint' ? Number(part) : part,
+          );
+    return `${dtype}[${shape.join(', ')}] ${elements}${rest}`;
+  }
+  if (Array.isArray(value)) return `(${value.map(shown).join(', ')})`;
+  if (typeof value === 'object' && value !== null && 'fields' in value) {
+    const name = 'tag' in value ? (value.tag === 0 ? '' : `#${value.tag}`) : value.constructor;
+    return `${name}(${value.fields.map(shown).join(', ')})`;
+  }
+  return typeof value === 'object' ? 'a function or a value of the host' : String(value);
+}
