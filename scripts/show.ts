@@ -16,6 +16,7 @@ const SHOWS: Readonly<
   float16: () => import('./show/float16.ts'),
   compare: () => import('./show/compare.ts'),
   tasks: () => import('./show/tasks.ts'),
+  inspector: () => import('./show/inspector.ts'),
 };
 
 /** `npm run show -- NAME [WORD …]`. */

@@ -60,6 +60,7 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
     ],
     later: ['worker/protocol.ts'],
   },
+  inspector: { imports: ['core', 'bytecode', 'client'], later: ['worker/protocol.ts'] },
   cli: {
     imports: [
       'core',

@@ -126,7 +126,8 @@ function printElements(head: string, { dtype, elements }: HostTensor): string[] 
   return [`${head} base64`, ...formatBase64(bytes).map((line) => `  "${line}"`)];
 }
 
-function printPrimitive(primitive: PrimitiveFunction): string {
+/** A primitive function as it stands in a listing. */
+export function printPrimitive(primitive: PrimitiveFunction): string {
   const { name, params, body, results, device, inPlace } = primitive;
   const inputs = params.map((type, i) => `%${i}: ${printTensorType(type)}`);
   const outputs = results.map(({ value, type }) => `%${value}: ${printTensorType(type)}`);

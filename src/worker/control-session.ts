@@ -44,6 +44,10 @@ export async function controlSession(
     case 'continue':
       control.continue();
       return reply({});
+    case 'program': {
+      const { programHead } = await import('./program-head.ts');
+      return reply({ results: [bytesResult('program', programHead(hosted.executable))] });
+    }
     case 'snapshot':
       if (!request.pausing && !control.isPaused) throw notPaused();
       return snapshot(hosted, request, context);
@@ -90,8 +94,11 @@ async function snapshot(
     held.set(hosted, data);
     return reply({ note: snapshotHash(data) });
   }
-  const value = { kind: 'tensor', dtype: 'uint8', shape: [data.byteLength], data } as const;
-  return reply({ results: [{ name: 'snapshot', value }] });
+  return reply({ results: [bytesResult('snapshot', data)] });
+}
+
+function bytesResult(name: string, data: Uint8Array<ArrayBuffer>): WireResult {
+  return { name, value: { kind: 'tensor', dtype: 'uint8', shape: [data.byteLength], data } };
 }
 
 /** Here and not in the page, whose thread would stand still for it. */

@@ -458,6 +458,8 @@ export type { OperatorDeparture, RunComparison, TracedPlace, ValueDeparture, Val
 export type ControlRequest = { readonly args: readonly WireValue[] } & (
   | ({ readonly kind: 'pause' } & Omit<PauseOptions, 'signal'>)
   | { readonly kind: 'continue' }
+  /** The program without its weights, as the head of a `.weft` file. */
+  | { readonly kind: 'program' }
   | {
       readonly kind: 'snapshot';
       /** Of `args`. */

@@ -63,6 +63,7 @@ export function controlRequest(sent: Sent, bytes: RpcValue | undefined): SentCon
     case 'pause':
       return { kind, ...placeOf(sent) };
     case 'continue':
+    case 'program':
       return { kind };
     case 'snapshot': {
       const { names, note, pausing } = sent;

@@ -1,0 +1,85 @@
+import { expect, test } from './fixtures.ts';
+import type { InspectorPage } from './pages/inspector.ts';
+
+declare const weftInspector: InspectorPage;
+
+test.beforeEach(async ({ page }) => {
+  await page.goto('/e2e/pages/inspector.html');
+  await page.waitForSelector('html[data-ready]', { state: 'attached' });
+});
+
+test('a deep program is a graph of which only what is in sight is drawn', async ({ page }) => {
+  const { nodes } = await page.evaluate(() => weftInspector.showDeep(600));
+  expect(nodes).toBeGreaterThan(600);
+  const { mostNodes } = await page.evaluate(() => weftInspector.pan(20, false));
+  expect(mostNodes).toBeGreaterThan(0);
+  expect(mostNodes).toBeLessThan(100);
+});
+
+test('nodes are found, chosen and left with the keyboard', async ({ page }) => {
+  await page.evaluate(() => weftInspector.showDeep(60));
+  const status = page.getByRole('status');
+  await page.getByRole('searchbox').fill('layers.1 scores');
+  await expect(status).toHaveText('1 node found');
+  await page.getByRole('searchbox').press('Enter');
+  await expect(status).toHaveText('scores, kernel, matmul, Tensor[(8, 8), float32]');
+  const graph = page.getByRole('application');
+  await graph.press('ArrowDown');
+  await expect(status).toHaveText('weights, kernel, softmax, Tensor[(8, 8), float32]');
+  await graph.press('ArrowUp');
+  await graph.press('ArrowUp');
+  await expect(status).toHaveText(/^(query|key), kernel/);
+  await graph.press('Escape');
+  await expect(status).toHaveText('');
+});
+
+test('a scope becomes one node, and its nodes again', async ({ page }) => {
+  await page.evaluate(() => weftInspector.showDeep(60));
+  const scope = page.getByRole('button', { name: 'layers.2 (13)' });
+  await scope.click();
+  await expect(page.getByRole('status')).toHaveText('layers.2 collapsed');
+  await expect(scope).toHaveAttribute('aria-expanded', 'false');
+  await scope.click();
+  await expect(page.getByRole('status')).toHaveText('layers.2 expanded');
+});
+
+test('a session in its worker is shown with its device', async ({ page }) => {
+  expect(await page.evaluate(() => weftInspector.showSession(13, 'host'))).toBe('host');
+  await expect(page.getByText(/^4 kernels, 0 B of constants, on host$/)).toBeVisible();
+  await expect(page.getByRole('application', { name: 'Graph of main: 15 nodes' })).toBeVisible();
+});
+
+test('source, bytecode and kernel of a line are marked together', async ({ page }) => {
+  await page.evaluate(() => weftInspector.showDeep(60));
+  await page.getByRole('tab', { name: 'Graph' }).press('ArrowRight');
+  await expect(page.getByRole('tab', { name: 'Code' })).toBeFocused();
+  await page.getByRole('option', { name: 'node "/layers.0/attention/scores"' }).click();
+  const line = page.getByRole('option', { name: /^14: call matmul/ });
+  await expect(line).toHaveAttribute('aria-selected', 'true');
+  await expect(page.getByRole('region', { name: 'Kernel' })).toContainText('primitive matmul');
+  await page.getByRole('tab', { name: 'Graph' }).click();
+  await expect(page.getByRole('status')).toHaveText(/^scores, kernel, matmul/);
+});
+
+test('a session is run, timed and compared, and its kernels lead back to the graph', async ({
+  page,
+}) => {
+  await page.evaluate(() => weftInspector.showSession(13, 'host'));
+  await page.getByRole('tab', { name: 'Run' }).click();
+  await page.getByRole('button', { name: 'Run on random input' }).click();
+  const status = page.getByRole('status');
+  await expect(status).toHaveText(/^13 kernels launched in /);
+  await expect(page.getByRole('row', { name: /^add 2/ })).toBeVisible();
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export trace' }).click();
+  expect((await download).suggestedFilename()).toBe('weft-trace.json');
+  await page.getByRole('button', { name: 'Compare with the host' }).click();
+  await expect(status).toHaveText('No value departs, in 13 calls of kernels.');
+  await page.getByRole('button', { name: 'add', exact: true }).click();
+  await expect(page.getByRole('status')).toHaveText(/^add1, kernel, add/);
+});
+
+test('bytes that are no program are refused in words', async ({ page }) => {
+  expect(await page.evaluate(() => weftInspector.failure())).toContain('FormatError');
+  await expect(page.getByRole('status')).toContainText('FormatError');
+});

@@ -1,0 +1,4 @@
+import { expose } from 'comlink';
+import { ProgramService } from './program-service.ts';
+
+expose(new ProgramService());
