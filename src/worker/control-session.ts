@@ -7,6 +7,7 @@ import type { Value } from '../runtime/value.ts';
 import { openOpfs } from '../snapshots/opfs-store.ts';
 import { snapshotHash } from '../snapshots/snapshot-hash.ts';
 import type { HostedSession } from './hosted-session.ts';
+import { programHead } from './program-head.ts';
 import type { ControlReply, ControlRequest, WireResult } from './protocol.ts';
 
 export interface ControlContext {
@@ -44,10 +45,8 @@ export async function controlSession(
     case 'continue':
       control.continue();
       return reply({});
-    case 'program': {
-      const { programHead } = await import('./program-head.ts');
+    case 'program':
       return reply({ results: [bytesResult('program', programHead(hosted.executable))] });
-    }
     case 'snapshot':
       if (!request.pausing && !control.isPaused) throw notPaused();
       return snapshot(hosted, request, context);

@@ -101,7 +101,7 @@ test('in any graph no node lies on another, and edges begin and end at their nod
         isInside: true,
       });
     }),
-    { seed: 20, numRuns: 100 },
+    { seed: 20, numRuns: 100, interruptAfterTimeLimit: 20_000, markInterruptAsFailure: true },
   );
 });
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { compile, parseModule } from '../../compiler/index.ts';
+import { ExecBuilder } from '../../bytecode/index.ts';
 import { sampleExecutable } from '../../bytecode/testing/sample-executable.ts';
 import { deepProgram } from '../testing/deep-program.ts';
 import { type ProgramGraph, programGraph } from './program-graph.ts';
@@ -66,6 +67,20 @@ test('a loop reads what it has written before', () => {
   );
   expect(graph.nodes.map(({ kind }) => kind)).toContain('function');
   expect(edgesOf(graph)).toContain('exp -> main');
+});
+
+test('a jump back to the first instruction ends', () => {
+  const b = new ExecBuilder();
+  const f = b.function('main', ['x', 'n']);
+  const [again, end] = [f.label(), f.label()];
+  f.place(again);
+  f.call('test.step', [f.param('x')], { into: f.param('x') });
+  f.if(f.param('n'), end);
+  f.goto(again);
+  f.place(end);
+  f.ret(f.param('x'));
+  const graph = programGraph(b.build(), 'main');
+  expect(edgesOf(graph)).toEqual(['test.step -> ret', 'test.step -> test.step', 'x -> test.step']);
 });
 
 test('nodes are named as in the source, and lie in its scopes', () => {

@@ -133,6 +133,8 @@ class GraphBuilder {
   /** Goes along all ways until nothing new comes to where ways meet. */
   #follow(steps: readonly CodeStep[], atStart: State): void {
     const waysTo = new Uint32Array(steps.length + 1);
+    // The call of the function is a way to its first instruction: a jump back to it is a second one.
+    waysTo[0] = 1;
     for (const { next } of steps)
       for (const number of next) waysTo[number] = (waysTo[number] ?? 0) + 1;
     const known = new Map<number, State>();
