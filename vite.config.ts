@@ -4,6 +4,7 @@ import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 import type { InlineConfig } from 'vitest/node';
 import { builtEntries } from './scripts/built/built-entries.ts';
+import { demoFiles } from './scripts/demo-files.ts';
 import { LongestFirst } from './scripts/longest-first.ts';
 import { minifyWgsl } from './scripts/minify-wgsl.ts';
 
@@ -13,7 +14,10 @@ const STRICT = "default-src 'self'";
 /** The device `wasm` compiles WebAssembly. */
 const COMPILES = `${STRICT}; script-src 'self' 'wasm-unsafe-eval'`;
 const COMPILERS =
-  /^\/(index\.html|playground\.html|e2e\/pages\/(wasm|threads-apart|memory64|language)\.html)?$/;
+  /^\/(playground\.html|e2e\/pages\/(wasm|threads-apart|memory64|language)\.html)$/;
+/** The demo fetches the models whose addresses it is given, too. */
+const FETCHING = `${COMPILES}; connect-src 'self' https:`;
+const FETCHES = /^\/(index\.html)?$/;
 /** Relays and brokers are wherever whoever lends a device says. */
 const LENDING = `${COMPILES}; connect-src 'self' ws: wss:`;
 const LENDS =
@@ -32,7 +36,9 @@ function policyOf(pathname: string, referrer: string | undefined, host = ''): st
   if (THREADLESS.test(pathname)) return `${COMPILES}; worker-src http://${host}/assets/`;
   if (ISOLATED.test(pathname)) return COMPILES;
   const isPage = !pathname.startsWith('/assets/') || referrer === undefined;
-  return COMPILERS.test(isPage ? pathname : new URL(referrer).pathname) ? COMPILES : STRICT;
+  const page = isPage ? pathname : new URL(referrer).pathname;
+  if (FETCHES.test(page)) return FETCHING;
+  return COMPILERS.test(page) ? COMPILES : STRICT;
 }
 
 /** What a host should send with the page: nothing but its own files, no eval, no inline code. */
@@ -86,7 +92,12 @@ function pages(mode: string): string[] {
 
 export default defineConfig(({ mode }) => ({
   base: './',
-  plugins: [minifyWgsl(), securityHeaders(), ...(mode === 'built' ? [builtEntries()] : [])],
+  plugins: [
+    minifyWgsl(),
+    securityHeaders(),
+    demoFiles(),
+    ...(mode === 'built' ? [builtEntries()] : []),
+  ],
   build: {
     outDir: mode === 'e2e' ? 'dist-e2e' : 'dist-page',
     target: 'es2022',
