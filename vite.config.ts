@@ -13,8 +13,7 @@ const path = (relative: string): string => fileURLToPath(new URL(relative, impor
 const STRICT = "default-src 'self'";
 /** The device `wasm` compiles WebAssembly. */
 const COMPILES = `${STRICT}; script-src 'self' 'wasm-unsafe-eval'`;
-const COMPILERS =
-  /^\/(playground\.html|e2e\/pages\/(wasm|threads-apart|memory64|language)\.html)$/;
+const COMPILERS = /^\/(playground\.html|e2e\/pages\/(wasm|threads-apart|memory64|language)\.html)$/;
 /** The demo fetches the models whose addresses it is given, too. */
 const FETCHING = `${COMPILES}; connect-src 'self' https:`;
 const FETCHES = /^\/(index\.html)?$/;

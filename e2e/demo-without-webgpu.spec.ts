@@ -30,7 +30,7 @@ test.use({
 });
 
 test('without WebGPU the page says so and runs in WebAssembly', async ({ page }) => {
-  await page.goto('/');
+  await page.goto('/#draw');
   await expect(page.getByRole('alert')).toContainText('No WebGPU here');
   await expect(page.getByRole('alert')).toContainText('WebAssembly');
   await page.getByRole('button', { name: 'Write a 2' }).click();

@@ -1,9 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import type Axe from 'axe-core';
 import type { Page } from '@playwright/test';
 import type { Point } from '../src/demo/digits/rasterize-drawing.ts';
 import { neatDigit } from '../src/demo/digits/write-digit.ts';
 import { expect, test } from './fixtures.ts';
 import { reluModel } from './relu-model.ts';
+
+const AXE = readFileSync('node_modules/axe-core/axe.min.js', 'utf8');
 
 // The fixture watches the console for the policy only; here any error counts, and violations are
 // also counted by the page itself.
@@ -21,10 +25,10 @@ test.beforeEach(async ({ page, watched }) => {
   });
 });
 
-/** Opens the page and waits until the digit network is loaded. */
+/** Opens the page and waits until the digit network reads what the pen writes by itself. */
 async function openPage(page: Page, search = ''): Promise<void> {
-  await page.goto(`/${search}`);
-  await expect(page.locator('#answer-text')).toHaveText('Draw a digit.');
+  await page.goto(`/${search}#draw`);
+  await expect(page.locator('#answer-text')).toContainText('Looks like a');
   await expect(page.locator('#device-switch')).toContainText('Running on');
 }
 
@@ -60,7 +64,57 @@ function canvasSum(page: Page, selector: string): Promise<number> {
   });
 }
 
+/** Addresses of all that a page and its workers have fetched. */
+async function fetched(page: Page): Promise<string[]> {
+  const list = (): string[] => performance.getEntriesByType('resource').map(({ name }) => name);
+  const workers = page.workers();
+  const lists = await Promise.all([
+    page.evaluate(list),
+    ...workers.map((worker) => worker.evaluate(list)),
+  ]);
+  return [...new Set([page.url(), ...workers.map((worker) => worker.url()), ...lists.flat()])];
+}
+
+test('a program runs before anybody touches the page, of less than 200 KB', async ({
+  page,
+  request,
+}) => {
+  await page.goto('/');
+  await expect(page.locator('#dish-facts')).toContainText(/Steps so far[1-9]/);
+  const addresses = await fetched(page);
+  const sizes = await Promise.all(
+    addresses.map(async (address) => gzipSync(await (await request.get(address)).body()).length),
+  );
+  // The program, the code of the worker and that of its device must be among them.
+  for (const part of ['reaction-diffusion.weft', 'worker-main', 'open-webgpu']) {
+    expect(addresses.join('\n')).toContain(part);
+  }
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  expect(total, addresses.join('\n')).toBeLessThan(200 * 1024);
+  const seen = await canvasSum(page, '#dish');
+  await expect.poll(() => canvasSum(page, '#dish')).not.toBe(seen);
+});
+
 test.describe('Draw', () => {
+  test('writes by itself until it is stopped', async ({ page }) => {
+    await openPage(page);
+    const seen = await canvasSum(page, '#pad');
+    await expect.poll(() => canvasSum(page, '#pad')).not.toBe(seen);
+    await page.getByRole('button', { name: 'Stop the pen' }).click();
+    const stopped = await canvasSum(page, '#pad');
+    await page.waitForTimeout(300);
+    expect(await canvasSum(page, '#pad')).toBe(stopped);
+  });
+
+  test('shows a digit that is written already to those who want no motion', async ({ page }) => {
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await openPage(page);
+    const seen = await canvasSum(page, '#pad');
+    await page.waitForTimeout(500);
+    expect(await canvasSum(page, '#pad')).toBe(seen);
+    await expect(page.getByRole('button', { name: 'Write by itself' })).toBeVisible();
+  });
+
   test('names digits that are drawn with the mouse', async ({ page }) => {
     await openPage(page);
     for (let digit = 0; digit < 10; digit++) {
@@ -75,11 +129,12 @@ test.describe('Draw', () => {
   test('shows what the machine did', async ({ page }) => {
     await openPage(page);
     await page.getByRole('button', { name: 'Write a 3' }).click();
-    const machine = page.getByRole('complementary', { name: 'What the machine did' });
-    await expect(machine.locator('.listing-line[data-kernel]').first()).toBeVisible();
-    await expect(machine.locator('.kernels')).toContainText('softmax');
-    await expect(machine).toContainText('func main(image');
+    const machine = page.getByRole('complementary', { name: 'What runs where' });
+    await expect(machine.getByRole('list', { name: 'Kernels' }).first()).toContainText('conv2d');
     await expect(machine).toContainText('Memory');
+    await machine.getByText('Bytecode').click();
+    await expect(machine.locator('.listing')).toContainText('func main(image');
+    await expect(machine.locator('.listing')).not.toContainText('call vm.builtin.kill');
     await expect(page.locator('[data-node="worker"] [data-detail]')).toHaveText(/\d+ instructions/);
     await expect(page.locator('[data-node="device"] [data-detail]')).toHaveText(/\d+ kernels/);
     await expect(page.locator('[data-node="device"] [data-place]')).toHaveText('WebGPU');
@@ -132,7 +187,7 @@ test.describe('Draw', () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await openPage(page);
     await page.getByRole('button', { name: 'Write a 4' }).click();
-    await expect(page.locator('.kernels')).toContainText('softmax');
+    await expect(page.locator('#machine')).toContainText('softmax');
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     expect(width).toBeLessThanOrEqual(360);
   });
@@ -153,9 +208,9 @@ test.describe('Draw', () => {
 
 test.describe('Simulate', () => {
   test('steps on the device and paints', async ({ page }) => {
-    await openPage(page);
-    await page.getByRole('tab', { name: 'Draw' }).focus();
-    for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowRight');
+    await page.goto('/#train');
+    await page.getByRole('tab', { name: 'Train' }).focus();
+    await page.keyboard.press('Home');
     await expect(page.getByRole('tab', { name: 'Simulate' })).toBeFocused();
     const facts = page.locator('#dish-facts');
     await page.getByRole('button', { name: 'Pause' }).click();
@@ -166,8 +221,8 @@ test.describe('Simulate', () => {
     await page.getByRole('button', { name: 'Step', exact: true }).click();
     await expect(facts).toContainText('Steps so far8');
     expect(await canvasSum(page, '#dish')).not.toBe(before);
-    const row = page.locator('.kernels tr', { hasText: 'diffuse_and_grow' });
-    await expect(row.locator('td').nth(2)).toHaveText('8');
+    const row = page.locator('.kernels li', { hasText: 'diffuse_and_grow' });
+    await expect(row.locator('.kernel-time')).toContainText('×8');
     await page.locator('#dish').focus();
     const stepped = await canvasSum(page, '#dish');
     await page.keyboard.press('Enter');
@@ -222,10 +277,79 @@ test('goes on with a simulation whose tab was closed', async ({ context }) => {
   await last.close();
 });
 
-test.describe('Gallery', () => {
-  test('lists the executables and opens each', async ({ page }) => {
-    await openPage(page);
-    await page.getByRole('tab', { name: 'Gallery' }).click();
+test('moves a running simulation to another tab, where it goes on', async ({ page, context }) => {
+  await page.goto('/');
+  const facts = page.locator('#dish-facts');
+  await expect(facts).toContainText(/Steps so far[\d,]{3}/);
+  const opening = context.waitForEvent('page');
+  await page.getByRole('button', { name: 'Move to another tab' }).click();
+  const other = await opening;
+  await expect(facts).toContainText('The simulation goes on in the other tab.');
+  await expect(page.getByRole('button', { name: 'Play' })).toBeDisabled();
+  const text = (await other.locator('#dish-facts').textContent()) ?? '';
+  const at = Number(/Went on atstep ([\d,]+?)Last/.exec(text)?.[1]?.replaceAll(',', ''));
+  expect(at).toBeGreaterThan(99);
+  const seen = await canvasSum(other, '#dish');
+  await expect.poll(() => canvasSum(other, '#dish')).not.toBe(seen);
+  expect(new URL(other.url()).search).toBe('');
+  await expect(other.locator('#notice')).toBeHidden();
+  await other.close();
+});
+
+test('reads a drawn receipt with PP-OCRv4', async ({ page }) => {
+  await page.goto('/#picture-panel');
+  await page.getByRole('button', { name: 'Read it' }).click();
+  const lines = page.getByRole('list', { name: 'Lines that were read' });
+  await expect(lines).toContainText('TOTAL', { timeout: 90_000 });
+  await expect(lines).toContainText('27.05');
+  await expect(page.locator('#picture-panel .snippet code')).toContainText("from 'weft-vm/tasks'");
+});
+
+test('hears two phrases in the recording of its own making', async ({ page }) => {
+  await page.goto('/#voice-panel');
+  await page.getByRole('button', { name: 'Play the recording' }).click();
+  await expect(page.locator('#voice-status')).toContainText('2 stretches of speech in 5.');
+  await expect(page.locator('#voice-facts')).toContainText('Stretches of speech2');
+});
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`nothing is wrong with any section for axe-core, ${colorScheme}`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.goto('/');
+    await page.evaluate(AXE);
+    for (const tab of await page.getByRole('tab').all()) {
+      await tab.click();
+      const panel = (await tab.getAttribute('aria-controls')) ?? '';
+      await expect(page.locator(`#${panel}`)).toBeVisible();
+      for (const width of [360, 1600]) {
+        await page.setViewportSize({ width, height: 900 });
+        const found = await page.evaluate(async () => {
+          const { axe } = globalThis as unknown as { axe: typeof Axe };
+          const { violations } = await axe.run();
+          return violations.map(
+            ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join()}`,
+          );
+        });
+        expect(found, `${panel} at ${width} pixels`).toEqual([]);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+        expect(wide, panel).toBeLessThanOrEqual(width);
+      }
+    }
+  });
+}
+
+test.describe('Any model', () => {
+  const openModels = async (page: Page): Promise<void> => {
+    await page.goto('/#model');
+    await expect(page.locator('#cards h3').first()).toBeVisible();
+  };
+  const give = (page: Page, name: string, buffer: Buffer): Promise<void> =>
+    page.locator('#file').setInputFiles({ name, mimeType: 'application/octet-stream', buffer });
+  const run = (page: Page): Promise<void> =>
+    page.getByRole('button', { name: 'Run', exact: true }).click();
+
+  test('lists examples, answers for each, and runs it', async ({ page }) => {
+    await openModels(page);
     const titles = [
       'Handwritten digits',
       'Detector',
@@ -236,59 +360,84 @@ test.describe('Gallery', () => {
     await expect(page.locator('#cards h3')).toHaveText(titles);
     for (const title of titles) {
       await page.getByRole('button', { name: `Open ${title}` }).click();
-      await expect(page.locator('#inspector h2')).toHaveText(/\.weft$/);
-      await page.getByRole('button', { name: 'Run on random input' }).click();
-      await expect(page.locator('#inspector .status')).toContainText('First run');
-      await expect(page.locator('#inspector table').last()).toContainText('float32');
+      await expect(page.locator('#model-answer .verdict')).toContainText('Yes, on WebGPU');
+      await expect(page.locator('#model-run h2')).toContainText('Loaded on');
+      await run(page);
+      await expect(page.locator('#model-run .status')).toContainText('It took');
+      await expect(page.locator('#model-run table')).toContainText('float32');
     }
   });
 
-  test('loads a .weft file and runs it', async ({ page }) => {
-    await openPage(page);
-    await page.getByRole('tab', { name: 'Gallery' }).click();
-    await page.locator('#file').setInputFiles({
-      name: 'mine.weft',
-      mimeType: 'application/octet-stream',
-      buffer: readFileSync('public/models/list-sum.weft'),
+  test('answers from the head of a file, then reads a drawn picture', async ({ page }) => {
+    await openModels(page);
+    await give(page, 'digits.onnx', readFileSync('models/digits/model.onnx'));
+    await expect(page.locator('#model-answer .verdict')).toHaveText(
+      'Will it run here? Yes, on WebGPU.',
+    );
+    const facts = page.locator('#model-answer .facts');
+    await expect(facts).toContainText('ONNX model');
+    await expect(facts).toContainText('image: float [1, 1, 28, 28]');
+    await expect(facts).toContainText('Conv ×2');
+    await expect(facts).toContainText(/ms a run on .*measured: .* GFLOP\/s/);
+    await expect(page.getByLabel('image', { exact: true })).toHaveValue('A drawn picture');
+    await run(page);
+    const best = page
+      .getByRole('list', { name: 'Likeliest in probabilities' })
+      .locator('li')
+      .first();
+    await expect(best).toContainText('3');
+    await page.getByLabel('Labels').setInputFiles({
+      name: 'labels.txt',
+      mimeType: 'text/plain',
+      buffer: Buffer.from('zero\none\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n'),
     });
-    await expect(page.locator('#inspector h2')).toHaveText('mine.weft');
-    await expect(page.locator('#inspector')).toContainText('Functions: main');
+    await run(page);
+    await expect(best).toContainText('three');
+  });
+
+  test('is asked by an address of this site, and takes numbers', async ({ page }) => {
+    await openModels(page);
+    await page.getByLabel('Or its address').fill('models/list-sum.weft');
+    await page.getByRole('button', { name: 'Ask' }).click();
+    await expect(page.locator('#model-run h2')).toContainText('Loaded on');
     // In Firefox `fill` selects nothing in a number field, so that it would add to what is there.
     await page.getByLabel('n', { exact: true }).fill('');
     await page.getByLabel('n', { exact: true }).fill('5');
-    await page.getByRole('button', { name: 'Run on random input' }).click();
-    await expect(page.locator('#inspector .status')).toContainText('First run');
-    await expect(page.locator('.kernels tr', { hasText: 'add' }).locator('td').nth(2)).toHaveText(
-      '10',
-    );
+    await run(page);
+    const row = page.locator('.kernels li', { hasText: 'add' });
+    await expect(row.locator('.kernel-time')).toContainText('×10');
   });
 
-  test('compiles an .onnx file in the worker', async ({ page }) => {
-    await openPage(page);
-    await page.getByRole('tab', { name: 'Gallery' }).click();
-    await page.locator('#file').setInputFiles({
-      name: 'relu.onnx',
-      mimeType: 'application/octet-stream',
-      buffer: reluModel(),
-    });
-    await expect(page.locator('#inspector table').first()).toContainText('[1, 4]');
-    await page.getByRole('button', { name: 'Run on random input' }).click();
-    await expect(page.locator('#inspector table').last()).toContainText('float32 [1, 4]');
+  test('names operators that Weft does not have, before anything is loaded', async ({ page }) => {
+    await openModels(page);
+    await give(page, 'strange.onnx', Buffer.from(reluModel('Frobnicate')));
+    await expect(page.locator('#model-answer .verdict')).toContainText('Will it run here? No.');
+    await expect(page.locator('#model-answer .verdict')).toContainText('Frobnicate');
+    await expect(page.locator('#model-run')).toBeHidden();
+  });
+
+  test('compares devices, and onnxruntime-web when asked to', async ({ page }) => {
+    await openModels(page);
+    await give(page, 'digits.onnx', readFileSync('models/digits/model.onnx'));
+    await page.getByRole('button', { name: 'Side by side' }).click();
+    const lanes = page.getByRole('list', { name: 'Time of a run' }).locator('li');
+    const other = page.getByRole('button', { name: 'And onnxruntime-web' });
+    await other.click();
+    await expect(lanes).toHaveCount(4);
+    for (const name of ['WebGPU', 'WebAssembly', 'Host', 'onnxruntime-web']) {
+      await expect(lanes.filter({ hasText: name }).locator('.bar-value')).toHaveText(/^[\d.]+ ms$/);
+    }
+    await expect(page.locator('.race [data-best]')).toHaveCount(1);
   });
 
   test('says what is wrong with a file that is no model', async ({ page }) => {
-    await openPage(page);
-    await page.getByRole('tab', { name: 'Gallery' }).click();
-    await page.locator('#file').setInputFiles({
-      name: 'notes.weft',
-      mimeType: 'text/plain',
-      buffer: Buffer.from('This is no executable. '.repeat(20)),
-    });
-    await expect(page.locator('#inspector .status[data-kind="error"]')).toContainText(
-      'FormatError',
+    await openModels(page);
+    await give(page, 'notes.weft', Buffer.from('This is no executable. '.repeat(20)));
+    await expect(page.locator('#model-answer .status[data-kind="error"]')).toContainText(
+      'expected an ONNX model, a GGUF file or a Weft executable',
     );
     await page.getByRole('button', { name: 'Open Sum of a list' }).click();
-    await expect(page.locator('#inspector h2')).toHaveText('list-sum.weft');
+    await expect(page.locator('#model-answer h2')).toHaveText('list-sum.weft');
   });
 });
 

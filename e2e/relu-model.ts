@@ -1,10 +1,15 @@
-/** An ONNX model of one node: `y = Relu(x)`, float32 [1, 4]. Field numbers are those of onnx.proto. */
-export function reluModel(): Buffer {
+/** An ONNX model of one node: `y = Relu(x)`, float32 [1, 4], or of another operator. Field numbers are those of onnx.proto. */
+export function reluModel(operator = 'Relu'): Buffer {
   const dim = (size: number): Buffer => field(1, field(1, size));
   const tensorType = Buffer.concat([field(1, 1), field(2, Buffer.concat([dim(1), dim(4)]))]);
   const value = (name: string): Buffer =>
     Buffer.concat([field(1, name), field(2, field(1, tensorType))]);
-  const node = Buffer.concat([field(1, 'x'), field(2, 'y'), field(3, 'relu_0'), field(4, 'Relu')]);
+  const node = Buffer.concat([
+    field(1, 'x'),
+    field(2, 'y'),
+    field(3, 'relu_0'),
+    field(4, operator),
+  ]);
   const graph = Buffer.concat([
     field(1, node),
     field(2, 'graph'),

@@ -75,7 +75,23 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
     ],
     isForNode: true,
   },
-  demo: { imports: ['core', 'worker', 'rpc', 'client', 'text'] },
+  demo: {
+    imports: [
+      'core',
+      'downloads',
+      'bytecode',
+      'ops',
+      'frontend',
+      'worker',
+      'rpc',
+      'client',
+      'text',
+      'text/files',
+      'text/architectures',
+      'tasks',
+      'cli/npy.ts',
+    ],
+  },
   playground: { imports: ['core', 'client', 'frontend'] },
 };
 

@@ -13,6 +13,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const DIGITS = join(root, 'models/digits/model.onnx');
 const STORIES = join(root, 'public/models/stories/onnx/model_fp16.onnx');
 const TRAINING = join(root, 'scripts/models/digit-training.ir');
+const PROBE = join(root, 'scripts/models/device-probe.ir');
 
 /**
  * Every file of models/ and every executable of public/models, by its path in the repository. The
@@ -29,6 +30,10 @@ export function modelFiles(): Map<string, Uint8Array> {
     [
       'public/models/digit-training.weft',
       compile(parseModule(readFileSync(TRAINING, 'utf8'))).toBytes(),
+    ],
+    [
+      'public/models/device-probe.weft',
+      compile(parseModule(readFileSync(PROBE, 'utf8'))).toBytes(),
     ],
     ['public/models/list-sum.weft', buildListSum().toBytes()],
     ['public/models/reaction-diffusion.weft', buildReactionDiffusion().toBytes()],

@@ -1,6 +1,12 @@
 import { Tensor } from '../client/index.ts';
 import type { DigitReader } from './digits/digit-reader.ts';
-import { type Drawing, IMAGE_SIZE, rasterizeDrawing } from './digits/rasterize-drawing.ts';
+import { PenPlayback } from './digits/pen-playback.ts';
+import {
+  type Drawing,
+  IMAGE_SIZE,
+  rasterizeDrawing,
+  type Stroke,
+} from './digits/rasterize-drawing.ts';
 import { writeDigit } from './digits/write-digit.ts';
 import { DrawingPad, PAD_SIZE } from './drawing-pad.ts';
 import { byId, context2d, element } from './element.ts';
@@ -21,7 +27,7 @@ const PROFILE_AFTER_MS = 250;
 /** An example's height on the pad. */
 const EXAMPLE_SIZE = 190;
 
-/** Draw a digit, and the network names it while the pen moves. */
+/** Digits write themselves until somebody draws one; the network names each while the pen moves. */
 export class DrawSection implements Section {
   readonly #context: DemoContext;
   readonly #pad: DrawingPad;
@@ -38,17 +44,34 @@ export class DrawSection implements Section {
   #lastImage: Tensor | undefined;
   #profileTimer: ReturnType<typeof setTimeout> | undefined;
   #announceTimer: ReturnType<typeof setTimeout> | undefined;
-  #exampleSeed = 1;
+  readonly #random = seededRandom(1);
+  readonly #auto = byId('pad-auto', HTMLButtonElement);
+  readonly #playback: PenPlayback;
+  #nextDigit = 2;
+  /** Whether a person drew what is on the pad: only that is spoken. */
+  #isOwn = false;
 
   constructor(context: DemoContext) {
     this.#context = context;
     this.#runner = new LatestRunner((drawing) => this.#read(drawing));
     this.#pad = new DrawingPad(byId('pad', HTMLCanvasElement), {
       onChange: (drawing) => this.#runner.submit(drawing),
+      onTouch: () => this.#takeOver(),
       announce: (text) => context.announce(text),
     });
-    byId('pad-clear', HTMLButtonElement).addEventListener('click', () => this.#pad.clear());
-    byId('pad-undo', HTMLButtonElement).addEventListener('click', () => this.#pad.undo());
+    this.#playback = new PenPlayback({
+      next: () => this.#strokesOf(this.#nextDigit++ % 10),
+      show: (strokes) => this.#pad.show(strokes),
+    });
+    byId('pad-clear', HTMLButtonElement).addEventListener('click', () => {
+      this.#takeOver();
+      this.#pad.clear();
+    });
+    byId('pad-undo', HTMLButtonElement).addEventListener('click', () => {
+      this.#takeOver();
+      this.#pad.undo();
+    });
+    this.#auto.addEventListener('click', () => this.#setWriting(!this.#playback.isRunning));
     this.#addExamples(byId('examples', HTMLElement));
     this.#choice.addEventListener('change', () => void this.#turnToReader());
   }
@@ -64,6 +87,7 @@ export class DrawSection implements Section {
   async open(): Promise<void> {
     this.#isOpen = true;
     this.#opening ??= this.#load();
+    if (!this.#isOwn && !this.#playback.isRunning) this.#beginToWrite();
     try {
       await this.#turnToReader();
       await this.#opening;
@@ -78,6 +102,29 @@ export class DrawSection implements Section {
   close(): void {
     this.#isOpen = false;
     clearTimeout(this.#profileTimer);
+    this.#playback.stop();
+  }
+
+  /** Moves at once, or, where a visitor wants no motion, shows one digit that is written already. */
+  #beginToWrite(): void {
+    const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    if (isStill) this.#pad.show(this.#strokesOf(this.#nextDigit));
+    else this.#setWriting(true);
+  }
+
+  #setWriting(isWriting: boolean): void {
+    if (isWriting) {
+      this.#isOwn = false;
+      this.#playback.start();
+    } else this.#playback.stop();
+    this.#auto.textContent = isWriting ? 'Stop the pen' : 'Write by itself';
+  }
+
+  /** From now on the pad is the visitor's. */
+  #takeOver(): void {
+    if (!this.#isOwn && this.#playback.isRunning) this.#pad.clear();
+    this.#isOwn = true;
+    this.#setWriting(false);
   }
 
   get #reader(): DigitReader | undefined {
@@ -108,7 +155,11 @@ export class DrawSection implements Section {
       },
       profile: (image) => session.profile({ image }),
     };
-    this.#text.textContent = 'Draw a digit.';
+    this.#showEmpty();
+  }
+
+  #showEmpty(): void {
+    if (this.#pad.drawing.strokes.length === 0) this.#text.textContent = 'Draw a digit.';
   }
 
   #addExamples(group: HTMLElement): void {
@@ -121,7 +172,13 @@ export class DrawSection implements Section {
   }
 
   #writeExample(digit: number): void {
-    const { strokes } = writeDigit(digit, seededRandom(this.#exampleSeed++));
+    this.#takeOver();
+    this.#pad.show(this.#strokesOf(digit));
+  }
+
+  /** A digit as some hand writes it, in the middle of the pad. */
+  #strokesOf(digit: number): Stroke[] {
+    const { strokes } = writeDigit(digit, this.#random);
     const points = strokes.flat();
     const xs = points.map(({ x }) => x);
     const ys = points.map(({ y }) => y);
@@ -130,10 +187,8 @@ export class DrawSection implements Section {
     const scale = EXAMPLE_SIZE / Math.max(right - left, bottom - top);
     const place = (value: number, low: number, high: number): number =>
       PAD_SIZE / 2 + (value - (low + high) / 2) * scale;
-    this.#pad.show(
-      strokes.map((stroke) =>
-        stroke.map(({ x, y }) => ({ x: place(x, left, right), y: place(y, top, bottom) })),
-      ),
+    return strokes.map((stroke) =>
+      stroke.map(({ x, y }) => ({ x: place(x, left, right), y: place(y, top, bottom) })),
     );
   }
 
@@ -164,7 +219,7 @@ export class DrawSection implements Section {
     clearTimeout(this.#profileTimer);
     this.#bars.show(undefined);
     this.#answer.textContent = '–';
-    if (this.#reader !== undefined) this.#text.textContent = 'Draw a digit.';
+    if (this.#reader !== undefined) this.#showEmpty();
   }
 
   #showAnswer(probabilities: Float32Array): void {
@@ -174,6 +229,7 @@ export class DrawSection implements Section {
     this.#answer.textContent = String(digit);
     this.#text.textContent = `Looks like a ${digit}, ${percent} sure.`;
     clearTimeout(this.#announceTimer);
+    if (!this.#isOwn) return;
     this.#announceTimer = setTimeout(
       () => this.#context.announce(`Looks like a ${digit}, ${percent}.`),
       ANNOUNCE_AFTER_MS,

@@ -15,6 +15,8 @@ const ARROWS: Readonly<Record<string, Point>> = {
 
 export interface DrawingPadOptions {
   onChange(drawing: Drawing): void;
+  /** Somebody is about to draw, before anything is drawn. */
+  onTouch(): void;
   /** Says something to people who do not see the pad. */
   announce(text: string): void;
 }
@@ -68,6 +70,7 @@ export class DrawingPad {
   #onPointerDown(event: PointerEvent): void {
     if (this.#pointer !== undefined || event.button !== 0) return;
     this.#pointer = event.pointerId;
+    this.#options.onTouch();
     this.#canvas.setPointerCapture(event.pointerId);
     this.#isPenDown = false;
     this.#strokes.push([this.#toPad(event)]);
@@ -88,10 +91,11 @@ export class DrawingPad {
   #onKey(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const arrow = ARROWS[event.key];
+    if (arrow === undefined && event.key !== ' ' && event.key !== 'Escape') return;
+    this.#options.onTouch();
     if (arrow !== undefined) this.#moveCursor(arrow, event.shiftKey ? FINE_KEY_STEP : KEY_STEP);
     else if (event.key === ' ') this.#togglePen();
-    else if (event.key === 'Escape') this.#clearByKey();
-    else return;
+    else this.#clearByKey();
     event.preventDefault();
   }
 

@@ -14,7 +14,7 @@ export interface RunSummary {
 
 const ACTIVE_MS = 350;
 
-/** The diagram in the page's head: page, worker, device, and what the last run did in each. */
+/** The diagram beside the sections: page, worker, virtual machine, device, and what the last run did in each. */
 export class FlowDiagram {
   readonly #root: HTMLElement;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -34,7 +34,7 @@ export class FlowDiagram {
   showRun(run: RunSummary): void {
     this.#text('page', '[data-detail]', `round trip ${formatMs(run.roundTripMs)}`);
     if (run.instructions !== undefined) {
-      this.#text('worker', '[data-detail]', formatCount(run.instructions, 'instruction'));
+      this.#text('vm', '[data-detail]', formatCount(run.instructions, 'instruction'));
     }
     if (run.kernels !== undefined) {
       const time = run.kernelMs === undefined ? '' : `, ${formatMs(run.kernelMs)}`;

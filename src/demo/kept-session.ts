@@ -32,9 +32,10 @@ export class KeptSession {
     this.#options = options;
   }
 
-  /** The session as it was kept, or a new one. */
-  async open(onStatus: (text: string) => void): Promise<Session | Resumed> {
-    const bytes = await this.#latest();
+  /** The session as another tab hands it over, as it was kept, or a new one. */
+  async open(onStatus: (text: string) => void, arrived?: Uint8Array): Promise<Session | Resumed> {
+    const kept = await this.#latest();
+    const bytes = arrived ?? kept;
     const options = this.#options;
     if (bytes === undefined) return openSession(this.#source, onStatus, options);
     try {
@@ -47,10 +48,10 @@ export class KeptSession {
     }
   }
 
-  /** From now on. */
-  async keep(session: Session, contents: KeptContents): Promise<void> {
+  /** From now on, until the signal is aborted. */
+  async keep(session: Session, contents: KeptContents, signal?: AbortSignal): Promise<void> {
     if (this.#store === undefined) return;
-    await session.checkpointTo(this.#store, { everyMs: EVERY_MS, ...contents });
+    await session.checkpointTo(this.#store, { everyMs: EVERY_MS, ...contents, signal });
   }
 
   async #latest(): Promise<Uint8Array | undefined> {

@@ -1,45 +1,34 @@
 import type { KernelProfile, Profile, Session, SessionDevice } from '../client/index.ts';
+import { byId, element } from './element.ts';
+import { showFacts } from './facts.ts';
 import { describeDevice } from './describe-device.ts';
-import { element, toggleData } from './element.ts';
 import { describeError, formatBytes, formatCount, formatMs } from './format-quantity.ts';
-import { ListingView, type PrimitiveTime } from './listing-view.ts';
 
-/** All launches of one shader for one primitive function in a run. */
+/** All launches of one primitive function in a run. */
 interface KernelRow {
   readonly primitive: string;
-  readonly label: string;
-  /** Undefined on the host, which has none. */
-  readonly workgroups: string | undefined;
   readonly launches: number;
   readonly durationMs: number | undefined;
 }
 
-/** Beside every section: device, memory, kernels of the last run, and the executable's text. */
+/** Rows that are shown at once: those that take the most time. */
+const SHOWN_KERNELS = 5;
+/** Instructions that only say when a value is no longer needed. */
+const BOOKKEEPING = /vm\.builtin\.kill\(/;
+
+/** Beside every section: memory, where the time of the last run went, and the bytecode for those who ask. */
 export class MachineView {
-  readonly #title = element('span', {}, 'loading');
-  readonly #facts = element('dl', { class: 'facts' });
-  readonly #kernelCaption = element('h3', {}, 'Kernels of the last run');
-  readonly #kernels = element('tbody');
-  readonly #listing = new ListingView();
+  readonly #title = byId('machine-title', HTMLElement);
+  readonly #facts = byId('machine-facts', HTMLElement);
+  readonly #kernels = byId('machine-kernels', HTMLElement);
+  readonly #others = byId('machine-others', HTMLDetailsElement);
+  readonly #bytecode = byId('machine-bytecode', HTMLDetailsElement);
+  readonly #listing = byId('machine-listing', HTMLElement);
   #session: Session | undefined;
-  #selected: string | undefined;
   #profile: Profile | undefined;
 
-  constructor(root: HTMLElement) {
-    const heading = element('h2', {}, 'What the machine did');
-    const head = element('div', { class: 'machine-head' }, heading, this.#title);
-    const columns = ['Kernel', 'Shader, workgroups', 'Runs', 'Time'].map((text, index) =>
-      element('th', { scope: 'col', class: index > 1 && 'number' }, text),
-    );
-    const table = element(
-      'table',
-      { class: 'kernels' },
-      element('thead', {}, element('tr', {}, ...columns)),
-      this.#kernels,
-    );
-    const scroll = element('div', { class: 'scroll' }, table);
-    const listing = element('h3', {}, 'The executable');
-    root.append(head, this.#facts, this.#kernelCaption, scroll, listing, this.#listing.root);
+  constructor() {
+    this.#bytecode.addEventListener('toggle', () => void this.#showListing());
   }
 
   /** Turns to another session; nothing of the one before stays. */
@@ -49,86 +38,79 @@ export class MachineView {
     this.#profile = undefined;
     this.#title.textContent = title;
     this.#showKernels([]);
-    this.#listing.show('');
-    this.#showFacts([]);
-    if (session === undefined) return;
-    try {
-      const text = await session.listing();
-      if (this.#session !== session) return;
-      this.#listing.show(text);
-      await this.#refreshFacts(session);
-    } catch (error) {
-      if (this.#session === session) this.#listing.show(describeError(error));
-    }
+    showFacts(this.#facts, []);
+    this.#bytecode.open = false;
+    if (session !== undefined) await this.#refreshFacts(session);
   }
 
   /** The launches of a profiled run of the shown session. */
   async showProfile(session: Session, profile: Profile): Promise<void> {
     if (session !== this.#session) return;
     this.#profile = profile;
-    const rows = kernelRows(profile.kernels, session.device.kind);
-    this.#showKernels(rows);
-    this.#listing.mark(primitiveTimes(profile.kernels));
+    this.#showKernels(kernelRows(profile.kernels));
     await this.#refreshFacts(session);
   }
 
   async #refreshFacts(session: Session): Promise<void> {
-    const memory = await session.memory();
+    const { constantBytes, liveBytes, peakBytes } = await session.memory();
     if (session !== this.#session) return;
-    const { device } = session;
     const profile = this.#profile;
-    const run =
-      profile === undefined
-        ? 'none yet'
-        : `${formatCount(profile.instructions, 'instruction')}, ${formatCount(profile.kernels.length, 'kernel')}, ${formatMs(profile.totalMs)}`;
-    this.#showFacts([
-      ['Runs on', runsOn(device)],
-      ['VM', 'bytecode interpreter in a Web Worker'],
-      ['Last run', run],
+    showFacts(this.#facts, [
+      ['Runs on', runsOn(session.device)],
+      ...(profile === undefined
+        ? []
+        : [
+            [
+              'Last run',
+              `${formatCount(profile.instructions, 'instruction')}, ${formatCount(profile.kernels.length, 'kernel')}, ${formatMs(profile.totalMs)}`,
+            ] as const,
+          ]),
       [
         'Memory',
-        `${formatBytes(memory.constantBytes)} constants, ${formatBytes(memory.liveBytes)} live, ` +
-          `${formatBytes(memory.pooledBytes)} pooled, ${formatBytes(memory.peakBytes)} peak`,
+        `${formatBytes(constantBytes)} constants, ${formatBytes(liveBytes)} live, ${formatBytes(peakBytes)} peak`,
       ],
     ]);
   }
 
-  #showFacts(facts: readonly (readonly [string, string])[]): void {
-    this.#facts.replaceChildren(
-      ...facts.flatMap(([term, text]) => [element('dt', {}, term), element('dd', {}, text)]),
-    );
-  }
-
   #showKernels(rows: readonly KernelRow[]): void {
     const longest = Math.max(0, ...rows.map(({ durationMs }) => durationMs ?? 0));
-    this.#kernels.replaceChildren(
-      ...rows.map((row) => {
-        const share = element('span', { class: 'share' });
-        const part = longest === 0 ? 0 : (row.durationMs ?? 0) / longest;
-        share.style.transform = `scaleX(${part})`;
-        const name = element('code', {}, row.primitive);
-        const line = element(
-          'tr',
-          {},
-          element('td', {}, name, share),
-          element('td', {}, [row.label, row.workgroups ?? ''].join(' ')),
-          element('td', { class: 'number' }, String(row.launches)),
-          element('td', { class: 'number' }, formatMs(row.durationMs)),
-        );
-        line.addEventListener('pointerenter', () => this.#select(row.primitive));
-        line.addEventListener('pointerleave', () => this.#select(undefined));
-        toggleData(line, 'selected', row.primitive === this.#selected);
-        return line;
-      }),
+    const lines = rows.map(({ primitive, launches, durationMs }) => {
+      const share = element('span', { class: 'share' });
+      share.style.transform = `scaleX(${longest === 0 ? 0 : (durationMs ?? 0) / longest})`;
+      const times = launches === 1 ? '' : ` ×${launches}`;
+      return element(
+        'li',
+        {},
+        element('code', {}, primitive),
+        element('span', { class: 'kernel-time' }, `${formatMs(durationMs)}${times}`),
+        share,
+      );
+    });
+    if (lines.length === 0) lines.push(element('li', {}, 'The next run that is timed shows them.'));
+    this.#kernels.replaceChildren(...lines.slice(0, SHOWN_KERNELS));
+    const others = lines.slice(SHOWN_KERNELS);
+    this.#others.hidden = others.length === 0;
+    const summary = element(
+      'summary',
+      {},
+      `${formatCount(others.length, 'kernel')} that took less`,
     );
-    if (rows.length === 0) {
-      this.#kernels.append(element('tr', {}, element('td', { colspan: 4 }, 'No run yet.')));
-    }
+    this.#others.replaceChildren(summary, element('ol', { class: 'kernels' }, ...others));
   }
 
-  #select(primitive: string | undefined): void {
-    this.#selected = primitive;
-    this.#listing.select(primitive);
+  async #showListing(): Promise<void> {
+    const session = this.#session;
+    if (!this.#bytecode.open || session === undefined) return;
+    try {
+      const lines = (await session.listing()).trimEnd().split('\n');
+      if (session !== this.#session) return;
+      const shown = lines.filter((line) => !BOOKKEEPING.test(line));
+      const left = lines.length - shown.length;
+      const note = left === 0 ? '' : `; ${formatCount(left, 'line')} of bookkeeping left out\n\n`;
+      this.#listing.textContent = note + shown.join('\n');
+    } catch (error) {
+      this.#listing.textContent = describeError(error);
+    }
   }
 }
 
@@ -137,37 +119,18 @@ function runsOn(device: SessionDevice): string {
   return device.kind === 'webgpu' ? `WebGPU: ${title}` : `${title} (CPU)`;
 }
 
-function kernelRows(kernels: readonly KernelProfile[], device: SessionDevice['kind']): KernelRow[] {
+/** Those that took the most time first. */
+function kernelRows(kernels: readonly KernelProfile[]): KernelRow[] {
   const rows = new Map<string, KernelRow>();
-  for (const { primitive, label, workgroups, durationMs } of kernels) {
-    const key = `${primitive}/${label}`;
-    const known = rows.get(key);
-    rows.set(key, {
-      primitive,
-      label,
-      workgroups: device === 'webgpu' ? describeWorkgroups(workgroups) : undefined,
-      launches: (known?.launches ?? 0) + 1,
-      durationMs: sum(known?.durationMs, durationMs),
-    });
-  }
-  return [...rows.values()];
-}
-
-function describeWorkgroups([x, y, z]: KernelProfile['workgroups']): string {
-  const isFlat = z === 1;
-  return (isFlat && y === 1 ? [x] : isFlat ? [x, y] : [x, y, z]).join('×');
-}
-
-function primitiveTimes(kernels: readonly KernelProfile[]): Map<string, PrimitiveTime> {
-  const times = new Map<string, PrimitiveTime>();
   for (const { primitive, durationMs } of kernels) {
-    const known = times.get(primitive);
-    times.set(primitive, {
+    const known = rows.get(primitive);
+    rows.set(primitive, {
+      primitive,
       launches: (known?.launches ?? 0) + 1,
       durationMs: sum(known?.durationMs, durationMs),
     });
   }
-  return times;
+  return [...rows.values()].sort((a, b) => (b.durationMs ?? 0) - (a.durationMs ?? 0));
 }
 
 function sum(a: number | undefined, b: number | undefined): number | undefined {

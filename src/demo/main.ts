@@ -1,24 +1,21 @@
 import type { SessionDevice } from '../client/index.ts';
 import type { DemoContext, Section } from './demo-context.ts';
-import { DrawSection } from './draw-section.ts';
 import { describeDevice } from './describe-device.ts';
+import type { DrawSection } from './draw-section.ts';
 import { byId, element, select } from './element.ts';
 import { FlowDiagram } from './flow-diagram.ts';
 import { describeError } from './format-quantity.ts';
-import { GallerySection } from './gallery-section.ts';
 import { MachineView } from './machine-view.ts';
 import { requestedDevice } from './open-session.ts';
 import { SimulateSection } from './simulate-section.ts';
-import { StorySection } from './story-section.ts';
 import { setUpTabs } from './tabs.ts';
-import { TrainSection } from './train-section.ts';
 
 const notice = byId('notice', HTMLElement);
 const live = byId('live', HTMLElement);
 const flow = new FlowDiagram(byId('flow', HTMLElement));
 
 const context: DemoContext = {
-  machine: new MachineView(byId('machine', HTMLElement)),
+  machine: new MachineView(),
   flow,
   announce(text) {
     live.textContent = text;
@@ -29,23 +26,60 @@ const context: DemoContext = {
   showDevice,
 };
 
-const draw = new DrawSection(context);
-const sections: Readonly<Record<string, Section>> = {
-  draw,
-  train: new TrainSection(context, (reader) => draw.offer(reader)),
-  story: new StorySection(context),
-  simulate: new SimulateSection(context),
-  gallery: new GallerySection(context),
+/** The sections by the ids of their panels. */
+interface Sections {
+  readonly simulate: Section;
+  readonly draw: DrawSection;
+  readonly model: Section;
+  readonly 'picture-panel': Section;
+  readonly 'voice-panel': Section;
+  readonly story: Section;
+  readonly train: Section;
+}
+
+type SectionName = keyof Sections;
+
+/** The first program runs as soon as it can, so all but its section is fetched when it is chosen. */
+const LOADERS: { readonly [Name in SectionName]: () => Promise<Sections[Name]> } = {
+  simulate: async () => new SimulateSection(context),
+  draw: async () => new (await import('./draw-section.ts')).DrawSection(context),
+  model: async () => new (await import('./model/model-section.ts')).ModelSection(context),
+  'picture-panel': async () => new (await import('./picture-section.ts')).PictureSection(context),
+  'voice-panel': async () => new (await import('./voice-section.ts')).VoiceSection(context),
+  story: async () => new (await import('./story-section.ts')).StorySection(context),
+  train: async () => {
+    const { TrainSection } = await import('./train-section.ts');
+    return new TrainSection(context, async (reader) => (await sectionOf('draw')).offer(reader));
+  },
 };
-let current: Section | undefined;
+const sections = new Map<SectionName, Promise<Section>>();
+let current: SectionName | undefined;
 
 setUpTabs(select(document, '[role="tablist"]'), (panelId) => {
-  const chosen = sections[panelId];
-  if (chosen === undefined || chosen === current) return;
-  current?.close();
-  current = chosen;
-  chosen.open().catch((error: unknown) => context.fail(error));
+  if (panelId === current || !isSection(panelId)) return;
+  const last = current;
+  current = panelId;
+  turn(last, panelId).catch((error: unknown) => context.fail(error));
 });
+
+async function turn(last: SectionName | undefined, chosen: SectionName): Promise<void> {
+  if (last !== undefined) (await sectionOf(last)).close();
+  const section: Section = await sectionOf(chosen);
+  // Another tab may have been chosen while the section was fetched.
+  if (current === chosen) await section.open();
+}
+
+/** One whose code could not be fetched is asked for again the next time. */
+function sectionOf<Name extends SectionName>(name: Name): Promise<Sections[Name]> {
+  const section = (sections.get(name) as Promise<Sections[Name]> | undefined) ?? LOADERS[name]();
+  sections.set(name, section);
+  section.catch(() => sections.delete(name));
+  return section;
+}
+
+function isSection(name: string): name is SectionName {
+  return Object.hasOwn(LOADERS, name);
+}
 
 function showNotice(text: string, kind: 'info' | 'error'): void {
   notice.dataset['kind'] = kind;

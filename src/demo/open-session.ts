@@ -69,7 +69,8 @@ const PHASES: Readonly<Record<LoadProgress['phase'], string>> = {
   upload: 'Uploading weights',
 };
 
-function describeProgress({ phase, loaded, total }: LoadProgress): string {
+/** A phase of a load and how far it is. */
+export function describeProgress({ phase, loaded, total }: LoadProgress): string {
   const isBytes = phase === 'download' || phase === 'upload';
   const show = (value: number): string => (isBytes ? formatBytes(value) : String(value));
   const of = total === undefined ? '' : ` of ${show(total)}`;

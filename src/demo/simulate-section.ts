@@ -1,32 +1,33 @@
-import type { Session } from '../client/index.ts';
+import type { Session, SnapshotContents } from '../client/index.ts';
 import { seededRandom } from '../core/random.ts';
-import type { DemoContext, Section } from './demo-context.ts';
+import type { DemoContext } from './demo-context.ts';
 import { DISH_SIZE, Dish, type DishNote, PATTERNS, type Pattern, restoreDish } from './dish.ts';
 import { addDrop, paintDish } from './dish-picture.ts';
 import { byId, context2d, element } from './element.ts';
+import { showFacts } from './facts.ts';
 import { formatMs } from './format-quantity.ts';
 import { kernelTime } from './machine-view.ts';
 import { KeptSession } from './kept-session.ts';
+import { arrival, moveToTab } from './move-session.ts';
 import { modelUrl } from './open-session.ts';
+import { ProgramSection } from './program-section.ts';
 
 const TITLE = 'reaction-diffusion.weft';
 const FIRST_DROPS = 14;
 const PROFILE_EVERY_MS = 3000;
 
 /** A simulation whose loop is bytecode; the page only asks for steps and paints. */
-export class SimulateSection implements Section {
-  readonly #context: DemoContext;
+export class SimulateSection extends ProgramSection {
   readonly #canvas = byId('dish', HTMLCanvasElement);
   readonly #picture = context2d(this.#canvas);
   readonly #play = byId('dish-play', HTMLButtonElement);
   readonly #steps = byId('dish-steps', HTMLInputElement);
   readonly #facts = byId('dish-facts', HTMLElement);
   readonly #random = seededRandom(7);
-  #session: Session | undefined;
-  #opening: Promise<Session> | undefined;
-  #isOpen = false;
   readonly #kept = new KeptSession(modelUrl(TITLE), 'reaction-diffusion');
   readonly #patterns = byId('dish-pattern', HTMLSelectElement);
+  readonly #move = byId('dish-move', HTMLButtonElement);
+  readonly #keeping = new AbortController();
   #dish: Dish | undefined;
   /** The step at which the page was closed before. */
   #resumedAt: number | undefined;
@@ -39,7 +40,7 @@ export class SimulateSection implements Section {
   #profiledAt = -Infinity;
 
   constructor(context: DemoContext) {
-    this.#context = context;
+    super(context, TITLE);
     this.#play.addEventListener('click', () => this.#setPlaying(!this.#isPlaying));
     byId('dish-step', HTMLButtonElement).addEventListener('click', () => {
       this.#setPlaying(false);
@@ -49,54 +50,84 @@ export class SimulateSection implements Section {
     this.#steps.addEventListener('input', () => {
       byId('dish-steps-value', HTMLElement).textContent = this.#steps.value;
     });
+    this.#move.addEventListener('click', () => void this.#moveAway());
     this.#listPatterns(this.#patterns);
     this.#listenToDrops();
   }
 
-  async open(): Promise<void> {
-    this.#isOpen = true;
-    await this.#context.machine.show(this.#session, TITLE);
-    this.#opening ??= this.#load();
-    try {
-      const session = await this.#opening;
-      if (this.#isOpen) await this.#context.machine.show(session, TITLE);
-    } catch (error) {
-      this.#opening = undefined;
-      throw error;
-    }
-  }
-
-  close(): void {
-    this.#isOpen = false;
+  override close(): void {
+    super.close();
     this.#setPlaying(false);
   }
 
-  async #load(): Promise<Session> {
-    const session = await this.#kept.open((text) => this.#showFacts([['', text]]));
-    this.#session = session;
+  protected override async load(): Promise<void> {
+    const arrived = await arrival();
+    const onStatus = (text: string): void => showFacts(this.#facts, [['', text]]);
+    const session = await this.#kept.open(onStatus, arrived?.bytes);
+    this.session = session;
     const dish = new Dish(session);
-    this.#context.showDevice(session.device);
+    this.context.showDevice(session.device);
     if (session.resumed !== undefined) {
       const { steps, pattern } = await restoreDish(dish, session.resumed);
       this.#resumedAt = steps;
       this.#patterns.selectedIndex = pattern;
       this.#pattern = PATTERNS[pattern] ?? this.#pattern;
-      this.#context.announce(`The simulation goes on at step ${steps}.`);
+      this.context.announce(`The simulation goes on at step ${steps}.`);
     }
     this.#dish = dish;
     if (session.resumed === undefined) this.#reset();
     else this.#enqueue(() => this.#tick(0));
-    await this.#kept.keep(session, {
-      contents: () => {
-        const { steps, pending, cells } = dish;
-        const note: DishNote = { steps, pending, pattern: this.#patterns.selectedIndex };
-        return { tensors: cells, note: JSON.stringify(note) };
-      },
-      onError: (error) => this.#context.fail(error),
-    });
+    await this.showMachine();
     const mayMove = !matchMedia('(prefers-reduced-motion: reduce)').matches;
-    if (mayMove && this.#isOpen) this.#setPlaying(true);
-    return session;
+    if (mayMove && this.isOpen) this.#setPlaying(true);
+    await this.#last;
+    arrived?.confirm();
+    const onError = (error: unknown): void => this.context.fail(error);
+    const contents = (): SnapshotContents => this.#contents(dish);
+    await this.#kept.keep(session, { contents, onError }, this.#keeping.signal);
+  }
+
+  #contents({ steps, pending, cells }: Dish): SnapshotContents {
+    const note: DishNote = { steps, pending, pattern: this.#patterns.selectedIndex };
+    return { tensors: cells, note: JSON.stringify(note) };
+  }
+
+  /** Hands the dish to another tab, between two runs; where that fails, it goes on here. */
+  async #moveAway(): Promise<void> {
+    const [session, dish] = [this.session, this.#dish];
+    if (session === undefined || dish === undefined) return;
+    const wasPlaying = this.#isPlaying;
+    this.#setPlaying(false);
+    this.#move.disabled = true;
+    try {
+      await moveToTab('simulate', async () => {
+        await this.#last;
+        await session.pause();
+        try {
+          return await session.snapshot(this.#contents(dish));
+        } finally {
+          await session.continue();
+        }
+      });
+      this.#keeping.abort();
+      await session.dispose();
+      this.#showGone();
+    } catch (error) {
+      this.#move.disabled = false;
+      this.context.fail(error);
+      this.#setPlaying(wasPlaying);
+    }
+  }
+
+  #showGone(): void {
+    this.#dish = undefined;
+    this.session = undefined;
+    for (const name of ['dish-play', 'dish-step', 'dish-reset']) {
+      byId(name, HTMLButtonElement).disabled = true;
+    }
+    const text = 'The simulation goes on in the other tab.';
+    showFacts(this.#facts, [['Moved', text]]);
+    this.context.announce(text);
   }
 
   get #stepsPerRun(): number {
@@ -125,7 +156,7 @@ export class SimulateSection implements Section {
       if (event.key !== 'Enter') return;
       event.preventDefault();
       this.#addDrop(this.#random() * DISH_SIZE, this.#random() * DISH_SIZE);
-      this.#context.announce('Dropped reagent.');
+      this.context.announce('Dropped reagent.');
     });
   }
 
@@ -167,13 +198,13 @@ export class SimulateSection implements Section {
   #enqueue(task: () => Promise<void>): void {
     this.#last = this.#last.then(task).catch((error: unknown) => {
       this.#setPlaying(false);
-      this.#context.fail(error);
+      this.context.fail(error);
     });
   }
 
   async #tick(steps: number, profiled = false): Promise<void> {
     const dish = this.#dish;
-    const session = this.#session;
+    const session = this.session;
     if (dish === undefined || session === undefined) return;
     const started = performance.now();
     if (this.#spot !== undefined) {
@@ -187,30 +218,24 @@ export class SimulateSection implements Section {
     paintDish(this.#picture, await dish.read());
     const elapsedMs = performance.now() - started;
     const resumedAt = this.#resumedAt?.toLocaleString('en');
-    this.#showFacts([
+    showFacts(this.#facts, [
       ['Steps so far', dish.steps.toLocaleString('en')],
       ...(resumedAt === undefined ? [] : [['Went on at', `step ${resumedAt}`] as const]),
       ['Last run', `${steps} steps, ${formatMs(elapsedMs)} with the picture`],
     ]);
-    if (steps > 0 && !isDue) this.#context.flow.showRun({ roundTripMs: elapsedMs });
+    if (steps > 0 && !isDue) this.context.flow.showRun({ roundTripMs: elapsedMs });
   }
 
   async #profile(session: Session, dish: Dish, steps: number): Promise<void> {
     const started = performance.now();
     const profile = await dish.advanceProfiled(steps, this.#pattern);
     this.#profiledAt = performance.now();
-    this.#context.flow.showRun({
+    this.context.flow.showRun({
       roundTripMs: this.#profiledAt - started,
       instructions: profile.instructions,
       kernels: profile.kernels.length,
       kernelMs: kernelTime(profile.kernels),
     });
-    await this.#context.machine.showProfile(session, profile);
-  }
-
-  #showFacts(facts: readonly (readonly [string, string])[]): void {
-    this.#facts.replaceChildren(
-      ...facts.flatMap(([term, text]) => [element('dt', {}, term), element('dd', {}, text)]),
-    );
+    await this.context.machine.showProfile(session, profile);
   }
 }

@@ -3,15 +3,18 @@ import {
   type GenerateOptions,
   type Generation,
   type ResponseFormat,
-  TextModel,
+  type TextModel,
 } from '../text/index.ts';
-import type { DemoContext, Section } from './demo-context.ts';
+import type { DemoContext } from './demo-context.ts';
 import { byId, element } from './element.ts';
+import { showFacts } from './facts.ts';
 import { formatBytes } from './format-quantity.ts';
-import { modelUrl, requestedDevice } from './open-session.ts';
+import { requestedDevice } from './open-session.ts';
+import { ProgramSection } from './program-section.ts';
+import { snippetOf } from './snippet.ts';
+import { openStories, writeStory } from './snippets/write-story.ts';
 
 const TITLE = 'stories/model.weft';
-const FOLDER = 'stories/';
 const STORE = 'weft-story';
 const MOST_TOKENS = 160;
 
@@ -34,8 +37,7 @@ interface KeptStory {
 }
 
 /** A language model writes a story; the loop over its tokens is part of the executable. */
-export class StorySection implements Section {
-  readonly #context: DemoContext;
+export class StorySection extends ProgramSection {
   readonly #prompt = byId('story-prompt', HTMLTextAreaElement);
   readonly #output = byId('story-text', HTMLElement);
   readonly #write = byId('story-write', HTMLButtonElement);
@@ -43,14 +45,12 @@ export class StorySection implements Section {
   readonly #topP = byId('story-top-p', HTMLInputElement);
   readonly #asJson = byId('story-json', HTMLInputElement);
   readonly #facts = byId('story-facts', HTMLElement);
-  #opening: Promise<TextModel> | undefined;
   #model: TextModel | undefined;
   #abort: AbortController | undefined;
-  #isOpen = false;
   #story: KeptStory;
 
   constructor(context: DemoContext) {
-    this.#context = context;
+    super(context, TITLE);
     this.#story = keptStory() ?? this.#newStory();
     this.#prompt.value = this.#story.prompt;
     this.#write.addEventListener('click', () => this.#toggle());
@@ -64,41 +64,29 @@ export class StorySection implements Section {
         byId(`${input.id}-value`, HTMLElement).textContent = Number(input.value).toFixed(digits);
       });
     }
+    byId('story-snippet', HTMLElement).append(snippetOf('write-story'));
     this.#show();
   }
 
-  async open(): Promise<void> {
-    this.#isOpen = true;
-    await this.#context.machine.show(this.#model?.session, TITLE);
-    this.#opening ??= this.#load();
-    try {
-      const { session } = await this.#opening;
-      if (this.#isOpen) await this.#context.machine.show(session, TITLE);
-    } catch (error) {
-      this.#opening = undefined;
-      throw error;
-    }
-  }
-
-  close(): void {
-    this.#isOpen = false;
+  override close(): void {
+    super.close();
     this.#abort?.abort();
   }
 
-  async #load(): Promise<TextModel> {
-    const model = await TextModel.load(modelUrl(FOLDER), {
+  protected override async load(): Promise<void> {
+    const model = await openStories({
       device: requestedDevice(),
       onProgress: ({ phase, loaded, total }) => {
-        this.#showFacts([
+        showFacts(this.#facts, [
           [phase, total === undefined ? '' : `${Math.round((100 * loaded) / total)}%`],
         ]);
       },
     });
     this.#model = model;
-    this.#context.showDevice(model.session.device, { isFastest: true });
+    this.session = model.session;
+    this.context.showDevice(model.session.device, { isFastest: true });
     this.#write.disabled = false;
     await this.#showUsage(undefined);
-    return model;
   }
 
   #toggle(): void {
@@ -125,7 +113,7 @@ export class StorySection implements Section {
   }
 
   async #run(): Promise<void> {
-    const model = await this.#opening;
+    const model = this.#model;
     if (model === undefined || this.#abort !== undefined) return;
     const abort = new AbortController();
     this.#abort = abort;
@@ -139,10 +127,10 @@ export class StorySection implements Section {
       }
       const isOver = generation.finishReason !== undefined && !abort.signal.aborted;
       this.#story = { ...this.#story, isOver };
-      if (isOver) this.#context.announce(`${this.#story.prompt} ${this.#story.written}`);
+      if (isOver) this.context.announce(`${this.#story.prompt} ${this.#story.written}`);
       await this.#showUsage(generation);
     } catch (error) {
-      if (!abort.signal.aborted) this.#context.fail(error);
+      if (!abort.signal.aborted) this.context.fail(error);
     } finally {
       if (this.#abort === abort) this.#abort = undefined;
       this.#keep();
@@ -164,7 +152,7 @@ export class StorySection implements Section {
     if (text === '') {
       throw new UsageError({ where: 'the story', got: 'no begin', expected: 'a word or more' });
     }
-    return model.generate(text, options);
+    return writeStory(model, text, options);
   }
 
   #newStory(): KeptStory {
@@ -195,8 +183,8 @@ export class StorySection implements Section {
     if (model === undefined) return;
     const { constantBytes, liveBytes } = await model.session.memory();
     const usage = generation?.usage;
-    if (usage) this.#context.flow.showRun({ roundTripMs: usage.firstTokenMs });
-    this.#showFacts([
+    if (usage) this.context.flow.showRun({ roundTripMs: usage.firstTokenMs });
+    showFacts(this.#facts, [
       ...(usage
         ? ([
             ['Tokens', `${usage.completionTokens}, ${Math.round(usage.tokensPerSecond)} a second`],
@@ -207,12 +195,6 @@ export class StorySection implements Section {
       ['Weights', formatBytes(constantBytes)],
       ['Caches', formatBytes(liveBytes)],
     ]);
-  }
-
-  #showFacts(facts: readonly (readonly [string, string])[]): void {
-    this.#facts.replaceChildren(
-      ...facts.flatMap(([term, text]) => [element('dt', {}, term), element('dd', {}, text)]),
-    );
   }
 }
 

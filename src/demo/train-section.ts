@@ -1,7 +1,7 @@
 import { wrap } from 'comlink';
-import type { Profile, Session } from '../client/index.ts';
+import type { Profile, Tensor } from '../client/index.ts';
 import { seededRandom } from '../core/random.ts';
-import type { DemoContext, Section } from './demo-context.ts';
+import type { DemoContext } from './demo-context.ts';
 import { DigitTrainer } from './digits/digit-trainer.ts';
 import type { DigitWriter } from './digits/digit-writer-worker.ts';
 import {
@@ -13,12 +13,14 @@ import {
 } from './digits/training-run.ts';
 import { TRAINING_BATCH } from './digits/digit-parameters.ts';
 import type { DigitReader } from './digits/digit-reader.ts';
-import { byId, element } from './element.ts';
+import { byId } from './element.ts';
+import { showFacts } from './facts.ts';
 import { formatMs } from './format-quantity.ts';
 import { KeptSession } from './kept-session.ts';
 import { LinePlot } from './line-plot.ts';
 import { kernelTime } from './machine-view.ts';
 import { modelUrl } from './open-session.ts';
+import { ProgramSection } from './program-section.ts';
 import { formatPercent } from './probability-bars.ts';
 
 const TITLE = 'digit-training.weft';
@@ -35,10 +37,9 @@ interface TrainingNote {
   readonly course: TrainingCourse;
 }
 
-/** Trains the digit network from random weights, and hands it to the other tab. */
-export class TrainSection implements Section {
-  readonly #context: DemoContext;
-  readonly #offer: (reader: DigitReader) => void;
+/** Trains the digit network from random weights, also while another tab is looked at, and hands it to the first one. */
+export class TrainSection extends ProgramSection {
+  readonly #offer: (reader: DigitReader) => Promise<void>;
   readonly #play = byId('train-play', HTMLButtonElement);
   readonly #facts = byId('train-facts', HTMLElement);
   readonly #loss = new LinePlot({
@@ -54,12 +55,9 @@ export class TrainSection implements Section {
     format: formatPercent,
   });
   readonly #kept = new KeptSession(modelUrl(TITLE), 'digit-training', { onFastest: true });
-  #opening: Promise<Session> | undefined;
-  #session: Session | undefined;
   #trainer: DigitTrainer | undefined;
   #run: TrainingRun | undefined;
   #seed = 1;
-  #isOpen = false;
   #isTraining = false;
   #profiledAt = -Infinity;
   #shownAt = -Infinity;
@@ -68,36 +66,18 @@ export class TrainSection implements Section {
   #last: Promise<void> = Promise.resolve();
 
   /** `offer` gets the network each time it can read better than before. */
-  constructor(context: DemoContext, offer: (reader: DigitReader) => void) {
-    this.#context = context;
+  constructor(context: DemoContext, offer: (reader: DigitReader) => Promise<void>) {
+    super(context, TITLE);
     this.#offer = offer;
     byId('train-plots', HTMLElement).append(this.#loss.root, this.#accuracy.root);
     this.#play.addEventListener('click', () => this.#setTraining(!this.#isTraining));
     byId('train-reset', HTMLButtonElement).addEventListener('click', () => this.#reset());
   }
 
-  async open(): Promise<void> {
-    this.#isOpen = true;
-    await this.#context.machine.show(this.#session, TITLE);
-    this.#opening ??= this.#load();
-    try {
-      const session = await this.#opening;
-      if (this.#isOpen) await this.#context.machine.show(session, TITLE);
-    } catch (error) {
-      this.#opening = undefined;
-      throw error;
-    }
-  }
-
-  /** The training goes on while another tab is looked at. */
-  close(): void {
-    this.#isOpen = false;
-  }
-
-  async #load(): Promise<Session> {
-    const session = await this.#kept.open((text) => this.#showFacts([['', text]]));
-    this.#session = session;
-    this.#context.showDevice(session.device, { isFastest: true });
+  protected override async load(): Promise<void> {
+    const session = await this.#kept.open((text) => showFacts(this.#facts, [['', text]]));
+    this.session = session;
+    this.context.showDevice(session.device, { isFastest: true });
     const trainer = new DigitTrainer(session, seededRandom(this.#seed));
     this.#trainer = trainer;
     const run = new TrainingRun(trainer, digitWriter());
@@ -107,7 +87,7 @@ export class TrainSection implements Section {
       await trainer.restore(note.steps, session.resumed);
       this.#seed = note.seed;
       run.course = note.course;
-      this.#context.announce(`The training goes on at step ${trainer.steps}.`);
+      this.context.announce(`The training goes on at step ${trainer.steps}.`);
       this.#offerReader();
     }
     await this.#kept.keep(session, {
@@ -115,12 +95,11 @@ export class TrainSection implements Section {
         const note: TrainingNote = { steps: trainer.steps, seed: this.#seed, course: run.course };
         return { tensors: trainer.tensors, note: JSON.stringify(note) };
       },
-      onError: (error) => this.#context.fail(error),
+      onError: (error) => this.context.fail(error),
     });
     this.#play.disabled = run.isOver;
     this.#play.textContent = this.#startLabel;
     this.#show();
-    return session;
   }
 
   #setTraining(training: boolean): void {
@@ -156,7 +135,7 @@ export class TrainSection implements Section {
         return;
       }
       const started = performance.now();
-      const isProfiled = this.#isOpen && started - this.#profiledAt > PROFILE_EVERY_MS;
+      const isProfiled = this.isOpen && started - this.#profiledAt > PROFILE_EVERY_MS;
       let profile: Profile | undefined;
       await run.advance(isProfiled ? (found) => (profile = found) : undefined);
       const now = performance.now();
@@ -172,27 +151,27 @@ export class TrainSection implements Section {
   }
 
   async #showRun(roundTripMs: number, profile: Profile | undefined): Promise<void> {
-    if (!this.#isOpen) return;
-    const session = this.#session;
+    if (!this.isOpen) return;
+    const session = this.session;
     if (session === undefined || profile === undefined) {
-      this.#context.flow.showRun({ roundTripMs });
+      this.context.flow.showRun({ roundTripMs });
       return;
     }
     this.#profiledAt = performance.now();
-    this.#context.flow.showRun({
+    this.context.flow.showRun({
       roundTripMs,
       instructions: profile.instructions,
       kernels: profile.kernels.length,
       kernelMs: kernelTime(profile.kernels),
     });
-    await this.#context.machine.showProfile(session, profile);
+    await this.context.machine.showProfile(session, profile);
   }
 
   #finish(): void {
     this.#setTraining(false);
     this.#play.disabled = true;
     this.#offerReader();
-    this.#context.announce(`The training is over. ${this.#outcome ?? ''}`);
+    this.context.announce(`The training is over. ${this.#outcome ?? ''}`);
   }
 
   get #outcome(): string | undefined {
@@ -203,20 +182,19 @@ export class TrainSection implements Section {
   }
 
   #offerReader(): void {
-    const [session, trainer] = [this.#session, this.#trainer];
+    const [session, trainer] = [this.session, this.#trainer];
     if (session === undefined || trainer === undefined) return;
-    this.#offer({
-      session,
-      title: TITLE,
-      read: (image) => trainer.read(image),
-      profile: (image) => trainer.profile(image),
-    });
+    const read = (image: Tensor) => trainer.read(image);
+    const profile = (image: Tensor) => trainer.profile(image);
+    this.#offer({ session, title: TITLE, read, profile }).catch((error: unknown) =>
+      this.context.fail(error),
+    );
   }
 
   #enqueue(task: () => Promise<void>): void {
     this.#last = this.#last.then(task).catch((error: unknown) => {
       this.#setTraining(false);
-      this.#context.fail(error);
+      this.context.fail(error);
     });
   }
 
@@ -225,18 +203,12 @@ export class TrainSection implements Section {
     const steps = this.#trainer?.steps ?? 0;
     this.#loss.show(course.loss);
     this.#accuracy.show(course.accuracy);
-    this.#showFacts([
+    showFacts(this.#facts, [
       ['Steps', `${steps} of ${TRAINING_STEPS}`],
       ['Digits seen', (steps * TRAINING_BATCH).toLocaleString('en')],
       ['Last step', formatMs(this.#lastStepMs)],
       ...(this.#outcome === undefined ? [] : [['Result', this.#outcome] as const]),
     ]);
-  }
-
-  #showFacts(facts: readonly (readonly [string, string])[]): void {
-    this.#facts.replaceChildren(
-      ...facts.flatMap(([term, text]) => [element('dt', {}, term), element('dd', {}, text)]),
-    );
   }
 }
 

@@ -1,0 +1,43 @@
+/** What the first bytes of a model's file say of it, before its weights are there. Plain data. */
+export interface ModelHead {
+  readonly format: 'onnx' | 'gguf' | 'weft';
+  /** Of the whole file. */
+  readonly byteLength: number;
+  /** Of the file, which were read for this. */
+  readonly readByteLength: number;
+  readonly weightByteLength: number;
+  /** Such as `image: float32 [1, 3, 224, 224]`. */
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  /** Operators, or types of tensors of a GGUF file, the most frequent first. */
+  readonly operators: readonly OperatorCount[];
+  /** Why Weft cannot run it. */
+  readonly refusal: string | undefined;
+  /** Undefined where nobody can tell before it is compiled. */
+  readonly work: ModelWork | undefined;
+}
+
+export interface OperatorCount {
+  readonly name: string;
+  readonly count: number;
+}
+
+/** What a model computes, about. */
+export interface ModelWork {
+  /** Of a run, or of a token of a language model. */
+  readonly per: 'run' | 'token';
+  readonly launches: number;
+  /** Additions and multiplications. */
+  readonly operations: number;
+  /** Bytes that are read and written. */
+  readonly bytes: number;
+}
+
+/** Counts names, the most frequent first. */
+export function countNames(names: Iterable<string>): OperatorCount[] {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts]
+    .map(([name, count]) => ({ name, count }))
+    .sort((a, b) => b.count - a.count || a.name.localeCompare(b.name));
+}

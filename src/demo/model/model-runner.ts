@@ -1,0 +1,164 @@
+import type { Inputs, OutputValue, Session } from '../../client/index.ts';
+import type { TextModel } from '../../text/index.ts';
+import type { DemoContext } from '../demo-context.ts';
+import { describeDevice } from '../describe-device.ts';
+import { element } from '../element.ts';
+import { describeError, formatMs } from '../format-quantity.ts';
+import { kernelTime } from '../machine-view.ts';
+import type { ChosenModel } from './chosen-model.ts';
+import { InputRows } from './input-row.ts';
+import { Race, sessionRunner } from './race.ts';
+import { parseLabels, showResults } from './results.ts';
+
+const DEVICES = [
+  ['WebGPU', 'webgpu'],
+  ['WebAssembly', 'wasm'],
+  ['Host', 'host'],
+] as const;
+const MOST_TOKENS = 120;
+
+/** Runs a loaded model on chosen inputs, and shows what comes out. */
+export class ModelRunner {
+  readonly #root: HTMLElement;
+  readonly #context: DemoContext;
+
+  constructor(root: HTMLElement, context: DemoContext) {
+    this.#root = root;
+    this.#context = context;
+  }
+
+  clear(): void {
+    this.#root.hidden = true;
+    this.#root.replaceChildren();
+  }
+
+  /** A line of text instead of a model: progress, or what went wrong. */
+  showStatus(text: string, kind: 'progress' | 'error' = 'progress'): void {
+    this.#root.hidden = false;
+    this.#root.replaceChildren(element('p', { class: 'status', 'data-kind': kind }, text));
+  }
+
+  show(session: Session, model: ChosenModel): void {
+    const { name } = describeDevice(session.device);
+    const rows = new InputRows(session);
+    const labels = element('input', { type: 'file', accept: '.txt,.json', 'aria-label': 'Labels' });
+    const run = button('Run', 'primary');
+    const race = button('Side by side');
+    const status = element('p', { class: 'status', role: 'status' });
+    const results = element('div');
+    const lanes = element('div');
+    run.addEventListener('click', () => {
+      void whileBusy(run, status, () => this.#run(session, { rows, labels, status, results }));
+    });
+    race.addEventListener('click', () => {
+      void whileBusy(race, status, async () => this.#race(model, await rows.values(), lanes));
+    });
+    this.#root.hidden = false;
+    this.#root.replaceChildren(
+      element('h2', {}, `Loaded on ${name}`),
+      rows.root,
+      element('div', { class: 'field' }, element('label', {}, 'Labels (.txt, .json) ', labels)),
+      element('div', { class: 'toolbar' }, run, race),
+      status,
+      results,
+      lanes,
+    );
+  }
+
+  showText(model: TextModel, { name }: ChosenModel): void {
+    const prompt = element(
+      'textarea',
+      { rows: 2, 'aria-label': 'Begin of a text' },
+      'Once upon a time',
+    );
+    const write = button('Write', 'primary');
+    const text = element('p', { class: 'story-text' });
+    const status = element('p', { class: 'status', role: 'status' });
+    write.addEventListener('click', () => {
+      void whileBusy(write, status, async () => {
+        text.textContent = prompt.value;
+        const generation = model.generate(prompt.value, { maxTokens: MOST_TOKENS });
+        for await (const piece of generation) text.append(piece);
+        const { completionTokens = 0, tokensPerSecond = 0 } = generation.usage ?? {};
+        status.textContent = `${completionTokens} tokens, ${tokensPerSecond.toFixed(1)} a second`;
+      });
+    });
+    this.#root.hidden = false;
+    this.#root.replaceChildren(
+      element('h2', {}, `${name} is loaded`),
+      element('div', { class: 'story' }, prompt, element('div', { class: 'toolbar' }, write), text),
+      status,
+    );
+  }
+
+  async #run(session: Session, parts: RunParts): Promise<void> {
+    const { rows, labels, status, results } = parts;
+    const inputs = await rows.values();
+    const file = labels.files?.[0];
+    const names = file === undefined ? undefined : parseLabels(await file.text());
+    const begin = performance.now();
+    const outputs = await session.run<OutputValue>(inputs);
+    const first = performance.now() - begin;
+    results.replaceChildren(showResults(outputs, names));
+    const profile = await session.profile(inputs);
+    status.textContent = `It took ${formatMs(first)}, and ${formatMs(profile.totalMs)} once more.`;
+    this.#context.flow.showRun({
+      roundTripMs: profile.totalMs,
+      instructions: profile.instructions,
+      kernels: profile.kernels.length,
+      kernelMs: kernelTime(profile.kernels),
+    });
+    await this.#context.machine.showProfile(session, profile);
+  }
+
+  async #race({ name, source }: ChosenModel, inputs: Inputs, lanes: HTMLElement): Promise<void> {
+    const race = new Race();
+    lanes.replaceChildren(element('h3', {}, 'The same model, a run on each'), race.root);
+    const hasGpu = Boolean(await navigator.gpu?.requestAdapter());
+    for (const [title, device] of DEVICES) {
+      if (device === 'webgpu' && !hasGpu) continue;
+      await race.add(title, () => sessionRunner(source, device, inputs));
+    }
+    if (!/\.onnx$/i.test(name)) return;
+    const other = button('And onnxruntime-web');
+    other.addEventListener('click', () => {
+      other.disabled = true;
+      void race.add('onnxruntime-web', async () => {
+        const { onnxRuntimeRunner } = await import('./onnxruntime-runner.ts');
+        return onnxRuntimeRunner(source, inputs);
+      });
+    });
+    lanes.append(element('p', {}, other, ' It is fetched from this site, 14 MB.'));
+  }
+}
+
+interface RunParts {
+  readonly rows: InputRows;
+  readonly labels: HTMLInputElement;
+  readonly status: HTMLElement;
+  readonly results: HTMLElement;
+}
+
+function button(text: string, kind?: 'primary'): HTMLButtonElement {
+  return element('button', { type: 'button', class: kind }, text);
+}
+
+/** Disables a button until a task is done, and says how it failed. */
+async function whileBusy(
+  pressed: HTMLButtonElement,
+  status: HTMLElement,
+  task: () => Promise<void>,
+): Promise<void> {
+  pressed.disabled = true;
+  status.dataset['kind'] = 'progress';
+  status.textContent = 'Running…';
+  try {
+    await task();
+    if (status.textContent === 'Running…') status.textContent = '';
+  } catch (error) {
+    status.dataset['kind'] = 'error';
+    status.textContent = describeError(error);
+  } finally {
+    pressed.disabled = false;
+  }
+}

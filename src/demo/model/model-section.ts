@@ -1,0 +1,195 @@
+import { type Session, UsageError } from '../../client/index.ts';
+import type { DemoContext, Section } from '../demo-context.ts';
+import { byId, element, toggleData } from '../element.ts';
+import { type Facts, showFacts } from '../facts.ts';
+import { describeError } from '../format-quantity.ts';
+import { modelUrl, openSession } from '../open-session.ts';
+import type { ChosenModel } from './chosen-model.ts';
+import { readHead } from './head-reader.ts';
+import { measureDevice } from './measure-device.ts';
+import { ModelRunner } from './model-runner.ts';
+import { answerOf, type Machine, type RunAnswer } from './run-answer.ts';
+
+/** An entry of `public/models/index.json`. */
+interface Example {
+  readonly title: string;
+  readonly description: string;
+  /** Name of a file beside the index. */
+  readonly file: string;
+}
+
+/** Any model: whether it runs here by the head of its file, then a run of it. */
+export class ModelSection implements Section {
+  readonly #context: DemoContext;
+  readonly #cards = byId('cards', HTMLElement);
+  readonly #answer = byId('model-answer', HTMLElement);
+  readonly #runner: ModelRunner;
+  #isOpen = false;
+  #hasCards = false;
+  #session: Session | undefined;
+  #shownName = 'no model';
+  #loading: AbortController | undefined;
+
+  constructor(context: DemoContext) {
+    this.#context = context;
+    this.#runner = new ModelRunner(byId('model-run', HTMLElement), context);
+    const input = byId('file', HTMLInputElement);
+    input.addEventListener('change', () => {
+      const file = input.files?.[0];
+      // Choosing the same file again must load it again.
+      input.value = '';
+      if (file !== undefined) void this.#choose({ name: file.name, source: file });
+    });
+    byId('model-address', HTMLFormElement).addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.#chooseAddress(byId('model-url', HTMLInputElement).value);
+    });
+    this.#listenToDrops(byId('drop', HTMLElement));
+  }
+
+  async open(): Promise<void> {
+    this.#isOpen = true;
+    await this.#showMachine();
+    if (this.#hasCards) return;
+    const response = await fetch(modelUrl('index.json'));
+    if (!response.ok) throw new Error(`The list of examples gave HTTP status ${response.status}.`);
+    const examples: Example[] = await response.json();
+    this.#hasCards = true;
+    this.#cards.replaceChildren(...examples.map((example) => this.#card(example)));
+  }
+
+  close(): void {
+    this.#isOpen = false;
+  }
+
+  async #showMachine(): Promise<void> {
+    if (this.#isOpen) await this.#context.machine.show(this.#session, this.#shownName);
+  }
+
+  #card({ title, description, file }: Example): HTMLElement {
+    const button = element('button', { type: 'button', 'aria-label': `Open ${title}` }, 'Open');
+    button.addEventListener('click', () => {
+      void this.#choose({ name: file, source: modelUrl(file) });
+    });
+    const heading = element('h3', {}, title);
+    return element('li', { class: 'card' }, heading, element('p', {}, description), button);
+  }
+
+  #listenToDrops(zone: HTMLElement): void {
+    const panel = byId('model', HTMLElement);
+    for (const type of ['dragover', 'dragleave', 'drop'] as const) {
+      panel.addEventListener(type, (event) => {
+        event.preventDefault();
+        toggleData(zone, 'over', type === 'dragover');
+        const file = type === 'drop' ? event.dataTransfer?.files[0] : undefined;
+        if (file !== undefined) void this.#choose({ name: file.name, source: file });
+      });
+    }
+  }
+
+  #chooseAddress(given: string): void {
+    try {
+      const url = new URL(given, document.baseURI);
+      const name = url.pathname.slice(url.pathname.lastIndexOf('/') + 1);
+      void this.#choose({ name, source: url.href });
+    } catch {
+      const error = new UsageError({ where: 'the address', got: given, expected: 'an address' });
+      this.#showStatus(describeError(error), 'error');
+    }
+  }
+
+  /** Answers first; files of this machine and of this site are loaded at once, others when that is asked for. */
+  async #choose(model: ChosenModel): Promise<void> {
+    this.#loading?.abort();
+    const loading = new AbortController();
+    this.#loading = loading;
+    const isCurrent = (): boolean => this.#loading === loading;
+    this.#runner.clear();
+    this.#showStatus(`${model.name}: reading the head of the file`);
+    try {
+      const [head, machine] = await Promise.all([readHead(model.source), machineHere()]);
+      if (!isCurrent()) return;
+      const answer = answerOf(head, machine);
+      const load = (): void => void this.#load(model, loading);
+      this.#showAnswer(model, answer, answer.runs ? load : undefined);
+      this.#context.announce(`Will ${model.name} run here? ${answer.verdict}`);
+      if (answer.runs && isNear(model.source)) load();
+    } catch (error) {
+      if (isCurrent()) this.#showStatus(`${model.name}: ${describeError(error)}`, 'error');
+    }
+  }
+
+  #showStatus(text: string, kind: 'progress' | 'error' = 'progress'): void {
+    this.#answer.hidden = false;
+    this.#answer.replaceChildren(element('p', { class: 'status', 'data-kind': kind }, text));
+  }
+
+  #showAnswer(model: ChosenModel, { verdict, facts, runs }: RunAnswer, load?: () => void): void {
+    const list = element('dl', { class: 'facts' });
+    showFacts(list, facts satisfies Facts);
+    const parts: Node[] = [
+      element('h2', {}, model.name),
+      element('p', { class: 'verdict', 'data-runs': String(runs) }, `Will it run here? ${verdict}`),
+      list,
+    ];
+    if (load !== undefined && !isNear(model.source)) {
+      const button = element('button', { type: 'button', class: 'primary' }, 'Fetch it and run it');
+      button.addEventListener('click', () => {
+        button.disabled = true;
+        load();
+      });
+      parts.push(button);
+    }
+    this.#answer.hidden = false;
+    this.#answer.replaceChildren(...parts);
+  }
+
+  async #load(model: ChosenModel, loading: AbortController): Promise<void> {
+    const isCurrent = (): boolean => this.#loading === loading;
+    const report = (text: string): void => {
+      if (isCurrent()) this.#runner.showStatus(`${model.name}: ${text}`);
+    };
+    try {
+      const old = this.#session;
+      this.#session = undefined;
+      await old?.dispose();
+      if (/\.gguf$/i.test(model.name)) {
+        const { openGguf } = await import('./open-gguf.ts');
+        const text = await openGguf(model, { signal: loading.signal, onStatus: report });
+        if (!isCurrent()) return await text.dispose();
+        this.#session = text.session;
+        this.#runner.showText(text, model);
+      } else {
+        const session = await openSession(model.source, report, { signal: loading.signal });
+        if (!isCurrent()) return await session.dispose();
+        this.#session = session;
+        this.#runner.show(session, model);
+      }
+      this.#shownName = model.name;
+      this.#context.announce(`${model.name} is loaded.`);
+      await this.#showMachine();
+    } catch (error) {
+      if (!isCurrent() || loading.signal.aborted) return;
+      this.#runner.showStatus(`${model.name}: ${describeError(error)}`, 'error');
+      this.#context.announce(`${model.name} could not be loaded.`);
+    }
+  }
+}
+
+/** Whether its bytes cost nobody anything. */
+function isNear(source: string | File): boolean {
+  return typeof source !== 'string' || new URL(source).origin === location.origin;
+}
+
+/** What this browser has, measured with the first model. */
+async function machineHere(): Promise<Machine> {
+  const adapter = await navigator.gpu?.requestAdapter();
+  const kinds = adapter ? (['webgpu', 'wasm'] as const) : (['wasm'] as const);
+  const devices: Machine['devices'][number][] = [];
+  for (const kind of kinds) {
+    // A device that cannot be measured has no time to tell.
+    const measured = await measureDevice(kind).catch(() => undefined);
+    if (measured !== undefined) devices.push(measured);
+  }
+  return { gpuBufferBytes: adapter?.limits.maxBufferSize, devices };
+}

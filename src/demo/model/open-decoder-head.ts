@@ -1,0 +1,60 @@
+import { UnsupportedError } from '../../core/errors.ts';
+import { ARCHITECTURES } from '../../text/architectures/architectures.ts';
+import { readGguf } from '../../text/files/gguf.ts';
+import { readHeadOf } from '../../text/files/read-head.ts';
+import type { FileWindow } from './file-window.ts';
+import { countNames, type ModelHead } from './model-head.ts';
+
+/** A language model in a GGUF file: its table of tensors stands before their elements. */
+export async function openDecoderHead(file: FileWindow): Promise<ModelHead> {
+  const head = await readHeadOf(
+    'the file',
+    (begin, end) => file.bytes(begin, end),
+    (bytes) => readGguf(bytes, { fileByteLength: file.byteLength }),
+  );
+  const tensors = [...head.tensors.values()];
+  const weightByteLength = tensors.reduce((sum, { byteLength = 0 }) => sum + byteLength, 0);
+  const elements = tensors.reduce(
+    (sum, { shape }) => sum + shape.reduce((product, size) => product * size, 1),
+    0,
+  );
+  const name = head.metadata.string('general.architecture') ?? 'unknown';
+  const layers = head.metadata.number(`${name}.block_count`) ?? 1;
+  return {
+    format: 'gguf',
+    byteLength: file.byteLength,
+    readByteLength: file.readByteLength,
+    weightByteLength,
+    inputs: [`text, of ${name} with ${layers} layers`],
+    outputs: ['text'],
+    operators: countNames(tensors.map(({ type }) => type)),
+    refusal: refusalOf(name, tensors),
+    // Each token reads all weights once; a layer is some ten launches.
+    work: {
+      per: 'token',
+      launches: 10 * layers,
+      operations: 2 * elements,
+      bytes: weightByteLength,
+    },
+  };
+}
+
+function refusalOf(
+  name: string,
+  tensors: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly byteLength: number | undefined;
+  }[],
+): string | undefined {
+  const known = ARCHITECTURES.map((architecture) => architecture.name);
+  if (!known.includes(name)) {
+    return new UnsupportedError({
+      where: 'general.architecture',
+      got: name,
+      expected: known.join(', '),
+    }).message;
+  }
+  const strange = tensors.find(({ byteLength }) => byteLength === undefined);
+  return strange && `The tensor ${strange.name} is of ${strange.type}, which Weft does not read.`;
+}

@@ -1,0 +1,26 @@
+import { TextModel } from '../../text/index.ts';
+import { describeProgress, requestedDevice } from '../open-session.ts';
+import type { ChosenModel } from './chosen-model.ts';
+
+/** How a language model is opened. */
+export interface OpenGgufOptions {
+  readonly signal: AbortSignal;
+  readonly onStatus: (text: string) => void;
+}
+
+/** A language model of a file on this machine, or at an address. */
+export async function openGguf(
+  { name, source }: ChosenModel,
+  { signal, onStatus }: OpenGgufOptions,
+): Promise<TextModel> {
+  const options = {
+    device: requestedDevice(),
+    signal,
+    onProgress: (progress: Parameters<typeof describeProgress>[0]) =>
+      onStatus(describeProgress(progress)),
+  };
+  if (typeof source === 'string') return TextModel.load(source, options);
+  const read = async (asked: string) =>
+    asked === name ? new Uint8Array(await source.arrayBuffer()) : undefined;
+  return TextModel.load(read, { ...options, file: name });
+}

@@ -1,0 +1,103 @@
+import { type Inputs, Session, type SessionSource } from '../../client/index.ts';
+import { element } from '../element.ts';
+import { describeError, formatMs } from '../format-quantity.ts';
+
+/** A device is measured so long, or so many runs, whichever ends first. */
+const MEASURE_MS = 1500;
+const MOST_RUNS = 40;
+
+/** One who runs the model, with results that nobody looks at. */
+export interface Runner {
+  run(): Promise<unknown>;
+  dispose(): Promise<void>;
+}
+
+interface Lane {
+  readonly row: HTMLElement;
+  readonly fill: HTMLElement;
+  readonly value: HTMLElement;
+  ms: number | undefined;
+}
+
+/** The same model on several devices, one after the other, as bars that fill while they are measured. */
+export class Race {
+  readonly root = element('ol', { class: 'bars race', 'aria-label': 'Time of a run' });
+  readonly #lanes = new Map<string, Lane>();
+
+  /** Adds a runner and measures it. What goes wrong stands in its place. */
+  async add(name: string, open: () => Promise<Runner>): Promise<void> {
+    const lane = this.#lane(name);
+    lane.value.textContent = 'loading';
+    try {
+      const runner = await open();
+      try {
+        lane.ms = await this.#measure(runner, lane);
+      } finally {
+        await runner.dispose();
+      }
+      this.#compare();
+    } catch (error) {
+      lane.ms = undefined;
+      lane.fill.style.transform = 'scaleX(0)';
+      lane.value.textContent = describeError(error);
+    }
+  }
+
+  #lane(name: string): Lane {
+    const known = this.#lanes.get(name);
+    if (known !== undefined) return known;
+    const fill = element('div', { class: 'bar-fill' });
+    const value = element('span', { class: 'bar-value' });
+    const track = element('div', { class: 'bar-track' }, fill);
+    const row = element('li', { class: 'bar' }, element('span', {}, name), track, value);
+    this.root.append(row);
+    const lane: Lane = { row, fill, value, ms: undefined };
+    this.#lanes.set(name, lane);
+    return lane;
+  }
+
+  /** The median of the runs behind the first, in milliseconds. */
+  async #measure(runner: Runner, { fill, value }: Lane): Promise<number> {
+    await runner.run();
+    const begin = performance.now();
+    const times: number[] = [];
+    while (
+      times.length < MOST_RUNS &&
+      (times.length === 0 || performance.now() - begin < MEASURE_MS)
+    ) {
+      const started = performance.now();
+      await runner.run();
+      times.push(performance.now() - started);
+      const share = Math.max(times.length / MOST_RUNS, (performance.now() - begin) / MEASURE_MS);
+      fill.style.transform = `scaleX(${Math.min(1, share)})`;
+      value.textContent = formatMs(median(times));
+    }
+    return median(times);
+  }
+
+  /** The longest time has the longest bar. */
+  #compare(): void {
+    const known = [...this.#lanes.values()].flatMap(({ ms }) => (ms === undefined ? [] : [ms]));
+    const [longest, shortest] = [Math.max(...known), Math.min(...known)];
+    for (const { row, fill, ms } of this.#lanes.values()) {
+      if (ms === undefined) continue;
+      fill.style.transform = `scaleX(${ms / longest})`;
+      row.toggleAttribute('data-best', ms === shortest);
+    }
+  }
+}
+
+/** A session of its own on a device, which runs the same inputs again and again. */
+export async function sessionRunner(
+  source: SessionSource,
+  device: 'webgpu' | 'wasm' | 'host',
+  inputs: Inputs,
+): Promise<Runner> {
+  const session = await Session.load(source, { device });
+  return { run: () => session.run(inputs), dispose: () => session.dispose() };
+}
+
+function median(times: readonly number[]): number {
+  const sorted = [...times].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}

@@ -1,0 +1,84 @@
+import { type OutputValue, Tensor } from '../../client/index.ts';
+import { activate, topLabels } from '../../tasks/index.ts';
+import { describeOutput } from '../describe-output.ts';
+import { element } from '../element.ts';
+import { formatPercent } from '../probability-bars.ts';
+import { table } from '../table.ts';
+
+const TOP = 5;
+/** What does not fit is reached by keyboard, too. */
+const SCROLLED = { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Outputs' };
+/** From so many to so many classes, a list of numbers is shown as scores. */
+const FEWEST_CLASSES = 2;
+const MOST_CLASSES = 50_000;
+
+/** Outputs: those that are scores of classes as bars, and all of them as a table. */
+export function showResults(
+  outputs: Readonly<Record<string, OutputValue>>,
+  labels: readonly string[] | undefined,
+): HTMLElement {
+  const scores = Object.entries(outputs).flatMap(([name, value]) => {
+    const list = scoresOf(value);
+    return list === undefined ? [] : [scoreList(name, list, labels)];
+  });
+  const rows = Object.entries(outputs).map(([name, value]) => {
+    const { type, range, values } = describeOutput(value);
+    return [name, type, range, values];
+  });
+  const all = table(['Output', 'Type', 'Range', 'First values'], rows);
+  return element('div', { class: 'results' }, ...scores, element('div', SCROLLED, all));
+}
+
+function scoreList(
+  name: string,
+  scores: Float64Array,
+  labels: readonly string[] | undefined,
+): HTMLElement {
+  const known = labels?.length === scores.length ? labels : undefined;
+  const rows = topLabels(scores, { topK: TOP, labels: known }).map(({ label, score }) => {
+    const fill = element('div', { class: 'bar-fill' });
+    fill.style.transform = `scaleX(${score})`;
+    const track = element('div', { class: 'bar-track' }, fill);
+    const value = element('span', { class: 'bar-value' }, formatPercent(score));
+    return element('li', { class: 'bar' }, element('span', {}, label), track, value);
+  });
+  const unfit =
+    labels === undefined || known !== undefined
+      ? ''
+      : ` (${labels.length} labels do not fit ${scores.length} classes)`;
+  return element(
+    'div',
+    {},
+    element('h3', {}, `Likeliest in ${name}${unfit}`),
+    element('ol', { class: 'bars', 'aria-label': `Likeliest in ${name}` }, ...rows),
+  );
+}
+
+/** Scores from 0 to 1 of the first row, if a value looks like a list of classes. */
+function scoresOf(value: OutputValue): Float64Array | undefined {
+  if (!(value instanceof Tensor) || value.dtype !== 'float32') return undefined;
+  const classes = value.shape.at(-1) ?? 0;
+  const isList = value.shape.length > 0 && value.shape.slice(0, -1).every((size) => size === 1);
+  if (!isList || classes < FEWEST_CLASSES || classes > MOST_CLASSES) return undefined;
+  const numbers = Float64Array.from(value.data, Number);
+  const sum = numbers.reduce((a, b) => a + b, 0);
+  const areShares = Math.abs(sum - 1) < 1e-3 && numbers.every((number) => number >= 0);
+  return activate(numbers, areShares ? 'none' : 'softmax');
+}
+
+/** Names of classes in a file: a JSON list, `id2label` of a `config.json`, or a line each. */
+export function parseLabels(text: string): string[] {
+  if (!/^\s*[[{]/.test(text)) {
+    return text
+      .split(/\r?\n/)
+      .map((line) => line.trim())
+      .filter((line) => line !== '');
+  }
+  const given: unknown = JSON.parse(text);
+  if (Array.isArray(given)) return given.map(String);
+  const fields = given as Readonly<Record<string, unknown>>;
+  const names = (fields['id2label'] ?? fields) as Readonly<Record<string, unknown>>;
+  return Object.entries(names)
+    .sort(([a], [b]) => Number(a) - Number(b))
+    .map(([, name]) => String(Array.isArray(name) ? name.at(-1) : name));
+}

@@ -1,0 +1,88 @@
+import type { Facts } from '../facts.ts';
+import { formatBytes, formatCount, formatMs } from '../format-quantity.ts';
+import { expectedMs, type MeasuredDevice } from './measure-device.ts';
+import type { ModelHead } from './model-head.ts';
+
+/** What this browser has. */
+export interface Machine {
+  /** The most bytes of one buffer of the adapter; undefined without WebGPU. */
+  readonly gpuBufferBytes: number | undefined;
+  readonly devices: readonly MeasuredDevice[];
+}
+
+/** Whether a model runs here, why, and what is known of it. */
+export interface RunAnswer {
+  readonly runs: boolean;
+  readonly verdict: string;
+  readonly facts: Facts;
+}
+
+/** WebAssembly has 4 GiB of memory, where weights lie once and products keep them in another layout too. */
+const WASM_WEIGHT_BYTES = 2 ** 31;
+const SHOWN_OPERATORS = 6;
+const FORMATS: Readonly<Record<ModelHead['format'], string>> = {
+  onnx: 'ONNX model',
+  gguf: 'GGUF language model',
+  weft: 'Weft executable',
+};
+
+/** Answers from the head of a file; no weight has been read. */
+export function answerOf(head: ModelHead, machine: Machine): RunAnswer {
+  const { verdict, runs } = verdictOf(head, machine);
+  const { byteLength, readByteLength, weightByteLength, inputs, outputs, operators, work } = head;
+  const shown = operators.slice(0, SHOWN_OPERATORS).map(({ name, count }) => `${name} ×${count}`);
+  const others = operators.length - shown.length;
+  const more = others > 0 ? `, and ${formatCount(others, 'other')}` : '';
+  const times = machine.devices.map(
+    (device) =>
+      `${formatMs(work && expectedMs(work, device))} a ${work?.per} on ${device.name} (${describeRates(device)})`,
+  );
+  return {
+    runs,
+    verdict,
+    facts: [
+      [
+        'File',
+        `${FORMATS[head.format]}, ${formatBytes(byteLength)}; read for this: ${formatBytes(readByteLength)}`,
+      ],
+      ['Weights', formatBytes(weightByteLength)],
+      ['Takes', inputs.join('; ') || 'nothing'],
+      ['Gives', outputs.join('; ') || 'nothing'],
+      [head.format === 'gguf' ? 'Tensors' : 'Operators', (shown.join(', ') || 'none') + more],
+      ...(work !== undefined && times.length > 0
+        ? ([['Takes about', times.join('; ')]] as const)
+        : ([['Takes about', 'Nobody can tell before it is compiled.']] as const)),
+    ],
+  };
+}
+
+function verdictOf(head: ModelHead, machine: Machine): Pick<RunAnswer, 'runs' | 'verdict'> {
+  const { refusal, weightByteLength } = head;
+  if (refusal !== undefined) return { runs: false, verdict: `No. ${refusal}` };
+  const { gpuBufferBytes } = machine;
+  const onGpu = gpuBufferBytes !== undefined;
+  // Weights lie in buffers of their own, so only one that is larger than a buffer would not fit; no head says how much
+  // memory an adapter has, so a model of several buffers is a risk and no refusal.
+  if (onGpu && weightByteLength <= gpuBufferBytes) {
+    return { runs: true, verdict: 'Yes, on WebGPU.' };
+  }
+  if (weightByteLength <= WASM_WEIGHT_BYTES) {
+    return {
+      runs: true,
+      verdict: onGpu
+        ? 'Yes, in WebAssembly, and on WebGPU if its memory suffices.'
+        : 'Yes, in WebAssembly.',
+    };
+  }
+  if (onGpu) {
+    const verdict = `Perhaps: ${formatBytes(weightByteLength)} of weights need several buffers of up to ${formatBytes(gpuBufferBytes)}.`;
+    return { runs: true, verdict };
+  }
+  const verdict = `No. ${formatBytes(weightByteLength)} of weights are more than WebAssembly has room for, and there is no WebGPU.`;
+  return { runs: false, verdict };
+}
+
+function describeRates({ rates }: MeasuredDevice): string {
+  const giga = (perMs: number): string => (perMs / 1e6).toPrecision(2);
+  return `measured: ${giga(rates.operationsPerMs)} GFLOP/s, ${giga(rates.bytesPerMs)} GB/s`;
+}

@@ -1,0 +1,143 @@
+import type { PageText } from '../tasks/index.ts';
+import type { DemoContext, Section } from './demo-context.ts';
+import { byId, context2d, element } from './element.ts';
+import { showFacts } from './facts.ts';
+import { describeError, formatMs } from './format-quantity.ts';
+import { openCamera } from './open-camera.ts';
+import { drawnReceipt } from './drawn-receipt.ts';
+import { snippetOf } from './snippet.ts';
+
+/** Reads the text of a drawn receipt, of a picture, or of what the camera sees. */
+export class PictureSection implements Section {
+  readonly #context: DemoContext;
+  readonly #canvas = byId('picture', HTMLCanvasElement);
+  readonly #read = byId('picture-read', HTMLButtonElement);
+  readonly #camera = byId('picture-camera', HTMLButtonElement);
+  readonly #status = byId('picture-status', HTMLElement);
+  readonly #text = byId('picture-text', HTMLElement);
+  readonly #facts = byId('picture-facts', HTMLElement);
+  #picture: ImageBitmap | OffscreenCanvas = drawnReceipt();
+  #watching: AbortController | undefined;
+  #isReading = false;
+
+  constructor(context: DemoContext) {
+    this.#context = context;
+    byId('picture-snippet', HTMLElement).append(snippetOf('read-text'));
+    this.#read.addEventListener('click', () => void this.#readOnce());
+    this.#camera.addEventListener('click', () => this.#toggleCamera());
+    byId('picture-file', HTMLInputElement).addEventListener('change', (event) => {
+      const input = event.currentTarget as HTMLInputElement;
+      const file = input.files?.[0];
+      input.value = '';
+      if (file !== undefined) void this.#choose(file);
+    });
+    this.#paint(undefined);
+  }
+
+  async open(): Promise<void> {
+    await this.#context.machine.show(undefined, 'PP-OCRv4');
+  }
+
+  close(): void {
+    this.#watching?.abort();
+  }
+
+  async #choose(file: File): Promise<void> {
+    this.#watching?.abort();
+    try {
+      this.#picture = await createImageBitmap(file);
+      this.#paint(undefined);
+      await this.#readOnce();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** The models are fetched with the first picture. */
+  async #readOnce(): Promise<void> {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    this.#read.disabled = true;
+    this.#say('Fetching the models, 15 MB, if they are not here yet; then reading…');
+    try {
+      const { readText } = await import('./snippets/read-text.ts');
+      const begin = performance.now();
+      const page = await readText(this.#picture);
+      const elapsedMs = performance.now() - begin;
+      this.#show(page, elapsedMs);
+      this.#context.flow.showRun({ roundTripMs: elapsedMs });
+      if (this.#watching === undefined) this.#context.announce(`It says: ${page.text}`);
+    } catch (error) {
+      this.#watching?.abort();
+      this.#fail(error);
+    } finally {
+      this.#isReading = false;
+      this.#read.disabled = false;
+    }
+  }
+
+  #toggleCamera(): void {
+    if (this.#watching !== undefined) this.#watching.abort();
+    else void this.#watch();
+  }
+
+  /** Reads what the camera sees, picture after picture, until it is stopped. */
+  async #watch(): Promise<void> {
+    const watching = new AbortController();
+    const { signal } = watching;
+    this.#watching = watching;
+    this.#camera.textContent = 'Stop the camera';
+    try {
+      const takePicture = await openCamera(signal);
+      while (!signal.aborted) {
+        this.#picture = await takePicture();
+        await this.#readOnce();
+      }
+    } catch (error) {
+      if (!signal.aborted) this.#fail(error);
+    } finally {
+      watching.abort();
+      this.#watching = undefined;
+      this.#camera.textContent = 'Camera';
+    }
+  }
+
+  #show(page: PageText, elapsedMs: number): void {
+    this.#paint(page);
+    this.#text.replaceChildren(
+      ...page.lines.map(({ text }) => element('li', {}, text)),
+      ...(page.lines.length === 0 ? [element('li', {}, 'No text.')] : []),
+    );
+    this.#say('');
+    showFacts(this.#facts, [
+      ['Lines', String(page.lines.length)],
+      ['Took', formatMs(elapsedMs)],
+    ]);
+  }
+
+  /** The picture, and a box around each line that was found. */
+  #paint(page: PageText | undefined): void {
+    const { width, height } = this.#picture;
+    [this.#canvas.width, this.#canvas.height] = [width, height];
+    const context = context2d(this.#canvas);
+    context.drawImage(this.#picture, 0, 0);
+    context.lineWidth = Math.max(2, width / 300);
+    context.strokeStyle = getComputedStyle(this.#canvas).accentColor;
+    for (const { corners } of page?.lines ?? []) {
+      context.beginPath();
+      for (const [x, y] of corners) context.lineTo(x, y);
+      context.closePath();
+      context.stroke();
+    }
+  }
+
+  #say(text: string): void {
+    this.#status.dataset['kind'] = 'progress';
+    this.#status.textContent = text;
+  }
+
+  #fail(error: unknown): void {
+    this.#status.dataset['kind'] = 'error';
+    this.#status.textContent = describeError(error);
+  }
+}

@@ -1,0 +1,163 @@
+import type { DemoContext, Section } from './demo-context.ts';
+import { byId, context2d } from './element.ts';
+import { showFacts } from './facts.ts';
+import { describeError } from './format-quantity.ts';
+import { openMicrophone } from './sound/open-microphone.ts';
+import { playedChunks } from './sound/played-chunks.ts';
+import { synthesizedSound } from './sound/synthesized-sound.ts';
+import { snippetOf } from './snippet.ts';
+
+/** Windows that fit into the picture; each is 32 ms. */
+const SHOWN_WINDOWS = 190;
+const WINDOW_SECONDS = 0.032;
+
+interface HeardWindow {
+  readonly likelihood: number;
+  readonly isSpeech: boolean;
+}
+
+/** Says when somebody speaks, in a synthetic recording or at the microphone. */
+export class VoiceSection implements Section {
+  readonly #context: DemoContext;
+  readonly #canvas = byId('voice', HTMLCanvasElement);
+  readonly #play = byId('voice-play', HTMLButtonElement);
+  readonly #microphone = byId('voice-microphone', HTMLButtonElement);
+  readonly #status = byId('voice-status', HTMLElement);
+  readonly #facts = byId('voice-facts', HTMLElement);
+  #listening: AbortController | undefined;
+  #heard: HeardWindow[] = [];
+  /** Loudness of the latest chunks, from 0 to 1, in step with the windows. */
+  #levels: number[] = [];
+
+  constructor(context: DemoContext) {
+    this.#context = context;
+    byId('voice-snippet', HTMLElement).append(snippetOf('hear-speech'));
+    this.#play.addEventListener('click', () =>
+      this.#toggle((signal) => playedChunks(synthesizedSound(), signal)),
+    );
+    this.#microphone.addEventListener('click', () => this.#toggle(openMicrophone));
+    this.#showWaiting();
+  }
+
+  async open(): Promise<void> {
+    await this.#context.machine.show(undefined, 'silero-vad');
+  }
+
+  close(): void {
+    this.#listening?.abort();
+  }
+
+  /** Before anything was heard, the recording is drawn as it will come in. */
+  #showWaiting(): void {
+    const { samples, sampleRate } = synthesizedSound();
+    const count = Math.round(WINDOW_SECONDS * sampleRate);
+    this.#levels = Array.from({ length: Math.floor(samples.length / count) }, (_, i) =>
+      levelOf(samples.subarray(i * count, (i + 1) * count)),
+    );
+    this.#paint();
+  }
+
+  #toggle(open: (signal: AbortSignal) => AsyncIterable<Float32Array>): void {
+    if (this.#listening !== undefined) this.#listening.abort();
+    else void this.#listen(open);
+  }
+
+  async #listen(open: (signal: AbortSignal) => AsyncIterable<Float32Array>): Promise<void> {
+    const listening = new AbortController();
+    this.#listening = listening;
+    this.#heard = [];
+    this.#levels = [];
+    this.#showState(true);
+    this.#say('Fetching the model, 2 MB, if it is not here yet…');
+    try {
+      const { hearSpeech } = await import('./snippets/hear-speech.ts');
+      for await (const window of hearSpeech(this.#watched(open(listening.signal)))) {
+        this.#hear(window);
+      }
+      this.#say(
+        `${speechCount(this.#heard)} stretches of speech in ${seconds(this.#heard.length)}`,
+      );
+      this.#context.announce(this.#status.textContent ?? '');
+    } catch (error) {
+      if (listening.signal.aborted) this.#say('Stopped.');
+      else this.#fail(error);
+    } finally {
+      listening.abort();
+      this.#listening = undefined;
+      this.#showState(false);
+    }
+  }
+
+  /** Chunks as they pass on their way to the model. */
+  async *#watched(chunks: AsyncIterable<Float32Array>): AsyncGenerator<Float32Array> {
+    for await (const chunk of chunks) {
+      this.#levels.push(levelOf(chunk));
+      yield chunk;
+    }
+  }
+
+  #hear(window: HeardWindow): void {
+    this.#heard.push(window);
+    this.#say(window.isSpeech ? 'Speech' : 'No speech');
+    showFacts(this.#facts, [
+      ['Heard', seconds(this.#heard.length)],
+      ['Likelihood of speech', `${Math.round(100 * window.likelihood)} %`],
+      ['Stretches of speech', String(speechCount(this.#heard))],
+    ]);
+    this.#paint();
+  }
+
+  /** Loudness as bars, those with speech in colour, and the likelihood of speech as a line. */
+  #paint(): void {
+    const { width, height } = this.#canvas;
+    const context = context2d(this.#canvas);
+    const style = getComputedStyle(this.#canvas);
+    const first = Math.max(0, this.#levels.length - SHOWN_WINDOWS);
+    const step = width / SHOWN_WINDOWS;
+    context.clearRect(0, 0, width, height);
+    for (const [i, level] of this.#levels.slice(first).entries()) {
+      const isSpeech = this.#heard[first + i]?.isSpeech === true;
+      context.fillStyle = isSpeech ? style.accentColor : style.color;
+      const size = Math.max(2, level * height * 0.9);
+      context.fillRect(i * step, (height - size) / 2, Math.max(1, step - 1), size);
+    }
+    context.strokeStyle = style.borderTopColor;
+    context.lineWidth = 2;
+    context.beginPath();
+    for (const [i, { likelihood }] of this.#heard.slice(first).entries()) {
+      context.lineTo(i * step, (height - 4) * (1 - likelihood) + 2);
+    }
+    context.stroke();
+  }
+
+  #showState(isListening: boolean): void {
+    this.#play.textContent = isListening ? 'Stop' : 'Play the recording';
+    this.#play.setAttribute('aria-pressed', String(isListening));
+    this.#microphone.disabled = isListening;
+  }
+
+  #say(text: string): void {
+    this.#status.dataset['kind'] = 'progress';
+    if (this.#status.textContent !== text) this.#status.textContent = text;
+  }
+
+  #fail(error: unknown): void {
+    this.#status.dataset['kind'] = 'error';
+    this.#status.textContent = describeError(error);
+  }
+}
+
+function levelOf(samples: Float32Array): number {
+  const power =
+    samples.reduce((sum, value) => sum + value * value, 0) / Math.max(1, samples.length);
+  return Math.min(1, 4 * Math.sqrt(power));
+}
+
+function seconds(windows: number): string {
+  return `${(windows * WINDOW_SECONDS).toFixed(1)} s`;
+}
+
+/** Stretches that began so far. */
+function speechCount(heard: readonly HeardWindow[]): number {
+  return heard.filter(({ isSpeech }, i) => isSpeech && heard[i - 1]?.isSpeech !== true).length;
+}
