@@ -54,6 +54,8 @@ function shapeOf({ dtype, shape }: ValueInfo): PictureOptions | undefined {
   const [count, height, width] = isLast ? [fourth, second, third] : [second, third, fourth];
   // A number of channels that is free is that of colours.
   if (typeof count === 'number' && count !== 1 && count !== 3) return undefined;
+  // Keys and values of a decoder with three heads: [batch, 3, past, 64].
+  if (typeof height === 'string' && typeof width === 'number') return undefined;
   return {
     dtype,
     layout: isLast ? 'nhwc' : 'nchw',
