@@ -103,8 +103,7 @@ function showDevice(device: SessionDevice, { isFastest = false } = {}): void {
     ...(asked === 'auto'
       ? [
           'try ',
-          link('?device=wasm', 'WebAssembly'),
-          ' or ',
+          ...(device.kind === 'wasm' ? [] : [link('?device=wasm', 'WebAssembly'), ' or ']),
           link('?device=host', 'the host device'),
         ]
       : [link(location.pathname, 'choose the best device')]),
