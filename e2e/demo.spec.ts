@@ -279,6 +279,19 @@ test('goes on with a simulation whose tab was closed', async ({ context }) => {
   await last.close();
 });
 
+test('looks inside the program that runs', async ({ page }) => {
+  await page.goto('/');
+  await page.getByRole('button', { name: 'Look inside' }).click();
+  const inside = page.getByRole('dialog', { name: 'Inspector' });
+  await expect(
+    inside.getByRole('application', { name: /^Graph of main: \d+ nodes$/ }),
+  ).toBeVisible();
+  await inside.getByRole('tab', { name: 'Code' }).click();
+  await expect(inside.getByRole('option', { name: /diffuse_and_grow/ }).first()).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(inside).toBeHidden();
+});
+
 test('moves a running simulation to another tab, where it goes on', async ({ page, context }) => {
   await page.goto('/');
   const facts = page.locator('#dish-facts');

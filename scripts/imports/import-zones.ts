@@ -89,6 +89,7 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
       'text/files',
       'text/architectures',
       'tasks',
+      'inspector',
       'cli/npy.ts',
     ],
   },

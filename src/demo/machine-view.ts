@@ -24,11 +24,13 @@ export class MachineView {
   readonly #others = byId('machine-others', HTMLDetailsElement);
   readonly #bytecode = byId('machine-bytecode', HTMLDetailsElement);
   readonly #listing = byId('machine-listing', HTMLElement);
+  readonly #inside = byId('machine-inside', HTMLButtonElement);
   #session: Session | undefined;
   #profile: Profile | undefined;
 
   constructor() {
     this.#bytecode.addEventListener('toggle', () => void this.#showListing());
+    this.#inside.addEventListener('click', () => void this.#lookInside());
   }
 
   /** Turns to another session; nothing of the one before stays. */
@@ -40,6 +42,7 @@ export class MachineView {
     this.#showKernels([]);
     showFacts(this.#facts, []);
     this.#bytecode.open = false;
+    this.#inside.disabled = session === undefined;
     if (session !== undefined) await this.#refreshFacts(session);
   }
 
@@ -96,6 +99,13 @@ export class MachineView {
       `${formatCount(others.length, 'kernel')} that took less`,
     );
     this.#others.replaceChildren(summary, element('ol', { class: 'kernels' }, ...others));
+  }
+
+  async #lookInside(): Promise<void> {
+    const session = this.#session;
+    if (session === undefined) return;
+    const { openInspector } = await import('./inspector-dialog.ts');
+    await openInspector(session, this.#title.textContent ?? '');
   }
 
   async #showListing(): Promise<void> {
