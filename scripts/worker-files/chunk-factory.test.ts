@@ -49,6 +49,25 @@ test('what a chunk exports is what it holds at the time', () => {
   expect(made.n).toBe(2);
 });
 
+test('what a function of another chunk makes is there once it was called', () => {
+  const { code } = chunkFactory(
+    'import { n as hash, t as init_hash } from "./a.js";\ninit_hash();\nconst f = () => hash();\nexport { f };',
+    'd.js',
+    names,
+  );
+  let hash: (() => number) | undefined;
+  const other = {
+    t: () => {
+      hash = () => 7;
+    },
+    get n() {
+      return hash;
+    },
+  };
+  const make = runInThisContext(code.toString()) as (need: () => object) => { f(): number };
+  expect(make(() => other).f()).toBe(7);
+});
+
 test('a chunk may import something of any name', () => {
   const imported = ['need', 'load', 'self'].join(', ');
   const { code } = chunkFactory(

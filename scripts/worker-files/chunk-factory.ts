@@ -36,6 +36,7 @@ export function chunkFactory(code: string, fileName: string, names: Names): Chun
     return `${NEED}(${names.idOf(target)})`;
   };
   const { program } = parseSync(fileName, code);
+  const called = new Map(program.body.map((node) => [calledName(node), node.end]));
   for (const node of program.body) {
     const { start, end } = node;
     if (node.type === 'ImportDeclaration') {
@@ -44,8 +45,17 @@ export function chunkFactory(code: string, fileName: string, names: Names): Chun
         return `${nameOf(specifier.imported)}: ${specifier.local.name}`;
       });
       const from = need(node.source.value);
-      const isBare = bindings.length === 0;
-      text.update(start, end, isBare ? `${from};` : `const { ${bindings.join(', ')} } = ${from};`);
+      const pattern = `{ ${bindings.join(', ')} }`;
+      // The bundler puts modules that CommonJS requires into functions: what they export is there once one was called.
+      const calls = node.specifiers.map(({ local }) => called.get(local.name) ?? 0);
+      const readAgain = Math.max(0, ...calls);
+      if (readAgain > 0) text.appendRight(readAgain, ` (${pattern} = ${from});`);
+      const keyword = readAgain > 0 ? 'let' : 'const';
+      text.update(
+        start,
+        end,
+        bindings.length === 0 ? `${from};` : `${keyword} ${pattern} = ${from};`,
+      );
     } else if (node.type === 'ExportNamedDeclaration') {
       if (node.declaration) throw unexpected('export with a declaration', fileName);
       const from = node.source ? `${need(node.source.value)}.` : '';
@@ -67,6 +77,14 @@ export function chunkFactory(code: string, fileName: string, names: Names): Chun
   }
   text.prepend(`(${NEED}, ${LOAD}) => {\n`).append(`\nreturn { ${exported.join(', ')} };\n}`);
   return { code: text, needs, loads };
+}
+
+/** Of a statement `name();`. */
+function calledName(statement: unknown): unknown {
+  const call = fieldOf(statement, 'expression');
+  if (fieldOf(statement, 'type') !== 'ExpressionStatement') return undefined;
+  if (fieldOf(call, 'type') !== 'CallExpression') return undefined;
+  return fieldOf(fieldOf(call, 'callee'), 'name');
 }
 
 function nameOf(node: { readonly type: string; readonly name?: string; readonly value?: unknown }) {
