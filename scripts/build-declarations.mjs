@@ -14,6 +14,7 @@ export const SOURCES = {
   program: 'program/index',
   text: 'text/index',
   tasks: 'tasks/index',
+  inspector: 'inspector/index',
   operators: 'ops/index',
   testing: 'conformance/index',
   executable: 'bytecode/index',

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vite';
 import { bundleForNode, nodePackageFile } from './bundle-for-node.ts';
@@ -21,6 +22,8 @@ export const ENTRIES = {
   program: source('program/index.ts'),
   text: source('text/index.ts'),
   tasks: source('tasks/index.ts'),
+  inspector: source('inspector/index.ts'),
+  'inspector-worker': source('inspector/program/inspector-worker-main.ts'),
   operators: source('ops/index.ts'),
   testing: source('conformance/index.ts'),
   executable: source('bytecode/index.ts'),
@@ -57,14 +60,18 @@ function commandEntry(): Plugin {
 /** The object store's hash asks for Node's modules where it finds Node, which no bundle has. */
 const SAME_HASH = { 'js-sha256': '@noble/hashes/sha2.js' };
 
+/** Of its builds the one for Node, which also loads where there is no document. */
+const LIT_ANYWHERE = { 'lit-html': createRequire(import.meta.url).resolve('lit-html') };
+
 export default defineConfig({
   publicDir: false,
-  resolve: { alias: SAME_HASH },
+  resolve: { alias: { ...SAME_HASH, ...LIT_ANYWHERE } },
   plugins: [
     minifyWgsl(),
     packagedAddresses({ hasTexts: true }),
     keepThreadAddress('compile-thread'),
     keepThreadAddress('wasm-thread'),
+    keepThreadAddress('inspector-worker'),
     workerFiles(ENTRIES['worker-main']),
     commandEntry(),
     bundleForNode(),

@@ -48,6 +48,7 @@ import { endWithReader, processTerminal, type Terminal } from './terminal.ts';
 import { CACHE_TYPES } from '../core/text-layout.ts';
 import { QUANTIZATIONS } from '../frontend/text/weight-quantizer.ts';
 import { type TextFlags, textCommand } from './text-command.ts';
+import type { ViewFlags } from './view/view-command.ts';
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
@@ -300,6 +301,33 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .addOption(dims)
     .addOption(limit)
     .action((path: string, flags: InspectFlags) => run(inspectCommand(path, flags, terminal)));
+
+  program
+    .command('view')
+    .summary('look at a program in a browser')
+    .description(
+      'Serves the inspector with a .weft file, or with the result of compiling another file, on this machine only.',
+    )
+    .argument('<file>', 'a .weft, .onnx or .ir file')
+    .addOption(
+      new Option('--port <N>', 'the port; default: one that is free')
+        .argParser(parseCount)
+        .default(0),
+    )
+    .addOption(
+      new Option('--device <device>', 'the device of the browser that runs it')
+        .choices(['auto', 'host', 'wasm', 'webgpu'])
+        .default('auto'),
+    )
+    .addOption(dims)
+    .addOption(limit)
+    .action((path: string, flags: ViewFlags) =>
+      run(
+        import('./view/view-command.ts').then(({ viewCommand }) =>
+          viewCommand(path, flags, terminal),
+        ),
+      ),
+    );
 
   program
     .command('run')

@@ -1,4 +1,3 @@
-import { readHeader } from '../bytecode/file-head.ts';
 import { UsageError, internalError } from '../core/errors.ts';
 import type { Inputs } from '../client/input-value.ts';
 import type { Session } from '../client/session.ts';
@@ -26,7 +25,10 @@ export async function readTarget({ session, executable }: InspectorTarget): Prom
     throw internalError('a session without a program');
   }
   const bytes = executable instanceof ArrayBuffer ? new Uint8Array(executable) : executable;
-  if (bytes instanceof Uint8Array) return bytes.slice(0, readHeader(bytes).headByteLength);
+  if (bytes instanceof Uint8Array) {
+    const { readHeader } = await import('../bytecode/file-head.ts');
+    return bytes.slice(0, readHeader(bytes).headByteLength);
+  }
   throw new UsageError({
     where: 'weft-inspector, show',
     got: 'neither a session nor the bytes of an executable',
