@@ -11,7 +11,7 @@ import { writeDigit } from './digits/write-digit.ts';
 import { DrawingPad, PAD_SIZE } from './drawing-pad.ts';
 import { byId, context2d, element } from './element.ts';
 import type { DemoContext, Section } from './demo-context.ts';
-import { describeError } from './format-quantity.ts';
+import { describeError } from '../core/format-quantity.ts';
 import { seededRandom } from '../core/random.ts';
 import { LatestRunner } from './latest-runner.ts';
 import { kernelTime } from './machine-view.ts';

@@ -1,6 +1,6 @@
 import type { SessionDevice } from '../client/index.ts';
 import { describeDevice } from './describe-device.ts';
-import { formatCount, formatMs } from './format-quantity.ts';
+import { formatCount, formatMs } from '../core/format-quantity.ts';
 import { select, toggleData } from './element.ts';
 
 /** One run as the diagram tells it. */

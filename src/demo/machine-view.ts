@@ -2,7 +2,7 @@ import type { KernelProfile, Profile, Session, SessionDevice } from '../client/i
 import { byId, element } from './element.ts';
 import { showFacts } from './facts.ts';
 import { describeDevice } from './describe-device.ts';
-import { describeError, formatBytes, formatCount, formatMs } from './format-quantity.ts';
+import { describeError, formatBytes, formatCount, formatMs } from '../core/format-quantity.ts';
 
 /** All launches of one primitive function in a run. */
 interface KernelRow {

@@ -4,7 +4,7 @@ import { describeDevice } from './describe-device.ts';
 import type { DrawSection } from './draw-section.ts';
 import { byId, element, select } from './element.ts';
 import { FlowDiagram } from './flow-diagram.ts';
-import { describeError } from './format-quantity.ts';
+import { describeError } from '../core/format-quantity.ts';
 import { MachineView } from './machine-view.ts';
 import { requestedDevice } from './open-session.ts';
 import { SimulateSection } from './simulate-section.ts';

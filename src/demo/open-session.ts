@@ -5,7 +5,7 @@ import {
   Session,
   type SessionSource,
 } from '../client/index.ts';
-import { formatBytes } from './format-quantity.ts';
+import { formatBytes } from '../core/format-quantity.ts';
 
 type Requested = NonNullable<LoadOptions['device']>;
 

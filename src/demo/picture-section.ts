@@ -2,7 +2,7 @@ import type { PageText } from '../tasks/index.ts';
 import type { DemoContext, Section } from './demo-context.ts';
 import { byId, context2d, element } from './element.ts';
 import { showFacts } from './facts.ts';
-import { describeError, formatMs } from './format-quantity.ts';
+import { describeError, formatMs } from '../core/format-quantity.ts';
 import { openCamera } from './open-camera.ts';
 import { drawnReceipt } from './drawn-receipt.ts';
 import { snippetOf } from './snippet.ts';

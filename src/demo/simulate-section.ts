@@ -5,7 +5,7 @@ import { DISH_SIZE, Dish, type DishNote, PATTERNS, type Pattern, restoreDish } f
 import { addDrop, paintDish } from './dish-picture.ts';
 import { byId, context2d, element } from './element.ts';
 import { showFacts } from './facts.ts';
-import { formatMs } from './format-quantity.ts';
+import { formatMs } from '../core/format-quantity.ts';
 import { kernelTime } from './machine-view.ts';
 import { KeptSession } from './kept-session.ts';
 import { arrival, moveToTab } from './move-session.ts';

@@ -8,7 +8,7 @@ import {
 import type { DemoContext } from './demo-context.ts';
 import { byId, element } from './element.ts';
 import { showFacts } from './facts.ts';
-import { formatBytes } from './format-quantity.ts';
+import { formatBytes } from '../core/format-quantity.ts';
 import { requestedDevice } from './open-session.ts';
 import { ProgramSection } from './program-section.ts';
 import { snippetOf } from './snippet.ts';

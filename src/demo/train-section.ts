@@ -15,7 +15,7 @@ import { TRAINING_BATCH } from './digits/digit-parameters.ts';
 import type { DigitReader } from './digits/digit-reader.ts';
 import { byId } from './element.ts';
 import { showFacts } from './facts.ts';
-import { formatMs } from './format-quantity.ts';
+import { formatMs } from '../core/format-quantity.ts';
 import { KeptSession } from './kept-session.ts';
 import { LinePlot } from './line-plot.ts';
 import { kernelTime } from './machine-view.ts';

@@ -1,7 +1,7 @@
 import type { DemoContext, Section } from './demo-context.ts';
 import { byId, context2d } from './element.ts';
 import { showFacts } from './facts.ts';
-import { describeError } from './format-quantity.ts';
+import { describeError } from '../core/format-quantity.ts';
 import { openMicrophone } from './sound/open-microphone.ts';
 import { playedChunks } from './sound/played-chunks.ts';
 import { synthesizedSound } from './sound/synthesized-sound.ts';

@@ -3,7 +3,7 @@ import type { TextModel } from '../../text/index.ts';
 import type { DemoContext } from '../demo-context.ts';
 import { describeDevice } from '../describe-device.ts';
 import { element } from '../element.ts';
-import { describeError, formatMs } from '../format-quantity.ts';
+import { describeError, formatMs } from '../../core/format-quantity.ts';
 import { kernelTime } from '../machine-view.ts';
 import type { ChosenModel } from './chosen-model.ts';
 import { InputRows } from './input-row.ts';

@@ -2,7 +2,7 @@ import { type Session, UsageError } from '../../client/index.ts';
 import type { DemoContext, Section } from '../demo-context.ts';
 import { byId, element, toggleData } from '../element.ts';
 import { type Facts, showFacts } from '../facts.ts';
-import { describeError } from '../format-quantity.ts';
+import { describeError } from '../../core/format-quantity.ts';
 import { modelUrl, openSession } from '../open-session.ts';
 import type { ChosenModel } from './chosen-model.ts';
 import { readHead } from './head-reader.ts';

@@ -1,6 +1,6 @@
 import { type Inputs, Session, type SessionSource } from '../../client/index.ts';
 import { element } from '../element.ts';
-import { describeError, formatMs } from '../format-quantity.ts';
+import { describeError, formatMs } from '../../core/format-quantity.ts';
 
 /** A device is measured so long, or so many runs, whichever ends first. */
 const MEASURE_MS = 1500;

@@ -1,5 +1,5 @@
 import type { Facts } from '../facts.ts';
-import { formatBytes, formatCount, formatMs } from '../format-quantity.ts';
+import { formatBytes, formatCount, formatMs } from '../../core/format-quantity.ts';
 import { expectedMs, type MeasuredDevice } from './measure-device.ts';
 import type { ModelHead } from './model-head.ts';
 

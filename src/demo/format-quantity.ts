@@ -1,1 +1,0 @@
-export { describeError, formatBytes, formatCount, formatMs } from '../core/format-quantity.ts';
