@@ -58,14 +58,12 @@ export async function compareValues(
     break;
   }
   if (compared.size === 0) throw nothingCompared(values, isSession(against));
-  const isMissing = (value: string): boolean => !traced.some((got) => got.name === value);
-  const missing = values.filter((value) => isMissing(value) || !mayDiffer(value));
+  const names = new Set(traced.map((got) => got.name));
+  // What stands behind a departure is not compared.
+  const isFound = (value: string): boolean =>
+    names.has(value) && (departure !== undefined || compared.has(value));
+  const missing = values.filter((value) => !isFound(value));
   return { departure, calls: compared.size, largestError, missing };
-
-  /** Whether it was compared, or stands behind what departs. */
-  function mayDiffer(value: string): boolean {
-    return departure !== undefined || compared.has(value);
-  }
 }
 
 const isSession = (against: TracedSession | ExpectedValues): against is TracedSession =>

@@ -209,7 +209,8 @@ function checkDestination(
   }
 }
 
-function overlap(a: TensorValue, b: TensorValue): boolean {
+/** Whether two tensors of one storage share bytes. */
+export function overlap(a: TensorValue, b: TensorValue): boolean {
   return a.byteOffset < b.byteOffset + b.byteLength && b.byteOffset < a.byteOffset + a.byteLength;
 }
 

@@ -1,12 +1,11 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
 import { SourceMap } from '../../bytecode/source-map.ts';
-import { storageByteLength } from '../../core/dtype.ts';
-import { elementCount } from '../../core/shape.ts';
 import type { CodePlace } from '../../core/paused-call.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import { formatPlace, type SourcePlace } from '../../core/source-place.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type { InstrumentedCall } from '../instrument-calls.ts';
+import { overlap } from '../kernel-library.ts';
 import type { VirtualMachine } from '../virtual-machine.ts';
 import { TensorValue, type Value } from '../value.ts';
 
@@ -77,7 +76,9 @@ export class KernelInputs {
   save(call: InstrumentedCall, { params, body }: PrimitiveFunction, machine: VirtualMachine): void {
     const inputs = tensorsOf(call.args.slice(0, params.length));
     const results = tensorsOf(call.args.slice(params.length));
-    const isInPlace = inputs.some((input) => results.some((result) => overlap(input, result)));
+    const isInPlace = inputs.some((input) =>
+      results.some((result) => input.storage === result.storage && overlap(input, result)),
+    );
     if (body.length < 2 || !isInPlace) return;
     const read = machine.read(inputs);
     // Whoever wants it hears of a failure.
@@ -97,15 +98,6 @@ export class KernelInputs {
 
 const tensorsOf = (values: readonly Value[]): TensorValue[] =>
   values.filter((value) => value instanceof TensorValue);
-
-/** Whether two tensors share memory. */
-function overlap(a: TensorValue, b: TensorValue): boolean {
-  if (a.storage !== b.storage) return false;
-  return a.byteOffset < endOf(b) && b.byteOffset < endOf(a);
-}
-
-const endOf = ({ byteOffset, dtype, shape }: TensorValue): number =>
-  byteOffset + storageByteLength(dtype, elementCount(shape));
 
 /**
  * Which of the sources of a kernel an operator of it computes. They stand in the order of the operators, each once: so all
