@@ -23,15 +23,21 @@ export class FlowDiagram {
     this.#root = root;
   }
 
+  /** Forgets the run of another program. */
+  clear(): void {
+    this.#text('page', '[data-detail]', 'asks, and waits');
+    this.#text('vm', '[data-detail]', 'interprets bytecode');
+    this.#text('device', '[data-detail]', 'runs kernels');
+  }
+
   /** Of a program that has not run yet. */
   showDevice(device: SessionDevice): void {
     const { title, detail } = describeDevice(device);
     const place = device.kind === 'webgpu' ? 'WebGPU' : 'CPU, in the worker';
     this.#text('device', '[data-place]', place);
     this.#text('device', '[data-name]', title);
+    this.clear();
     this.#text('device', '[data-detail]', detail);
-    this.#text('page', '[data-detail]', 'asks, and waits');
-    this.#text('vm', '[data-detail]', 'interprets bytecode');
   }
 
   showRun(run: RunSummary): void {

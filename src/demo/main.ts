@@ -64,6 +64,7 @@ setUpTabs(select(document, '[role="tablist"]'), (panelId) => {
 
 async function turn(last: SectionName | undefined, chosen: SectionName): Promise<void> {
   if (last !== undefined) (await sectionOf(last)).close();
+  flow.clear();
   const section: Section = await sectionOf(chosen);
   // Another tab may have been chosen while the section was fetched.
   if (current === chosen) await section.open();
