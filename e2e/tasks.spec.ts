@@ -1,4 +1,5 @@
 import { COLOURS } from '../src/tasks/testing/colours-model.ts';
+import { COLOUR_CLASSES, lightnessModel } from '../src/tasks/testing/segmentation-models.ts';
 import { expect, test } from './fixtures.ts';
 import type { TasksPage } from './pages/tasks.ts';
 
@@ -28,6 +29,19 @@ test('a model in the worker says what is on a canvas', async ({ page }) => {
     Array.from(COLOURS),
   );
   expect(found.map(({ label }) => label)).toEqual(['green']);
+});
+
+test('pixels of a canvas have classes, and its background becomes transparent', async ({
+  page,
+}) => {
+  const segments = await page.evaluate((model) => weftTasks.segment(model), [...COLOUR_CLASSES]);
+  expect(segments).toEqual([
+    ['blue', 0.75],
+    ['red', 0.25],
+  ]);
+  const alpha = await page.evaluate((model) => weftTasks.cutOut(model), [...lightnessModel()]);
+  // Pillow's bilinear between the squares that are black and those that are white.
+  expect(alpha).toEqual([0, 0, 0, 0, 0, 64, 191, 255, 255, 255, 255, 255]);
 });
 
 test('what is no picture is refused by what it is', async ({ page }) => {

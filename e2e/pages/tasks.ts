@@ -1,6 +1,8 @@
 import type { Tensor } from '../../src/client/index.ts';
 import {
+  backgroundRemoval,
   imageClassifier,
+  imageSegmenter,
   type LabelScore,
   type Picture,
   preparePictures,
@@ -45,6 +47,18 @@ async function forms(): Promise<Record<string, Picture>> {
   };
 }
 
+/** A canvas of two colours, the second one from column `from` on. */
+function twoColours(left: string, right: string, from: number): OffscreenCanvas {
+  const canvas = new OffscreenCanvas(12, 6);
+  const context = canvas.getContext('2d');
+  if (context === null) throw new Error('no canvas');
+  context.fillStyle = left;
+  context.fillRect(0, 0, 12, 6);
+  context.fillStyle = right;
+  context.fillRect(from, 0, 12, 6);
+  return canvas;
+}
+
 /** The page's interface to the tests. */
 const page = {
   /** For each form of a picture, the most that an element differs from that of plain pixels. */
@@ -76,6 +90,24 @@ const page = {
       labels,
     });
     return await classifier.classify(canvas, { topK: 1 });
+  },
+  /** Names and shares of the segments of a picture that is red, and blue from the column 3 on. */
+  async segment(model: readonly number[]): Promise<[string, number][]> {
+    await using segmenter = await imageSegmenter(Uint8Array.from(model), {
+      device: 'host',
+      labels: ['red', 'green', 'blue'],
+    });
+    const { segments } = await segmenter.segment(twoColours('#f00', '#00f', 3));
+    return segments.map(({ label, share }) => [label, share]);
+  },
+  /** Levels along the first row of a picture that is black, and white from the middle on, without what is dark, on a canvas. */
+  async cutOut(model: readonly number[]): Promise<number[]> {
+    await using removal = await backgroundRemoval(Uint8Array.from(model), { device: 'host' });
+    const { width, height, data } = await removal.apply(twoColours('#000', '#fff', 6));
+    const context = new OffscreenCanvas(width, height).getContext('2d');
+    context?.putImageData(new ImageData(data, width, height), 0, 0);
+    const row = context?.getImageData(0, 0, width, 1).data ?? [];
+    return [...row].filter((_, i) => i % 4 === 3);
   },
   /** The message of the error for a picture. */
   async failure(kind: 'image' | 'file' | 'text'): Promise<string> {

@@ -16,16 +16,26 @@ export {
   type TextLine,
 } from './ocr/ocr.ts';
 export type { EdgeSize, PictureOptions, Size } from './pictures/picture-options.ts';
-export {
-  PicturePlace,
-  preparePictures,
-  type PreparedPictures,
-} from './pictures/prepare-pictures.ts';
+export { PicturePlace } from './pictures/picture-place.ts';
+export { preparePictures, type PreparedPictures } from './pictures/prepare-pictures.ts';
 export type { Picture, Pixels } from './pictures/pixels.ts';
 export { readPreprocessorConfig } from './pictures/preprocessor-config.ts';
 export type { Resampling } from './pictures/resample-weights.ts';
 export { type Box, overlap, type ScoredBox, suppress } from './results/boxes.ts';
 export { activate, type Activation, type LabelScore, topLabels } from './results/labels.ts';
+export { applyMask, type MaskedPicture } from './segmentation/apply-mask.ts';
+export {
+  BackgroundRemoval,
+  backgroundRemoval,
+  type BackgroundRemovalOptions,
+  type MaskOptions,
+} from './segmentation/background-removal.ts';
+export {
+  ImageSegmenter,
+  imageSegmenter,
+  type ImageSegmenterOptions,
+} from './segmentation/image-segmenter.ts';
+export { type Mask, type Segment, Segmentation } from './segmentation/segmentation.ts';
 export { Task } from './task.ts';
 export {
   type JsonObject,

@@ -5,14 +5,14 @@ import { ShapeError } from '../core/errors.ts';
 import { type PictureInput, pictureInputOf } from './pictures/model-pictures.ts';
 import type { PictureOptions } from './pictures/picture-options.ts';
 import type { Picture } from './pictures/pixels.ts';
-import type { PicturePlace } from './pictures/prepare-pictures.ts';
-import { runOnPictures } from './picture-task.ts';
+import type { PicturePlace } from './pictures/picture-place.ts';
+import { runOnPicture } from './picture-task.ts';
 import { type Box, clipped, type ScoredBox, suppress } from './results/boxes.ts';
 import { activate, requireLabels } from './results/labels.ts';
 import { numbersOf } from './results/numbers.ts';
 import { Task } from './task.ts';
 import { labelsOf, loadTask, type TaskSource } from './task-model.ts';
-import { type CallOptions, TASK_OPTIONS, type TaskOptions } from './task-options.ts';
+import { type CallOptions, SHARE, TASK_OPTIONS, type TaskOptions } from './task-options.ts';
 
 /**
  * What a detector's outputs mean, for each picture. `detr`: `logits` (queries, classes and one for nothing) and `pred_boxes` (queries, 4)
@@ -104,10 +104,8 @@ export class ObjectDetector extends Task {
     });
     const { threshold = 0.5, overlap = 0.5, topK = 100, signal } = options;
     const { input, labels, shape } = this.#parts;
-    const run = await runOnPictures(this.session, input, { pictures: [picture], signal });
-    const [place] = run.places;
-    if (place === undefined) return [];
-    const { candidates, classes } = READERS[shape](run.outputs, place, threshold);
+    const { outputs, place } = await runOnPicture(this.session, input, { picture, signal });
+    const { candidates, classes } = READERS[shape](outputs, place, threshold);
     requireLabels(labels, classes);
     const found = suppress(candidates, overlap).slice(0, topK);
     return found.map((thing) => ({
@@ -116,11 +114,6 @@ export class ObjectDetector extends Task {
     }));
   }
 }
-
-const SHARE = [
-  'a number from 0 to 1',
-  (value: unknown) => typeof value === 'number' && value >= 0 && value <= 1,
-] as const;
 
 type Outputs = Readonly<Record<string, Tensor>>;
 interface Candidates {

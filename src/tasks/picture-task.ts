@@ -1,8 +1,9 @@
 import type { Session } from '../client/session.ts';
 import { Tensor } from '../client/tensor.ts';
-import { ShapeError } from '../core/errors.ts';
+import { internalError, ShapeError } from '../core/errors.ts';
 import type { PictureInput } from './pictures/model-pictures.ts';
-import { type PicturePlace, preparePictures } from './pictures/prepare-pictures.ts';
+import type { PicturePlace } from './pictures/picture-place.ts';
+import { preparePictures } from './pictures/prepare-pictures.ts';
 import type { Picture } from './pictures/pixels.ts';
 
 /** Results of a model by name, and where pictures lay in its input. */
@@ -42,4 +43,16 @@ export async function runOnPictures(
   const inputs = { [name]: tensor, ...(Object.fromEntries(masks) as Record<string, Tensor>) };
   const outputs = await session.run(inputs, { signal, transfer: true });
   return { outputs, places };
+}
+
+/** The same for one picture. */
+export async function runOnPicture(
+  session: Session,
+  input: PictureInput,
+  { picture, signal }: { readonly picture: Picture; readonly signal?: AbortSignal | undefined },
+): Promise<{ readonly outputs: PictureResults['outputs']; readonly place: PicturePlace }> {
+  const { outputs, places } = await runOnPictures(session, input, { pictures: [picture], signal });
+  const [place] = places;
+  if (place === undefined) throw internalError('a picture without a place');
+  return { outputs, place };
 }

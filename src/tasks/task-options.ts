@@ -1,4 +1,4 @@
-import { BOOLEAN, OBJECT, TEXT } from '../client/check-options.ts';
+import { BOOLEAN, OBJECT, type OptionKind, TEXT } from '../client/check-options.ts';
 import type { PlaceOptions } from '../client/session-options.ts';
 import type { LoadProgress } from '../worker/protocol.ts';
 
@@ -26,6 +26,12 @@ export interface CallOptions {
   /** Aborts the call, which then rejects with its reason. */
   readonly signal?: AbortSignal | undefined;
 }
+
+/** A kind of options. */
+export const SHARE: OptionKind = [
+  'a number from 0 to 1',
+  (value) => typeof value === 'number' && value >= 0 && value <= 1,
+];
 
 /** Kinds of what `Session.load` does not check itself. */
 export const TASK_OPTIONS = {

@@ -3,34 +3,10 @@ import { Tensor } from '../../client/tensor.ts';
 import { ShapeError, UsageError } from '../../core/errors.ts';
 import { numberToFloat16 } from '../../core/float16.ts';
 import { PICTURE_OPTIONS, type PictureOptions, type Size } from './picture-options.ts';
+import { PicturePlace } from './picture-place.ts';
 import { type PicturePlan, picturePlan } from './picture-plan.ts';
 import { type Picture, type Pixels, readRgb, type Rgb } from './pixels.ts';
 import { resize } from './resize.ts';
-
-/** Where a picture lies in a tensor, for what a model says about places in it. */
-export class PicturePlace {
-  /** The size of the picture itself. */
-  readonly source: Size;
-  /** The size of the picture that the model got, without the zeros of `pad`. */
-  readonly size: Size;
-  readonly #plan: PicturePlan;
-
-  /** @internal */
-  constructor(source: Size, plan: PicturePlan) {
-    this.source = source;
-    this.size = { width: plan.frame.width, height: plan.frame.height };
-    this.#plan = plan;
-  }
-
-  /** A point of the model's picture in pixels as a point of the picture itself, which may lie outside of it. */
-  toSource(x: number, y: number): readonly [x: number, y: number] {
-    const { frame, resized } = this.#plan;
-    return [
-      ((x - frame.left) / resized.width) * this.source.width,
-      ((y - frame.top) / resized.height) * this.source.height,
-    ];
-  }
-}
 
 /** Pictures as a model takes them. */
 export interface PreparedPictures {

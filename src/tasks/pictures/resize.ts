@@ -7,14 +7,16 @@ import {
 } from './resample-weights.ts';
 
 /**
- * The picture in another size: the same bytes as those of Pillow's `Image.resize`, everywhere. Rows first, then columns, each rounded to
+ * The picture, of three channels or one, in another size: the same bytes as those of Pillow's `Image.resize`, everywhere. Rows first, then columns, each rounded to
  * 8 bits.
  */
 export function resize(picture: Rgb, width: number, height: number, resampling: Resampling): Rgb {
+  const isGrey = picture.data.length === picture.width * picture.height;
+  const resample = isGrey ? resampleGreyRows : resampleRows;
   const across =
     width === picture.width
       ? picture
-      : resampleRows(picture, resampleWeights(picture.width, width, resampling));
+      : resample(picture, resampleWeights(picture.width, width, resampling));
   if (height === picture.height) return across;
   return resampleColumns(across, resampleWeights(picture.height, height, resampling));
 }
@@ -50,9 +52,32 @@ function resampleRows(
   return { width: wide, height, data: out };
 }
 
-function resampleColumns({ width, data }: Rgb, { first, taps, weights }: ResampleWeights): Rgb {
+function resampleGreyRows(
+  { width, height, data }: Rgb,
+  { first, taps, weights }: ResampleWeights,
+): Rgb {
+  const wide = first.length;
+  const out = new Uint8Array(wide * height);
+  let to = 0;
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < wide; x++) {
+      let level = HALF;
+      let from = y * width + (first[x] ?? 0);
+      for (let k = x * taps; k < (x + 1) * taps; k++) {
+        level += (data[from++] ?? 0) * (weights[k] ?? 0);
+      }
+      out[to++] = clamp(level >> WEIGHT_BITS);
+    }
+  }
+  return { width: wide, height, data: out };
+}
+
+function resampleColumns(
+  { width, height, data }: Rgb,
+  { first, taps, weights }: ResampleWeights,
+): Rgb {
   const high = first.length;
-  const stride = width * 3;
+  const stride = data.length / height;
   const out = new Uint8Array(stride * high);
   const sums = new Int32Array(stride);
   for (let y = 0; y < high; y++) {

@@ -1,0 +1,127 @@
+import { checkOptions, OBJECT, SIGNAL } from '../../client/check-options.ts';
+import type { Session } from '../../client/session.ts';
+import type { Tensor } from '../../client/tensor.ts';
+import { elementCount } from '../../core/element-count.ts';
+import { ShapeError } from '../../core/errors.ts';
+import { type PictureInput, pictureInputOf } from '../pictures/model-pictures.ts';
+import type { PictureOptions, Size } from '../pictures/picture-options.ts';
+import type { Picture } from '../pictures/pixels.ts';
+import { resize } from '../pictures/resize.ts';
+import { runOnPicture } from '../picture-task.ts';
+import { numbersOf, outputOf } from '../results/numbers.ts';
+import { Task } from '../task.ts';
+import { loadTask, type TaskSource } from '../task-model.ts';
+import { type CallOptions, SHARE, TASK_OPTIONS, type TaskOptions } from '../task-options.ts';
+import { applyMask, type MaskedPicture } from './apply-mask.ts';
+import type { Mask } from './segmentation.ts';
+import { partOf, type Rectangle, wholePictures } from './whole-pictures.ts';
+
+/** How a model that tells foreground from background is loaded. */
+export interface BackgroundRemovalOptions extends TaskOptions {
+  /** What the model expects of pictures, before what its files say. */
+  readonly pictures?: PictureOptions | undefined;
+}
+
+/** How the background of one picture is removed. */
+export interface MaskOptions extends CallOptions {
+  /** Makes the mask hard: 255 from this share on, from 0 to 1, and 0 below. Default: edges are soft. */
+  readonly threshold?: number | undefined;
+}
+
+/**
+ * Loads a model that gives one mask, of the foreground: IS-Net, U2-Net, BiRefNet, or mattes such as those of MODNet. A picture in,
+ * (1, 1, H, W) out, from 0 to 1 or before a sigmoid; of several results the first. Rejects as `Session.load` does, and with
+ * ShapeError for a model that takes no pictures.
+ */
+export async function backgroundRemoval(
+  source: TaskSource,
+  options: BackgroundRemovalOptions = {},
+): Promise<BackgroundRemoval> {
+  const { pictures, ...place } = options;
+  const { file, config, preprocessor, cache } = options;
+  const own = { pictures, file, config, preprocessor, cache };
+  checkOptions<typeof own>('backgroundRemoval', own, { ...TASK_OPTIONS, pictures: OBJECT });
+  return loadTask(async (load) => {
+    const { session, preprocessor } = await load(source, place);
+    return new BackgroundRemoval(session, pictureInputOf(session, preprocessor, pictures));
+  });
+}
+
+/** Tells the foreground of a picture from its background. */
+export class BackgroundRemoval extends Task {
+  /** What the model expects of pictures. */
+  readonly pictures: PictureOptions;
+  readonly #input: PictureInput;
+
+  /** @internal */
+  constructor(session: Session, input: PictureInput) {
+    super([session]);
+    this.#input = wholePictures(input);
+    this.pictures = this.#input.options;
+  }
+
+  /**
+   * How much of each pixel is foreground, in the picture's own size. Rejects with UsageError for a picture without pixels, with
+   * ShapeError for a model of another number of masks.
+   */
+  async mask(picture: Picture, options: MaskOptions = {}): Promise<Mask> {
+    checkOptions<MaskOptions>('mask', options, { threshold: SHARE, signal: SIGNAL });
+    const { threshold, signal } = options;
+    const { outputs, place } = await runOnPicture(this.session, this.#input, { picture, signal });
+    const mask = maskOf(outputOf(outputs, []));
+    const { width, height } = place.source;
+    const part = cut(mask, partOf(place, mask));
+    const { data } = resize(part, width, height, 'bilinear');
+    const least = threshold === undefined ? undefined : threshold * 255;
+    if (least !== undefined) data.set(data.map((level) => (level >= least ? 255 : 0)));
+    return { width, height, data };
+  }
+
+  /** The picture without its background, which becomes transparent. Rejects as {@link mask} does. */
+  async apply(picture: Picture, options: MaskOptions = {}): Promise<MaskedPicture> {
+    return applyMask(picture, await this.mask(picture, options));
+  }
+}
+
+/** Shares that are hardly beyond 0 and 1 are shares all the same. */
+const MARGIN = 1e-5;
+
+/**
+ * The levels of a result from 0 to 255, rounded down: as the pipelines of @huggingface/transformers have them. Throws ShapeError for a
+ * result of other dimensions.
+ */
+function maskOf(output: Tensor): Mask {
+  const { height, width } = sizeOf(output);
+  const numbers = numbersOf(output);
+  const isShare = numbers.every((value) => value >= -MARGIN && value <= 1 + MARGIN);
+  const data = new Uint8Array(width * height);
+  for (const [i, value] of numbers.entries()) {
+    const share = isShare ? value : Math.fround(1 / (1 + Math.exp(-value)));
+    data[i] = Math.min(Math.max(Math.fround(share * 255), 0), 255);
+  }
+  return { width, height, data };
+}
+
+/** Of [1, 1, H, W], [1, H, W, 1] or [1, H, W]. */
+function sizeOf({ dtype, shape }: Tensor): Size {
+  const isFirst = shape.length === 3 || shape[1] === 1;
+  const [batch, height = 0, width = 0] = isFirst ? [shape[0], ...shape.slice(-2)] : shape;
+  const isMask = (shape.length === 3 || shape.length === 4) && batch === 1;
+  if (isMask && width * height === elementCount(shape)) return { width, height };
+  throw new ShapeError({
+    where: 'the result of the model',
+    got: `${dtype} [${shape.join(', ')}]`,
+    expected: 'one mask [1, 1, rows, columns]',
+    remedy: 'imageSegmenter takes models of several classes.',
+  });
+}
+
+function cut({ width, data }: Mask, part: Rectangle): Mask {
+  if (part.width * part.height === data.length) return { width, height: part.height, data };
+  const out = new Uint8Array(part.width * part.height);
+  for (let y = 0; y < part.height; y++) {
+    const from = (part.top + y) * width + part.left;
+    out.set(data.subarray(from, from + part.width), y * part.width);
+  }
+  return { width: part.width, height: part.height, data: out };
+}

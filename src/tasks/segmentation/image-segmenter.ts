@@ -1,0 +1,80 @@
+import { checkOptions, NAMES, OBJECT, SIGNAL } from '../../client/check-options.ts';
+import type { Session } from '../../client/session.ts';
+import { type PictureInput, pictureInputOf } from '../pictures/model-pictures.ts';
+import type { PictureOptions } from '../pictures/picture-options.ts';
+import type { Picture } from '../pictures/pixels.ts';
+import { runOnPicture } from '../picture-task.ts';
+import { requireLabels } from '../results/labels.ts';
+import { outputOf } from '../results/numbers.ts';
+import { Task } from '../task.ts';
+import { labelsOf, loadTask, type TaskSource } from '../task-model.ts';
+import { type CallOptions, TASK_OPTIONS, type TaskOptions } from '../task-options.ts';
+import { classifyPixels, classScores } from './class-scores.ts';
+import { Segmentation } from './segmentation.ts';
+import { samplesOf, wholePictures } from './whole-pictures.ts';
+
+/** How a model that divides pictures by classes is loaded. */
+export interface ImageSegmenterOptions extends TaskOptions {
+  /** Names of the classes, in order. Default: `id2label` of `config.json`, else numbers. */
+  readonly labels?: readonly string[] | undefined;
+  /** What the model expects of pictures, before what its files say. */
+  readonly pictures?: PictureOptions | undefined;
+}
+
+/**
+ * Loads a model that says of each pixel what it belongs to, such as SegFormer or DeepLab: a picture in, (1, classes, H, W) out, in any
+ * size. Rejects as `Session.load` does, and with ShapeError for a model that takes no pictures.
+ */
+export async function imageSegmenter(
+  source: TaskSource,
+  options: ImageSegmenterOptions = {},
+): Promise<ImageSegmenter> {
+  const { labels, pictures, ...place } = options;
+  const { file, config, preprocessor, cache } = options;
+  const own = { labels, pictures, file, config, preprocessor, cache };
+  checkOptions<typeof own>('imageSegmenter', own, {
+    ...TASK_OPTIONS,
+    labels: NAMES,
+    pictures: OBJECT,
+  });
+  return loadTask(async (load) => {
+    const model = await load(source, place);
+    return new ImageSegmenter(model.session, {
+      input: wholePictures(pictureInputOf(model.session, model.preprocessor, pictures)),
+      labels: labels ?? labelsOf(model.config),
+    });
+  });
+}
+
+interface SegmenterParts {
+  readonly input: PictureInput;
+  readonly labels: readonly string[] | undefined;
+}
+
+/** Says of each pixel of a picture what it belongs to. */
+export class ImageSegmenter extends Task {
+  /** What the model expects of pictures. */
+  readonly pictures: PictureOptions;
+  readonly #parts: SegmenterParts;
+
+  /** @internal */
+  constructor(session: Session, parts: SegmenterParts) {
+    super([session]);
+    this.pictures = parts.input.options;
+    this.#parts = parts;
+  }
+
+  /**
+   * Divides a picture by classes, in its own size. Rejects with UsageError for a picture without pixels, and with ShapeError for a model
+   * whose first result, or that of the name `logits`, has no numbers for classes.
+   */
+  async segment(picture: Picture, options: CallOptions = {}): Promise<Segmentation> {
+    checkOptions<CallOptions>('segment', options, { signal: SIGNAL });
+    const { input, labels } = this.#parts;
+    const { outputs, place } = await runOnPicture(this.session, input, { picture, ...options });
+    const scores = classScores(outputOf(outputs, ['logits']), this.pictures.layout === 'nhwc');
+    requireLabels(labels, scores.classes);
+    const { columns, rows } = samplesOf(place, scores);
+    return new Segmentation(place.source, classifyPixels(scores, columns, rows), labels);
+  }
+}
