@@ -10,6 +10,7 @@ import type {
   FunctionInfo,
   HandleId,
   KernelProfile,
+  KernelSource,
   LoadedSession,
   LoadProgress,
   Placement,
@@ -364,6 +365,15 @@ export class Session {
   /** The executable as text. */
   listing(): Promise<string> {
     return this.#call(undefined, (service, call) => service.listing(call, this.#id));
+  }
+
+  /**
+   * The code that the device runs for a kernel, a primitive function of the listing: the shaders of its launches, or the
+   * loop nests of a processor. It is that of the latest call where sizes vary. Rejects with UsageError for a name that is
+   * no kernel's, with UnsupportedError while only a call could tell the sizes.
+   */
+  async kernelSource(kernel: string): Promise<KernelSource> {
+    return (await import('./kernel-source.ts')).kernelSource(this, kernel);
   }
 
   /** Frees everything. Pending calls reject with UsageError. Idempotent. */

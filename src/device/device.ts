@@ -3,6 +3,7 @@ import type { PrecisionOption } from '../core/precision.ts';
 import type { DType } from '../core/dtype.ts';
 import type { DeviceLostError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
+import type { KernelSource } from '../core/kernel-source.ts';
 import type { AdapterClass } from '../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import type { Shape } from '../core/shape.ts';
@@ -306,6 +307,11 @@ export interface Kernel {
    * what it changes. Absent: the output lies apart from all inputs.
    */
   readonly overwrites?: number | undefined;
+  /**
+   * The code that calls run, for reading. Absent where the device cannot tell. Rejects with UnsupportedError while
+   * only a call could tell the sizes.
+   */
+  source?(): Promise<KernelSource>;
 }
 
 /** A recording, as a device makes it. */

@@ -16,6 +16,8 @@ export interface FunctionLibrary {
   readonly compileForSizes?: PreparedKernels['compileForSizes'];
   readonly tune?: PreparedKernels['tune'];
   readonly references?: PreparedKernels['references'];
+  /** Those of a device. */
+  readonly kernels?: Pick<PreparedKernels, 'get'>;
   dispose(): void;
 }
 

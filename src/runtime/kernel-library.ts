@@ -36,7 +36,7 @@ export class KernelLibrary implements FunctionLibrary {
   readonly tune: PreparedKernels['tune'];
   readonly references: PreparedKernels['references'];
   readonly device: Device;
-  readonly #kernels: PreparedKernels;
+  readonly kernels: PreparedKernels;
   readonly #program: DeviceProgram;
 
   constructor(device: Device, kernels: PreparedKernels, program: DeviceProgram) {
@@ -45,7 +45,7 @@ export class KernelLibrary implements FunctionLibrary {
     this.name = `kernels on ${device.info.name}`;
     const cost = device.kind === 'webgpu' ? GPU_LAUNCH_COST : HOST_LAUNCH_COST;
     this.callCost = () => cost;
-    this.#kernels = kernels;
+    this.kernels = kernels;
     this.compileForSizes = kernels.compileForSizes;
     this.tune = kernels.tune;
     this.references = kernels.references;
@@ -54,7 +54,7 @@ export class KernelLibrary implements FunctionLibrary {
   get(name: string): PackedFunction | undefined {
     const { primitives, upload, returning, allocator } = this.#program;
     const primitive = primitives.get(name);
-    const kernel = this.#kernels.get(name);
+    const kernel = this.kernels.get(name);
     if (primitive === undefined || kernel === undefined) return undefined;
     return returnsTensor(primitive) && returning !== undefined
       ? returning.returning(kernel, primitive, (tensor) => upload(tensor, this.device))
@@ -62,7 +62,7 @@ export class KernelLibrary implements FunctionLibrary {
   }
 
   dispose(): void {
-    this.#kernels.dispose();
+    this.kernels.dispose();
   }
 }
 

@@ -257,7 +257,8 @@ export function select(
   return { kind: 'select', type: whenTrue.type, condition, whenTrue, whenFalse };
 }
 
-const EXTRACTS = {
+/** Opcodes that give one lane, by the lanes that a vector is taken for. */
+export const EXTRACTS = {
   i8x16_s: 21,
   i8x16_u: 22,
   i16x8_s: 24,
@@ -289,7 +290,8 @@ export function lane(lanes: keyof typeof EXTRACTS, value: Expression, index: num
   };
 }
 
-const REPLACES = { i32x4: 28, i64x2: 30, f32x4: 32, f64x2: 34 };
+/** Opcodes that replace one lane. */
+export const REPLACES = { i32x4: 28, i64x2: 30, f32x4: 32, f64x2: 34 };
 
 /** A vector with another value in one lane. */
 export function withLane(

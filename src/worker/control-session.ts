@@ -47,6 +47,10 @@ export async function controlSession(
       return reply({});
     case 'program':
       return reply({ results: [bytesResult('program', programHead(hosted.executable))] });
+    case 'source': {
+      const { kernelSource } = await import('./kernel-source.ts');
+      return reply({ source: await kernelSource(hosted.machine, request.kernel) });
+    }
     case 'snapshot':
       if (!request.pausing && !control.isPaused) throw notPaused();
       return snapshot(hosted, request, context);

@@ -13,6 +13,7 @@ import type { PrecisionOption } from '../core/precision.ts';
 import type { RatesOfBoth } from '../core/device-rates.ts';
 import type { DType, TypedArray } from '../core/dtype.ts';
 import type { ErrorData } from '../core/errors.ts';
+import type { KernelSource } from '../core/kernel-source.ts';
 import type { NodeSignature, NodeTypes } from '../core/node-function.ts';
 import type { PausedCall, PauseOptions } from '../core/paused-call.ts';
 import type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
@@ -21,6 +22,7 @@ import type { CacheType } from '../core/text-layout.ts';
 import type { KindOf, ValueSide } from '../core/value-fold.ts';
 import type { TuningStep } from '../device/device.ts';
 
+export type { KernelPart, KernelSource } from '../core/kernel-source.ts';
 export type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
 export type { KernelTuning, TriedVariant } from '../device/device.ts';
 
@@ -460,6 +462,8 @@ export type ControlRequest = { readonly args: readonly WireValue[] } & (
   | { readonly kind: 'continue' }
   /** The program without its weights, as the head of a `.weft` file. */
   | { readonly kind: 'program' }
+  /** The code that the device runs for a kernel. */
+  | { readonly kind: 'source'; readonly kernel: string }
   | {
       readonly kind: 'snapshot';
       /** Of `args`. */
@@ -503,6 +507,7 @@ export interface ControlReply {
   /** The bytes of a snapshot (uint8), what was stored beside the runs, or results of a run. */
   readonly results: readonly WireResult[];
   readonly note: string;
+  readonly source?: KernelSource | undefined;
   readonly tuning?: SessionTuning | undefined;
   readonly verification?: RunComparison | undefined;
   /** Where each of the results was computed. */

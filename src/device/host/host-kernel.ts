@@ -1,4 +1,5 @@
 import type { HostTensor } from '../../core/host-tensor.ts';
+import type { KernelSource } from '../../core/kernel-source.ts';
 import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
 import type { DeviceTensor, Kernel } from '../device.ts';
 import { overwrittenInput } from '../overwritten-input.ts';
@@ -52,6 +53,14 @@ export class HostKernel implements Kernel {
 
   compute(inputs: readonly HostTensor[]): HostTensor {
     return computeOnHost(this.#primitive, inputs, this.#context);
+  }
+
+  async source(): Promise<KernelSource> {
+    const { hostSource } = await import('./kernel-source.ts');
+    const shapes = this.#known?.types.map(({ shape }) => shape);
+    const { length } = this.#primitive.params;
+    const latest = shapes && { params: shapes.slice(0, length), results: shapes.slice(length) };
+    return hostSource(this.#primitive, latest, this.#context.operators);
   }
 
   /** The last one if the shapes are the same, else a new one. */

@@ -1,6 +1,7 @@
 import { type CallShapes, shapesOf } from '../../core/call-shapes.ts';
 import { internalError, ShapeError } from '../../core/errors.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
+import type { KernelSource } from '../../core/kernel-source.ts';
 import type {
   ConcreteTensorType,
   PrimitiveFunction,
@@ -17,7 +18,7 @@ import { haveTypes, planForArguments } from '../host/plan-for-arguments.ts';
 import type { StoredTensor } from '../host/storage-view.ts';
 import type { CompiledStep } from './compiled-step.ts';
 import { isPlanned, planStep } from './plan-step.ts';
-import type { StepPlan } from './step-plan.ts';
+import type { PlannedKernel } from './planned-kernel.ts';
 import type { WasmMachine } from './wasm-machine.ts';
 import { asWasmBuffer, type WasmBuffer } from './wasm-memory.ts';
 
@@ -25,15 +26,6 @@ export interface WasmKernelContext extends KernelContext {
   readonly machine: WasmMachine;
   /** Undefined where all steps are known to have code. */
   readonly references: References | undefined;
-}
-
-/** A primitive for certain shapes, before its code is compiled. */
-export interface PlannedKernel {
-  /** Of parameters, then of results. */
-  readonly types: readonly ConcreteTensorType[];
-  readonly plan: HostPlan;
-  /** Undefined for steps that references do. */
-  readonly steps: readonly (StepPlan | undefined)[];
 }
 
 interface ReadyKernel extends PlannedKernel {
@@ -152,6 +144,15 @@ export class WasmKernel implements Kernel {
 
   compute(inputs: readonly HostTensor[]): HostTensor {
     return this.#references().computeOnHost(this.#primitive, inputs, this.#context);
+  }
+
+  async source(): Promise<KernelSource> {
+    const { wasmSource } = await import('./kernel-source.ts');
+    return wasmSource(this.#primitive, {
+      latest: this.#ready[0],
+      plan: (types) => this.#plan(types),
+      operators: this.#context.operators,
+    });
   }
 
   #references(): References {

@@ -1,4 +1,5 @@
 import { storageByteLength } from '../../core/dtype.ts';
+import type { KernelSource } from '../../core/kernel-source.ts';
 import type { LaunchPlan } from '../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import { elementCount } from '../../core/shape.ts';
@@ -145,6 +146,11 @@ export class WebGpuKernel implements Kernel {
     if (input === undefined || result === undefined || isSamePlace(input, result)) return;
     const byteLength = storageByteLength(input.dtype, elementCount(input.shape));
     this.#context.queue.copy({ ...rangeOf(input), byteLength }, { ...rangeOf(result), byteLength });
+  }
+
+  async source(): Promise<KernelSource> {
+    const { webGpuSource } = await import('./kernel-source.ts');
+    return webGpuSource(this.primitive, this.knownShapes()[0], this.#context.planner);
   }
 
   dispose(): void {

@@ -65,6 +65,11 @@ export function controlRequest(sent: Sent, bytes: RpcValue | undefined): SentCon
     case 'continue':
     case 'program':
       return { kind };
+    case 'source': {
+      const { kernel } = sent;
+      if (typeof kernel !== 'string') throw unexpected('kernel');
+      return { kind, kernel };
+    }
     case 'snapshot': {
       const { names, note, pausing } = sent;
       const areNames = Array.isArray(names) && names.every((name) => typeof name === 'string');

@@ -1,0 +1,14 @@
+import { internalError } from '../core/errors.ts';
+import type { ControlReply, ControlRequest, KernelSource } from '../worker/protocol.ts';
+
+/** The part of a session that is needed. */
+interface AskedSession {
+  control(request: ControlRequest): Promise<ControlReply>;
+}
+
+/** See `Session.kernelSource`. */
+export async function kernelSource(session: AskedSession, kernel: string): Promise<KernelSource> {
+  const { source } = await session.control({ kind: 'source', kernel, args: [] });
+  if (source === undefined) throw internalError('a kernel without code');
+  return source;
+}

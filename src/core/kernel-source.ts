@@ -1,0 +1,25 @@
+import type { Shape } from './shape.ts';
+
+/** The code that a device runs for a primitive function. */
+export interface KernelSource {
+  /** The name of the primitive function. */
+  readonly kernel: string;
+  /** Which references run over which values; a loop nest over WebAssembly's instructions; or WGSL. */
+  readonly language: 'host' | 'wasm' | 'wgsl';
+  /** Shapes of parameters, then of results, that the code is for. */
+  readonly shapes: readonly Shape[];
+  /** Whether all calls have these sizes, the latest one had them, or they stand in for those of calls to come. */
+  readonly sizes: 'fixed' | 'latest' | 'sample';
+  /** What runs, in order; none where the results have no elements. */
+  readonly parts: readonly KernelPart[];
+}
+
+/** One launch of a shader, or one step of a processor. */
+export interface KernelPart {
+  /** Name of the shader, or of the operators of the step, as profiles have it. */
+  readonly label: string;
+  /** Its text. */
+  readonly code: string;
+  /** Workgroups of the launch along x, y and z; absent on a processor. */
+  readonly workgroups?: readonly [number, number, number];
+}
