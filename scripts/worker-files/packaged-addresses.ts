@@ -59,5 +59,6 @@ function addressesModule(hasTexts: boolean): string {
   return `export const workerFiles = () => ({ ${fields.join(', ')} });
 export const importTexts = async () => ${texts};
 export const startSource = undefined;
+export const startSourceCompiler = undefined;
 `;
 }

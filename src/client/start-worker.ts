@@ -3,13 +3,13 @@ import { trustedAddress } from '../core/trusted-address.ts';
 const starters = new Map<string, string>();
 
 /** Starts a worker of the package. Throws where the address or a policy of the page forbids it. */
-export function startWorker(address: string): Worker {
+export function startWorker(address: string, name = 'weft'): Worker {
   const { origin } = globalThis;
   // A worker's file must be of the page's origin. One that imports another's may be.
   const isForeign =
     /^(?:https?|data):/.test(address) && origin && new URL(address).origin !== origin;
   const own = isForeign ? starterOf(address) : address;
-  return new Worker(trustedAddress(own), { type: 'module', name: 'weft' });
+  return new Worker(trustedAddress(own), { type: 'module', name });
 }
 
 /** A file of this origin that imports `address`. It stays, for workers that start later. */

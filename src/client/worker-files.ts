@@ -16,3 +16,11 @@ export async function importTexts(): Promise<WorkerFiles> {
 export function startSource(): Worker {
   return new Worker(new URL('../worker/worker-main.ts', import.meta.url), { type: 'module' });
 }
+
+/** The same worker, which compiles: its name tells it so. Vite reads the name, so it stands here. */
+export function startSourceCompiler(): Worker {
+  return new Worker(new URL('../worker/worker-main.ts', import.meta.url), {
+    type: 'module',
+    name: 'weft-compiler',
+  });
+}

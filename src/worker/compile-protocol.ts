@@ -4,6 +4,7 @@ import type { CompileLimits } from '../core/compile-limits.ts';
 import type { RatesOfBoth } from '../core/device-rates.ts';
 import type { ErrorData } from '../core/errors.ts';
 import type { NodeOutput } from '../core/node-function.ts';
+import type { PassLine, PassStep } from '../core/pass-step.ts';
 import type {
   Dims,
   Dispatch,
@@ -49,6 +50,19 @@ export type ToCompiler =
       readonly files: WorkerFiles | undefined;
     }
   | { readonly kind: 'next block' }
+  /** To compile a model, or a program in text form, and tell what each pass made of it. */
+  | {
+      readonly kind: 'passes';
+      readonly model: Uint8Array | string;
+      /** The name of a text in places. */
+      readonly file: string;
+      /** Of the model, beside which files with its tensors lie. */
+      readonly url: string | undefined;
+      readonly dims: Dims;
+      readonly files: WorkerFiles | undefined;
+    }
+  /** What the program is behind a step, or how it differs from the one before. */
+  | { readonly kind: 'pass'; readonly step: number; readonly isWhole: boolean }
   /** The answer to a question for a type. */
   | { readonly kind: 'type'; readonly outputs: readonly NodeOutput[] }
   | { readonly kind: 'no type'; readonly error: ErrorData };
@@ -69,7 +83,6 @@ export type FromCompiler =
   | { readonly kind: 'compiled'; readonly program: ExecutableData }
   /** Undefined after the last one. */
   | { readonly kind: 'block'; readonly block: DataBlock | undefined }
+  | { readonly kind: 'passes'; readonly steps: readonly PassStep[] }
+  | { readonly kind: 'pass'; readonly lines: readonly PassLine[] }
   | { readonly kind: 'failed'; readonly error: ErrorData };
-
-/** Name of the worker, by which a worker's script knows that it is to compile. */
-export const COMPILER_NAME = 'weft-compiler';

@@ -4,6 +4,7 @@ import { blocksOf } from '../bytecode/blocks-of.ts';
 import { errorFromData, errorToData } from '../core/errors.ts';
 import type { CompileContext } from './compile-context.ts';
 import { compileAnyOrder } from './compile-order.ts';
+import type { PassService } from './pass-service.ts';
 import type {
   AskType,
   CompileOrder,
@@ -41,9 +42,19 @@ export function serveCompiler(
     const block = blocks?.next();
     postBlock(block?.done === true ? undefined : block?.value, data, post);
   };
+  let passes: Promise<PassService> | undefined;
+  const explain = async (question: Parameters<PassService['answer']>[0]): Promise<void> => {
+    passes ??= import('./pass-service.ts').then((loaded) => new loaded.PassService(post));
+    await (await passes).answer(question);
+  };
   return (message) => {
     if (message.kind === 'type' || message.kind === 'no type') return answered?.(message);
-    const done = message.kind === 'compile' ? start(message.order) : next();
+    const done =
+      message.kind === 'compile'
+        ? start(message.order)
+        : message.kind === 'next block'
+          ? next()
+          : explain(message);
     done.catch((thrown: unknown) => post({ kind: 'failed', error: errorToData(thrown) }));
   };
 }

@@ -1,7 +1,8 @@
 import type { CompileContext } from './compile-context.ts';
-import { COMPILER_NAME, type FromCompiler, type ToCompiler } from './compile-protocol.ts';
+import type { FromCompiler, ToCompiler } from './compile-protocol.ts';
+import { COMPILER_NAME } from './protocol.ts';
 
-/** Whether this worker was started by a worker of sessions, with the same script, to compile. */
+/** Whether this worker was started with the script of one of sessions to compile. */
 export function isCompiler(): boolean {
   const { name } = globalThis as { name?: unknown };
   return name === COMPILER_NAME && 'DedicatedWorkerGlobalScope' in globalThis;
@@ -13,7 +14,7 @@ export function serveAsCompiler(tables: CompileContext['tables']): void {
     globalThis.postMessage(message, { transfer: [...transfer] });
   let answer: Promise<(message: ToCompiler) => void> | undefined;
   globalThis.addEventListener('message', ({ data }: MessageEvent<ToCompiler>) => {
-    if (data.kind === 'compile') globalThis.weftFiles = data.files;
+    if ('files' in data) globalThis.weftFiles = data.files;
     answer ??= import('./compile-service.ts').then(({ serveCompiler }) =>
       serveCompiler(post, tables),
     );

@@ -119,6 +119,9 @@ export interface WorkerInfo {
   readonly version: string;
 }
 
+/** Name of a worker by which its script knows that it is to compile. */
+export const COMPILER_NAME = 'weft-compiler';
+
 /** Addresses of the worker's files by name; `main` is the one that a worker starts with. */
 export type WorkerFiles = Readonly<Record<string, string>>;
 

@@ -146,8 +146,11 @@ export class RemoteCompiler {
         return;
       case 'failed':
         return this.#fail(errorFromData(message.error));
+      case 'compiled':
+      case 'block':
+        return this.#waiting?.resolve(message);
       default:
-        this.#waiting?.resolve(message);
+        throw internalError(`an answer ${message.kind} to no question`);
     }
   }
 

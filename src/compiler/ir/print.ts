@@ -27,15 +27,20 @@ export interface PrintOptions {
    * constants and the facts about the program. Default `elided`, for people.
    */
   readonly data?: 'full' | 'elided';
+  /** Hears which expression a line, counted from 0, ends with. */
+  readonly onLine?: ((line: number, expr: Expr) => void) | undefined;
 }
 
 /**
  * A module as text in Relay's style: graph form, one numbered temporary per shared or compound
  * expression, large constants as `meta[i]` with an entry each at the end.
  */
-export function printModule(module: Module, { data = 'elided' }: PrintOptions = {}): string {
+export function printModule(
+  module: Module,
+  { data = 'elided', onLine }: PrintOptions = {},
+): string {
   checkNesting(module);
-  const printer = new Printer();
+  const printer = new Printer(onLine);
   for (const definition of module.types.values()) {
     const constructors = definition.constructors.map(
       ({ name, fields, tag }) =>
@@ -65,6 +70,7 @@ const MAX_INDENT = 40;
 
 class Printer {
   readonly #lines: string[] = [];
+  readonly #onLine: PrintOptions['onLine'];
   readonly #constants = new Map<HostTensor, number>();
   #names = new Map<Expr, string>();
   #taken = new Set<string>();
@@ -73,6 +79,10 @@ class Printer {
   #temporaries = 0;
   #depth = 0;
   #plan: Plan | undefined;
+
+  constructor(onLine?: PrintOptions['onLine']) {
+    this.#onLine = onLine;
+  }
 
   /** Lines of their own, after an empty one. */
   item(lines: readonly string[]): void {
@@ -115,7 +125,8 @@ class Printer {
     return `${this.#lines.join('\n')}\n`;
   }
 
-  #line(text: string): void {
+  #line(text: string, expr?: Expr): void {
+    if (expr !== undefined) this.#onLine?.(this.#lines.length, expr);
     this.#lines.push('  '.repeat(Math.min(this.#depth, MAX_INDENT)) + text);
   }
 
@@ -159,7 +170,7 @@ class Printer {
       for (const block of this.#blocks(expr)) yield* sub(this.#block(block));
       this.#line(`}${suffix}`);
     } else {
-      this.#line(`${prefix}${this.#text(expr)}${suffix}`);
+      this.#line(`${prefix}${this.#text(expr)}${suffix}`, expr);
     }
   }
 
