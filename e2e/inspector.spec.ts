@@ -1,5 +1,6 @@
 import { expect, test } from './fixtures.ts';
 import type { InspectorPage } from './pages/inspector.ts';
+import { reluModel } from './relu-model.ts';
 
 declare const weftInspector: InspectorPage;
 
@@ -59,6 +60,47 @@ test('source, bytecode and kernel of a line are marked together', async ({ page 
   await expect(page.getByRole('region', { name: 'Kernel' })).toContainText('primitive matmul');
   await page.getByRole('tab', { name: 'Graph' }).click();
   await expect(page.getByRole('status')).toHaveText(/^scores, kernel, matmul/);
+});
+
+test('the code of a kernel is asked for from its node and from its line', async ({ page }) => {
+  await page.evaluate(() => weftInspector.showSession(13, 'host'));
+  await page.getByRole('searchbox').fill('scores');
+  await page.getByRole('searchbox').press('Enter');
+  const code = page.getByRole('option', { name: '%2 = reference matmul(%0, %1)' });
+  await page.locator('#graph summary').click();
+  await expect(code).toBeVisible();
+  await page.getByRole('tab', { name: 'Code' }).click();
+  await page.locator('#code summary').click();
+  await expect(code).toBeVisible();
+  await page.getByRole('option', { name: /^\s*2: call softmax/ }).click();
+  await expect(page.getByRole('option', { name: /= reference softmax\(%0\)/ })).toBeVisible();
+});
+
+test('passes of the compiler are watched, and their lines lead to nodes', async ({ page }) => {
+  await page.evaluate((bytes) => weftInspector.showModel(bytes), [...reluModel()]);
+  await page.getByRole('tab', { name: 'Passes' }).click();
+  await page.getByRole('button', { name: 'Compile and watch' }).click();
+  await page.getByRole('option', { name: /^fuse/ }).click();
+  await expect(page.getByRole('option', { name: /^\+ .*primitive=/ }).first()).toBeVisible();
+  await page.getByRole('option', { name: /^source/ }).click();
+  await page.getByRole('option', { name: /relu\(/ }).click();
+  await page.getByRole('tab', { name: 'Graph' }).click();
+  await expect(page.getByRole('status')).toHaveText(/^relu_0, kernel, relu/);
+});
+
+test('memory is drawn over the instructions, and what holds the peak leads to nodes', async ({
+  page,
+}) => {
+  await page.evaluate(() => weftInspector.showDeep(60));
+  await page.getByRole('tab', { name: 'Memory' }).click();
+  const drawing = page.getByRole('img', { name: /^Memory of main: at most \d/ });
+  await expect(drawing).toBeVisible();
+  const held = page.getByRole('button', { name: /^256 B, layers\.\d\// }).first();
+  await held.click();
+  await expect(held).toHaveAttribute('aria-pressed', 'true');
+  const name = (await held.textContent())?.trim().split('/').at(-1);
+  await page.getByRole('tab', { name: 'Graph' }).click();
+  await expect(page.getByRole('status')).toHaveText(new RegExp(`^${name}, kernel`));
 });
 
 test('a session is run, timed and compared, and its kernels lead back to the graph', async ({

@@ -28,6 +28,13 @@ const page = {
     return session.device.kind;
   },
 
+  /** Shows an ONNX model, run by a session on the host, with what it was compiled from. */
+  async showModel(bytes: readonly number[]): Promise<void> {
+    const model = Uint8Array.from(bytes);
+    const session = await Session.load(model, { device: 'host' });
+    await inspector.show({ session, compiledFrom: { model } });
+  },
+
   /** What was said, where `show` has rejected. */
   async failure(): Promise<string> {
     const shownIt = inspector.show({ executable: Uint8Array.of(1, 2, 3) });

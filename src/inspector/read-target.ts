@@ -1,6 +1,7 @@
 import { UsageError, internalError } from '../core/errors.ts';
 import type { Inputs } from '../client/input-value.ts';
 import type { Session } from '../client/session.ts';
+import type { WatchedModel } from './passes/passes-panel.ts';
 
 /** What an inspector shows. */
 export interface InspectorTarget {
@@ -14,6 +15,8 @@ export interface InspectorTarget {
   readonly title?: string | undefined;
   /** The function that is shown first. Default `main`. */
   readonly function?: string | undefined;
+  /** What the program was compiled from, to see what each pass of the compiler makes of it. */
+  readonly compiledFrom?: WatchedModel | undefined;
 }
 
 /** The program of a target, as the head of a `.weft` file. Rejects with UsageError, FormatError, or as the session does. */

@@ -1,9 +1,14 @@
 import { html, nothing, render, type TemplateResult } from 'lit-html';
 import type { CodePlace } from '../core/paused-call.ts';
 import { describeError, formatBytes, formatCount } from '../core/format-quantity.ts';
+import { formatPlace } from '../core/source-place.ts';
 import { CodePanel } from './code/code-panel.ts';
 import type { Tint } from './graph/draw-graph.ts';
 import { GraphPanel } from './graph/graph-panel.ts';
+import { KernelSourceView } from './kernel/kernel-source-view.ts';
+import { MemoryPanel } from './memory/memory-panel.ts';
+import { sizesOfInputs } from './memory/sizes-of-inputs.ts';
+import { PassesPanel } from './passes/passes-panel.ts';
 import { type StartedService, startService } from './program/start-service.ts';
 import type { ProgramSummary } from './program/program-service.ts';
 import { type InspectorTarget, readTarget } from './read-target.ts';
@@ -17,6 +22,8 @@ const Base = globalThis.HTMLElement ?? (Object as unknown as typeof HTMLElement)
 const TABS = [
   ['graph', 'Graph'],
   ['code', 'Code'],
+  ['passes', 'Passes'],
+  ['memory', 'Memory'],
   ['run', 'Run'],
 ] as const;
 type Tab = (typeof TABS)[number][0];
@@ -42,6 +49,11 @@ export class WeftInspector extends Base {
   #graph: GraphPanel | undefined;
   #code: CodePanel | undefined;
   #run: RunPanel | undefined;
+  #kernelSource: KernelSourceView | undefined;
+  #passes: PassesPanel | undefined;
+  #memory: MemoryPanel | undefined;
+  /** The function whose memory is shown: it is asked for when its tab is opened. */
+  #memoryOf: string | undefined;
   #tab: Tab = 'graph';
   #target: InspectorTarget = {};
   #summary: ProgramSummary | undefined;
@@ -68,6 +80,8 @@ export class WeftInspector extends Base {
       const [first = 'main'] = summary.functions;
       const wanted = target.function ?? first;
       await this.#showFunction(wanted);
+      for (const view of this.#kernelSources()) view.use(target.session);
+      this.#passesPanel().show(target.compiledFrom);
       this.#runPanel().show(target.session, target.inputs);
     } catch (error) {
       if (this.#target === target) this.#say(describeError(error), true);
@@ -95,6 +109,7 @@ export class WeftInspector extends Base {
       if (this.isConnected) return;
       this.#started?.stop();
       this.#started = undefined;
+      this.#passes?.close();
     });
   }
 
@@ -104,18 +119,55 @@ export class WeftInspector extends Base {
     this.#message = undefined;
     this.#render();
     this.#graph ??= new GraphPanel(this.#place('graph'), {
-      onSelect: (node) => this.#code?.select(node?.instruction),
+      onSelect: (node) => {
+        this.#code?.select(node?.instruction);
+        this.#passes?.select(node?.places.map(formatPlace) ?? []);
+        this.#memory?.select(node?.instruction);
+      },
+      detailsOf: ({ kind, name }) => {
+        this.#kernelSource?.show(kind === 'kernel' ? name : undefined);
+        return kind === 'kernel' ? this.#kernelSource?.root : undefined;
+      },
     });
     this.#code ??= new CodePanel(this.#place('code'), (instruction) =>
       this.#graph?.selectInstruction(instruction),
     );
     const [code] = await Promise.all([service.code(name), this.#graph.show(service, name)]);
     this.#code.show(code);
+    this.#memoryOf = undefined;
+    if (this.#tab === 'memory') await this.#showMemory();
+  }
+
+  async #showMemory(): Promise<void> {
+    const { service } = this.#started ?? {};
+    if (service === undefined || this.#memoryOf === this.#function) return;
+    this.#memoryOf = this.#function;
+    const { session, inputs = {} } = this.#target;
+    this.#memory ??= new MemoryPanel(this.#place('memory'), {
+      onInstruction: (instruction) => this.#graph?.selectInstruction(instruction),
+      nodeAt: (instruction) => this.#graph?.nodes.find((node) => node.instruction === instruction),
+    });
+    this.#memory.use(sizesOfInputs(session?.inputs ?? [], inputs));
+    await this.#memory.show(service, this.#function);
+  }
+
+  #kernelSources(): readonly KernelSourceView[] {
+    this.#kernelSource ??= new KernelSourceView();
+    return [this.#kernelSource, ...(this.#code === undefined ? [] : [this.#code.kernelSource])];
+  }
+
+  /** A line of a program between passes is chosen with the instructions that come from the same place. */
+  #passesPanel(): PassesPanel {
+    this.#passes ??= new PassesPanel(this.#place('passes'), (place) => {
+      this.#code?.selectSource(place);
+    });
+    return this.#passes;
   }
 
   #runPanel(): RunPanel {
     this.#run ??= new RunPanel(this.#place('run'), {
       onProfile: ({ kernels }) => {
+        for (const view of this.#kernelSources()) view.refresh();
         const times = new Map(kernelTimes(kernels).map((each) => [each.kernel, each]));
         const most = Math.max(...[...times.values()].map(perLaunch), 1e-9);
         this.#tintKernels((name) => {
@@ -172,6 +224,8 @@ export class WeftInspector extends Base {
   #open(tab: Tab): void {
     this.#tab = tab;
     this.#render();
+    if (tab !== 'memory') return;
+    void this.#showMemory().catch((error: unknown) => this.#say(describeError(error), true));
   }
 
   #place(id: string): HTMLElement {

@@ -13,7 +13,8 @@ beforeAll(async () => {
   await writeFile(join(folder, 'inspector.js'), 'export {};');
   const executable = Uint8Array.of(1, 2, 3);
   const files = `${folder}/`;
-  view = await serveView({ executable, title: 'net.weft', device: 'host', port: 0, files });
+  const source = { bytes: Uint8Array.of(4, 5), isText: false, dims: { n: 2 } };
+  view = await serveView({ executable, title: 'net.weft', source, device: 'host', port: 0, files });
 });
 
 afterAll(async () => {
@@ -44,7 +45,11 @@ test('the page comes with the program and a strict policy', async () => {
   expect(await (await fetch(`${view.url}view.json`)).json()).toEqual({
     title: 'net.weft',
     device: 'host',
+    dims: { n: 2 },
+    isText: false,
   });
+  const source = await (await fetch(`${view.url}source`)).arrayBuffer();
+  expect([...new Uint8Array(source)]).toEqual([4, 5]);
   expect(await (await fetch(`${view.url}files/inspector.js`)).text()).toBe('export {};');
 });
 

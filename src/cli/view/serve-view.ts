@@ -16,12 +16,22 @@ export interface ViewOptions {
   /** The bytes of a `.weft` file. */
   readonly executable: Uint8Array;
   readonly title: string;
+  /** What it was compiled from; undefined for a file that was an executable. */
+  readonly source?: ServedSource | undefined;
   /** The device that the page runs it on. */
   readonly device: string;
   /** 0: any that is free. */
   readonly port: number;
   /** The folder with the package's files. Default: where this one lies. */
   readonly files?: string | undefined;
+}
+
+/** The source of a program, for the view of passes. */
+export interface ServedSource {
+  readonly bytes: Uint8Array;
+  /** Whether it is a program in text form, and no model. */
+  readonly isText: boolean;
+  readonly dims: Readonly<Record<string, number>>;
 }
 
 const POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; frame-ancestors 'none'";
@@ -96,14 +106,25 @@ async function answer(
 }
 
 /** The page, its script and its style, and the program. */
-function ownFiles({ executable, title, device }: ViewOptions): Readonly<Record<string, Answer>> {
+function ownFiles({
+  executable,
+  title,
+  device,
+  source,
+}: ViewOptions): Readonly<Record<string, Answer>> {
   const text = (type: string, body: string): Answer => ({ status: 200, type, body });
   return {
     '/': text('text/html; charset=utf-8', PAGE),
     '/view.js': text('text/javascript', SCRIPT),
     '/view.css': text('text/css', CSS),
-    '/view.json': text('application/json', JSON.stringify({ title, device })),
+    '/view.json': text(
+      'application/json',
+      JSON.stringify({ title, device, dims: source?.dims, isText: source?.isText }),
+    ),
     '/program.weft': { status: 200, type: 'application/octet-stream', body: executable },
+    ...(source && {
+      '/source': { status: 200, type: 'application/octet-stream', body: source.bytes },
+    }),
   };
 }
 
@@ -132,14 +153,19 @@ import { defineInspector } from '/files/inspector.js';
 defineInspector();
 const inspector = document.createElement('weft-inspector');
 document.querySelector('main').append(inspector);
-const { title, device } = await (await fetch('/view.json')).json();
+const { title, device, dims, isText } = await (await fetch('/view.json')).json();
 document.title = title;
+const model = async () => {
+  const source = await fetch('/source');
+  return isText ? source.text() : source.arrayBuffer();
+};
+const compiledFrom = isText === undefined ? undefined : { model, dims, file: title };
 try {
   const session = await Session.load('/program.weft', { device });
-  await inspector.show({ session, title });
+  await inspector.show({ session, title, compiledFrom });
 } catch (error) {
   const executable = await (await fetch('/program.weft')).arrayBuffer();
-  await inspector.show({ executable, title: title + ': ' + error.message });
+  await inspector.show({ executable, title: title + ': ' + error.message, compiledFrom });
 }
 `;
 

@@ -1,10 +1,12 @@
 import { basename } from 'node:path';
 import type { CompileLimits } from '../../core/compile-limits.ts';
-import { readProgram } from '../read-program.ts';
+import { isExecutableFile } from '../open-executable.ts';
+import { readBytes } from '../read-file.ts';
+import { looksLikeText, readProgram } from '../read-program.ts';
 import { writeJson } from '../report.ts';
 import { aborted, interrupted } from '../rpc/rpc-commands.ts';
 import type { Terminal } from '../terminal.ts';
-import { serveView } from './serve-view.ts';
+import { type ServedSource, serveView } from './serve-view.ts';
 
 export interface ViewFlags {
   readonly port: number;
@@ -23,10 +25,21 @@ export async function viewCommand(
 ): Promise<number> {
   const program = await readProgram(path, { dims: dim, compileLimits: limit });
   const executable = program.toBytes();
-  const view = await serveView({ executable, title: basename(path), device, port });
+  const source = await sourceOf(path, dim);
+  const view = await serveView({ executable, title: basename(path), source, device, port });
   if (json === true) writeJson(terminal, 'view', { url: view.url });
   else terminal.out(`${basename(path)} at ${view.url}\n`);
   await aborted(signal);
   await view.close();
   return 0;
+}
+
+/** What a program was compiled from. */
+async function sourceOf(
+  path: string,
+  dims: Record<string, number>,
+): Promise<ServedSource | undefined> {
+  if (await isExecutableFile(path)) return undefined;
+  const bytes = await readBytes(path);
+  return { bytes, isText: looksLikeText(path, bytes), dims };
 }

@@ -1,3 +1,4 @@
+import { KernelSourceView } from '../kernel/kernel-source-view.ts';
 import type { CodeLine, FunctionCode } from '../program/function-code.ts';
 import { LineList } from '../view/line-list.ts';
 
@@ -6,6 +7,8 @@ export class CodePanel {
   readonly #sources: LineList;
   readonly #bytecode: LineList;
   readonly #kernel = document.createElement('pre');
+  /** What the device makes of the kernel. */
+  readonly kernelSource = new KernelSourceView();
   readonly #onSelect: (instruction: number) => void;
   #code: FunctionCode = { lines: [], sources: [], kernels: {} };
 
@@ -19,7 +22,7 @@ export class CodePanel {
     root.replaceChildren(
       column('Source', this.#sources.root),
       column('Bytecode', this.#bytecode.root),
-      column('Kernel', this.#kernel),
+      column('Kernel', this.#kernel, this.kernelSource.root),
     );
   }
 
@@ -29,6 +32,7 @@ export class CodePanel {
     this.#sources.show(code.sources.map((text) => ({ text })));
     this.#bytecode.show(code.lines);
     this.#kernel.textContent = code.lines.length === 0 ? '' : 'Choose a line.';
+    this.kernelSource.show(undefined);
   }
 
   /** Marks an instruction and all that belongs to it. */
@@ -39,9 +43,18 @@ export class CodePanel {
     this.#showKernel(line);
   }
 
+  /** Chooses what comes from a place of the source; nothing where nothing does. */
+  selectSource(place: string): void {
+    const source = this.#code.sources.indexOf(place);
+    if (source < 0) return;
+    this.#sources.mark(new Set([source]));
+    this.#chooseSource(source);
+  }
+
   #showKernel(line: CodeLine | undefined): void {
     const { kernels } = this.#code;
     this.#kernel.textContent = kernels[line?.kernel ?? ''] ?? 'The line calls no kernel.';
+    this.kernelSource.show(line?.kernel);
   }
 
   #chooseLine(instruction: number): void {
@@ -62,10 +75,10 @@ export class CodePanel {
   }
 }
 
-function column(title: string, content: HTMLElement): HTMLElement {
+function column(title: string, ...content: readonly HTMLElement[]): HTMLElement {
   const section = document.createElement('section');
   const heading = document.createElement('h3');
   heading.textContent = title;
-  section.append(heading, content);
+  section.append(heading, ...content);
   return section;
 }

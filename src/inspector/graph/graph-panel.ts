@@ -8,6 +8,7 @@ import { scopeKey } from './collapse-scopes.ts';
 import type { Drawn, Tint } from './draw-graph.ts';
 import { GraphScene } from './graph-scene.ts';
 import { GraphView } from './graph-view.ts';
+import { type FoundName, searchNodes } from './search-nodes.ts';
 
 /** Results of a search that are listed. */
 const MOST_FOUND = 100;
@@ -17,6 +18,8 @@ const MOST_LISTED = 40;
 export interface GraphPanelEvents {
   /** A node of the graph was chosen. */
   onSelect?(node: GraphNode | undefined): void;
+  /** More on the chosen node, below what the graph knows of it. */
+  detailsOf?(node: GraphNode): HTMLElement | undefined;
 }
 
 /** The graph of a function with a search, its scopes, and what there is to know of the chosen node. */
@@ -31,6 +34,8 @@ export class GraphPanel {
   #shownOf: readonly number[] = [];
   #chosen: number | undefined;
   #query = '';
+  /** Each name once, and the nodes of all of them. */
+  #names: readonly FoundName[] = [];
   #found: readonly number[] = [];
   #tints: ReadonlyMap<number, Tint> = new Map();
   #news = '';
@@ -66,6 +71,7 @@ export class GraphPanel {
     this.#collapsed = new Set();
     this.#chosen = undefined;
     this.#query = '';
+    this.#names = [];
     this.#found = [];
     this.#tints = new Map();
     await this.#layOut(functionName, false);
@@ -175,22 +181,16 @@ export class GraphPanel {
 
   #search(query: string): void {
     this.#query = query;
-    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-    this.#found =
-      words.length === 0
-        ? []
-        : [...this.nodes.keys()].filter((number) => {
-            const text = searchText(this.nodes[number]);
-            return words.every((word) => text.includes(word));
-          });
+    this.#names = searchNodes(this.nodes, query);
+    this.#found = this.#names.flatMap(({ nodes }) => nodes);
     this.#mark();
     this.#announce(query === '' ? '' : `${formatCount(this.#found.length, 'node')} found`);
   }
 
-  /** The result behind the chosen one. */
-  #nextFound(): void {
-    const at = this.#found.indexOf(this.#chosen ?? -1);
-    const next = this.#found[(at + 1) % Math.max(1, this.#found.length)];
+  /** Of some that were found, the one behind the chosen one. */
+  #nextFound(found: readonly number[]): void {
+    const at = found.indexOf(this.#chosen ?? -1);
+    const next = found[(at + 1) % Math.max(1, found.length)];
     if (next !== undefined) this.#choose(next, true);
   }
 
@@ -223,7 +223,7 @@ export class GraphPanel {
           .value=${this.#query}
           @input=${(event: Event) => this.#search((event.target as HTMLInputElement).value)}
           @keydown=${(event: KeyboardEvent) => {
-            if (event.key === 'Enter') this.#nextFound();
+            if (event.key === 'Enter') this.#nextFound(this.#found);
           }}
         />
         ${this.#query === '' ? nothing : this.#foundList()} ${this.#details()} ${this.#scopes()}
@@ -232,10 +232,16 @@ export class GraphPanel {
   }
 
   #foundList(): TemplateResult {
-    const more = this.#found.length - MOST_FOUND;
+    const more = this.#names.length - MOST_FOUND;
     return html`<h3>${formatCount(this.#found.length, 'node')} found</h3>
       <ul>
-        ${this.#found.slice(0, MOST_FOUND).map((node) => this.#nodeItem(node))}
+        ${this.#names.slice(0, MOST_FOUND).map(
+          ({ text, nodes }) => html`<li>
+            <button type="button" @click=${() => this.#nextFound(nodes)}>
+              ${text}${nodes.length > 1 ? `, ${nodes.length} nodes` : nothing}
+            </button>
+          </li>`,
+        )}
       </ul>
       ${more > 0 ? html`<p class="facts">and ${more} more</p>` : nothing}`;
   }
@@ -272,6 +278,7 @@ export class GraphPanel {
               Collapse ${scopeKey(parts)}
             </button>`
       }
+      ${this.#events.detailsOf?.(node) ?? nothing}
       ${list('From the source', node.places, (place) => html`<li class="mono">${formatPlace(place)}</li>`)}
       ${list('Reads', inputs, (each) => this.#nodeItem(each))}
       ${list('Read by', outputs, (each) => this.#nodeItem(each))}`;
@@ -319,10 +326,4 @@ function list<T>(
 function describeNode({ kind, label, name, operators, types }: GraphNode): string {
   const what = operators.length > 0 ? operators.join(', ') : name;
   return `${label}, ${KIND_NAMES[kind]}, ${what}${types[0] === undefined ? '' : `, ${types[0]}`}`;
-}
-
-function searchText(node: GraphNode | undefined): string {
-  if (node === undefined) return '';
-  const { label, name, operators, places } = node;
-  return [label, name, ...operators, ...places.map(({ source }) => source)].join(' ').toLowerCase();
 }

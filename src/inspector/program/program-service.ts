@@ -6,6 +6,7 @@ import { UsageError } from '../../core/errors.ts';
 import { collapseScopes, type Scope, scopesOf, type ShownGraph } from '../graph/collapse-scopes.ts';
 import { type Layout, layoutGraph } from '../graph/layout-graph.ts';
 import { nodeHeight, nodeWidth } from '../graph/node-size.ts';
+import { type MemoryUse, memoryUse } from '../memory/memory-use.ts';
 import { type FunctionCode, functionCode } from './function-code.ts';
 import { type ProgramGraph, programGraph } from './program-graph.ts';
 
@@ -62,6 +63,14 @@ export class ProgramService {
   /** The bytecode of a function, with the kernels that it calls. */
   code(functionName: string): FunctionCode {
     return functionCode(this.#opened(), functionName);
+  }
+
+  /** The memory that a function holds along its instructions, with numbers for symbols of its inputs. */
+  memory(
+    functionName: string,
+    sizes: readonly (readonly [symbol: string, size: number])[],
+  ): MemoryUse | undefined {
+    return memoryUse(this.#opened(), functionName, new Map(sizes));
   }
 
   #graph(functionName: string): ProgramGraph {

@@ -5,6 +5,8 @@ export interface ListedLine {
   readonly note?: string | undefined;
   /** Lines of bookkeeping step back. */
   readonly isMinor?: boolean;
+  /** Of a difference: a line that was taken away, or added. */
+  readonly sign?: '-' | '+' | undefined;
 }
 
 const LINE_HEIGHT = 19;
@@ -91,7 +93,7 @@ export class LineList {
     return `${this.#id}-${line}`;
   }
 
-  #row(number: number, { text, note, isMinor = false }: ListedLine): HTMLElement {
+  #row(number: number, { text, note, isMinor = false, sign }: ListedLine): HTMLElement {
     const row = document.createElement('div');
     row.id = this.#rowId(number);
     row.className = 'line';
@@ -102,7 +104,8 @@ export class LineList {
     row.setAttribute('aria-posinset', String(number + 1));
     row.toggleAttribute('data-minor', isMinor);
     row.style.transform = `translateY(${number * LINE_HEIGHT}px)`;
-    row.textContent = text;
+    row.textContent = sign === undefined ? text : `${sign} ${text}`;
+    if (sign !== undefined) row.dataset['sign'] = sign;
     if (note !== undefined) {
       const span = document.createElement('span');
       span.className = 'line-note';

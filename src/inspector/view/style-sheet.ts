@@ -84,10 +84,28 @@ code, pre, .mono { font-family: var(--weft-mono); font-size: 12px; }
 .lines { position: relative; flex: 1; overflow: auto; font: 12px/19px var(--weft-mono); }
 .line { position: absolute; inset-inline: 0; min-inline-size: max-content; block-size: 19px; padding-inline: 12px; white-space: pre; cursor: pointer; }
 .line[data-minor] { color: var(--weft-muted); }
+.line[data-sign="+"] { color: var(--weft-good); }
+.line[data-sign="-"] { color: var(--weft-bad); }
 .line:hover { background: var(--weft-sunken); }
 .line[aria-selected="true"] { background: var(--weft-accent-soft); color: var(--weft-ink); }
 .line-note { float: right; padding-inline-start: 24px; color: var(--weft-heat); }
-#code pre { flex: 1; margin: 0; padding: 4px 12px; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
+#code pre { flex: 0 1 auto; margin: 0; padding: 4px 12px; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
+.memory { flex: 1; min-inline-size: 0; min-block-size: 0; display: flex; flex-direction: column; }
+.memory .toolbar { padding: 8px 12px; }
+.memory canvas { flex: 1; min-block-size: 0; cursor: default; touch-action: auto; }
+.passes { flex: 1; min-inline-size: 0; display: flex; flex-direction: column; background: var(--weft-surface); }
+.passes .toolbar { padding: 8px 12px; }
+.columns { flex: 1; min-block-size: 0; display: flex; border-block-start: 1px solid var(--weft-line); }
+.columns[hidden] { display: none; }
+.columns .lines:first-child { flex: 0 0 300px; border-inline-end: 1px solid var(--weft-line); }
+.kernel-code { margin-block: 8px; }
+.kernel-code[hidden], .lines[hidden] { display: none; }
+.kernel-code summary { cursor: pointer; padding: 3px 0; }
+.kernel-code .facts { margin: 4px 0; }
+.kernel-code .lines { block-size: 320px; border: 1px solid var(--weft-line); }
+#code .kernel-code { flex: 0 0 auto; margin: 0; border-block-start: 1px solid var(--weft-line); padding: 4px 12px; }
+#code .kernel-code[open] { flex: 1 1 0; min-block-size: 0; overflow: auto; }
+#code pre:has(+ [open]) { max-block-size: 40%; }
 .run { flex: 1; overflow: auto; padding: 10px 12px; background: var(--weft-surface); }
 .toolbar { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; }
 .toolbar input { inline-size: 6em; }
@@ -95,7 +113,8 @@ table { border-collapse: collapse; }
 th { text-align: start; color: var(--weft-muted); font-weight: normal; }
 th, td { padding: 2px 12px 2px 0; }
 @container (max-width: 640px) {
-  .panel { flex-direction: column; }
+  .panel, .columns { flex-direction: column; }
+  .columns .lines:first-child { flex-basis: 30%; border-inline-end: 0; border-block-end: 1px solid var(--weft-line); }
   aside { inline-size: 100%; max-block-size: 45%; border-inline-start: 0; border-block-start: 1px solid var(--weft-line); }
 }
 `;

@@ -1,0 +1,113 @@
+import type { MemoryUse } from './memory-use.ts';
+import { placeStorages, type StorageBox } from './place-storages.ts';
+
+/** Pixels left free around the drawing. */
+const MARGIN = 10;
+const COLOURS = ['accent', 'accent-soft', 'heat', 'bad', 'line', 'ink', 'surface'] as const;
+type Colours = Readonly<Record<(typeof COLOURS)[number], string>>;
+
+/** Storages of a function over its instructions, drawn on a canvas. */
+export class MemoryView {
+  readonly canvas = document.createElement('canvas');
+  readonly #onChoose: (storage: number | undefined) => void;
+  readonly #scheme = matchMedia('(prefers-color-scheme: dark)');
+  #use: MemoryUse | undefined;
+  #boxes: readonly StorageBox[] = [];
+  /** The upper end of the highest box. */
+  #height = 1;
+  #chosen: number | undefined;
+  #instruction: number | undefined;
+  #frame: number | undefined;
+
+  /** `onChoose` hears of a click on a storage, or beside all. */
+  constructor(onChoose: (storage: number | undefined) => void) {
+    this.#onChoose = onChoose;
+    this.canvas.className = 'memory-drawing';
+    this.canvas.setAttribute('role', 'img');
+    this.canvas.addEventListener('click', ({ offsetX, offsetY }) => {
+      this.#onChoose(this.#at(offsetX, offsetY)?.storage);
+    });
+    this.#scheme.addEventListener('change', () => this.redraw());
+    new ResizeObserver(() => this.redraw()).observe(this.canvas);
+  }
+
+  show(use: MemoryUse): void {
+    this.#use = use;
+    this.#boxes = placeStorages(use);
+    this.#height = this.#boxes.reduce((highest, { to }) => Math.max(highest, to), 1);
+    this.#chosen = undefined;
+    this.redraw();
+  }
+
+  /** Marks a storage, and the line of an instruction. */
+  mark(storage: number | undefined, instruction: number | undefined): void {
+    this.#chosen = storage;
+    this.#instruction = instruction;
+    this.redraw();
+  }
+
+  redraw(): void {
+    this.#frame ??= requestAnimationFrame(() => {
+      this.#frame = undefined;
+      this.#draw();
+    });
+  }
+
+  #draw(): void {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    const context = this.canvas.getContext('2d');
+    if (context === null || this.#use === undefined || width === 0) return;
+    // Setting a size clears the canvas.
+    this.canvas.width = Math.round(width * devicePixelRatio);
+    this.canvas.height = Math.round(height * devicePixelRatio);
+    context.scale(devicePixelRatio, devicePixelRatio);
+    const colours = coloursOf(this.canvas);
+    for (const box of this.#boxes) this.#drawBox(context, box, colours);
+    this.#drawLine(context, this.#use.peak.instruction, colours.heat);
+    if (this.#instruction !== undefined) this.#drawLine(context, this.#instruction, colours.ink);
+  }
+
+  #drawBox(context: CanvasRenderingContext2D, box: StorageBox, colours: Colours): void {
+    const [left, right] = [this.#x(box.first), this.#x(box.last + 1)];
+    const [top, bottom] = [this.#y(box.to), this.#y(box.from)];
+    const isInput = this.#use?.storages[box.storage]?.input !== undefined;
+    const plain = isInput ? colours.line : colours['accent-soft'];
+    context.fillStyle = box.storage === this.#chosen ? colours.accent : plain;
+    context.fillRect(left, top, Math.max(right - left, 1), Math.max(bottom - top, 1));
+    if (right - left < 3 || bottom - top < 3) return;
+    context.strokeStyle = colours.surface;
+    context.strokeRect(left + 0.5, top + 0.5, right - left - 1, bottom - top - 1);
+  }
+
+  #drawLine(context: CanvasRenderingContext2D, instruction: number, colour: string): void {
+    context.fillStyle = colour;
+    context.fillRect(this.#x(instruction + 0.5) - 1, 0, 2, this.canvas.clientHeight);
+  }
+
+  #at(x: number, y: number): StorageBox | undefined {
+    return this.#boxes.find(
+      (box) =>
+        x >= this.#x(box.first) &&
+        x <= this.#x(box.last + 1) &&
+        y <= this.#y(box.from) &&
+        y >= this.#y(box.to),
+    );
+  }
+
+  #x(instruction: number): number {
+    const count = Math.max(1, this.#use?.instructionCount ?? 1);
+    const at = Math.min(instruction, count) / count;
+    return MARGIN + at * (this.canvas.clientWidth - 2 * MARGIN);
+  }
+
+  #y(bytes: number): number {
+    const { clientHeight } = this.canvas;
+    return clientHeight - MARGIN - (bytes / this.#height) * (clientHeight - 2 * MARGIN);
+  }
+}
+
+function coloursOf(element: Element): Colours {
+  const style = getComputedStyle(element);
+  const entries = COLOURS.map((name) => [name, style.getPropertyValue(`--weft-${name}`).trim()]);
+  return Object.fromEntries(entries) as Colours;
+}

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import type { MemoryUse, StorageLife } from './memory-use.ts';
+import { boxesAt, placeStorages } from './place-storages.ts';
+
+function life(byteLength: number | undefined, ...spans: StorageLife['spans']): StorageLife {
+  return { instruction: 0, input: undefined, isOnHost: false, byteLength, spans, writers: [] };
+}
+
+const use: MemoryUse = {
+  storages: [
+    life(4, [0, 9]),
+    life(2, [1, 3]),
+    life(3, [2, 8]),
+    life(2, [4, 5]),
+    life(3, [4, 6]),
+    life(undefined, [0, 9]),
+  ],
+  instructionCount: 10,
+  peak: { instruction: 4, byteLength: 12 },
+  symbols: [],
+};
+
+test('boxes lie as low as those that are there at the same time leave room', () => {
+  const boxes = placeStorages(use);
+  expect(boxes.map(({ storage, from, to }) => [storage, from, to])).toEqual([
+    [0, 0, 4],
+    [1, 4, 6],
+    [2, 6, 9],
+    [3, 4, 6],
+    [4, 9, 12],
+  ]);
+  expect(boxesAt(boxes, 4).map(({ storage }) => storage)).toEqual([0, 3, 2, 4]);
+  expect(boxesAt(boxes, 9).map(({ storage }) => storage)).toEqual([0]);
+});
