@@ -31,11 +31,9 @@ export interface MemoryUse {
   readonly symbols: readonly string[];
 }
 
+/** A life that is followed. */
 interface Growing {
-  readonly instruction: number | undefined;
-  readonly input: string | undefined;
-  readonly byteLength: number | undefined;
-  readonly isOnHost: boolean;
+  readonly life: StorageLife;
   readonly spans: [number, number][];
   readonly writers: number[];
   /** How many registers hold it, and since when. */
@@ -96,7 +94,7 @@ class MemoryFollower {
       }
     }
     this.#turnTo(new Map(), steps.length);
-    const storages = this.#storages.map(({ holders: _, since: __, ...life }) => life);
+    const storages = this.#storages.map(({ life }) => life);
     return {
       storages,
       instructionCount: steps.length,
@@ -119,18 +117,19 @@ class MemoryFollower {
     }
   }
 
-  #add(life: Partial<Growing>): Growing {
-    const storage: Growing = {
+  #add(known: Partial<StorageLife>): Growing {
+    const spans: [number, number][] = [];
+    const writers: number[] = [];
+    const life: StorageLife = {
       instruction: undefined,
       input: undefined,
       byteLength: undefined,
       isOnHost: false,
-      ...life,
-      spans: [],
-      writers: [],
-      holders: 0,
-      since: 0,
+      ...known,
+      spans,
+      writers,
     };
+    const storage = { life, spans, writers, holders: 0, since: 0 };
     this.#storages.push(storage);
     return storage;
   }

@@ -47,7 +47,8 @@ export class MemoryView {
   }
 
   redraw(): void {
-    this.#frame ??= requestAnimationFrame(() => {
+    if (this.#frame !== undefined) return;
+    this.#frame = requestAnimationFrame(() => {
       this.#frame = undefined;
       this.#draw();
     });
