@@ -6,9 +6,9 @@ import { CodePanel } from './code/code-panel.ts';
 import type { Tint } from './graph/draw-graph.ts';
 import { GraphPanel } from './graph/graph-panel.ts';
 import { KernelSourceView } from './kernel/kernel-source-view.ts';
-import { MemoryPanel } from './memory/memory-panel.ts';
+import type { MemoryPanel } from './memory/memory-panel.ts';
 import { sizesOfInputs } from './memory/sizes-of-inputs.ts';
-import { PassesPanel } from './passes/passes-panel.ts';
+import type { PassesPanel } from './passes/passes-panel.ts';
 import { type StartedService, startService } from './program/start-service.ts';
 import type { ProgramSummary } from './program/program-service.ts';
 import { type InspectorTarget, readTarget } from './read-target.ts';
@@ -50,9 +50,11 @@ export class WeftInspector extends Base {
   #code: CodePanel | undefined;
   #run: RunPanel | undefined;
   #kernelSource: KernelSourceView | undefined;
+  /** These two load when their tab is opened first. */
   #passes: PassesPanel | undefined;
   #memory: MemoryPanel | undefined;
-  /** The function whose memory is shown: it is asked for when its tab is opened. */
+  /** What they show; undefined: something else than what they should. */
+  #passesOf: InspectorTarget | undefined;
   #memoryOf: string | undefined;
   #tab: Tab = 'graph';
   #target: InspectorTarget = {};
@@ -81,7 +83,6 @@ export class WeftInspector extends Base {
       const wanted = target.function ?? first;
       await this.#showFunction(wanted);
       for (const view of this.#kernelSources()) view.use(target.session);
-      this.#passesPanel().show(target.compiledFrom);
       this.#runPanel().show(target.session, target.inputs);
     } catch (error) {
       if (this.#target === target) this.#say(describeError(error), true);
@@ -110,6 +111,7 @@ export class WeftInspector extends Base {
       this.#started?.stop();
       this.#started = undefined;
       this.#passes?.close();
+      this.#passesOf = undefined;
     });
   }
 
@@ -135,7 +137,12 @@ export class WeftInspector extends Base {
     const [code] = await Promise.all([service.code(name), this.#graph.show(service, name)]);
     this.#code.show(code);
     this.#memoryOf = undefined;
-    if (this.#tab === 'memory') await this.#showMemory();
+    await this.#load(this.#tab);
+  }
+
+  async #load(tab: Tab): Promise<void> {
+    if (tab === 'memory') await this.#showMemory();
+    if (tab === 'passes') await this.#showPasses();
   }
 
   async #showMemory(): Promise<void> {
@@ -143,6 +150,7 @@ export class WeftInspector extends Base {
     if (service === undefined || this.#memoryOf === this.#function) return;
     this.#memoryOf = this.#function;
     const { session, inputs = {} } = this.#target;
+    const { MemoryPanel } = await import('./memory/memory-panel.ts');
     this.#memory ??= new MemoryPanel(this.#place('memory'), {
       onInstruction: (instruction) => this.#graph?.selectInstruction(instruction),
       nodeAt: (instruction) => this.#graph?.nodes.find((node) => node.instruction === instruction),
@@ -157,11 +165,14 @@ export class WeftInspector extends Base {
   }
 
   /** A line of a program between passes is chosen with the instructions that come from the same place. */
-  #passesPanel(): PassesPanel {
-    this.#passes ??= new PassesPanel(this.#place('passes'), (place) => {
-      this.#code?.selectSource(place);
-    });
-    return this.#passes;
+  async #showPasses(): Promise<void> {
+    const { PassesPanel } = await import('./passes/passes-panel.ts');
+    this.#passes ??= new PassesPanel(this.#place('passes'), (place) =>
+      this.#code?.selectSource(place),
+    );
+    if (this.#passesOf === this.#target) return;
+    this.#passesOf = this.#target;
+    this.#passes.show(this.#target.compiledFrom);
   }
 
   #runPanel(): RunPanel {
@@ -224,8 +235,7 @@ export class WeftInspector extends Base {
   #open(tab: Tab): void {
     this.#tab = tab;
     this.#render();
-    if (tab !== 'memory') return;
-    void this.#showMemory().catch((error: unknown) => this.#say(describeError(error), true));
+    this.#load(tab).catch((error: unknown) => this.#say(describeError(error), true));
   }
 
   #place(id: string): HTMLElement {

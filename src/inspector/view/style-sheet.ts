@@ -97,7 +97,7 @@ code, pre, .mono { font-family: var(--weft-mono); font-size: 12px; }
 .passes .toolbar { padding: 8px 12px; }
 .columns { flex: 1; min-block-size: 0; display: flex; border-block-start: 1px solid var(--weft-line); }
 .columns[hidden] { display: none; }
-.columns .lines:first-child { flex: 0 0 300px; border-inline-end: 1px solid var(--weft-line); }
+.columns .lines:first-child { flex: 0 0 340px; border-inline-end: 1px solid var(--weft-line); }
 .kernel-code { margin-block: 8px; }
 .kernel-code[hidden], .lines[hidden] { display: none; }
 .kernel-code summary { cursor: pointer; padding: 3px 0; }
@@ -114,7 +114,9 @@ th { text-align: start; color: var(--weft-muted); font-weight: normal; }
 th, td { padding: 2px 12px 2px 0; }
 @container (max-width: 640px) {
   .panel, .columns { flex-direction: column; }
-  .columns .lines:first-child { flex-basis: 30%; border-inline-end: 0; border-block-end: 1px solid var(--weft-line); }
+  .columns .lines:first-child { flex: 2 1 0; border-inline-end: 0; border-block-end: 1px solid var(--weft-line); }
+  .columns .lines { flex: 3 1 0; min-block-size: 0; }
+  #code section:has([open]) { flex: 4; }
   aside { inline-size: 100%; max-block-size: 45%; border-inline-start: 0; border-block-start: 1px solid var(--weft-line); }
 }
 `;
