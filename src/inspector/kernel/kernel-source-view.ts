@@ -1,7 +1,6 @@
 import type { Session } from '../../client/session.ts';
 import { describeError } from '../../core/format-quantity.ts';
 import { LineList } from '../view/line-list.ts';
-import { codeLines, describeSource } from './code-lines.ts';
 
 const NO_SESSION = 'Only a session has it: the device decides how a kernel runs.';
 
@@ -62,7 +61,10 @@ export class KernelSourceView {
     const isWanted = (): boolean => this.#session === session && this.#asked === kernel;
     this.#say('Asking the device…');
     try {
-      const source = await session.kernelSource(kernel);
+      const [source, { codeLines, describeSource }] = await Promise.all([
+        session.kernelSource(kernel),
+        import('./code-lines.ts'),
+      ]);
       if (!isWanted()) return;
       this.#say(describeSource(source));
       this.#lines.root.hidden = false;
