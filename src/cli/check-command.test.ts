@@ -54,9 +54,9 @@ test('random inputs are the same for a seed, and sizes are given', async () => {
 });
 
 test('wrong usage', async () => {
-  const without = await testCommand(folder, ['check', at('large.ir')]);
+  const without = await testCommand(folder, ['check']);
   expect(without.status).toBe(2);
-  expect(without.err).toContain("required option '--verify' not specified");
+  expect(without.err).toContain("missing required argument 'file'");
   expect((await check('--tolerance', '-1')).status).toBe(2);
 });
 

@@ -9,6 +9,8 @@ import type { Terminal } from './terminal.ts';
 
 export interface CheckFlags extends OpenFlags {
   readonly input?: Record<string, string>;
+  /** Of `weft check`, which otherwise runs nothing. */
+  readonly verify?: boolean;
   readonly tolerance?: number;
   readonly seed: number;
   readonly json?: boolean;

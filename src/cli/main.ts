@@ -15,6 +15,7 @@ import { type InspectFlags, inspectCommand } from './inspect-command.ts';
 import { type OptFlags, optCommand } from './opt-command.ts';
 import { collectDispatch } from './parse-dispatch.ts';
 import {
+  budgetOption,
   collectDims,
   collectLimits,
   collectNodeTypes,
@@ -38,6 +39,7 @@ import {
   parseSchedule,
   SCHEDULES,
 } from './parse-training.ts';
+import type { AnswerFlags } from './check/answer-command.ts';
 import { addRpcCommands } from './rpc/add-rpc-commands.ts';
 import { parseBits, parseCosine } from './quantize/parse-quantize.ts';
 import { quantizeCommand } from './quantize/quantize-command.ts';
@@ -394,14 +396,22 @@ function makeProgram(terminal: Terminal, run: Run): Command {
 
   const checks = program
     .command('check')
-    .summary('check the numbers of a program')
+    .summary('say whether a program runs, where, and what it costs')
     .description(
-      'Runs the function main of a .weft, .onnx or .ir file beside the same instructions in float32, and names the first value that departs.',
+      'Says of a .weft, .onnx or .ir file whether it runs on a device, what runs elsewhere and why, and its download, memory, sizes and risks of float16. With --verify: runs it beside the same instructions in float32, and names the first value that departs.',
     )
-    .requiredOption('--verify', 'compare with float32');
-  runsBeside(checks, '0.05').action((path: string, flags: CheckFlags) =>
-    run(checkCommand(path, flags, terminal)),
-  );
+    .addOption(budgetOption())
+    .option('--verify', 'run it, and compare with float32');
+  runsBeside(checks, '0.05')
+    .addHelpText('after', CHECK_HELP)
+    .action((path: string, flags: CheckFlags & AnswerFlags) => {
+      if (flags.verify === true) return run(checkCommand(path, flags, terminal));
+      return run(
+        import('./check/answer-command.ts').then(({ answerCommand }) =>
+          answerCommand(path, flags, terminal),
+        ),
+      );
+    });
 
   const compares = program
     .command('compare')
@@ -490,6 +500,15 @@ Examples:
 
 A sample is a folder with a file for each input, NAME.npy, .pb or .json, or input_0.pb and so on.
 What becomes of which operator, and what it costs: docs/quantize.md.`;
+
+const CHECK_HELP = `
+Examples:
+  weft check model.onnx                      before anything ships
+  weft check model.onnx --budget 500MB --device wasm --dim batch=1
+  weft check model.onnx --verify --input x=x.npy
+
+Without --verify nothing is run: --input, --tolerance, --seed, --function and --threads are for --verify.
+The exit status is 1 where it does not run, is over the budget, or a value departs.`;
 
 const OPT_HELP = `
 Examples:

@@ -54,22 +54,35 @@ export function positiveNumber(text: string): number {
 
 const BYTE_UNITS: Readonly<Record<string, number>> = {
   '': 1,
+  kB: 1e3,
+  KB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
   KiB: 2 ** 10,
   MiB: 2 ** 20,
   GiB: 2 ** 30,
 };
+
+/** Bytes as people write them: `300000`, `500MB`, `1.5GiB`. */
+function parseBytes(text: string): number {
+  const [, digits = '', unit = ''] = /^(\d+(?:\.\d+)?) ?([kKMG]i?B)?$/.exec(text) ?? [];
+  const byteLength = Math.floor(Number(digits) * (BYTE_UNITS[unit] ?? Number.NaN));
+  if (byteLength > 0) return byteLength;
+  throw new InvalidArgumentError('Write it as a number of bytes, or as 64MiB or 500MB.');
+}
+
+/** The most memory that a program may take. */
+export const budgetOption = (): Option =>
+  new Option('--budget <BYTES>', 'the most memory that it may take: 500MB, 1.5GiB').argParser(
+    parseBytes,
+  );
 
 /** The option of compiling for so many bytes: `300000`, `64MiB`. */
 export function memoryBudgetOption(): Option {
   return new Option(
     '--memory-budget <BYTES>',
     'compute values again rather than hold more in a function; also 64MiB, 1.5GiB',
-  ).argParser((text: string): number => {
-    const [, digits = '', unit = ''] = /^(\d+(?:\.\d+)?)(KiB|MiB|GiB)?$/.exec(text) ?? [];
-    const byteLength = Math.floor(Number(digits) * (BYTE_UNITS[unit] ?? 1));
-    if (byteLength > 0) return byteLength;
-    throw new InvalidArgumentError('Write it as a number of bytes, or as 64MiB.');
-  });
+  ).argParser(parseBytes);
 }
 
 /** Names with commas between them, of an option that may be given more than once. */

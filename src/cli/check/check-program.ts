@@ -1,0 +1,108 @@
+import { createGzip } from 'node:zlib';
+import { Readable } from 'node:stream';
+import type { Executable } from '../../bytecode/index.ts';
+import { printSignature } from '../../bytecode/print-types.ts';
+import { describePlacements } from '../../worker/describe-placements.ts';
+import { type CheckedDevice, checkMemory, type MemoryAnswer } from './check-memory.ts';
+import { type Float16Answer, float16Answer } from './float16-risks.ts';
+
+/** What is known of a program before anything of it runs. */
+export interface ProgramAnswer {
+  readonly signature: string;
+  readonly device: CheckedDevice;
+  readonly download: DownloadAnswer;
+  readonly memory: MemoryAnswer;
+  /** Symbols of `main` whose sizes a run tells. */
+  readonly symbols: readonly string[];
+  /** Outputs with sizes that the program computes. */
+  readonly computedSizes: readonly string[];
+  readonly kernels: number;
+  /** Calls and kernels that run elsewhere than in kernels of the device, and why. */
+  readonly elsewhere: readonly Elsewhere[];
+  readonly float16: Float16Answer;
+}
+
+/** Bytes of the `.weft` file. */
+export interface DownloadAnswer {
+  readonly byteLength: number;
+  readonly gzipByteLength: number;
+}
+
+export interface Elsewhere {
+  /** Nodes of the model or lines of the source; the name of the kernel where there are none. */
+  readonly source: string;
+  readonly operator: string;
+  readonly reason: string;
+}
+
+export interface CheckOptions {
+  readonly device: CheckedDevice;
+  /** In bytes. */
+  readonly budget?: number | undefined;
+}
+
+/** Answers from the compiled program; nothing is run. */
+export async function checkProgram(
+  executable: Executable,
+  { device, budget }: CheckOptions,
+): Promise<ProgramAnswer> {
+  const { functions, primitives } = executable;
+  const main = functions.find(({ name }) => name === 'main') ?? functions[0];
+  const shapes = (main?.signature?.params ?? []).flatMap((type) =>
+    type.kind === 'tensor' ? type.shape : [],
+  );
+  const results = main?.signature?.results ?? [];
+  return {
+    signature:
+      main === undefined ? '' : `${main.name}${printSignature(main.paramNames, main.signature)}`,
+    device,
+    download: await downloadOf(executable),
+    memory: checkMemory(executable, device, budget),
+    symbols: [...new Set(shapes.filter((dim) => typeof dim === 'string' && dim !== '?'))].map(
+      String,
+    ),
+    computedSizes: results.flatMap(({ name, type }) =>
+      type.kind === 'tensor' && type.shape.includes('?') ? [name] : [],
+    ),
+    kernels: primitives.length,
+    elsewhere: await elsewhereOf(executable, device),
+    float16: float16Answer(executable),
+  };
+}
+
+async function downloadOf(executable: Executable): Promise<DownloadAnswer> {
+  let byteLength = 0;
+  const chunks = function* (): Generator<Uint8Array> {
+    for (const chunk of executable.toChunks()) {
+      byteLength += chunk.byteLength;
+      yield chunk;
+    }
+  };
+  let gzipByteLength = 0;
+  const zipped = Readable.from(chunks()).pipe(createGzip());
+  for await (const chunk of zipped) gzipByteLength += (chunk as Uint8Array).byteLength;
+  return { byteLength, gzipByteLength };
+}
+
+async function elsewhereOf(
+  executable: Executable,
+  device: CheckedDevice,
+): Promise<readonly Elsewhere[]> {
+  if (device === 'host') return [];
+  if (device === 'webgpu') {
+    const { metadata } = executable;
+    return describePlacements(metadata, 'host').map(({ node, operator, reason }) => ({
+      source: node,
+      operator,
+      reason,
+    }));
+  }
+  const { referenceSteps } = await import('../../worker/reference-steps.ts');
+  const { formatPlace } = await import('../../core/source-place.ts');
+  return (await referenceSteps(executable)).map(({ primitive, label }) => ({
+    source:
+      (executable.sourceMap?.ofPrimitive(primitive) ?? []).map(formatPlace).join(', ') || primitive,
+    operator: label,
+    reason: 'has no WebAssembly, and runs its reference',
+  }));
+}
