@@ -39,7 +39,8 @@ export const ENTRIES = {
   'wasm-thread': source('worker/wasm-thread-main.ts'),
 };
 
-const NODE_ONLY = [/^node:/, 'webgpu', /^@nats-io\/transport-node/];
+/** Without `node:` as a dependency of `sirv` names them. */
+const NODE_ONLY = [/^node:/, 'fs', 'path', 'webgpu', /^@nats-io\/transport-node/];
 
 const COMMAND = '\0weft-command';
 

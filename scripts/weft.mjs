@@ -6,6 +6,6 @@ const MAIN = ['run-ts.mjs', '../src/cli/main.ts'].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 );
 const [node, , ...args] = process.argv;
-const runsPrograms = args.some((word) => ['run', 'rpc', 'check'].includes(word));
+const runsPrograms = args.some((word) => ['run', 'rpc', 'check', 'bench'].includes(word));
 process.argv = runsPrograms ? [node, '', 'node', ...MAIN, ...args] : [node, ...MAIN, ...args];
 await import(runsPrograms ? './with-gpu.mjs' : './run-ts.mjs');

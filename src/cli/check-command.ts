@@ -2,7 +2,8 @@ import type { Inputs, Session, SessionComparison, ValueDeparture } from '../clie
 import { randomInputs } from '../client/random-inputs.ts';
 import { seededRandom } from '../core/random.ts';
 import { shortList } from '../core/short-list.ts';
-import { checkInputFiles, type OpenFlags, openSession, readInputs } from './open-session.ts';
+import { checkInputs } from './check-inputs.ts';
+import { type OpenFlags, openSession, readInputs } from './open-session.ts';
 import { holdsValues, readValues } from './read-values.ts';
 import { writeJson } from './report.ts';
 import type { Terminal } from './terminal.ts';
@@ -64,7 +65,7 @@ export async function compareCommand(
       compare: (session, inputs) => session.compare(inputs, { against: values, ...options }),
     });
   }
-  const other = await openSession(second, flags, terminal);
+  const { session: other, close } = await openSession(second, flags, terminal);
   try {
     return await runBeside(path, flags, {
       terminal,
@@ -73,7 +74,7 @@ export async function compareCommand(
       compare: (session, inputs) => session.compare(inputs, { against: other, ...options }),
     });
   } finally {
-    await other.dispose();
+    await close();
   }
 }
 
@@ -90,8 +91,8 @@ async function runBeside(
   flags: CheckFlags,
   { terminal, command, other, compare }: Beside,
 ): Promise<number> {
-  await checkInputFiles(flags.input ?? {});
-  const session = await openSession(path, flags, terminal);
+  await checkInputs(path, flags.input ?? {}, flags);
+  const { session, close } = await openSession(path, flags, terminal);
   try {
     const given = await readInputs(session, flags.input ?? {}, flags.function);
     const found = await compare(session, { ...inputsFor(session, flags), ...given });
@@ -100,7 +101,7 @@ async function runBeside(
     else terminal.out(describe(found, session, other));
     return found.departure === undefined ? 0 : 1;
   } finally {
-    await session.dispose();
+    await close();
   }
 }
 

@@ -34,6 +34,8 @@ test('each shell has a line for each command', async () => {
     'inspect',
     'opt',
     'check',
+    'bench',
+    'serve',
     'compare',
     'quantize',
     'grad',

@@ -159,9 +159,9 @@ function fishCondition(path: readonly string[], below: readonly Command[]): stri
   const seen = path.map((word) => `__fish_seen_subcommand_from ${word}`);
   const names = below.map((command) => command.name()).join(' ');
   const unseen = below.length === 0 ? [] : [`not __fish_seen_subcommand_from ${names}`];
-  // A word of its own: `serve` is a command, and one below `rpc`.
-  const other =
-    path.length === 1 && first === 'serve' ? ['not __fish_seen_subcommand_from rpc'] : [];
+  // Words of their own: these are commands, and some below `rpc`.
+  const isTwice = path.length === 1 && (first === 'serve' || first === 'bench');
+  const other = isTwice ? ['not __fish_seen_subcommand_from rpc'] : [];
   const all = [...seen, ...other, ...unseen];
   return `'${all.length === 0 ? 'true' : all.join('; and ')}'`;
 }

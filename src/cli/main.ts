@@ -39,7 +39,9 @@ import {
   parseSchedule,
   SCHEDULES,
 } from './parse-training.ts';
+import { addBenchCommand } from './bench/add-bench-command.ts';
 import type { AnswerFlags } from './check/answer-command.ts';
+import { addServeCommand } from './serve/add-serve-command.ts';
 import { addRpcCommands } from './rpc/add-rpc-commands.ts';
 import { parseBits, parseCosine } from './quantize/parse-quantize.ts';
 import { quantizeCommand } from './quantize/quantize-command.ts';
@@ -356,7 +358,7 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .option('--atol <number>', 'absolute tolerance of --expect', positiveNumber, 1e-5)
     .addOption(
       new Option('--device <device>', 'the device to run on')
-        .choices(['auto', 'host', 'wasm', 'webgpu'])
+        .choices(['auto', 'host', 'wasm', 'webgpu', 'browser'])
         .default('auto'),
     )
     .addOption(threadsOption())
@@ -432,6 +434,9 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .action((path: string, second: string | undefined, flags: CompareFlags) =>
       run(compareCommand(path, second, flags, terminal)),
     );
+
+  addBenchCommand(program, { terminal, run, options: [dims, limit] });
+  addServeCommand(program, { terminal, run });
 
   program
     .command('completion')
@@ -538,4 +543,5 @@ Examples:
   weft run life.weft --input board=board.npy --input steps=100 --profile
 
 Devices: webgpu needs the package "webgpu" (npm install webgpu) and takes any adapter; auto takes
-it where it finds graphics hardware and says so when it does not; host needs nothing and is slow.`;
+it where it finds graphics hardware and says so when it does not; host needs nothing and is slow; browser
+starts a Chrome, Chromium or Edge without a window, the one that WEFT_BROWSER names or one that is found.`;

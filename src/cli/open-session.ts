@@ -4,6 +4,7 @@ import { type LoadProgress, Session, type Tensor } from '../client/index.ts';
 import type { Executable } from '../bytecode/index.ts';
 import type { ModuleDispatch } from '../compiler/index.ts';
 import type { CompileLimits } from '../core/compile-limits.ts';
+import type { BrowserDevice } from './browser/open-browser-device.ts';
 import { formatBytes } from './format-bytes.ts';
 import { isExecutableFile, openExecutable } from './open-executable.ts';
 import { readBytes } from './read-file.ts';
@@ -13,7 +14,8 @@ import { ProgressLine, type Terminal } from './terminal.ts';
 
 /** How a program is compiled and where it runs. */
 export interface OpenFlags {
-  readonly device: 'auto' | 'host' | 'wasm' | 'webgpu';
+  /** `browser`: those of a headless browser that is started for it. */
+  readonly device: 'auto' | 'host' | 'wasm' | 'webgpu' | 'browser';
   readonly threads?: number;
   readonly dim?: Record<string, number>;
   readonly dispatch?: ModuleDispatch;
@@ -23,23 +25,55 @@ export interface OpenFlags {
   readonly function?: string;
 }
 
+/** A session, and what was started for it. */
+export interface OpenedSession {
+  readonly session: Session;
+  /** Disposes of the session, and ends the browser if one was started. */
+  readonly close: () => Promise<void>;
+}
+
 /** A session of an executable, or of a model or program that is compiled for it. */
 export async function openSession(
   path: string,
   flags: OpenFlags,
   terminal: Terminal,
-): Promise<Session> {
+): Promise<OpenedSession> {
   const progress = new ProgressLine(terminal);
-  const program = await readLoadable(path, flags, progress).finally(() => progress.clear());
-  const session = await Session.load(program, {
-    worker: false,
-    device: flags.device,
-    ...(flags.threads !== undefined && { threads: flags.threads }),
-    onProgress: (report) => progress.show(describe(report)),
-  }).finally(() => progress.clear());
-  const { fallbackReason, name } = session.device;
-  if (fallbackReason !== undefined) terminal.err(`on ${name}: ${fallbackReason}\n`);
-  return session;
+  // Without a browser there is nothing to compile for.
+  const browser = flags.device === 'browser' ? await openBrowser(terminal) : undefined;
+  try {
+    const program = await readLoadable(path, flags, progress);
+    const { device, threads } = flags;
+    const session = await Session.load(program, {
+      ...(browser === undefined
+        ? { worker: false, device: device === 'browser' ? 'auto' : device }
+        : { remote: browser.remote, device: browser.kind }),
+      ...(threads !== undefined && { threads }),
+      onProgress: (report) => progress.show(describe(report)),
+    });
+    const { fallbackReason, name } = session.device;
+    if (fallbackReason !== undefined) terminal.err(`on ${name}: ${fallbackReason}\n`);
+    return {
+      session,
+      close: async () => {
+        await session.dispose();
+        await browser?.close();
+      },
+    };
+  } catch (error) {
+    await browser?.close();
+    throw error;
+  } finally {
+    progress.clear();
+  }
+}
+
+/** A browser's devices; which it is, and what it lacks, is said on `err`. */
+async function openBrowser(terminal: Terminal): Promise<BrowserDevice> {
+  const { openBrowserDevice } = await import('./browser/open-browser-device.ts');
+  const browser = await openBrowserDevice();
+  terminal.err(`${browser.kind} in ${browser.remote.name}\n`);
+  return browser;
 }
 
 /** The bytes that a session loads. It could compile models by itself, but not read the files beside them. */
@@ -108,21 +142,13 @@ export async function readInputs(
 }
 
 /** A number as it is written, or the only content of a `.json` file; undefined for another file. */
-async function readNumber(value: string): Promise<number | undefined> {
+export async function readNumber(value: string): Promise<number | undefined> {
   if (isNumber(value)) return Number(value);
   if (extname(value).toLowerCase() !== '.json') return undefined;
   const content: unknown = JSON.parse(new TextDecoder().decode(await readBytes(value)));
   return typeof content === 'number' ? content : undefined;
 }
 
-const isNumber = (text: string): boolean => text.trim() !== '' && !Number.isNaN(Number(text));
-
-/**
- * Reads the files of inputs before anything is compiled for them, which may take minutes. Throws as `readTensor` does, and
- * UsageError for a file that is not there.
- */
-export async function checkInputFiles(given: Record<string, string>): Promise<void> {
-  for (const value of Object.values(given)) {
-    if (!isNumber(value)) await readTensor(value, undefined);
-  }
-}
+/** Whether a text is a number, and no file. */
+export const isNumber = (text: string): boolean =>
+  text.trim() !== '' && !Number.isNaN(Number(text));

@@ -97,6 +97,17 @@ export function parseDevices(text: string): DevicePair {
   return ['webgpu', 'wasm'];
 }
 
+const DEVICES = ['auto', 'host', 'wasm', 'webgpu', 'browser'] as const;
+type DeviceName = (typeof DEVICES)[number];
+
+/** Devices with commas between them. */
+export function deviceNames(text: string): readonly DeviceName[] {
+  const names = splitNames(text);
+  const known = names.filter((name): name is DeviceName => DEVICES.some((one) => one === name));
+  if (known.length === names.length && names.length > 0) return known;
+  throw new InvalidArgumentError(`Write some of ${DEVICES.join(', ')}.`);
+}
+
 /** `--threads N`, of the device `wasm`. */
 export const threadsOption = (): Option =>
   new Option(

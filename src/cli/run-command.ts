@@ -8,14 +8,9 @@ import {
 import { UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { firstDifference } from '../core/all-close.ts';
+import { checkInputs } from './check-inputs.ts';
 import { formatOutput, outputFacts } from './format-output.ts';
-import {
-  checkInputFiles,
-  type OpenFlags,
-  openSession,
-  readInputs,
-  type RunInputs,
-} from './open-session.ts';
+import { type OpenFlags, openSession, readInputs, type RunInputs } from './open-session.ts';
 import { writeJson } from './report.ts';
 import { checkWritable, readTensor, writeTensor } from './tensor-file.ts';
 import type { Terminal } from './terminal.ts';
@@ -38,10 +33,10 @@ export async function runCommand(
 ): Promise<number> {
   const { input = {}, output: files = {}, expect = {}, json = false, function: name } = flags;
   // Before the compiler begins: whatever is wrong with files is said at once.
-  await checkInputFiles(input);
+  await checkInputs(path, input, { ...flags, needsAll: true });
   for (const file of Object.values(files)) await checkWritable(file);
   const expected = await readExpected(expect);
-  const session = await openSession(path, flags, terminal);
+  const { session, close } = await openSession(path, flags, terminal);
   try {
     const inputs = await readInputs(session, input, name);
     const options = name === undefined ? {} : { function: name };
@@ -69,7 +64,7 @@ export async function runCommand(
     }
     return status;
   } finally {
-    await session.dispose();
+    await close();
   }
 }
 

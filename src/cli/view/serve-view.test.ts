@@ -3,10 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ServedView, serveView } from './serve-view.ts';
+import type { ServedPage } from '../serve/serve-package.ts';
+import { serveView } from './serve-view.ts';
 
 let folder: string;
-let view: ServedView;
+let view: ServedPage;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weft-view-'));

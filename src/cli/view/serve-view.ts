@@ -1,16 +1,4 @@
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join, normalize } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { UsageError } from '../../core/errors.ts';
-
-export interface ServedView {
-  /** The address of the page, on loopback. */
-  readonly url: string;
-  close(): Promise<void>;
-}
+import { type OwnFile, type ServedPage, servePackage } from '../serve/serve-package.ts';
 
 export interface ViewOptions {
   /** The bytes of a `.weft` file. */
@@ -35,96 +23,27 @@ export interface ServedSource {
 }
 
 const POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; frame-ancestors 'none'";
-const TYPES: Readonly<Record<string, string>> = {
-  js: 'text/javascript',
-  map: 'application/json',
-  css: 'text/css',
-};
 
-/**
- * Serves the inspector on loopback, with a program. Only loopback names are answered, so that no page of another origin
- * reads the program by a name of its own. Throws UsageError where the package was not built.
- */
-export async function serveView(options: ViewOptions): Promise<ServedView> {
-  const folder = options.files ?? packageFiles();
-  const own = ownFiles(options);
-  const server = createServer((request, response) => {
-    void answer(request, own, folder).then(({ status, type = 'text/plain', body = '' }) => {
-      response.writeHead(status, {
-        'Content-Type': type,
-        'Content-Security-Policy': POLICY,
-        'X-Content-Type-Options': 'nosniff',
-        'Cross-Origin-Resource-Policy': 'same-origin',
-        'Cache-Control': 'no-store',
-      });
-      response.end(body);
-      return undefined;
-    });
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}/`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+/** Serves the inspector on loopback, with a program. Throws UsageError where the package was not built. */
+export function serveView({ port, files, ...shown }: ViewOptions): Promise<ServedPage> {
+  return servePackage({ own: ownFiles(shown), policy: POLICY, port, files });
 }
 
-interface Answer {
-  readonly status: number;
-  readonly type?: string;
-  readonly body?: string | Uint8Array;
-}
-
-async function answer(
-  { method, url = '/', headers: { host = '' } }: IncomingMessage,
-  own: Readonly<Record<string, Answer>>,
-  folder: string,
-): Promise<Answer> {
-  if (!/^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host)) return { status: 421 };
-  if (method !== 'GET' && method !== 'HEAD') return { status: 405 };
-  try {
-    // Throws for `//`, which is no path.
-    const { pathname } = new URL(url, 'http://_');
-    if (Object.hasOwn(own, pathname)) return own[pathname] ?? { status: 404 };
-    // `new URL` has taken out what leads upwards, but for what is encoded.
-    const path = normalize(join(folder, decodeURIComponent(pathname.replace(/^\/files\//, '/'))));
-    const type = TYPES[path.slice(path.lastIndexOf('.') + 1)];
-    if (!pathname.startsWith('/files/') || !path.startsWith(folder) || type === undefined) {
-      return { status: 404 };
-    }
-    return { status: 200, type, body: await readFile(path) };
-  } catch {
-    return { status: 404 };
-  }
-}
-
-/** The page, its script and its style, and the program. */
+/** The page, its script and its style, the program and its source. */
 function ownFiles({
   executable,
   title,
   device,
   source,
-}: ViewOptions): Readonly<Record<string, Answer>> {
-  const text = (type: string, body: string): Answer => ({ status: 200, type, body });
+}: Omit<ViewOptions, 'port' | 'files'>): Readonly<Record<string, OwnFile>> {
+  const facts = { title, device, dims: source?.dims, isText: source?.isText };
   return {
-    '/': text('text/html; charset=utf-8', PAGE),
-    '/view.js': text('text/javascript', SCRIPT),
-    '/view.css': text('text/css', CSS),
-    '/view.json': text(
-      'application/json',
-      JSON.stringify({ title, device, dims: source?.dims, isText: source?.isText }),
-    ),
-    '/program.weft': { status: 200, type: 'application/octet-stream', body: executable },
-    ...(source && {
-      '/source': { status: 200, type: 'application/octet-stream', body: source.bytes },
-    }),
+    '/': { type: 'text/html; charset=utf-8', body: PAGE },
+    '/view.js': { type: 'text/javascript', body: SCRIPT },
+    '/view.css': { type: 'text/css', body: CSS },
+    '/view.json': { type: 'application/json', body: JSON.stringify(facts) },
+    '/program.weft': { type: 'application/octet-stream', body: executable },
+    ...(source && { '/source': { type: 'application/octet-stream', body: source.bytes } }),
   };
 }
 
@@ -168,17 +87,3 @@ try {
   await inspector.show({ executable, title: title + ': ' + error.message, compiledFrom });
 }
 `;
-
-/** Where the files of the package lie: beside this one, or above its chunk. */
-function packageFiles(): string {
-  for (const way of ['./', '../', '../../../dist/']) {
-    const folder = fileURLToPath(new URL(way, import.meta.url));
-    if (existsSync(join(folder, 'inspector.js'))) return folder;
-  }
-  throw new UsageError({
-    where: 'weft view',
-    got: 'a package without inspector.js',
-    expected: 'the files of the package, which are built',
-    remedy: 'Run npm run build.',
-  });
-}

@@ -6,7 +6,7 @@ import { UnsupportedError } from '../../core/errors.ts';
 import { KERNEL_OPS } from '../../ops/kernel-ops.ts';
 import { openDecoderHead } from './open-decoder-head.ts';
 import { programWork } from '../../worker/auto/program-work.ts';
-import { FileWindow, type ReadRange } from './file-window.ts';
+import { FileWindow, type ReadRange } from '../../core/file-window.ts';
 import { countNames, type ModelHead, type ModelWork } from './model-head.ts';
 import { readOnnxHead } from './read-onnx-head.ts';
 

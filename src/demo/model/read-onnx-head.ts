@@ -1,11 +1,12 @@
-import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { dtypeInfo } from '../../core/dtype.ts';
 import { FormatError, UnsupportedError } from '../../core/errors.ts';
 import { checkOnnxHead } from '../../frontend/onnx/check-onnx-head.ts';
 import { DATA_TYPES } from '../../frontend/onnx/protobuf/read-tensor.ts';
+import { type Field, fieldsOf } from '../../frontend/onnx/protobuf/fields-of.ts';
 import { readMessage } from '../../frontend/onnx/protobuf/read-message.ts';
 import type { NodeProto, ValueInfoProto } from '../../frontend/onnx/protobuf/schema.ts';
-import type { FileWindow } from './file-window.ts';
+import type { FileWindow } from '../../core/file-window.ts';
 import { countNames, type ModelHead } from './model-head.ts';
 import { onnxWork, type Weight } from './onnx-work.ts';
 
@@ -13,8 +14,6 @@ import { onnxWork, type Weight } from './onnx-work.ts';
 const GRAPH = 7;
 const FUNCTION = 25;
 const [NODE, INITIALIZER, INPUT, OUTPUT] = [1, 5, 11, 12];
-/** A tag and a length take no more. */
-const MOST_HEADER_BYTES = 15;
 /** Of a weight only its name, type and sizes are read; their fields are shorter than this. */
 const SMALL_FIELD_BYTES = 512;
 /** Weights that are far apart take a read each. */
@@ -29,12 +28,6 @@ interface GraphFacts {
   readonly inputs: ValueInfoProto[];
   readonly outputs: ValueInfoProto[];
   hasFunctions: boolean;
-}
-
-interface Field {
-  readonly number: number;
-  readonly begin: number;
-  readonly end: number;
 }
 
 /**
@@ -109,39 +102,6 @@ async function readWeight(
   const count = dims.reduce((product, size) => product * size, 1);
   const byteLength = dtype === undefined ? 0 : count * dtypeInfo(dtype).byteLength;
   weights.set(name, { shape: dims, byteLength });
-}
-
-/** The fields of a message, of which only tags and lengths are read. */
-async function* fieldsOf(file: FileWindow, begin: number, end: number): AsyncGenerator<Field> {
-  for (let at = begin; at < end; ) {
-    const reader = new BinaryReader(await file.bytes(at, Math.min(end, at + MOST_HEADER_BYTES)));
-    let field: Field;
-    try {
-      const [number, wire] = reader.tag();
-      if (wire === WireType.LengthDelimited) {
-        const byteLength = reader.uint32();
-        field = { number, begin: at + reader.pos, end: at + reader.pos + byteLength };
-      } else {
-        const start = reader.pos;
-        reader.skip(wire, number);
-        field = { number, begin: at + start, end: at + reader.pos };
-      }
-    } catch (error) {
-      throw notOnnx(at, error instanceof Error ? error.message : String(error));
-    }
-    if (field.end > end) throw notOnnx(at, `a field up to byte ${field.end}`);
-    yield field;
-    at = field.end;
-  }
-}
-
-function notOnnx(at: number, got: string): FormatError {
-  return new FormatError({
-    where: `the file, byte ${at}`,
-    got,
-    expected: 'an ONNX model, a GGUF file or a Weft executable',
-    remedy: 'The file may be truncated or of another format.',
-  });
 }
 
 /** What `checkOnnxHead` says of a model that has nothing but these nodes. */

@@ -1,0 +1,59 @@
+import { type Command, Option } from 'commander';
+import { collectPairs, deviceNames, threadsOption } from '../parse-options.ts';
+import { parseCount } from '../parse-training.ts';
+import type { Terminal } from '../terminal.ts';
+import type { BenchFlags } from './bench-command.ts';
+
+export interface BenchCommandParts {
+  readonly terminal: Terminal;
+  readonly run: (command: Promise<number>) => Promise<void>;
+  /** Options that other commands have too. */
+  readonly options: readonly Option[];
+}
+
+/** `weft bench`. What it does is loaded when it is called. */
+export function addBenchCommand(
+  program: Command,
+  { terminal, run, options }: BenchCommandParts,
+): void {
+  const command = program
+    .command('bench')
+    .summary('time a program on devices')
+    .description(
+      'Runs the function main of a .weft, .onnx or .ir file on devices by turns, and says how long a run takes.',
+    )
+    .argument('<file>', 'a .weft, .onnx or .ir file')
+    .option(
+      '-i, --input <NAME=FILE>',
+      'a .pb, .npy or .json file (a number for an int or float input); repeatable; others are random',
+      collectPairs,
+    )
+    .addOption(
+      new Option('--device <DEVICE,...>', 'the devices, of auto, host, wasm, webgpu and browser')
+        .argParser(deviceNames)
+        .default(['auto'], 'auto'),
+    )
+    .addOption(
+      new Option('--runs <N>', 'runs on each device, at most').argParser(parseCount).default(50),
+    )
+    .addOption(new Option('--seed <N>', 'of random inputs').argParser(parseCount).default(1))
+    .option('--function <name>', 'the function to run; default: main')
+    .addOption(threadsOption())
+    .addHelpText('after', HELP)
+    .action((path: string, flags: BenchFlags) =>
+      run(
+        import('./bench-command.ts').then(({ benchProgramCommand }) =>
+          benchProgramCommand(path, flags, terminal),
+        ),
+      ),
+    );
+  for (const option of options) command.addOption(option);
+}
+
+const HELP = `
+Examples:
+  weft bench mnist.onnx
+  weft bench mnist.onnx --device webgpu,wasm,browser --runs 200 --json
+  weft bench bert.onnx --device wasm --threads 4 --dim batch=1 --dim sequence=128
+
+A run begins with inputs and ends with outputs in the memory of this process. Those of a browser travel to it and back.`;
