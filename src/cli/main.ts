@@ -240,7 +240,10 @@ function makeProgram(terminal: Terminal, run: Run): Command {
         .default(8)
         .argParser(parseBits),
     )
-    .option('--weights-only', 'with 16 bits: the model computes in float32')
+    .option(
+      '--weights-only',
+      'activations stay float where there are samples; with 16 bits the model computes in float32',
+    )
     .addOption(
       new Option('--block <N>', 'elements that share a scale: a power of two from 16 up')
         .default(32)
@@ -250,7 +253,7 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .option('--keep <NAME,...>', 'nodes whose weights stay as they are', splitNames)
     .option(
       '--calibrate <DIR>',
-      'samples of inputs to calibrate activations with and to compare on; default: random inputs',
+      'samples of inputs, to calibrate activations with and to compare on; default: random inputs',
     )
     .addOption(
       new Option(

@@ -82,7 +82,7 @@ export async function measureQuantized(
     const samples = await samplesOf(float, flags);
     // What random inputs reach is no scale, but it shows what float16 cannot hold.
     const ranges: Ranges =
-      calibrate === undefined && bits !== 16
+      plain.activations.length === 0 || (calibrate === undefined && bits !== 16)
         ? {}
         : await measureRanges(float, plain.activations, {
             ...samples,

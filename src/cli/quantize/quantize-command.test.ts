@@ -142,6 +142,16 @@ describe('weft quantize', () => {
     expect(ran.status).toBe(0);
   });
 
+  test('with samples, but activations that stay float', async () => {
+    const args = ['-o', at('w8.onnx'), '--weights-only', '--calibrate', at('samples')];
+    const { out, status } = await quantize(...args);
+    expect(status).toBe(0);
+    expect(out).toContain('on 2 sample(s) of /samples, beside the float model:');
+    expect(out).not.toContain('rounded to uint8');
+    await quantize('-o', at('plain.onnx'), '--no-run');
+    expect(await readFile(at('w8.onnx'))).toEqual(await readFile(at('plain.onnx')));
+  });
+
   test('layers stay float for the cosine that is wanted', async () => {
     const { out, status } = await quantize('-o', at('k.onnx'), '--bits', '4', '--cosine', '0.9999');
     expect(status).toBe(0);

@@ -87,6 +87,9 @@ describe('values that convolutions read and give', () => {
     const { graph } = readMessage('ModelProto', without);
     expect(graph?.node.map(({ opType }) => opType)).not.toContain('QuantizeLinear');
     expect(quantizeOnnx(bytes, { keep: ['first'] }).activations).toEqual([]);
+    const alone = quantizeOnnx(bytes, { ...model.options, weightsOnly: true });
+    expect(alone.activations).toEqual([]);
+    expect(Buffer.from(alone.model).equals(without)).toBe(true);
     // onnxruntime would make QLinearConv of them, which operator set 9 does not have.
     const old = SMALL_MODELS['convolutions of an old operator set'] ?? model;
     expect(quantizeOnnx(bytesOf(old), model.options).activations).toEqual([]);

@@ -40,7 +40,7 @@ export interface QuantizedOnnx {
 /**
  * An ONNX model with rounded weights. `MatMul` and `Gemm` by constant matrices become `MatMulNBits` of com.microsoft;
  * convolutions and recurrent layers read weights of int8 through `DequantizeLinear`, with a scale for each channel; where
- * ranges are given, what convolutions read and give goes through `QuantizeLinear` and `DequantizeLinear` too. Names,
+ * ranges are given, what convolutions read and give goes through `QuantizeLinear` and `DequantizeLinear` too, but with `weightsOnly`. Names,
  * metadata and all else stay as they are; so does a model that is quantised already. Branches and bodies of loops are
  * quantised too. With 16 bits nodes compute in float16 in place of float32, or only read weights of it.
  *
@@ -72,6 +72,7 @@ export function quantizeOnnx(bytes: Uint8Array, options: QuantizeOptions = {}): 
 
 function roundWeights(coder: WeightCoder): Found & Pick<QuantizedOnnx, 'activations'> {
   const found = roundNodes(coder);
+  if (coder.options.weightsOnly) return { ...found, activations: [] };
   const activations = roundActivations(coder, new Set(found.layers.map(({ node }) => node)));
   return { ...found, activations };
 }

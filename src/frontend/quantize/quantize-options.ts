@@ -11,7 +11,10 @@ export interface QuantizeOptions {
    * become float16.
    */
   readonly bits?: WeightBits | undefined;
-  /** With 16 bits: weights are stored as float16, and all is computed in float32. Default false. */
+  /**
+   * Only weights change, whatever `ranges` say; with 16 bits they are stored as float16, and all is computed in float32.
+   * Default false.
+   */
   readonly weightsOnly?: boolean | undefined;
   /** Elements of a matrix's column that share a scale: a power of two from 16 up. Default: 32. */
   readonly block?: number | undefined;
@@ -65,10 +68,6 @@ export function checkedOptions(options: QuantizeOptions): CheckedOptions {
       got: `${String(bits)} bits`,
       expected: '4, 8 or 16',
     });
-  }
-  if (weightsOnly && bits !== 16) {
-    const expected = '16: codes are weights only anyway';
-    throw new UsageError({ where: 'quantize: weightsOnly', got: `${bits} bits`, expected });
   }
   const isPower = Number.isInteger(Math.log2(block));
   if (!isPower || block < SMALLEST_BLOCK || block > LARGEST_BLOCK) {
