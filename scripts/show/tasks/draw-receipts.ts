@@ -11,6 +11,8 @@ export interface DrawnText {
 /** A receipt as pixels, with what is written on it. */
 export interface Receipt {
   readonly name: string;
+  /** Pixels that its letters are high. */
+  readonly size: number;
   readonly picture: Pixels;
   /** Row by row, and from the left in a row. */
   readonly texts: readonly DrawnText[];
@@ -58,7 +60,7 @@ async function drawReceipt(browser: Browser, font: string, size: number): Promis
   await page.close();
   const { width, height, base64, texts } = drawn;
   const data = new Uint8Array(Buffer.from(base64, 'base64'));
-  return { name: `${font}, ${size} px`, picture: { width, height, data }, texts };
+  return { name: `${font}, ${size} px`, size, picture: { width, height, data }, texts };
 }
 
 interface DrawOrder {

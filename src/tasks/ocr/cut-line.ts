@@ -1,12 +1,25 @@
 import type { Rgb } from '../pictures/pixels.ts';
 import type { Rectangle } from './min-area-rectangle.ts';
 
-/** A line is upright text from the top to the bottom if it is so much higher than wide. */
+/** A line is text from the top to the bottom if it is so much higher than wide. */
 const UPRIGHT = 1.5;
 
+/** A rectangle whose width is the direction of its text: what is much higher than wide is read downwards, as PaddleOCR does. */
+export function alongText(rectangle: Rectangle): Rectangle {
+  const { center, along, width, height } = rectangle;
+  if (height < width * UPRIGHT) return rectangle;
+  return { center, along: [-along[1], along[0]], width: height, height: width };
+}
+
+/** The same rectangle, for text that is upside down in it. */
+export function turnedAround(rectangle: Rectangle): Rectangle {
+  const [dx, dy] = rectangle.along;
+  return { ...rectangle, along: [-dx, -dy] };
+}
+
 /**
- * The part of a picture in a rectangle, turned upright, in the picture's own resolution. Between pixels it is interpolated linearly, beyond the
- * picture its edge goes on. What is much higher than wide is turned by a quarter to the left, as PaddleOCR does.
+ * The part of a picture in a rectangle, its width across, in the picture's own resolution. Between pixels it is interpolated linearly, beyond the
+ * picture its edge goes on.
  */
 export function cutLine(picture: Rgb, rectangle: Rectangle): Rgb {
   const {
@@ -23,8 +36,7 @@ export function cutLine(picture: Rgb, rectangle: Rectangle): Rgb {
       sample(picture, cx + u * dx - v * dy, cy + u * dy + v * dx, out, (row * width + column) * 3);
     }
   }
-  const cut = { width, height, data: out };
-  return height >= width * UPRIGHT ? turnedLeft(cut) : cut;
+  return { width, height, data: out };
 }
 
 function sample(
@@ -44,17 +56,6 @@ function sample(
     const below = (data[y1 + x0 + c] ?? 0) * (1 - right) + (data[y1 + x1 + c] ?? 0) * right;
     out[to + c] = Math.round(above * (1 - down) + below * down);
   }
-}
-
-function turnedLeft({ width, height, data }: Rgb): Rgb {
-  const out = new Uint8Array(data.length);
-  for (let y = 0; y < height; y++) {
-    for (let x = 0; x < width; x++) {
-      const from = (y * width + x) * 3;
-      out.set(data.subarray(from, from + 3), ((width - 1 - x) * height + y) * 3);
-    }
-  }
-  return { width: height, height: width, data: out };
 }
 
 /** The picture upside down. */

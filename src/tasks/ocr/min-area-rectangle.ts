@@ -42,14 +42,14 @@ export function minAreaRectangle(points: readonly Point[]): Rectangle {
     const [nextX, nextY] = hull[(i + 1) % hull.length] ?? [x, y];
     const length = Math.hypot(nextX - x, nextY - y);
     const along: Point = length === 0 ? [1, 0] : [(nextX - x) / length, (nextY - y) / length];
-    const found = around(hull, along);
+    const found = rectangleAround(hull, along);
     if (best === undefined || found.width * found.height < best.width * best.height) best = found;
   }
   return upright(best ?? { center: [0, 0], along: [1, 0], width: 0, height: 0 });
 }
 
-/** The rectangle around points that has a direction. */
-function around(points: readonly Point[], along: Point): Rectangle {
+/** The rectangle around points whose width has a direction, of length 1. */
+export function rectangleAround(points: readonly Point[], along: Point): Rectangle {
   const [dx, dy] = along;
   const us = points.map(([x, y]) => x * dx + y * dy);
   const vs = points.map(([x, y]) => y * dx - x * dy);
@@ -62,6 +62,15 @@ function around(points: readonly Point[], along: Point): Rectangle {
     width: right - left,
     height: bottom - top,
   };
+}
+
+/** The rectangle around rectangles, in the direction of the widest. */
+export function joinedRectangle(rectangles: readonly Rectangle[]): Rectangle {
+  const [first, ...others] = rectangles;
+  if (first === undefined) throw new Error('internal: nothing to join');
+  if (others.length === 0) return first;
+  const widest = others.reduce((best, next) => (next.width > best.width ? next : best), first);
+  return rectangleAround(rectangles.flatMap(cornersOf), widest.along);
 }
 
 function upright({ center, along: [dx, dy], width, height }: Rectangle): Rectangle {

@@ -4,9 +4,8 @@ import { writeOnnxModel } from '../../testing/onnx-writer.ts';
 import { ocr, type OcrSources } from '../index.ts';
 import { drawnPicture } from '../testing/test-pictures.ts';
 import { readSteps } from './ctc.ts';
-import { cutLine, turnedOver } from './cut-line.ts';
+import { alongText, cutLine, turnedOver } from './cut-line.ts';
 import { convexHull, cornersOf, minAreaRectangle, type Point } from './min-area-rectangle.ts';
-import { linesOf, rowsOf } from './reading-order.ts';
 import { textRegions } from './text-regions.ts';
 
 describe('the smallest rectangle', () => {
@@ -76,11 +75,11 @@ test('a line is cut out as it is where nothing is turned', () => {
   expect(cut.data.every((value, i) => value === [10, 20, 30][i % 3])).toBe(true);
 });
 
-test('upright text is turned to the left, a line upside down is turned over', () => {
+test('upright text is read downwards, a line upside down is turned over', () => {
   const data = Uint8Array.from({ length: 12 }, (_, i) => Math.floor(i / 3));
   const column = { width: 1, height: 4, data };
   const rectangle = { center: [0, 1.5], along: [1, 0], width: 1, height: 4 } as const;
-  const cut = cutLine(column, rectangle);
+  const cut = cutLine(column, alongText(rectangle));
   expect(cut).toMatchObject({ width: 4, height: 1 });
   expect(Array.from(cut.data).filter((_, i) => i % 3 === 0)).toEqual([0, 1, 2, 3]);
   expect(Array.from(turnedOver(cut).data)).toEqual(Array.from(data).toReversed());
@@ -94,21 +93,6 @@ test('steps become text: equal ones in a row count once, unless a blank is betwe
   expect(text).toBe('aabb');
   expect(score).toBeCloseTo(0.8, 6);
   expect(readSteps(Float32Array.of(0.9, 0.1, 0), ['', 'a', 'b'])).toEqual({ text: '', score: 0 });
-});
-
-test('pieces are read row by row', () => {
-  const at = (left: number, top: number) => ({ box: { left, top, width: 10, height: 10 } });
-  const [a, b, c, d] = [at(50, 2), at(0, 0), at(0, 14), at(50, 13)];
-  expect(rowsOf([a, b, c, d])).toEqual([
-    [b, a],
-    [c, d],
-  ]);
-});
-
-test('pieces of a row with a blank between them are a line', () => {
-  const at = (left: number) => ({ box: { left, top: 0, width: 10, height: 10 } });
-  const [a, b, c] = [at(0), at(14), at(30)];
-  expect(linesOf([a, b, c])).toEqual([[a, b], [c]]);
 });
 
 /** What is dark is text. */
@@ -235,7 +219,8 @@ test('a line upside down is turned over where a model says so', async () => {
   });
   await using reader = await ocr({ ...SOURCES, orientation: over }, { device: 'wasm' });
   const { lines } = await reader.read(PICTURE);
-  expect(lines.map(({ text }) => text)).toEqual(['br', 'g', 'brg']);
+  // The page is upside down, so its last row is read first.
+  expect(lines.map(({ text }) => text)).toEqual(['brg', 'g', 'br']);
 });
 
 test('a dictionary of another model, an unknown option, a signal', async () => {

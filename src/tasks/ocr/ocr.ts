@@ -11,10 +11,10 @@ import { Task } from '../task.ts';
 import { loadTask, type TaskSource } from '../task-model.ts';
 import type { CallOptions, TaskOptions } from '../task-options.ts';
 import { readSteps } from './ctc.ts';
-import { cutLine, turnedOver } from './cut-line.ts';
+import { alongText, cutLine, turnedAround, turnedOver } from './cut-line.ts';
 import { dictionaryOf, type DictionarySource } from './dictionary.ts';
-import { cornersOf, minAreaRectangle, type Point, type Rectangle } from './min-area-rectangle.ts';
-import { linesOf, rowsOf } from './reading-order.ts';
+import { cornersOf, joinedRectangle, type Point, type Rectangle } from './min-area-rectangle.ts';
+import { readingOrder } from './reading-order.ts';
 import { textRegions } from './text-regions.ts';
 
 /** The models that read text, as PaddleOCR exports them (PP-OCRv3 to v5). */
@@ -55,7 +55,7 @@ export interface TextLine {
   readonly score: number;
   /** The upright rectangle around it, in pixels of the picture. */
   readonly box: Box;
-  /** Its own corners, clockwise from the top left one: a line may be at an angle. */
+  /** Its own corners, clockwise from where its text begins at the top: a line may be at an angle, or upside down. */
   readonly corners: readonly Point[];
   /** The row that it is in, from 0; further lines in the same row have the same number. */
   readonly row: number;
@@ -65,7 +65,7 @@ export interface TextLine {
 export interface PageText {
   /** All of it: rows in lines, and what is in a row with a blank between. */
   readonly text: string;
-  /** Its lines from the top to the bottom, and from the left in a row. */
+  /** Its lines as they are read: from the top to the bottom of the page, which may be turned, and from the left in a row. */
   readonly lines: readonly TextLine[];
 }
 
@@ -93,6 +93,8 @@ const ORIENTATION_WIDTH = 192;
 const LEAST_EDGE = 736;
 /** Sides of the picture for detection are multiples of this. */
 const SIDE = 32;
+/** Pieces of a row that are nearer to each other than this share of their height are one line: a blank had cut it. */
+const BLANK = 0.8;
 
 /**
  * Loads models that read text. Rejects as `Session.load` does, and with UsageError for a dictionary that has another number of characters than
@@ -172,17 +174,19 @@ export class Ocr extends Task {
     signal?.throwIfAborted();
     const rgb = await readRgb(picture);
     const rectangles = await this.#detect(rgb, options);
-    const cut = rectangles.map((rectangle) => ({ rectangle, picture: cutLine(rgb, rectangle) }));
+    const cut = withoutOverlaps(rectangles.map(alongText)).map((rectangle) => ({
+      rectangle,
+      picture: cutLine(rgb, rectangle),
+    }));
     const upright = await this.#turned(cut, signal);
     const texts = await this.#recognise(upright, signal);
     const pieces = upright.flatMap(({ rectangle }, i) => {
       const { text: read = '', score = 0 } = texts[i] ?? {};
       const text = narrow(read);
       const isRead = text.trim() !== '' && score >= leastScore;
-      const corners = cornersOf(rectangle);
-      return isRead ? [{ text, score, corners, box: clipped(boxAround(corners), rgb) }] : [];
+      return isRead ? [{ text, score, rectangle }] : [];
     });
-    const rows = rowsOf(pieces).map((row) => linesOf(row).map((parts) => lineOf(parts, rgb)));
+    const rows = readingOrder(pieces, BLANK).map((row) => row.map((parts) => lineOf(parts, rgb)));
     return {
       text: rows.map((row) => row.map(({ text }) => text).join(' ')).join('\n'),
       lines: rows.flatMap((lines, row) => lines.map((line) => ({ ...line, row }))),
@@ -221,7 +225,10 @@ export class Ocr extends Task {
       const tensor = lineTensor(line.picture, ORIENTATION_WIDTH);
       const [, over = 0] = numbersOf(await runOn(orientation, tensor, signal));
       // PaddleOCR turns lines over from this likelihood on.
-      turned.push(over > 0.9 ? { ...line, picture: turnedOver(line.picture) } : line);
+      const { picture, rectangle } = line;
+      turned.push(
+        over > 0.9 ? { picture: turnedOver(picture), rectangle: turnedAround(rectangle) } : line,
+      );
     }
     return turned;
   }
@@ -290,11 +297,24 @@ function scaled(
   };
 }
 
+/** Pieces of a line that overlap as one: what both have would be read twice. */
+function withoutOverlaps(rectangles: readonly Rectangle[]): Rectangle[] {
+  const pieces = rectangles.map((rectangle) => ({ rectangle }));
+  return readingOrder(pieces, 0).flatMap((row) =>
+    row.map((parts) => joinedRectangle(parts.map(({ rectangle }) => rectangle))),
+  );
+}
+
+/** Text that was found, and where. */
+interface ReadPiece {
+  readonly text: string;
+  readonly score: number;
+  readonly rectangle: Rectangle;
+}
+
 /** Pieces that are one line, as one. */
-function lineOf(parts: readonly Omit<TextLine, 'row'>[], size: Size): Omit<TextLine, 'row'> {
-  const [only, ...others] = parts;
-  if (only !== undefined && others.length === 0) return only;
-  const corners = cornersOf(minAreaRectangle(parts.flatMap((part) => part.corners)));
+function lineOf(parts: readonly ReadPiece[], size: Size): Omit<TextLine, 'row'> {
+  const corners = cornersOf(joinedRectangle(parts.map(({ rectangle }) => rectangle)));
   const length = parts.reduce((sum, { text }) => sum + text.length, 0);
   const score = parts.reduce((sum, part) => sum + part.score * part.text.length, 0) / length;
   const text = parts.map((part) => part.text).join(' ');
