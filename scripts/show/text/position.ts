@@ -31,7 +31,7 @@ const CHUNK = 8;
 /** Chunks before a position, in which buffers take their turns and calls are recorded, and from there on. */
 const [SETTLED, MEASURED] = [5, 4];
 /** Texts at each position, by turns, that are counted and that are profiled. */
-const [ROUNDS, PROFILES] = [3, 5];
+const [ROUNDS, PROFILES] = [3, 11];
 /** The most that kernels outside attention take at the last position, in times of the first. */
 const MOST_RATIO = 1.1;
 
@@ -82,7 +82,8 @@ async function showOn(checks: Checks, device: 'wasm' | 'webgpu'): Promise<void> 
   if (first === undefined) throw new Error('no positions');
   const [two, three] = [await profile(counted, first, 2), await profile(counted, first, 3)];
   for (let round = 0; round < PROFILES; round++) {
-    for (const place of places) {
+    // There and back again: a machine that gets slower or faster meanwhile favours no position.
+    for (const place of round % 2 === 0 ? places : places.toReversed()) {
       const timings = await profile(counted, place, 2);
       // The last chunk begins at the position.
       place.profiles.push(timings.slice(two.length - three.length));
@@ -95,9 +96,12 @@ async function showOn(checks: Checks, device: 'wasm' | 'webgpu'): Promise<void> 
   report(checks, places);
 }
 
-/** Waits until kernels that nobody has asked for yet are compiled, which happens one by one while nothing runs. */
+/**
+ * Waits until kernels that nobody has asked for yet are compiled, which happens one by one while nothing runs: until for some
+ * seconds none was made, longer than one takes on a busy machine.
+ */
 async function settle({ counts }: CountedModel): Promise<void> {
-  for (let last = -1, same = 0; same < 10; ) {
+  for (let last = -1, same = 0; same < 40; ) {
     await new Promise((resolve) => setTimeout(resolve, 100));
     const { made } = counts();
     same = made === last ? same + 1 : 0;
