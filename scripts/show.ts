@@ -17,6 +17,7 @@ const SHOWS: Readonly<
   compare: () => import('./show/compare.ts'),
   tasks: () => import('./show/tasks.ts'),
   inspector: () => import('./show/inspector.ts'),
+  lighthouse: () => import('./show/lighthouse.ts'),
 };
 
 /** `npm run show -- NAME [WORD …]`. */
