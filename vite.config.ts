@@ -13,7 +13,8 @@ const path = (relative: string): string => fileURLToPath(new URL(relative, impor
 const STRICT = "default-src 'self'";
 /** The device `wasm` compiles WebAssembly. */
 const COMPILES = `${STRICT}; script-src 'self' 'wasm-unsafe-eval'`;
-const COMPILERS = /^\/(playground\.html|e2e\/pages\/(wasm|threads-apart|memory64|language)\.html)$/;
+const COMPILERS =
+  /^\/(playground\.html|report\.html|e2e\/pages\/(wasm|threads-apart|memory64|language)\.html)$/;
 /** The demo fetches the models whose addresses it is given, too. */
 const FETCHING = `${COMPILES}; connect-src 'self' https:`;
 const FETCHES = /^\/(index\.html)?$/;
@@ -75,7 +76,7 @@ function tests(mode: string): Pick<InlineConfig, 'include' | 'projects'> {
   if (mode === 'built') return { include: [`scripts/**/${BUILT_TEST}`] };
   // Demonstrations install packages below their own folders, some of which come with tests.
   const elsewhere = ['**/node_modules/**', `**/${SHARED_TEST}`, `**/${BUILT_TEST}`];
-  const all = '{src,scripts}/**/*.test.ts';
+  const all = '{src,scripts,bench}/**/*.test.ts';
   const stateless = { name: 'stateless', include: [STATELESS], exclude: elsewhere, isolate: false };
   const alone = { name: 'alone', include: [all], exclude: [...elsewhere, STATELESS] };
   return { projects: [stateless, alone].map((test) => ({ extends: true, test })) };
@@ -83,7 +84,7 @@ function tests(mode: string): Pick<InlineConfig, 'include' | 'projects'> {
 
 /** The pages alone, or with `--mode e2e` the pages of the browser tests too. */
 function pages(mode: string): string[] {
-  const own = [path('index.html'), path('rpc.html'), path('playground.html')];
+  const own = ['index.html', 'rpc.html', 'playground.html', 'report.html'].map(path);
   if (mode !== 'e2e') return own;
   const names = readdirSync(path('e2e/pages')).filter((name) => name.endsWith('.html'));
   return [...own, ...names.map((name) => path(`e2e/pages/${name}`))];

@@ -1,8 +1,8 @@
 import { type CasePlan, type Peer, PEERS, type RunName } from './cases/bench-case.ts';
-import type { RuntimeResult, WarmResults } from './measure-warm.ts';
 import type { Method } from './methods.ts';
 import { type Lab, pageKind } from './open-page.ts';
 import { REGISTER_OPERATIONS } from './page/register-operations.ts';
+import type { RuntimeResult, WarmResults } from './race.ts';
 
 /** A ratio of Weft beside what was promised. */
 export interface Cell {

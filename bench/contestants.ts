@@ -10,7 +10,10 @@ export interface Contestant {
 }
 
 /** How a runtime starts, unless a contestant says otherwise. */
-export function startRequest({ device, threads }: Lab, launches = 1): StartRequest {
+export function startRequest(
+  { device, threads }: Pick<Lab, 'device' | 'threads'>,
+  launches = 1,
+): StartRequest {
   return {
     device,
     threads,

@@ -2,8 +2,10 @@ import type { CasePlan } from './cases/bench-case.ts';
 import { type MachineCase, machineFiles } from './cases/machine-cases.ts';
 import { bestCells, type Cell, cellsOf } from './cells.ts';
 import { type ColdResult, measureCold } from './measure-cold.ts';
-import { measureWarm, type WarmResults } from './measure-warm.ts';
-import { type Lab, limited, messageOf, openPage } from './open-page.ts';
+import { limited, messageOf } from './limited.ts';
+import { measureWarm } from './measure-warm.ts';
+import { type Lab, openPage } from './open-page.ts';
+import type { WarmResults } from './race.ts';
 import type { MachineFigure } from './page/machine-steps.ts';
 
 export interface CaseResult {

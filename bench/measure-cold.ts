@@ -1,7 +1,8 @@
 import type { BuiltCase, CasePlan, RuntimeName } from './cases/bench-case.ts';
 import { startRequest } from './contestants.ts';
-import { type Lab, limited, messageOf, openPage } from './open-page.ts';
-import type { ColdStart } from './page/page.ts';
+import { limited, messageOf } from './limited.ts';
+import { type Lab, openPage } from './open-page.ts';
+import type { ColdStart } from './page/contestant-steps.ts';
 import type { SentBytes } from './serve-pages.ts';
 
 export interface ColdResult extends ColdStart {

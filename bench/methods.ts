@@ -58,6 +58,7 @@ export const METHODS: Readonly<Record<BenchDevice, Method>> = {
       'allocator-churn',
       'interpretation',
       'load-time',
+      'readback',
       'state-step',
       'state-append',
       'state-append-heads',

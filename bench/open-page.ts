@@ -22,9 +22,6 @@ export interface Lab {
 export const pageKind = ({ isIsolated }: Pick<Lab, 'isIsolated'>): 'isolated' | 'apart' =>
   isIsolated ? 'isolated' : 'apart';
 
-/** A step of a peer that takes longer has failed. */
-const STEP_LIMIT_MS = 120_000;
-
 /** A page of a context of its own. The browser's GPU process is running already. */
 export async function openPage({
   browser,
@@ -36,23 +33,4 @@ export async function openPage({
   await page.goto(`${server.origin}/page.html`);
   await page.waitForFunction(() => 'bench' in globalThis);
   return page;
-}
-
-/** Rejects when a step takes too long. */
-export async function limited<T>(work: Promise<T>, limitMs = STEP_LIMIT_MS): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${limitMs / 1000} s`)), limitMs);
-  });
-  try {
-    return await Promise.race([work, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** The first line of an error, for a table. */
-export function messageOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return (text.replace('page.evaluate: ', '').split('\n')[0] ?? '').slice(0, 160);
 }

@@ -1,10 +1,10 @@
 import type { CasePlan, Peer, RunName, RuntimeName } from './cases/bench-case.ts';
 import { type Cell, differs, rateOf, type Standard, timeOf } from './cells.ts';
 import type { CaseResult } from './measure-case.ts';
-import type { RuntimeResult } from './measure-warm.ts';
 import type { Method } from './methods.ts';
 import type { MachineFigure } from './page/machine-steps.ts';
 import type { AdapterReport } from './page/measure-ceilings.ts';
+import type { RuntimeResult } from './race.ts';
 import { figure, markdown } from './table.ts';
 
 export const TITLES: Readonly<Record<RuntimeName, string>> = {

@@ -21,6 +21,8 @@ export interface PagesOptions {
   readonly browserName?: BrowserName;
   /** The pages to build, such as `rpc.html`. Default: all, which takes two to six times as long as one. */
   readonly only?: readonly string[];
+  /** Starts another browser than that of the tests. */
+  readonly launch?: () => Promise<Browser>;
 }
 
 export interface Pages {
@@ -43,6 +45,7 @@ export async function openPages({
   plugins = [],
   browserName = 'chromium',
   only,
+  launch = () => launchTested(browserName),
 }: PagesOptions = {}): Promise<Pages> {
   mkdirSync(join(root, '.weft-cache'), { recursive: true });
   const outDir = mkdtempSync(join(root, '.weft-cache/pages-'));
@@ -58,7 +61,7 @@ export async function openPages({
   });
   const origin = server.resolvedUrls?.local[0];
   if (origin === undefined) throw new Error('The server for the pages has no address.');
-  const browser = await launch(browserName);
+  const browser = await launch();
   return {
     browser,
     address: origin,
@@ -87,7 +90,7 @@ function choosePages(pages: readonly string[]): Plugin {
   };
 }
 
-async function launch(browserName: BrowserName): Promise<Browser> {
+async function launchTested(browserName: BrowserName): Promise<Browser> {
   if (browserName === 'firefox') {
     const missing = missingFirefox();
     if (missing !== undefined) throw new Error(`No tests in Firefox: ${missing}.`);

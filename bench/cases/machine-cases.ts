@@ -12,6 +12,7 @@ export const MACHINE_CASES = [
   'allocator-churn',
   'interpretation',
   'load-time',
+  'readback',
   'round-trip',
   'state-step',
   'state-step-processor',
@@ -26,6 +27,9 @@ export type MachineCase = (typeof MACHINE_CASES)[number];
 const CHAIN_LENGTHS = [100, 2000];
 /** Megabytes of weights of the smaller and the larger program of `load-time`. */
 const LOAD_MEGABYTES = [1, 64];
+
+/** Floats of the smaller and the larger tensor of `readback`. */
+const READ_COUNTS = [1, 1 << 22];
 
 /** Kilobytes of the smaller and the larger state of `state-step` and `state-append`. */
 const STATE_KILOBYTES = [64, 65_536];
@@ -48,6 +52,7 @@ const FILES: Readonly<Record<MachineCase, () => Map<string, Uint8Array>>> = {
         nodes: [{ op: 'MatMul', inputs: ['x', 'w'], outputs: ['y'] }],
       }),
     ),
+  readback: () => files(READ_COUNTS, copyProgram),
   'allocator-churn': () => files([0], growingProgram),
   'round-trip': () => files([1], productsProgram),
   'state-step': () => files(STATE_KILOBYTES, stateProgram),
@@ -77,6 +82,12 @@ function onnx(graph: Omit<Parameters<typeof writeOnnxModel>[0], 'outputs'>): Uin
 function productsProgram(length: number): Uint8Array {
   const { weights = {}, nodes } = matmulChain(length);
   return onnx({ inputs: [{ name: 'x', shape: [8, 8] }], initializers: weights, nodes });
+}
+
+/** Gives so many numbers, larger ones of themselves and 0. */
+function copyProgram(count: number): Uint8Array {
+  const text = `def @main(%x: Tensor[(${count},), float32], results=["y"]) { relu(%x) }`;
+  return compile(parseModule(text)).toBytes();
 }
 
 /** Changes one row, a kilobyte, of a state. */

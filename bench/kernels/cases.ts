@@ -1,8 +1,12 @@
-import { CONCRETE_DIMS } from '../../src/core/dim-context.ts';
-import type { DType } from '../../src/core/dtype.ts';
-import type { Attributes, PrimitiveFunction } from '../../src/core/primitive-function.ts';
+import { type DType, dtypeInfo } from '../../src/core/dtype.ts';
+import type {
+  Attributes,
+  PrimitiveFunction,
+  TensorType,
+} from '../../src/core/primitive-function.ts';
 import { elementCount, type Shape } from '../../src/core/shape.ts';
 import { CORE_OPERATORS } from '../../src/ops/core-operators.ts';
+import { inferConcreteCall } from '../../src/ops/infer-concrete-call.ts';
 
 /** One measured primitive. */
 export interface BenchCase {
@@ -20,15 +24,13 @@ export function singleCall(
   shapes: readonly Shape[],
   attributes: Attributes,
 ): PrimitiveFunction {
-  const definition = CORE_OPERATORS.get(op);
-  if (definition === undefined) throw new Error(`no operator ${op}`);
-  const params = shapes.map((shape) => tensor(shape));
-  const complete = { ...attributes };
+  const params = shapes.map((shape) => ({ dtype: 'float32', shape: shape.map(Number) }) as const);
+  const call = inferConcreteCall(CORE_OPERATORS.require(op), params, attributes);
   return {
     name: op,
     params,
-    body: [{ op, inputs: params.map((_, i) => i), attributes: complete }],
-    results: [{ value: params.length, type: definition.infer(params, complete, CONCRETE_DIMS) }],
+    body: [{ op, inputs: params.map((_, i) => i), attributes: call.attributes }],
+    results: [{ value: params.length, type: call.output }],
   };
 }
 
@@ -68,9 +70,40 @@ function conv(title: string, { c, size, k, kernel, stride = 1, groups = 1 }: Con
 }
 
 function moved(title: string, primitive: PrimitiveFunction): BenchCase {
-  const tensors = [...primitive.params, ...primitive.results.map(({ type }) => type)];
-  const bytes = tensors.reduce((sum, { shape }) => sum + 4 * elementCount(shape.map(Number)), 0);
-  return { title, primitive, work: { bytes } };
+  return { title, primitive, work: { bytes: movedBytes(primitive) } };
+}
+
+function movedBytes({ params, results }: PrimitiveFunction): number {
+  const tensors = [...params, ...results.map(({ type }) => type)];
+  const lengths = tensors.map(
+    ({ dtype, shape }) => dtypeInfo(dtype).byteLength * elementCount(shape.map(Number)),
+  );
+  return lengths.reduce((sum, length) => sum + length, 0);
+}
+
+/** The case with elements of float16 in the place of float32. */
+export function inFloat16({ title, primitive, work }: BenchCase): BenchCase {
+  const half = (type: TensorType): TensorType =>
+    type.dtype === 'float32' ? { ...type, dtype: 'float16' } : type;
+  const halved = {
+    ...primitive,
+    params: primitive.params.map(half),
+    results: primitive.results.map(({ value, type }) => ({ value, type: half(type) })),
+  };
+  return {
+    title: `${title}, float16`,
+    primitive: halved,
+    work: 'flops' in work ? work : { bytes: movedBytes(halved) },
+  };
+}
+
+/** Attention of 8 heads of width 64 over so many positions. */
+function attention(queries: number, keys: number): BenchCase {
+  const [heads, width] = [8, 64];
+  const shapes = [queries, keys, keys].map((length) => [1, heads, length, width]);
+  const primitive = singleCall('scaled_dot_product_attention', shapes, { scale: 0.125 });
+  const flops = 4 * heads * queries * keys * width;
+  return { title: `attention 8 heads ${queries}x${keys}x64`, primitive, work: { flops } };
 }
 
 function chain(length: number, count: number): PrimitiveFunction {
@@ -109,6 +142,8 @@ export function benchCases(): BenchCase[] {
     conv('3x3 64-32 224', { c: 64, size: 224, k: 32, kernel: 3 }),
     conv('3x3 32-9 224', { c: 32, size: 224, k: 9, kernel: 3 }),
     conv('3x3 depthwise 64 112', { c: 64, size: 112, k: 64, kernel: 3, groups: 64 }),
+    attention(512, 512),
+    attention(1, 4096),
     moved('softmax 1024x1024', singleCall('softmax', [[1024, 1024]], { axis: -1 })),
     moved('layer_norm 1024x1024', singleCall('layer_norm', [[1024, 1024]], {})),
     moved('arg_max 1024x1024', singleCall('arg_max', [[1024, 1024]], { axis: 1 })),

@@ -1,4 +1,5 @@
 import type { LaunchPlan } from '../../src/core/launch-plan.ts';
+import { bestRun } from './best-run.ts';
 import { preparePlan, storageBuffer, type WithDevice } from './prepare-plan.ts';
 
 /** The ceilings of the adapter, measured by this process. */
@@ -38,8 +39,7 @@ async function best(
   buffers: readonly GPUBuffer[],
 ): Promise<number> {
   const prepared = await preparePlan(gpu, plan, buffers);
-  let ms = await prepared.run();
-  for (let i = 0; i < 5; i++) ms = Math.min(ms, await prepared.run());
+  const { ms } = await bestRun(prepared, { rounds: 5 });
   return ms;
 }
 

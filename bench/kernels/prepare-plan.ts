@@ -12,7 +12,7 @@ const COMPUTE = 0x4;
 /** A storage buffer with contents. */
 export function storageBuffer(
   gpu: WithDevice,
-  data: Float32Array | Uint32Array | Int32Array,
+  data: Float32Array | Uint32Array | Int32Array | Uint16Array,
 ): GPUBuffer {
   const buffer = gpu.device.createBuffer({ size: Math.max(16, data.byteLength), usage: STORAGE });
   gpu.device.queue.writeBuffer(buffer, 0, data.slice());
@@ -24,6 +24,8 @@ export interface PreparedPlan {
   /** Runs the plan `repeats` times and resolves to the milliseconds of one. */
   run(repeats?: number): Promise<number>;
   readonly compileMs: number;
+  /** Frees its temporary memory. */
+  destroy(): void;
 }
 
 interface PlanStep {
@@ -43,6 +45,7 @@ export async function preparePlan(
   const scratch = plan.scratchByteLengths.map((byteLength) =>
     device.createBuffer({ size: Math.max(16, byteLength), usage: STORAGE }),
   );
+  const uniforms: GPUBuffer[] = [];
   device.pushErrorScope('validation');
   const steps: PlanStep[] = [];
   for (const launch of plan.launches) {
@@ -66,6 +69,7 @@ export async function preparePlan(
       const size = Math.ceil(launch.params.byteLength / 16) * 16;
       const uniform = device.createBuffer({ size, usage: UNIFORM });
       device.queue.writeBuffer(uniform, 0, launch.params.slice());
+      uniforms.push(uniform);
       entries.push({ binding: 0, resource: { buffer: uniform } });
     }
     const group = device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries });
@@ -90,6 +94,9 @@ export async function preparePlan(
       device.queue.submit([encoder.finish()]);
       await device.queue.onSubmittedWorkDone();
       return (performance.now() - begin) / repeats;
+    },
+    destroy() {
+      for (const buffer of [...scratch, ...uniforms]) buffer.destroy();
     },
   };
 }

@@ -1,4 +1,5 @@
 import { type DeviceTensor, Session, Tensor } from '../../src/client/index.ts';
+import { sourceAt } from './runtime.ts';
 
 /** A cost of the machine with its unit in words. */
 export interface MachineFigure {
@@ -27,7 +28,7 @@ export async function launchOverhead(programs: readonly SizedProgram[]): Promise
   const handed: number[] = [];
   const done: number[] = [];
   for (const { url } of programs) {
-    await using session = await Session.load(url, DEVICE);
+    await using session = await Session.load(sourceAt(url), DEVICE);
     let [least, leastInAll] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
     for (let i = 0; i < 4 * REPEATS; i++) {
       const begin = performance.now();
@@ -49,7 +50,7 @@ export async function launchOverhead(programs: readonly SizedProgram[]): Promise
 
 /** Milliseconds of a run whose sizes were never seen before, and what the pool holds in the end. */
 export async function allocatorChurn([program]: readonly SizedProgram[]): Promise<MachineFigure[]> {
-  await using session = await Session.load(program?.url ?? '', DEVICE);
+  await using session = await Session.load(sourceAt(program?.url ?? ''), DEVICE);
   const run = async (rows: number): Promise<number> => {
     const x = new Tensor('float32', new Float32Array(rows * 64).fill(0.1), [rows, 64]);
     const begin = performance.now();
@@ -79,7 +80,7 @@ export async function allocatorChurn([program]: readonly SizedProgram[]): Promis
 
 /** Nanoseconds of one bytecode instruction, in a loop over ints on the host. */
 export async function interpretation([program]: readonly SizedProgram[]): Promise<MachineFigure[]> {
-  await using session = await Session.load(program?.url ?? '', { device: 'host' });
+  await using session = await Session.load(sourceAt(program?.url ?? ''), { device: 'host' });
   const counts = [1000, 201_000];
   const times: number[] = [];
   const instructions: number[] = [];
@@ -103,7 +104,7 @@ export async function loadTime(programs: readonly SizedProgram[]): Promise<Machi
     let least = Number.POSITIVE_INFINITY;
     for (let i = 0; i < 3; i++) {
       const begin = performance.now();
-      const session = await Session.load(url, DEVICE);
+      const session = await Session.load(sourceAt(url), DEVICE);
       least = Math.min(least, performance.now() - begin);
       await session.dispose();
     }
@@ -121,8 +122,8 @@ const MOST_OWN_MS = 0.15;
 /** Milliseconds of a run in the worker more than in the page, on the processor, and of two bare messages. */
 export async function roundTrip([program]: readonly SizedProgram[]): Promise<MachineFigure[]> {
   const url = program?.url ?? '';
-  await using near = await Session.load(url, { device: 'wasm', worker: false });
-  await using far = await Session.load(url, { device: 'wasm' });
+  await using near = await Session.load(sourceAt(url), { device: 'wasm', worker: false });
+  await using far = await Session.load(sourceAt(url), { device: 'wasm' });
   const x = new Tensor('float32', new Float32Array(64).fill(0.1), [8, 8]);
   const echo = startEcho();
   const contestants = [() => near.run({ x }), () => far.run({ x }), () => echo.send(x.data)];
@@ -197,7 +198,7 @@ export function stateSteps(kind: StateStep, devices: readonly StateDevice[]) {
 
 /** A session with a state of so many kilobytes, and steps of which each takes milliseconds. */
 async function openState({ url, size }: SizedProgram, kind: StateStep, device: StateDevice) {
-  const session = await Session.load(url, { device });
+  const session = await Session.load(sourceAt(url), { device });
   const shapeOf = (rows: number): number[] =>
     kind === 'append heads' ? [1, 8, rows, 32] : [rows, 256];
   const tensorOf = (rows: number): Tensor =>

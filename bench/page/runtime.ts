@@ -41,7 +41,7 @@ export interface StartOptions extends StartRequest {
 
 export type Start = (benchCase: BenchCase, options: StartOptions) => Promise<Running>;
 
-/** The elements of the inputs and weights, of what is expected too, fetched before anything is timed. */
+/** The elements of the inputs and weights, of what is expected too, by addresses; there before anything is timed. */
 export const elements = new Map<string, ArrayBuffer>();
 
 const ARRAYS = {
@@ -52,6 +52,9 @@ const ARRAYS = {
   uint8: Uint8Array,
   bool: Uint8Array,
 };
+
+/** A file as a session loads it: its bytes where the page has them, else its address. */
+export const sourceAt = (url: string): ArrayBuffer | string => elements.get(url) ?? url;
 
 /** The elements of a tensor of a model. */
 export function typedElements({ dtype, url }: CaseTensor): InstanceType<(typeof ARRAYS)[DType]> {

@@ -1,13 +1,13 @@
 import type { DeviceTensor, Session, Tensor } from '../../src/client/index.ts';
 import type { BenchCase } from '../cases/bench-case.ts';
-import { type Running, type StartOptions, timePart, typedElements } from './runtime.ts';
+import { type Running, sourceAt, type StartOptions, timePart, typedElements } from './runtime.ts';
 
 /** Loads a case with the built library. Resident: with an executable that has a function `hold`. */
 export async function start(benchCase: BenchCase, options: StartOptions): Promise<Running> {
   const library = await timePart(options, 'library', () => import('../../src/client/index.ts'));
   const begin = performance.now();
   const spans = new Map<string, { first: number; last: number }>();
-  const session = await library.Session.load(sourceOf(benchCase, options), {
+  const session = await library.Session.load(sourceAt(fileOf(benchCase, options)), {
     device: options.device,
     ...(options.isInPage && { worker: false }),
     ...options.session,
@@ -39,7 +39,7 @@ export async function start(benchCase: BenchCase, options: StartOptions): Promis
   };
 }
 
-function sourceOf(benchCase: BenchCase, { isAheadOfTime, isResident }: StartOptions): string {
+function fileOf(benchCase: BenchCase, { isAheadOfTime, isResident }: StartOptions): string {
   if (!isResident) return isAheadOfTime ? benchCase.executable : benchCase.model;
   if (benchCase.resident === undefined) throw new Error('internal: nothing to be resident');
   return benchCase.resident;

@@ -1,4 +1,5 @@
-import { limited, type Lab, messageOf, openPage } from '../open-page.ts';
+import { limited, messageOf } from '../limited.ts';
+import { type Lab, openPage } from '../open-page.ts';
 import type {
   GradientDistance,
   TrainingFigures,

@@ -138,7 +138,7 @@ export class MarkdownRenderer {
     if (path === '') return hash;
     const source = posix.normalize(join(dirname(page.source), path));
     // Pictures and the demo's pages lie where the sources have them.
-    const isFile = /^docs\/.*\.(svg|png|webp)$|^(index|rpc|playground)\.html$/.test(source);
+    const isFile = /^docs\/.*\.(svg|png|webp)$|^(index|rpc|playground|report)\.html$/.test(source);
     const target = this.#paths.get(source) ?? (isFile ? source : undefined);
     return target === undefined
       ? undefined

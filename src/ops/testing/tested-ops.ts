@@ -20,23 +20,26 @@ import { CORE_OPERATORS } from '../core-operators.ts';
 /** An operator with what tests it. */
 export type TestedOp = OpDefinition & OpCases;
 
+/** The cases of the operators of each family, which have kernels of one class. */
+export const CASES_BY_FAMILY: Readonly<Record<string, Readonly<Record<string, OpCases>>>> = {
+  elementwise: ELEMENTWISE_CASES,
+  linear: LINEAR_CASES,
+  convolution: CONVOLUTION_CASES,
+  normalization: NORMALIZATION_CASES,
+  recurrent: RECURRENT_CASES,
+  attention: ATTENTION_CASES,
+  reduction: REDUCTION_CASES,
+  movement: MOVEMENT_CASES,
+  program: PROGRAM_CASES,
+  indexing: INDEXING_CASES,
+  spatial: SPATIAL_CASES,
+  signal: SIGNAL_CASES,
+  quantization: QUANTIZATION_CASES,
+  dynamic: DYNAMIC_CASES,
+};
+
 const CASES: ReadonlyMap<string, OpCases> = new Map(
-  Object.entries({
-    ...ELEMENTWISE_CASES,
-    ...LINEAR_CASES,
-    ...CONVOLUTION_CASES,
-    ...NORMALIZATION_CASES,
-    ...RECURRENT_CASES,
-    ...ATTENTION_CASES,
-    ...REDUCTION_CASES,
-    ...MOVEMENT_CASES,
-    ...PROGRAM_CASES,
-    ...INDEXING_CASES,
-    ...SPATIAL_CASES,
-    ...SIGNAL_CASES,
-    ...QUANTIZATION_CASES,
-    ...DYNAMIC_CASES,
-  }),
+  Object.values(CASES_BY_FAMILY).flatMap((family) => Object.entries(family)),
 );
 
 /** The operator with its cases. */

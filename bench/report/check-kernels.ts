@@ -1,0 +1,49 @@
+import type { Device } from '../../src/device/device.ts';
+import { compareOperator } from '../../src/device/testing/compare-operator.ts';
+import { KERNEL_OPS } from '../../src/ops/kernel-ops.ts';
+import { CASES_BY_FAMILY, testedOp } from '../../src/ops/testing/tested-ops.ts';
+
+/** The kernels of one class on this adapter, beside the host device. */
+export interface FamilyCheck {
+  readonly family: string;
+  readonly operatorCount: number;
+  caseCount: number;
+  /** A line for each case that departs, or operator that fails. */
+  readonly differences: string[];
+}
+
+/** An operator to be checked, with where its result goes. */
+export interface OperatorCheck {
+  readonly check: FamilyCheck;
+  readonly operator: string;
+}
+
+/** The operators with kernels by families, and an empty result for each; others run on the processor anyway. */
+export function operatorChecks(): readonly OperatorCheck[] {
+  return Object.entries(CASES_BY_FAMILY).flatMap(([family, cases]) => {
+    const operators = Object.keys(cases).filter((name) => KERNEL_OPS.get(name) !== undefined);
+    const check = { family, operatorCount: operators.length, caseCount: 0, differences: [] };
+    return operators.map((operator) => ({ check, operator }));
+  });
+}
+
+/**
+ * Runs a few cases of an operator on the device and compares with the reference that defines it. A failure of the
+ * operator is a difference; only the loss of the device is an error.
+ */
+export async function checkOperator(
+  device: Device,
+  { check, operator }: OperatorCheck,
+  most: number,
+): Promise<void> {
+  try {
+    const { caseCount, differences } = await compareOperator(device, testedOp(operator), { most });
+    check.caseCount += caseCount;
+    check.differences.push(...differences.map((difference) => `${operator}, ${difference}`));
+  } catch (error) {
+    if (error instanceof Error && error.name === 'DeviceLostError') throw error;
+    check.differences.push(
+      `${operator}: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}

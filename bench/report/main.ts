@@ -1,0 +1,92 @@
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import type { Page } from 'playwright';
+import { openPages } from '../../scripts/open-pages.ts';
+import { launchBrowser } from '../launch-browser.ts';
+import { type BenchReport, complaintsOf } from './bench-report.ts';
+import { reportMarkdown } from './report-tables.ts';
+
+const USAGE = `npm run bench:report -- [OPTIONS]
+  --quick           a part of it, in about a minute
+  --adapter KIND    hardware (the default) or software (SwiftShader)
+  --headed          with a window, for machines whose GPU no headless browser gets
+  --json FILE       where the figures go (default weft-report.json)`;
+
+interface Options {
+  readonly isQuick: boolean;
+  readonly adapter: 'hardware' | 'software';
+  readonly isHeaded: boolean;
+  readonly json: string;
+}
+
+/**
+ * Opens report.html in Chromium, measures this machine, prints tables and writes a file. Resolves to the exit status:
+ * 1 where a kernel departs or there is no adapter, 2 for wrong arguments.
+ */
+export async function main(args: readonly string[]): Promise<number> {
+  let options: Options;
+  try {
+    options = parseOptions(args);
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+    return 2;
+  }
+  const { adapter, isHeaded, json } = options;
+  const pages = await openPages({
+    only: ['report.html'],
+    launch: () => launchBrowser(adapter, { isHeaded }),
+  });
+  try {
+    const report = await measure(await pages.open('report.html'), options);
+    writeFileSync(json, `${JSON.stringify(report, undefined, 2)}\n`);
+    console.log(`${reportMarkdown(report)}\nwritten to ${json}`);
+    if (report.adapter === undefined) {
+      console.error(
+        `No adapter for --adapter ${adapter}. Try --headed, or npm start and report.html in your own browser.`,
+      );
+      return 1;
+    }
+    return complaintsOf(report).length === 0 ? 0 : 1;
+  } finally {
+    await pages.close();
+  }
+}
+
+/** Throws an Error that says what is wrong. */
+function parseOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      quick: { type: 'boolean', default: false },
+      adapter: { type: 'string', default: 'hardware' },
+      headed: { type: 'boolean', default: false },
+      json: { type: 'string', default: 'weft-report.json' },
+    },
+  });
+  const { adapter, quick, headed, json } = values;
+  if (adapter !== 'hardware' && adapter !== 'software') {
+    throw new Error(`--adapter is hardware or software, not ${adapter}`);
+  }
+  return { isQuick: quick, adapter, isHeaded: headed, json };
+}
+
+const POLL_MS = 1000;
+
+/** Starts the page and tells what it does, until it is done. */
+async function measure(page: Page, { isQuick }: Options): Promise<BenchReport> {
+  if (isQuick) await page.check('input[value="quick"]');
+  await page.click('#start');
+  let said = '';
+  for (;;) {
+    const { state, status, report } = await page.evaluate(() => ({
+      state: document.documentElement.dataset['state'],
+      status: document.getElementById('status')?.textContent ?? '',
+      report: globalThis.weftReport,
+    }));
+    if (status !== said) console.error(status);
+    said = status;
+    if (report !== undefined && state === 'idle') return report;
+    if (state === 'idle') throw new Error(status);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
