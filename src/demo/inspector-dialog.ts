@@ -1,11 +1,10 @@
-import type { Session } from '../client/index.ts';
-import { defineInspector, type WeftInspector } from '../inspector/index.ts';
+import { defineInspector, type InspectorTarget, type WeftInspector } from '../inspector/index.ts';
 import { byId } from './element.ts';
 
 let inspector: WeftInspector | undefined;
 
-/** Shows the program of a session from the inside, in front of the page. */
-export async function openInspector(session: Session, title: string): Promise<void> {
+/** Shows a program from the inside, in front of the page. */
+export async function openInspector(target: InspectorTarget): Promise<void> {
   const dialog = byId('inside', HTMLDialogElement);
   if (inspector === undefined) {
     defineInspector();
@@ -14,5 +13,5 @@ export async function openInspector(session: Session, title: string): Promise<vo
   }
   dialog.showModal();
   // The element itself says what it could not show.
-  await inspector.show({ session, title }).catch(() => undefined);
+  await inspector.show(target).catch(() => undefined);
 }

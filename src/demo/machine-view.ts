@@ -1,4 +1,5 @@
 import type { KernelProfile, Profile, Session, SessionDevice } from '../client/index.ts';
+import type { WatchedModel } from '../inspector/index.ts';
 import { byId, element } from './element.ts';
 import { showFacts } from './facts.ts';
 import { describeDevice } from './describe-device.ts';
@@ -26,6 +27,7 @@ export class MachineView {
   readonly #listing = byId('machine-listing', HTMLElement);
   readonly #inside = byId('machine-inside', HTMLButtonElement);
   #session: Session | undefined;
+  #compiledFrom: WatchedModel | undefined;
   #profile: Profile | undefined;
 
   constructor() {
@@ -33,10 +35,15 @@ export class MachineView {
     this.#inside.addEventListener('click', () => void this.#lookInside());
   }
 
-  /** Turns to another session; nothing of the one before stays. */
-  async show(session: Session | undefined, title: string): Promise<void> {
+  /** Turns to another session, with what its program was compiled from here; nothing of the one before stays. */
+  async show(
+    session: Session | undefined,
+    title: string,
+    compiledFrom?: WatchedModel,
+  ): Promise<void> {
     if (session === this.#session && session !== undefined) return;
     this.#session = session;
+    this.#compiledFrom = compiledFrom;
     this.#profile = undefined;
     this.#title.textContent = title;
     this.#showKernels([]);
@@ -105,7 +112,8 @@ export class MachineView {
     const session = this.#session;
     if (session === undefined) return;
     const { openInspector } = await import('./inspector-dialog.ts');
-    await openInspector(session, this.#title.textContent ?? '');
+    const title = this.#title.textContent ?? '';
+    await openInspector({ session, title, compiledFrom: this.#compiledFrom });
   }
 
   async #showListing(): Promise<void> {

@@ -1,4 +1,5 @@
 import { type Session, UsageError } from '../../client/index.ts';
+import type { WatchedModel } from '../../inspector/index.ts';
 import type { DemoContext, Section } from '../demo-context.ts';
 import { byId, element, toggleData } from '../element.ts';
 import { type Facts, showFacts } from '../facts.ts';
@@ -28,6 +29,7 @@ export class ModelSection implements Section {
   #hasCards = false;
   #session: Session | undefined;
   #shownName = 'no model';
+  #compiledFrom: WatchedModel | undefined;
   #loading: AbortController | undefined;
 
   constructor(context: DemoContext) {
@@ -63,7 +65,8 @@ export class ModelSection implements Section {
   }
 
   async #showMachine(): Promise<void> {
-    if (this.#isOpen) await this.#context.machine.show(this.#session, this.#shownName);
+    if (!this.#isOpen) return;
+    await this.#context.machine.show(this.#session, this.#shownName, this.#compiledFrom);
   }
 
   #card({ title, description, file }: Example): HTMLElement {
@@ -166,6 +169,7 @@ export class ModelSection implements Section {
         this.#runner.show(session, model);
       }
       this.#shownName = model.name;
+      this.#compiledFrom = /\.onnx$/i.test(model.name) ? watched(model) : undefined;
       this.#context.announce(`${model.name} is loaded.`);
       await this.#showMachine();
     } catch (error) {
@@ -174,6 +178,12 @@ export class ModelSection implements Section {
       this.#context.announce(`${model.name} could not be loaded.`);
     }
   }
+}
+
+/** For the inspector's view of passes, which reads the model once more when it is asked for. */
+function watched({ name, source }: ChosenModel): WatchedModel {
+  if (typeof source !== 'string') return { model: () => source.arrayBuffer(), file: name };
+  return { model: async () => (await fetch(source)).arrayBuffer(), file: name, url: source };
 }
 
 /** Whether its bytes cost nobody anything. */
