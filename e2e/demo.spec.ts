@@ -408,6 +408,10 @@ test.describe('Any model', () => {
     });
     await run(page);
     await expect(best).toContainText('three');
+    await page.getByRole('button', { name: 'Look inside' }).click();
+    await page.getByRole('tab', { name: 'Passes' }).click();
+    await page.getByRole('button', { name: 'Compile and watch' }).click();
+    await expect(page.getByRole('option', { name: /^fuse/ })).toBeVisible();
   });
 
   test('is asked by an address of this site, and takes numbers', async ({ page }) => {
