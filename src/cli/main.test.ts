@@ -203,7 +203,7 @@ describe('usage', () => {
       (add --help for usage)
       2 error: required option '-o, --output <file.weft>' not specified
       (add --help for usage)
-      2 error: option '--device <device>' argument 'abacus' is invalid. Allowed choices are auto, host, wasm, webgpu.
+      2 error: option '--device <device>' argument 'abacus' is invalid. Allowed choices are auto, host, wasm, webgpu, browser.
       (add --help for usage)
       2 error: option '-i, --input <NAME=FILE>' argument 'x' is invalid. Write it as NAME=VALUE.
       (add --help for usage)
