@@ -101,7 +101,7 @@ export default defineConfig({
         codeSplitting: {
           includeDependenciesRecursively: false,
           groups: [
-            { name: 'shaders', test: /\.wgsl\?raw$/, priority: 1 },
+            { name: 'shaders', test: /shaders\/(?!pictures).*\.wgsl\?raw$/, priority: 1 },
             { name: libraryChunks() },
           ],
         },

@@ -1,11 +1,14 @@
-import type { Tensor } from '../../src/client/index.ts';
+import { Session, type Tensor } from '../../src/client/index.ts';
 import {
   backgroundRemoval,
   imageClassifier,
   imageSegmenter,
   type LabelScore,
   type Picture,
+  type PictureOptions,
   preparePictures,
+  preparePicturesOnDevice,
+  superResolution,
 } from '../../src/tasks/index.ts';
 
 const WIDTH = 48;
@@ -59,6 +62,49 @@ function twoColours(left: string, right: string, from: number): OffscreenCanvas 
   return canvas;
 }
 
+/** Counts what is mapped for reading on WebGPU in this page until it is told to end. */
+function countReadbacks(): () => number {
+  if (!('GPUBuffer' in globalThis)) return () => 0;
+  const { prototype } = GPUBuffer;
+  const own = Object.getOwnPropertyDescriptor(prototype, 'mapAsync') ?? {};
+  let count = 0;
+  const counting = function (this: GPUBuffer, ...args: Parameters<GPUBuffer['mapAsync']>) {
+    count++;
+    return Reflect.apply(own.value as GPUBuffer['mapAsync'], this, args);
+  };
+  Object.defineProperty(prototype, 'mapAsync', { ...own, value: counting });
+  return () => {
+    Object.defineProperty(prototype, 'mapAsync', own);
+    return count;
+  };
+}
+
+/** The pixels that a canvas shows. */
+function shownOn(canvas: HTMLCanvasElement): Uint8ClampedArray {
+  const { width, height } = canvas;
+  const context = new OffscreenCanvas(width, height).getContext('2d');
+  context?.drawImage(canvas, 0, 0);
+  return context?.getImageData(0, 0, width, height).data ?? new Uint8ClampedArray();
+}
+
+/** The largest difference of two lists, Infinity for those of other lengths. */
+function most(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  if (a.length !== b.length) return Infinity;
+  return Math.max(...Array.from(a, (value, i) => Math.abs(value - (b[i] ?? 0))));
+}
+
+/** Every step that preparing has, in all layouts and dtypes. */
+const STEPS: readonly PictureOptions[] = [
+  { size: 20, fit: 'cover', mean: [0.4, 0.5, 0.6], std: [0.2, 0.3, 0.4] },
+  { size: { width: 60, height: 50 }, fit: 'contain', padding: [9, 99, 199], resampling: 'bicubic' },
+  { size: { shortestEdge: 30 }, crop: 24, pad: { width: 32, height: 28 }, resampling: 'lanczos' },
+  { channels: 'bgr', layout: 'nhwc', dtype: 'float16', size: 16, resampling: 'box' },
+  { channels: 'grey', dtype: 'uint8', size: { width: 32, height: 17 } },
+  { dtype: 'uint8', layout: 'nhwc', size: { width: 12, height: 40 }, resampling: 'nearest' },
+];
+
+type Place = { readonly device: 'webgpu' | 'wasm' | 'host'; readonly worker: boolean };
+
 /** The page's interface to the tests. */
 const page = {
   /** For each form of a picture, the most that an element differs from that of plain pixels. */
@@ -108,6 +154,48 @@ const page = {
     context?.putImageData(new ImageData(data, width, height), 0, 0);
     const row = context?.getImageData(0, 0, width, 1).data ?? [];
     return [...row].filter((_, i) => i % 4 === 3);
+  },
+  /** For each form of a picture, the most that an element departs from those of the processor when the GPU prepares it. */
+  async onDevice(model: readonly number[], place: Place) {
+    const session = await Session.load(Uint8Array.from(model), place);
+    const { ImageData: plain, ...others } = await forms();
+    if (plain === undefined) throw new Error('no pixels');
+    const all: Record<string, number> = {};
+    let readbacks = 0;
+    for (const [name, picture] of Object.entries(others)) {
+      all[name] = 0;
+      for (const options of STEPS) {
+        const pictures = [picture, picture];
+        const { tensor: expected } = await preparePictures([plain, plain], options);
+        const count = countReadbacks();
+        const { tensor } = await preparePicturesOnDevice(session, pictures, options);
+        readbacks += count();
+        const apart = most(numbersOf(await tensor.read()), numbersOf(expected));
+        all[name] = Math.max(all[name] ?? 0, apart);
+        tensor.dispose();
+      }
+      if (picture instanceof VideoFrame) picture.close();
+    }
+    await session.dispose();
+    return { all, readbacks };
+  },
+  /** How far what is drawn onto a canvas departs from what is read, and how often drawing it read something. */
+  async drawEnlarged(model: readonly number[], place: Place) {
+    await using enlarger = await superResolution(Uint8Array.from(model), place);
+    const { data } = await enlarger.enlarge(drawnCanvas());
+    const canvas = document.createElement('canvas');
+    const readbacks = countReadbacks();
+    await enlarger.draw(drawnCanvas(), canvas);
+    return { readbacks: readbacks(), most: most(shownOn(canvas), data), width: canvas.width };
+  },
+  /** The same for a picture without its background. */
+  async drawCutOut(model: readonly number[], place: Place) {
+    await using removal = await backgroundRemoval(Uint8Array.from(model), place);
+    const { data } = await removal.apply(twoColours('#000', '#fff', 6));
+    const canvas = document.createElement('canvas');
+    const readbacks = countReadbacks();
+    await removal.draw(twoColours('#000', '#fff', 6), canvas);
+    return { readbacks: readbacks(), most: most(shownOn(canvas), data), width: canvas.width };
   },
   /** The message of the error for a picture. */
   async failure(kind: 'image' | 'file' | 'text'): Promise<string> {

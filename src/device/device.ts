@@ -1,10 +1,12 @@
 import type { CompileModeOption } from '../core/compile-mode.ts';
 import type { PrecisionOption } from '../core/precision.ts';
+import type { DrawnElements } from '../core/drawn-elements.ts';
 import type { DType } from '../core/dtype.ts';
 import type { DeviceLostError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import type { KernelSource } from '../core/kernel-source.ts';
 import type { AdapterClass } from '../core/launch-plan.ts';
+import type { PictureSteps } from '../core/picture-steps.ts';
 import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import type { Shape } from '../core/shape.ts';
 
@@ -39,6 +41,18 @@ export interface Device {
    * into buffers of `room` that have their lengths.
    */
   read(ranges: readonly DeviceRange[], room?: readonly ArrayBuffer[]): Promise<Uint8Array[]>;
+
+  /**
+   * A picture of a tensor after all work launched so far, which nothing reads. Rejects with UnsupportedError where there are no
+   * canvases. Absent where the elements are in memory of the processor.
+   */
+  draw?(tensor: DeviceTensor, elements: DrawnElements): Promise<ImageBitmap>;
+
+  /**
+   * Resizes a picture of the page and writes its elements, in order with launches, without reading anything. Absent where pictures come
+   * through memory of the processor.
+   */
+  preparePicture?(picture: ImageBitmap, target: PictureTarget): Promise<void>;
 
   /** Reads without waiting where the device can (the host); undefined where it must wait. */
   readSync(range: DeviceRange): Uint8Array | undefined;
@@ -348,6 +362,14 @@ export interface KernelTiming {
   readonly workgroups: readonly [number, number, number];
   /** Undefined where the adapter has no timestamps. */
   readonly durationMs: number | undefined;
+}
+
+/** Where the elements of a picture go. */
+export interface PictureTarget {
+  readonly tensor: DeviceTensor;
+  /** Where the picture begins in the tensor, in whole words. */
+  readonly firstElement: number;
+  readonly steps: PictureSteps;
 }
 
 /** Counts since a device was created. */

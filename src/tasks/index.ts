@@ -15,9 +15,11 @@ export {
   type ReadOptions,
   type TextLine,
 } from './ocr/ocr.ts';
+export { type DrawOptions, drawTensor, tensorToBitmap } from './pictures/draw-tensor.ts';
 export type { EdgeSize, PictureOptions, Size } from './pictures/picture-options.ts';
 export { PicturePlace } from './pictures/picture-place.ts';
 export { preparePictures, type PreparedPictures } from './pictures/prepare-pictures.ts';
+export { preparePicturesOnDevice, type PicturesOnDevice } from './pictures/prepare-on-device.ts';
 export type { Picture, Pixels } from './pictures/pixels.ts';
 export { readPreprocessorConfig } from './pictures/preprocessor-config.ts';
 export type { Resampling } from './pictures/resample-weights.ts';

@@ -1,9 +1,12 @@
+import type { DeviceTensor } from '../client/device-tensor.ts';
 import type { Session } from '../client/session.ts';
 import { Tensor } from '../client/tensor.ts';
-import { internalError, ShapeError } from '../core/errors.ts';
+import { internalError, ShapeError, UnsupportedError } from '../core/errors.ts';
 import type { PictureInput } from './pictures/model-pictures.ts';
 import type { PicturePlace } from './pictures/picture-place.ts';
-import { preparePictures } from './pictures/prepare-pictures.ts';
+import type { PictureOptions } from './pictures/picture-options.ts';
+import { preparePicturesOnDevice, type PicturesOnDevice } from './pictures/prepare-on-device.ts';
+import { preparePictures, type PreparedPictures } from './pictures/prepare-pictures.ts';
 import type { Picture } from './pictures/pixels.ts';
 
 /** Results of a model by name, and where pictures lay in its input. */
@@ -12,17 +15,85 @@ export interface PictureResults {
   readonly places: readonly PicturePlace[];
 }
 
-/** Runs a model on pictures. Inputs beside them are masks of exporters, of which every element is 1. */
+/** One picture, and what ends the run. */
+interface PictureRun {
+  readonly picture: Picture;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Runs a model on pictures. */
 export async function runOnPictures(
   session: Session,
-  { name, options }: PictureInput,
+  input: PictureInput,
   {
     pictures,
     signal,
   }: { readonly pictures: readonly Picture[]; readonly signal?: AbortSignal | undefined },
 ): Promise<PictureResults> {
   signal?.throwIfAborted();
-  const { tensor, places } = await preparePictures(pictures, options);
+  const { tensor, places } = await preparePictures(pictures, input.options);
+  const inputs = { [input.name]: tensor, ...masksOf(session, input.name, pictures.length) };
+  const outputs = await session.run(inputs, { signal, transfer: true });
+  return { outputs, places };
+}
+
+/** The same for one picture. */
+export async function runOnPicture(
+  session: Session,
+  input: PictureInput,
+  { picture, signal }: PictureRun,
+): Promise<{ readonly outputs: PictureResults['outputs']; readonly place: PicturePlace }> {
+  const { outputs, places } = await runOnPictures(session, input, { pictures: [picture], signal });
+  return { outputs, place: onlyOne(places) };
+}
+
+/**
+ * The same, with results that stay on the device until they are disposed of. On WebGPU a picture of the page goes there as it is.
+ */
+export async function runOnDevice(
+  session: Session,
+  input: PictureInput,
+  { picture, signal }: PictureRun,
+): Promise<{
+  readonly outputs: Readonly<Record<string, DeviceTensor>>;
+  readonly place: PicturePlace;
+}> {
+  signal?.throwIfAborted();
+  const { tensor, places } = await preparedWhereItFits(session, picture, input.options);
+  const inputs = { [input.name]: tensor, ...masksOf(session, input.name, 1) };
+  try {
+    const outputs = await session.run(inputs, { signal, transfer: true, keep: 'device' });
+    return { outputs, place: onlyOne(places) };
+  } finally {
+    if (!(tensor instanceof Tensor)) tensor.dispose();
+  }
+}
+
+/** On the GPU where it takes the picture, else on the processor: the elements are the same. */
+async function preparedWhereItFits(
+  session: Session,
+  picture: Picture,
+  options: PictureOptions,
+): Promise<PreparedPictures | PicturesOnDevice> {
+  if (session.device.kind !== 'webgpu' || 'data' in picture) {
+    return preparePictures([picture], options);
+  }
+  try {
+    return await preparePicturesOnDevice(session, [picture], options);
+  } catch (error) {
+    if (!(error instanceof UnsupportedError)) throw error;
+    return preparePictures([picture], options);
+  }
+}
+
+function onlyOne(places: readonly PicturePlace[]): PicturePlace {
+  const [place] = places;
+  if (place === undefined) throw internalError('a picture without a place');
+  return place;
+}
+
+/** Masks of exporters, of which every element is 1. Throws ShapeError for further inputs of another kind. */
+function masksOf(session: Session, name: string, count: number): Record<string, Tensor> {
   const others = session.inputs.filter((input) => input.name !== name);
   const masks = others.map((input) => {
     const { dtype, shape } = input;
@@ -34,25 +105,8 @@ export async function runOnPictures(
       });
     }
     // What the image processor of DETR gives.
-    const dims = [pictures.length, 64, 64];
-    return [
-      input.name,
-      new Tensor('int64', new BigInt64Array(pictures.length * 4096).fill(1n), dims),
-    ];
+    const dims = [count, 64, 64];
+    return [input.name, new Tensor('int64', new BigInt64Array(count * 4096).fill(1n), dims)];
   });
-  const inputs = { [name]: tensor, ...(Object.fromEntries(masks) as Record<string, Tensor>) };
-  const outputs = await session.run(inputs, { signal, transfer: true });
-  return { outputs, places };
-}
-
-/** The same for one picture. */
-export async function runOnPicture(
-  session: Session,
-  input: PictureInput,
-  { picture, signal }: { readonly picture: Picture; readonly signal?: AbortSignal | undefined },
-): Promise<{ readonly outputs: PictureResults['outputs']; readonly place: PicturePlace }> {
-  const { outputs, places } = await runOnPictures(session, input, { pictures: [picture], signal });
-  const [place] = places;
-  if (place === undefined) throw internalError('a picture without a place');
-  return { outputs, place };
+  return Object.fromEntries(masks) as Record<string, Tensor>;
 }

@@ -1,44 +1,8 @@
 import { expect, test } from 'vitest';
-import { HostTensor } from '../core/host-tensor.ts';
-import { type OnnxInputSpec, writeOnnxModel } from '../testing/onnx-writer.ts';
 import { superResolution, type SuperResolutionOptions } from './index.ts';
 import { resize } from './pictures/resize.ts';
+import { doubled } from './testing/doubled-model.ts';
 import { formulaPicture } from './testing/test-pictures.ts';
-
-interface Given {
-  readonly shape: OnnxInputSpec['shape'];
-  /** Whether each pixel becomes the mean of those around it first. */
-  readonly isSmooth?: boolean;
-  readonly scales?: readonly number[];
-}
-
-/** Each pixel becomes four. */
-const doubled = ({ shape, isSmooth = false, scales = [1, 1, 2, 2] }: Given): Uint8Array =>
-  writeOnnxModel({
-    nodes: [
-      isSmooth
-        ? {
-            op: 'AveragePool',
-            inputs: ['x'],
-            outputs: ['s'],
-            attributes: { kernel_shape: [3, 3], pads: [1, 1, 1, 1] },
-          }
-        : { op: 'Identity', inputs: ['x'], outputs: ['s'] },
-      {
-        op: 'Resize',
-        inputs: ['s', '', 'scales'],
-        outputs: ['y'],
-        attributes: {
-          mode: 'nearest',
-          nearest_mode: 'floor',
-          coordinate_transformation_mode: 'asymmetric',
-        },
-      },
-    ],
-    inputs: [{ name: 'x', shape }],
-    outputs: ['y'],
-    initializers: { scales: HostTensor.from('float32', [4], scales) },
-  });
 
 async function enlarge(model: Uint8Array, size: readonly [number, number], options = {}) {
   const given: SuperResolutionOptions = { device: 'host', ...options };

@@ -4,6 +4,8 @@ import type { Tensor } from '../client/tensor.ts';
 import { ShapeError } from '../core/errors.ts';
 import { type PictureInput, pictureInputOf } from './pictures/model-pictures.ts';
 import type { PictureOptions, Size } from './pictures/picture-options.ts';
+import { drawTensor, showBitmap } from './pictures/draw-tensor.ts';
+import { runOnDevice } from './picture-task.ts';
 import { type Picture, type Pixels, readRgb, type Rgb } from './pictures/pixels.ts';
 import { prepareRgb } from './pictures/prepare-pictures.ts';
 import { resize } from './pictures/resize.ts';
@@ -100,7 +102,38 @@ export class SuperResolution extends Task {
     if (canvas === undefined) throw new Error('internal: a picture without tiles');
     return canvas.picture;
   }
+
+  /**
+   * As {@link enlarge}, onto a canvas, which gets the size of the result: of bitmaps, unless it was drawn on in two dimensions already.
+   * On WebGPU nothing is read back, unless the model takes tiles, or luma alone. Rejects as `enlarge` does.
+   */
+  async draw(
+    picture: Picture,
+    canvas: HTMLCanvasElement | OffscreenCanvas,
+    options: CallOptions = {},
+  ): Promise<void> {
+    checkOptions<CallOptions>('draw', options, { signal: SIGNAL });
+    const { size, ...prepared } = this.pictures;
+    if (fixedSize(size) !== undefined || prepared.channels === 'grey') {
+      const { width, height, data } = await this.enlarge(picture, options);
+      return showBitmap(await createImageBitmap(new ImageData(data, width, height)), canvas);
+    }
+    const whole = { name: this.#parts.input.name, options: prepared };
+    const { outputs, place } = await runOnDevice(this.session, whole, { picture, ...options });
+    try {
+      const result = outputOf(outputs, []);
+      factorOf(result, { size: place.source }, this.pictures);
+      const { layout, channels, scale, mean, std, dtype } = this.pictures;
+      const drawn = { layout, channels, scale: scale ?? defaultScale(dtype), mean, std };
+      await drawTensor(result, canvas, { ...drawn, ...options });
+    } finally {
+      for (const output of Object.values(outputs)) output.dispose();
+    }
+  }
 }
+
+/** What preparing multiplies levels by. */
+const defaultScale = (dtype: PictureOptions['dtype']): number => (dtype === 'uint8' ? 1 : 1 / 255);
 
 function fixedSize(size: PictureOptions['size']): Size | undefined {
   return typeof size === 'object' && 'width' in size ? size : undefined;
@@ -108,8 +141,8 @@ function fixedSize(size: PictureOptions['size']): Size | undefined {
 
 /** How many times as large a result is. Throws ShapeError unless it is a picture of the model's channels. */
 function factorOf(
-  { shape }: Tensor,
-  { size }: Tile,
+  { shape }: Pick<Tensor, 'shape'>,
+  { size }: Pick<Tile, 'size'>,
   { layout = 'nchw', channels }: PictureOptions,
 ): number {
   const [batch, ...rest] = shape;
@@ -191,7 +224,7 @@ class Canvas {
 /** From an element of a colour to its level from 0 to 255: what preparing did, backwards. */
 function levelOf(options: PictureOptions, colour: number): (element: number) => number {
   const { dtype = 'float32', mean = 0, std = 1 } = options;
-  const { scale = dtype === 'uint8' ? 1 : 1 / 255 } = options;
+  const { scale = defaultScale(dtype) } = options;
   const of = (value: number | readonly number[]): number =>
     typeof value === 'number' ? value : (value[colour] ?? 0);
   const [shift, factor] = [of(mean), of(std)];

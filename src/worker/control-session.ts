@@ -77,6 +77,14 @@ export async function controlSession(
       const { traceSession } = await import('./trace-session.ts');
       return reply(await traceSession(hosted, request, context));
     }
+    case 'prepare': {
+      const { preparePictures } = await import('./prepare-pictures.ts');
+      return reply({ results: [await preparePictures(hosted, request)] });
+    }
+    case 'draw': {
+      const { drawTensor } = await import('./draw-tensor.ts');
+      return reply({ bitmap: await drawTensor(hosted, request.elements, context.args) });
+    }
     default:
       return request satisfies never;
   }

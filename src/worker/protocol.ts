@@ -11,11 +11,13 @@ import type { CompileLimits } from '../core/compile-limits.ts';
 import type { CompileModeOption } from '../core/compile-mode.ts';
 import type { PrecisionOption } from '../core/precision.ts';
 import type { RatesOfBoth } from '../core/device-rates.ts';
+import type { DrawnElements } from '../core/drawn-elements.ts';
 import type { DType, TypedArray } from '../core/dtype.ts';
 import type { ErrorData } from '../core/errors.ts';
 import type { KernelSource } from '../core/kernel-source.ts';
 import type { NodeSignature, NodeTypes } from '../core/node-function.ts';
 import type { PausedCall, PauseOptions } from '../core/paused-call.ts';
+import type { PictureSteps } from '../core/picture-steps.ts';
 import type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
 import type { Shape } from '../core/shape.ts';
 import type { CacheType } from '../core/text-layout.ts';
@@ -493,6 +495,15 @@ export type ControlRequest = { readonly args: readonly WireValue[] } & (
       readonly tolerance: number;
       readonly against?: 'host' | 'wasm' | undefined;
     }
+  /** Makes one tensor of pictures, which stays on the device. */
+  | {
+      readonly kind: 'prepare';
+      readonly pictures: readonly { readonly source: ImageBitmap; readonly steps: PictureSteps }[];
+      readonly dtype: DType;
+      readonly shape: Shape;
+    }
+  /** Draws the tensor in `args`. */
+  | { readonly kind: 'draw'; readonly elements: DrawnElements }
   /** Runs a function with `args`, and gives values that are computed on the way. */
   | {
       readonly kind: 'trace';
@@ -516,6 +527,8 @@ export interface ControlReply {
   /** Where each of the results was computed. */
   readonly trace?: readonly TracedPlace[] | undefined;
   readonly ranges?: readonly ValueRange[] | undefined;
+  /** The tensor that was drawn. */
+  readonly bitmap?: ImageBitmap | undefined;
 }
 
 export interface SessionTuning extends TuningStep {

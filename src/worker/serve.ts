@@ -48,8 +48,11 @@ export function serve(options: ServiceOptions = {}): void {
       posting(await service.read(call, session, handle), (value) => [{ name: '', value }]),
     memory: (call, session) => service.memory(call, session),
     listing: (call, session) => service.listing(call, session),
-    control: async (call, session, request) =>
-      posting(await service.control(call, session, request), ({ results }) => results),
+    control: async (call, session, request) => {
+      const reply = await service.control(call, session, request);
+      const bitmap = reply.ok && reply.value.bitmap;
+      return bitmap ? transfer(reply, [bitmap]) : posting(reply, ({ results }) => results);
+    },
     release: (session, handle) => service.release(session, handle),
     dispose: (call, session) => service.dispose(call, session),
     cancel: (call) => service.cancel(call),

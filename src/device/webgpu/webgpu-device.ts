@@ -1,3 +1,4 @@
+import type { DrawnElements } from '../../core/drawn-elements.ts';
 import type { DeviceLostError } from '../../core/errors.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import { refuseProgramKernels } from '../../ops/program/wgsl-kernel.ts';
@@ -8,8 +9,10 @@ import type {
   DeviceCounters,
   DeviceInfo,
   DeviceRange,
+  DeviceTensor,
   KernelTiming,
   LaunchRecording,
+  PictureTarget,
   PreparedKernels,
   PrepareOptions,
   TunedChoice,
@@ -22,6 +25,7 @@ import { DeviceFaults } from './device-faults.ts';
 import { FIRST_MOST_LAUNCHES } from './device-watchdog.ts';
 import { type KernelPlanner, kernelPlanner } from './kernel-planner.ts';
 import { LaunchRecorder } from './launch-recorder.ts';
+import type { DrawContext } from './pictures/draw-tensor.ts';
 import { ParamArena } from './param-arena.ts';
 import { PipelineCache } from './pipeline-cache.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
@@ -149,6 +153,20 @@ export class WebGpuDevice implements Device {
     const copy = (encoder: GPUCommandEncoder, staging: GPUBuffer): void =>
       this.#copyToStaging(encoder, ranges, staging);
     return this.#readBack(byteLengths, copy, lastWrites);
+  }
+
+  async draw(tensor: DeviceTensor, elements: DrawnElements): Promise<ImageBitmap> {
+    const { drawTensor } = await import('./pictures/draw-tensor.ts');
+    return this.#faults.untilLost(drawTensor(tensor, elements, this.#drawing()));
+  }
+
+  async preparePicture(picture: ImageBitmap, target: PictureTarget): Promise<void> {
+    const { preparePicture } = await import('./pictures/prepare-picture.ts');
+    return this.#faults.untilLost(preparePicture(picture, target, this.#drawing()));
+  }
+
+  #drawing(): DrawContext {
+    return { device: this.#device, queue: this.#queue, faults: this.#faults };
   }
 
   readSync(): undefined {

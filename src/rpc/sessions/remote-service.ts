@@ -196,7 +196,7 @@ export class RemoteService implements SessionService {
 
   control(call: CallId, session: SessionId, request: ControlRequest): Promise<Reply<ControlReply>> {
     return this.#answer(call, async (signal) => {
-      if (LOCAL.has(request.kind)) throw notVerified(request.kind);
+      if (LOCAL.has(request.kind)) throw notThere(request.kind);
       const { args, ...rest } = request;
       const { bytes, ...plain } = rest.kind === 'restore' ? rest : { ...rest, bytes: undefined };
       const file = bytes && new HostTensor('uint8', [bytes.byteLength], bytes);
@@ -367,14 +367,27 @@ function notRemote(got: string): UnsupportedError {
   });
 }
 
-/** Requests that need the weights of a program twice, and its values, on this side. */
-const LOCAL: ReadonlySet<ControlRequest['kind']> = new Set(['verify', 'ranges', 'trace']);
+/** Requests that need the weights of a program twice, and its values, on this side, or a canvas. */
+const LOCAL: ReadonlySet<ControlRequest['kind']> = new Set([
+  'verify',
+  'ranges',
+  'trace',
+  'draw',
+  'prepare',
+]);
 
-function notVerified(where: string): UnsupportedError {
+const REMEDIES: Partial<Record<ControlRequest['kind'], string>> = {
+  draw: 'Read the tensor, and draw its elements.',
+  prepare: 'preparePictures makes a tensor of pictures on this side.',
+};
+
+function notThere(where: ControlRequest['kind']): UnsupportedError {
   return new UnsupportedError({
     where,
     got: 'a remote device',
     expected: 'a local device',
-    remedy: 'Load the program on a device of this machine, or verify it where the device is lent.',
+    remedy:
+      REMEDIES[where] ??
+      'Load the program on a device of this machine, or verify it where the device is lent.',
   });
 }

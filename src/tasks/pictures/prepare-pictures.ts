@@ -39,21 +39,8 @@ export function prepareRgb(
   pictures: readonly Rgb[],
   options: PictureOptions = {},
 ): PreparedPictures {
-  const plans = pictures.map((picture) => picturePlan(picture, options));
-  const [first] = plans;
-  if (first === undefined) {
-    throw new UsageError({ where: 'preparePictures', got: 'no picture', expected: 'one or more' });
-  }
+  const { plans, first } = plansOf(pictures, options);
   const { width, height } = first.padded;
-  const other = plans.find(({ padded }) => padded.width !== width || padded.height !== height);
-  if (other !== undefined) {
-    throw new ShapeError({
-      where: 'preparePictures',
-      got: `pictures of ${width} x ${height} and ${other.padded.width} x ${other.padded.height} after resizing`,
-      expected: 'one size for all of a batch',
-      remedy: 'Give size with width and height, or prepare them one by one.',
-    });
-  }
   const { channels = 'rgb', layout = 'nchw', dtype = 'float32' } = options;
   const order = CHANNELS[channels];
   const tables = levelTables(options, order);
@@ -80,8 +67,29 @@ export function prepareRgb(
   };
 }
 
+/** What becomes of each picture. Throws UsageError for none, ShapeError for pictures that have different sizes in the end. */
+export function plansOf(
+  pictures: readonly Size[],
+  options: PictureOptions,
+): { readonly plans: readonly PicturePlan[]; readonly first: PicturePlan } {
+  const plans = pictures.map((picture) => picturePlan(picture, options));
+  const [first] = plans;
+  if (first === undefined) {
+    throw new UsageError({ where: 'preparePictures', got: 'no picture', expected: 'one or more' });
+  }
+  const { width, height } = first.padded;
+  const other = plans.find(({ padded }) => padded.width !== width || padded.height !== height);
+  if (other === undefined) return { plans, first };
+  throw new ShapeError({
+    where: 'preparePictures',
+    got: `pictures of ${width} x ${height} and ${other.padded.width} x ${other.padded.height} after resizing`,
+    expected: 'one size for all of a batch',
+    remedy: 'Give size with width and height, or prepare them one by one.',
+  });
+}
+
 const sizeOf = ({ width, height }: Pixels): Size => ({ width, height });
-const CHANNELS = { rgb: [0, 1, 2], bgr: [2, 1, 0], grey: [0] } as const;
+export const CHANNELS = { rgb: [0, 1, 2], bgr: [2, 1, 0], grey: [0] } as const;
 const ARRAYS = { float32: Float32Array, float16: Uint16Array, uint8: Uint8Array } as const;
 type Elements = InstanceType<(typeof ARRAYS)[keyof typeof ARRAYS]>;
 
@@ -118,7 +126,7 @@ function framed(picture: Rgb, { frame }: PicturePlan, options: PictureOptions): 
 }
 
 /** The element that each level from 0 to 255 of each channel becomes, bits for float16. */
-function levelTables(options: PictureOptions, order: readonly number[]): Elements[] {
+export function levelTables(options: PictureOptions, order: readonly number[]): Elements[] {
   const { dtype = 'float32', mean, std } = options;
   const { scale = dtype === 'uint8' ? 1 : 1 / 255 } = options;
   const means = spread(mean ?? 0, order, 'mean');
@@ -143,7 +151,7 @@ function levelTables(options: PictureOptions, order: readonly number[]): Element
 }
 
 /** Numbers for channels in the order of the tensor. */
-function spread(
+export function spread(
   value: number | readonly number[],
   order: readonly number[],
   where: string,

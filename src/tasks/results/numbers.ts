@@ -1,3 +1,4 @@
+import type { DeviceTensor } from '../../client/device-tensor.ts';
 import type { Tensor } from '../../client/tensor.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { float16ToNumber } from '../../core/float16.ts';
@@ -10,10 +11,10 @@ export function numbersOf({ dtype, data }: Tensor): Float32Array | Float64Array 
 }
 
 /** The output of one of these names, or the first one. Throws ShapeError for a model without outputs. */
-export function outputOf(
-  outputs: Readonly<Record<string, Tensor>>,
+export function outputOf<Output extends Tensor | DeviceTensor>(
+  outputs: Readonly<Record<string, Output>>,
   names: readonly string[],
-): Tensor {
+): Output {
   const name = names.find((candidate) => Object.hasOwn(outputs, candidate));
   const found = name === undefined ? Object.values(outputs)[0] : outputs[name];
   if (found !== undefined) return found;

@@ -3,11 +3,17 @@ import type { Session } from '../../client/session.ts';
 import type { Tensor } from '../../client/tensor.ts';
 import { elementCount } from '../../core/element-count.ts';
 import { ShapeError } from '../../core/errors.ts';
+import {
+  contextOf,
+  DRAW_OPTIONS,
+  type DrawOptions,
+  tensorToBitmap,
+} from '../pictures/draw-tensor.ts';
 import { type PictureInput, pictureInputOf } from '../pictures/model-pictures.ts';
 import type { PictureOptions, Size } from '../pictures/picture-options.ts';
 import type { Picture } from '../pictures/pixels.ts';
 import { resize } from '../pictures/resize.ts';
-import { runOnPicture } from '../picture-task.ts';
+import { runOnDevice, runOnPicture } from '../picture-task.ts';
 import { numbersOf, outputOf } from '../results/numbers.ts';
 import { Task } from '../task.ts';
 import { loadTask, type TaskSource } from '../task-model.ts';
@@ -81,6 +87,51 @@ export class BackgroundRemoval extends Task {
   async apply(picture: Picture, options: MaskOptions = {}): Promise<MaskedPicture> {
     return applyMask(picture, await this.mask(picture, options));
   }
+
+  /**
+   * As {@link apply}, onto a canvas of two dimensions, which gets the size of the picture. On WebGPU the mask is not read back: the
+   * canvas makes it as large as the picture, so that edges may differ by some levels. Of a model whose numbers are logits the option
+   * `activation` has to be `sigmoid`, because nobody looks at them. Rejects as `apply` does.
+   */
+  async draw(
+    picture: Picture,
+    canvas: HTMLCanvasElement | OffscreenCanvas,
+    options: Pick<DrawOptions, 'activation' | 'signal'> = {},
+  ): Promise<void> {
+    checkOptions('draw', options, DRAW_MASK_OPTIONS);
+    const { activation, signal } = options;
+    const { outputs, place } = await runOnDevice(this.session, this.#input, { picture, signal });
+    try {
+      const mask = outputOf(outputs, []);
+      const { left, top, width, height } = partOf(place, sizeOf(mask));
+      const layout = mask.shape[1] === 1 ? 'nchw' : 'nhwc';
+      const channels = 'opacity';
+      const scale = 1 / 255;
+      const drawn = await tensorToBitmap(mask, { layout, channels, scale, activation, signal });
+      const { source } = place;
+      [canvas.width, canvas.height] = [source.width, source.height];
+      const context = contextOf(canvas);
+      context.drawImage(await drawable(picture), 0, 0, source.width, source.height);
+      context.globalCompositeOperation = 'destination-in';
+      context.drawImage(drawn, left, top, width, height, 0, 0, source.width, source.height);
+      context.globalCompositeOperation = 'source-over';
+      drawn.close();
+    } finally {
+      for (const output of Object.values(outputs)) output.dispose();
+    }
+  }
+}
+
+const DRAW_MASK_OPTIONS = { activation: DRAW_OPTIONS.activation, signal: SIGNAL };
+
+/** What canvases draw. */
+async function drawable(picture: Picture): Promise<CanvasImageSource> {
+  if (picture instanceof Blob) return createImageBitmap(picture);
+  if (!('data' in picture)) return picture;
+  const { width, height } = picture;
+  const opaque = new Uint8Array(width * height).fill(255);
+  const { data } = await applyMask(picture, { width, height, data: opaque });
+  return createImageBitmap(new ImageData(data, width, height));
 }
 
 /** Shares that are hardly beyond 0 and 1 are shares all the same. */
@@ -103,7 +154,7 @@ function maskOf(output: Tensor): Mask {
 }
 
 /** Of [1, 1, H, W], [1, H, W, 1] or [1, H, W]. */
-function sizeOf({ dtype, shape }: Tensor): Size {
+function sizeOf({ dtype, shape }: Pick<Tensor, 'dtype' | 'shape'>): Size {
   const isFirst = shape.length === 3 || shape[1] === 1;
   const [batch, height = 0, width = 0] = isFirst ? [shape[0], ...shape.slice(-2)] : shape;
   const isMask = (shape.length === 3 || shape.length === 4) && batch === 1;

@@ -1,0 +1,32 @@
+/** What becomes of a picture of the page on a device: plain data. */
+export interface PictureSteps {
+  /** Columns and rows of the picture itself. */
+  readonly source: readonly [width: number, height: number];
+  /** Those that it is resized to. */
+  readonly resized: readonly [width: number, height: number];
+  /** A rectangle that the resized picture is put onto, where it may be cut off. */
+  readonly frame: readonly [left: number, top: number, width: number, height: number];
+  /** The tensor's own; behind the frame are zeros. */
+  readonly padded: readonly [width: number, height: number];
+  /** See `ResampleWeights`, in units of 2^-22. */
+  readonly rows: AxisWeights;
+  readonly columns: AxisWeights;
+  /** Levels from 0 to 255 of red, green and blue around the picture in its frame. */
+  readonly fill: readonly [red: number, green: number, blue: number];
+  /** The colours of the channels in order. */
+  readonly order: readonly number[];
+  /** The bits of the elements that levels become: 256 for each channel. */
+  readonly levels: Int32Array;
+  readonly isGrey: boolean;
+  /** Whether channels come last. */
+  readonly isLast: boolean;
+  /** Bytes of an element. */
+  readonly elementSize: 1 | 2 | 4;
+}
+
+/** Of the source, the pixels that each pixel along an axis is a weighted sum of. */
+export interface AxisWeights {
+  readonly first: Int32Array;
+  readonly taps: number;
+  readonly weights: Int32Array;
+}
