@@ -96,6 +96,7 @@ describe('options of methods', () => {
         unknown('compare', 'function, against, tolerance, reduce, signal'),
       ],
       [() => session.trace(inputs, speed), unknown('trace', 'function, values, signal')],
+      [() => session.debug(inputs, speed), unknown('debug', 'function, signal')],
       [() => session.warmup({}, speed), unknown('warmup', 'signal')],
       [() => session.pause(speed), unknown('pause', 'at, visit, signal')],
       [() => session.snapshot(speed), unknown('snapshot', 'tensors, note, signal')],

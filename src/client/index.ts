@@ -28,9 +28,17 @@ export { OpaqueValue } from '../core/opaque-value.ts';
 export type { CodePlace, PausedCall, PauseOptions } from '../core/paused-call.ts';
 export type { Shape } from '../core/shape.ts';
 export type {
+  Breakpoint,
+  DebugDetail,
+  DebugFrame,
+  DebugMemory,
+  DebugStop,
+  DebugStorage,
+  DebugValue,
   DeviceKind,
   Dims,
   Dispatch,
+  FoundOutput,
   InputDispatch,
   KernelPart,
   KernelProfile,
@@ -42,6 +50,12 @@ export type {
   ProgramLimits,
   SessionDevice,
   SessionProvider,
+  SetBreakpoint,
+  StopReason,
+  StorageUse,
+  TensorDetail,
+  TensorPicture,
+  TensorStatistics,
   OperatorDeparture,
   RunComparison,
   SessionMemory,
@@ -76,6 +90,13 @@ export { type NestedArray, Tensor } from './tensor.ts';
 export type { TuneOptions, TuneProgress, TuningReport } from './tune-session.ts';
 export type { CompareOptions, SessionComparison } from './compare-session.ts';
 export type { ExpectedValues } from './compare-values.ts';
+export type {
+  DebugOptions,
+  DebugPlace,
+  DebugRun,
+  OrderOptions,
+  RegisterPlace,
+} from './debug-session.ts';
 export type { TracedSession, TracedValue, TraceOptions } from './trace-session.ts';
 export type { OverflowOptions, OverflowReport, VerifyOptions } from './verify-session.ts';
 export type {

@@ -47,6 +47,7 @@ import {
   type RunOptions,
 } from './session-options.ts';
 import type { CompareOptions, SessionComparison } from './compare-session.ts';
+import type { DebugOptions, DebugRun } from './debug-session.ts';
 import { type SessionSource, toWireSource } from './source.ts';
 import { Tensor } from './tensor.ts';
 import type { TraceOptions, TracedValue } from './trace-session.ts';
@@ -340,6 +341,17 @@ export class Session {
       inputs,
       options,
     );
+  }
+
+  /**
+   * Runs a function instruction by instruction: forth and back, with breakpoints, and with what its registers hold. Resolves when
+   * the run stands before its first instruction; it goes on as it is told to, beside other runs, which it does not hold up. The
+   * session's kernels, weights and device are its own too. Rejects as `run` does for wrong inputs, and with UnsupportedError on
+   * remote devices.
+   */
+  async debug(inputs: Inputs, options: DebugOptions = {}): Promise<DebugRun> {
+    const { debugSession } = await import('./debug-session.ts');
+    return debugSession(this, this.#asking(options), { inputs, options });
   }
 
   /**

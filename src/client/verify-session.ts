@@ -16,6 +16,7 @@ export type RunQuestion =
       readonly values: readonly string[] | undefined;
       readonly skips: boolean;
     }
+  | { readonly kind: 'debug'; readonly run: number }
   | { readonly kind: 'ranges'; readonly isLast: boolean };
 
 /** Asks the worker of a session. */

@@ -40,6 +40,8 @@ export interface InvokeOptions {
    * change those in place that nobody else refers to. Tensors that it uploads itself it owns anyway.
    */
   readonly donate?: readonly number[] | undefined;
+  /** @internal In place of the machine's own: drives the call instruction by instruction. */
+  readonly runner?: CallRunner | undefined;
 }
 
 /** A function of a program as a JS function. The caller owns a reference to the result. */
@@ -289,7 +291,7 @@ export class VirtualMachine implements MachineValue {
     inputs: readonly HostInput[],
     options: InvokeOptions,
   ): Promise<CallOutcome> {
-    const { runner } = this.#live();
+    const { runner = this.#live().runner } = options;
     const args = this.#takeArguments(callee, inputs, options);
     let outcome: Promise<CallOutcome>;
     try {

@@ -3,6 +3,7 @@ import { withinRunTime } from '../core/within-run-time.ts';
 import { type ResumedCall, restoreSnapshot } from '../runtime/snapshot/resume-snapshot.ts';
 import { RunControl } from '../runtime/snapshot/run-control.ts';
 import { type HostStates, takeSnapshot } from '../runtime/snapshot/take-snapshot.ts';
+import type { HostInput } from '../runtime/host-function.ts';
 import type { Value } from '../runtime/value.ts';
 import { openOpfs } from '../snapshots/opfs-store.ts';
 import { snapshotHash } from '../snapshots/snapshot-hash.ts';
@@ -13,6 +14,8 @@ import type { ControlReply, ControlRequest, WireResult } from './protocol.ts';
 export interface ControlContext {
   /** Values of `request.args`, which live until the reply. */
   readonly args: readonly Value[];
+  /** The same as they were given, also those that the machine makes values of. */
+  readonly inputs: readonly HostInput[];
   readonly signal: AbortSignal;
   readonly states: HostStates | undefined;
 }
@@ -84,6 +87,15 @@ export async function controlSession(
     case 'draw': {
       const { drawTensor } = await import('./draw-tensor.ts');
       return reply({ bitmap: await drawTensor(hosted, request.elements, context.args) });
+    }
+    case 'debug': {
+      const { holdDebugRun } = await import('./debug-session.ts');
+      await holdDebugRun(hosted, request, context);
+      return reply({});
+    }
+    case 'debug order': {
+      const { orderDebugRun } = await import('./debug-session.ts');
+      return reply(await orderDebugRun(hosted, request, context.signal));
     }
     default:
       return request satisfies never;

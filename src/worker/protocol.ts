@@ -4,6 +4,14 @@ import type {
   ValueDeparture,
 } from '../runtime/compare/compare-runs.ts';
 import type { ValueRange } from '../runtime/compare/measure-ranges.ts';
+import type {
+  Breakpoint,
+  DebugDetail,
+  DebugMemory,
+  DebugStop,
+  DebugValue,
+  SetBreakpoint,
+} from '../runtime/debug/debug-types.ts';
 import type { TracedPlace } from '../runtime/compare/trace-run.ts';
 import type { Importers } from '../frontend/onnx/importers.ts';
 import type { Operators } from '../ops/operators.ts';
@@ -460,6 +468,7 @@ export interface WireProfile {
 }
 
 export type { OperatorDeparture, RunComparison, TracedPlace, ValueDeparture, ValueRange };
+export type * from '../runtime/debug/debug-types.ts';
 
 /** `args` are the values that go with it: of a snapshot, what is stored beside the runs. */
 export type ControlRequest = { readonly args: readonly WireValue[] } & (
@@ -513,7 +522,43 @@ export type ControlRequest = { readonly args: readonly WireValue[] } & (
       /** Leaves out names that the program has no place for, and does not refuse them. */
       readonly skips: boolean;
     }
+  /** Begins a debugging run of a function with `args`, of a number that the page chose. Answered when it is over. */
+  | { readonly kind: 'debug'; readonly run: number; readonly functionName: string }
+  | { readonly kind: 'debug order'; readonly run: number; readonly order: DebugOrder }
 );
+
+/** What a debugging run does next, or what is asked about it. */
+export type DebugOrder =
+  | {
+      readonly do:
+        | 'start'
+        | 'step'
+        | 'stepOver'
+        | 'stepOut'
+        | 'stepBack'
+        | 'continue'
+        | 'pause'
+        | 'memory'
+        | 'close';
+    }
+  | { readonly do: 'seek'; readonly executed: number }
+  | { readonly do: 'setBreakpoints'; readonly breakpoints: readonly Breakpoint[] }
+  | { readonly do: 'registers'; readonly frame: number }
+  | {
+      readonly do: 'value';
+      readonly frame: number;
+      readonly register: number;
+      readonly path: readonly number[];
+    };
+
+/** What an order gave. */
+export interface DebugReply {
+  readonly stop?: DebugStop;
+  readonly breakpoints?: readonly SetBreakpoint[];
+  readonly registers?: readonly DebugValue[];
+  readonly value?: DebugDetail;
+  readonly memory?: DebugMemory;
+}
 
 export interface ControlReply {
   /** Runs that are paused, or that go on. */
@@ -529,6 +574,7 @@ export interface ControlReply {
   readonly ranges?: readonly ValueRange[] | undefined;
   /** The tensor that was drawn. */
   readonly bitmap?: ImageBitmap | undefined;
+  readonly debug?: DebugReply | undefined;
 }
 
 export interface SessionTuning extends TuningStep {

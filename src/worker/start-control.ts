@@ -13,7 +13,7 @@ export function startControl(
   const done = hosted.withArguments(request, async (inputs) => {
     const args = inputs.map((input) => (isValue(input) ? input : null));
     const { controlSession } = await loading;
-    return controlSession(hosted, request, { args, ...context });
+    return controlSession(hosted, request, { args, inputs, ...context });
   });
   // Runs that come later do not overtake it.
   hosted.ready = loading;

@@ -367,13 +367,15 @@ function notRemote(got: string): UnsupportedError {
   });
 }
 
-/** Requests that need the weights of a program twice, and its values, on this side, or a canvas. */
+/** Requests that need the values of a program on this side, some also its weights twice, or a canvas. */
 const LOCAL: ReadonlySet<ControlRequest['kind']> = new Set([
   'verify',
   'ranges',
   'trace',
   'draw',
   'prepare',
+  'debug',
+  'debug order',
 ]);
 
 const REMEDIES: Partial<Record<ControlRequest['kind'], string>> = {
@@ -388,6 +390,6 @@ function notThere(where: ControlRequest['kind']): UnsupportedError {
     expected: 'a local device',
     remedy:
       REMEDIES[where] ??
-      'Load the program on a device of this machine, or verify it where the device is lent.',
+      'Load the program on a device of this machine, or ask where the device is lent.',
   });
 }

@@ -39,6 +39,7 @@ export interface CallRunnerOptions {
 export class CallRunner implements RunControls {
   hooks: RunHooks | undefined;
   turns: Turns | undefined;
+  readonly limits: Limits;
   readonly #inFlight: CallsInFlight;
   readonly #driver: CallDriver;
   readonly #replays: ReplayStore | undefined;
@@ -52,6 +53,7 @@ export class CallRunner implements RunControls {
     const isReplaying = options.replay && devices[0]?.record !== undefined;
     const replays = isReplaying ? new ReplayStore(state, devices) : undefined;
     const sized = libraries.filter(({ compileForSizes }) => compileForSizes !== undefined);
+    this.limits = limits;
     this.#inFlight = inFlight;
     this.#driver = new CallDriver({ controls: this, slices, devices, state });
     this.#replays = replays;

@@ -5,14 +5,15 @@ import type { ByteReader } from '../../core/byte-reader.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
 import type { PausedCall } from '../../core/paused-call.ts';
 import type { CallOutcome } from '../call.ts';
+import type { CallRunner } from '../calls/call-runner.ts';
 import type { Invocation } from '../invocation.ts';
-import { type LinkedFunction, LinkedOp } from '../linked-code.ts';
+import { type LinkedFunction, type LinkedInstruction, LinkedOp } from '../linked-code.ts';
 import { type MachineOptions, settleWrites } from '../load-machine.ts';
 import { PackedFunctionValue, retain, type Value } from '../value.ts';
 import { type MachineInternals, VirtualMachine } from '../virtual-machine.ts';
 import { programHash } from './program-hash.ts';
 import { RunControl } from './run-control.ts';
-import { openSnapshot } from './snapshot-file.ts';
+import { openSnapshot, type SnapshotSections } from './snapshot-file.ts';
 import { HASH_BYTE_LENGTH } from './snapshot-format.ts';
 import type { HostStates } from './take-snapshot.ts';
 import { ValueReader } from './value-reader.ts';
@@ -74,30 +75,50 @@ export async function restoreSnapshot(
 ): Promise<Restored> {
   const sections = await openSnapshot(bytes);
   const control = RunControl.of(machine);
-  return control.whilePaused(async () => {
-    const internals = machine.internals();
-    checkProgram(sections.program, machine, internals);
-    const data = sections.data.bytes(sections.data.remaining, 'data');
-    const values = new ValueReader(internals, findFunctions(sections.functions, internals), data);
-    try {
-      values.readAll(sections.values);
-      await settleWrites({
-        devices: internals.state.allocators.map(({ device }) => device),
-        signal,
-      });
-      machine.internals();
-      const drafts = readCalls(sections.calls, internals, { values, control });
-      const roots = readRoots(sections.roots, values);
-      const note = sections.note.string('note');
-      sections.note.end();
-      restoreStates(sections.states, states);
-      for (const root of Object.values(roots)) retain(root);
-      const calls = drafts.map((draft) => start(draft, internals, signal));
-      return { calls, roots, note };
-    } finally {
-      values.dispose();
-    }
-  });
+  const { runner } = machine.internals();
+  const original: InstructionAt = (callee, index) => control.instructionAt(callee, index);
+  return control.whilePaused(() =>
+    restoreCalls(machine, sections, { states, signal, runner, instructionAt: original }),
+  );
+}
+
+type InstructionAt = (callee: LinkedFunction, index: number) => LinkedInstruction | undefined;
+
+/** Where the calls of a snapshot go on. */
+export interface RestoreContext extends RestoreOptions {
+  readonly runner: CallRunner;
+  /** An instruction as it is without a breakpoint. */
+  readonly instructionAt: InstructionAt;
+}
+
+/** As {@link restoreSnapshot}, in a runner that lets none of them run meanwhile. */
+export async function restoreCalls(
+  machine: VirtualMachine,
+  sections: SnapshotSections,
+  { states = {}, signal, runner, instructionAt }: RestoreContext,
+): Promise<Restored> {
+  const internals = machine.internals();
+  checkProgram(sections.program, machine, internals);
+  const data = sections.data.bytes(sections.data.remaining, 'data');
+  const values = new ValueReader(internals, findFunctions(sections.functions, internals), data);
+  try {
+    values.readAll(sections.values);
+    await settleWrites({
+      devices: internals.state.allocators.map(({ device }) => device),
+      signal,
+    });
+    machine.internals();
+    const drafts = readCalls(sections.calls, internals, { values, instructionAt });
+    const roots = readRoots(sections.roots, values);
+    const note = sections.note.string('note');
+    sections.note.end();
+    restoreStates(sections.states, states);
+    for (const root of Object.values(roots)) retain(root);
+    const calls = drafts.map((draft) => start(draft, runner, signal));
+    return { calls, roots, note };
+  } finally {
+    values.dispose();
+  }
 }
 
 function checkProgram(r: ByteReader, machine: VirtualMachine, internals: MachineInternals): void {
@@ -202,13 +223,13 @@ interface CallDraft {
 
 interface CallContext {
   readonly values: ValueReader;
-  readonly control: RunControl;
+  readonly instructionAt: InstructionAt;
 }
 
 function readCalls(
   r: ByteReader,
   internals: MachineInternals,
-  { values, control }: CallContext,
+  { values, instructionAt }: CallContext,
 ): CallDraft[] {
   const calls = r.list('calls', 16, (): CallDraft => {
     const entry = r.string('name of a function');
@@ -217,7 +238,7 @@ function readCalls(
     if (frames.length === 0 || executed < 0) {
       throw r.error({ got: 'a call without frames', expected: 'one frame or more' });
     }
-    checkCallers(r, frames, control);
+    checkCallers(r, frames, instructionAt);
     return { entry, executed, frames };
   });
   r.end();
@@ -243,9 +264,13 @@ function readFrame(r: ByteReader, { linked }: MachineInternals, values: ValueRea
 }
 
 /** All frames but the last one wait for a call to return. */
-function checkCallers(r: ByteReader, frames: readonly FrameDraft[], control: RunControl): void {
+function checkCallers(
+  r: ByteReader,
+  frames: readonly FrameDraft[],
+  instructionAt: InstructionAt,
+): void {
   for (const { callee, pc } of frames.slice(0, -1)) {
-    const op = control.instructionAt(callee, pc - 1)?.op;
+    const op = instructionAt(callee, pc - 1)?.op;
     if (op === LinkedOp.call || op === LinkedOp.invoke) continue;
     const { name } = callee.source;
     throw r.error({
@@ -257,7 +282,7 @@ function checkCallers(r: ByteReader, frames: readonly FrameDraft[], control: Run
 
 function start(
   { entry, executed, frames }: CallDraft,
-  { runner }: MachineInternals,
+  runner: CallRunner,
   signal: AbortSignal | undefined,
 ): ResumedCall {
   const fill = (invocation: Invocation): void => {

@@ -69,8 +69,11 @@ async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   return sha256(both);
 }
 
+/** The sections of a snapshot, by name. Each is read once. */
+export type SnapshotSections = Record<SectionName, ByteReader>;
+
 /** Readers of all sections. Throws FormatError for a snapshot that was cut or changed anywhere. */
-export async function openSnapshot(given: Uint8Array): Promise<Record<SectionName, ByteReader>> {
+export async function openSnapshot(given: Uint8Array): Promise<SnapshotSections> {
   const bytes =
     given.buffer instanceof ArrayBuffer
       ? new Uint8Array(given.buffer, given.byteOffset, given.byteLength)

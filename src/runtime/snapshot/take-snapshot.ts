@@ -3,6 +3,7 @@ import { UsageError } from '../../core/errors.ts';
 import type { Device, DeviceRange } from '../../device/device.ts';
 import type { MachineInternals, VirtualMachine } from '../virtual-machine.ts';
 import { release, retain, type StorageValue, type Value } from '../value.ts';
+import type { CallInFlight } from '../calls/call-in-flight.ts';
 import { programHash } from './program-hash.ts';
 import { RunControl } from './run-control.ts';
 import { draftSnapshot, sealSnapshot } from './snapshot-file.ts';
@@ -45,24 +46,32 @@ export function takeSnapshot(
   options: SnapshotOptions = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
   const control = RunControl.of(machine);
-  return control.whilePaused(async () => {
-    const internals = machine.internals();
-    const writer = new ValueWriter(internals, machine.executable);
-    const calls = writeCalls(control, writer);
-    const roots = writeRoots(writer, options.roots ?? {});
-    const states = writeStates(options.states ?? {});
-    const values = new ByteWriter().u32(writer.count).bytes(writer.entries.finish());
-    const functions = new ByteWriter().u32(writer.functionNames.length);
-    for (const name of writer.functionNames) functions.string(name);
-    const note = new ByteWriter().string(options.note ?? '');
-    const program = writeProgram(machine, internals);
-    const places = placesOf(writer.storages);
-    const sections = { program, functions, values, calls, roots, states, note };
-    const { bytes, data } = draftSnapshot(sections, places.byteLength);
-    await readContents(places.storages, data);
-    await sealSnapshot(bytes);
-    return bytes;
-  }, options.signal);
+  const work = () => storeCalls(machine, control.heldCalls(), options);
+  return control.whilePaused(work, options.signal);
+}
+
+/** As {@link takeSnapshot}, of calls that stand between two instructions for the time of it. */
+export async function storeCalls(
+  machine: VirtualMachine,
+  held: readonly CallInFlight[],
+  options: SnapshotOptions,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const internals = machine.internals();
+  const writer = new ValueWriter(internals, machine.executable);
+  const calls = writeCalls(held, writer);
+  const roots = writeRoots(writer, options.roots ?? {});
+  const states = writeStates(options.states ?? {});
+  const values = new ByteWriter().u32(writer.count).bytes(writer.entries.finish());
+  const functions = new ByteWriter().u32(writer.functionNames.length);
+  for (const name of writer.functionNames) functions.string(name);
+  const note = new ByteWriter().string(options.note ?? '');
+  const program = writeProgram(machine, internals);
+  const places = placesOf(writer.storages);
+  const sections = { program, functions, values, calls, roots, states, note };
+  const { bytes, data } = draftSnapshot(sections, places.byteLength);
+  await readContents(places.storages, data);
+  await sealSnapshot(bytes);
+  return bytes;
 }
 
 function writeProgram(
@@ -76,8 +85,7 @@ function writeProgram(
   return w;
 }
 
-function writeCalls(control: RunControl, writer: ValueWriter): ByteWriter {
-  const calls = control.heldCalls();
+function writeCalls(calls: readonly CallInFlight[], writer: ValueWriter): ByteWriter {
   const w = new ByteWriter().u32(calls.length);
   for (const { entry = '', invocation } of calls) {
     w.string(entry).i64(invocation.executed).u32(invocation.frames.length);

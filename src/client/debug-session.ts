@@ -1,0 +1,222 @@
+import { internalError } from '../core/errors.ts';
+import type {
+  Breakpoint,
+  ControlReply,
+  ControlRequest,
+  DebugDetail,
+  DebugMemory,
+  DebugOrder,
+  DebugReply,
+  DebugStop,
+  DebugValue,
+  SetBreakpoint,
+} from '../worker/protocol.ts';
+import { checkOptions, type OptionKinds, SIGNAL, SIGNAL_OPTIONS, TEXT } from './check-options.ts';
+import type { Inputs } from './input-value.ts';
+import { type FunctionOwner, fromWireWithFunctions } from './program-function.ts';
+import type { OutputValue } from './session-value.ts';
+import type { AskAboutRun } from './verify-session.ts';
+
+/** What a debugging run runs. */
+export interface DebugOptions {
+  /** The function of the program to run. Default: `main`. */
+  readonly function?: string | undefined;
+  /** Ends the run. Whatever is under way, and all that comes later, rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How long an order may take. */
+export interface OrderOptions {
+  /** Stops the run at its next instruction; the order rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A register, or a part of its value. */
+export interface RegisterPlace {
+  /** The number of the frame, 0 the innermost. Default: 0. */
+  readonly frame?: number | undefined;
+  /** Parts: `[1, 0]` is the first part of the second part of the value. Default: the value. */
+  readonly path?: readonly number[] | undefined;
+}
+
+/** Where a run stands, at its end with what it gave. */
+export interface DebugPlace extends DebugStop {
+  /** With `end`: the results by name, as `run` gives them. */
+  readonly outputs?: Readonly<Record<string, OutputValue>> | undefined;
+}
+
+const DEBUG_OPTIONS: OptionKinds<DebugOptions> = { function: TEXT, signal: SIGNAL };
+
+/** The part of a session that is needed. */
+export interface DebuggedSession extends FunctionOwner {
+  readonly closed: AbortSignal;
+  control(
+    request: ControlRequest,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<ControlReply>;
+}
+
+let runs = 0;
+
+/** See `Session.debug`. */
+export async function debugSession(
+  session: DebuggedSession,
+  ask: AskAboutRun,
+  { inputs, options }: { readonly inputs: Inputs; readonly options: DebugOptions },
+): Promise<DebugRun> {
+  checkOptions('debug', options, DEBUG_OPTIONS);
+  const number = ++runs;
+  const over = ask(inputs, { kind: 'debug', run: number });
+  const order: Send = (given, orderOptions) =>
+    session.control({ kind: 'debug order', run: number, order: given, args: [] }, orderOptions);
+  // Refused, as a run is for wrong inputs, it begins nothing.
+  const first = Promise.race([order({ do: 'start' }), over]);
+  const run = new DebugRun(session, { order, over });
+  try {
+    await run.began(first);
+    return run;
+  } catch (error) {
+    await run.close();
+    throw error;
+  }
+}
+
+type Send = (order: DebugOrder, options?: OrderOptions) => Promise<ControlReply>;
+
+interface RunLink {
+  readonly order: Send;
+  /** Settles when the run is over. */
+  readonly over: Promise<unknown>;
+}
+
+/**
+ * A run of a program that goes instruction by instruction, beside other runs of its session. Orders are carried out one after
+ * the other. They reject with UsageError once the run is closed, and otherwise as a run does when its device or session goes.
+ * What the program fails with is no rejection, but where the run stands then.
+ */
+export class DebugRun {
+  readonly #session: DebuggedSession;
+  readonly #link: RunLink;
+  #place: DebugPlace | undefined;
+  /** Why it is over, but for {@link close}. */
+  #reason: { readonly error: unknown } | undefined;
+
+  /** @internal */
+  constructor(session: DebuggedSession, link: RunLink) {
+    this.#session = session;
+    this.#link = link;
+    link.over.catch((error: unknown) => {
+      this.#reason = { error };
+    });
+  }
+
+  /** Where it stands, after the last order. */
+  get place(): DebugPlace {
+    if (this.#place === undefined) throw internalError('a debugging run that stands nowhere');
+    return this.#place;
+  }
+
+  /** One instruction, into calls of functions. */
+  step(options?: OrderOptions): Promise<DebugPlace> {
+    return this.#go({ do: 'step' }, options);
+  }
+
+  /** One instruction; a call of a function to its end. A tail call takes the place of its caller, and is gone into. */
+  stepOver(options?: OrderOptions): Promise<DebugPlace> {
+    return this.#go({ do: 'stepOver' }, options);
+  }
+
+  /** To behind the call of the innermost function. */
+  stepOut(options?: OrderOptions): Promise<DebugPlace> {
+    return this.#go({ do: 'stepOut' }, options);
+  }
+
+  /** One instruction back. The program runs again up to there, from a snapshot or from its start. */
+  stepBack(options?: OrderOptions): Promise<DebugPlace> {
+    return this.#go({ do: 'stepBack' }, options);
+  }
+
+  /** To the next breakpoint, or to the end. */
+  continue(options?: OrderOptions): Promise<DebugPlace> {
+    return this.#go({ do: 'continue' }, options);
+  }
+
+  /** To where it had executed so many instructions, back or forth. Rejects with UsageError for what is no integer from 0 up. */
+  seek(executed: number, options?: OrderOptions): Promise<DebugPlace> {
+    return this.#go({ do: 'seek', executed }, options);
+  }
+
+  /** Stops what is under way at the next instruction: its order resolves then. */
+  async pause(): Promise<void> {
+    await this.#order({ do: 'pause' });
+  }
+
+  /**
+   * Stops where these say, in place of those before. Resolves to the instructions that each stands for. Rejects with UsageError
+   * for a function, an instruction or a name that the program does not have.
+   */
+  async setBreakpoints(breakpoints: readonly Breakpoint[]): Promise<readonly SetBreakpoint[]> {
+    return need((await this.#ask({ do: 'setBreakpoints', breakpoints })).breakpoints);
+  }
+
+  /** The registers of a frame that hold something, 0 the innermost frame. */
+  async registers(frame = 0): Promise<readonly DebugValue[]> {
+    return need((await this.#ask({ do: 'registers', frame })).registers);
+  }
+
+  /** What a register holds: of a tensor numbers about it, a histogram, its first elements, and a picture where it is one. */
+  async value(
+    register: number,
+    { frame = 0, path = [] }: RegisterPlace = {},
+  ): Promise<DebugDetail> {
+    return need((await this.#ask({ do: 'value', frame, register, path })).value);
+  }
+
+  /** The storages and shape heaps that the registers of all frames hold. */
+  async memory(): Promise<DebugMemory> {
+    return need((await this.#ask({ do: 'memory' })).memory);
+  }
+
+  /** Ends the run and frees what it holds. Idempotent. */
+  async close(): Promise<void> {
+    this.#link.order({ do: 'close' }).catch(() => undefined);
+    await this.#link.over.catch(() => undefined);
+  }
+
+  /** As {@link close}, at the end of a block with `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** @internal Takes where it stands from a reply. */
+  async began(reply: Promise<ControlReply>): Promise<DebugPlace> {
+    const { debug, results } = await reply;
+    const stop = need(debug?.stop);
+    const isEnd = stop.reason === 'end';
+    const outputs = isEnd ? fromWireWithFunctions(results, this.#session) : undefined;
+    this.#place = { ...stop, ...(outputs && { outputs }) };
+    return this.#place;
+  }
+
+  #go(order: DebugOrder, options: OrderOptions = {}): Promise<DebugPlace> {
+    checkOptions(order.do, options, SIGNAL_OPTIONS as OptionKinds<OrderOptions>);
+    return this.began(this.#order(order, options));
+  }
+
+  async #ask(order: DebugOrder): Promise<DebugReply> {
+    return (await this.#order(order)).debug ?? {};
+  }
+
+  async #order(order: DebugOrder, options?: OrderOptions): Promise<ControlReply> {
+    try {
+      return await this.#link.order(order, options);
+    } catch (error) {
+      throw this.#reason === undefined ? error : this.#reason.error;
+    }
+  }
+}
+
+function need<T>(part: T | undefined): T {
+  if (part === undefined) throw internalError('a reply without what was asked for');
+  return part;
+}

@@ -1,0 +1,75 @@
+import type { ExecutableData } from '../../bytecode/executable.ts';
+import { argumentValue, decodeInstruction, Opcode } from '../../bytecode/isa.ts';
+import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import { read } from '../call.ts';
+import type { Frame } from '../frame.ts';
+import { LinkedOp } from '../linked-code.ts';
+import { TensorValue, type Value } from '../value.ts';
+
+/** A call of a kernel that is about to be made. */
+export interface KernelLaunch {
+  readonly primitive: PrimitiveFunction;
+  /** The tensors that it gave, once it was made. */
+  readonly results: () => readonly TensorValue[];
+}
+
+/** Tells instructions that call kernels from others. */
+export class KernelInstructions {
+  readonly #program: ExecutableData;
+  readonly #primitives: ReadonlyMap<string, PrimitiveFunction>;
+  /** By the first word of the instruction. */
+  readonly #known = new Map<number, PrimitiveFunction | undefined>();
+
+  constructor(program: ExecutableData) {
+    this.#program = program;
+    this.#primitives = new Map(program.primitives.map((each) => [each.name, each]));
+  }
+
+  /** The kernel that the instruction at a word of the code calls. */
+  calledAt(codeIndex: number): PrimitiveFunction | undefined {
+    if (this.#known.has(codeIndex)) return this.#known.get(codeIndex);
+    const { code, functionTable } = this.#program;
+    const { spec, operands } = decodeInstruction(code, codeIndex);
+    const callee =
+      spec.opcode === Opcode.call ? functionTable[argumentValue(operands[1] ?? 0)] : undefined;
+    const found = callee?.kind === 'primitive' ? this.#primitives.get(callee.name) : undefined;
+    this.#known.set(codeIndex, found);
+    return found;
+  }
+
+  /** Registers of a frame whose memory the next kernels write before anything reads it. */
+  unwritten({ function: { code }, pc }: Frame): ReadonlySet<number> {
+    const unwritten = new Set<number>();
+    const seen = new Set<number>();
+    for (const { op, args, destination, codeIndex } of code.slice(pc)) {
+      const inputs = this.calledAt(codeIndex)?.params.length ?? args.length;
+      for (const [i, operand] of args.entries()) {
+        if (i >= inputs && !seen.has(operand)) unwritten.add(operand);
+        seen.add(operand);
+      }
+      seen.add(destination);
+      // What comes behind a branch is not known.
+      if (op === LinkedOp.if || op === LinkedOp.goto || op === LinkedOp.ret) break;
+    }
+    return unwritten;
+  }
+
+  /** The call of a kernel that a frame makes next; undefined where that is none. */
+  next(
+    { function: callee, registers, pc }: Frame,
+    constants: readonly Value[],
+  ): KernelLaunch | undefined {
+    const instruction = callee.code[pc];
+    if (instruction === undefined) return undefined;
+    const primitive = this.calledAt(instruction.codeIndex);
+    if (primitive === undefined) return undefined;
+    const args = instruction.args.map((operand) => read(operand, registers, constants));
+    const behind = args.slice(primitive.params.length);
+    // Kernels of sizes that only they know give their results, all others write behind their inputs.
+    const results = (): readonly TensorValue[] =>
+      (behind.length > 0 ? behind : [registers[instruction.destination] ?? null]).filter(
+        (value) => value instanceof TensorValue,
+      );
+    return { primitive, results };
+  }
+}

@@ -1,0 +1,129 @@
+import type { HostTensor } from '../../core/host-tensor.ts';
+import type { Frame } from '../frame.ts';
+import type { Invocation } from '../invocation.ts';
+import type { LinkedFunction } from '../linked-code.ts';
+import { release, retain } from '../value.ts';
+import type { VirtualMachine } from '../virtual-machine.ts';
+import type { BreakpointPlaces } from './breakpoint-places.ts';
+import type { Breakpoint, FoundOutput, SetBreakpoint } from './debug-types.ts';
+import { numbersOf } from './describe-tensor.ts';
+import type { KernelInstructions, KernelLaunch } from './kernel-instructions.ts';
+
+/** Whether an element makes the run stop. */
+type Test = (element: number) => boolean;
+
+interface Watched {
+  readonly launch: KernelLaunch;
+  readonly at: { readonly function: string; readonly instruction: number };
+}
+
+export interface ConditionContext {
+  readonly machine: VirtualMachine;
+  readonly places: BreakpointPlaces;
+  readonly kernels: KernelInstructions;
+}
+
+/** Breakpoints of a debugging run, and what its kernels' outputs are tested for. */
+export class StopConditions {
+  readonly #context: ConditionContext;
+  readonly #places = new Map<LinkedFunction, Set<number>>();
+  #tests: readonly { readonly breakpoint: Breakpoint; readonly test: Test }[] = [];
+  #watched: Watched | undefined;
+  /** What the last test found; undefined after a test that found nothing. */
+  found: FoundOutput | undefined;
+
+  constructor(context: ConditionContext) {
+    this.#context = context;
+  }
+
+  /** In place of those before. */
+  set(all: readonly SetBreakpoint[]): void {
+    const { places } = this.#context;
+    this.#places.clear();
+    for (const { function: name, instruction } of all.flatMap((each) => each.places)) {
+      const callee = places.functionOf(name);
+      const known = this.#places.get(callee) ?? new Set();
+      this.#places.set(callee, known.add(instruction));
+    }
+    this.#tests = all.flatMap(({ breakpoint }) => {
+      const test = testOf(breakpoint);
+      return test === undefined ? [] : [{ breakpoint, test }];
+    });
+  }
+
+  /** Whether there is a breakpoint at the instruction that a frame runs next. */
+  isAt(frame: Frame | undefined): boolean {
+    return frame !== undefined && this.#places.get(frame.function)?.has(frame.pc) === true;
+  }
+
+  /** Call before an instruction, whose kernel's output is to be tested. */
+  before({ frames, program }: Invocation): void {
+    const frame = frames.at(-1);
+    if (this.#tests.length === 0 || frame === undefined) return;
+    const launch = this.#context.kernels.next(frame, program.constants);
+    if (launch === undefined) return;
+    const at = { function: frame.function.source.name, instruction: frame.pc };
+    this.#watched = { launch, at };
+  }
+
+  /** Whether an output waits for {@link check}. */
+  get isWaiting(): boolean {
+    return this.#watched !== undefined;
+  }
+
+  /** After the instruction: whether a test holds for the output of its kernel. */
+  async check(): Promise<boolean> {
+    const watched = this.#watched;
+    this.#watched = undefined;
+    this.found = undefined;
+    if (watched === undefined) return false;
+    const tensors = watched.launch.results();
+    for (const tensor of tensors) retain(tensor);
+    try {
+      this.found = this.#firstIn(await this.#context.machine.read(tensors), watched);
+    } finally {
+      for (const tensor of tensors) release(tensor);
+    }
+    return this.found !== undefined;
+  }
+
+  /** Of a call that failed at its kernel. */
+  forget(): void {
+    this.#watched = undefined;
+    this.found = undefined;
+  }
+
+  #firstIn(tensors: readonly HostTensor[], { launch, at }: Watched): FoundOutput | undefined {
+    for (const tensor of tensors) {
+      const numbers = numbersOf(tensor);
+      for (const { breakpoint, test } of this.#tests) {
+        const { count, element } = countOf(numbers, test);
+        if (count === 0) continue;
+        const place = this.#context.places.describe(at);
+        return { ...place, kernel: launch.primitive.name, breakpoint, count, element };
+      }
+    }
+    return undefined;
+  }
+}
+
+function testOf(breakpoint: Breakpoint): Test | undefined {
+  if ('outputAbove' in breakpoint) {
+    const limit = breakpoint.outputAbove;
+    return (element) => Math.abs(element) > limit;
+  }
+  if (!('output' in breakpoint)) return undefined;
+  return breakpoint.output === 'nan'
+    ? (element) => Number.isNaN(element)
+    : (element) => Math.abs(element) === Number.POSITIVE_INFINITY;
+}
+
+function countOf(numbers: ArrayLike<number>, test: Test): { count: number; element: number } {
+  let [count, element] = [0, -1];
+  for (let i = 0; i < numbers.length; i++) {
+    if (!test(numbers[i] as number)) continue;
+    if (count === 0) element = i;
+    count++;
+  }
+  return { count, element };
+}
