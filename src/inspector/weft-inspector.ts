@@ -14,6 +14,7 @@ import type { ProgramSummary } from './program/program-service.ts';
 import { type InspectorTarget, readTarget } from './read-target.ts';
 import { type KernelTimes, kernelTimes } from './run/kernel-times.ts';
 import { RunPanel } from './run/run-panel.ts';
+import { StepTab } from './step/step-tab.ts';
 import { STYLE } from './view/style-sheet.ts';
 
 /** Where there are no elements, as in Node, the module can be imported all the same. */
@@ -25,6 +26,7 @@ const TABS = [
   ['passes', 'Passes'],
   ['memory', 'Memory'],
   ['run', 'Run'],
+  ['step', 'Step'],
 ] as const;
 type Tab = (typeof TABS)[number][0];
 
@@ -56,6 +58,7 @@ export class WeftInspector extends Base {
   /** What they show; undefined: something else than what they should. */
   #passesOf: InspectorTarget | undefined;
   #memoryOf: string | undefined;
+  readonly #step = new StepTab({ onPlace: (place) => void this.#mark(place) });
   #tab: Tab = 'graph';
   #target: InspectorTarget = {};
   #summary: ProgramSummary | undefined;
@@ -84,6 +87,7 @@ export class WeftInspector extends Base {
       await this.#showFunction(wanted);
       for (const view of this.#kernelSources()) view.use(target.session);
       this.#runPanel().show(target.session, target.inputs);
+      this.#step.show(target);
     } catch (error) {
       if (this.#target === target) this.#say(describeError(error), true);
       throw error;
@@ -112,6 +116,7 @@ export class WeftInspector extends Base {
       this.#started = undefined;
       this.#passes?.close();
       this.#passesOf = undefined;
+      this.#step.close();
     });
   }
 
@@ -136,6 +141,7 @@ export class WeftInspector extends Base {
     );
     const [code] = await Promise.all([service.code(name), this.#graph.show(service, name)]);
     this.#code.show(code);
+    this.#step.showCode(name, code);
     this.#memoryOf = undefined;
     await this.#load(this.#tab);
   }
@@ -143,6 +149,7 @@ export class WeftInspector extends Base {
   async #load(tab: Tab): Promise<void> {
     if (tab === 'memory') await this.#showMemory();
     if (tab === 'passes') await this.#showPasses();
+    if (tab === 'step') await this.#step.open(this.#place('step'));
   }
 
   async #showMemory(): Promise<void> {
@@ -173,6 +180,17 @@ export class WeftInspector extends Base {
     if (this.#passesOf === this.#target) return;
     this.#passesOf = this.#target;
     this.#passes.show(this.#target.compiledFrom);
+  }
+
+  /** In all views, of which none comes to the front. */
+  async #mark({ function: name, instruction }: CodePlace): Promise<void> {
+    try {
+      if (name !== this.#function) await this.#showFunction(name);
+      this.#graph?.selectInstruction(instruction);
+      this.#code?.select(instruction);
+    } catch (error) {
+      this.#say(describeError(error), true);
+    }
   }
 
   #runPanel(): RunPanel {

@@ -1,12 +1,11 @@
 import { html, nothing, render, type TemplateResult } from 'lit-html';
-import { numbersToChoose, randomInputs } from '../../client/random-inputs.ts';
 import type { Inputs } from '../../client/input-value.ts';
 import type { Profile, Session } from '../../client/session.ts';
 import type { SessionComparison } from '../../client/compare-session.ts';
 import { describeError, formatBytes, formatCount, formatMs } from '../../core/format-quantity.ts';
 import type { CodePlace } from '../../core/paused-call.ts';
-import { seededRandom } from '../../core/random.ts';
 import type { SessionMemory } from '../../worker/protocol.ts';
+import { InputChoice } from './input-choice.ts';
 import { chromeTrace, kernelTimes, runAdvice } from './kernel-times.ts';
 
 export interface RunPanelEvents {
@@ -24,9 +23,8 @@ export interface RunPanelEvents {
 export class RunPanel {
   readonly #root: HTMLElement;
   readonly #events: RunPanelEvents;
-  readonly #chosen = new Map<string, number>();
+  #choice = new InputChoice(undefined);
   #session: Session | undefined;
-  #given: Inputs | undefined;
   #profile: Profile | undefined;
   #memory: SessionMemory | undefined;
   #comparison: SessionComparison | undefined;
@@ -41,17 +39,12 @@ export class RunPanel {
   /** Turns to another session; undefined: there is none to run. */
   show(session: Session | undefined, inputs: Inputs | undefined): void {
     this.#session = session;
-    this.#given = inputs;
-    this.#chosen.clear();
+    this.#choice = new InputChoice(inputs);
     this.#profile = undefined;
     this.#memory = undefined;
     this.#comparison = undefined;
     this.#status = '';
     this.#render();
-  }
-
-  #inputs(session: Session): Inputs {
-    return this.#given ?? randomInputs(session.inputs, this.#chosen, seededRandom(1));
   }
 
   async #do(status: string, work: (session: Session) => Promise<string>): Promise<void> {
@@ -74,8 +67,8 @@ export class RunPanel {
   #run(): Promise<void> {
     return this.#do('Running…', async (session) => {
       // The first run compiles what is missing.
-      await session.run(this.#inputs(session));
-      const profile = await session.profile(this.#inputs(session));
+      await session.run(this.#choice.inputs(session));
+      const profile = await session.profile(this.#choice.inputs(session));
       const memory = await session.memory();
       if (this.#session !== session) return '';
       this.#profile = profile;
@@ -87,7 +80,7 @@ export class RunPanel {
 
   #compare(against: 'host' | 'wasm'): Promise<void> {
     return this.#do(`Comparing with ${against}…`, async (session) => {
-      const comparison = await session.compare(this.#inputs(session), { against });
+      const comparison = await session.compare(this.#choice.inputs(session), { against });
       if (this.#session !== session) return '';
       this.#comparison = comparison;
       this.#events.onComparison(comparison);
@@ -103,7 +96,6 @@ export class RunPanel {
   }
 
   #template(session: Session): TemplateResult {
-    const names = this.#given === undefined ? numbersToChoose(session.inputs) : [];
     return html`<div class="run">
       <form
         class="toolbar"
@@ -112,19 +104,9 @@ export class RunPanel {
           void this.#run();
         }}
       >
-        ${names.map(
-          (name) => html`<label
-            >${name}
-            <input
-              type="number"
-              min="0"
-              value="1"
-              @input=${(event: Event) =>
-                this.#chosen.set(name, Number((event.target as HTMLInputElement).value))}
-          /></label>`,
-        )}
+        ${this.#choice.fields(session)}
         <button ?disabled=${this.#isBusy}>
-          ${this.#given === undefined ? 'Run on random input' : 'Run'}
+          ${this.#choice.isRandom ? 'Run on random input' : 'Run'}
         </button>
         <button type="button" ?disabled=${this.#isBusy} @click=${() => void this.#compare('host')}>
           Compare with the host

@@ -9,6 +9,13 @@ export interface ListedLine {
   readonly sign?: '-' | '+' | undefined;
 }
 
+/** A margin before the lines, in which they are marked by a click or F9. */
+export interface LineMargin {
+  /** The meaning of a mark, for those who do not see it. */
+  readonly label: string;
+  onToggle(line: number): void;
+}
+
 const LINE_HEIGHT = 19;
 /** Lines above and below what is in sight. */
 const SPARE_LINES = 8;
@@ -23,10 +30,13 @@ export class LineList {
   readonly #id = `weft-lines-${++lists}`;
   #lines: readonly ListedLine[] = [];
   #marked: ReadonlySet<number> = new Set();
+  #inMargin: ReadonlySet<number> = new Set();
+  readonly #margin: LineMargin | undefined;
   #current: number | undefined;
 
-  constructor(label: string, onSelect: (line: number) => void) {
+  constructor(label: string, onSelect: (line: number) => void, margin?: LineMargin) {
     this.#onSelect = onSelect;
+    this.#margin = margin;
     this.root = document.createElement('div');
     this.root.className = 'lines';
     this.root.tabIndex = 0;
@@ -38,8 +48,11 @@ export class LineList {
     this.root.addEventListener('scroll', () => this.#render(), { passive: true });
     this.root.addEventListener('keydown', (event) => this.#key(event));
     this.root.addEventListener('click', (event) => {
-      const line = (event.target as Element).closest<HTMLElement>('[data-line]')?.dataset['line'];
-      if (line !== undefined) this.#choose(Number(line));
+      const clicked = event.target as Element;
+      const line = clicked.closest<HTMLElement>('[data-line]')?.dataset['line'];
+      if (line === undefined) return;
+      if (clicked.closest('.line-margin') !== null) margin?.onToggle(Number(line));
+      else this.#choose(Number(line));
     });
     new ResizeObserver(() => this.#render()).observe(this.root);
   }
@@ -64,6 +77,12 @@ export class LineList {
     if (first !== undefined && ![...lines].some((line) => line > begin && line < end - 1)) {
       this.root.scrollTop = Math.max(0, first * LINE_HEIGHT - this.root.clientHeight / 2);
     }
+    this.#render();
+  }
+
+  /** Marks lines in the margin. */
+  markMargin(lines: ReadonlySet<number>): void {
+    this.#inMargin = lines;
     this.#render();
   }
 
@@ -106,6 +125,7 @@ export class LineList {
     row.style.transform = `translateY(${number * LINE_HEIGHT}px)`;
     row.textContent = sign === undefined ? text : `${sign} ${text}`;
     if (sign !== undefined) row.dataset['sign'] = sign;
+    if (this.#margin !== undefined) row.prepend(this.#marginOf(number, this.#margin));
     if (note !== undefined) {
       const span = document.createElement('span');
       span.className = 'line-note';
@@ -115,7 +135,25 @@ export class LineList {
     return row;
   }
 
+  #marginOf(line: number, { label }: LineMargin): HTMLElement {
+    const margin = document.createElement('span');
+    margin.className = 'line-margin';
+    const isMarked = this.#inMargin.has(line);
+    margin.toggleAttribute('data-marked', isMarked);
+    if (!isMarked) return margin;
+    const text = document.createElement('span');
+    text.className = 'visually-hidden';
+    text.textContent = `${label}, `;
+    margin.append(text);
+    return margin;
+  }
+
   #key(event: KeyboardEvent): void {
+    if (event.key === 'F9' && this.#margin !== undefined && this.#current !== undefined) {
+      event.preventDefault();
+      this.#margin.onToggle(this.#current);
+      return;
+    }
     const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20 }[event.key];
     if (step === undefined || this.#lines.length === 0) return;
     event.preventDefault();

@@ -1,0 +1,271 @@
+import { html, nothing, render, type TemplateResult } from 'lit-html';
+import type { DebugPlace } from '../../client/debug-session.ts';
+import type { Inputs } from '../../client/input-value.ts';
+import type { Session } from '../../client/session.ts';
+import { describeError, formatCount } from '../../core/format-quantity.ts';
+import type { CodePlace } from '../../core/paused-call.ts';
+import type { FunctionCode } from '../program/function-code.ts';
+import { InputChoice } from '../run/input-choice.ts';
+import { LineList } from '../view/line-list.ts';
+import { BreakpointChoice } from './breakpoint-choice.ts';
+import { breakpointView } from './breakpoint-view.ts';
+import { placeView, registersView } from './place-view.ts';
+import { commandOf, STEP_COMMANDS, type StepCommand } from './step-keys.ts';
+import { STEP_STYLE } from './step-style.ts';
+import { type ChosenValue, type SeenState, SteppedRun } from './stepped-run.ts';
+import { drawPicture } from './value-view.ts';
+
+export interface StepPanelEvents {
+  /** The run stands at an instruction, or a frame of it was chosen. */
+  onPlace(place: CodePlace): void;
+}
+
+type Going = Exclude<StepCommand, 'pause' | 'stop'> | number;
+
+/** Runs a session instruction by instruction: controls, bytecode with breakpoints, frames, registers and memory. */
+export class StepPanel {
+  readonly #root: HTMLElement;
+  readonly #events: StepPanelEvents;
+  readonly #lines: LineList;
+  readonly #breakpoints = new BreakpointChoice();
+  #choice = new InputChoice(undefined);
+  #session: Session | undefined;
+  #function = 'main';
+  #run: SteppedRun | undefined;
+  #seen: SeenState | undefined;
+  #status = '';
+  #isBad = false;
+  #isBusy = false;
+
+  constructor(root: HTMLElement, events: StepPanelEvents) {
+    this.#root = root;
+    this.#events = events;
+    this.#lines = new LineList('Bytecode', () => undefined, {
+      label: 'breakpoint',
+      onToggle: (instruction) => this.#toggle(instruction),
+    });
+    adoptStyle(root);
+    root.addEventListener('keydown', (event) => this.#key(event));
+  }
+
+  /** Turns to another session; undefined: there is none to run. */
+  show(session: Session | undefined, inputs: Inputs | undefined): void {
+    void this.#run?.close();
+    this.#run = undefined;
+    this.#seen = undefined;
+    this.#session = session;
+    this.#choice = new InputChoice(inputs);
+    this.#say('');
+  }
+
+  /** Shows the bytecode of a function. */
+  showCode(functionName: string, { lines }: FunctionCode): void {
+    this.#function = functionName;
+    this.#lines.show(lines);
+    this.#markLines();
+  }
+
+  /** Ends the run. */
+  close(): void {
+    this.show(undefined, undefined);
+  }
+
+  #say(status: string, isBad = false): void {
+    this.#status = status;
+    this.#isBad = isBad;
+    this.#render();
+  }
+
+  #key(event: KeyboardEvent): void {
+    const command = commandOf(event);
+    if (command === undefined || this.#session === undefined) return;
+    // Also while it is busy: F5 would load the page again.
+    event.preventDefault();
+    this.#do(command);
+  }
+
+  #do(command: StepCommand): void {
+    if (command === 'pause') void this.#run?.pause();
+    else if (command === 'stop') this.#stop();
+    else if (command !== 'stepBack' || this.#run !== undefined) void this.#go(command);
+  }
+
+  #stop(): void {
+    const run = this.#run;
+    this.#run = undefined;
+    this.#seen = undefined;
+    void run?.close();
+    this.#markLines();
+    this.#say(run === undefined ? '' : 'Stopped.');
+  }
+
+  /** Begins a run where there is none: it stands then, or with `continue` goes on at once. */
+  async #go(going: Going): Promise<void> {
+    await this.#work(async (session) => {
+      const begun = this.#run === undefined;
+      this.#run ??= await SteppedRun.start(
+        session,
+        this.#choice.inputs(session),
+        this.#breakpoints,
+      );
+      const run = this.#run;
+      if (begun) await run.setBreakpoints();
+      if (!begun || going === 'continue') await run.go(going);
+      await this.#look(run, 0, this.#seen?.chosen);
+    });
+  }
+
+  async #look(run: SteppedRun, frame: number, chosen: ChosenValue | undefined): Promise<void> {
+    const seen = await run.look(frame, chosen);
+    if (this.#run !== run) return;
+    this.#seen = seen;
+    const place = seen.place.frames[seen.frame];
+    if (place !== undefined) this.#events.onPlace(place);
+    this.#markLines();
+    const { text, isBad } = describePlace(seen.place);
+    this.#status = text;
+    this.#isBad = isBad;
+  }
+
+  /** One thing at a time. An error is shown. */
+  async #work(work: (session: Session) => Promise<void>): Promise<void> {
+    const session = this.#session;
+    if (session === undefined || this.#isBusy) return;
+    this.#isBusy = true;
+    this.#say(this.#run === undefined ? 'Starting…' : 'Running…');
+    try {
+      await work(session);
+    } catch (error) {
+      // Of a run that was stopped meanwhile nobody wants to hear.
+      const isOver = this.#session !== session || this.#status === 'Stopped.';
+      if (!isOver) [this.#status, this.#isBad] = [describeError(error), true];
+    }
+    this.#isBusy = false;
+    this.#render();
+  }
+
+  #toggle(instruction: number): void {
+    this.#breakpoints.toggle({ at: { function: this.#function, instruction } });
+    this.#breakpointsChanged();
+  }
+
+  #breakpointsChanged(): void {
+    this.#markBreakpoints();
+    this.#render();
+    const run = this.#run;
+    run
+      ?.setBreakpoints()
+      .then(() => this.#markBreakpoints())
+      .catch((error: unknown) => this.#say(describeError(error), true));
+  }
+
+  #markBreakpoints(): void {
+    this.#lines.markMargin(this.#breakpoints.linesOf(this.#function));
+  }
+
+  /** Moves the list's own line too: not when only a breakpoint has changed. */
+  #markLines(): void {
+    this.#markBreakpoints();
+    const { place, frame = 0 } = this.#seen ?? {};
+    const at = place?.frames[frame];
+    this.#lines.mark(new Set(at?.function === this.#function ? [at.instruction] : []));
+  }
+
+  #render(): void {
+    render(this.#session === undefined ? NO_SESSION : this.#template(this.#session), this.#root);
+    drawPicture(this.#root, this.#seen?.detail);
+  }
+
+  #template(session: Session): TemplateResult {
+    const hasRun = this.#run !== undefined;
+    return html`<div class="step">
+      <div class="toolbar" role="toolbar" aria-label="Stepping">
+        ${hasRun ? nothing : this.#choice.fields(session)}
+        ${STEP_COMMANDS.map(({ command, name, key }) => this.#button(command, name, key))}
+        ${hasRun ? this.#history() : nothing}
+      </div>
+      ${breakpointView(this.#breakpoints, () => this.#breakpointsChanged())}
+      <p role="status" ?data-bad=${this.#isBad}>${this.#status || 'Not running.'}</p>
+      <div class="step-columns">
+        <section class="step-code">${this.#lines.root}</section>
+        ${registersView(this.#seen, {
+          onFrame: (frame) => this.#choose(frame, undefined),
+          onValue: (chosen) => this.#choose(this.#seen?.frame ?? 0, chosen),
+        })}
+        ${placeView(this.#seen, (chosen) => this.#choose(this.#seen?.frame ?? 0, chosen))}
+      </div>
+    </div>`;
+  }
+
+  /** Never disabled, for a button would lose the focus then, and the view its keys. */
+  #button(command: StepCommand, name: string, key: string): TemplateResult {
+    const hasRun = this.#run !== undefined;
+    const needsRun = command === 'stop' || command === 'pause' || command === 'stepBack';
+    const isOff = (needsRun && !hasRun) || (command === 'pause' && !this.#isBusy);
+    return html`<button
+      type="button"
+      aria-keyshortcuts=${key}
+      aria-disabled=${isOff}
+      title=${key}
+      @click=${() => this.#do(command)}
+    >
+      ${command === 'continue' && !hasRun ? 'Run' : name}
+    </button>`;
+  }
+
+  #history(): TemplateResult {
+    const run = this.#run;
+    return html`<label class="history"
+      >After
+      <input
+        type="range"
+        min="0"
+        max=${Math.max(1, run?.furthest ?? 1)}
+        .value=${String(run?.place.executed ?? 0)}
+        @change=${(event: Event) => void this.#go(Number((event.target as HTMLInputElement).value))}
+      />
+      <span class="mono">${run?.place.executed ?? 0}</span></label
+    >`;
+  }
+
+  #choose(frame: number, chosen: ChosenValue | undefined): void {
+    const run = this.#run;
+    if (run === undefined) return;
+    void this.#work(() => this.#look(run, frame, chosen));
+  }
+}
+
+function describePlace({ reason, executed, frames, found, error, depth }: DebugPlace) {
+  const after = `after ${formatCount(executed, 'instruction')}`;
+  const [top] = frames;
+  switch (reason) {
+    case 'end':
+      return { text: `Ended ${after}.`, isBad: false };
+    case 'error':
+      return { text: `Failed ${after}: ${error ?? ''}`, isBad: true };
+    case 'output': {
+      const { kernel = '', sources = [], count = 0, element } = found ?? {};
+      const of = sources.length === 0 ? kernel : `${kernel}, from ${sources.join(', ')}`;
+      const text = `${of}: ${formatCount(count, 'element')} stopped the run, the first is element ${element}.`;
+      return { text, isBad: true };
+    }
+    default: {
+      const calls = depth === 1 ? '' : `, ${formatCount(depth, 'call')} deep`;
+      const at = `before instruction ${top?.instruction} of ${top?.function}${calls}, ${after}`;
+      return { text: `${WORDS[reason]} ${at}.`, isBad: false };
+    }
+  }
+}
+
+const WORDS = { step: 'Stands', breakpoint: 'At a breakpoint', pause: 'Paused' } as const;
+
+const NO_SESSION = html`<p class="message">Only a session runs: this is an executable.</p>`;
+
+/** The sheet is that of the element, which its page's policy allows. */
+function adoptStyle(root: HTMLElement): void {
+  const shadow = root.getRootNode();
+  if (!(shadow instanceof ShadowRoot)) return;
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(STEP_STYLE);
+  shadow.adoptedStyleSheets = [...shadow.adoptedStyleSheets, sheet];
+}

@@ -1,0 +1,103 @@
+import type { DebugPlace, DebugRun } from '../../client/debug-session.ts';
+import type { Session } from '../../client/session.ts';
+import type { Inputs } from '../../client/input-value.ts';
+import type { DebugDetail, DebugMemory, DebugValue } from '../../worker/protocol.ts';
+import type { BreakpointChoice } from './breakpoint-choice.ts';
+import type { StepCommand } from './step-keys.ts';
+
+/** A register, or a part of its value. */
+export interface ChosenValue {
+  readonly register: number;
+  readonly path: readonly number[];
+}
+
+/** What is seen of a run that stands. */
+export interface SeenState {
+  readonly place: DebugPlace;
+  /** The frame that is looked at, 0 the innermost. */
+  readonly frame: number;
+  readonly registers: readonly DebugValue[];
+  readonly memory: DebugMemory | undefined;
+  readonly chosen: ChosenValue | undefined;
+  readonly detail: DebugDetail | undefined;
+}
+
+/** A debugging run with what is seen of it where it stands. */
+export class SteppedRun {
+  readonly #run: DebugRun;
+  readonly #breakpoints: BreakpointChoice;
+  /** The furthest place that the run was at, in instructions. */
+  furthest = 0;
+
+  private constructor(run: DebugRun, breakpoints: BreakpointChoice) {
+    this.#run = run;
+    this.#breakpoints = breakpoints;
+  }
+
+  static async start(
+    session: Session,
+    inputs: Inputs,
+    breakpoints: BreakpointChoice,
+  ): Promise<SteppedRun> {
+    return new SteppedRun(await session.debug(inputs), breakpoints);
+  }
+
+  /** Carries a command out. */
+  async go(command: Exclude<StepCommand, 'pause' | 'stop'> | number): Promise<DebugPlace> {
+    const run = this.#run;
+    const place = await (typeof command === 'number' ? run.seek(command) : run[command]());
+    this.furthest = Math.max(this.furthest, place.executed);
+    return place;
+  }
+
+  /** Rejects with UsageError for a name that the program does not have; the others hold all the same. */
+  async setBreakpoints(): Promise<void> {
+    const set = async (): Promise<void> =>
+      this.#breakpoints.resolved(await this.#run.setBreakpoints(this.#breakpoints.all));
+    try {
+      await set();
+    } catch (error) {
+      this.#breakpoints.dropUnknown();
+      await set();
+      throw error;
+    }
+  }
+
+  pause(): Promise<void> {
+    return this.#run.pause();
+  }
+
+  close(): Promise<void> {
+    return this.#run.close();
+  }
+
+  get place(): DebugPlace {
+    return this.#run.place;
+  }
+
+  /** What is seen in a frame. After the end and after an error there are no registers any more. */
+  async look(frame: number, chosen: ChosenValue | undefined): Promise<SeenState> {
+    const { place } = this;
+    const stands = place.reason !== 'end' && place.reason !== 'error';
+    if (!stands) {
+      return {
+        place,
+        frame: 0,
+        registers: [],
+        memory: undefined,
+        chosen: undefined,
+        detail: undefined,
+      };
+    }
+    const [registers, memory] = await Promise.all([this.#run.registers(frame), this.#run.memory()]);
+    const isHeld = registers.some(({ index }) => index === chosen?.register);
+    if (chosen === undefined || !isHeld) {
+      return { place, frame, registers, memory, chosen: undefined, detail: undefined };
+    }
+    // The value may be another one by now, without such a part.
+    const detail = await this.#run
+      .value(chosen.register, { frame, path: chosen.path })
+      .catch(() => undefined);
+    return { place, frame, registers, memory, chosen, detail };
+  }
+}
