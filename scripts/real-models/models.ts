@@ -66,12 +66,16 @@ export const MOONSHINE: ShippedPackage = {
   integrity:
     'sha512-r9+hkcHiyrbwt58cE/uHKkRuySrHNY5GKS3xQxXiVJrFGXjils4oKOWd8bH/9NONEuEYNx8gRC4DQHPkUYim5w==',
 };
-const BACKGROUNDS: ShippedPackage = {
+/** IS-Net, whose weights are under the MIT licence; the package is AGPL-3.0. */
+export const BACKGROUNDS: ShippedPackage = {
   name: '@imgly/background-removal-data',
   version: '1.4.5',
   integrity:
     'sha512-iRXZpPd7YirbJ4eOZ3SlvbdJkAc/LxVjzWLMHOezmRrVThPJPdPc+Y2kHEAVFEVvpDIuvBDyOfTTFBSJT2QR5w==',
 };
+
+/** The smaller one. */
+export const ISNET_FILE = 'dist/resources.json#/models/small';
 
 const RATE = integers([16_000], []);
 
@@ -232,7 +236,7 @@ export const MODELS: readonly RealModel[] = [
   {
     title: 'segmentation, IS-Net of 8 bits',
     pack: BACKGROUNDS,
-    file: 'dist/resources.json#/models/small',
+    file: ISNET_FILE,
     license: 'MIT, its package AGPL-3.0',
     inputs: () => ({ input: picture([3, 1024, 1024], [-0.5, 0.5]) }),
     isRounded: true,

@@ -5,6 +5,7 @@ const PARTS: Readonly<Record<string, () => Promise<{ show(checks: Checks): Promi
   receipts: () => import('./tasks/receipts.ts'),
   speech: () => import('./tasks/speech.ts'),
   transcription: () => import('./tasks/transcription.ts'),
+  backgrounds: () => import('./tasks/backgrounds.ts'),
   'wake-words': () => import('./tasks/wake-words.ts'),
 };
 

@@ -8,6 +8,7 @@ import type { PictureOptions } from './pictures/picture-options.ts';
 import { preparePicturesOnDevice, type PicturesOnDevice } from './pictures/prepare-on-device.ts';
 import { preparePictures, type PreparedPictures } from './pictures/prepare-pictures.ts';
 import type { Picture } from './pictures/pixels.ts';
+import { outputOf } from './results/numbers.ts';
 
 /** Results of a model by name, and where pictures lay in its input. */
 export interface PictureResults {
@@ -35,6 +36,21 @@ export async function runOnPictures(
   const inputs = { [input.name]: tensor, ...masksOf(session, input.name, pictures.length) };
   const outputs = await session.run(inputs, { signal, transfer: true });
   return { outputs, places };
+}
+
+/** Runs a model on one picture, and reads the first of its results: features beside a mask stay where they are. */
+export async function runForFirst(
+  session: Session,
+  input: PictureInput,
+  run: PictureRun,
+): Promise<{ readonly output: Tensor; readonly place: PicturePlace }> {
+  const { outputs, place } = await runOnDevice(session, input, run);
+  try {
+    const output = await outputOf(outputs, []).read({ ...(run.signal && { signal: run.signal }) });
+    return { output, place };
+  } finally {
+    for (const output of Object.values(outputs)) output.dispose();
+  }
 }
 
 /** The same for one picture. */

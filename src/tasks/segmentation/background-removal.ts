@@ -13,7 +13,7 @@ import { type PictureInput, pictureInputOf } from '../pictures/model-pictures.ts
 import type { PictureOptions, Size } from '../pictures/picture-options.ts';
 import type { Picture } from '../pictures/pixels.ts';
 import { resize } from '../pictures/resize.ts';
-import { runOnDevice, runOnPicture } from '../picture-task.ts';
+import { runForFirst, runOnDevice } from '../picture-task.ts';
 import { numbersOf, outputOf } from '../results/numbers.ts';
 import { Task } from '../task.ts';
 import { loadTask, type TaskSource } from '../task-model.ts';
@@ -73,8 +73,8 @@ export class BackgroundRemoval extends Task {
   async mask(picture: Picture, options: MaskOptions = {}): Promise<Mask> {
     checkOptions<MaskOptions>('mask', options, { threshold: SHARE, signal: SIGNAL });
     const { threshold, signal } = options;
-    const { outputs, place } = await runOnPicture(this.session, this.#input, { picture, signal });
-    const mask = maskOf(outputOf(outputs, []));
+    const { output, place } = await runForFirst(this.session, this.#input, { picture, signal });
+    const mask = maskOf(output);
     const { width, height } = place.source;
     const part = cut(mask, partOf(place, mask));
     const { data } = resize(part, width, height, 'bilinear');
