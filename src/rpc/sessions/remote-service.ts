@@ -385,7 +385,7 @@ const REMEDIES: Partial<Record<ControlRequest['kind'], string>> = {
 
 function notThere(where: ControlRequest['kind']): UnsupportedError {
   return new UnsupportedError({
-    where,
+    where: where === 'debug order' ? 'debug' : where,
     got: 'a remote device',
     expected: 'a local device',
     remedy:

@@ -127,6 +127,16 @@ describe('a session on a served device', () => {
     expect(await session.run({ x: Tensor.from([-1, 1]) })).toEqual({ y: Tensor.from([0, 1]) });
   });
 
+  test('a remote session is not debugged from here', async () => {
+    const { remote } = await startServing();
+    const session = await Session.load(LOOP, { remote });
+    await expect(session.debug({ x: X, n: 1 })).rejects.toMatchObject({
+      name: 'UnsupportedError',
+      message: expect.stringContaining('debug: got a remote device, expected a local device.'),
+    });
+    await session.dispose();
+  });
+
   test('ends a run that is aborted, here and there', async () => {
     const { remote } = await startServing();
     const session = await Session.load(LOOP, { remote });
