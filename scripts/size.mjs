@@ -21,13 +21,13 @@ const BUNDLES = [
     // The machine, what operators are, and the choice between devices, without any of these.
     budget: 83.2 * KILOBYTE,
   },
-  // Types of operators and their kernels, the IR and its inference: a page that writes programs has these.
   // Language models: without machine, compiler, tokenizers and templates.
   { title: 'text', entry: 'text.js', budget: 40 * KILOBYTE },
   // Tasks: pictures, text in them and sound, without machine and compiler.
   { title: 'tasks', entry: 'tasks.js', budget: 40 * KILOBYTE },
   // The inspector's own side; its worker, which reads programs, is a file of its own.
   { title: 'inspector', entry: 'inspector.js', budget: 25.1 * KILOBYTE },
+  // Types of operators and their kernels, the IR and its inference: a page that writes programs has these.
   { title: 'program', entry: 'program.js', budget: 131.4 * KILOBYTE, hasCompiler: true },
 ];
 /** Files of the worker that load when a program runs on a device. */
