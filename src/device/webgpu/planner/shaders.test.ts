@@ -17,11 +17,11 @@ import { TESTED_OPS } from '../../../ops/testing/tested-ops.ts';
 import { plan } from './plan.ts';
 import { plannerCaps } from '../../../testing/planner-caps.ts';
 
-const SHADERS: Readonly<Record<string, string>> = import.meta.glob('/shaders/**/*.wgsl', {
-  query: '?raw',
-  import: 'default',
-  eager: true,
-});
+/** All but those of pictures, which are no part of a program and have tests of their own. */
+const SHADERS: Readonly<Record<string, string>> = import.meta.glob(
+  ['/shaders/**/*.wgsl', '!/shaders/pictures/*.wgsl'],
+  { query: '?raw', import: 'default', eager: true },
+);
 
 const CLASSES = ['software', 'integrated', 'discrete'] as const;
 
