@@ -8,6 +8,7 @@ import {
   UnsupportedError,
   UsageError,
 } from '../client/index.ts';
+import { SNAPSHOT_FOLDER } from '../core/snapshot-folder.ts';
 import { type OpenOptions, openSession, resumeSession } from './open-session.ts';
 
 const EVERY_MS = 1000;
@@ -43,26 +44,48 @@ export class KeptSession {
     } catch (error) {
       if (!isUnfit(error)) throw error;
       // Of another version of the program, say.
-      await this.#store?.clear();
+      await (await this.#openStore())?.clear();
       return openSession(this.#source, onStatus, options);
     }
   }
 
   /** From now on, until the signal is aborted. */
   async keep(session: Session, contents: KeptContents, signal?: AbortSignal): Promise<void> {
-    if (this.#store === undefined) return;
-    await session.checkpointTo(this.#store, { everyMs: EVERY_MS, ...contents, signal });
+    const store = await this.#openStore();
+    if (store === undefined) return;
+    await session.checkpointTo(store, { everyMs: EVERY_MS, ...contents, signal });
   }
 
   async #latest(): Promise<Uint8Array | undefined> {
-    try {
-      this.#store = await opfsStore(this.#name);
-      return await this.#store.latest();
-    } catch (error) {
-      // Where nothing can be kept, the program begins anew each time.
-      if (isUnfit(error) || error instanceof DOMException) return undefined;
-      throw error;
-    }
+    if (!(await wasKept(this.#name))) return undefined;
+    return whereKept(async () => (await this.#openStore())?.latest());
+  }
+
+  async #openStore(): Promise<SnapshotStore | undefined> {
+    this.#store ??= await whereKept(() => opfsStore(this.#name));
+    return this.#store;
+  }
+}
+
+/** Whether there is a store of this name: what reads stores is not loaded before the first program runs where there is none. */
+async function wasKept(name: string): Promise<boolean> {
+  try {
+    const root = await navigator.storage.getDirectory();
+    const stores = await root.getDirectoryHandle(SNAPSHOT_FOLDER);
+    await stores.getDirectoryHandle(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Undefined where nothing can be kept: the program begins anew each time. */
+async function whereKept<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isUnfit(error) || error instanceof DOMException) return undefined;
+    throw error;
   }
 }
 

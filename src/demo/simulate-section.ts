@@ -15,6 +15,8 @@ import { ProgramSection } from './program-section.ts';
 const TITLE = 'reaction-diffusion.weft';
 const FIRST_DROPS = 14;
 const PROFILE_EVERY_MS = 3000;
+/** What stores snapshots is loaded once the program has moved. */
+const KEEP_AFTER_MS = 1000;
 
 /** A simulation whose loop is bytecode; the page only asks for steps and paints. */
 export class SimulateSection extends ProgramSection {
@@ -82,9 +84,15 @@ export class SimulateSection extends ProgramSection {
     if (mayMove && this.isOpen) this.#setPlaying(true);
     await this.#last;
     arrived?.confirm();
+    setTimeout(() => void this.#keep(session, dish), KEEP_AFTER_MS);
+  }
+
+  async #keep(session: Session, dish: Dish): Promise<void> {
+    const { signal } = this.#keeping;
+    if (signal.aborted) return;
     const onError = (error: unknown): void => this.context.fail(error);
     const contents = (): SnapshotContents => this.#contents(dish);
-    await this.#kept.keep(session, { contents, onError }, this.#keeping.signal);
+    await this.#kept.keep(session, { contents, onError }, signal).catch(onError);
   }
 
   #contents({ steps, pending, cells }: Dish): SnapshotContents {

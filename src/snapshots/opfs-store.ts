@@ -1,11 +1,9 @@
 import { UnsupportedError, UsageError } from '../core/errors.ts';
+import { SNAPSHOT_FOLDER } from '../core/snapshot-folder.ts';
 import { writePrivateFile } from '../core/write-private-file.ts';
 import { SnapshotSlots } from './snapshot-slots.ts';
 import { withStorageErrors } from './storage-error.ts';
 import type { SnapshotFiles } from './store-types.ts';
-
-/** The folder of all stores of an origin. */
-const FOLDER = 'weft-snapshots';
 
 /** A store in a folder of the private file system. */
 export class OpfsStore extends SnapshotSlots {
@@ -24,10 +22,10 @@ export async function openOpfs(name: string): Promise<OpfsStore> {
   if (storage?.getDirectory === undefined) throw noFileSystem();
   const folder = await withStorageErrors('opfsStore', async () => {
     const root = await storage.getDirectory();
-    return openFolder(await root.getDirectoryHandle(FOLDER, { create: true }), name);
+    return openFolder(await root.getDirectoryHandle(SNAPSHOT_FOLDER, { create: true }), name);
   });
   const files = new OpfsFiles(folder, (work) =>
-    locks === undefined ? work() : locks.request(`${FOLDER}/${name}`, work),
+    locks === undefined ? work() : locks.request(`${SNAPSHOT_FOLDER}/${name}`, work),
   );
   return new OpfsStore(name, files);
 }
