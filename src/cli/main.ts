@@ -20,6 +20,7 @@ import {
   collectLimits,
   collectNodeTypes,
   collectPairs,
+  inputsOption,
   memoryBudgetOption,
   positiveNumber,
   parseDevices,
@@ -377,11 +378,7 @@ function makeProgram(terminal: Terminal, run: Run): Command {
   const runsBeside = (command: Command, tolerance: string): Command =>
     command
       .argument('<file>', 'a .weft, .onnx or .ir file')
-      .option(
-        '-i, --input <NAME=FILE>',
-        'a .pb, .npy or .json file (a number for an int or float input); repeatable; others are random',
-        collectPairs,
-      )
+      .addOption(inputsOption())
       .addOption(
         new Option(
           '--tolerance <SHARE>',

@@ -120,3 +120,10 @@ function threadNumber(text: string): number {
   if (Number.isInteger(value) && value >= 1 && value <= 64) return value;
   throw new InvalidArgumentError('It has to be an integer from 1 to 64.');
 }
+
+/** Files with inputs, for commands that draw all others. */
+export const inputsOption = (): Option =>
+  new Option(
+    '-i, --input <NAME=FILE>',
+    'a .pb, .npy or .json file (a number for an int or float input); repeatable; others are random',
+  ).argParser(collectPairs);

@@ -16,11 +16,11 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** The element of `index.html` with this id and class. */
+/** The element of the page with this id and class. */
 export function byId<T extends Element>(id: string, type: new () => T): T {
   const found = document.getElementById(id);
   if (found instanceof type) return found;
-  throw new Error(`internal: index.html has no ${type.name} with id ${id}`);
+  throw new Error(`internal: the page has no ${type.name} with id ${id}`);
 }
 
 /** The first match of a selector below `root`, as an HTMLElement. */

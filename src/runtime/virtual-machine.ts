@@ -291,7 +291,8 @@ export class VirtualMachine implements MachineValue {
     inputs: readonly HostInput[],
     options: InvokeOptions,
   ): Promise<CallOutcome> {
-    const { runner = this.#live().runner } = options;
+    const { runner: own } = this.#live();
+    const { runner = own } = options;
     const args = this.#takeArguments(callee, inputs, options);
     let outcome: Promise<CallOutcome>;
     try {

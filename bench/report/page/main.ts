@@ -1,4 +1,4 @@
-import { element } from '../../../src/demo/element.ts';
+import { byId, element } from '../../../src/demo/element.ts';
 import { table } from '../../../src/demo/table.ts';
 import { describeError } from '../../../src/core/format-quantity.ts';
 import { type BenchReport, complaintsOf } from '../bench-report.ts';
@@ -9,12 +9,6 @@ import { SECTIONS, type SectionName } from '../scopes.ts';
 declare global {
   /** The last report of the page, for whoever drives it. */
   var weftReport: BenchReport | undefined;
-}
-
-function byId<T extends HTMLElement>(id: string, type: new () => T): T {
-  const found = document.getElementById(id);
-  if (found instanceof type) return found;
-  throw new Error(`internal: report.html has no ${type.name} with id ${id}`);
 }
 
 const startButton = byId('start', HTMLButtonElement);

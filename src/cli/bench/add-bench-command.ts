@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { collectPairs, deviceNames, threadsOption } from '../parse-options.ts';
+import { deviceNames, inputsOption, threadsOption } from '../parse-options.ts';
 import { parseCount } from '../parse-training.ts';
 import type { Terminal } from '../terminal.ts';
 import type { BenchFlags } from './bench-command.ts';
@@ -23,11 +23,7 @@ export function addBenchCommand(
       'Runs the function main of a .weft, .onnx or .ir file on devices by turns, and says how long a run takes.',
     )
     .argument('<file>', 'a .weft, .onnx or .ir file')
-    .option(
-      '-i, --input <NAME=FILE>',
-      'a .pb, .npy or .json file (a number for an int or float input); repeatable; others are random',
-      collectPairs,
-    )
+    .addOption(inputsOption())
     .addOption(
       new Option('--device <DEVICE,...>', 'the devices, of auto, host, wasm, webgpu and browser')
         .argParser(deviceNames)
