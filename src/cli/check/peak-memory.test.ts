@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { Executable } from '../../bytecode/index.ts';
 import { compile, parseModule } from '../../frontend/index.ts';
 import { peakMemory } from './peak-memory.ts';
 
@@ -37,5 +39,14 @@ test('sizes that runs tell are left out, and said', () => {
   expect(of('def @main(%x: Tensor[(n, 16), float32]) { softmax(%x, axis=1) }')).toEqual({
     peak: 0,
     isAtLeast: true,
+  });
+});
+
+test('copies have memory of their own: two inputs, two copies and two tensors of a simulation', () => {
+  const bytes = readFileSync('public/models/reaction-diffusion.weft');
+  const tensor = 4 * 192 * 192;
+  expect(peakMemory(Executable.fromBytes(bytes))).toEqual({
+    peak: 6 * tensor + 2 * 4,
+    isAtLeast: false,
   });
 });

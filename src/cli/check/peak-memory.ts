@@ -1,15 +1,7 @@
-import { BUILTIN_PREFIX } from '../../bytecode/builtins.ts';
-import type { BytecodeFunction, ExecutableData, ValueType } from '../../bytecode/executable.ts';
-import {
-  ArgumentKind,
-  argumentKind,
-  argumentValue,
-  decodeRange,
-  Opcode,
-  VOID_REGISTER,
-} from '../../bytecode/isa.ts';
-import { storageByteLength } from '../../core/dtype.ts';
-import { elementCount } from '../../core/shape.ts';
+import { codeSteps } from '../../bytecode/code-steps.ts';
+import type { BytecodeFunction, ExecutableData } from '../../bytecode/executable.ts';
+import { memoryUse } from '../../bytecode/memory/memory-use.ts';
+import { internalError } from '../../core/errors.ts';
 
 /** Tensors of a run, inputs and results among them. */
 export interface PeakMemory {
@@ -26,14 +18,6 @@ interface Summary extends PeakMemory {
   readonly returned: number;
 }
 
-/** Builtins whose result refers to the storages of their arguments. */
-const KEEPING = new Set(
-  `alloc_tensor reshape own reuse append whole to_device make_tuple tuple_get make_adt get_field make_closure move`
-    .split(' ')
-    .map((name) => `${BUILTIN_PREFIX}${name}`),
-);
-const ALLOC_STORAGE = `${BUILTIN_PREFIX}alloc_storage`;
-
 /**
  * Follows the storages of `main`, instruction by instruction: one is held while a register refers to it. Both ways of a
  * branch count one behind the other, a loop once, and a call with the peak of its function.
@@ -43,7 +27,7 @@ export function peakMemory(executable: ExecutableData): PeakMemory {
   const main = executable.functions.find(({ name }) => name === 'main') ?? executable.functions[0];
   if (main === undefined) return { peak: 0, isAtLeast: false };
   for (const fn of calleesFirst(executable, main)) {
-    known.set(fn.name, new Walk(executable, known).follow(fn));
+    known.set(fn.name, summaryOf(executable, fn, known));
   }
   const { peak = 0, isAtLeast = false } = known.get(main.name) ?? {};
   return { peak, isAtLeast };
@@ -70,112 +54,34 @@ function calleesFirst(executable: ExecutableData, main: BytecodeFunction): Bytec
 }
 
 function calleesOf(executable: ExecutableData, fn: BytecodeFunction): string[] {
-  return [...instructionsOf(executable, fn)].flatMap(({ entry }) =>
-    entry?.kind === 'bytecode' ? [entry.name] : [],
-  );
+  return codeSteps(executable, fn).flatMap(({ callee = -1 }) => {
+    const entry = executable.functionTable[callee];
+    return entry?.kind === 'bytecode' ? [entry.name] : [];
+  });
 }
 
-function* instructionsOf(
-  { code, functionTable }: ExecutableData,
-  { codeStart, codeLength }: BytecodeFunction,
-) {
-  for (const { spec, operands } of decodeRange(code, codeStart, codeStart + codeLength)) {
-    const isCall = spec.opcode === Opcode.call;
-    const [target = 0, callee = 0, ...args] = operands;
-    const entry = isCall ? functionTable[argumentValue(callee)] : undefined;
-    yield { opcode: spec.opcode, target, entry, args };
+const NO_SIZES = new Map<string, number>();
+
+function summaryOf(
+  executable: ExecutableData,
+  fn: BytecodeFunction,
+  known: ReadonlyMap<string, Summary>,
+): Summary {
+  const returnedOf = (callee: string): number => known.get(callee)?.returned ?? 0;
+  const use = memoryUse(executable, fn.name, NO_SIZES, returnedOf);
+  if (use === undefined) throw internalError(`no function ${fn.name}`);
+  const { storages, calls } = use;
+  let { byteLength: peak } = use.peak;
+  let isAtLeast =
+    storages.some(({ byteLength }) => byteLength === undefined) ||
+    fn.signature?.params.some(({ kind }) => kind === 'any') === true;
+  for (const { function: name, heldBytes } of calls) {
+    const callee = known.get(name);
+    if (callee === undefined) continue;
+    peak = Math.max(peak, heldBytes + callee.peak - callee.given);
+    isAtLeast ||= callee.isAtLeast;
   }
-}
-
-/** The storages that registers refer to, in one function. */
-class Walk {
-  readonly #executable: ExecutableData;
-  readonly #known: ReadonlyMap<string, Summary>;
-  /** Storages by register, each with its bytes. */
-  readonly #registers = new Map<number, ReadonlySet<Storage>>();
-  #peak = 0;
-  #returned = 0;
-  #isAtLeast = false;
-
-  constructor(executable: ExecutableData, known: ReadonlyMap<string, Summary>) {
-    this.#executable = executable;
-    this.#known = known;
-  }
-
-  follow(fn: BytecodeFunction): Summary {
-    for (const [i, type] of (fn.signature?.params ?? []).entries()) {
-      this.#hold(i, byteLengthOf(type));
-    }
-    this.#note(0);
-    const given = this.#peak;
-    for (const { opcode, target, entry, args } of instructionsOf(this.#executable, fn)) {
-      if (opcode === Opcode.ret) {
-        const returned = this.#registers.get(argumentValue(target)) ?? new Set();
-        this.#returned = Math.max(this.#returned, bytesOf([returned]));
-      }
-      if (entry === undefined) continue;
-      if (entry.kind === 'bytecode') {
-        const summary = this.#known.get(entry.name);
-        this.#note(summary === undefined ? 0 : summary.peak - summary.given);
-        this.#isAtLeast ||= summary?.isAtLeast === true;
-        this.#hold(argumentValue(target), summary?.returned ?? 0);
-      } else if (entry.name === ALLOC_STORAGE) {
-        this.#hold(argumentValue(target), this.#sizeOf(args[0] ?? 0));
-      } else if (entry.name.startsWith(BUILTIN_PREFIX)) {
-        const kept = this.#kept(entry.name, args);
-        if (kept.size === 0) this.#registers.delete(argumentValue(target));
-        else this.#registers.set(argumentValue(target), kept);
-      } else if (target !== VOID_REGISTER) {
-        // A kernel that makes its results itself, or a function of the page.
-        this.#hold(target, undefined);
-      }
-      this.#note(0);
-    }
-    return { peak: this.#peak, given, returned: this.#returned, isAtLeast: this.#isAtLeast };
-  }
-
-  #kept(name: string, args: readonly number[]): ReadonlySet<Storage> {
-    if (!KEEPING.has(name)) return new Set();
-    const registers = args.filter((arg) => argumentKind(arg) === ArgumentKind.register);
-    return new Set(
-      registers.flatMap((arg) => [...(this.#registers.get(argumentValue(arg)) ?? [])]),
-    );
-  }
-
-  #hold(register: number, byteLength: number | undefined): void {
-    this.#isAtLeast ||= byteLength === undefined;
-    this.#registers.set(register, new Set([{ byteLength: byteLength ?? 0 }]));
-  }
-
-  #note(more: number): void {
-    this.#peak = Math.max(this.#peak, bytesOf(this.#registers.values()) + more);
-  }
-
-  /** Undefined for a size that a run tells. */
-  #sizeOf(word: number): number | undefined {
-    const kind = argumentKind(word);
-    if (kind === ArgumentKind.immediate) return argumentValue(word);
-    const constant = this.#executable.constants[argumentValue(word)];
-    return kind === ArgumentKind.constant && constant?.kind === 'int' ? constant.value : undefined;
-  }
-}
-
-interface Storage {
-  readonly byteLength: number;
-}
-
-function bytesOf(held: Iterable<ReadonlySet<Storage>>): number {
-  const storages = new Set<Storage>();
-  for (const one of held) for (const storage of one) storages.add(storage);
-  let sum = 0;
-  for (const { byteLength } of storages) sum += byteLength;
-  return sum;
-}
-
-/** 0 for what is no tensor, undefined where a run tells a size. */
-function byteLengthOf(type: ValueType): number | undefined {
-  if (type.kind !== 'tensor') return type.kind === 'any' ? undefined : 0;
-  const sizes = type.shape.filter((dim) => typeof dim === 'number');
-  if (sizes.length < type.shape.length) return undefined;
-  return storageByteLength(type.dtype, elementCount(sizes));
+  const inputs = storages.filter(({ input }) => input !== undefined);
+  const given = inputs.reduce((sum, { byteLength = 0 }) => sum + byteLength, 0);
+  return { peak, given, returned: use.returnedBytes, isAtLeast };
 }

@@ -3,7 +3,7 @@ import type { Remote } from 'comlink';
 import { formatBytes, formatCount } from '../../core/format-quantity.ts';
 import type { GraphNode } from '../program/program-graph.ts';
 import type { ProgramService } from '../program/program-service.ts';
-import type { MemoryUse, StorageLife } from './memory-use.ts';
+import type { MemoryUse, StorageLife } from '../../bytecode/memory/memory-use.ts';
 import { MemoryView } from './memory-view.ts';
 
 /** Storages that are listed. */

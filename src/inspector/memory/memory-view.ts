@@ -1,4 +1,4 @@
-import type { MemoryUse } from './memory-use.ts';
+import type { MemoryUse } from '../../bytecode/memory/memory-use.ts';
 import { placeStorages, type StorageBox } from './place-storages.ts';
 
 /** Pixels left free around the drawing. */

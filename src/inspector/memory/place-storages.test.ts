@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { MemoryUse, StorageLife } from './memory-use.ts';
+import type { MemoryUse, StorageLife } from '../../bytecode/memory/memory-use.ts';
 import { boxesAt, placeStorages } from './place-storages.ts';
 
 function life(byteLength: number | undefined, ...spans: StorageLife['spans']): StorageLife {
@@ -18,6 +18,8 @@ const use: MemoryUse = {
   instructionCount: 10,
   peak: { instruction: 4, byteLength: 12 },
   symbols: [],
+  calls: [],
+  returnedBytes: 0,
 };
 
 test('boxes lie as low as those that are there at the same time leave room', () => {

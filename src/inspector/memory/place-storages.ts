@@ -1,4 +1,4 @@
-import type { MemoryUse } from './memory-use.ts';
+import type { MemoryUse } from '../../bytecode/memory/memory-use.ts';
 
 /** A storage as a rectangle: instructions from left to right, bytes from the bottom up. */
 export interface StorageBox {

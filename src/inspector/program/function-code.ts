@@ -4,7 +4,7 @@ import { printPrimitive } from '../../bytecode/print.ts';
 import { printInstructions } from '../../bytecode/print-instruction.ts';
 import { SourceMap } from '../../bytecode/source-map.ts';
 import { formatPlace } from '../../core/source-place.ts';
-import { codeSteps } from './instructions.ts';
+import { codeSteps } from '../../bytecode/code-steps.ts';
 
 /** An instruction, and what it belongs to. */
 export interface CodeLine {

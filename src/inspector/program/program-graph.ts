@@ -5,7 +5,7 @@ import { SourceMap } from '../../bytecode/source-map.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import type { SourcePlace } from '../../core/source-place.ts';
-import { type CodeStep, codeSteps } from './instructions.ts';
+import { type CodeStep, codeSteps } from '../../bytecode/code-steps.ts';
 import { commonScope, shortPlace } from './scope-of.ts';
 
 /** A call of a kernel, of a function of the program or of JavaScript, or a value that goes in or out. */

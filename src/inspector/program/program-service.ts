@@ -6,7 +6,7 @@ import { UsageError } from '../../core/errors.ts';
 import { collapseScopes, type Scope, scopesOf, type ShownGraph } from '../graph/collapse-scopes.ts';
 import { type Layout, layoutGraph } from '../graph/layout-graph.ts';
 import { nodeHeight, nodeWidth } from '../graph/node-size.ts';
-import { type MemoryUse, memoryUse } from '../memory/memory-use.ts';
+import { type MemoryUse, memoryUse } from '../../bytecode/memory/memory-use.ts';
 import { type FunctionCode, functionCode } from './function-code.ts';
 import { type ProgramGraph, programGraph } from './program-graph.ts';
 

@@ -1,9 +1,9 @@
-import { BUILTIN_PREFIX } from '../../bytecode/builtins.ts';
-import type { BytecodeFunction, ExecutableData } from '../../bytecode/executable.ts';
-import { decodeRange, operandSpec } from '../../bytecode/isa.ts';
+import { BUILTIN_PREFIX } from '../builtins.ts';
+import type { BytecodeFunction, ExecutableData } from '../executable.ts';
+import { decodeRange, Opcode, operandSpec } from '../isa.ts';
 import { storageByteLength } from '../../core/dtype.ts';
 import { evaluateDim } from '../../core/dim.ts';
-import { type CodeStep, codeSteps } from '../program/instructions.ts';
+import { type CodeStep, codeSteps } from '../code-steps.ts';
 import { KnownSizes, type Sizes, symbolsOf } from './known-sizes.ts';
 
 /** Memory that a function holds for a while: a storage that it allocates, or an input. */
@@ -29,7 +29,14 @@ export interface MemoryUse {
   readonly peak: { readonly instruction: number; readonly byteLength: number };
   /** Symbols that sizes depend on. */
   readonly symbols: readonly string[];
+  /** Its calls of functions of the program, and the bytes that are held while they run. */
+  readonly calls: readonly { readonly function: string; readonly heldBytes: number }[];
+  /** Bytes that its result refers to. */
+  readonly returnedBytes: number;
 }
+
+/** The bytes that the result of a function of the program refers to. */
+export type ResultBytes = (functionName: string) => number;
 
 /** A life that is followed. */
 interface Growing {
@@ -47,15 +54,26 @@ const NOTHING: Held = new Set();
 /**
  * Which storages a function holds at which instruction, with sizes of its inputs. It follows registers as the machine
  * counts references: a storage lives while a register has it, a tensor in it, or a value made of that. Branches are
- * taken one after the other. Memory of functions that it calls, of constants and of kernels is not in it.
+ * taken one after the other. Memory of functions that it calls, of constants and of kernels is not in it. Without `resultBytes`
+ * the result of such a function is what it was called with.
  */
 export function memoryUse(
   program: ExecutableData,
   functionName: string,
   sizes: Sizes,
+  resultBytes?: ResultBytes,
 ): MemoryUse | undefined {
   const fn = program.functions.find(({ name }) => name === functionName);
-  return fn === undefined ? undefined : new MemoryFollower(program, fn, sizes).follow();
+  return fn === undefined
+    ? undefined
+    : new MemoryFollower({ program, fn, sizes, resultBytes }).follow();
+}
+
+interface Followed {
+  readonly program: ExecutableData;
+  readonly fn: BytecodeFunction;
+  readonly sizes: Sizes;
+  readonly resultBytes: ResultBytes | undefined;
 }
 
 class MemoryFollower {
@@ -63,14 +81,18 @@ class MemoryFollower {
   readonly #fn: BytecodeFunction;
   readonly #sizes: Sizes;
   readonly #known: KnownSizes;
+  readonly #resultBytes: ResultBytes | undefined;
+  readonly #calls: MemoryUse['calls'][number][] = [];
+  #returnedBytes = 0;
   readonly #storages: Growing[] = [];
   #registers = new Map<number, Held>();
 
-  constructor(program: ExecutableData, fn: BytecodeFunction, sizes: Sizes) {
+  constructor({ program, fn, sizes, resultBytes }: Followed) {
     this.#program = program;
     this.#fn = fn;
     this.#sizes = sizes;
     this.#known = new KnownSizes(program, fn, sizes);
+    this.#resultBytes = resultBytes;
   }
 
   follow(): MemoryUse {
@@ -88,6 +110,10 @@ class MemoryFollower {
       const words = operands.filter(
         (_, i) => spec !== undefined && operandSpec(spec, i).kind === 'argument',
       );
+      if (spec?.opcode === Opcode.ret) {
+        const returned = this.#registers.get(step.reads[0] ?? -1) ?? NOTHING;
+        this.#returnedBytes = Math.max(this.#returnedBytes, bytesOf(returned));
+      }
       this.#take(number, step, words);
       for (const next of step.next) {
         if (next !== number + 1) branches.set(next, new Map(this.#registers));
@@ -100,6 +126,8 @@ class MemoryFollower {
       instructionCount: steps.length,
       peak: peakOf(storages, steps.length),
       symbols: symbolsOf(this.#fn),
+      calls: this.#calls,
+      returnedBytes: this.#returnedBytes,
     };
   }
 
@@ -145,16 +173,28 @@ class MemoryFollower {
     }
     const builtin = entry?.kind === 'packed' ? builtinName(entry.name) : undefined;
     if (builtin !== undefined) this.#known.follow(builtin, words, writes);
+    if (entry?.kind === 'bytecode') {
+      const heldBytes = bytesOf(this.#storages.filter(({ holders }) => holders > 0));
+      this.#calls.push({ function: entry.name, heldBytes });
+    }
     if (writes === undefined) return;
-    if (builtin === 'alloc_storage') {
-      const byteLength = this.#known.numberOf(words[0]);
-      const isOnHost = this.#known.numberOf(words[1]) === 1;
-      this.#hold(
-        writes,
-        new Set([this.#add({ instruction: number, byteLength, isOnHost })]),
-        number,
-      );
-    } else this.#hold(writes, new Set(held.flatMap((each) => [...each])), number);
+    this.#hold(writes, this.#resultOf(number, { entry, builtin, held, words }), number);
+  }
+
+  /** The storages that a result refers to. */
+  #resultOf(instruction: number, { entry, builtin, held, words }: Called): Held {
+    const all = new Set(held.flatMap((each) => [...each]));
+    if (entry === undefined) return all;
+    const made = (byteLength: number | undefined, isOnHost = false): Held =>
+      new Set([this.#add({ instruction, byteLength, isOnHost })]);
+    if (entry.kind === 'bytecode') {
+      return this.#resultBytes === undefined ? all : made(this.#resultBytes(entry.name));
+    }
+    // A kernel that makes its result itself, or a function of the page.
+    if (builtin === undefined) return made(undefined);
+    if (builtin === 'copy') return made(bytesOf(all));
+    if (builtin !== 'alloc_storage') return KEEPING.has(builtin) ? all : NOTHING;
+    return made(this.#known.numberOf(words[0]), this.#known.numberOf(words[1]) === 1);
   }
 
   /** A register holds other storages from an instruction on. */
@@ -174,6 +214,28 @@ class MemoryFollower {
       this.#hold(register, registers.get(register) ?? NOTHING, at);
     }
   }
+}
+
+interface Called {
+  readonly entry: ExecutableData['functionTable'][number] | undefined;
+  /** The short name of a builtin. */
+  readonly builtin: string | undefined;
+  /** What each argument refers to. */
+  readonly held: readonly Held[];
+  readonly words: readonly number[];
+}
+
+/** Builtins whose result refers to the storages of their arguments. */
+const KEEPING: ReadonlySet<string> = new Set(
+  `alloc_tensor reshape own reuse append whole to_device make_tuple tuple_get make_adt get_field make_closure move`.split(
+    ' ',
+  ),
+);
+
+function bytesOf(storages: Iterable<Growing>): number {
+  let sum = 0;
+  for (const { life } of storages) sum += life.byteLength ?? 0;
+  return sum;
 }
 
 function builtinName(name: string): string | undefined {

@@ -1,4 +1,4 @@
-import type { BytecodeFunction, ExecutableData } from '../../bytecode/executable.ts';
+import type { BytecodeFunction, ExecutableData } from './executable.ts';
 import {
   ArgumentKind,
   argumentKind,
@@ -8,7 +8,7 @@ import {
   operandSpec,
   VM_REGISTER,
   VOID_REGISTER,
-} from '../../bytecode/isa.ts';
+} from './isa.ts';
 
 /** An instruction by the roles of its operands. */
 export interface CodeStep {

@@ -1,6 +1,6 @@
-import type { BytecodeFunction, ExecutableData, ShapeProgram } from '../../bytecode/executable.ts';
-import { MatchCode } from '../../bytecode/builtins.ts';
-import { ArgumentKind, argumentKind, argumentValue } from '../../bytecode/isa.ts';
+import type { BytecodeFunction, ExecutableData, ShapeProgram } from '../executable.ts';
+import { MatchCode } from '../builtins.ts';
+import { ArgumentKind, argumentKind, argumentValue } from '../isa.ts';
 import { applyDimOperator, type Dim, evaluateDim } from '../../core/dim.ts';
 import { forEachSymbol } from '../../core/dim-symbols.ts';
 
