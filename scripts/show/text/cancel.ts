@@ -16,6 +16,8 @@ type Device = (typeof DEVICES)[number];
 /** Tokens of a chunk. */
 const CHUNK = 8;
 const TOKENS = 60;
+/** Of a text that is cancelled: the fastest device writes 60 before the last of the delays is over. */
+const CANCELLED_TOKENS = 200;
 /** Tokens after which a text is cancelled or left. */
 const PLACES = [1, 3, 8, 9, 16, 21];
 /** Milliseconds after a token at which others are cancelled, while the device is at work. */
@@ -43,7 +45,7 @@ async function showCancelled(checks: Checks, counted: CountedModel): Promise<voi
   const { model } = counted;
   const prompt = BEGINS[0] ?? '';
   for (const [kind, own] of Object.entries(KINDS)) {
-    const options = { ...own, maxTokens: TOKENS };
+    const options = { ...own, maxTokens: CANCELLED_TOKENS };
     const { ids: whole, chunkLaunches } = await wholeText(counted, prompt, options);
     const runs: CancelledRun[] = [];
     for (const place of PLACES) {
