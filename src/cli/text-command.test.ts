@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
+  ggufContents,
   ggufOf,
   randomDecoder,
   safetensorsOf,
 } from '../text/architectures/testing/decoder-files.ts';
 import { referenceLogits } from '../text/architectures/testing/reference-decoder.ts';
 import { gemmaVocabulary } from '../text/files/testing/gguf-vocabularies.ts';
+import { splitGguf } from '../text/files/testing/split-gguf.ts';
 import { type Generation, TextModel } from '../text/index.ts';
 import { storyFolder } from '../text/testing/story-file.ts';
 import { type CommandResult, testCommand } from './testing/test-command.ts';
@@ -75,6 +77,23 @@ test('a GGUF file and a folder of safetensors generate what the architecture say
     expect(out).toContain('of weights');
     expect(await generated(`${name}.weft`), name).toEqual(expected);
   }
+});
+
+test('the first of several GGUF files stands for all', async () => {
+  const parts = splitGguf(ggufContents(decoder), { prefix: 'parts', count: 3 });
+  for (const [name, bytes] of Object.entries(parts)) await writeFile(at(name), bytes);
+  const first = 'parts-00001-of-00003.gguf';
+  const { status } = await weft('text', at(first), '-o', at('parts.weft'));
+  expect(status).toBe(0);
+  expect(await generated('parts.weft')).toEqual(greedyTokens(12));
+  const { status: refused, err } = await weft(
+    'text',
+    at('parts-00002-of-00003.gguf'),
+    '-o',
+    at('parts.weft'),
+  );
+  expect(refused).toBe(2);
+  expect(err).toContain(`got another than the first of 3 files of a model, expected ${first}.`);
 });
 
 test('a GGUF file needs no other', async () => {

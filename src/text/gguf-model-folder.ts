@@ -1,9 +1,10 @@
 import { UnsupportedError } from '../core/errors.ts';
 import { GivenFile } from '../downloads/given-file.ts';
 import { openFile } from '../downloads/open-file.ts';
+import type { RangeFile } from '../downloads/range-file.ts';
 import type { FilesSource } from '../worker/protocol.ts';
-import { type GgufHead, readGguf } from './files/gguf.ts';
-import { readHeadOf } from './files/read-head.ts';
+import type { GgufHead } from './files/gguf.ts';
+import { readGgufParts } from './files/gguf-parts.ts';
 import { type GgufDecoder, ggufFolder } from './gguf-folder.ts';
 import { type ModelFolder, type ReadFile, readModelFolder } from './model-folder.ts';
 
@@ -67,16 +68,21 @@ async function headOf(
   { url, bytes, cache, integrity }: FilesSource,
   signal: AbortSignal | undefined,
 ): Promise<GgufHead> {
-  const name = url.slice(url.lastIndexOf('/') + 1);
-  const given = bytes?.[name];
-  const file =
-    given === undefined
-      ? await openFile(url, { cache, integrity: integrity[name], signal })
-      : new GivenFile(name, given);
+  const path = bytes === undefined ? new URL(url).pathname : url;
+  const own = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
+  const open = async (name: string): Promise<RangeFile | undefined> => {
+    const given = bytes?.[name];
+    if (bytes !== undefined) return given && new GivenFile(name, given);
+    const address = name === own ? url : new URL(`./${encodeURIComponent(name)}`, url).href;
+    return openFile(address, { cache, integrity: integrity[name], signal });
+  };
+  const files = new Map<string, RangeFile | undefined>();
   try {
-    const readPart = async (begin: number, end: number) => file?.read(begin, end);
-    return await readHeadOf(url, readPart, (head) => readGguf(head, { name }));
+    return await readGgufParts(own, async (name, begin, end) => {
+      if (!files.has(name)) files.set(name, await open(name));
+      return files.get(name)?.read(begin, end);
+    });
   } finally {
-    file?.close();
+    for (const file of files.values()) file?.close();
   }
 }

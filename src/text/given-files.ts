@@ -1,4 +1,5 @@
 import { UsageError } from '../core/errors.ts';
+import { ggufPartNames } from './files/gguf-parts.ts';
 import { readSafetensorsIndex } from './files/safetensors-index.ts';
 import type { ReadFile } from './model-folder.ts';
 
@@ -26,6 +27,8 @@ export async function givenFiles(
   if (/\.onnx$/i.test(own)) {
     // As transformers.js names them: model.onnx_data, model.onnx_data_1, …
     for (let i = 0; await add(`${own}_data${i === 0 ? '' : `_${i}`}`); ) i++;
+  } else if (/\.gguf$/i.test(own)) {
+    for (const name of ggufPartNames(own)) if (name !== own) await add(name);
   } else if (/safetensors/i.test(own)) {
     await add('config.json');
     if (/\.json$/i.test(own)) {

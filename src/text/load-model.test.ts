@@ -7,9 +7,15 @@ import { FileServer } from '../downloads/testing/file-server.ts';
 import { MemoryFolder } from '../downloads/testing/memory-folders.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
 import type { LoadProgress } from '../worker/protocol.ts';
-import { ggufOf, randomDecoder, safetensorsOf } from './architectures/testing/decoder-files.ts';
+import {
+  ggufContents,
+  ggufOf,
+  randomDecoder,
+  safetensorsOf,
+} from './architectures/testing/decoder-files.ts';
 import { gemmaVocabulary } from './files/testing/gguf-vocabularies.ts';
 import { writeGguf } from './files/testing/gguf-writer.ts';
+import { splitGguf } from './files/testing/split-gguf.ts';
 import { modelCache } from './index.ts';
 import { moveWeightsOutside } from './testing/move-weights-outside.ts';
 import { testModelBytes } from './testing/open-test-model.ts';
@@ -87,6 +93,28 @@ describe('what is no executable is compiled', () => {
     expect(steps[0]).toEqual({ phase: 'download', loaded: 0, total });
     expect(steps.at(-1)).toEqual({ phase: 'download', loaded: total, total });
     expect(progress.map(({ phase }) => phase)).toContain('compile');
+  });
+
+  test('GGUF in several files, by its address or given', async () => {
+    const parts = splitGguf(ggufContents(decoder), { prefix: 'm x', count: 3 });
+    for (const [name, bytes] of Object.entries(parts)) {
+      server.files.set(encodeURI(`m/${name}`), server.serve(`m/${name}`, bytes, { etag: '"1"' }));
+    }
+    const first = 'm x-00001-of-00003.gguf';
+    const progress: LoadProgress[] = [];
+    const onProgress = (step: LoadProgress): void => void progress.push(step);
+    const model = await load(server.url(`m/${first}`), { onProgress });
+    expect(await written(model)).toEqual(ofDecoder);
+    const total = decoder.tensors.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
+    expect(progress.filter(({ phase }) => phase === 'download').at(-1)).toEqual({
+      phase: 'download',
+      loaded: total,
+      total,
+    });
+    expect(await written(await load(storyFolder(parts), { file: first }))).toEqual(ofDecoder);
+    await expect(load(server.url('m/m%20x-00002-of-00003.gguf'))).rejects.toThrow(
+      `got another than the first of 3 files of a model, expected ${first}.`,
+    );
   });
 
   test('GGUF without config.json', async () => {

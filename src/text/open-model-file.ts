@@ -4,7 +4,7 @@ import type { DecoderFile } from './architectures/decoder-file.ts';
 import type { Decoder } from '../frontend/text/generation-module.ts';
 import type { WeightQuantizer } from '../frontend/text/weight-quantizer.ts';
 import type { BytesNeeded } from './files/bytes-needed.ts';
-import { readGguf } from './files/gguf.ts';
+import { readGgufParts } from './files/gguf-parts.ts';
 import { readHeadOf } from './files/read-head.ts';
 import { joinSafetensors, readSafetensorsIndex } from './files/safetensors-index.ts';
 import { readSafetensors } from './files/safetensors.ts';
@@ -33,8 +33,8 @@ export interface ModelFile {
 const MAX_TEXT_BYTES = 2 ** 26;
 
 /**
- * Opens a GGUF file, a safetensors file with `config.json` beside it, or several of them by their
- * `model.safetensors.index.json`. What Weft lacks is said before any weight is read: as `openGguf` and `openTransformers` do.
+ * Opens a GGUF file, by the first where a model is in several, a safetensors file with `config.json` beside it, or several of
+ * them by their `model.safetensors.index.json`. What Weft lacks is said before any weight is read: as `openGguf` and `openTransformers` do.
  */
 export async function openModelFile(
   name: string,
@@ -42,7 +42,7 @@ export async function openModelFile(
   options: OpenOptions = {},
 ): Promise<ModelFile> {
   if (/\.gguf$/i.test(name)) {
-    const head = await readHead(name, files, (bytes) => readGguf(bytes, { name }));
+    const head = await readGgufParts(name, (...range) => files.read(...range));
     const decoder = openGguf(head, options);
     return { ...fileOf(decoder, files, name), folder: () => ggufFolder(head.metadata, decoder) };
   }

@@ -1,6 +1,7 @@
 import { UnsupportedError } from '../../core/errors.ts';
 import { ARCHITECTURES } from '../../text/architectures/architectures.ts';
 import { readGguf } from '../../text/files/gguf.ts';
+import type { GgufMetadata } from '../../text/files/gguf-metadata.ts';
 import { readHeadOf } from '../../text/files/read-head.ts';
 import type { FileWindow } from '../../core/file-window.ts';
 import { countNames, type ModelHead } from './model-head.ts';
@@ -28,7 +29,7 @@ export async function openDecoderHead(file: FileWindow): Promise<ModelHead> {
     inputs: [`text, of ${name} with ${layers} layers`],
     outputs: ['text'],
     operators: countNames(tensors.map(({ type }) => type)),
-    refusal: refusalOf(name, tensors),
+    refusal: refusalOf(head.metadata, tensors),
     // Each token reads all weights once; a layer is some ten launches.
     work: {
       per: 'token',
@@ -40,13 +41,24 @@ export async function openDecoderHead(file: FileWindow): Promise<ModelHead> {
 }
 
 function refusalOf(
-  name: string,
+  metadata: GgufMetadata,
   tensors: readonly {
     readonly name: string;
     readonly type: string;
     readonly byteLength: number | undefined;
   }[],
 ): string | undefined {
+  const count = metadata.number('split.count') ?? 1;
+  if (count > 1) {
+    return new UnsupportedError({
+      where: 'split.count',
+      got: `one of ${count} files of a model`,
+      expected: 'a model in one file',
+      remedy:
+        'Load the first by its address with TextModel.load, or join them: llama-gguf-split --merge FIRST JOINED.',
+    }).message;
+  }
+  const name = metadata.string('general.architecture') ?? 'unknown';
   const known = ARCHITECTURES.map((architecture) => architecture.name);
   if (!known.includes(name)) {
     return new UnsupportedError({

@@ -164,12 +164,6 @@ describe('a FormatError says what is wrong', () => {
   });
 });
 
-test('a file of several is refused by name', () => {
-  const read = () => readGguf(writeGguf({ metadata: { 'split.count': 4, 'split.no': 0 } }));
-  expect(read).toThrow(UnsupportedError);
-  expect(read).toThrow('got one of 4 files of a model, expected a model in one file. Join them');
-});
-
 test('types that Weft does not read have names, unknown ones their numbers', () => {
   const tensor = { name: 'a', shape: [256], type: 'IQ4_XS', bytes: new Uint8Array(136) };
   const file = writeGguf({ tensors: [tensor] });

@@ -1,4 +1,3 @@
-import { UnsupportedError } from '../../core/errors.ts';
 import type { BytesNeeded, HeadOptions } from './bytes-needed.ts';
 import { GgufMetadata, type GgufValue, readGgufValue } from './gguf-metadata.ts';
 import { ggufType } from './gguf-types.ts';
@@ -28,7 +27,7 @@ const MAX_ALIGNMENT = 2 ** 16;
  * https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. Little-endian files of versions 2 and 3.
  *
  * Gives {@link BytesNeeded} where the head is longer than the bytes. Throws FormatError for a file that is
- * no GGUF or is damaged, UnsupportedError for one that is split into several.
+ * no GGUF or is damaged. Of a model in several files it is the head of this one: `readGgufParts` joins them.
  */
 export function readGguf(bytes: Uint8Array, options: HeadOptions = {}): GgufHead | BytesNeeded {
   return readHead(bytes, { format: 'GGUF file', ...options }, readFile);
@@ -46,7 +45,6 @@ function readFile(reader: HeadReader): GgufHead {
     values.set(key, readGgufValue(reader, key));
   }
   const metadata = new GgufMetadata(values, reader.where);
-  refuseParts(metadata, reader.where);
   const alignment = alignmentOf(metadata, reader);
   const entries = new Map<string, StoredTensor>();
   for (let i = 0; i < tensorCount; i++) {
@@ -76,17 +74,6 @@ function readVersion(reader: HeadReader): number {
     got: `version ${version}`,
     expected: '2 or 3, little-endian',
     remedy: 'Convert the model again with a current llama.cpp.',
-  });
-}
-
-function refuseParts(metadata: GgufMetadata, where: string): void {
-  const count = metadata.number('split.count') ?? 0;
-  if (count <= 1) return;
-  throw new UnsupportedError({
-    where: `${where}, split.count`,
-    got: `one of ${count} files of a model`,
-    expected: 'a model in one file',
-    remedy: 'Join them: llama-gguf-split --merge FIRST JOINED.',
   });
 }
 

@@ -2,6 +2,7 @@ import { seededRandom } from '../../../core/random.ts';
 import { decodeElements } from '../../files/blocks/decode-elements.ts';
 import { encodeElements } from '../../files/testing/encode-elements.ts';
 import {
+  type WrittenGguf,
   type WrittenTensor,
   type WrittenValue,
   writeGguf,
@@ -125,12 +126,17 @@ const GGUF_PARTS: Readonly<Record<string, string>> = {
 };
 
 /** The decoder as llama.cpp's `convert_hf_to_gguf.py` writes it. */
-export function ggufOf(
+export function ggufOf(...parts: Parameters<typeof ggufContents>): Uint8Array {
+  return writeGguf(ggufContents(...parts));
+}
+
+/** What {@link ggufOf} writes. */
+export function ggufContents(
   { config, tensors }: TestedDecoder,
   more: Readonly<Record<string, WrittenValue>> = {},
   moreTensors: readonly WrittenTensor[] = [],
   tokenizer: TokenizerMetadata = {},
-): Uint8Array {
+): WrittenGguf {
   const architecture = config.model_type === 'gemma3_text' ? 'gemma3' : config.model_type;
   const own = { ...metadataOf(config), ...more };
   const metadata: Record<string, WrittenValue> = {
@@ -139,7 +145,7 @@ export function ggufOf(
   };
   for (const [key, value] of Object.entries(own)) metadata[`${architecture}.${key}`] = value;
   const written = tensors.map((tensor) => ggufTensor(tensor, config));
-  return writeGguf({ metadata, tensors: [...written, ...moreTensors] });
+  return { metadata, tensors: [...written, ...moreTensors] };
 }
 
 function metadataOf(config: TestedConfig): Record<string, WrittenValue> {
