@@ -27,6 +27,7 @@ export { gradOnnx, type TrainingProgram } from './training/grad-onnx.ts';
 export { exportOnnx, type NamedTensors } from './training/export-onnx.ts';
 export type { Setting, TrainingOptions } from './training/training-options.ts';
 export { observeOnnx } from './quantize/observe-onnx.ts';
+export { SampleMoments } from './quantize/samples/sample-moments.ts';
 export { quantizeOnnx, type QuantizedOnnx } from './quantize/quantize-onnx.ts';
 export type { QuantizeOptions, WeightBits } from './quantize/quantize-options.ts';
 export type { KeptNode, QuantizedLayer } from './quantize/quantized-layer.ts';

@@ -2,7 +2,7 @@ import { type Inputs, Session, Tensor, type ValueInfo } from '../../client/index
 import { randomInputs } from '../../client/random-inputs.ts';
 import type { CompileLimits } from '../../core/compile-limits.ts';
 import { seededRandom } from '../../core/random.ts';
-import type { ExternalDataReader } from '../../frontend/index.ts';
+import type { ExternalDataReader, SampleMoments } from '../../frontend/index.ts';
 import { responseOf } from '../open-session.ts';
 import { type ValueError, ValueErrorSum } from './value-error.ts';
 
@@ -66,18 +66,25 @@ export async function compareModels(
   return new Map([...sums].map(([name, sum]) => [name, sum.total]));
 }
 
+export interface Calibrating extends Samples {
+  /** To which the values of all samples are added. */
+  readonly moments?: SampleMoments | undefined;
+  readonly onSample?: (index: number) => void;
+}
+
 /** The least and the largest element of values over all samples: of inputs, and of what the session shows. */
 export async function measureRanges(
   session: Session,
   names: readonly string[],
-  { count, read, onSample }: Samples & { readonly onSample?: (index: number) => void },
+  { count, read, moments, onSample }: Calibrating,
 ): Promise<Readonly<Record<string, readonly [least: number, most: number]>>> {
   const ranges: Record<string, readonly [number, number]> = {};
-  if (names.length === 0) return ranges;
+  if (names.length === 0 && moments === undefined) return ranges;
   for (let index = 0; index < count; index++) {
     onSample?.(index);
     const inputs = await read(index);
     const values = { ...inputs, ...(await session.run(inputs)) };
+    moments?.add(tensorsOf(values), count);
     for (const name of names) {
       const value = values[name];
       if (!(value instanceof Tensor) || value.dtype !== 'float32') continue;
@@ -92,3 +99,10 @@ export async function measureRanges(
   }
   return ranges;
 }
+
+const tensorsOf = (values: Readonly<Record<string, unknown>>): Record<string, Tensor> =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) =>
+      value instanceof Tensor ? [[name, value]] : [],
+    ),
+  );

@@ -1,6 +1,6 @@
 import type { Session } from '../../client/index.ts';
 import { UsageError } from '../../core/errors.ts';
-import type { QuantizedOnnx, QuantizeOptions } from '../../frontend/index.ts';
+import type { QuantizedOnnx, QuantizeOptions, SampleMoments } from '../../frontend/index.ts';
 import { siblingReader } from '../read-file.ts';
 import { findKept } from './find-kept.ts';
 import {
@@ -19,10 +19,11 @@ import type { ValueError } from './value-error.ts';
 export interface MeasuredModel {
   readonly path: string;
   readonly bytes: Uint8Array;
-  readonly quantize: (keep: readonly string[], ranges?: Ranges) => QuantizedOnnx;
+  readonly quantize: (keep: readonly string[], found?: Calibration) => QuantizedOnnx;
 }
 
-export type Ranges = NonNullable<QuantizeOptions['ranges']>;
+/** What samples said of the values of a model. */
+export type Calibration = Pick<QuantizeOptions, 'ranges' | 'moments'>;
 
 /** A quantised model with how far its values are from those of the float model. */
 export interface Measured {
@@ -67,12 +68,13 @@ export async function measureQuantized(
   if (plain.wasQuantized.length > 0 || (!flags.run && calibrate === undefined)) {
     return { ...nothing, ranOn: '', failure: undefined };
   }
+  const moments = calibrate === undefined || bits === 16 ? undefined : await momentsOf(model);
   onProgress('compiling the float model');
   let float: Session;
   try {
     float = await openModel(
       { ...compiledAs(flags), bytes: model.bytes, externalData: siblingReader(model.path) },
-      [...observed(plain), ...plain.activations],
+      [...observed(plain), ...plain.activations, ...(moments?.values ?? [])],
     );
   } catch (error) {
     if (error instanceof UsageError) throw error;
@@ -81,14 +83,14 @@ export async function measureQuantized(
   try {
     const samples = await samplesOf(float, flags);
     // What random inputs reach is no scale, but it shows what float16 cannot hold.
-    const ranges: Ranges =
-      plain.activations.length === 0 || (calibrate === undefined && bits !== 16)
-        ? {}
-        : await measureRanges(float, plain.activations, {
-            ...samples,
-            onSample: (index) => onProgress(`calibrating: ${index + 1} of ${samples.count}`),
-          });
-    const quantized = model.quantize(keep, ranges);
+    const names = calibrate === undefined && bits !== 16 ? [] : plain.activations;
+    const ranges = await measureRanges(float, names, {
+      ...samples,
+      moments,
+      onSample: (index) => onProgress(`calibrating: ${index + 1} of ${samples.count}`),
+    });
+    const found: Calibration = { ranges, moments };
+    const quantized = model.quantize(keep, found);
     const roundedOf = ({ activations }: QuantizedOnnx): readonly string[] =>
       bits === 16 ? [] : activations.filter((name) => ranges[name] !== undefined);
     if (!flags.run)
@@ -110,9 +112,9 @@ export async function measureQuantized(
       layers: quantized.layers.map(({ node }) => node),
       wanted,
       cosineWithout: async (kept) =>
-        (await measure(model.quantize([...keep, ...kept], ranges), measuring)).worst,
+        (await measure(model.quantize([...keep, ...kept], found), measuring)).worst,
     });
-    const last = model.quantize([...keep, ...keptFor], ranges);
+    const last = model.quantize([...keep, ...keptFor], found);
     const { values } = await measure(last, measuring);
     return { ...common, quantized: last, rounded: roundedOf(last), values, keptFor };
   } catch (error) {
@@ -122,6 +124,9 @@ export async function measureQuantized(
     await float.dispose();
   }
 }
+
+const momentsOf = async ({ bytes }: MeasuredModel): Promise<SampleMoments> =>
+  new (await import('../../frontend/index.ts')).SampleMoments(bytes);
 
 const compiledAs = ({ dim, limit }: QuantizeFlags) => ({ dims: dim, compileLimits: limit });
 

@@ -7,7 +7,7 @@ import { readBytes, siblingReader } from '../read-file.ts';
 import { ProgressLine, type Terminal } from '../terminal.ts';
 import { writeExecutable } from '../write-executable.ts';
 import { describeReport } from './describe-report.ts';
-import { measureQuantized, type Measured, type Ranges } from './measure-quantized.ts';
+import { type Calibration, measureQuantized, type Measured } from './measure-quantized.ts';
 import { dataFileOf, type QuantizeFlags } from './quantize-flags.ts';
 import { readPieces } from './read-pieces.ts';
 
@@ -26,8 +26,8 @@ export async function quantizeCommand(
   const progress = new ProgressLine(terminal);
   const dataFile = dataFileOf(output);
   const { compileOnnx, quantizeOnnx } = await import('../../frontend/index.ts');
-  const quantize = (keep: readonly string[], ranges: Ranges = {}): QuantizedOnnx =>
-    quantizeOnnx(bytes, { ...flags, keep, ranges, dataFile, externalData: siblingReader(path) });
+  const quantize = (keep: readonly string[], found?: Calibration): QuantizedOnnx =>
+    quantizeOnnx(bytes, { ...flags, keep, ...found, dataFile, externalData: siblingReader(path) });
   let measured: Measured;
   try {
     const model = { path, bytes, quantize };

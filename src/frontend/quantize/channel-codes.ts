@@ -1,4 +1,5 @@
 import { elementCount, type Shape } from '../../core/shape.ts';
+import { type ErrorFeedback, roundWithFeedback } from './samples/error-feedback.ts';
 
 /** A tensor of int8 whose zero is 0, with a scale for each index of an axis. */
 export interface ChannelCodes {
@@ -12,6 +13,8 @@ export interface ChannelFormat {
   readonly axis: number;
   /** Whether errors are to cancel out: for convolutions, where the inputs of a kernel are alike. */
   readonly cancels: boolean;
+  /** How errors of a channel carry over, where samples of its inputs say so: they take the place of inputs that are alike. */
+  readonly feedback?: ((channel: number) => ErrorFeedback | undefined) | undefined;
   /** A scale as it is stored. */
   readonly roundScale: (scale: number) => number;
 }
@@ -22,11 +25,11 @@ const LARGEST = 127;
  * Codes from -127 to 127: the element of a channel that is farthest from 0 is 127 scales from it. Where errors are to
  * cancel out, they do in each kernel of a channel (what follows the first two axes) and then in the channel, within half
  * a step: sums of errors are what inputs that are alike see. This is the flipping of SQuant (Guo et al., ICLR 2022), which
- * needs no data.
+ * needs no data; where samples say which inputs a channel has, its errors cancel out for these.
  */
 export function codeChannels(
   values: ArrayLike<number>,
-  { shape, axis, cancels, roundScale }: ChannelFormat,
+  { shape, axis, cancels, feedback, roundScale }: ChannelFormat,
 ): ChannelCodes {
   const count = shape[axis] ?? 1;
   const inner = elementCount(shape.slice(axis + 1));
@@ -39,7 +42,14 @@ export function codeChannels(
     for (let i = 0; i < places.length; i++) {
       places[i] = (Math.floor(i / inner) * count + channel) * inner + (i % inner);
     }
-    scales[channel] = codeChannel(values, codes, { places, kernel, cancels, roundScale });
+    const own = feedback?.(channel);
+    scales[channel] = codeChannel(values, codes, {
+      places,
+      kernel,
+      cancels,
+      feedback: own,
+      roundScale,
+    });
   }
   return { codes, scales };
 }
@@ -50,6 +60,7 @@ interface Channel {
   /** Elements that see inputs which are alike, of which a channel has several in a row. */
   readonly kernel: number;
   readonly cancels: boolean;
+  readonly feedback: ErrorFeedback | undefined;
   readonly roundScale: (scale: number) => number;
 }
 
@@ -57,16 +68,23 @@ interface Channel {
 function codeChannel(
   values: ArrayLike<number>,
   codes: Int8Array,
-  { places, kernel, cancels, roundScale }: Channel,
+  { places, kernel, cancels, feedback, roundScale }: Channel,
 ): number {
   const farthest = places.reduce((most, at) => Math.max(most, Math.abs(values[at] ?? 0)), 0);
   // Where all elements are zero any scale does; 0 is none that ONNX allows.
   const scale = roundScale(farthest / LARGEST) || 1;
+  const codeOf = (exact: number): number =>
+    Math.max(-LARGEST, Math.min(LARGEST, Math.round(exact)));
+  if (feedback !== undefined) {
+    const steps = Float64Array.from(places, (at) => (values[at] ?? 0) / scale);
+    roundWithFeedback(steps, feedback, (exact, i) => (codes[places[i] ?? 0] = codeOf(exact)));
+    return scale;
+  }
   // How far each code is above what it stands for, in steps.
   const errors = new Float64Array(places.length);
   for (const [i, at] of places.entries()) {
     const exact = (values[at] ?? 0) / scale;
-    const code = Math.max(-LARGEST, Math.min(LARGEST, Math.round(exact)));
+    const code = codeOf(exact);
     codes[at] = code;
     errors[i] = code - exact;
   }

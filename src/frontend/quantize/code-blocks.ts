@@ -1,4 +1,5 @@
 import type { BlockCodes } from './decode-blocks.ts';
+import { type ErrorFeedback, roundWithFeedback } from './samples/error-feedback.ts';
 
 /** How a matrix is coded in blocks. */
 export interface BlockFormat {
@@ -9,6 +10,8 @@ export interface BlockFormat {
   readonly isSymmetric: boolean;
   /** A scale as it is stored. */
   readonly roundScale: (scale: number) => number;
+  /** How errors of a row carry over, where samples of what it is multiplied by say so. */
+  readonly feedback?: ErrorFeedback | undefined;
 }
 
 /** Shares of the whole range that scales of 4 bits are tried for: to cut off a few elements may move all others less. */
@@ -34,26 +37,52 @@ export function codeBlocks(
   const scales = new Float32Array(rows * blocks);
   const zerosOfRow = Math.ceil((blocks * bits) / 8);
   const zeros = isSymmetric ? undefined : new Uint8Array(rows * zerosOfRow);
-  for (let i = 0; i < scales.length; i++) {
-    const [row, block] = [Math.floor(i / blocks), i % blocks];
-    const begin = row * columns + block * blockSize;
-    const end = Math.min(begin + blockSize, (row + 1) * columns);
-    const best = bestScale(values, [begin, end], format);
-    scales[i] = best.scale;
-    const code = coder(best, bits);
-    for (let k = 0; k < blockSize; k++) {
-      // What lies behind the last element of a row stands for 0.
-      put(
-        codes,
-        i * blockSize + k,
-        begin + k < end ? code(values[begin + k] ?? 0) : best.zero,
-        bits,
+  for (let row = 0; row < rows; row++) {
+    const own: BlockScale[] = [];
+    for (let block = 0; block < blocks; block++) {
+      const i = row * blocks + block;
+      const begin = row * columns + block * blockSize;
+      const best = bestScale(
+        values,
+        [begin, Math.min(begin + blockSize, (row + 1) * columns)],
+        format,
       );
+      own.push(best);
+      scales[i] = best.scale;
+      if (zeros) put(zeros, (row * zerosOfRow * 8) / bits + block, best.zero, bits);
+      else if (best.zero !== half) throw new Error('internal: a zero point of a symmetric block');
     }
-    if (zeros) put(zeros, (row * zerosOfRow * 8) / bits + block, best.zero, bits);
-    else if (best.zero !== half) throw new Error('internal: a zero point of a symmetric block');
+    codeRow(codes, own, { values, row, columns, ...format });
   }
   return { bits, blockSize, columns, codes, scales, zeros };
+}
+
+interface Row extends BlockFormat {
+  readonly values: ArrayLike<number>;
+  readonly row: number;
+  readonly columns: number;
+}
+
+/** Writes the codes of a row whose blocks have these scales. */
+function codeRow(
+  codes: Uint8Array,
+  scales: readonly BlockScale[],
+  { values, row, columns, bits, blockSize, feedback }: Row,
+): void {
+  const first = row * scales.length * blockSize;
+  const coders = scales.map((scale) => coder(scale, bits));
+  const zeroOf = (k: number): number => scales[Math.floor(k / blockSize)]?.zero ?? 0;
+  const write = (value: number, k: number): number => {
+    const block = Math.floor(k / blockSize);
+    const code = coders[block]?.(value) ?? 0;
+    put(codes, first + k, code, bits);
+    return (code - zeroOf(k)) * (scales[block]?.scale ?? 0);
+  };
+  const elements = Float64Array.from({ length: columns }, (_, k) => values[row * columns + k] ?? 0);
+  if (feedback === undefined) elements.forEach(write);
+  else roundWithFeedback(elements, feedback, write);
+  // What lies behind the last element of a row stands for 0.
+  for (let k = columns; k < scales.length * blockSize; k++) put(codes, first + k, zeroOf(k), bits);
 }
 
 function bestScale(

@@ -1,5 +1,6 @@
 import { UsageError } from '../../core/errors.ts';
 import type { ExternalDataReader } from '../onnx/protobuf/external-data.ts';
+import type { SampleMoments } from './samples/sample-moments.ts';
 
 /** Bits that a weight may have: of a code, or of float16. */
 export type WeightBits = 4 | 8 | 16;
@@ -28,6 +29,11 @@ export interface QuantizeOptions {
    * whose values come near the end of float16 stay in float32.
    */
   readonly ranges?: Readonly<Record<string, readonly [least: number, most: number]>> | undefined;
+  /**
+   * What samples said of the inputs of convolutions and products: codes are rounded so that errors which these inputs would
+   * show cancel out.
+   */
+  readonly moments?: SampleMoments | undefined;
   /** Reads tensors that lie in other files than the model. */
   readonly externalData?: ExternalDataReader | undefined;
   /**
@@ -47,6 +53,7 @@ export interface CheckedOptions {
   readonly symmetric: boolean;
   readonly keep: ReadonlySet<string>;
   readonly ranges: ReadonlyMap<string, readonly [least: number, most: number]>;
+  readonly moments: SampleMoments | undefined;
   readonly externalData: ExternalDataReader | undefined;
   readonly dataFile: string;
   readonly maxByteLength: number;
@@ -59,7 +66,7 @@ const MAX_BYTE_LENGTH = 2 ** 31 - 2 ** 26;
 
 /** Throws UsageError for bits or blocks that there are not. */
 export function checkedOptions(options: QuantizeOptions): CheckedOptions {
-  const { bits = 8, block = 32, symmetric = false, externalData } = options;
+  const { bits = 8, block = 32, symmetric = false, moments, externalData } = options;
   const { dataFile = 'model.onnx.data', maxByteLength = MAX_BYTE_LENGTH } = options;
   const { weightsOnly = false } = options;
   if (bits !== 4 && bits !== 8 && bits !== 16) {
@@ -83,6 +90,7 @@ export function checkedOptions(options: QuantizeOptions): CheckedOptions {
     symmetric,
     keep,
     ranges,
+    moments,
     externalData,
     dataFile,
     maxByteLength,

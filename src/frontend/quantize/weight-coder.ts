@@ -145,11 +145,13 @@ export class WeightCoder {
     if (codedLength >= values.length * size) return 'its codes would take no less than its weights';
     const rows = hasRows ? values : transposed(values, depth, columns);
     const scaled = factor === 1 ? rows : rows.map((value) => value * factor);
+    const feedback = this.options.moments?.feedback(nodeName(node));
     const coded = codeBlocks(scaled, depth, {
       bits,
       blockSize,
       isSymmetric,
       roundScale: roundTo(dtype),
+      feedback,
     });
     const { codes, scales, zeros } = coded;
     const shapeOfCodes = [columns, blocks, (blockSize * bits) / 8];
@@ -176,9 +178,16 @@ export class WeightCoder {
     if (elementCount(shape) + count * size >= values.length * size) {
       return 'its codes would take no less than its weights';
     }
+    const { moments } = this.options;
+    const rowsOfGroup = count / (moments?.groups(nodeName(node)) ?? 1);
     const coded = codeChannels(values, {
       shape,
       axis,
+      // Only rows of convolutions are multiplied by vectors of their inputs.
+      feedback: (channel) =>
+        node.opType === 'Conv'
+          ? moments?.feedback(nodeName(node), Math.floor(channel / rowsOfGroup))
+          : undefined,
       cancels: node.opType?.startsWith('Conv') ?? false,
       roundScale: roundTo(dtype),
     });
