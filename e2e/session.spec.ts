@@ -322,7 +322,8 @@ test.describe('beside a thread that compiles', () => {
       innocent,
     );
     expect(seen.outcome).toBe('CompileLimitError');
-    expect(seen.longestMs).toBeLessThan(500);
+    // Were the worker busy with it, one answer would take as long as all of it.
+    expect(seen.longestMs / 1000).toBeLessThan(seen.seconds / 2);
   });
 
   test('a load that is aborted leaves no thread that compiles', async ({ page }) => {
