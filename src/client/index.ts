@@ -1,6 +1,7 @@
 export type { CompileLimits } from '../core/compile-limits.ts';
 export type { CompileMode, CompileModeOption } from '../core/compile-mode.ts';
 export type { Precision, PrecisionOption } from '../core/precision.ts';
+export type { DeviceRates, LaunchAmount } from '../core/device-rates.ts';
 export type { DType, TypedArray } from '../core/dtype.ts';
 export {
   CompileLimitError,
@@ -56,8 +57,13 @@ export type {
   TensorDetail,
   TensorPicture,
   TensorStatistics,
+  TimelineEvent,
+  TimelineKind,
+  TimelineStorage,
   OperatorDeparture,
   RunComparison,
+  RunTimeline,
+  RunTimelines,
   SessionMemory,
   TracedPlace,
   ValueDeparture,
@@ -97,6 +103,7 @@ export type {
   OrderOptions,
   RegisterPlace,
 } from './debug-session.ts';
+export type { TimelineOptions } from './timeline-session.ts';
 export type { TracedSession, TracedValue, TraceOptions } from './trace-session.ts';
 export type { OverflowOptions, OverflowReport, VerifyOptions } from './verify-session.ts';
 export type {

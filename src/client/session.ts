@@ -19,6 +19,7 @@ import type {
   SessionDevice,
   SessionId,
   RunComparison,
+  RunTimelines,
   SessionMemory,
   SessionService,
   ValueInfo,
@@ -50,6 +51,7 @@ import type { CompareOptions, SessionComparison } from './compare-session.ts';
 import type { DebugOptions, DebugRun } from './debug-session.ts';
 import { type SessionSource, toWireSource } from './source.ts';
 import { Tensor } from './tensor.ts';
+import type { TimelineOptions } from './timeline-session.ts';
 import type { TraceOptions, TracedValue } from './trace-session.ts';
 import type { TuneOptions, TuningReport } from './tune-session.ts';
 import type {
@@ -365,6 +367,19 @@ export class Session {
     return (await import('./verify-session.ts')).findOverflows(
       this.#asking(options),
       samples,
+      options,
+    );
+  }
+
+  /**
+   * Runs a function, once or several times, and tells what took how long: instructions, uploads, copies, readbacks, pipelines that
+   * are compiled, and kernels, all on one clock, with what kernels compute and what the device can do. No other run uses the
+   * device meanwhile. The first time on a device measures that, which takes some tenths of a second.
+   */
+  async timeline(inputs: Inputs, options: TimelineOptions = {}): Promise<RunTimelines> {
+    return (await import('./timeline-session.ts')).timelineSession(
+      this.#asking(options),
+      inputs,
       options,
     );
   }

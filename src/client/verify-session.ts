@@ -16,6 +16,7 @@ export type RunQuestion =
       readonly values: readonly string[] | undefined;
       readonly skips: boolean;
     }
+  | { readonly kind: 'timeline'; readonly runs: number }
   | { readonly kind: 'debug'; readonly run: number }
   | { readonly kind: 'ranges'; readonly isLast: boolean };
 

@@ -84,9 +84,11 @@ export interface Device {
 
   /**
    * Once it resolves the time of each launch is recorded, until the function that it resolves to is
-   * called.
+   * called. With `onCompilation` a device that compiles pipelines tells of each, and also when launches began.
    */
-  startProfile(): Promise<() => Promise<readonly KernelTiming[]>>;
+  startProfile(
+    onCompilation?: (compilation: Compilation) => void,
+  ): Promise<() => Promise<readonly KernelTiming[]>>;
 
   /** Resolves when the device is lost without having been destroyed by us. */
   readonly lost: Promise<DeviceLostError>;
@@ -362,6 +364,18 @@ export interface KernelTiming {
   readonly workgroups: readonly [number, number, number];
   /** Undefined where the adapter has no timestamps. */
   readonly durationMs: number | undefined;
+  /** When it began, on the clock of `performance.now()`. Undefined where nobody has asked, or nobody knows. */
+  readonly beginMs?: number | undefined;
+}
+
+/** A pipeline that was compiled. */
+export interface Compilation {
+  /** The name of its shader. */
+  readonly label: string;
+  /** When it began, on the clock of `performance.now()`. */
+  readonly beginMs: number;
+  /** When it was there, on the same clock. */
+  readonly endMs: number;
 }
 
 /** Where the elements of a picture go. */

@@ -80,6 +80,10 @@ export async function controlSession(
       const { traceSession } = await import('./trace-session.ts');
       return reply(await traceSession(hosted, request, context));
     }
+    case 'timeline': {
+      const { timelineSession } = await import('./timeline-session.ts');
+      return reply({ timeline: await timelineSession(hosted, request, context) });
+    }
     case 'prepare': {
       const { preparePictures } = await import('./prepare-pictures.ts');
       return reply({ results: [await preparePictures(hosted, request)] });

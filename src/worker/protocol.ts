@@ -27,6 +27,7 @@ import type { NodeSignature, NodeTypes } from '../core/node-function.ts';
 import type { PausedCall, PauseOptions } from '../core/paused-call.ts';
 import type { PictureSteps } from '../core/picture-steps.ts';
 import type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
+import type { RunTimelines } from '../core/run-timeline.ts';
 import type { Shape } from '../core/shape.ts';
 import type { CacheType } from '../core/text-layout.ts';
 import type { KindOf, ValueSide } from '../core/value-fold.ts';
@@ -34,6 +35,7 @@ import type { TuningStep } from '../device/device.ts';
 
 export type { KernelPart, KernelSource } from '../core/kernel-source.ts';
 export type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
+export type * from '../core/run-timeline.ts';
 export type { KernelTuning, TriedVariant } from '../device/device.ts';
 
 /**
@@ -522,10 +524,15 @@ export type ControlRequest = { readonly args: readonly WireValue[] } & (
       /** Leaves out names that the program has no place for, and does not refuse them. */
       readonly skips: boolean;
     }
+  /** Runs a function with `args` so many times, and tells what took how long. */
+  | { readonly kind: 'timeline'; readonly functionName: string; readonly runs: number }
   /** Begins a debugging run of a function with `args`, of a number that the page chose. Answered when it is over. */
   | { readonly kind: 'debug'; readonly run: number; readonly functionName: string }
   | { readonly kind: 'debug order'; readonly run: number; readonly order: DebugOrder }
 );
+
+/** Runs that one request may record. */
+export const MOST_TIMELINE_RUNS = 100;
 
 /** What a debugging run does next, or what is asked about it. */
 export type DebugOrder =
@@ -572,6 +579,7 @@ export interface ControlReply {
   /** Where each of the results was computed. */
   readonly trace?: readonly TracedPlace[] | undefined;
   readonly ranges?: readonly ValueRange[] | undefined;
+  readonly timeline?: RunTimelines | undefined;
   /** The tensor that was drawn. */
   readonly bitmap?: ImageBitmap | undefined;
   readonly debug?: DebugReply | undefined;

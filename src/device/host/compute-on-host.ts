@@ -31,6 +31,7 @@ export function computeOnHost(
     label: op.name,
     workgroups: [1, 1, 1],
     durationMs: computes ? performance.now() - started : undefined,
+    beginMs: started,
   });
   return result;
 }

@@ -47,6 +47,7 @@ export class HostKernel implements Kernel {
         label: step.label,
         workgroups: [1, 1, 1],
         durationMs: this.#context.computes ? performance.now() - started : undefined,
+        beginMs: started,
       });
     }
   }

@@ -128,6 +128,7 @@ export class WasmKernel implements Kernel {
         label: step.label,
         workgroups: [1, 1, 1],
         durationMs: performance.now() - started,
+        beginMs: started,
       });
     }
   }

@@ -69,6 +69,13 @@ export class LaunchProfiler {
     return this.#hasTimestamps ? this.#launches.length * 2 * TIMESTAMP_BYTE_LENGTH : 0;
   }
 
+  /** When launches began, on the clock of the GPU; NaN where that is not known. */
+  beginsMs(bytes: Uint8Array | undefined): readonly number[] {
+    const ticks = bytes === undefined ? undefined : new BigUint64Array(bytes.buffer);
+    // A write that did not happen leaves zero.
+    return this.#launches.map((_, i) => Number(ticks?.[2 * i] || NaN) / 1e6);
+  }
+
   timings(bytes: Uint8Array | undefined): KernelTiming[] {
     const ticks = bytes === undefined ? undefined : new BigUint64Array(bytes.buffer);
     return this.#launches.map(({ primitive, label, workgroups }, i) => {

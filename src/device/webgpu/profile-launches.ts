@@ -1,7 +1,8 @@
-import type { KernelTiming } from '../device.ts';
+import type { Compilation, KernelTiming } from '../device.ts';
 import type { BufferTable } from './buffers.ts';
 import type { CommandQueue } from './command-queue.ts';
 import type { DeviceFaults } from './device-faults.ts';
+import { LaunchClock } from './launch-clock.ts';
 import { LaunchProfiler } from './launch-profiler.ts';
 
 export interface ProfileContext {
@@ -10,6 +11,7 @@ export interface ProfileContext {
   readonly faults: DeviceFaults;
   readonly buffers: BufferTable;
   readonly queue: CommandQueue;
+  readonly onCompilation: ((compilation: Compilation) => void) | undefined;
   /** See {@link Device.synchronize}. */
   readonly synchronize: () => Promise<void>;
   /** Contents of a staging buffer after the commands that fill it. */
@@ -27,18 +29,19 @@ export function startProfile(context: ProfileContext): () => Promise<readonly Ke
   queue.recording?.invalidate();
   queue.profiler ??= new LaunchProfiler(device, buffers, hasTimestamps);
   const { profiler } = queue;
+  const clock = context.onCompilation && new LaunchClock(device, profiler, context.onCompilation);
   const first = profiler.launchCount;
   profiler.userCount++;
   let timings: Promise<readonly KernelTiming[]> | undefined;
   return () => {
-    timings ??= stopProfile(profiler, first, context);
+    timings ??= stopProfile(profiler, { first, clock }, context);
     return timings;
   };
 }
 
 async function stopProfile(
   profiler: LaunchProfiler,
-  first: number,
+  { first, clock }: { readonly first: number; readonly clock: LaunchClock | undefined },
   context: ProfileContext,
 ): Promise<readonly KernelTiming[]> {
   const last = profiler.launchCount;
@@ -46,24 +49,30 @@ async function stopProfile(
   const isLast = profiler.userCount === 0;
   if (isLast) context.queue.profiler = undefined;
   try {
-    return (await timingsOf(profiler, context)).slice(first, last);
+    const block = await readTimestamps(profiler, context);
+    const begins = clock?.begins(profiler.beginsMs(block), first);
+    return profiler
+      .timings(block)
+      .map((timing, i) => (begins === undefined ? timing : { ...timing, beginMs: begins[i] }))
+      .slice(first, last);
   } finally {
+    clock?.stop();
     if (isLast) profiler.destroy();
   }
 }
 
-async function timingsOf(
+async function readTimestamps(
   profiler: LaunchProfiler,
   context: ProfileContext,
-): Promise<KernelTiming[]> {
+): Promise<Uint8Array | undefined> {
   context.faults.throwIfEnded();
   const { byteLength } = profiler;
   if (byteLength === 0) {
     await context.synchronize();
-    return profiler.timings(undefined);
+    return undefined;
   }
   const [block] = await context.readBack([byteLength], (encoder, staging) =>
     profiler.resolve(encoder, staging),
   );
-  return profiler.timings(block);
+  return block;
 }

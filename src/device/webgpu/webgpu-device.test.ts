@@ -333,6 +333,32 @@ describe('WebGpuDevice', () => {
     output.destroy();
   });
 
+  test('a profile that is asked for begins has them on the clock of this thread', async () => {
+    const { device } = opened;
+    const kernel = await kernelOf('increment', 2);
+    const input = floatBuffer(device, [1, 2]);
+    const output = device.createBuffer(8);
+    const args = [floatTensor(input, [2]), floatTensor(output, [2])];
+    const stop = await device.startProfile(() => undefined);
+    const before = performance.now();
+    kernel.launch(args);
+    await readFloats(device, output);
+    const between = performance.now();
+    kernel.launch(args);
+    await readFloats(device, output);
+    const after = performance.now();
+    const begins = (await stop()).map(({ beginMs = Number.NaN }) => beginMs);
+    expect(begins).toHaveLength(2);
+    expect(begins[0]).toBeGreaterThanOrEqual(before);
+    expect(begins[1]).toBeGreaterThanOrEqual(between);
+    expect(begins[1]).toBeLessThanOrEqual(after);
+    const plain = await device.startProfile();
+    kernel.launch(args);
+    expect((await plain())[0]).not.toHaveProperty('beginMs');
+    input.destroy();
+    output.destroy();
+  });
+
   test('profiles that overlap each get the launches of their own time', async () => {
     const { device } = opened;
     const kernel = await kernelOf('increment', 2);

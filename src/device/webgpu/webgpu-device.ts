@@ -4,6 +4,7 @@ import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import { refuseProgramKernels } from '../../ops/program/wgsl-kernel.ts';
 import { checkRange } from '../check-range.ts';
 import type {
+  Compilation,
   Device,
   DeviceBuffer,
   DeviceCounters,
@@ -200,9 +201,12 @@ export class WebGpuDevice implements Device {
     return new LaunchRecorder(queue, this.#params);
   }
 
-  async startProfile(): Promise<() => Promise<readonly KernelTiming[]>> {
+  async startProfile(
+    onCompilation?: (compilation: Compilation) => void,
+  ): Promise<() => Promise<readonly KernelTiming[]>> {
     const { startProfile } = await import('./profile-launches.ts');
     return startProfile({
+      onCompilation,
       device: this.#device,
       hasTimestamps: this.#hasTimestamps,
       faults: this.#faults,

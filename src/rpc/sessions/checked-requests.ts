@@ -1,6 +1,6 @@
 import { COMPILE_MODES, type CompileModeOption } from '../../core/compile-mode.ts';
 import { PRECISIONS, type PrecisionOption } from '../../core/precision.ts';
-import type { ControlRequest, Dims } from '../../worker/protocol.ts';
+import { type ControlRequest, type Dims, MOST_TIMELINE_RUNS } from '../../worker/protocol.ts';
 import { PROGRAM_NUMBERS, type RequestLimits } from '../../worker/within-ceilings.ts';
 import { bytesOf, objectOf } from '../checked-values.ts';
 import type { RpcValue } from '../rpc-value.ts';
@@ -81,6 +81,12 @@ export function controlRequest(sent: Sent, bytes: RpcValue | undefined): SentCon
     case 'result': {
       if (!isCount(sent['index'])) throw unexpected('index');
       return { kind, index: sent['index'], keep: sent['keep'] === 'device' ? 'device' : 'host' };
+    }
+    case 'timeline': {
+      const { functionName, runs } = sent;
+      if (typeof functionName !== 'string') throw unexpected('functionName');
+      if (!isCount(runs) || runs < 1 || runs > MOST_TIMELINE_RUNS) throw unexpected('runs');
+      return { kind, functionName, runs };
     }
     case 'tune':
       return { kind, index: 0 };

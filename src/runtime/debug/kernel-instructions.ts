@@ -9,8 +9,17 @@ import { TensorValue, type Value } from '../value.ts';
 /** A call of a kernel that is about to be made. */
 export interface KernelLaunch {
   readonly primitive: PrimitiveFunction;
+  /** Its inputs. */
+  readonly inputs: readonly Value[];
+  /** Whether it is given room for its results, and does not make them itself. */
+  readonly hasRoom: boolean;
   /** The tensors that it gave, once it was made. */
   readonly results: () => readonly TensorValue[];
+}
+
+interface KnownInstruction {
+  readonly kernel: PrimitiveFunction | undefined;
+  readonly name: string;
 }
 
 /** Tells instructions that call kernels from others. */
@@ -18,7 +27,7 @@ export class KernelInstructions {
   readonly #program: ExecutableData;
   readonly #primitives: ReadonlyMap<string, PrimitiveFunction>;
   /** By the first word of the instruction. */
-  readonly #known = new Map<number, PrimitiveFunction | undefined>();
+  readonly #known = new Map<number, KnownInstruction>();
 
   constructor(program: ExecutableData) {
     this.#program = program;
@@ -27,12 +36,23 @@ export class KernelInstructions {
 
   /** The kernel that the instruction at a word of the code calls. */
   calledAt(codeIndex: number): PrimitiveFunction | undefined {
-    if (this.#known.has(codeIndex)) return this.#known.get(codeIndex);
+    return this.#at(codeIndex).kernel;
+  }
+
+  /** What the instruction at a word of the code calls by its name; of others the opcode, `call` for a call of a closure. */
+  nameAt(codeIndex: number): string {
+    return this.#at(codeIndex).name;
+  }
+
+  #at(codeIndex: number): KnownInstruction {
+    const known = this.#known.get(codeIndex);
+    if (known !== undefined) return known;
     const { code, functionTable } = this.#program;
     const { spec, operands } = decodeInstruction(code, codeIndex);
     const callee =
       spec.opcode === Opcode.call ? functionTable[argumentValue(operands[1] ?? 0)] : undefined;
-    const found = callee?.kind === 'primitive' ? this.#primitives.get(callee.name) : undefined;
+    const kernel = callee?.kind === 'primitive' ? this.#primitives.get(callee.name) : undefined;
+    const found = { kernel, name: callee?.name ?? spec.name };
     this.#known.set(codeIndex, found);
     return found;
   }
@@ -64,12 +84,13 @@ export class KernelInstructions {
     const primitive = this.calledAt(instruction.codeIndex);
     if (primitive === undefined) return undefined;
     const args = instruction.args.map((operand) => read(operand, registers, constants));
-    const behind = args.slice(primitive.params.length);
+    const { length } = primitive.params;
+    const behind = args.slice(length);
     // Kernels of sizes that only they know give their results, all others write behind their inputs.
     const results = (): readonly TensorValue[] =>
       (behind.length > 0 ? behind : [registers[instruction.destination] ?? null]).filter(
         (value) => value instanceof TensorValue,
       );
-    return { primitive, results };
+    return { primitive, inputs: args.slice(0, length), hasRoom: behind.length > 0, results };
   }
 }

@@ -2,13 +2,13 @@ import { Deferred } from '../../core/deferred.ts';
 import type { CodePlace } from '../../core/paused-call.ts';
 import type { CallInFlight } from '../calls/call-in-flight.ts';
 import type { Frame } from '../frame.ts';
-import { resume, run } from '../interpreter.ts';
+import { resume } from '../interpreter.ts';
 import type { Invocation } from '../invocation.ts';
 import type { RunHooks, Turns } from '../run-hooks.ts';
-import { RunControl } from '../snapshot/run-control.ts';
 import type { Value } from '../value.ts';
 import type { VirtualMachine } from '../virtual-machine.ts';
 import type { StopReason } from './debug-types.ts';
+import { runInstructions } from './run-instructions.ts';
 import type { StopConditions } from './stop-conditions.ts';
 
 /** How far a call goes, unless something else stops it before. */
@@ -143,14 +143,14 @@ export class Stepper implements RunHooks {
 
   /** Runs until a slice of time is over, something has to be waited for, or the call is to stand. */
   #run(invocation: Invocation, going: Going): Slice {
-    const { conditions } = this.#parts;
+    const { conditions, machine } = this.#parts;
     const begin = performance.now();
     const isSeeking = going.advance.kind === 'seek';
     for (let steps = 1; !invocation.isDone; steps++) {
       const end = this.#endOf(invocation, going);
       if (end !== undefined) return { end };
       if (!isSeeking) conditions.before(invocation);
-      const pending = this.#runInstructions(invocation, this.#countOf(invocation, going));
+      const pending = runInstructions(machine, invocation, this.#countOf(invocation, going));
       if (pending !== undefined) return { pending };
       if (conditions.isWaiting) return {};
       const isLong = isSeeking || steps % CHECK_EVERY === 0;
@@ -162,16 +162,6 @@ export class Stepper implements RunHooks {
   #countOf({ executed }: Invocation, { advance }: Going): number {
     if (advance.kind !== 'seek') return 1;
     return Math.min(INSTRUCTIONS_PER_SEEK, advance.executed - executed);
-  }
-
-  /** A breakpoint of whoever pauses the session is not one of this call. */
-  #runInstructions(invocation: Invocation, count: number): Promise<Value> | undefined {
-    const pending = run(invocation, count);
-    const frame = invocation.frames.at(-1);
-    if (!invocation.isBroken || frame === undefined) return pending;
-    invocation.isBroken = false;
-    const control = RunControl.of(this.#parts.machine);
-    return control.withoutBreakpoint(frame.function, frame.pc, () => run(invocation, 1));
   }
 
   /** Why the call is to stand before its next instruction. With `looksAtClock` also because its time is over. */

@@ -1,7 +1,7 @@
-import { measureRates } from '../../device/measure-rates.ts';
 import type { HostedSession } from '../hosted-session.ts';
 import { IdleTurns } from '../idle-turns.ts';
 import type { DeviceKind, RunRequest } from '../protocol.ts';
+import { measuredRates } from './measured-rates.ts';
 import type { PlaceStore } from './place-store.ts';
 import type { PlaceTrial } from './place-trial.ts';
 
@@ -41,16 +41,13 @@ export class FirstRuns {
   async #measure(hosted: HostedSession, request: RunRequest | undefined): Promise<void> {
     const { store, kind, trial } = this.#options;
     const turns = new IdleTurns(hosted.device, new AbortController().signal);
-    const name = kind === 'webgpu' ? 'gpu' : 'wasm';
-    if (store.findings[name] === undefined) {
-      const rates = await measureRates(hosted.device.device, (work) =>
-        turns.take(() => {
-          requireLive(hosted);
-          return work();
-        }),
-      );
-      await store.add({ [name]: rates });
-    }
+    const { device } = hosted.device;
+    await measuredRates(device, { store, kind }, (work) =>
+      turns.take(() => {
+        requireLive(hosted);
+        return work();
+      }),
+    );
     // Sessions that share their device have a budget for its memory.
     if (trial === undefined || request === undefined || hosted.shared !== undefined) return;
     const idle = async (): Promise<void> => {

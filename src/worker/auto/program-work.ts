@@ -5,7 +5,7 @@ import { storageByteLength } from '../../core/dtype.ts';
 import { WeftError } from '../../core/errors.ts';
 import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
 import { RepresentativeSizes } from '../../core/representative-sizes.ts';
-import { elementCount } from '../../core/shape.ts';
+import { elementCount, type Shape } from '../../core/shape.ts';
 import { planOnHost, type PlannedCall } from '../../device/host/host-plan.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
 import { operatorWork } from '../../ops/operator-work.ts';
@@ -80,19 +80,36 @@ export function callCounts(
   return counts;
 }
 
-/** The work of one launch; undefined where nobody can tell. */
+/** What a launch is given. */
+export interface LaunchSizes {
+  readonly inputs: readonly ConcreteTensorType[];
+  /** Of the results that it has room for. */
+  readonly results: readonly Shape[];
+}
+
+/** The work of one launch of representative sizes; undefined where nobody can tell. */
 export function primitiveWork(
   primitive: PrimitiveFunction,
   operators: OperatorTable,
   sizes: RepresentativeSizes,
-): Omit<LaunchWork, 'count'> | undefined {
-  const { params, results, body } = primitive;
+): LaunchAmount | undefined {
+  const { params, results } = primitive;
+  const inputs = params.map(({ dtype, shape }) => ({ dtype, shape: sizes.shape(shape) }));
+  const shapes = results.map(({ type }) => sizes.shape(type.shape));
+  return launchWork(primitive, operators, { inputs, results: shapes });
+}
+
+/** The work of one launch of these sizes; undefined where nobody can tell. */
+export function launchWork(
+  primitive: PrimitiveFunction,
+  operators: OperatorTable,
+  { inputs, results }: LaunchSizes,
+): LaunchAmount | undefined {
+  const { body } = primitive;
   if (body.some(({ op }) => op === WGSL_KERNEL || operators.get(op) === undefined))
     return undefined;
-  const types = params.map(({ dtype, shape }) => ({ dtype, shape: sizes.shape(shape) }));
   try {
-    const shapes = results.map(({ type }) => sizes.shape(type.shape));
-    const plan = planOnHost(primitive, types, { operators, results: shapes });
+    const plan = planOnHost(primitive, inputs, { operators, results });
     const calls = plan.steps.flatMap((step) => (step.kind === 'chain' ? step.calls : [step.call]));
     return {
       operations: calls.reduce((sum, call) => sum + callWork(call, plan.types), 0),

@@ -1,0 +1,77 @@
+import type { DeviceRates, LaunchAmount } from './device-rates.ts';
+import type { CodePlace } from './paused-call.ts';
+
+/**
+ * What takes time in a run: an instruction of the program; an upload, a copy or a readback that the device is asked for; a
+ * pipeline that is compiled; a kernel while the device runs it.
+ */
+export type TimelineKind = 'instruction' | 'upload' | 'copy' | 'readback' | 'compile' | 'kernel';
+
+/** Something that took time in a run. All times are milliseconds since the run began, on one clock. */
+export interface TimelineEvent {
+  /** What it is. */
+  readonly kind: TimelineKind;
+  /**
+   * Of an instruction what it calls, else its opcode; of a kernel the primitive function; of a pipeline its shader; of other
+   * events the name of the device.
+   */
+  readonly name: string;
+  /** When it began. */
+  readonly beginMs: number;
+  /** When it ended. */
+  readonly endMs: number;
+  /** The place of an instruction. */
+  readonly at?: CodePlace | undefined;
+  /** Of an upload, a copy or a readback. */
+  readonly bytes?: number | undefined;
+  /** Of an instruction that calls a kernel: what it computes and moves; undefined where nobody can tell. */
+  readonly work?: LaunchAmount | undefined;
+  /** Whether an instruction calls a kernel. */
+  readonly isKernelCall?: boolean | undefined;
+  /** Of a kernel: the name of its shader, or of the operator on a processor. */
+  readonly label?: string | undefined;
+}
+
+/** Memory that a run held, apart from constants and from temporary memory of kernels. */
+export interface TimelineStorage {
+  /** The name of its device. */
+  readonly device: string;
+  /** The kernel that wrote it first; else what allocated it; undefined for an input. */
+  readonly name: string | undefined;
+  /** The instruction that this was. */
+  readonly at: CodePlace | undefined;
+  /** Bytes of its buffer. */
+  readonly bytes: number;
+  /** When it was allocated. */
+  readonly beginMs: number;
+  /** When nothing referred to it any more; the end of the run where something did until then. */
+  readonly endMs: number;
+  /** The places of both in the order of all storages that are allocated and given back, which clocks may not tell apart. */
+  readonly order: readonly [allocated: number, givenBack: number];
+}
+
+/** A run, over time. */
+export interface RunTimeline {
+  /** From the first upload until the results are in memory of the processor. */
+  readonly totalMs: number;
+  /** In the order of their begins. */
+  readonly events: readonly TimelineEvent[];
+  /** In the order in which they were allocated. */
+  readonly storages: readonly TimelineStorage[];
+  /** Bytecode instructions that were executed. */
+  readonly instructions: number;
+  /** How many of them are no events, since there were too many. */
+  readonly instructionsLeftOut: number;
+  /** Kernels that were launched without telling when or for how long: the adapter has no timestamps. */
+  readonly untimedKernels: number;
+}
+
+/** Runs of a session, over time. */
+export interface RunTimelines {
+  /** The kind of the device that ran them. */
+  readonly device: 'host' | 'wasm' | 'webgpu';
+  /** What the device can do, as it was measured; undefined for the host. */
+  readonly rates: DeviceRates | undefined;
+  /** In their order. */
+  readonly runs: readonly RunTimeline[];
+}

@@ -1,0 +1,81 @@
+import type { TimelineEvent, TimelineStorage } from '../../core/run-timeline.ts';
+import type { KernelTiming } from '../../device/device.ts';
+import { CallRunner } from '../calls/call-runner.ts';
+import type { HostInput } from '../host-function.ts';
+import { profileCall } from '../profile-call.ts';
+import type { Value } from '../value.ts';
+import type { VirtualMachine } from '../virtual-machine.ts';
+import { InstructionRecorder, type RecordedInstruction } from './instruction-recorder.ts';
+import { recordDevice } from './record-device.ts';
+import { StorageRecorder } from './storage-recorder.ts';
+
+/** A run as it was recorded; times are those of `performance.now()`. */
+export interface RecordedRun {
+  readonly beginMs: number;
+  readonly endMs: number;
+  readonly instructions: readonly RecordedInstruction[];
+  /** Instructions that were executed, also those that were not kept. */
+  readonly executed: number;
+  readonly launches: readonly KernelTiming[];
+  /** What devices were asked for, and pipelines that were compiled. */
+  readonly events: readonly TimelineEvent[];
+  readonly storages: readonly TimelineStorage[];
+}
+
+export interface RecordOptions {
+  readonly functionName: string;
+  readonly inputs: readonly HostInput[];
+  readonly signal: AbortSignal;
+  /** Takes the result over, and reads what the page would get. */
+  readonly deliver: (result: Value) => Promise<unknown>;
+}
+
+/**
+ * Calls a function of a machine, and records what its instructions and its devices do when. Methods of the devices and allocators
+ * are shadowed meanwhile: other calls in flight are recorded with it. Each kernel runs by itself, as in a profile.
+ */
+export async function recordRun(
+  machine: VirtualMachine,
+  { functionName, inputs, signal, deliver }: RecordOptions,
+): Promise<RecordedRun> {
+  const { linked, state, libraries, runner: own } = machine.internals();
+  const devices = [...new Set(state.allocators.map(({ device }) => device))];
+  const runner = new CallRunner(machine.executable, linked, {
+    limits: own.limits,
+    devices,
+    libraries,
+    state,
+    replay: false,
+  });
+  const events: TimelineEvent[] = [];
+  const storages = new StorageRecorder(state.allocators);
+  const recorder = new InstructionRecorder(machine, storages);
+  runner.hooks = recorder;
+  const stops = devices.map((device) => recordDevice(device, (event) => events.push(event)));
+  let [beginMs, endMs] = [0, 0];
+  const call = async () => {
+    beginMs = performance.now();
+    await deliver(await machine.invoke(functionName, inputs, { signal, runner }));
+    endMs = performance.now();
+    return { value: null, instructionCount: recorder.executed };
+  };
+  try {
+    const { timings } = await profileCall(state.allocators, call, ({ label, ...times }) =>
+      events.push({ kind: 'compile', name: label, ...times }),
+    );
+    storages.stop();
+    const { instructions, executed } = recorder;
+    return {
+      beginMs,
+      endMs,
+      instructions,
+      executed,
+      launches: timings,
+      events,
+      storages: storages.storages,
+    };
+  } finally {
+    storages.stop();
+    for (const stop of stops) stop();
+  }
+}

@@ -1,0 +1,25 @@
+import type { DeviceRates } from '../../core/device-rates.ts';
+import type { Device } from '../../device/device.ts';
+import { type MeasuringTurn, measureRates } from '../../device/measure-rates.ts';
+import type { DeviceKind } from '../protocol.ts';
+import type { PlaceStore } from './place-store.ts';
+
+/** Where rates of a device are kept, and as what. */
+export interface RatesPlace {
+  readonly store: PlaceStore;
+  readonly kind: DeviceKind;
+}
+
+/** What a device can do: as it was measured before, also on an earlier visit, or measured now. */
+export async function measuredRates(
+  device: Device,
+  { store, kind }: RatesPlace,
+  turn?: MeasuringTurn,
+): Promise<DeviceRates> {
+  const name = kind === 'webgpu' ? 'gpu' : 'wasm';
+  const known = store.findings[name];
+  if (known !== undefined) return known;
+  const rates = await measureRates(device, turn);
+  await store.add({ [name]: rates });
+  return rates;
+}
