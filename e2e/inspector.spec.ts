@@ -109,7 +109,6 @@ test('memory is drawn over the instructions, and what holds the peak leads to no
 
 test('a session is run, timed and compared, and its kernels lead back to the graph', async ({
   page,
-  browserName,
 }) => {
   await page.evaluate(() => weftInspector.showSession(13, 'host'));
   await page.getByRole('tab', { name: 'Run' }).click();
@@ -117,18 +116,70 @@ test('a session is run, timed and compared, and its kernels lead back to the gra
   const status = page.getByRole('status');
   await expect(status).toHaveText(/^13 kernels launched in /);
   await expect(page.getByRole('row', { name: /^add 2/ })).toBeVisible();
+  await page.getByRole('button', { name: 'Compare with the host' }).click();
+  await expect(status).toHaveText('No value departs, in 13 calls of kernels.');
+  await page.getByRole('button', { name: 'add', exact: true }).click();
+  await expect(page.getByRole('status')).toHaveText(/^add1, kernel, add/);
+});
+
+test('runs are recorded over time, with advice, and their events lead back to the graph', async ({
+  page,
+  browserName,
+}) => {
+  await page.evaluate(() => weftInspector.showSession(26, 'webgpu'));
+  await page.getByRole('tab', { name: 'Timeline' }).click();
+  await page.getByLabel('Runs').fill('3');
+  await page.getByRole('button', { name: 'Record on random input' }).click();
+  const status = page.getByRole('status');
+  await expect(status).toHaveText(/^\d+ instructions and 26 kernels in /);
+  const drawing = page.getByRole('application', { name: /^Timeline of .* ms: \d+ events$/ });
+  await expect(drawing).toBeVisible();
+  // The kernels with their work, and what they could reach here.
+  const row = page.getByRole('row', { name: /^matmul 6 / });
+  await expect(row).toContainText(/FLOP\/s/);
+  await expect(row).toContainText(/ to .*%/s);
+  await expect(page.getByText(/^Measured on this device: .*FLOP\/s in a product/)).toBeVisible();
+  // Advice has its reason in numbers.
+  const advice = page.getByRole('region', { name: 'What takes the time' });
+  await expect(advice).toContainText(/ [\d.]+ ms of [\d.]+ ms \(\d+%\)/);
+  // From event to event with keys: an upload is above the readback, an instruction above both.
+  await drawing.focus();
+  await drawing.press('ArrowRight');
+  await expect(status).toHaveText(/^vm\.builtin\.\w+, instruction, .* ms from .* ms on\.$/);
+  await drawing.press('ArrowDown');
+  await expect(status).toHaveText(/, upload, 256 B, /);
+  await drawing.press('Escape');
+  await page.getByLabel('Show').selectOption({ index: 1 });
+  await page.getByRole('button', { name: 'Zoom in' }).click();
+  await drawing.press('Home');
+  await page.evaluate(AXE);
+  const found = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: typeof Axe };
+    const { violations } = await axe.run('weft-inspector');
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join()}`);
+  });
+  expect(found).toEqual([]);
   // The driver of Firefox reports no download of a blob: what the link would save is read in either browser.
   const saved = await page.evaluateHandle(watchDownload);
   const download = browserName === 'chromium' ? page.waitForEvent('download') : undefined;
   await page.getByRole('button', { name: 'Export trace' }).click();
   const { name, text } = await page.evaluate(({ file }) => file, saved);
   expect(name).toBe('weft-trace.json');
-  expect(JSON.parse(text)).toMatchObject({ traceEvents: expect.any(Array) });
+  const { traceEvents } = JSON.parse(text);
+  const lanes = traceEvents.filter((event: { name: string }) => event.name === 'thread_name');
+  expect(lanes.map(({ args }: { args: { name: string } }) => args.name).slice(0, 4)).toEqual([
+    'Instructions',
+    'Uploads',
+    'Kernels',
+    'Readbacks',
+  ]);
   if (download !== undefined) expect((await download).suggestedFilename()).toBe(name);
-  await page.getByRole('button', { name: 'Compare with the host' }).click();
-  await expect(status).toHaveText('No value departs, in 13 calls of kernels.');
-  await page.getByRole('button', { name: 'add', exact: true }).click();
-  await expect(page.getByRole('status')).toHaveText(/^add1, kernel, add/);
+  await page
+    .getByRole('button', { name: /^256 B, (softmax|tanh|matmul|add)/ })
+    .first()
+    .click();
+  await expect(page.getByRole('tab', { name: 'Graph' })).toHaveAttribute('aria-selected', 'true');
+  await expect(page.getByRole('status')).toHaveText(/, kernel, /);
 });
 
 test('a session is stepped forth and back with keys, and stops at what is marked', async ({

@@ -12,9 +12,9 @@ import type { PassesPanel } from './passes/passes-panel.ts';
 import { type StartedService, startService } from './program/start-service.ts';
 import type { ProgramSummary } from './program/program-service.ts';
 import { type InspectorTarget, readTarget } from './read-target.ts';
-import { type KernelTimes, kernelTimes } from './run/kernel-times.ts';
-import { RunPanel } from './run/run-panel.ts';
+import type { KernelTimes } from './run/kernel-times.ts';
 import { StepTab } from './step/step-tab.ts';
+import { LateTab, type SessionPanel } from './view/late-tab.ts';
 import { STYLE } from './view/style-sheet.ts';
 
 /** Where there are no elements, as in Node, the module can be imported all the same. */
@@ -26,6 +26,7 @@ const TABS = [
   ['passes', 'Passes'],
   ['memory', 'Memory'],
   ['run', 'Run'],
+  ['timeline', 'Timeline'],
   ['step', 'Step'],
 ] as const;
 type Tab = (typeof TABS)[number][0];
@@ -50,7 +51,6 @@ export class WeftInspector extends Base {
   #started: StartedService | undefined;
   #graph: GraphPanel | undefined;
   #code: CodePanel | undefined;
-  #run: RunPanel | undefined;
   #kernelSource: KernelSourceView | undefined;
   /** These two load when their tab is opened first. */
   #passes: PassesPanel | undefined;
@@ -58,6 +58,8 @@ export class WeftInspector extends Base {
   /** What they show; undefined: something else than what they should. */
   #passesOf: InspectorTarget | undefined;
   #memoryOf: string | undefined;
+  readonly #run = new LateTab((root) => this.#loadRun(root));
+  readonly #timeline = new LateTab((root) => this.#loadTimeline(root));
   readonly #step = new StepTab({ onPlace: (place) => void this.#mark(place) });
   #tab: Tab = 'graph';
   #target: InspectorTarget = {};
@@ -86,8 +88,7 @@ export class WeftInspector extends Base {
       const wanted = target.function ?? first;
       await this.#showFunction(wanted);
       for (const view of this.#kernelSources()) view.use(target.session);
-      this.#runPanel().show(target.session, target.inputs);
-      this.#step.show(target);
+      for (const tab of [this.#run, this.#timeline, this.#step]) tab.show(target);
     } catch (error) {
       if (this.#target === target) this.#say(describeError(error), true);
       throw error;
@@ -149,6 +150,8 @@ export class WeftInspector extends Base {
   async #load(tab: Tab): Promise<void> {
     if (tab === 'memory') await this.#showMemory();
     if (tab === 'passes') await this.#showPasses();
+    if (tab === 'run') await this.#run.open(this.#place('run'));
+    if (tab === 'timeline') await this.#timeline.open(this.#place('timeline'));
     if (tab === 'step') await this.#step.open(this.#place('step'));
   }
 
@@ -193,16 +196,27 @@ export class WeftInspector extends Base {
     }
   }
 
-  #runPanel(): RunPanel {
-    this.#run ??= new RunPanel(this.#place('run'), {
+  async #loadTimeline(root: HTMLElement): Promise<SessionPanel> {
+    const { TimelinePanel } = await import('./timeline/timeline-panel.ts');
+    return new TimelinePanel(root, {
+      onTimes: (times) => this.#tintTimes(times),
+      onPlace: (place) => void this.#mark(place),
+      onShowPlace: (place) => this.#goTo(place),
+      onKernel: (name) => this.#chooseKernel(name),
+    });
+  }
+
+  async #loadRun(root: HTMLElement): Promise<SessionPanel> {
+    const [{ RunPanel }, { kernelTimes }] = await Promise.all([
+      import('./run/run-panel.ts'),
+      import('./run/kernel-times.ts'),
+    ]);
+    return new RunPanel(root, {
       onProfile: ({ kernels }) => {
         for (const view of this.#kernelSources()) view.refresh();
-        const times = new Map(kernelTimes(kernels).map((each) => [each.kernel, each]));
-        const most = Math.max(...[...times.values()].map(perLaunch), 1e-9);
-        this.#tintKernels((name) => {
-          const time = times.get(name);
-          return time && { colour: 'heat', amount: perLaunch(time) / most };
-        });
+        this.#tintTimes(
+          new Map(kernelTimes(kernels).map((each) => [each.kernel, perLaunch(each)])),
+        );
       },
       onComparison: ({ departure }) => {
         const at = departure?.at;
@@ -213,19 +227,27 @@ export class WeftInspector extends Base {
           return { colour: instruction === at.instruction ? 'bad' : 'good', amount: 1 };
         });
       },
-      onPlace: (place) => {
-        void this.#showPlace(place).catch((error: unknown) =>
-          this.#say(describeError(error), true),
-        );
-      },
-      onKernel: (name) => {
-        const node = this.#graph?.nodes.find(
-          (each) => each.kind === 'kernel' && each.name === name,
-        );
-        this.#choose(node?.instruction);
-      },
+      onPlace: (place) => this.#goTo(place),
+      onKernel: (name) => this.#chooseKernel(name),
     });
-    return this.#run;
+  }
+
+  #chooseKernel(name: string): void {
+    const node = this.#graph?.nodes.find((each) => each.kind === 'kernel' && each.name === name);
+    this.#choose(node?.instruction);
+  }
+
+  #goTo(place: CodePlace): void {
+    this.#showPlace(place).catch((error: unknown) => this.#say(describeError(error), true));
+  }
+
+  /** By the milliseconds of a call. */
+  #tintTimes(times: ReadonlyMap<string, number>): void {
+    const most = Math.max(...times.values(), 1e-9);
+    this.#tintKernels((name) => {
+      const time = times.get(name);
+      return time === undefined ? undefined : { colour: 'heat', amount: time / most };
+    });
   }
 
   #tintKernels(tintOf: (kernel: string, instruction: number) => Tint | undefined): void {

@@ -1,3 +1,4 @@
+import { coloursOf } from '../view/colours.ts';
 import {
   areaOf,
   COLOUR_NAMES,
@@ -180,7 +181,7 @@ export class GraphView {
     const context = this.canvas.getContext('2d', { alpha: false });
     if (context === null || this.#scene === undefined) return;
     this.drawn = drawGraph(context, this.#scene, this.#viewport, {
-      colours: (this.#colours ??= coloursOf(this.canvas)),
+      colours: (this.#colours ??= coloursOf(this.canvas, COLOUR_NAMES)),
       pixelRatio: devicePixelRatio,
       selected: this.#selected,
       found: this.#found,
@@ -336,13 +337,4 @@ const PANS: Readonly<Record<string, readonly [number, number]>> = {
 
 function clamp(value: number, least: number, most: number): number {
   return Math.max(least, Math.min(most, value));
-}
-
-function coloursOf(element: Element): GraphColours {
-  const style = getComputedStyle(element);
-  const entries = COLOUR_NAMES.map((name) => [
-    name,
-    style.getPropertyValue(`--weft-${name}`).trim(),
-  ]);
-  return Object.fromEntries(entries) as Record<(typeof COLOUR_NAMES)[number], string>;
 }

@@ -1,4 +1,5 @@
 import type { MemoryUse } from '../../bytecode/memory/memory-use.ts';
+import { coloursOf } from '../view/colours.ts';
 import { placeStorages, type StorageBox } from './place-storages.ts';
 
 /** Pixels left free around the drawing. */
@@ -62,7 +63,7 @@ export class MemoryView {
     this.canvas.width = Math.round(width * devicePixelRatio);
     this.canvas.height = Math.round(height * devicePixelRatio);
     context.scale(devicePixelRatio, devicePixelRatio);
-    const colours = coloursOf(this.canvas);
+    const colours = coloursOf(this.canvas, COLOURS);
     for (const box of this.#boxes) this.#drawBox(context, box, colours);
     this.#drawLine(context, this.#use.peak.instruction, colours.heat);
     if (this.#instruction !== undefined) this.#drawLine(context, this.#instruction, colours.ink);
@@ -105,10 +106,4 @@ export class MemoryView {
     const { clientHeight } = this.canvas;
     return clientHeight - MARGIN - (bytes / this.#height) * (clientHeight - 2 * MARGIN);
   }
-}
-
-function coloursOf(element: Element): Colours {
-  const style = getComputedStyle(element);
-  const entries = COLOURS.map((name) => [name, style.getPropertyValue(`--weft-${name}`).trim()]);
-  return Object.fromEntries(entries) as Colours;
 }

@@ -6,7 +6,8 @@ import { describeError, formatBytes, formatCount, formatMs } from '../../core/fo
 import type { CodePlace } from '../../core/paused-call.ts';
 import type { SessionMemory } from '../../worker/protocol.ts';
 import { InputChoice } from './input-choice.ts';
-import { chromeTrace, kernelTimes, runAdvice } from './kernel-times.ts';
+import { NO_SESSION } from '../view/no-session.ts';
+import { kernelTimes } from './kernel-times.ts';
 
 export interface RunPanelEvents {
   /** A profiled run has ended. */
@@ -114,11 +115,6 @@ export class RunPanel {
         <button type="button" ?disabled=${this.#isBusy} @click=${() => void this.#compare('wasm')}>
           Compare with WebAssembly
         </button>
-        ${
-          this.#profile === undefined
-            ? nothing
-            : html`<button type="button" @click=${() => this.#export()}>Export trace</button>`
-        }
       </form>
       <p role="status">${this.#status}</p>
       ${this.#departure()} ${this.#times()} ${this.#memoryTable()}
@@ -151,7 +147,6 @@ export class RunPanel {
     const all = kernelTimes(profile.kernels);
     const most = Math.max(...all.map(({ totalMs = 0 }) => totalMs), 1e-9);
     return html`<h3>Kernels</h3>
-      <p>${runAdvice(profile.kernels, profile.totalMs)}</p>
       <table>
         <thead>
           <tr>
@@ -196,18 +191,4 @@ export class RunPanel {
         )}
       </dl>`;
   }
-
-  #export(): void {
-    const { kernels, totalMs } = this.#profile ?? {};
-    if (kernels === undefined || totalMs === undefined) return;
-    const device = this.#session?.device.name ?? '';
-    const trace = chromeTrace(kernels, { totalMs, device });
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(new Blob([trace], { type: 'application/json' }));
-    link.download = 'weft-trace.json';
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-  }
 }
-
-const NO_SESSION = html`<p class="message">Only a session runs: this is an executable.</p>`;

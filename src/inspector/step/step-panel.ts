@@ -6,7 +6,9 @@ import { describeError, formatCount } from '../../core/format-quantity.ts';
 import type { CodePlace } from '../../core/paused-call.ts';
 import type { FunctionCode } from '../program/function-code.ts';
 import { InputChoice } from '../run/input-choice.ts';
+import { adoptStyle } from '../view/adopt-style.ts';
 import { LineList } from '../view/line-list.ts';
+import { NO_SESSION } from '../view/no-session.ts';
 import { BreakpointChoice } from './breakpoint-choice.ts';
 import { breakpointView } from './breakpoint-view.ts';
 import { placeView, registersView } from './place-view.ts';
@@ -44,7 +46,7 @@ export class StepPanel {
       label: 'breakpoint',
       onToggle: (instruction) => this.#toggle(instruction),
     });
-    adoptStyle(root);
+    adoptStyle(root, STEP_STYLE);
     root.addEventListener('keydown', (event) => this.#key(event));
   }
 
@@ -258,14 +260,3 @@ function describePlace({ reason, executed, frames, found, error, depth }: DebugP
 }
 
 const WORDS = { step: 'Stands', breakpoint: 'At a breakpoint', pause: 'Paused' } as const;
-
-const NO_SESSION = html`<p class="message">Only a session runs: this is an executable.</p>`;
-
-/** The sheet is that of the element, which its page's policy allows. */
-function adoptStyle(root: HTMLElement): void {
-  const shadow = root.getRootNode();
-  if (!(shadow instanceof ShadowRoot)) return;
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(STEP_STYLE);
-  shadow.adoptedStyleSheets = [...shadow.adoptedStyleSheets, sheet];
-}

@@ -1,0 +1,259 @@
+import { html, nothing, render, type TemplateResult } from 'lit-html';
+import type { Inputs } from '../../client/input-value.ts';
+import type { Session } from '../../client/session.ts';
+import { describeError, formatBytes, formatCount, formatMs } from '../../core/format-quantity.ts';
+import type { CodePlace } from '../../core/paused-call.ts';
+import type { RunTimeline, RunTimelines, TimelineEvent } from '../../worker/protocol.ts';
+import { InputChoice } from '../run/input-choice.ts';
+import { NO_SESSION } from '../view/no-session.ts';
+import { adoptStyle } from '../view/adopt-style.ts';
+import { chromeTrace } from './chrome-trace.ts';
+import { describeEvent, eventDetails } from './event-details.ts';
+import { peakOf } from './held-bytes.ts';
+import { kernelLoads } from './kernel-loads.ts';
+import { kernelTable } from './kernel-table.ts';
+import { medianRun } from './median-run.ts';
+import { runAdvice } from './run-advice.ts';
+import { TIMELINE_STYLE } from './timeline-style.ts';
+import { TimelineView } from './timeline-view.ts';
+
+export interface TimelinePanelEvents {
+  /** A run is shown: milliseconds that a call of each kernel takes. */
+  onTimes(times: ReadonlyMap<string, number>): void;
+  /** An instruction was chosen. */
+  onPlace(place: CodePlace): void;
+  /** An instruction is to be seen in the graph. */
+  onShowPlace(place: CodePlace): void;
+  /** A kernel is to be seen in the graph. */
+  onKernel(name: string): void;
+}
+
+const MOST_RUNS = 100;
+const USUAL_RUNS = 5;
+const MOST_HOLDERS = 5;
+
+/** Records runs of a session and shows them over time: what took how long, why, and what helps. */
+export class TimelinePanel {
+  readonly #root: HTMLElement;
+  readonly #events: TimelinePanelEvents;
+  readonly #view: TimelineView;
+  #choice = new InputChoice(undefined);
+  #session: Session | undefined;
+  #runCount = USUAL_RUNS;
+  #timelines: RunTimelines | undefined;
+  /** A run by its place; undefined: the medians of all. */
+  #chosenRun: number | undefined;
+  #shown: RunTimeline | undefined;
+  #selected: TimelineEvent | undefined;
+  #status = '';
+  #isBad = false;
+  #isBusy = false;
+
+  constructor(root: HTMLElement, events: TimelinePanelEvents) {
+    this.#root = root;
+    this.#events = events;
+    this.#view = new TimelineView((event) => this.#select(event));
+    adoptStyle(root, TIMELINE_STYLE);
+  }
+
+  /** Turns to another session; undefined: there is none to run. */
+  show(session: Session | undefined, inputs: Inputs | undefined): void {
+    this.#session = session;
+    this.#choice = new InputChoice(inputs);
+    this.#timelines = undefined;
+    this.#shown = undefined;
+    this.#say('');
+  }
+
+  #say(status: string, isBad = false): void {
+    this.#status = status;
+    this.#isBad = isBad;
+    this.#render();
+  }
+
+  async #record(): Promise<void> {
+    const session = this.#session;
+    if (session === undefined || this.#isBusy) return;
+    this.#isBusy = true;
+    this.#say('Recording…');
+    try {
+      const runs = this.#runCount;
+      const timelines = await session.timeline(this.#choice.inputs(session), { runs });
+      this.#isBusy = false;
+      if (this.#session !== session) return;
+      this.#timelines = timelines;
+      this.#choose(undefined);
+    } catch (error) {
+      this.#isBusy = false;
+      if (this.#session === session) this.#say(describeError(error), true);
+    }
+  }
+
+  /** Shows a run, or the medians of all. */
+  #choose(index: number | undefined): void {
+    const { runs = [] } = this.#timelines ?? {};
+    this.#chosenRun = runs.length > 1 ? index : 0;
+    const run = this.#chosenRun === undefined ? medianRun(runs) : runs[this.#chosenRun];
+    if (run === undefined) return;
+    this.#shown = run;
+    this.#selected = undefined;
+    this.#view.show(run);
+    const loads = kernelLoads(run, undefined);
+    this.#events.onTimes(
+      new Map(
+        loads.map(({ kernel, calls, totalMs = 0 }) => [kernel, totalMs / Math.max(calls, 1)]),
+      ),
+    );
+    this.#say(summary(run));
+  }
+
+  #select(event: TimelineEvent | undefined): void {
+    this.#selected = event;
+    if (event?.at !== undefined) this.#events.onPlace(event.at);
+    const text = event === undefined ? this.#shown && summary(this.#shown) : describeEvent(event);
+    this.#say(text ?? '');
+  }
+
+  #render(): void {
+    render(this.#session === undefined ? NO_SESSION : this.#template(this.#session), this.#root);
+  }
+
+  #template(session: Session): TemplateResult {
+    return html`<div class="timeline">
+      <form
+        class="toolbar"
+        @submit=${(event: Event) => {
+          event.preventDefault();
+          void this.#record();
+        }}
+      >
+        ${this.#choice.fields(session)}
+        <label
+          >Runs
+          <input
+            type="number"
+            min="1"
+            max=${MOST_RUNS}
+            .value=${String(this.#runCount)}
+            @change=${(event: Event) => this.#count(event.target as HTMLInputElement)}
+        /></label>
+        <button ?disabled=${this.#isBusy}>
+          ${this.#choice.isRandom ? 'Record on random input' : 'Record'}
+        </button>
+        ${this.#shown === undefined ? nothing : this.#tools()}
+      </form>
+      <p role="status" ?data-bad=${this.#isBad}>${this.#status}</p>
+      ${this.#shown === undefined ? nothing : this.#found(this.#shown)}
+    </div>`;
+  }
+
+  #count(input: HTMLInputElement): void {
+    this.#runCount = Math.min(Math.max(Math.round(Number(input.value)), 1), MOST_RUNS);
+    input.value = String(this.#runCount);
+  }
+
+  #tools(): TemplateResult {
+    const { runs = [] } = this.#timelines ?? {};
+    return html`${runs.length < 2 ? nothing : this.#runChoice(runs)}
+      <button type="button" aria-label="Zoom in" @click=${() => this.#view.zoom(2)}>+</button>
+      <button type="button" aria-label="Zoom out" @click=${() => this.#view.zoom(0.5)}>−</button>
+      <button type="button" @click=${() => this.#view.fit()}>All</button>
+      <button type="button" @click=${() => this.#export(runs)}>Export trace</button>`;
+  }
+
+  #runChoice(runs: readonly RunTimeline[]): TemplateResult {
+    const choose = ({ target }: Event): void => {
+      const { value } = target as HTMLSelectElement;
+      this.#choose(value === '' ? undefined : Number(value));
+    };
+    return html`<label
+      >Show
+      <select @change=${choose}>
+        <option value="" ?selected=${this.#chosenRun === undefined}>
+          medians of ${formatCount(runs.length, 'run')}
+        </option>
+        ${runs.map(
+          ({ totalMs }, i) => html`<option value=${i} ?selected=${this.#chosenRun === i}>
+            run ${i + 1}, ${formatMs(totalMs)}
+          </option>`,
+        )}
+      </select></label
+    >`;
+  }
+
+  #found(run: RunTimeline): TemplateResult {
+    const { runs = [], rates, device = 'host' } = this.#timelines ?? {};
+    const label = `Timeline of ${formatMs(run.totalMs)}: ${formatCount(run.events.length, 'event')}`;
+    this.#view.canvas.setAttribute('aria-label', label);
+    this.#view.canvas.setAttribute('aria-description', HELP);
+    const advice = runAdvice(run, { rates, device });
+    return html`${this.#view.canvas}
+      <div class="timeline-facts">
+        <section aria-label="What takes the time">
+          <h3>What takes the time</h3>
+          ${
+            advice.length === 0
+              ? html`<p>Nothing takes much of it: kernels, launches and waiting are in balance.</p>`
+              : html`<ul class="advice">
+                  ${advice.map(
+                    ({ kind, reason, remedy }) =>
+                      html`<li><strong>${kind}</strong>: ${reason} ${remedy}</li>`,
+                  )}
+                </ul>`
+          }
+        </section>
+        <section aria-label="Chosen event and memory">
+          ${this.#selected === undefined ? nothing : eventDetails(this.#selected, (event) => this.#show(event))}
+          ${this.#peak(run)}
+        </section>
+      </div>
+      ${kernelTable({ run, runs, rates, onKernel: (name) => this.#events.onKernel(name) })}`;
+  }
+
+  #peak({ storages }: RunTimeline): TemplateResult | typeof nothing {
+    const peak = peakOf(storages);
+    if (peak === undefined) return nothing;
+    const { bytes, atMs, holders } = peak;
+    return html`<h3>Most memory: ${formatBytes(bytes)} at ${formatMs(atMs)}</h3>
+      <ul class="holders">
+        ${holders.slice(0, MOST_HOLDERS).map(
+          (held) => html`<li>
+            <button
+              type="button"
+              ?disabled=${held.at === undefined}
+              @click=${() => held.at && this.#events.onShowPlace(held.at)}
+            >
+              ${formatBytes(held.bytes)}, ${held.name ?? 'input'}
+            </button>
+          </li>`,
+        )}
+      </ul>
+      ${holders.length > MOST_HOLDERS ? html`<p class="facts">and ${holders.length - MOST_HOLDERS} more</p>` : nothing}`;
+  }
+
+  #show({ kind, name, at }: TimelineEvent): void {
+    if (at !== undefined) this.#events.onShowPlace(at);
+    else if (kind === 'kernel') this.#events.onKernel(name);
+  }
+
+  #export(runs: readonly RunTimeline[]): void {
+    const trace = chromeTrace(runs, this.#session?.device.name ?? '');
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(new Blob([trace], { type: 'application/json' }));
+    link.download = 'weft-trace.json';
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
+}
+
+const HELP =
+  'Arrow keys go from event to event and from row to row. With Shift they move the drawing. Plus and minus zoom, 0 shows all.';
+
+function summary({ totalMs, instructions, instructionsLeftOut, events }: RunTimeline): string {
+  const kernels = events.filter(({ isKernelCall }) => isKernelCall === true).length;
+  const left =
+    instructionsLeftOut === 0
+      ? ''
+      : ` The last ${formatCount(instructionsLeftOut, 'instruction')} are not shown.`;
+  return `${formatCount(instructions, 'instruction')} and ${formatCount(kernels, 'kernel')} in ${formatMs(totalMs)}.${left}`;
+}

@@ -1,0 +1,41 @@
+import type { Inputs } from '../../client/input-value.ts';
+import type { Session } from '../../client/session.ts';
+import type { InspectorTarget } from '../read-target.ts';
+
+/** A view of a session. */
+export interface SessionPanel {
+  /** Turns to another session; undefined: there is none to run. */
+  show(session: Session | undefined, inputs: Inputs | undefined): void;
+}
+
+/** A view whose code loads when its tab is opened first. It shows the latest target then. */
+export class LateTab {
+  readonly #load: (root: HTMLElement) => Promise<SessionPanel>;
+  #loading: Promise<SessionPanel> | undefined;
+  #panel: SessionPanel | undefined;
+  #target: InspectorTarget = {};
+
+  constructor(load: (root: HTMLElement) => Promise<SessionPanel>) {
+    this.#load = load;
+  }
+
+  /** Turns to another program. */
+  show(target: InspectorTarget): void {
+    this.#target = target;
+    this.#panel?.show(target.session, target.inputs);
+  }
+
+  async open(root: HTMLElement): Promise<void> {
+    if (this.#loading !== undefined) return;
+    const loading = this.#load(root);
+    this.#loading = loading;
+    try {
+      this.#panel = await loading;
+      this.show(this.#target);
+    } catch (error) {
+      // Opened again, it is tried again.
+      this.#loading = undefined;
+      throw error;
+    }
+  }
+}
