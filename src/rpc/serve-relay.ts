@@ -57,7 +57,8 @@ async function keepServing(
     }
     const channel = await partner(url, options, signal).catch(async (error: unknown) => {
       if (error instanceof AccessError) throw error;
-      if (!signal.aborted) options.onState?.('retrying');
+      if (signal.aborted) return undefined;
+      options.onState?.('retrying');
       await pause(retryMs, signal);
       return undefined;
     });
