@@ -147,6 +147,11 @@ test('a page says why it cannot lend, and shows its address as a QR code', async
       device: 'host',
     });
     await expect(page.getByText('Addresses of this machine')).toBeVisible();
+    await page.getByText('What to start on the other side').click();
+    const relayToken = await deriveRelayToken(token);
+    const command = (name: string) => page.getByRole('region', { name: `Command for the ${name}` });
+    await expect(command('place')).toContainText(`WEFT_RELAY_TOKEN=${relayToken} npx weft-vm rpc`);
+    await expect(command('program')).toContainText(`--relay ${relay.url} --key phone`);
   } finally {
     await relay.close();
   }

@@ -1,6 +1,5 @@
+import { copyText } from './copy-text.ts';
 import { element } from './element.ts';
-
-const COPIED_MS = 1500;
 
 /** The files of the folder as text. */
 const SOURCES = import.meta.glob<string>('./snippets/*.ts', {
@@ -28,14 +27,6 @@ export function snippetOf(name: string): HTMLElement {
     element('figcaption', {}, 'In your page ', copy),
     pre,
   );
-}
-
-async function copyText(text: string, button: HTMLButtonElement): Promise<void> {
-  const label = button.textContent;
-  await navigator.clipboard.writeText(text);
-  button.textContent = 'Copied';
-  await new Promise((resolve) => setTimeout(resolve, COPIED_MS));
-  button.textContent = label;
 }
 
 /** With the package's name where this repository has a path. */

@@ -1,7 +1,7 @@
 import { createToken } from '../../rpc/create-token.ts';
-import { type LendAddress, lentDevice } from './lend-address.ts';
+import { type LendAddress, lentDevice, LOCAL_RELAY } from './lend-address.ts';
 
-const DEFAULT_URLS = { relay: 'ws://127.0.0.1:9190/', nats: 'ws://127.0.0.1:9222/' } as const;
+const DEFAULT_URLS = { relay: LOCAL_RELAY, nats: 'ws://127.0.0.1:9222/' } as const;
 const DEFAULT_PLACES = { relay: 'page', nats: 'any' } as const;
 
 /** Shows an address; without one, that of a relay of this machine and a new token. */
@@ -34,10 +34,10 @@ export function readForm(form: HTMLFormElement): LendAddress {
   };
 }
 
-/** Shows the fields of the chosen way, and replaces what is a default of the other one. */
+/** Shows what belongs to the chosen way, and replaces what is a default of the other one. */
 export function showWay(form: HTMLFormElement): void {
   const way = wayOf(form);
-  for (const element of form.querySelectorAll<HTMLElement>('[data-way]')) {
+  for (const element of document.querySelectorAll<HTMLElement>('[data-way]')) {
     element.hidden = element.dataset['way'] !== way;
   }
   const other = way === 'nats' ? 'relay' : 'nats';

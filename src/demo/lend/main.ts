@@ -1,7 +1,16 @@
 import { byId, select } from '../element.ts';
 import { fillForm, readForm, showWay } from './address-form.ts';
-import { isLoopback, type LendAddress, readFragment, writeFragment } from './lend-address.ts';
+import { describeError } from '../../core/format-quantity.ts';
+import { copyText } from '../copy-text.ts';
+import {
+  isLoopback,
+  type LendAddress,
+  PLAIN_HTTP,
+  readFragment,
+  writeFragment,
+} from './lend-address.ts';
 import type { FromWorker, ToWorker } from './lend-messages.ts';
+import { otherSideOf } from './other-side.ts';
 import { qrPicture } from './qr-picture.ts';
 import { afterEvent, type ShownConnections } from './connection-log.ts';
 import { ConnectionTable } from './connection-table.ts';
@@ -15,6 +24,7 @@ const state = byId('state', HTMLElement);
 const start = byId('start', HTMLButtonElement);
 const stop = byId('stop', HTMLButtonElement);
 const share = byId('share', HTMLDetailsElement);
+const otherSide = byId('other-side', HTMLDetailsElement);
 const table = new ConnectionTable(byId('connections-panel', HTMLElement));
 
 let worker: Worker | undefined;
@@ -32,19 +42,21 @@ function setUp(): void {
   form.addEventListener('input', () => {
     showWay(form);
     if (share.open) showCode();
+    if (otherSide.open) void showOtherSide();
   });
   if (!globalThis.isSecureContext) {
     start.disabled = true;
-    showNotice(
-      'This page came over plain http from another machine. Browsers give such pages neither WebGPU nor ' +
-        'cryptography: open it by https.',
-    );
+    showNotice(PLAIN_HTTP);
   }
   stop.addEventListener('click', stopLending);
   share.addEventListener('toggle', () => {
     if (share.open) showCode();
   });
-  byId('copy', HTMLButtonElement).addEventListener('click', () => void copyLink());
+  otherSide.addEventListener('toggle', () => {
+    if (otherSide.open) void showOtherSide();
+  });
+  const [copy, link] = [byId('copy', HTMLButtonElement), byId('link', HTMLInputElement)];
+  copy.addEventListener('click', () => void copyText(link.value, copy, link));
   // An address is opened again in a page that is open: the browser changes the fragment only.
   globalThis.addEventListener('hashchange', () => {
     if (worker === undefined && location.hash !== '') fillForm(form, takeAddress());
@@ -155,16 +167,16 @@ function showCode(): void {
   byId('loopback', HTMLElement).hidden = !(isLoopback(page) || isLoopback(address.url));
 }
 
-async function copyLink(): Promise<void> {
-  const link = byId('link', HTMLInputElement);
-  const button = byId('copy', HTMLButtonElement);
-  try {
-    await navigator.clipboard.writeText(link.value);
-    button.textContent = 'Copied';
-  } catch {
-    // Not allowed: what is selected can be copied by hand.
-    link.select();
-  }
+async function showOtherSide(): Promise<void> {
+  const address = readForm(form);
+  const shown = await otherSideOf(address, location.origin).catch((error: unknown) => ({
+    middle: describeError(error),
+    program: '',
+  }));
+  // A token that is stretched takes a while, and may be another one by then.
+  if (writeFragment(readForm(form)) !== writeFragment(address)) return;
+  byId('middle', HTMLElement).textContent = shown.middle;
+  byId('program', HTMLElement).textContent = shown.program;
 }
 
 function tell(message: ToWorker): void {

@@ -1,0 +1,32 @@
+import { isLoopback } from './lend-address.ts';
+
+export interface RelayCommandOptions {
+  /** The address by which devices find the relay. */
+  readonly url: string;
+  /** What it asks for. */
+  readonly relayToken: string;
+  /** Of the pages that meet there. */
+  readonly origin: string;
+}
+
+/** The default of `weft rpc relay --port`. */
+const RELAY_PORT = '9190';
+
+/** The command that starts a relay. One of `wss:` stands behind a server that speaks TLS. */
+export function relayCommand({ url, relayToken, origin }: RelayCommandOptions): string {
+  const { protocol, port } = new URL(url);
+  const isBehindProxy = protocol === 'wss:';
+  const ownPort = port === '' ? '80' : port;
+  const flags = [
+    ...(isBehindProxy || ownPort === RELAY_PORT ? [] : ['--port', ownPort]),
+    ...(isBehindProxy || isLoopback(url) ? [] : ['--host', '0.0.0.0']),
+    ...(isLoopback(origin) ? [] : ['--origin', origin]),
+    ...(isBehindProxy ? ['--trust-proxy'] : []),
+  ];
+  return [`WEFT_RELAY_TOKEN=${quoted(relayToken)} npx weft-vm rpc relay`, ...flags].join(' ');
+}
+
+/** For a shell. */
+export function quoted(text: string): string {
+  return /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
