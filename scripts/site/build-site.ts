@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { build } from 'vite';
+import { build, type Plugin } from 'vite';
 import { pageHtml, type SiteAssets } from './page-template.ts';
 import { findPages, type SitePage } from './pages.ts';
 import { readNavigation } from './read-navigation.ts';
@@ -22,7 +22,12 @@ export interface BuiltSite {
 
 /** Builds the demo's pages with the documentation beside them. */
 export async function buildSite({ root, out }: SiteFolders): Promise<BuiltSite> {
-  await build({ root, logLevel: 'warn', build: { outDir: out, emptyOutDir: true } });
+  await build({
+    root,
+    logLevel: 'warn',
+    build: { outDir: out, emptyOutDir: true },
+    plugins: [documentationLinks()],
+  });
   const { script, style } = await buildClient({ root, out });
   cpSync(join(root, 'docs/pictures'), join(out, 'docs/pictures'), { recursive: true });
   const pages = findPages(root);
@@ -45,6 +50,15 @@ export async function buildSite({ root, out }: SiteFolders): Promise<BuiltSite> 
   }
   const lost = rendered.flatMap(({ page }) => page.lost);
   return { pages, complaints: [...complaints, ...lost] };
+}
+
+/** A link where a page of the demo has `<!-- documentation PAGE -->`: elsewhere no documentation lies beside it. */
+function documentationLinks(): Plugin {
+  const place = /<!-- documentation (\S+) -->/g;
+  return {
+    name: 'weft:documentation-links',
+    transformIndexHtml: (html) => html.replaceAll(place, '<a href="./docs/$1">Documentation</a>'),
+  };
 }
 
 /** Markdown; the license is plain text. */
