@@ -15,8 +15,8 @@ const STRICT = "default-src 'self'";
 const COMPILES = `${STRICT}; script-src 'self' 'wasm-unsafe-eval'`;
 const COMPILERS =
   /^\/(playground\.html|report\.html|e2e\/pages\/(wasm|threads-apart|memory64|language)\.html)$/;
-/** The demo fetches the models whose addresses it is given, too. */
-const FETCHING = `${COMPILES}; connect-src 'self' https:`;
+/** The demo fetches the models whose addresses it is given, too, and moves what runs through relays. */
+const FETCHING = `${COMPILES}; connect-src 'self' https: ws: wss:`;
 const FETCHES = /^\/(index\.html)?$/;
 /** Relays and brokers are wherever whoever lends a device says. */
 const LENDING = `${COMPILES}; connect-src 'self' ws: wss:`;

@@ -299,7 +299,7 @@ test('moves a running simulation to another tab, where it goes on', async ({ pag
   const opening = context.waitForEvent('page');
   await page.getByRole('button', { name: 'Move to another tab' }).click();
   const other = await opening;
-  await expect(facts).toContainText('The simulation goes on in the other tab.');
+  await expect(facts).toContainText('The simulation continues in the other tab.');
   await expect(page.getByRole('button', { name: 'Play' })).toBeDisabled();
   const text = (await other.locator('#dish-facts').textContent()) ?? '';
   const at = Number(/Went on atstep ([\d,]+?)Last/.exec(text)?.[1]?.replaceAll(',', ''));

@@ -8,8 +8,17 @@ export interface WatchedPage {
 }
 
 /** Takes back what Firefox tells the page of WebAssembly that its policy forbids. */
-export function forgiveWebAssembly({ complaints }: WatchedPage): void {
-  const others = complaints.filter((text) => !text.includes('blocked WebAssembly'));
+export function forgiveWebAssembly(watched: WatchedPage): void {
+  forgive(watched, 'blocked WebAssembly');
+}
+
+/** Takes back what Firefox tells the page of a WebSocket that nobody answers. */
+export function forgiveLostSockets(watched: WatchedPage): void {
+  forgive(watched, 'establish a connection to the server at ws:');
+}
+
+function forgive({ complaints }: WatchedPage, what: string): void {
+  const others = complaints.filter((text) => !text.includes(what));
   complaints.splice(0, Infinity, ...others);
 }
 

@@ -22,8 +22,8 @@ test('the browser has a WebGPU adapter that computes', async ({ page }) => {
 test('the page is served under a strict policy', async ({ page }) => {
   const response = await page.goto('/');
   expect(response?.status()).toBe(200);
-  // The demo offers the processor beside WebGPU, and fetches models whose addresses it is given.
+  // The demo offers the processor beside WebGPU, fetches models whose addresses it is given, and moves what runs through relays.
   expect(await response?.headerValue('content-security-policy')).toBe(
-    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' https:",
+    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' https: ws: wss:",
   );
 });

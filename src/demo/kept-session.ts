@@ -33,20 +33,25 @@ export class KeptSession {
     this.#options = options;
   }
 
-  /** The session as another tab hands it over, as it was kept, or a new one. */
+  /** The session as another page hands it over, as it was kept, or a new one. Rejects where it cannot take over. */
   async open(onStatus: (text: string) => void, arrived?: Uint8Array): Promise<Session | Resumed> {
+    const resume = (bytes: Uint8Array): Promise<Resumed> =>
+      resumeSession(bytes, { executable: this.#source, ...this.#options }, onStatus);
+    if (arrived !== undefined) return resume(arrived);
     const kept = await this.#latest();
-    const bytes = arrived ?? kept;
-    const options = this.#options;
-    if (bytes === undefined) return openSession(this.#source, onStatus, options);
     try {
-      return await resumeSession(bytes, { executable: this.#source, ...options }, onStatus);
+      if (kept !== undefined) return await resume(kept);
     } catch (error) {
       if (!isUnfit(error)) throw error;
       // Of another version of the program, say.
-      await (await this.#openStore())?.clear();
-      return openSession(this.#source, onStatus, options);
+      await this.forget();
     }
+    return openSession(this.#source, onStatus, this.#options);
+  }
+
+  /** The next time it begins anew. */
+  async forget(): Promise<void> {
+    await (await this.#openStore())?.clear();
   }
 
   /** From now on, until the signal is aborted. */

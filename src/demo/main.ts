@@ -62,6 +62,11 @@ setUpTabs(select(document, '[role="tablist"]'), (panelId) => {
   turn(last, panelId).catch((error: unknown) => context.fail(error));
 });
 
+// An address that hands something over may be opened where this page is open: only the fragment changes then.
+addEventListener('hashchange', () => {
+  if (location.hash.includes('&')) location.reload();
+});
+
 async function turn(last: SectionName | undefined, chosen: SectionName): Promise<void> {
   if (last !== undefined) (await sectionOf(last)).close();
   flow.clear();

@@ -7,8 +7,10 @@ import { byId, context2d, element } from './element.ts';
 import { showFacts } from './facts.ts';
 import { formatMs } from '../core/format-quantity.ts';
 import { kernelTime } from './machine-view.ts';
-import { KeptSession } from './kept-session.ts';
-import { arrival, moveToTab } from './move-session.ts';
+import { KeptSession, type Resumed } from './kept-session.ts';
+import { withArrival } from './move/expect-arrival.ts';
+import { describeLeft, enable, setUpMoves } from './move/move-buttons.ts';
+import type { Destination, Movable, Parcel } from './move/parcel.ts';
 import { modelUrl } from './open-session.ts';
 import { ProgramSection } from './program-section.ts';
 
@@ -18,8 +20,11 @@ const PROFILE_EVERY_MS = 3000;
 /** What stores snapshots is loaded once the program has moved. */
 const KEEP_AFTER_MS = 1000;
 
+const BUTTONS = ['dish-play', 'dish-step', 'dish-reset', 'dish-move', 'dish-send'];
+
 /** A simulation whose loop is bytecode; the page only asks for steps and paints. */
-export class SimulateSection extends ProgramSection {
+export class SimulateSection extends ProgramSection implements Movable {
+  readonly section = 'simulate';
   readonly #canvas = byId('dish', HTMLCanvasElement);
   readonly #picture = context2d(this.#canvas);
   readonly #play = byId('dish-play', HTMLButtonElement);
@@ -28,7 +33,6 @@ export class SimulateSection extends ProgramSection {
   readonly #random = seededRandom(7);
   readonly #kept = new KeptSession(modelUrl(TITLE), 'reaction-diffusion');
   readonly #patterns = byId('dish-pattern', HTMLSelectElement);
-  readonly #move = byId('dish-move', HTMLButtonElement);
   readonly #keeping = new AbortController();
   #dish: Dish | undefined;
   /** The step at which the page was closed before. */
@@ -39,6 +43,8 @@ export class SimulateSection extends ProgramSection {
   /** The runs so far; the next one waits for them, for the state is passed on from run to run. */
   #last: Promise<void> = Promise.resolve();
   #isPlaying = false;
+  /** Whether it played when it was packed. */
+  #wasPlaying = false;
   #profiledAt = -Infinity;
 
   constructor(context: DemoContext) {
@@ -52,7 +58,7 @@ export class SimulateSection extends ProgramSection {
     this.#steps.addEventListener('input', () => {
       byId('dish-steps-value', HTMLElement).textContent = this.#steps.value;
     });
-    this.#move.addEventListener('click', () => void this.#moveAway());
+    setUpMoves('dish', this, context);
     this.#listPatterns(this.#patterns);
     this.#listenToDrops();
   }
@@ -62,10 +68,15 @@ export class SimulateSection extends ProgramSection {
     this.#setPlaying(false);
   }
 
-  protected override async load(): Promise<void> {
-    const arrived = await arrival();
+  protected override load(): Promise<void> {
     const onStatus = (text: string): void => showFacts(this.#facts, [['', text]]);
-    const session = await this.#kept.open(onStatus, arrived?.bytes);
+    const { section, context } = this;
+    return withArrival({ section, context, onStatus }, async (arrived) => {
+      await this.#begin(await this.#kept.open(onStatus, arrived?.snapshot));
+    });
+  }
+
+  async #begin(session: Session | Resumed): Promise<void> {
     this.session = session;
     const dish = new Dish(session);
     this.context.showDevice(session.device);
@@ -83,7 +94,7 @@ export class SimulateSection extends ProgramSection {
     const mayMove = !matchMedia('(prefers-reduced-motion: reduce)').matches;
     if (mayMove && this.isOpen) this.#setPlaying(true);
     await this.#last;
-    arrived?.confirm();
+    enable(BUTTONS, true);
     setTimeout(() => void this.#keep(session, dish), KEEP_AFTER_MS);
   }
 
@@ -100,42 +111,38 @@ export class SimulateSection extends ProgramSection {
     return { tensors: cells, note: JSON.stringify(note) };
   }
 
-  /** Hands the dish to another tab, between two runs; where that fails, it goes on here. */
-  async #moveAway(): Promise<void> {
+  /** Between two runs. */
+  async pack(): Promise<Parcel> {
     const [session, dish] = [this.session, this.#dish];
-    if (session === undefined || dish === undefined) return;
-    const wasPlaying = this.#isPlaying;
+    if (session === undefined || dish === undefined) throw new Error('internal: no simulation');
+    this.#wasPlaying = this.#isPlaying;
     this.#setPlaying(false);
-    this.#move.disabled = true;
+    enable(BUTTONS, false);
+    await this.#last;
+    await session.pause();
     try {
-      await moveToTab('simulate', async () => {
-        await this.#last;
-        await session.pause();
-        try {
-          return await session.snapshot(this.#contents(dish));
-        } finally {
-          await session.continue();
-        }
-      });
-      this.#keeping.abort();
-      await session.dispose();
-      this.#showGone();
-    } catch (error) {
-      this.#move.disabled = false;
-      this.context.fail(error);
-      this.#setPlaying(wasPlaying);
+      return { note: '', snapshot: await session.snapshot(this.#contents(dish)) };
+    } finally {
+      await session.continue();
     }
   }
 
-  #showGone(): void {
+  goOn(): void {
+    enable(BUTTONS, true);
+    this.#setPlaying(this.#wasPlaying);
+  }
+
+  async leave(to: Destination): Promise<void> {
+    this.#keeping.abort();
+    await this.session?.dispose();
     this.#dish = undefined;
     this.session = undefined;
-    for (const name of ['dish-play', 'dish-step', 'dish-reset']) {
-      byId(name, HTMLButtonElement).disabled = true;
-    }
-    const text = 'The simulation goes on in the other tab.';
+    // The other tab goes on with what is stored.
+    if (to === 'another device') await this.#kept.forget();
+    const text = describeLeft('The simulation', to);
     showFacts(this.#facts, [['Moved', text]]);
     this.context.announce(text);
+    await this.showMachine();
   }
 
   get #stepsPerRun(): number {

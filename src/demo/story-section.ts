@@ -10,13 +10,17 @@ import { byId, element } from './element.ts';
 import { showFacts } from './facts.ts';
 import { formatBytes } from '../core/format-quantity.ts';
 import { requestedDevice } from './open-session.ts';
+import { withArrival } from './move/expect-arrival.ts';
+import { describeLeft, enable, setUpMoves } from './move/move-buttons.ts';
+import type { Destination, Movable, Parcel } from './move/parcel.ts';
 import { ProgramSection } from './program-section.ts';
 import { snippetOf } from './snippet.ts';
 import { openStories, writeStory } from './snippets/write-story.ts';
+import { keepStory, keptStory, type MovedStory, readMovedStory, type Story } from './story.ts';
 
 const TITLE = 'stories/model.weft';
-const STORE = 'weft-story';
 const MOST_TOKENS = 160;
+const BUTTONS = ['story-write', 'story-again', 'story-move', 'story-send'];
 
 /** An answer as data; its names are those that the model knows. */
 const NAMES = 'Tom Ben Max Leo Sam Jack Finn Paul Mia Anna Lily Zoe Emma Rosa Nora Ella'.split(' ');
@@ -28,16 +32,11 @@ const SCHEMA = {
 };
 const JSON_FORMAT: ResponseFormat = { type: 'json_schema', json_schema: { schema: SCHEMA } };
 
-/** A story that was being written, to go on with after a reload. */
-interface KeptStory {
-  readonly prompt: string;
-  readonly written: string;
-  readonly seed: number;
-  readonly isOver: boolean;
-}
+type Begin = (model: TextModel, signal: AbortSignal) => Promise<Generation>;
 
 /** A language model writes a story; the loop over its tokens is part of the executable. */
-export class StorySection extends ProgramSection {
+export class StorySection extends ProgramSection implements Movable {
+  readonly section = 'story';
   readonly #prompt = byId('story-prompt', HTMLTextAreaElement);
   readonly #output = byId('story-text', HTMLElement);
   readonly #write = byId('story-write', HTMLButtonElement);
@@ -47,23 +46,26 @@ export class StorySection extends ProgramSection {
   readonly #facts = byId('story-facts', HTMLElement);
   #model: TextModel | undefined;
   #abort: AbortController | undefined;
-  #story: KeptStory;
+  /** Of the run, or the last one. */
+  #generation: Generation | undefined;
+  /** Whether it answers in JSON. */
+  #isJson = false;
+  #running: Promise<void> = Promise.resolve();
+  #story: Story;
+  /** A generation that was packed half-written. */
+  #packed: Uint8Array | undefined;
 
   constructor(context: DemoContext) {
     super(context, TITLE);
     this.#story = keptStory() ?? this.#newStory();
     this.#prompt.value = this.#story.prompt;
     this.#write.addEventListener('click', () => this.#toggle());
-    byId('story-again', HTMLButtonElement).addEventListener('click', () => this.#again());
+    byId('story-again', HTMLButtonElement).addEventListener('click', () => void this.#again());
     this.#prompt.addEventListener('input', () => this.#change());
-    for (const [input, digits] of [
-      [this.#temperature, 2],
-      [this.#topP, 2],
-    ] as const) {
-      input.addEventListener('input', () => {
-        byId(`${input.id}-value`, HTMLElement).textContent = Number(input.value).toFixed(digits);
-      });
+    for (const input of [this.#temperature, this.#topP]) {
+      input.addEventListener('input', () => showSetting(input));
     }
+    setUpMoves('story', this, context);
     byId('story-snippet', HTMLElement).append(snippetOf('write-story'));
     this.#show();
   }
@@ -73,20 +75,79 @@ export class StorySection extends ProgramSection {
     this.#abort?.abort();
   }
 
-  protected override async load(): Promise<void> {
-    const model = await openStories({
-      device: requestedDevice(),
-      onProgress: ({ phase, loaded, total }) => {
-        showFacts(this.#facts, [
-          [phase, total === undefined ? '' : `${Math.round((100 * loaded) / total)}%`],
-        ]);
-      },
+  protected override load(): Promise<void> {
+    const onStatus = (text: string): void => showFacts(this.#facts, [['', text]]);
+    const { section, context } = this;
+    return withArrival({ section, context, onStatus }, async (arrived) => {
+      const model = await openStories({
+        device: requestedDevice(),
+        onProgress: ({ phase, loaded, total }) => {
+          showFacts(this.#facts, [
+            [phase, total === undefined ? '' : `${Math.round((100 * loaded) / total)}%`],
+          ]);
+        },
+      });
+      this.#model = model;
+      this.session = model.session;
+      context.showDevice(model.session.device, { isFastest: true });
+      enable(BUTTONS, true);
+      await this.#showUsage(undefined);
+      if (arrived !== undefined) await this.#takeOver(model, arrived);
     });
-    this.#model = model;
-    this.session = model.session;
-    this.context.showDevice(model.session.device, { isFastest: true });
-    this.#write.disabled = false;
-    await this.#showUsage(undefined);
+  }
+
+  async pack(): Promise<Parcel> {
+    this.#packed = undefined;
+    const wasWriting = this.#abort !== undefined;
+    this.#abort?.abort();
+    await this.#running;
+    this.#enable(false);
+    const generation = this.#generation;
+    const isWriting = wasWriting && generation?.finishReason === undefined;
+    if (isWriting) this.#packed = await generation?.save();
+    const moved: MovedStory = {
+      story: this.#story,
+      temperature: this.#temperature.value,
+      topP: this.#topP.value,
+      isJson: this.#isJson,
+    };
+    return { note: JSON.stringify(moved), snapshot: this.#packed ?? new Uint8Array() };
+  }
+
+  goOn(): void {
+    this.#enable(true);
+    const packed = this.#packed;
+    if (packed !== undefined) this.#start((model, signal) => this.#resume(model, packed, signal));
+  }
+
+  async leave(to: Destination): Promise<void> {
+    await this.#model?.dispose();
+    [this.#model, this.session] = [undefined, undefined];
+    // The other tab goes on with what is stored.
+    if (to === 'another device') keepStory(undefined);
+    const text = describeLeft('The story', to);
+    showFacts(this.#facts, [['Moved', text]]);
+    this.context.announce(text);
+    await this.showMachine();
+  }
+
+  async #takeOver(model: TextModel, { note, snapshot }: Parcel): Promise<void> {
+    const { story, temperature, topP, isJson } = readMovedStory(note);
+    [this.#story, this.#isJson] = [story, isJson];
+    this.#prompt.value = story.prompt;
+    [this.#temperature.value, this.#topP.value] = [temperature, topP];
+    for (const input of [this.#temperature, this.#topP]) showSetting(input);
+    this.#keep();
+    if (snapshot.length === 0) return;
+    const abort = new AbortController();
+    const generation = await this.#resume(model, snapshot, abort.signal);
+    this.#start(async () => generation, abort);
+    this.context.announce('The story goes on.');
+  }
+
+  #enable(areEnabled: boolean): void {
+    enable(BUTTONS, areEnabled);
+    this.#prompt.disabled = !areEnabled;
   }
 
   #toggle(): void {
@@ -94,16 +155,15 @@ export class StorySection extends ProgramSection {
       this.#abort.abort();
       return;
     }
-    if (this.#story.isOver) this.#again();
-    else void this.#run();
+    if (this.#story.isOver) void this.#again();
+    else this.#start();
   }
 
   /** Another story from the same begin. */
-  #again(): void {
-    this.#abort?.abort();
-    this.#story = this.#newStory();
-    this.#keep();
-    void this.#run();
+  async #again(): Promise<void> {
+    this.#change();
+    await this.#running;
+    this.#start();
   }
 
   #change(): void {
@@ -112,41 +172,63 @@ export class StorySection extends ProgramSection {
     this.#keep();
   }
 
-  async #run(): Promise<void> {
+  #start(begin: Begin = (model, signal) => this.#begin(model, signal), abort?: AbortController) {
+    if (this.#abort === undefined) this.#running = this.#run(begin, abort ?? new AbortController());
+  }
+
+  async #run(begin: Begin, abort: AbortController): Promise<void> {
     const model = this.#model;
-    if (model === undefined || this.#abort !== undefined) return;
-    const abort = new AbortController();
+    if (model === undefined) return;
     this.#abort = abort;
+    this.#generation = undefined;
     this.#show();
     try {
-      const generation = await this.#begin(model, abort.signal);
-      for await (const piece of generation) {
-        if (abort.signal.aborted) break;
-        this.#story = { ...this.#story, written: this.#story.written + piece };
-        this.#keep();
-      }
-      const isOver = generation.finishReason !== undefined && !abort.signal.aborted;
-      this.#story = { ...this.#story, isOver };
-      if (isOver) this.context.announce(`${this.#story.prompt} ${this.#story.written}`);
+      const generation = await begin(model, abort.signal);
+      this.#generation = generation;
+      await this.#writeDown(generation, abort.signal);
       await this.#showUsage(generation);
     } catch (error) {
       if (!abort.signal.aborted) this.context.fail(error);
     } finally {
-      if (this.#abort === abort) this.#abort = undefined;
+      this.#abort = undefined;
       this.#keep();
     }
   }
 
+  async #writeDown(generation: Generation, signal: AbortSignal): Promise<void> {
+    let story = this.#story;
+    for await (const piece of generation) {
+      // Another one was begun.
+      if (this.#story !== story) return;
+      story = { ...story, written: story.written + piece };
+      this.#story = story;
+      this.#keep();
+      // A piece that came is part of what is packed.
+      if (signal.aborted) break;
+    }
+    if (this.#story !== story || generation.finishReason === undefined) return;
+    this.#story = { ...story, isOver: true };
+    this.context.announce(`${story.prompt} ${story.written}`);
+  }
+
+  async #resume(model: TextModel, packed: Uint8Array, signal: AbortSignal): Promise<Generation> {
+    return model.resume(packed, { signal, ...(await this.#constraint(model)) });
+  }
+
+  async #constraint(model: TextModel): Promise<Pick<GenerateOptions, 'constraint'>> {
+    return this.#isJson ? { constraint: await model.constraint(JSON_FORMAT) } : {};
+  }
+
   async #begin(model: TextModel, signal: AbortSignal): Promise<Generation> {
     const { prompt, written, seed } = this.#story;
-    const isJson = this.#asJson.checked && written === '';
+    this.#isJson = this.#asJson.checked && written === '';
     const options: GenerateOptions = {
       temperature: Number(this.#temperature.value),
       topP: Number(this.#topP.value),
       maxTokens: MOST_TOKENS,
       seed,
       signal,
-      ...(isJson && { constraint: await model.constraint(JSON_FORMAT) }),
+      ...(await this.#constraint(model)),
     };
     const text = `${prompt.trim()}${written}`;
     if (text === '') {
@@ -155,17 +237,13 @@ export class StorySection extends ProgramSection {
     return writeStory(model, text, options);
   }
 
-  #newStory(): KeptStory {
+  #newStory(): Story {
     const [seed = 0] = crypto.getRandomValues(new Uint32Array(1));
     return { prompt: this.#prompt.value, written: '', seed, isOver: false };
   }
 
   #keep(): void {
-    try {
-      localStorage.setItem(STORE, JSON.stringify(this.#story));
-    } catch {
-      // Where nothing can be kept, a reload begins anew.
-    }
+    keepStory(this.#story);
     this.#show();
   }
 
@@ -198,10 +276,7 @@ export class StorySection extends ProgramSection {
   }
 }
 
-function keptStory(): KeptStory | undefined {
-  try {
-    return (JSON.parse(localStorage.getItem(STORE) ?? 'null') as KeptStory | null) ?? undefined;
-  } catch {
-    return undefined;
-  }
+/** What a slider says, in words beside it. */
+function showSetting(input: HTMLInputElement): void {
+  byId(`${input.id}-value`, HTMLElement).textContent = Number(input.value).toFixed(2);
 }

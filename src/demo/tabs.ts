@@ -1,6 +1,6 @@
 /**
  * A tab list after the ARIA pattern: one tab stop, arrow keys, Home and End move between tabs, and
- * the panel follows at once. `onSelect` gets the id of the panel.
+ * the panel follows at once. `onSelect` gets the id of the panel. The fragment of the address may name one, before `&`.
  */
 export function setUpTabs(list: HTMLElement, onSelect: (panelId: string) => void): void {
   const tabs = [...list.querySelectorAll<HTMLElement>('[role="tab"]')];
@@ -32,7 +32,7 @@ export function setUpTabs(list: HTMLElement, onSelect: (panelId: string) => void
     tab.addEventListener('click', () => select(tab));
     tab.addEventListener('keydown', (event) => move(event, index));
   }
-  const named = tabs.find((tab) => `#${panelOf(tab)}` === location.hash);
-  const first = named ?? tabs[0];
+  const [named] = location.hash.split('&');
+  const first = tabs.find((tab) => `#${panelOf(tab)}` === named) ?? tabs[0];
   if (first !== undefined) select(first);
 }

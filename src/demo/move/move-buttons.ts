@@ -1,0 +1,43 @@
+import type { DemoContext } from '../demo-context.ts';
+import { byId } from '../element.ts';
+import { moveToTab } from './move-to-tab.ts';
+import type { Destination, Movable, Parcel } from './parcel.ts';
+
+/** A way to another page. Resolves to whether all goes on there. */
+type Way = (section: string, packing: Promise<Parcel>) => Promise<boolean>;
+
+/** Buttons that move a section, `PREFIX-move` to another tab and `PREFIX-send` to another device; what the latter needs is loaded then. */
+export function setUpMoves(prefix: string, movable: Movable, context: DemoContext): void {
+  const start = async (to: Destination, way: Way): Promise<void> => {
+    const { section } = movable;
+    // Held at once, however long the way is.
+    const packing = movable.pack();
+    const packed = packing.catch(() => undefined);
+    const hasMoved = await way(section, packing).catch((error: unknown) => context.fail(error));
+    await packed;
+    if (hasMoved !== true) return movable.goOn();
+    await movable.leave(to);
+    // The button that had the focus is of no use any more.
+    byId(`tab-${section}`, HTMLElement).focus();
+  };
+  const listen = (id: string, to: Destination, way: Way): void =>
+    byId(`${prefix}-${id}`, HTMLButtonElement).addEventListener('click', () => {
+      start(to, way).catch((error: unknown) => context.fail(error));
+    });
+  listen('move', 'another tab', moveToTab);
+  listen('send', 'another device', async (section, packing) => {
+    const { moveToDevice } = await import('./move-to-device.ts');
+    return moveToDevice(section, await packing);
+  });
+}
+
+/** Where a section goes on, and that it ends here. */
+export function describeLeft(what: string, to: Destination): string {
+  const place = to === 'another tab' ? 'in the other tab' : 'on the other device';
+  return `${what} continues ${place}. Here it ends; a reload begins anew.`;
+}
+
+/** Buttons by their ids: those of a program that is not loaded, is held or has left do nothing. */
+export function enable(ids: readonly string[], areEnabled: boolean): void {
+  for (const id of ids) byId(id, HTMLButtonElement).disabled = !areEnabled;
+}

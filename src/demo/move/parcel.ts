@@ -1,0 +1,30 @@
+/** What another page needs to go on. */
+export interface Parcel {
+  /** The state of the section beside its machine. */
+  readonly note: string;
+  /** Bytes of a snapshot; none where nothing runs. */
+  readonly snapshot: Uint8Array;
+}
+
+/** Where a page goes on. Tabs of one browser share what is stored there. */
+export type Destination = 'another tab' | 'another device';
+
+/** A section whose program can go on in another page. */
+export interface Movable {
+  /** The id of its panel. */
+  readonly section: string;
+  /** Holds the program at once, and stores it. */
+  pack(): Promise<Parcel>;
+  /** Goes on here, because nobody took it. */
+  goOn(): void;
+  /** Ends here, because it goes on there. */
+  leave(to: Destination): Promise<void>;
+}
+
+/** A program that another page hands over. */
+export interface Arrival extends Parcel {
+  /** Tells the other page that it goes on here. */
+  readonly confirm: () => Promise<void>;
+  /** Tells the other page that it cannot, so it goes on there. */
+  readonly refuse: () => void;
+}
