@@ -347,6 +347,11 @@ describe('what no page sends is refused with ProtocolError', () => {
     ['names that are none', ['control', '{"kind":"snapshot","names":[1],"note":""}', []]],
     ['a snapshot without bytes', ['control', '{"kind":"restore"}', []]],
     ['a run that is no number', ['control', '{"kind":"result","index":0.5}', []]],
+    ['a timeline of nothing', ['control', '{"kind":"timeline","runs":1}', []]],
+    [
+      'a timeline of endless runs',
+      ['control', '{"kind":"timeline","functionName":"main","runs":101}', []],
+    ],
     ['values that are not a list', ['control', '{"kind":"continue"}', null]],
   ])('%s', async (_, args) => {
     const { session } = await opened();
