@@ -13,7 +13,7 @@ const KILOBYTE = 1024;
 
 /** Measured bundles: the entry and all its static imports; code loaded on demand is not counted. */
 const BUNDLES = [
-  { title: 'page side', entry: 'client.js', budget: 11.27 * KILOBYTE },
+  { title: 'page side', entry: 'client.js', budget: 11.38 * KILOBYTE },
   {
     title: 'worker',
     entry: 'worker-main.js',
@@ -24,24 +24,24 @@ const BUNDLES = [
   // Language models: without machine, compiler, tokenizers and templates.
   { title: 'text', entry: 'text.js', budget: 40 * KILOBYTE },
   // Tasks: pictures, text in them and sound, without machine and compiler.
-  { title: 'tasks', entry: 'tasks.js', budget: 40 * KILOBYTE },
+  { title: 'tasks', entry: 'tasks.js', budget: 40.1 * KILOBYTE },
   // The inspector's own side; its worker, which reads programs, is a file of its own.
   { title: 'inspector', entry: 'inspector.js', budget: 22.7 * KILOBYTE },
   // Types of operators and their kernels, the IR and its inference: a page that writes programs has these.
-  { title: 'program', entry: 'program.js', budget: 131.4 * KILOBYTE, hasCompiler: true },
+  { title: 'program', entry: 'program.js', budget: 131.45 * KILOBYTE, hasCompiler: true },
 ];
 /** Files of the worker that load when a program runs on a device. */
 const DEVICES = [
   // With the kernels of all operators in WGSL.
-  { title: 'webgpu', file: /-webgpu\.js$/, budget: 64.1 * KILOBYTE },
+  { title: 'webgpu', file: /-webgpu\.js$/, budget: 64.25 * KILOBYTE },
   { title: 'wasm', file: /-wasm\.js$/, budget: 40 * KILOBYTE },
 ];
 const MAIN = /^weft-worker\.js$/;
 const COMPILES = /-(compiler|formats|kernels)\.js$/;
 /** What a page downloads in all that runs a model, by its file and device: its own side and the worker's files. */
 const PAGES = [
-  { title: '.weft webgpu', files: [MAIN, /-webgpu\.js$/], budget: 158.5 * KILOBYTE },
-  { title: '.weft wasm', files: [MAIN, /-wasm\.js$/], budget: 132.95 * KILOBYTE },
+  { title: '.weft webgpu', files: [MAIN, /-webgpu\.js$/], budget: 158.75 * KILOBYTE },
+  { title: '.weft wasm', files: [MAIN, /-wasm\.js$/], budget: 133.05 * KILOBYTE },
   { title: '.onnx wasm', files: [MAIN, /-wasm\.js$/, COMPILES], budget: 341 * KILOBYTE },
 ];
 const COMPILER = /^src\/(compiler|frontend)\//;

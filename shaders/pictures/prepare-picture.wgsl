@@ -29,6 +29,8 @@ struct Steps {
   // The word of the tensor where the picture begins, and how many it has.
   first_word: u32,
   word_count: u32,
+  // Whether the picture has linear light, as textures of sRGB have when they are read.
+  is_linear: u32,
 }
 
 // Bits behind the point of weights.
@@ -64,7 +66,12 @@ fn resize_rows(@builtin(global_invocation_id) id: vec3<u32>) {
 
 // Levels of a pixel of the picture; for grey its luma, as Pillow's convert('L') has it.
 fn levels_at(x: u32, y: u32) -> vec3<i32> {
-  let level = vec3<i32>(round(textureLoad(picture, vec2<u32>(x, y), 0).rgb * 255.0));
+  var colour = clamp(textureLoad(picture, vec2<u32>(x, y), 0).rgb, vec3<f32>(0.0), vec3<f32>(1.0));
+  if (steps.is_linear == 1u) {
+    let curve = 1.055 * pow(colour, vec3<f32>(1.0 / 2.4)) - 0.055;
+    colour = select(curve, colour * 12.92, colour <= vec3<f32>(0.0031308));
+  }
+  let level = vec3<i32>(round(colour * 255.0));
   if (steps.is_grey == 0u) {
     return level;
   }

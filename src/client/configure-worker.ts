@@ -1,4 +1,4 @@
-import type { GpuLike } from '../core/gpu-like.ts';
+import type { GpuDeviceLike, GpuLike } from '../core/gpu-like.ts';
 import {
   ADDRESS,
   BOOLEAN,
@@ -18,7 +18,7 @@ export interface WorkerOptions {
   /** The folder of the worker's files, as in `LoadOptions`. */
   readonly workerFiles?: string | URL;
   /** With `worker: false`: the WebGPU of the sessions, as in `LoadOptions`. */
-  readonly gpu?: GpuLike;
+  readonly gpu?: GpuLike | GpuDeviceLike;
   /**
    * The most bytes that the sessions together hold on a device. Weights of idle ones leave it, the
    * least recently used first, and come back when they are needed. Default: no bound.

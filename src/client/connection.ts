@@ -1,5 +1,5 @@
 import { errorFromData, UsageError, WorkerError } from '../core/errors.ts';
-import type { GpuLike } from '../core/gpu-like.ts';
+import type { GpuDeviceLike, GpuLike } from '../core/gpu-like.ts';
 import type {
   CallId,
   Reply,
@@ -28,8 +28,8 @@ export interface CallOptions<T> {
 /** Where sessions run: the shared worker, one of the caller's, this page, or a device of others. */
 export interface ConnectionChoice {
   readonly worker: boolean | (() => Worker);
-  /** For `worker: false`; default `navigator.gpu`. */
-  readonly gpu?: GpuLike | undefined;
+  /** For `worker: false`, also a device of the page's own; default `navigator.gpu`. */
+  readonly gpu?: GpuLike | GpuDeviceLike | undefined;
   /** For `worker: false` and `remote`; default those that Weft has. */
   readonly operators?: ServiceOptions['operators'];
   readonly importers?: ServiceOptions['importers'];

@@ -1,6 +1,6 @@
 import type { DType } from '../core/dtype.ts';
 import type { Shape } from '../core/shape.ts';
-import type { HandleId } from '../worker/protocol.ts';
+import type { ControlReply, ControlRequest, GpuRange, HandleId } from '../worker/protocol.ts';
 import { checkOptions, SIGNAL_OPTIONS } from './check-options.ts';
 import type { Tensor } from './tensor.ts';
 
@@ -8,6 +8,7 @@ import type { Tensor } from './tensor.ts';
 export interface HandleOwner {
   readHandle(handle: HandleId, signal: AbortSignal | undefined): Promise<Tensor>;
   releaseHandle(handle: HandleId): void;
+  control(request: ControlRequest): Promise<ControlReply>;
   /** Whether a tensor of another owner lies where this one computes. */
   accepts(owner: HandleOwner): boolean;
 }
@@ -38,6 +39,19 @@ export class DeviceTensor {
   async read(options: { signal?: AbortSignal } = {}): Promise<Tensor> {
     checkOptions('DeviceTensor.read', options, SIGNAL_OPTIONS);
     return this.owner.readHandle(this.handle ?? -1, options.signal);
+  }
+
+  /**
+   * The buffer that the elements lie in, of a session on the page's own device (`gpu` of `Session.load`): nothing is copied. What
+   * the session was told to compute is submitted, so what the page submits from now on sees the result. Read it until the tensor is
+   * disposed of; the memory serves other runs then. Do not write, map or destroy it. Rejects with UsageError after {@link dispose}, with
+   * UnsupportedError for a tensor that lies elsewhere.
+   */
+  async gpuBuffer(): Promise<GpuRange> {
+    const { handle = -1, dtype, shape } = this;
+    const args = [{ kind: 'handle', handle, dtype, shape }] as const;
+    const { range } = await this.owner.control({ kind: 'expose', args });
+    return range as GpuRange;
   }
 
   /** Frees the device memory, after runs that already use it. Idempotent. */

@@ -24,7 +24,7 @@ export {
   type WeftErrorOptions,
   WorkerError,
 } from '../core/errors.ts';
-export type { GpuLike } from '../core/gpu-like.ts';
+export type { GpuBufferLike, GpuDeviceLike, GpuLike, PageGpuBuffer } from '../core/gpu-like.ts';
 export { OpaqueValue } from '../core/opaque-value.ts';
 export type { CodePlace, PausedCall, PauseOptions } from '../core/paused-call.ts';
 export type { Shape } from '../core/shape.ts';
@@ -40,6 +40,7 @@ export type {
   Dims,
   Dispatch,
   FoundOutput,
+  GpuRange,
   InputDispatch,
   KernelPart,
   KernelProfile,
@@ -75,6 +76,7 @@ export type {
 } from '../worker/protocol.ts';
 export { configureWorker, type WorkerOptions } from './configure-worker.ts';
 export { DeviceTensor } from './device-tensor.ts';
+export type { GpuTensor } from './gpu-buffers.ts';
 export type { Inputs } from './input-value.ts';
 export { type Profile, Session } from './session.ts';
 export type { LoadOptions, ResumeOptions, RunOptions } from './session-options.ts';

@@ -1,5 +1,6 @@
 import type { CompileLimits } from '../core/compile-limits.ts';
 import { UsageError } from '../core/errors.ts';
+import { isGpuDevice } from '../core/gpu-like.ts';
 import type { CallPage, LoadRequest, MachineLimits } from '../worker/protocol.ts';
 import { checkDispatch } from './check-dispatch.ts';
 import {
@@ -16,7 +17,15 @@ import type { LoadOptions } from './session-options.ts';
 /** Options that few sessions have, so that pages load what checks them only then. */
 export type RareOptions = Pick<
   LoadOptions,
-  'dispatch' | 'compileLimits' | 'limits' | 'functions' | 'operators' | 'importers'
+  | 'dispatch'
+  | 'compileLimits'
+  | 'limits'
+  | 'functions'
+  | 'operators'
+  | 'importers'
+  | 'gpu'
+  | 'device'
+  | 'remote'
 >;
 
 /** The part of a request that rare options become. */
@@ -49,6 +58,7 @@ const MACHINE_LIMITS: OptionKinds<MachineLimits> = {
 export function rareRequest(options: RareOptions, isHere: boolean): RareRequest {
   const { dispatch, compileLimits, limits, functions, operators, importers } = options;
   if ((operators ?? importers) && !isHere) throw needsThisThread();
+  if (isGpuDevice(options.gpu)) checkPlace(options, isHere);
   if (dispatch) checkDispatch(dispatch);
   if (compileLimits) {
     checkOptions<{ compileLimits?: CompileLimits }>(
@@ -68,6 +78,22 @@ export function rareRequest(options: RareOptions, isHere: boolean): RareRequest 
     nodeTypes: nodeTypesIn(functions),
   };
   return { request, callPage: callableFrom(functions, given), given };
+}
+
+/** Throws UsageError where a session does not run on the device that the page gave it. */
+function checkPlace({ device, remote }: RareOptions, isHere: boolean): void {
+  if (isHere && !remote && device === 'webgpu') return;
+  const place = remote
+    ? 'remote'
+    : isHere
+      ? `device ${JSON.stringify(device ?? 'auto')}`
+      : 'a worker';
+  throw new UsageError({
+    where: 'Session.load',
+    got: `a GPUDevice as gpu with ${place}`,
+    expected: "worker: false and device: 'webgpu', in the thread of that device",
+    remedy: 'In your own worker pass a device of that worker to serve.',
+  });
 }
 
 /** UsageError for tables of a load that goes to a worker. */

@@ -1,6 +1,6 @@
 import type { CompileLimits } from '../core/compile-limits.ts';
 import { COMPILE_MODES, type CompileModeOption } from '../core/compile-mode.ts';
-import type { GpuLike } from '../core/gpu-like.ts';
+import type { GpuDeviceLike, GpuLike } from '../core/gpu-like.ts';
 import { PRECISIONS, type PrecisionOption } from '../core/precision.ts';
 import type { ServiceOptions } from '../worker/create-service.ts';
 import type { PauseOptions } from '../core/paused-call.ts';
@@ -123,8 +123,12 @@ export interface LoadOptions extends ProgramLimits, CompileModeOption, Precision
    * `my.domain::Op` computes the nodes of that operator of an ONNX model.
    */
   readonly functions?: SessionFunctions;
-  /** With `worker: false`: the WebGPU to use. Default `navigator.gpu`. */
-  readonly gpu?: GpuLike;
+  /**
+   * With `worker: false`: the WebGPU to use. Default `navigator.gpu`. With `device: 'webgpu'` too: a GPUDevice of the page's own,
+   * whose textures and buffers need not be copied then: `preparePicturesOnDevice` of `weft-vm/tasks`, `session.fromGpuBuffer`,
+   * `tensor.gpuBuffer`. It stays the page's, which alone destroys it.
+   */
+  readonly gpu?: GpuLike | GpuDeviceLike;
   /**
    * With `worker: false`: the operators that programs may call. With `remote`: those that a model is
    * compiled with. Default: the core operators.

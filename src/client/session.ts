@@ -28,7 +28,9 @@ import type {
 import { bindInputs } from './bind-inputs.ts';
 import { checkOptions, SIGNAL_OPTIONS } from './check-options.ts';
 import { type CallOptions, Connection, hasWorkers, type Send } from './connection.ts';
+import type { GpuBufferLike } from '../core/gpu-like.ts';
 import type { DeviceTensor } from './device-tensor.ts';
+import type { GpuTensor } from './gpu-buffers.ts';
 import { arePlain, type Inputs, type WiredValue } from './input-value.ts';
 import type { Checkpoints } from './snapshots/checkpoints.ts';
 import type {
@@ -164,7 +166,8 @@ export class Session {
       Promise.all([import('../worker/index.ts'), wasm]).catch(() => undefined);
     }
     const rare =
-      (operators ?? importers ?? functions ?? limits ?? dispatch ?? compileLimits) !== undefined
+      (operators ?? importers ?? functions ?? limits ?? dispatch ?? compileLimits ?? gpu) !==
+      undefined
         ? (await import('./rare-options.ts')).rareRequest(options, !worker || !!remote)
         : undefined;
     signal?.throwIfAborted();
@@ -382,6 +385,17 @@ export class Session {
       inputs,
       options,
     );
+  }
+
+  /**
+   * A tensor that lies in a buffer of the page's, for a session on the page's own device (`gpu` of `Session.load`): nothing is
+   * copied. `byteOffset` is a multiple of 256, and the usage has STORAGE and COPY_SRC. The buffer stays the page's: a run reads what
+   * it holds when the run begins, behind all that was submitted before. Destroy or map it only after disposing of the tensor. A run that
+   * the tensor is donated to may write there. Rejects with UsageError for a buffer that does not fit or is of another device, and with
+   * UnsupportedError for a session on another device.
+   */
+  async fromGpuBuffer(buffer: GpuBufferLike, tensor: GpuTensor): Promise<DeviceTensor> {
+    return (await import('./gpu-buffers.ts')).fromGpuBuffer(this, buffer, tensor);
   }
 
   /** Memory that the session holds now. */

@@ -6,3 +6,58 @@ export interface GpuLike {
   /** Resolves to an adapter, or to null where there is none. */
   requestAdapter(options?: object): Promise<object | null>;
 }
+
+/** A GPUDevice of the page's own. */
+export interface GpuDeviceLike {
+  /** What it may do at most; kernels are planned for that. */
+  readonly limits: object;
+  /** Optional parts of WebGPU that it was requested with. */
+  readonly features: object;
+  /** Resolves when it is lost or destroyed. */
+  readonly lost: Promise<object>;
+  /** What work is submitted to. */
+  readonly queue: object;
+  /** Makes a buffer. */
+  createBuffer(descriptor: { size: number; usage: number }): object;
+}
+
+/** A GPUTexture of the page. */
+export interface GpuTextureLike {
+  /** Pixels in a row. */
+  readonly width: number;
+  /** Rows. */
+  readonly height: number;
+  /** Such as `rgba8unorm`. */
+  readonly format: string;
+  /** The bits of GPUTextureUsage. */
+  readonly usage: number;
+  /** A view of it. */
+  createView(): object;
+}
+
+/** A GPUBuffer of the page. */
+export interface GpuBufferLike {
+  /** Its size in bytes. */
+  readonly size: number;
+  /** The bits of GPUBufferUsage. */
+  readonly usage: number;
+  /** `unmapped` while the GPU may use it. */
+  readonly mapState: string;
+}
+
+/** `GPUBuffer` where there are types of WebGPU. */
+export type PageGpuBuffer = typeof globalThis extends {
+  GPUBuffer: { prototype: infer Buffer extends GpuBufferLike };
+}
+  ? Buffer
+  : GpuBufferLike;
+
+/** Whether this is a device, and not what devices are requested of. */
+export function isGpuDevice(gpu: object | undefined): gpu is GpuDeviceLike {
+  return gpu !== undefined && 'createBuffer' in gpu;
+}
+
+/** Whether a picture is a texture. Other pictures make no views, and in Node the class has no global name. */
+export function isGpuTexture(picture: unknown): picture is GpuTextureLike {
+  return typeof picture === 'object' && picture !== null && 'createView' in picture;
+}

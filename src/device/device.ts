@@ -3,6 +3,7 @@ import type { PrecisionOption } from '../core/precision.ts';
 import type { DrawnElements } from '../core/drawn-elements.ts';
 import type { DType } from '../core/dtype.ts';
 import type { DeviceLostError } from '../core/errors.ts';
+import type { GpuBufferLike, GpuTextureLike, PageGpuBuffer } from '../core/gpu-like.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import type { KernelSource } from '../core/kernel-source.ts';
 import type { AdapterClass } from '../core/launch-plan.ts';
@@ -52,7 +53,16 @@ export interface Device {
    * Resizes a picture of the page and writes its elements, in order with launches, without reading anything. Absent where pictures come
    * through memory of the processor.
    */
-  preparePicture?(picture: ImageBitmap, target: PictureTarget): Promise<void>;
+  preparePicture?(picture: ImageBitmap | GpuTextureLike, target: PictureTarget): Promise<void>;
+
+  /**
+   * Memory of the page on the GPU device that it brought, to be read from an offset on. Destroying it leaves the page's buffer alone.
+   * Rejects with UsageError for a buffer that kernels cannot read. Absent but on WebGPU.
+   */
+  adoptBuffer?(buffer: GpuBufferLike, range: Omit<DeviceRange, 'buffer'>): Promise<DeviceBuffer>;
+
+  /** The GPU's own buffer under one of this device, with all that was launched so far submitted. Absent but on WebGPU. */
+  exposeBuffer?(buffer: DeviceBuffer): PageGpuBuffer;
 
   /** Reads without waiting where the device can (the host); undefined where it must wait. */
   readSync(range: DeviceRange): Uint8Array | undefined;

@@ -8,6 +8,7 @@ import type { Value } from '../runtime/value.ts';
 import { openOpfs } from '../snapshots/opfs-store.ts';
 import { snapshotHash } from '../snapshots/snapshot-hash.ts';
 import type { HostedSession } from './hosted-session.ts';
+import { adoptBuffer, exposeTensor } from './page-buffers.ts';
 import { programHead } from './program-head.ts';
 import type { ControlReply, ControlRequest, WireResult } from './protocol.ts';
 
@@ -88,6 +89,10 @@ export async function controlSession(
       const { preparePictures } = await import('./prepare-pictures.ts');
       return reply({ results: [await preparePictures(hosted, request)] });
     }
+    case 'adopt':
+      return reply({ results: [await adoptBuffer(hosted, request)] });
+    case 'expose':
+      return reply({ range: exposeTensor(context.args) });
     case 'draw': {
       const { drawTensor } = await import('./draw-tensor.ts');
       return reply({ bitmap: await drawTensor(hosted, request.elements, context.args) });

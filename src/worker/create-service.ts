@@ -1,4 +1,4 @@
-import type { GpuLike } from '../core/gpu-like.ts';
+import type { GpuDeviceLike, GpuLike } from '../core/gpu-like.ts';
 import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { nodeBuiltin } from '../core/node-builtin.ts';
@@ -21,8 +21,8 @@ export interface ServiceOptions {
   readonly functions?: HostFunctions | undefined;
   /** States of these functions, such as a random state: stored with snapshots by these names. */
   readonly states?: HostStates | undefined;
-  /** Default `navigator.gpu`. */
-  readonly gpu?: GpuLike | undefined;
+  /** Default `navigator.gpu`. A device of this thread's own, which programs on `webgpu` then use too, is not destroyed here. */
+  readonly gpu?: GpuLike | GpuDeviceLike | undefined;
   /** Limits of every program, whatever its session asks for. Default: none. */
   readonly limits?: (ProgramLimits & MachineLimits) | undefined;
   /** The operators that programs may call. Default: the core operators. */
@@ -51,13 +51,13 @@ export interface DeviceOptions {
 
 /**
  * A device for VirtualMachine. `gpu` is that of `webgpu`, by default
- * `navigator.gpu`; in Node it comes from the `webgpu` package. `auto`: WebGPU on graphics hardware, else
+ * `navigator.gpu`; in Node it comes from the `webgpu` package. A GPUDevice in its place is used as it is, and left alone. `auto`: WebGPU on graphics hardware, else
  * `wasm`, else what there is. Rejects with DeviceError when there
  * is no adapter. Destroy the device in the end.
  */
 export async function createDevice(
   kind: DeviceKind | 'auto',
-  gpu?: GpuLike,
+  gpu?: GpuLike | GpuDeviceLike,
   { deviceTimeout, operators, threads, memory64 }: DeviceOptions = {},
 ): Promise<Device> {
   if (kind === 'host') return createHostDevice({ operators });
@@ -73,10 +73,10 @@ export async function createDevice(
       threads,
     });
   }
-  const found = (gpu ?? globalThis.navigator?.gpu) as GPU | undefined;
+  const found = (gpu ?? globalThis.navigator?.gpu) as GPU | GPUDevice | undefined;
   // Each device is a file of its own.
   const { openWebGpu } = await import('./open-webgpu.ts');
-  const open = (opened: GPU | undefined) =>
+  const open = (opened: GPU | GPUDevice | undefined) =>
     openWebGpu({ operators: operators ?? KERNEL_OPS, gpu: opened, deviceTimeout });
   if (found !== undefined || nodeBuiltin === undefined) return open(found);
   const { withNodeGpu } = await import('./node-gpu.ts');

@@ -1,10 +1,11 @@
 import { UnsupportedError } from '../core/errors.ts';
+import { isGpuTexture } from '../core/gpu-like.ts';
 import { elementCount } from '../core/shape.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { ControlRequest, WireResult } from './protocol.ts';
 
 /**
- * A tensor of pictures on the device of a session. Takes the pictures over. Rejects with UnsupportedError on other devices than WebGPU.
+ * A tensor of pictures on the device of a session. Takes bitmaps over; textures stay the page's. Rejects with UnsupportedError on other devices than WebGPU.
  */
 export async function preparePictures(
   hosted: HostedSession,
@@ -40,6 +41,6 @@ export async function preparePictures(
     }
     return { name: 'pictures', value: await hosted.handOver(tensor) };
   } finally {
-    for (const { source } of pictures) source.close();
+    for (const { source } of pictures) if (!isGpuTexture(source)) source.close();
   }
 }

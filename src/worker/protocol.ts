@@ -22,6 +22,7 @@ import type { RatesOfBoth } from '../core/device-rates.ts';
 import type { DrawnElements } from '../core/drawn-elements.ts';
 import type { DType, TypedArray } from '../core/dtype.ts';
 import type { ErrorData } from '../core/errors.ts';
+import type { GpuBufferLike, GpuTextureLike, PageGpuBuffer } from '../core/gpu-like.ts';
 import type { KernelSource } from '../core/kernel-source.ts';
 import type { NodeSignature, NodeTypes } from '../core/node-function.ts';
 import type { PausedCall, PauseOptions } from '../core/paused-call.ts';
@@ -509,10 +510,14 @@ export type ControlRequest = { readonly args: readonly WireValue[] } & (
   /** Makes one tensor of pictures, which stays on the device. */
   | {
       readonly kind: 'prepare';
-      readonly pictures: readonly { readonly source: ImageBitmap; readonly steps: PictureSteps }[];
+      readonly pictures: readonly PreparedPicture[];
       readonly dtype: DType;
       readonly shape: Shape;
     }
+  /** Makes a tensor of a buffer of the page's, which stays where it is. In the page's thread alone, on the device that it brought. */
+  | ({ readonly kind: 'adopt'; readonly buffer: GpuBufferLike } & TensorPlace)
+  /** The buffer of the GPU that the tensor in `args` lies in. There too. */
+  | { readonly kind: 'expose' }
   /** Draws the tensor in `args`. */
   | { readonly kind: 'draw'; readonly elements: DrawnElements }
   /** Runs a function with `args`, and gives values that are computed on the way. */
@@ -533,6 +538,29 @@ export type ControlRequest = { readonly args: readonly WireValue[] } & (
 
 /** Runs that one request may record. */
 export const MOST_TIMELINE_RUNS = 100;
+
+/** A picture and what becomes of it. Textures go to a session in the page's thread alone. */
+export interface PreparedPicture {
+  readonly source: ImageBitmap | GpuTextureLike;
+  readonly steps: PictureSteps;
+}
+
+/** Where a tensor lies in a buffer. */
+export interface TensorPlace {
+  readonly dtype: DType;
+  readonly shape: Shape;
+  readonly byteOffset: number;
+}
+
+/** The part of a buffer of the GPU that a tensor lies in. */
+export interface GpuRange {
+  /** Made by Weft on the page's device, with STORAGE, COPY_SRC and COPY_DST; or the page's own that the tensor was made of. */
+  readonly buffer: PageGpuBuffer;
+  /** Where the elements begin. */
+  readonly byteOffset: number;
+  /** How many bytes they take, in whole words. */
+  readonly byteLength: number;
+}
 
 /** What a debugging run does next, or what is asked about it. */
 export type DebugOrder =
@@ -580,6 +608,8 @@ export interface ControlReply {
   readonly trace?: readonly TracedPlace[] | undefined;
   readonly ranges?: readonly ValueRange[] | undefined;
   readonly timeline?: RunTimelines | undefined;
+  /** Where the tensor lies that was asked for. */
+  readonly range?: GpuRange | undefined;
   /** The tensor that was drawn. */
   readonly bitmap?: ImageBitmap | undefined;
   readonly debug?: DebugReply | undefined;

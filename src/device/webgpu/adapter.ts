@@ -5,6 +5,7 @@ import { withinTime } from '../../core/within-time.ts';
 import type { DeviceInfo } from '../device.ts';
 import { adapterName, classifyAdapter, vendorName } from './adapter-identity.ts';
 import { DEFAULT_DEVICE_TIMEOUT_MS } from './device-watchdog.ts';
+import type { JoinPage } from './page/page-hooks.ts';
 import { isAnyDeviceStuck } from './unfinished-devices.ts';
 
 export interface AdapterOptions {
@@ -22,6 +23,8 @@ export interface OpenedAdapter {
   readonly info: DeviceInfo;
   readonly caps: PlannerCaps;
   readonly hasTimestamps: boolean;
+  /** Of a device of the page's own. */
+  readonly join?: JoinPage;
 }
 
 /** Features that kernels or profiles use where the adapter has them. */
@@ -75,7 +78,7 @@ export async function openAdapter(options: AdapterOptions): Promise<OpenedAdapte
     void discardLate(gpu, opening);
     return noAnswer(timeoutMs);
   });
-  return describe(adapter, device, options.adapterClass ?? classifyAdapter(adapter.info));
+  return describeDevice(device, adapter.info, options.adapterClass);
 }
 
 /** Destroys a device that comes after all, unless somebody waits for it by then. */
@@ -152,12 +155,12 @@ async function requestAdapter({ gpu, powerPreference }: AdapterOptions): Promise
   return adapter;
 }
 
-function describe(
-  adapter: GPUAdapter,
+/** A device as kernels are planned for it. */
+export function describeDevice(
   device: GPUDevice,
-  adapterClass: AdapterClass,
+  info: GPUAdapterInfo,
+  adapterClass: AdapterClass = classifyAdapter(info),
 ): OpenedAdapter {
-  const { info } = adapter;
   const { limits, features } = device;
   const subgroups = features.has('subgroups');
   return {

@@ -30,9 +30,14 @@ export class WebGpuBuffer implements DeviceBuffer {
   isDestroyed = false;
   isRefused = false;
 
-  readonly #table: BufferTable;
+  readonly #table: Pick<BufferTable, 'destroy'>;
 
-  constructor(table: BufferTable, id: number, byteLength: number, gpuBuffer: GPUBuffer) {
+  constructor(
+    table: Pick<BufferTable, 'destroy'>,
+    id: number,
+    byteLength: number,
+    gpuBuffer: GPUBuffer,
+  ) {
     this.#table = table;
     this.id = id;
     this.byteLength = byteLength;

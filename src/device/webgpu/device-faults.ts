@@ -79,6 +79,12 @@ export class DeviceFaults {
     if (this.#end !== undefined) throw this.#end;
   }
 
+  /** Leaves errors that no scope catches to whoever hears them. */
+  leaveUncaught(): void {
+    // Dawn in Node never lets go of a device's listeners, nor of what they refer to.
+    this.#device.removeEventListener('uncapturederror', this.#onError);
+  }
+
   /** Makes every pending and later call fail. Call before destroying the GPU device. */
   destroyed(): void {
     if (this.#end !== undefined) return;
@@ -253,8 +259,7 @@ export class DeviceFaults {
     this.#end = error;
     for (const reject of this.#waiting) reject(error);
     this.#waiting.clear();
-    // Dawn in Node never lets go of a device's listeners, nor of what they refer to.
-    this.#device.removeEventListener('uncapturederror', this.#onError);
+    this.leaveUncaught();
   }
 }
 

@@ -100,6 +100,11 @@ export class ReadbackRing {
     }
   }
 
+  /** Destroys what waits for reuse. */
+  destroy(): void {
+    for (const buffer of this.#idle.splice(0)) buffer.destroy();
+  }
+
   /** Between two runs, unless they are not alike after all. */
   async #makeReady(byteLength: number, byteLengths: readonly number[]): Promise<void> {
     if (byteLength < LEAST_READY_BYTE_LENGTH || byteLength > MOST_READY_BYTE_LENGTH) return;

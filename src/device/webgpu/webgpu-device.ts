@@ -1,5 +1,6 @@
 import type { DrawnElements } from '../../core/drawn-elements.ts';
 import type { DeviceLostError } from '../../core/errors.ts';
+import { type GpuTextureLike, isGpuDevice } from '../../core/gpu-like.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import { refuseProgramKernels } from '../../ops/program/wgsl-kernel.ts';
 import { checkRange } from '../check-range.ts';
@@ -27,6 +28,7 @@ import { FIRST_MOST_LAUNCHES } from './device-watchdog.ts';
 import { type KernelPlanner, kernelPlanner } from './kernel-planner.ts';
 import { LaunchRecorder } from './launch-recorder.ts';
 import type { DrawContext } from './pictures/draw-tensor.ts';
+import type { LastingMemory } from './page/page-hooks.ts';
 import { ParamArena } from './param-arena.ts';
 import { PipelineCache } from './pipeline-cache.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
@@ -35,7 +37,9 @@ import { alignToBlock, ReadbackRing } from './readback-ring.ts';
 import { ScratchPool } from './scratch-pool.ts';
 import { unfinishedDevices } from './unfinished-devices.ts';
 
-export interface WebGpuDeviceOptions extends AdapterOptions {
+export interface WebGpuDeviceOptions extends Omit<AdapterOptions, 'gpu'> {
+  /** Also a device of the page's own. */
+  readonly gpu: GPU | GPUDevice | undefined;
   /** OperatorTable that primitives may call. */
   readonly operators: OperatorTable;
 }
@@ -45,7 +49,10 @@ export interface WebGpuDeviceOptions extends AdapterOptions {
  * Work is submitted in order; errors of the GPU reject the next read or synchronize.
  */
 export async function createWebGpuDevice(options: WebGpuDeviceOptions): Promise<Device> {
-  const opened = await openAdapter(options);
+  const { gpu, adapterClass } = options;
+  const opened = isGpuDevice(gpu)
+    ? await (await import('./page/open-page-device.ts')).openPageDevice(gpu, adapterClass)
+    : await openAdapter({ ...options, gpu });
   return new WebGpuDevice(opened, kernelPlanner(opened.caps, options.operators), options);
 }
 
@@ -65,11 +72,16 @@ export class WebGpuDevice implements Device {
   readonly #queue: CommandQueue;
   readonly #params: ParamArena;
   readonly #readbacks: ReadbackRing;
+  /** The device, or what gives it back to the page. */
+  readonly #own: LastingMemory;
   #readbackCount = 0;
+  /** Of a device of the page's own alone. */
+  declare adoptBuffer?: NonNullable<Device['adoptBuffer']>;
+  declare exposeBuffer?: NonNullable<Device['exposeBuffer']>;
 
   /** While the owner of what the device works on says nothing else, `deviceTimeout` is for that. */
   constructor(
-    { device, info, hasTimestamps }: OpenedAdapter,
+    { device, info, hasTimestamps, join }: OpenedAdapter,
     planner: KernelPlanner,
     { deviceTimeout }: Pick<AdapterOptions, 'deviceTimeout'> = {},
   ) {
@@ -103,6 +115,8 @@ export class WebGpuDevice implements Device {
       flush: () => this.#queue.flush(),
     });
     this.#readbacks = new ReadbackRing(this.#buffers, device.queue);
+    const memory = [this.#params, this.#readbacks];
+    this.#own = join?.(this, this.#drawing(), memory) ?? device;
   }
 
   async prepare(
@@ -161,7 +175,10 @@ export class WebGpuDevice implements Device {
     return this.#faults.untilLost(drawTensor(tensor, elements, this.#drawing()));
   }
 
-  async preparePicture(picture: ImageBitmap, target: PictureTarget): Promise<void> {
+  async preparePicture(
+    picture: ImageBitmap | GpuTextureLike,
+    target: PictureTarget,
+  ): Promise<void> {
     const { preparePicture } = await import('./pictures/prepare-picture.ts');
     return this.#faults.untilLost(preparePicture(picture, target, this.#drawing()));
   }
@@ -257,7 +274,7 @@ export class WebGpuDevice implements Device {
     unfinishedDevices.set(device, watchdog);
     watchdog.whenFinished(() => {
       unfinishedDevices.delete(device);
-      device.destroy();
+      this.#own.destroy();
     });
   }
 

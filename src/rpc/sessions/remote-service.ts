@@ -374,6 +374,8 @@ const LOCAL: ReadonlySet<ControlRequest['kind']> = new Set([
   'trace',
   'draw',
   'prepare',
+  'adopt',
+  'expose',
   'debug',
   'debug order',
 ]);

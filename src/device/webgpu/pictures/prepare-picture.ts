@@ -1,6 +1,8 @@
 import source from '../../../../shaders/pictures/prepare-picture.wgsl?raw';
+import { type GpuTextureLike, isGpuTexture } from '../../../core/gpu-like.ts';
 import type { PictureSteps } from '../../../core/picture-steps.ts';
 import type { PictureTarget } from '../../device.ts';
+import { pageTexture, type ReadTexture } from '../page/page-texture.ts';
 import { BUFFER_USAGE } from '../buffer-usage.ts';
 import { asWebGpuBuffer } from '../buffers.ts';
 import type { DrawContext } from './draw-tensor.ts';
@@ -9,7 +11,9 @@ import type { DrawContext } from './draw-tensor.ts';
 const TEXTURE_USAGE = 0x02 | 0x04 | 0x10;
 const WORKGROUP = 64;
 const MOST_WORKGROUPS = 65_535;
-const UNIFORM_WORDS = 24;
+const PARAMETER_COUNT = 25;
+/** In whole vectors. */
+const UNIFORM_WORDS = 28;
 
 interface Pipelines {
   readonly rows: GPUComputePipeline;
@@ -23,15 +27,20 @@ const pipelines = new WeakMap<GPUDevice, Promise<Pipelines>>();
  * next reader.
  */
 export async function preparePicture(
-  picture: ImageBitmap,
-  { tensor, firstElement, steps }: PictureTarget,
+  picture: ImageBitmap | GpuTextureLike,
+  target: PictureTarget,
   context: DrawContext,
 ): Promise<void> {
   const { device, faults } = context;
   const ready = await pipelinesOf(device);
+  if (isGpuTexture(picture)) {
+    const read = await pageTexture(picture as GPUTexture, device);
+    faults.throwIfEnded();
+    return recordSteps(read, target, { ...context, pipelines: ready });
+  }
   faults.throwIfEnded();
   const texture = faults.scoped('picture', () => {
-    const [width, height] = steps.source;
+    const [width, height] = target.steps.source;
     const made = device.createTexture({
       label: 'picture',
       size: [width, height],
@@ -44,10 +53,12 @@ export async function preparePicture(
     ]);
     return made;
   });
-  recordSteps(texture, { tensor, firstElement, steps }, { ...context, pipelines: ready });
+  const view = texture.createView();
+  recordSteps({ view, isLinear: false }, target, { ...context, pipelines: ready });
+  texture.destroy();
 }
 
-export function pipelinesOf(device: GPUDevice): Promise<Pipelines> {
+function pipelinesOf(device: GPUDevice): Promise<Pipelines> {
   const known = pipelines.get(device);
   if (known !== undefined) return known;
   const module = device.createShaderModule({ label: 'prepare-picture', code: source });
@@ -64,9 +75,9 @@ export function pipelinesOf(device: GPUDevice): Promise<Pipelines> {
   return made;
 }
 
-/** Records both passes, submits them, and frees the texture and all that they need besides. */
-export function recordSteps(
-  texture: GPUTexture,
+/** Records both passes, submits them, and frees all that they need besides the texture. */
+function recordSteps(
+  { view, isLinear }: ReadTexture,
   { tensor, firstElement, steps }: PictureTarget,
   { device, queue, faults, pipelines }: DrawContext & { readonly pipelines: Pipelines },
 ): void {
@@ -84,7 +95,7 @@ export function recordSteps(
   };
   const { numbers, begins } = numbersOf(steps);
   const firstWord = (firstElement * elementSize) / 4;
-  const parameters = parametersOf(steps, begins, { firstWord, wordCount });
+  const parameters = parametersOf(steps, begins, { firstWord, wordCount, isLinear });
   const uniform = bufferOf(parameters, BUFFER_USAGE.uniform);
   const table = bufferOf(numbers, BUFFER_USAGE.storage);
   const rows = device.createBuffer({
@@ -100,7 +111,7 @@ export function recordSteps(
   ];
   const groupOf = (pipeline: GPUComputePipeline, entry: GPUBindGroupEntry): GPUBindGroup =>
     device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries: [...shared, entry] });
-  const first = groupOf(pipelines.rows, { binding: 2, resource: texture.createView() });
+  const first = groupOf(pipelines.rows, { binding: 2, resource: view });
   const buffer = { buffer: target.gpuBuffer, offset: tensor.byteOffset };
   const second = groupOf(pipelines.elements, { binding: 4, resource: buffer });
   queue.record((encoder) => {
@@ -119,7 +130,6 @@ export function recordSteps(
   target.lastWrite = faults.serial;
   queue.flush();
   for (const each of made) each.destroy();
-  texture.destroy();
 }
 
 /** All tables of a picture one behind the other, and where those behind the first begin. */
@@ -139,11 +149,18 @@ function numbersOf({ rows, columns, levels }: PictureSteps): {
   return { numbers, begins };
 }
 
+/** Where elements go in words, and the kind of colours that they are made of. */
+interface Words {
+  readonly firstWord: number;
+  readonly wordCount: number;
+  readonly isLinear: boolean;
+}
+
 /** In the order of the shader's struct. */
 function parametersOf(
   steps: PictureSteps,
   [, rowWeights = 0, columnFirst = 0, columnWeights = 0, levels = 0]: readonly number[],
-  { firstWord, wordCount }: { readonly firstWord: number; readonly wordCount: number },
+  { firstWord, wordCount, isLinear }: Words,
 ): Uint32Array {
   const bytes = (values: readonly number[]): number =>
     values.reduce((word, value, i) => word | (value << (8 * i)), 0);
@@ -167,7 +184,10 @@ function parametersOf(
     steps.elementSize,
     firstWord,
     wordCount,
+    Number(isLinear),
   ];
-  if (all.length !== UNIFORM_WORDS) throw new Error('internal: parameters of another shader');
-  return Uint32Array.from(all);
+  if (all.length !== PARAMETER_COUNT) throw new Error('internal: parameters of another shader');
+  const words = new Uint32Array(UNIFORM_WORDS);
+  words.set(all);
+  return words;
 }
