@@ -2,6 +2,7 @@ import type { DeviceTensor } from '../client/device-tensor.ts';
 import type { Session } from '../client/session.ts';
 import { Tensor } from '../client/tensor.ts';
 import { internalError, ShapeError, UnsupportedError } from '../core/errors.ts';
+import { isGpuTexture } from '../core/gpu-like.ts';
 import type { PictureInput } from './pictures/model-pictures.ts';
 import type { PicturePlace } from './pictures/picture-place.ts';
 import type { PictureOptions } from './pictures/picture-options.ts';
@@ -32,10 +33,13 @@ export async function runOnPictures(
   }: { readonly pictures: readonly Picture[]; readonly signal?: AbortSignal | undefined },
 ): Promise<PictureResults> {
   signal?.throwIfAborted();
-  const { tensor, places } = await preparePictures(pictures, input.options);
+  const { tensor, places } = await prepared(session, pictures, input);
   const inputs = { [input.name]: tensor, ...masksOf(session, input.name, pictures.length) };
-  const outputs = await session.run(inputs, { signal, transfer: true });
-  return { outputs, places };
+  try {
+    return { outputs: await session.run(inputs, { signal, transfer: true }), places };
+  } finally {
+    if (!(tensor instanceof Tensor)) tensor.dispose();
+  }
 }
 
 /** Runs a model on one picture, and reads the first of its results: features beside a mask stay where they are. */
@@ -75,7 +79,7 @@ export async function runOnDevice(
   readonly place: PicturePlace;
 }> {
   signal?.throwIfAborted();
-  const { tensor, places } = await preparedWhereItFits(session, picture, input.options);
+  const { tensor, places } = await prepared(session, [picture], { ...input, whereItFits: true });
   const inputs = { [input.name]: tensor, ...masksOf(session, input.name, 1) };
   try {
     const outputs = await session.run(inputs, { signal, transfer: true, keep: 'device' });
@@ -85,21 +89,25 @@ export async function runOnDevice(
   }
 }
 
-/** On the GPU where it takes the picture, else on the processor: the elements are the same. */
-async function preparedWhereItFits(
+/**
+ * Textures are read where they lie. Other pictures are prepared on the processor, or with `whereItFits` on the GPU as far as it takes
+ * them: the elements are the same.
+ */
+async function prepared(
   session: Session,
-  picture: Picture,
-  options: PictureOptions,
+  pictures: readonly Picture[],
+  { options, whereItFits = false }: { options: PictureOptions; whereItFits?: boolean },
 ): Promise<PreparedPictures | PicturesOnDevice> {
-  if (session.device.kind !== 'webgpu' || 'data' in picture) {
-    return preparePictures([picture], options);
+  const isOnGpu = pictures.some(isGpuTexture);
+  const mayFit = whereItFits && session.device.kind === 'webgpu';
+  if (isOnGpu || (mayFit && !pictures.some((picture) => 'data' in picture))) {
+    try {
+      return await preparePicturesOnDevice(session, pictures, options);
+    } catch (error) {
+      if (isOnGpu || !(error instanceof UnsupportedError)) throw error;
+    }
   }
-  try {
-    return await preparePicturesOnDevice(session, [picture], options);
-  } catch (error) {
-    if (!(error instanceof UnsupportedError)) throw error;
-    return preparePictures([picture], options);
-  }
+  return preparePictures(pictures, options);
 }
 
 function onlyOne(places: readonly PicturePlace[]): PicturePlace {

@@ -1,5 +1,6 @@
 import type { ImageInput } from '../../client/session-value.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
+import type { GpuTextureLike } from '../../core/gpu-like.ts';
 
 /** Rows of pixels from the top, channels side by side: 1 (grey), 3 (RGB) or 4 (RGBA), elements 0 to 255. `ImageData` is such. */
 export interface Pixels {
@@ -11,8 +12,11 @@ export interface Pixels {
   readonly data: Uint8Array | Uint8ClampedArray;
 }
 
-/** What tasks see: a picture of the page, a file with one, or pixels. Colours are those of sRGB, and transparency is left out. */
-export type Picture = ImageInput | Blob | Pixels;
+/**
+ * What tasks see: a picture of the page, a file with one, pixels, or a GPUTexture of the device that a session was loaded with
+ * (`gpu`). Colours are those of sRGB, and transparency is left out.
+ */
+export type Picture = ImageInput | Blob | Pixels | GpuTextureLike;
 
 /** Pixels in RGB. */
 export interface Rgb extends Pixels {
@@ -62,7 +66,7 @@ function isPixels(picture: unknown): picture is Pixels {
   return isBytes && typeof width === 'number' && typeof height === 'number';
 }
 
-async function drawn(picture: ImageInput, where: string): Promise<Pixels> {
+async function drawn(picture: ImageInput | GpuTextureLike, where: string): Promise<Pixels> {
   const { isImageInput, readPixels } = await import('../../client/image-input.ts');
   if (isImageInput(picture)) return readPixels(picture, where);
   throw new UsageError({

@@ -4,7 +4,9 @@ import { DeviceTensor } from '../../client/device-tensor.ts';
 import type { Session } from '../../client/session.ts';
 import { dtypeInfo } from '../../core/dtype.ts';
 import { internalError, UnsupportedError, UsageError } from '../../core/errors.ts';
+import { isGpuTexture } from '../../core/gpu-like.ts';
 import type { AxisWeights, PictureSteps } from '../../core/picture-steps.ts';
+import type { PreparedPicture } from '../../worker/protocol.ts';
 import { PICTURE_OPTIONS, type PictureOptions, type Size } from './picture-options.ts';
 import type { PicturePlan } from './picture-plan.ts';
 import { PicturePlace } from './picture-place.ts';
@@ -16,6 +18,8 @@ import { resampleWeights } from './resample-weights.ts';
 const MOST_SIDE = 8192;
 const MOST_BYTES = 2 ** 27;
 
+type Source = PreparedPicture['source'];
+
 /** Pictures on the device of a session. */
 export interface PicturesOnDevice {
   /** (pictures, channels, rows, columns), or with channels last. Dispose of it. */
@@ -26,8 +30,9 @@ export interface PicturesOnDevice {
 
 /**
  * As `preparePictures`, on the GPU of a session, for its inputs: the picture goes there as it is, and is resized and normalised by
- * shaders, with the same elements. Rejects as `preparePictures` does, and with UnsupportedError for a session that is not on WebGPU,
- * is remote, or where pictures of this kind are not copied to textures.
+ * shaders, with the same elements. A GPUTexture of the device that the session was loaded with (`gpu`) is read where it lies, in
+ * the order of submissions; it stays the page's, and must live until this resolves. Rejects as `preparePictures` does, and with
+ * UnsupportedError for a session that is not on WebGPU, is remote, or where pictures of this kind are not copied to textures.
  */
 export async function preparePicturesOnDevice(
   session: Session,
@@ -36,19 +41,20 @@ export async function preparePicturesOnDevice(
 ): Promise<PicturesOnDevice> {
   checkOptions('preparePicturesOnDevice', options, PICTURE_OPTIONS);
   if (session.device.kind !== 'webgpu') throw notOnGpu(`a session on ${session.device.name}`);
-  const sources = await Promise.all(pictures.map(copyOf));
+  const sources = await Promise.all(pictures.map(sourceOf));
   try {
     return await sent(session, sources, options);
   } catch (error) {
     // Those that went to the worker are closed already, which is no error.
-    for (const source of sources) source.close();
-    throw error;
+    for (const source of bitmapsOf(sources)) source.close();
+    if (!sources.some(isGpuTexture)) throw error;
+    throw (await import('../../client/gpu-buffers.ts')).explainCrossing(error, 'GPUTexture');
   }
 }
 
 async function sent(
   session: Session,
-  sources: readonly ImageBitmap[],
+  sources: readonly Source[],
   options: PictureOptions,
 ): Promise<PicturesOnDevice> {
   const sizes = sources.map(({ width, height }) => ({ width, height }));
@@ -72,7 +78,7 @@ async function sent(
     steps: stepsOf(sizes[i] ?? first.padded, plans[i] ?? first, options),
   }));
   const request = { kind: 'prepare', pictures: prepared, dtype, shape, args: [] } as const;
-  const { results } = await session.control(transfer(request, [...sources]));
+  const { results } = await session.control(transfer(request, bitmapsOf(sources)));
   const value = results[0]?.value;
   if (value?.kind !== 'handle') throw internalError('no tensor of pictures');
   return {
@@ -81,8 +87,12 @@ async function sent(
   };
 }
 
-/** A copy that goes to the worker: the page keeps its own. */
-async function copyOf(picture: Picture): Promise<ImageBitmap> {
+const bitmapsOf = (sources: readonly Source[]): ImageBitmap[] =>
+  sources.filter((source): source is ImageBitmap => !isGpuTexture(source));
+
+/** A texture, or a copy that goes to the worker: the page keeps its own. */
+async function sourceOf(picture: Picture): Promise<Source> {
+  if (isGpuTexture(picture)) return picture;
   if (typeof createImageBitmap !== 'function') throw notOnGpu('no createImageBitmap');
   if (picture instanceof Blob || !('data' in picture)) return createImageBitmap(picture);
   if (picture instanceof ImageData) return createImageBitmap(picture);

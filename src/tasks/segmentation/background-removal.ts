@@ -3,6 +3,7 @@ import type { Session } from '../../client/session.ts';
 import type { Tensor } from '../../client/tensor.ts';
 import { elementCount } from '../../core/element-count.ts';
 import { ShapeError } from '../../core/errors.ts';
+import { isGpuTexture } from '../../core/gpu-like.ts';
 import {
   contextOf,
   DRAW_OPTIONS,
@@ -127,7 +128,8 @@ const DRAW_MASK_OPTIONS = { activation: DRAW_OPTIONS.activation, signal: SIGNAL 
 /** What canvases draw. */
 async function drawable(picture: Picture): Promise<CanvasImageSource> {
   if (picture instanceof Blob) return createImageBitmap(picture);
-  if (!('data' in picture)) return picture;
+  // A texture is refused as by all that see pixels.
+  if (!('data' in picture) && !isGpuTexture(picture)) return picture;
   const { width, height } = picture;
   const opaque = new Uint8Array(width * height).fill(255);
   const { data } = await applyMask(picture, { width, height, data: opaque });
