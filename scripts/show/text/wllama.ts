@@ -1,15 +1,19 @@
 import type { Checks } from './checks.ts';
-import { compareModels, SHOWN_TYPES } from './wllama/compare-models.ts';
+import { compareModels, SHOWN_TYPES, USUAL_TYPES } from './wllama/compare-models.ts';
 import { compareTemplates } from './wllama/compare-templates.ts';
 import { compareTokens } from './wllama/compare-tokens.ts';
 import { openPeer, type Peer } from './wllama/open-peer.ts';
 import { shownModels } from './wllama/shown-models.ts';
 
-/** Tokens, templates and texts beside those of llama.cpp in wasm: all, or those that words name, of all types or those of the words. */
+/** The model that is shown in all types of elements, the others in the usual ones. */
+const OF_ALL_TYPES = 'llama';
+
+/** Tokens, templates and texts beside those of llama.cpp in wasm: all, or those that words name, of these types or those of the words. */
 export async function show(checks: Checks, given: readonly string[]): Promise<void> {
   const named = given.filter((word) => SHOWN_TYPES.includes(word));
   const words = given.filter((word) => !named.includes(word));
-  const types = named.length === 0 ? SHOWN_TYPES : named;
+  const typesOf = (model: string): readonly string[] =>
+    named.length > 0 ? named : model === OF_ALL_TYPES ? SHOWN_TYPES : USUAL_TYPES;
   const models = shownModels();
   const jobs: Readonly<Record<string, (peer: Peer) => Promise<void>>> = {
     tokens: (peer) => compareTokens(checks, peer),
@@ -17,7 +21,7 @@ export async function show(checks: Checks, given: readonly string[]): Promise<vo
     ...Object.fromEntries(
       models.map((model) => [
         model.name,
-        (peer: Peer) => compareModels(checks, peer, { model, types }),
+        (peer: Peer) => compareModels(checks, peer, { model, types: typesOf(model.name) }),
       ]),
     ),
   };

@@ -32,6 +32,18 @@ const wide = (table: string) =>
     return name.includes('embed') ? table : (found?.[1] ?? 'F16');
   });
 
+/** The rarer ones, those of 32 elements in rows of 64. */
+const rare = (types: Readonly<Record<string, string>>, config: typeof SMALL, table: string) =>
+  randomDecoder(config, 6, (name) => {
+    const found = Object.entries(types).find(([part]) => name.includes(part));
+    return name.includes('embed') ? table : (found?.[1] ?? 'Q8_0');
+  });
+const RARE = [
+  ['Q5_0', SMALL, { q_proj: 'Q4_1', k_proj: 'Q5_0', v_proj: 'Q5_1', gate: 'IQ4_NL' }],
+  ['Q5_1', SMALL, { q_proj: 'Q5_0', up: 'Q4_1', down: 'Q5_1' }],
+  ['Q3_K', WIDE, { q_proj: 'Q2_K', k_proj: 'Q3_K', v_proj: 'IQ4_XS', gate: 'Q2_K', up: 'Q3_K' }],
+] as const;
+
 const gpu = async () => createWebGpuDevice({ gpu: await nodeGpu(), operators: CORE_OPERATORS });
 
 describe.each(['Q4_0', 'Q8_0'])('%s throughout', (type) => {
@@ -66,6 +78,17 @@ describe.each(['Q4_K', 'Q6_K'])('types of all kinds around embeddings of %s', (t
 test('types of all kinds give them on WebGPU too', async () => {
   const decoder = wide('Q4_K');
   await expectReference(decoder, fromGguf(decoder), await gpu());
+});
+
+describe.each(RARE)('rarer types around embeddings of %s', (table, config, types) => {
+  const decoder = rare(types, config, table);
+  test('give the logits of their dequantised weights', async () => {
+    await expectReference(decoder, fromGguf(decoder));
+  });
+
+  test('give them on WebGPU too', async () => {
+    await expectReference(decoder, fromGguf(decoder), await gpu());
+  });
 });
 
 test('safetensors of BF16 and F16', async () => {

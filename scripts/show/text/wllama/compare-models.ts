@@ -23,6 +23,8 @@ const GELU_TOLERANCE = 0.01;
 const FLOAT_TYPES = Object.keys(TOLERANCES) as (keyof typeof TOLERANCES)[];
 /** In these wllama rounds what it multiplies to 8 bits. */
 const BLOCK_TYPES = ['Q8_0', 'Q4_0', 'Q4_K', 'Q5_K', 'Q6_K', 'MXFP4'];
+/** K-quants have these in rows that are no multiple of 256; the rest is rarer. */
+const OTHER_BLOCK_TYPES = ['Q4_1', 'Q5_0', 'Q5_1', 'IQ4_NL', 'IQ4_XS', 'Q3_K', 'Q2_K'];
 
 /** Prompts and tokens behind each, of files of floats and of blocks. */
 const FLOATS = { prompts: 20, tokens: 200 };
@@ -44,8 +46,10 @@ interface Job {
   readonly plain?: readonly Completion[];
 }
 
-/** All types of elements that models are written in. */
-export const SHOWN_TYPES: readonly string[] = [...FLOAT_TYPES, ...BLOCK_TYPES];
+/** Types of elements that every model is written in. */
+export const USUAL_TYPES: readonly string[] = [...FLOAT_TYPES, ...BLOCK_TYPES];
+/** All that Weft reads. */
+export const SHOWN_TYPES: readonly string[] = [...USUAL_TYPES, ...OTHER_BLOCK_TYPES];
 
 /** Texts of a model in some types beside those of llama.cpp, each from the same file. */
 export async function compareModels(
@@ -63,7 +67,9 @@ export async function compareModels(
     return type === 'BF16' ? withPlain(peer, model, own, FLOATS) : own;
   });
   for await (const job of ahead(floats)) await checkFloats(checks, model, job);
-  const rounded = ['F16', ...BLOCK_TYPES].filter((type) => types.includes(type));
+  const rounded = ['F16', ...BLOCK_TYPES, ...OTHER_BLOCK_TYPES].filter((type) =>
+    types.includes(type),
+  );
   if (rounded.length === 0) return;
   checks.section(
     `${model.name}: rounded weights, ${BLOCKS.tokens} tokens behind ${BLOCKS.prompts} prompts: as wllama with the same ` +

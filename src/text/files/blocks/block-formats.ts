@@ -1,14 +1,22 @@
 import type { BlockFormat } from './block-format.ts';
-import { Q4_K, Q5_K, Q6_K } from './k-blocks.ts';
-import { Q4_0, Q8_0 } from './legacy-blocks.ts';
+import { IQ4_NL, IQ4_XS } from './iq4-blocks.ts';
+import { Q2_K, Q3_K, Q4_K, Q5_K, Q6_K } from './k-blocks.ts';
+import { Q4_0, Q4_1, Q5_0, Q5_1, Q8_0 } from './legacy-blocks.ts';
 import { MXFP4 } from './mxfp4.ts';
 
 const BLOCK_FORMATS: Readonly<Record<string, BlockFormat>> = {
   Q4_0,
+  Q4_1,
+  Q5_0,
+  Q5_1,
   Q8_0,
+  Q2_K,
+  Q3_K,
   Q4_K,
   Q5_K,
   Q6_K,
+  IQ4_NL,
+  IQ4_XS,
   MXFP4,
 };
 

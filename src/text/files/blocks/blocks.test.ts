@@ -115,6 +115,13 @@ describe('elements that are encoded come back', () => {
     ['BF16', 2 ** -8],
     ['Q8_0', 1 / 250],
     ['Q4_0', 1 / 7.9],
+    ['Q4_1', 1 / 14],
+    ['Q5_0', 1 / 15.8],
+    ['Q5_1', 1 / 29],
+    ['Q2_K', 1 / 2],
+    ['Q3_K', 1 / 2.9],
+    ['IQ4_NL', 1 / 7],
+    ['IQ4_XS', 1 / 6],
     ['Q4_K', 1 / 11],
     ['Q5_K', 1 / 22],
     ['Q6_K', 1 / 45],
@@ -154,7 +161,7 @@ test('other bytes than the type takes, and unknown types, are refused', () => {
   expect(() => decoded(new Uint8Array(17), 'Q4_0', 32)).toThrow(
     'test: got 17 bytes, expected 18 of Q4_0.',
   );
-  expect(() => decoded(new Uint8Array(64), 'Q2_K', 32)).toThrow(
-    'test: got elements of Q2_K, expected one of F32, F16, BF16, Q4_0, Q8_0',
+  expect(() => decoded(new Uint8Array(64), 'IQ2_S', 32)).toThrow(
+    'test: got elements of IQ2_S, expected one of F32, F16, BF16, Q4_0, Q4_1',
   );
 });

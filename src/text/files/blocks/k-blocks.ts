@@ -2,6 +2,55 @@ import { float16ToNumber } from '../../../core/float16.ts';
 import type { BlockFormat, UnpackedBlock } from './block-format.ts';
 
 /**
+ * 256 codes of 2 bits in 16 groups: a scale and a minimum of 4 bits for each, 64 bytes of codes, then the float16 scales of scales
+ * and of minimums.
+ */
+export const Q2_K: BlockFormat = {
+  elements: 256,
+  bytes: 84,
+  group: 16,
+  bits: 4,
+  zero: 0,
+  hasMinimums: true,
+  unpack(view, at, { codes, scales, minimums }) {
+    const scale = float16ToNumber(view.getUint16(at + 80, true));
+    const least = float16ToNumber(view.getUint16(at + 82, true));
+    for (let i = 0; i < 16; i++) {
+      const byte = view.getUint8(at + i);
+      scales[i] = scale * (byte & 15);
+      minimums[i] = least * (byte >> 4);
+    }
+    for (let i = 0; i < 256; i++) codes[i] = twoBits(view, at + 16, i);
+  },
+};
+
+/**
+ * 256 codes of 3 bits in 16 groups: 32 bytes with the third bit of 8 codes each, 64 of the lower ones, 16 scales of 6 bits around
+ * 32 in 12 bytes, then the float16 scale of scales.
+ */
+export const Q3_K: BlockFormat = {
+  elements: 256,
+  bytes: 110,
+  group: 16,
+  bits: 4,
+  zero: 4,
+  hasMinimums: false,
+  unpack(view, at, { codes, scales }) {
+    const scale = float16ToNumber(view.getUint16(at + 108, true));
+    const byte = (i: number): number => view.getUint8(at + 96 + i);
+    for (let i = 0; i < 16; i++) {
+      const low = (byte(i & 7) >> (4 * (i >> 3))) & 15;
+      const high = (byte(8 + (i & 3)) >> (2 * (i >> 2))) & 3;
+      scales[i] = scale * ((low | (high << 4)) - 32);
+    }
+    for (let i = 0; i < 256; i++) {
+      const high = (view.getUint8(at + (i & 31)) >> (i >> 5)) & 1;
+      codes[i] = twoBits(view, at + 32, i) + 4 * high;
+    }
+  },
+};
+
+/**
  * 256 codes of 4 bits in 8 groups: a float16 scale of scales and one of minimums, 8 scales and 8 minimums of
  * 6 bits in 12 bytes, then codes, 64 to each 32 bytes, the first 32 in low bits.
  */
@@ -81,4 +130,9 @@ function unpackNibbles(view: DataView, at: number, codes: Uint8Array): void {
     codes[first] = byte & 15;
     codes[first + 32] = byte >> 4;
   }
+}
+
+/** Halves of 128 codes in 32 bytes, of which each holds one of each quarter, two bits from the low ones up. */
+function twoBits(view: DataView, at: number, i: number): number {
+  return (view.getUint8(at + 32 * (i >> 7) + (i & 31)) >> (2 * ((i >> 5) & 3))) & 3;
 }

@@ -1,4 +1,5 @@
 import type { BlockFormat } from './block-format.ts';
+import { unpackHalves } from './legacy-blocks.ts';
 
 /** Twice the values of float4e2m1 by their bits, counted from -128 so that they are codes of bytes. */
 const CODES = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12].map((x) => x + 128);
@@ -16,10 +17,7 @@ export const MXFP4: BlockFormat = {
   hasMinimums: false,
   unpack(view, at, { codes, scales }) {
     scales[0] = 2 ** (view.getUint8(at) - 128);
-    for (let i = 0; i < 16; i++) {
-      const byte = view.getUint8(at + 1 + i);
-      codes[i] = CODES[byte & 15] ?? 0;
-      codes[i + 16] = CODES[byte >> 4] ?? 0;
-    }
+    unpackHalves(view, at + 1, codes);
+    for (const [i, code] of codes.entries()) codes[i] = CODES[code] ?? 0;
   },
 };

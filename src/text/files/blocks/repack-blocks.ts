@@ -17,7 +17,7 @@ export interface BlockCodes {
 /**
  * Blocks of a file as codes of 4 or 8 bits: element i of a block is (code - zero) scale.
  *
- * Formats without minimums lose nothing: each element is the same float32. With minimums (Q4_K, Q5_K) codes
+ * Formats without minimums lose nothing: each element is the same float32. With minimums (Q4_K, Q5_1) codes
  * and scales are the same, and the minimum becomes the zero point minimum / scale, rounded once: an element
  * moves by at most a rounding of float32 of its minimum, which is what one addition of a product loses.
  */

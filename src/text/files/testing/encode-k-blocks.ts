@@ -1,5 +1,6 @@
 import { ByteWriter } from '../../../core/byte-writer.ts';
 import { float16ToNumber, numberToFloat16 } from '../../../core/float16.ts';
+import { nearestIq4 } from './encode-iq4.ts';
 
 /** Elements of a block. */
 const BLOCK = 256;
@@ -11,9 +12,12 @@ type BlockEncoder = (out: ByteWriter, block: Float32Array) => void;
  * files are read alike whoever made them.
  */
 const ENCODERS: Readonly<Record<string, BlockEncoder>> = {
+  Q2_K: encodeQ2K,
+  Q3_K: encodeQ3K,
   Q4_K: encodeQ4K,
   Q5_K: encodeQ5K,
   Q6_K: encodeQ6K,
+  IQ4_XS: encodeIq4Xs,
 };
 
 /** Elements in blocks of a type; undefined for one that is not encoded here. */
@@ -39,21 +43,31 @@ const half = (x: number): number => float16ToNumber(numberToFloat16(x));
 interface MinimumBlock {
   /** The float16 scales of scales and of minima. */
   readonly scales: readonly [number, number];
-  /** Of each part, in 6 bits. */
+  /** Of each part. */
   readonly partScales: readonly number[];
   readonly partMinima: readonly number[];
   /** Of each element. */
   readonly codes: readonly number[];
 }
 
-/** Eight parts of 32 elements, each `scale * code - minimum`, both in 6 bits of a scale of the block. */
-function minimumBlock(block: Float32Array, most: number): MinimumBlock {
-  const parts = partsOf(block, 32);
+interface MinimumFormat {
+  /** Elements of a part. */
+  readonly size: number;
+  /** The largest code of a part's scale and minimum. */
+  readonly mostScale: number;
+  /** That of an element. */
+  readonly most: number;
+}
+
+/** Parts, each `scale * code - minimum`, both as multiples of a scale of the block. */
+function minimumBlock(block: Float32Array, { size, mostScale, most }: MinimumFormat): MinimumBlock {
+  const parts = partsOf(block, size);
   const minima = parts.map((part) => Math.max(0, -Math.min(...part)));
   const ranges = parts.map((part, i) => (Math.max(...part, 0) + (minima[i] ?? 0)) / most);
-  const d = half(Math.max(...ranges) / 63);
-  const dmin = half(Math.max(...minima) / 63);
-  const code = (x: number, scale: number): number => (scale === 0 ? 0 : clamped(x / scale, 0, 63));
+  const d = half(Math.max(...ranges) / mostScale);
+  const dmin = half(Math.max(...minima) / mostScale);
+  const code = (x: number, scale: number): number =>
+    scale === 0 ? 0 : clamped(x / scale, 0, mostScale);
   const partScales = ranges.map((range) => code(range, d));
   const partMinima = minima.map((minimum) => code(minimum, dmin));
   const codes = parts.flatMap((part, i) => {
@@ -82,14 +96,101 @@ function writeNibbles(out: ByteWriter, codes: readonly number[]): void {
   }
 }
 
+/** The low two bits of codes: of 128 in a row each 32 bytes have one of each quarter. */
+function writePairs(out: ByteWriter, codes: readonly number[]): void {
+  for (let i = 0; i < BLOCK; i += 128) {
+    for (let l = i; l < i + 32; l++) {
+      const pairs = [0, 32, 64, 96].map((step) => (codes[l + step] ?? 0) & 3);
+      out.u8(pairs.reduce((bits, two, at) => bits | (two << (2 * at)), 0));
+    }
+  }
+}
+
+function encodeQ2K(out: ByteWriter, values: Float32Array): void {
+  const block = minimumBlock(values, { size: 16, mostScale: 15, most: 3 });
+  for (const [i, scale] of block.partScales.entries()) {
+    out.u8(scale | ((block.partMinima[i] ?? 0) << 4));
+  }
+  writePairs(out, block.codes);
+  for (const scale of block.scales) out.u16(numberToFloat16(scale));
+}
+
+/** Sixteen parts of 16 elements, each a scale of 6 bits of the block's scale times a code from -4 to 3. */
+function encodeQ3K(out: ByteWriter, values: Float32Array): void {
+  const { d, scales, codes } = signedBlock(values, {
+    size: 16,
+    mostScale: 31,
+    step: (part) => part.reduce((most, x) => Math.max(most, Math.abs(x)), 0) / 3,
+    codeOf: (x) => clamped(x, -4, 3) + 4,
+  });
+  for (let l = 0; l < 32; l++) {
+    let bits = 0;
+    for (let part = 0; part < 8; part++) bits |= ((codes[part * 32 + l] ?? 0) >> 2) << part;
+    out.u8(bits);
+  }
+  writePairs(out, codes);
+  const stored = scales.map((scale) => scale + 32);
+  const at = (i: number): number => stored[i] ?? 0;
+  for (let i = 0; i < 8; i++) out.u8((at(i) & 15) | ((at(i + 8) & 15) << 4));
+  for (let i = 0; i < 4; i++) {
+    out.u8([0, 4, 8, 12].reduce((bits, step) => bits | ((at(i + step) >> 4) << (step / 2)), 0));
+  }
+  out.u16(numberToFloat16(d));
+}
+
+/** Eight parts of 32 elements, each a scale of 6 bits of the block's scale times one of 16 values. */
+function encodeIq4Xs(out: ByteWriter, values: Float32Array): void {
+  const { d, scales, codes } = signedBlock(values, {
+    size: 32,
+    mostScale: 31,
+    step: (part) => part.reduce((far, x) => (Math.abs(x) > Math.abs(far) ? x : far), 0) / -127,
+    codeOf: nearestIq4,
+  });
+  const stored = scales.map((scale) => scale + 32);
+  const at = (i: number): number => stored[i] ?? 0;
+  out.u16(numberToFloat16(d));
+  out.u16(stored.reduce((bits, scale, i) => bits | ((scale >> 4) << (2 * i)), 0));
+  for (let i = 0; i < 8; i += 2) out.u8((at(i) & 15) | ((at(i + 1) & 15) << 4));
+  for (let i = 0; i < BLOCK; i += 32) {
+    for (let l = i; l < i + 16; l++) out.u8((codes[l] ?? 0) | ((codes[l + 16] ?? 0) << 4));
+  }
+}
+
+interface SignedFormat {
+  /** Elements of a part. */
+  readonly size: number;
+  /** The largest code of a part's scale. */
+  readonly mostScale: number;
+  /** The scale that a part would have. */
+  readonly step: (part: Float32Array) => number;
+  /** The code of an element that is so many scales from 0. */
+  readonly codeOf: (x: number) => number;
+}
+
+/** Parts, each a scale as a multiple of the block's scale. */
+function signedBlock(
+  block: Float32Array,
+  { size, mostScale, step, codeOf }: SignedFormat,
+): { readonly d: number; readonly scales: readonly number[]; readonly codes: readonly number[] } {
+  const parts = partsOf(block, size);
+  const steps = parts.map(step);
+  const d = half(Math.max(...steps.map(Math.abs)) / mostScale);
+  const scales = steps.map((each) => (d === 0 ? 0 : clamped(each / d, -mostScale, mostScale)));
+  const codes = parts.flatMap((part, i) => {
+    const scale = d * (scales[i] ?? 0);
+    return Array.from(part, (x) => codeOf(scale === 0 ? 0 : x / scale));
+  });
+  return { d, scales, codes };
+}
+
 function encodeQ4K(out: ByteWriter, values: Float32Array): void {
-  const block = minimumBlock(values, 15);
+  const block = minimumBlock(values, { size: 32, mostScale: 63, most: 15 });
   writePartScales(out, block);
   writeNibbles(out, block.codes);
 }
 
 function encodeQ5K(out: ByteWriter, values: Float32Array): void {
-  const block = minimumBlock(values, 31);
+  const block = minimumBlock(values, { size: 32, mostScale: 63, most: 31 });
   writePartScales(out, block);
   // Bit `part` of byte l is the fifth bit of element l of that part.
   for (let l = 0; l < 32; l++) {

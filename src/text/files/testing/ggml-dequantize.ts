@@ -4,10 +4,17 @@
  */
 export const GGML_DEQUANTIZE: Readonly<Record<string, (bytes: Uint8Array) => number[]>> = {
   Q4_0: (bytes) => rows(bytes, 18, dequantizeQ4),
+  Q4_1: (bytes) => rows(bytes, 20, dequantizeQ41),
+  Q5_0: (bytes) => rows(bytes, 22, dequantizeQ50),
+  Q5_1: (bytes) => rows(bytes, 24, dequantizeQ51),
   Q8_0: (bytes) => rows(bytes, 34, dequantizeQ8),
+  Q2_K: (bytes) => rows(bytes, 84, dequantizeQ2K),
+  Q3_K: (bytes) => rows(bytes, 110, dequantizeQ3K),
   Q4_K: (bytes) => rows(bytes, 144, dequantizeQ4K),
   Q5_K: (bytes) => rows(bytes, 176, dequantizeQ5K),
   Q6_K: (bytes) => rows(bytes, 210, dequantizeQ6K),
+  IQ4_NL: (bytes) => rows(bytes, 18, dequantizeIq4Nl),
+  IQ4_XS: (bytes) => rows(bytes, 136, dequantizeIq4Xs),
   MXFP4: (bytes) => rows(bytes, 17, dequantizeMxfp4),
 };
 
@@ -39,6 +46,121 @@ function dequantizeQ4(x: number[]): number[] {
     const q = x[2 + j] ?? 0;
     y[j] = mul((q & 0x0f) - 8, d);
     y[j + 16] = mul((q >> 4) - 8, d);
+  }
+  return y;
+}
+
+function dequantizeQ41(x: number[]): number[] {
+  const [d, m] = [half(x[0], x[1]), half(x[2], x[3])];
+  const y = new Array<number>(32);
+  for (let j = 0; j < 16; j++) {
+    const q = x[4 + j] ?? 0;
+    y[j] = f(mul(q & 0x0f, d) + m);
+    y[j + 16] = f(mul(q >> 4, d) + m);
+  }
+  return y;
+}
+
+/** `qh` of a block, of which both loops below take bits j and j + 12 at the place of 0x10. */
+const highBits = (x: number[], at: number): number =>
+  ((x[at] ?? 0) | ((x[at + 1] ?? 0) << 8) | ((x[at + 2] ?? 0) << 16) | ((x[at + 3] ?? 0) << 24)) >>>
+  0;
+
+function dequantizeQ50(x: number[]): number[] {
+  const d = half(x[0], x[1]);
+  const qh = highBits(x, 2);
+  const y = new Array<number>(32);
+  for (let j = 0; j < 16; j++) {
+    const q = x[6 + j] ?? 0;
+    const xh0 = ((qh >>> j) << 4) & 0x10;
+    const xh1 = (qh >>> (j + 12)) & 0x10;
+    y[j] = mul(((q & 0x0f) | xh0) - 16, d);
+    y[j + 16] = mul(((q >> 4) | xh1) - 16, d);
+  }
+  return y;
+}
+
+function dequantizeQ51(x: number[]): number[] {
+  const [d, m] = [half(x[0], x[1]), half(x[2], x[3])];
+  const qh = highBits(x, 4);
+  const y = new Array<number>(32);
+  for (let j = 0; j < 16; j++) {
+    const q = x[8 + j] ?? 0;
+    const xh0 = ((qh >>> j) << 4) & 0x10;
+    const xh1 = (qh >>> (j + 12)) & 0x10;
+    y[j] = f(mul((q & 0x0f) | xh0, d) + m);
+    y[j + 16] = f(mul((q >> 4) | xh1, d) + m);
+  }
+  return y;
+}
+
+function dequantizeQ2K(x: number[]): number[] {
+  const [d, min] = [half(x[80], x[81]), half(x[82], x[83])];
+  const y: number[] = [];
+  for (let n = 0, is = 0; n < 2; n++) {
+    const q = x.slice(16 + 32 * n, 48 + 32 * n);
+    for (let shift = 0; shift < 8; shift += 2) {
+      for (const part of [q.slice(0, 16), q.slice(16)]) {
+        const sc = x[is++] ?? 0;
+        const [dl, ml] = [mul(d, sc & 0xf), mul(min, sc >> 4)];
+        for (const b of part) y.push(f(mul(dl, (b >> shift) & 3) - ml));
+      }
+    }
+  }
+  return y;
+}
+
+function dequantizeQ3K(x: number[]): number[] {
+  const d = half(x[108], x[109]);
+  const [hm, packed] = [x.slice(0, 32), new Uint32Array(Uint8Array.from(x.slice(96, 108)).buffer)];
+  const [a0 = 0, a1 = 0, tmp = 0] = packed;
+  const [kmask1, kmask2] = [0x03030303, 0x0f0f0f0f];
+  const words = Uint32Array.of(
+    (a0 & kmask2) | ((tmp & kmask1) << 4),
+    (a1 & kmask2) | (((tmp >>> 2) & kmask1) << 4),
+    ((a0 >>> 4) & kmask2) | (((tmp >>> 4) & kmask1) << 4),
+    ((a1 >>> 4) & kmask2) | (((tmp >>> 6) & kmask1) << 4),
+  );
+  const scales = [...new Int8Array(words.buffer)];
+  const y: number[] = [];
+  for (let n = 0, is = 0, m = 1; n < 2; n++) {
+    const q = x.slice(32 + 32 * n, 64 + 32 * n);
+    for (let shift = 0; shift < 8; shift += 2, m <<= 1) {
+      for (const first of [0, 16]) {
+        const dl = mul(d, (scales[is++] ?? 0) - 32);
+        for (let l = first; l < first + 16; l++) {
+          const low = ((q[l] ?? 0) >> shift) & 3;
+          y.push(mul(dl, low - ((hm[l] ?? 0) & m ? 0 : 4)));
+        }
+      }
+    }
+  }
+  return y;
+}
+
+const KVALUES_IQ4NL = [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113];
+
+function dequantizeIq4Nl(x: number[]): number[] {
+  const d = half(x[0], x[1]);
+  const y = new Array<number>(32);
+  for (let j = 0; j < 16; j++) {
+    const q = x[2 + j] ?? 0;
+    y[j] = mul(d, KVALUES_IQ4NL[q & 0xf] ?? 0);
+    y[j + 16] = mul(d, KVALUES_IQ4NL[q >> 4] ?? 0);
+  }
+  return y;
+}
+
+function dequantizeIq4Xs(x: number[]): number[] {
+  const d = half(x[0], x[1]);
+  const scalesH = (x[2] ?? 0) | ((x[3] ?? 0) << 8);
+  const y: number[] = [];
+  for (let ib = 0; ib < 8; ib++) {
+    const low = ((x[4 + Math.floor(ib / 2)] ?? 0) >> (4 * (ib % 2))) & 0xf;
+    const dl = mul(d, (low | (((scalesH >> (2 * ib)) & 3) << 4)) - 32);
+    const qs = x.slice(8 + 16 * ib, 24 + 16 * ib);
+    for (const q of qs) y.push(mul(dl, KVALUES_IQ4NL[q & 0xf] ?? 0));
+    for (const q of qs) y.push(mul(dl, KVALUES_IQ4NL[q >> 4] ?? 0));
   }
   return y;
 }
