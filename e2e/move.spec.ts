@@ -216,10 +216,8 @@ for (const colorScheme of ['light', 'dark'] as const) {
     page,
     browserName,
   }) => {
-    test.skip(
-      browserName === 'firefox',
-      'its content process crashes while axe-core walks the dialog',
-    );
+    // Firefox's content process crashes (signal 11) while axe-core walks what lies inert under an open dialog.
+    const part = browserName === 'firefox' ? 'dialog' : ':root';
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.goto('/');
     await page.evaluate(AXE);
@@ -227,13 +225,13 @@ for (const colorScheme of ['light', 'dark'] as const) {
     const check = async (): Promise<void> => {
       for (const width of [360, 1600]) {
         await page.setViewportSize({ width, height: 900 });
-        const found = await page.evaluate(async () => {
+        const found = await page.evaluate(async (selector) => {
           const { axe } = globalThis as unknown as { axe: typeof Axe };
-          const { violations } = await axe.run();
+          const { violations } = await axe.run(selector);
           return violations.map(
             ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join()}`,
           );
-        });
+        }, part);
         expect(found, `at ${width} pixels`).toEqual([]);
         const isWide = await page
           .getByRole('dialog')
