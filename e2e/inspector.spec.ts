@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type Axe from 'axe-core';
+import type { Page } from '@playwright/test';
 import { expect, test } from './fixtures.ts';
 import type { InspectorPage } from './pages/inspector.ts';
 import { reluModel } from './relu-model.ts';
@@ -7,6 +8,16 @@ import { reluModel } from './relu-model.ts';
 const AXE = readFileSync('node_modules/axe-core/axe.min.js', 'utf8');
 
 declare const weftInspector: InspectorPage;
+
+/** What axe-core complains of in the inspector. */
+async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: typeof Axe };
+    const { violations } = await axe.run('weft-inspector');
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join()}`);
+  });
+}
 
 test.beforeEach(async ({ page }) => {
   await page.goto('/e2e/pages/inspector.html');
@@ -152,13 +163,7 @@ test('runs are recorded over time, with advice, and their events lead back to th
   await page.getByLabel('Show').selectOption({ index: 1 });
   await page.getByRole('button', { name: 'Zoom in' }).click();
   await drawing.press('Home');
-  await page.evaluate(AXE);
-  const found = await page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: typeof Axe };
-    const { violations } = await axe.run('weft-inspector');
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join()}`);
-  });
-  expect(found).toEqual([]);
+  expect(await violationsOf(page)).toEqual([]);
   // The driver of Firefox reports no download of a blob: what the link would save is read in either browser.
   const saved = await page.evaluateHandle(watchDownload);
   const download = browserName === 'chromium' ? page.waitForEvent('download') : undefined;
@@ -214,13 +219,7 @@ test('a session is stepped forth and back with keys, and stops at what is marked
   await page.keyboard.press('F8');
   await expect(status).toHaveText('Stands before instruction 13 of main, after 13 instructions.');
   await page.keyboard.press('F10');
-  await page.evaluate(AXE);
-  const found = await page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: typeof Axe };
-    const { violations } = await axe.run('weft-inspector');
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join()}`);
-  });
-  expect(found).toEqual([]);
+  expect(await violationsOf(page)).toEqual([]);
   await page.getByRole('tab', { name: 'Graph' }).click();
   await expect(page.getByRole('status')).toHaveText(/^scores, kernel, matmul/);
   await page.getByRole('tab', { name: 'Step' }).click();

@@ -1,11 +1,11 @@
 import { Session, type Tensor } from '../../src/client/index.ts';
+import { PICTURE_STEPS } from '../../src/tasks/testing/test-pictures.ts';
 import {
   backgroundRemoval,
   imageClassifier,
   imageSegmenter,
   type LabelScore,
   type Picture,
-  type PictureOptions,
   preparePictures,
   preparePicturesOnDevice,
   superResolution,
@@ -93,16 +93,6 @@ function most(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return Math.max(...Array.from(a, (value, i) => Math.abs(value - (b[i] ?? 0))));
 }
 
-/** Every step that preparing has, in all layouts and dtypes. */
-const STEPS: readonly PictureOptions[] = [
-  { size: 20, fit: 'cover', mean: [0.4, 0.5, 0.6], std: [0.2, 0.3, 0.4] },
-  { size: { width: 60, height: 50 }, fit: 'contain', padding: [9, 99, 199], resampling: 'bicubic' },
-  { size: { shortestEdge: 30 }, crop: 24, pad: { width: 32, height: 28 }, resampling: 'lanczos' },
-  { channels: 'bgr', layout: 'nhwc', dtype: 'float16', size: 16, resampling: 'box' },
-  { channels: 'grey', dtype: 'uint8', size: { width: 32, height: 17 } },
-  { dtype: 'uint8', layout: 'nhwc', size: { width: 12, height: 40 }, resampling: 'nearest' },
-];
-
 type Place = { readonly device: 'webgpu' | 'wasm' | 'host'; readonly worker: boolean };
 
 /** The page's interface to the tests. */
@@ -164,7 +154,7 @@ const page = {
     let readbacks = 0;
     for (const [name, picture] of Object.entries(others)) {
       all[name] = 0;
-      for (const options of STEPS) {
+      for (const options of PICTURE_STEPS) {
         const pictures = [picture, picture];
         const { tensor: expected } = await preparePictures([plain, plain], options);
         const count = countReadbacks();

@@ -1,4 +1,5 @@
 import type { Command, Option } from 'commander';
+import { shellQuoted } from '../core/shell-quoted.ts';
 
 /** Shells for which there is a script. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -40,9 +41,6 @@ const flagsOf = ({ short, long }: Option): string[] => [short, long].filter((fla
 
 const takesValue = ({ required, optional }: Option): boolean => required || optional;
 
-/** A word for a shell that means nothing else than itself. */
-const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
-
 function bashScript(name: string, all: readonly Completed[]): string {
   const known = all.flatMap(({ path, commands }) =>
     commands.map((command) => `"${[...path, command.name()].join(' ')}"`),
@@ -51,14 +49,14 @@ function bashScript(name: string, all: readonly Completed[]): string {
     options.filter(takesValue).flatMap((option) => {
       const patterns = flagsOf(option).map((flag) => `"${path.join(' ')}:${flag}"`);
       const words = option.argChoices?.join(' ');
-      const reply = words === undefined ? 'files' : `words ${quoted(words)}`;
+      const reply = words === undefined ? 'files' : `words ${shellQuoted(words)}`;
       return `    ${patterns.join(' | ')}) _${name}_${reply}; return ;;`;
     }),
   );
   const words = all.map(({ path, commands, options }) => {
     const list = [...commands.map((command) => command.name()), ...options.flatMap(flagsOf)];
     const files = commands.length === 0 ? `; [[ "$current" == -* ]] || _${name}_files` : '';
-    return `    "${path.join(' ')}") _${name}_words ${quoted(list.join(' '))}${files} ;;`;
+    return `    "${path.join(' ')}") _${name}_words ${shellQuoted(list.join(' '))}${files} ;;`;
   });
   return `# Completion of ${name} for bash: source <(${name} completion bash)
 _${name}_words() { COMPREPLY+=($(compgen -W "$1" -- "$current")); }
@@ -100,7 +98,7 @@ function zshScript(name: string, all: readonly Completed[]): string {
     ];
     if (commands.length > 0) {
       const list = commands.map((each) =>
-        quoted(`${each.name()}:${zshText(each.summary() || each.description())}`),
+        shellQuoted(`${each.name()}:${zshText(each.summary() || each.description())}`),
       );
       const cases = commands.map(
         (each) => `      ${each.name()}) ${functionName([...path, each.name()])} ;;`,
@@ -125,7 +123,9 @@ if [ "$funcstack[1]" = "_${name}" ]; then _${name} "$@"; else compdef _${name} $
 function zshOption(option: Option): string[] {
   const values = option.argChoices === undefined ? '_files' : `(${option.argChoices.join(' ')})`;
   const value = takesValue(option) ? `:value:${values}` : '';
-  return flagsOf(option).map((flag) => quoted(`*${flag}[${zshText(option.description)}]${value}`));
+  return flagsOf(option).map((flag) =>
+    shellQuoted(`*${flag}[${zshText(option.description)}]${value}`),
+  );
 }
 
 /** Text between the brackets, or behind the colon, of a specification. */

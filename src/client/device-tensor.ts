@@ -49,8 +49,10 @@ export class DeviceTensor {
    */
   async gpuBuffer(): Promise<GpuRange> {
     const { handle = -1, dtype, shape } = this;
-    const args = [{ kind: 'handle', handle, dtype, shape }] as const;
-    const { range } = await this.owner.control({ kind: 'expose', args });
+    const { range } = await this.owner.control({
+      kind: 'expose',
+      args: [{ kind: 'handle', handle, dtype, shape }],
+    });
     return range as GpuRange;
   }
 

@@ -1,5 +1,5 @@
 import { internalError } from '../core/errors.ts';
-import { MOST_TIMELINE_RUNS, type RunTimelines } from '../worker/protocol.ts';
+import { MOST_TIMELINE_RUNS, type RunTimelines } from '../core/run-timeline.ts';
 import { checkOptions, type OptionKinds, SIGNAL, TEXT } from './check-options.ts';
 import type { Inputs } from './input-value.ts';
 import type { AskAboutRun } from './verify-session.ts';

@@ -1,6 +1,9 @@
 import type { DeviceRates, LaunchAmount } from './device-rates.ts';
 import type { CodePlace } from './paused-call.ts';
 
+/** Runs that one request may record. */
+export const MOST_TIMELINE_RUNS = 100;
+
 /**
  * What takes time in a run: an instruction of the program; an upload, a copy or a readback that the device is asked for; a
  * pipeline that is compiled; a kernel while the device runs it.

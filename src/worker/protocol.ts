@@ -536,9 +536,6 @@ export type ControlRequest = { readonly args: readonly WireValue[] } & (
   | { readonly kind: 'debug order'; readonly run: number; readonly order: DebugOrder }
 );
 
-/** Runs that one request may record. */
-export const MOST_TIMELINE_RUNS = 100;
-
 /** A picture and what becomes of it. Textures go to a session in the page's thread alone. */
 export interface PreparedPicture {
   readonly source: ImageBitmap | GpuTextureLike;

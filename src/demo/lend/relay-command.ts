@@ -1,3 +1,4 @@
+import { shellQuoted } from '../../core/shell-quoted.ts';
 import { isLoopback } from './lend-address.ts';
 
 export interface RelayCommandOptions {
@@ -26,7 +27,7 @@ export function relayCommand({ url, relayToken, origin }: RelayCommandOptions): 
   return [`WEFT_RELAY_TOKEN=${quoted(relayToken)} npx weft-vm rpc relay`, ...flags].join(' ');
 }
 
-/** For a shell. */
+/** For a shell, with quotes only where they are needed. */
 export function quoted(text: string): string {
-  return /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return /^[\w.:/-]+$/.test(text) ? text : shellQuoted(text);
 }

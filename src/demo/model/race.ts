@@ -1,6 +1,7 @@
 import { type Inputs, Session, type SessionSource } from '../../client/index.ts';
 import { element } from '../element.ts';
 import { describeError, formatMs } from '../../core/format-quantity.ts';
+import { median } from '../../core/median.ts';
 
 /** A device is measured so long, or so many times, whichever ends first. */
 const MEASURE_MS = 1500;
@@ -110,9 +111,4 @@ async function timeOfRun(runner: Runner): Promise<number> {
     elapsed = performance.now() - started;
   } while (elapsed < SAMPLE_MS);
   return elapsed / runs;
-}
-
-function median(times: readonly number[]): number {
-  const sorted = [...times].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }

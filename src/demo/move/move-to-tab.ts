@@ -15,7 +15,9 @@ export async function moveToTab(section: string, packing: Promise<Parcel>): Prom
     await new Promise<void>((resolve, reject) => {
       const answers: Readonly<Record<MoveMessage['kind'], () => void>> = {
         ready: () => {
-          packing.then((parcel) => post(channel, { kind: 'parcel', move, parcel }), reject);
+          const send = (parcel: Parcel): void =>
+            channel.postMessage({ kind: 'parcel', move, parcel } satisfies MoveMessage);
+          packing.then(send, reject);
         },
         parcel: () => undefined,
         arrived: resolve,
@@ -37,10 +39,6 @@ export async function moveToTab(section: string, packing: Promise<Parcel>): Prom
     channel.close();
   }
   return true;
-}
-
-function post(channel: BroadcastChannel, message: MoveMessage): void {
-  channel.postMessage(message);
 }
 
 function lost(got: string): RuntimeError {

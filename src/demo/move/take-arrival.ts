@@ -26,16 +26,19 @@ async function fromTab(move: string): Promise<Arrival> {
     tell(kind);
     channel.close();
   };
-  const parcel = await new Promise<Arrival>((resolve, reject) => {
-    setTimeout(() => reject(unanswered()), PATIENCE_MS);
+  return new Promise<Arrival>((resolve, reject) => {
+    const timer = setTimeout(() => {
+      channel.close();
+      reject(unanswered());
+    }, PATIENCE_MS);
     channel.addEventListener('message', ({ data }: MessageEvent<MoveMessage>) => {
       if (data.move !== move || data.kind !== 'parcel') return;
+      clearTimeout(timer);
       const confirm = async (): Promise<void> => finish('arrived');
       resolve({ ...data.parcel, confirm, refuse: () => finish('refused') });
     });
     tell('ready');
   });
-  return parcel;
 }
 
 function unanswered(): RuntimeError {

@@ -1,5 +1,5 @@
 import type { MemoryUse } from '../../bytecode/memory/memory-use.ts';
-import { coloursOf } from '../view/colours.ts';
+import { FrameCanvas } from '../view/frame-canvas.ts';
 import { placeStorages, type StorageBox } from './place-storages.ts';
 
 /** Pixels left free around the drawing. */
@@ -9,27 +9,29 @@ type Colours = Readonly<Record<(typeof COLOURS)[number], string>>;
 
 /** Storages of a function over its instructions, drawn on a canvas. */
 export class MemoryView {
-  readonly canvas = document.createElement('canvas');
   readonly #onChoose: (storage: number | undefined) => void;
-  readonly #scheme = matchMedia('(prefers-color-scheme: dark)');
+  readonly #frames = new FrameCanvas('memory-drawing', {
+    colours: COLOURS,
+    draw: (context, { colours }) => this.#draw(context, colours),
+  });
   #use: MemoryUse | undefined;
   #boxes: readonly StorageBox[] = [];
   /** The upper end of the highest box. */
   #height = 1;
   #chosen: number | undefined;
   #instruction: number | undefined;
-  #frame: number | undefined;
 
   /** `onChoose` hears of a click on a storage, or beside all. */
   constructor(onChoose: (storage: number | undefined) => void) {
     this.#onChoose = onChoose;
-    this.canvas.className = 'memory-drawing';
     this.canvas.setAttribute('role', 'img');
     this.canvas.addEventListener('click', ({ offsetX, offsetY }) => {
       this.#onChoose(this.#at(offsetX, offsetY)?.storage);
     });
-    this.#scheme.addEventListener('change', () => this.redraw());
-    new ResizeObserver(() => this.redraw()).observe(this.canvas);
+  }
+
+  get canvas(): HTMLCanvasElement {
+    return this.#frames.canvas;
   }
 
   show(use: MemoryUse): void {
@@ -48,22 +50,11 @@ export class MemoryView {
   }
 
   redraw(): void {
-    if (this.#frame !== undefined) return;
-    this.#frame = requestAnimationFrame(() => {
-      this.#frame = undefined;
-      this.#draw();
-    });
+    this.#frames.redraw();
   }
 
-  #draw(): void {
-    const { clientWidth: width, clientHeight: height } = this.canvas;
-    const context = this.canvas.getContext('2d');
-    if (context === null || this.#use === undefined || width === 0) return;
-    // Setting a size clears the canvas.
-    this.canvas.width = Math.round(width * devicePixelRatio);
-    this.canvas.height = Math.round(height * devicePixelRatio);
-    context.scale(devicePixelRatio, devicePixelRatio);
-    const colours = coloursOf(this.canvas, COLOURS);
+  #draw(context: CanvasRenderingContext2D, colours: Colours): void {
+    if (this.#use === undefined) return;
     for (const box of this.#boxes) this.#drawBox(context, box, colours);
     this.#drawLine(context, this.#use.peak.instruction, colours.heat);
     if (this.#instruction !== undefined) this.#drawLine(context, this.#instruction, colours.ink);

@@ -1,40 +1,29 @@
 import type { FunctionCode } from '../program/function-code.ts';
 import type { InspectorTarget } from '../read-target.ts';
+import { LateTab } from '../view/late-tab.ts';
 import type { StepPanel, StepPanelEvents } from './step-panel.ts';
 
-/** The view *Step*, whose code loads when its tab is opened first. It shows the latest of what it was given then. */
-export class StepTab {
-  readonly #events: StepPanelEvents;
-  #panel: StepPanel | undefined;
-  #target: InspectorTarget = {};
-  #code: { readonly functionName: string; readonly code: FunctionCode } | undefined;
+/** The view *Step*, which shows bytecode too. */
+export class StepTab extends LateTab<StepPanel> {
+  #code: Parameters<StepPanel['showCode']> | undefined;
 
   constructor(events: StepPanelEvents) {
-    this.#events = events;
+    super(async (root) => new (await import('./step-panel.ts')).StepPanel(root, events));
   }
 
-  /** Turns to another program. */
-  show(target: InspectorTarget): void {
-    this.#target = target;
-    this.#panel?.show(target.session, target.inputs);
+  override show(target: InspectorTarget): void {
+    super.show(target);
+    if (this.#code !== undefined) this.panel?.showCode(...this.#code);
   }
 
   /** Shows the bytecode of a function. */
   showCode(functionName: string, code: FunctionCode): void {
-    this.#code = { functionName, code };
-    this.#panel?.showCode(functionName, code);
-  }
-
-  async open(root: HTMLElement): Promise<void> {
-    const loaded = await import('./step-panel.ts');
-    if (this.#panel !== undefined) return;
-    this.#panel = new loaded.StepPanel(root, this.#events);
-    this.#panel.show(this.#target.session, this.#target.inputs);
-    if (this.#code !== undefined) this.showCode(this.#code.functionName, this.#code.code);
+    this.#code = [functionName, code];
+    this.panel?.showCode(functionName, code);
   }
 
   /** Ends what runs. */
   close(): void {
-    this.#panel?.close();
+    this.panel?.close();
   }
 }

@@ -12,17 +12,13 @@ export interface MemoryPeak extends HeldBytes {
 }
 
 interface Change extends HeldBytes {
+  /** Its place among all changes. */
   readonly order: number;
-}
-
-/** The bytes that are held behind each allocation and each storage that is given back, in their order. */
-export function heldBytes(storages: readonly TimelineStorage[]): readonly HeldBytes[] {
-  return changesOf(storages);
 }
 
 /** Undefined where nothing is allocated. */
 export function peakOf(storages: readonly TimelineStorage[]): MemoryPeak | undefined {
-  const [first, ...others] = changesOf(storages);
+  const [first, ...others] = heldBytes(storages);
   if (first === undefined) return undefined;
   const peak = others.reduce((most, each) => (each.bytes > most.bytes ? each : most), first);
   const holders = storages.filter(
@@ -32,7 +28,8 @@ export function peakOf(storages: readonly TimelineStorage[]): MemoryPeak | undef
   return { atMs, bytes, holders: holders.toSorted((a, b) => b.bytes - a.bytes) };
 }
 
-function changesOf(storages: readonly TimelineStorage[]): readonly Change[] {
+/** The bytes that are held behind each allocation and each storage that is given back, in their order. */
+export function heldBytes(storages: readonly TimelineStorage[]): readonly Change[] {
   const changes = storages.flatMap(({ beginMs, endMs, bytes, order: [allocated, givenBack] }) => [
     { atMs: beginMs, order: allocated, by: bytes },
     { atMs: endMs, order: givenBack, by: -bytes },

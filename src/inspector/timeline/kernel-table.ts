@@ -2,7 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit-html';
 import type { DeviceRates } from '../../core/device-rates.ts';
 import { formatBytes, formatMs } from '../../core/format-quantity.ts';
 import type { RunTimeline } from '../../worker/protocol.ts';
-import { type KernelBound, type KernelLoad, kernelLoads } from './kernel-loads.ts';
+import { type KernelLoad, kernelLoads } from './kernel-loads.ts';
 import { formatRate } from './run-advice.ts';
 
 export interface KernelTableOptions {
@@ -13,13 +13,6 @@ export interface KernelTableOptions {
   readonly rates: DeviceRates | undefined;
   readonly onKernel: (name: string) => void;
 }
-
-const BOUND_NAMES: Readonly<Record<KernelBound, string>> = {
-  launches: 'launches',
-  memory: 'memory',
-  computing: 'computing',
-  neither: 'neither',
-};
 
 /** The kernels of a run: time, work, and the share of what the device was measured at. */
 export function kernelTable({
@@ -60,7 +53,7 @@ export function kernelTable({
             <td>${load.bytes === undefined ? '–' : formatBytes(load.bytes)}</td>
             <td>${rateOf(load.bytes, load, 'B')}</td>
             <td>${load.share === undefined ? '–' : `${Math.round(load.share * 100)}%`}</td>
-            <td>${load.bound === undefined ? '–' : BOUND_NAMES[load.bound]}</td>
+            <td>${load.bound ?? '–'}</td>
           </tr>`,
         )}
       </tbody>

@@ -1,12 +1,7 @@
+import { median } from '../../core/median.ts';
 import type { RunTimeline, TimelineEvent, TimelineKind } from '../../worker/protocol.ts';
 import type { Interval } from './intervals.ts';
-import { LANE_TITLES } from './timeline-lanes.ts';
-
-/** The middle one of numbers, the lower of two. Of none it is 0. */
-export function median(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
-}
+import { eventsOfKind, LANE_TITLES } from './timeline-lanes.ts';
 
 /**
  * A run whose times are the medians of several. Events of a kind that come in another order, or not in all runs, are those of the run
@@ -32,10 +27,8 @@ function medianOfKind(
   middle: RunTimeline,
   kind: TimelineKind,
 ): readonly TimelineEvent[] {
-  const ofKind = ({ events }: RunTimeline): readonly TimelineEvent[] =>
-    events.filter((event) => event.kind === kind);
-  const own = ofKind(middle);
-  const all = runs.map(ofKind);
+  const own = eventsOfKind(middle, kind);
+  const all = runs.map((run) => eventsOfKind(run, kind));
   const isAlike = all.every(
     (events) =>
       events.length === own.length && events.every(({ name }, i) => name === own[i]?.name),

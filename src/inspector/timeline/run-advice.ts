@@ -1,13 +1,9 @@
 import type { DeviceRates } from '../../core/device-rates.ts';
 import { formatBytes, formatCount, formatMs } from '../../core/format-quantity.ts';
-import type {
-  RunTimeline,
-  RunTimelines,
-  TimelineEvent,
-  TimelineKind,
-} from '../../worker/protocol.ts';
+import type { RunTimeline, RunTimelines, TimelineEvent } from '../../worker/protocol.ts';
 import { unionMs, unionWithoutMs } from './intervals.ts';
 import { type KernelLoad, kernelLoads } from './kernel-loads.ts';
+import { eventsOfKind } from './timeline-lanes.ts';
 
 /** What a run spends time with. */
 export type AdviceKind =
@@ -51,9 +47,6 @@ export function runAdvice(
   return [...noTimes(run), ...worth.toSorted((a, b) => b.ms - a.ms)];
 }
 
-const ofKind = ({ events }: RunTimeline, kind: TimelineKind): readonly TimelineEvent[] =>
-  events.filter((event) => event.kind === kind);
-
 const bytesOf = (events: readonly TimelineEvent[]): number =>
   events.reduce((sum, { bytes = 0 }) => sum + bytes, 0);
 
@@ -64,7 +57,7 @@ function partOf({ totalMs }: RunTimeline, ms: number): string {
 const percent = (share: number): string => `${Math.round(share * 100)}%`;
 
 function compiling(run: RunTimeline): Advice | undefined {
-  const pipelines = ofKind(run, 'compile');
+  const pipelines = eventsOfKind(run, 'compile');
   if (pipelines.length === 0) return undefined;
   const ms = unionMs(pipelines);
   return {
@@ -77,7 +70,7 @@ function compiling(run: RunTimeline): Advice | undefined {
 }
 
 function uploads(run: RunTimeline): Advice | undefined {
-  const events = ofKind(run, 'upload');
+  const events = eventsOfKind(run, 'upload');
   const ms = unionMs(events);
   return {
     kind: 'uploads',
@@ -90,8 +83,8 @@ function uploads(run: RunTimeline): Advice | undefined {
 
 /** Time in which the run waits for results and the device computes nothing. */
 function waiting(run: RunTimeline, rates: DeviceRates | undefined): Advice | undefined {
-  const readbacks = ofKind(run, 'readback');
-  const ms = unionWithoutMs(readbacks, ofKind(run, 'kernel'));
+  const readbacks = eventsOfKind(run, 'readback');
+  const ms = unionWithoutMs(readbacks, eventsOfKind(run, 'kernel'));
   const trip =
     rates === undefined ? '' : ` A round trip takes ${formatMs(rates.roundTripMs)} on this device.`;
   return {
@@ -107,14 +100,14 @@ function waiting(run: RunTimeline, rates: DeviceRates | undefined): Advice | und
 
 /** Time in which instructions are executed and nothing else goes on: kernels, readbacks, uploads. */
 function launching(run: RunTimeline, device: RunTimelines['device']): Advice | undefined {
-  const instructions = ofKind(run, 'instruction');
+  const instructions = eventsOfKind(run, 'instruction');
   const calls = instructions.filter(({ isKernelCall }) => isKernelCall === true).length;
   if (calls === 0) return undefined;
   const others = (['kernel', 'readback', 'upload', 'compile'] as const).flatMap((kind) =>
-    ofKind(run, kind),
+    eventsOfKind(run, kind),
   );
   const ms = unionWithoutMs(instructions, others);
-  const kernelMs = unionMs(ofKind(run, 'kernel'));
+  const kernelMs = unionMs(eventsOfKind(run, 'kernel'));
   const each = formatMs(ms / calls);
   return {
     kind: 'launch-bound',

@@ -24,10 +24,16 @@ export const MOST_ROWS = 8;
 /** The lanes of a run; kinds of which there are no events have none. */
 export function timelineLanes({ events }: Pick<RunTimeline, 'events'>): readonly TimelineLane[] {
   return LANE_TITLES.flatMap(([kind, title]) => {
-    const rows = packRows(events.filter((event) => event.kind === kind));
+    const rows = packRows(eventsOfKind({ events }, kind));
     return rows.length === 0 ? [] : [{ kind, title, rows }];
   });
 }
+
+/** In the order of their begins. */
+export const eventsOfKind = (
+  { events }: Pick<RunTimeline, 'events'>,
+  kind: TimelineKind,
+): readonly TimelineEvent[] => events.filter((event) => event.kind === kind);
 
 /** Each into the first row that is free when it begins. */
 function packRows(events: readonly TimelineEvent[]): TimelineEvent[][] {

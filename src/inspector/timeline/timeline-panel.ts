@@ -3,6 +3,7 @@ import type { Inputs } from '../../client/input-value.ts';
 import type { Session } from '../../client/session.ts';
 import { describeError, formatBytes, formatCount, formatMs } from '../../core/format-quantity.ts';
 import type { CodePlace } from '../../core/paused-call.ts';
+import { MOST_TIMELINE_RUNS } from '../../core/run-timeline.ts';
 import type { RunTimeline, RunTimelines, TimelineEvent } from '../../worker/protocol.ts';
 import { InputChoice } from '../run/input-choice.ts';
 import { NO_SESSION } from '../view/no-session.ts';
@@ -28,7 +29,6 @@ export interface TimelinePanelEvents {
   onKernel(name: string): void;
 }
 
-const MOST_RUNS = 100;
 const USUAL_RUNS = 5;
 const MOST_HOLDERS = 5;
 
@@ -133,7 +133,7 @@ export class TimelinePanel {
           <input
             type="number"
             min="1"
-            max=${MOST_RUNS}
+            max=${MOST_TIMELINE_RUNS}
             .value=${String(this.#runCount)}
             @change=${(event: Event) => this.#count(event.target as HTMLInputElement)}
         /></label>
@@ -148,7 +148,7 @@ export class TimelinePanel {
   }
 
   #count(input: HTMLInputElement): void {
-    this.#runCount = Math.min(Math.max(Math.round(Number(input.value)), 1), MOST_RUNS);
+    this.#runCount = Math.min(Math.max(Math.round(Number(input.value)), 1), MOST_TIMELINE_RUNS);
     input.value = String(this.#runCount);
   }
 

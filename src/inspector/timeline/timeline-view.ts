@@ -1,11 +1,6 @@
 import type { RunTimeline, TimelineEvent } from '../../worker/protocol.ts';
-import { coloursOf } from '../view/colours.ts';
-import {
-  drawTimeline,
-  TIMELINE_COLOURS,
-  type TimelineColours,
-  type TimeWindow,
-} from './draw-timeline.ts';
+import { FrameCanvas } from '../view/frame-canvas.ts';
+import { drawTimeline, TIMELINE_COLOURS, type TimeWindow } from './draw-timeline.ts';
 import { type EventPlace, TimelineScene } from './timeline-scene.ts';
 
 const ZOOM_STEP = 1.5;
@@ -18,24 +13,27 @@ const LEAST_WINDOW_MS = 0.01;
 
 /** The events of a run on a canvas: what is seen is drawn, at most once in a frame, after anything has changed. */
 export class TimelineView {
-  readonly canvas = document.createElement('canvas');
   /** Events that the last frame drew. */
   drawn = 0;
   readonly #onSelect: (event: TimelineEvent | undefined) => void;
-  readonly #scheme = matchMedia('(prefers-color-scheme: dark)');
+  readonly #frames = new FrameCanvas('timeline-drawing', {
+    colours: TIMELINE_COLOURS,
+    draw: (context, { width, colours }) => {
+      if (this.#scene === undefined) return;
+      const [window, selected] = [this.#window, this.#selected];
+      this.drawn = drawTimeline(context, this.#scene, { colours, width, window, selected });
+    },
+  });
   readonly #pointers = new Map<number, PointerEvent>();
   #scene: TimelineScene | undefined;
   #window: TimeWindow = { beginMs: 0, endMs: 1 };
   #selected: EventPlace | undefined;
-  #colours: TimelineColours | undefined;
-  #frame: number | undefined;
   #moved = 0;
 
   /** `onSelect` hears of an event that is chosen, by pointer or keys. */
   constructor(onSelect: (event: TimelineEvent | undefined) => void) {
     this.#onSelect = onSelect;
     const { canvas } = this;
-    canvas.className = 'timeline-drawing';
     canvas.tabIndex = 0;
     canvas.setAttribute('role', 'application');
     canvas.addEventListener('pointerdown', (event) => this.#press(event));
@@ -46,11 +44,10 @@ export class TimelineView {
     canvas.addEventListener('keydown', (event) => {
       if (this.#key(event)) event.preventDefault();
     });
-    this.#scheme.addEventListener('change', () => {
-      this.#colours = undefined;
-      this.redraw();
-    });
-    new ResizeObserver(() => this.redraw()).observe(canvas);
+  }
+
+  get canvas(): HTMLCanvasElement {
+    return this.#frames.canvas;
   }
 
   /** Shows a run, all of it. */
@@ -84,27 +81,7 @@ export class TimelineView {
   }
 
   redraw(): void {
-    if (this.#frame !== undefined) return;
-    this.#frame = requestAnimationFrame(() => {
-      this.#frame = undefined;
-      this.#draw();
-    });
-  }
-
-  #draw(): void {
-    const { clientWidth: width, clientHeight: height } = this.canvas;
-    const context = this.canvas.getContext('2d', { alpha: false });
-    if (context === null || this.#scene === undefined || width === 0) return;
-    // Setting a size clears the canvas.
-    this.canvas.width = Math.round(width * devicePixelRatio);
-    this.canvas.height = Math.round(height * devicePixelRatio);
-    context.scale(devicePixelRatio, devicePixelRatio);
-    this.drawn = drawTimeline(context, this.#scene, {
-      colours: (this.#colours ??= coloursOf(this.canvas, TIMELINE_COLOURS)),
-      width,
-      window: this.#window,
-      selected: this.#selected,
-    });
+    this.#frames.redraw();
   }
 
   #about(): number {

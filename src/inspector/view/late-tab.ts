@@ -9,20 +9,21 @@ export interface SessionPanel {
 }
 
 /** A view whose code loads when its tab is opened first. It shows the latest target then. */
-export class LateTab {
-  readonly #load: (root: HTMLElement) => Promise<SessionPanel>;
-  #loading: Promise<SessionPanel> | undefined;
-  #panel: SessionPanel | undefined;
+export class LateTab<Panel extends SessionPanel = SessionPanel> {
+  /** Once it is loaded. */
+  protected panel: Panel | undefined;
+  readonly #load: (root: HTMLElement) => Promise<Panel>;
+  #loading: Promise<Panel> | undefined;
   #target: InspectorTarget = {};
 
-  constructor(load: (root: HTMLElement) => Promise<SessionPanel>) {
+  constructor(load: (root: HTMLElement) => Promise<Panel>) {
     this.#load = load;
   }
 
   /** Turns to another program. */
   show(target: InspectorTarget): void {
     this.#target = target;
-    this.#panel?.show(target.session, target.inputs);
+    this.panel?.show(target.session, target.inputs);
   }
 
   async open(root: HTMLElement): Promise<void> {
@@ -30,7 +31,7 @@ export class LateTab {
     const loading = this.#load(root);
     this.#loading = loading;
     try {
-      this.#panel = await loading;
+      this.panel = await loading;
       this.show(this.#target);
     } catch (error) {
       // Opened again, it is tried again.

@@ -1,6 +1,7 @@
 import { COMPILE_MODES, type CompileModeOption } from '../../core/compile-mode.ts';
 import { PRECISIONS, type PrecisionOption } from '../../core/precision.ts';
-import { type ControlRequest, type Dims, MOST_TIMELINE_RUNS } from '../../worker/protocol.ts';
+import { MOST_TIMELINE_RUNS } from '../../core/run-timeline.ts';
+import type { ControlRequest, Dims } from '../../worker/protocol.ts';
 import { PROGRAM_NUMBERS, type RequestLimits } from '../../worker/within-ceilings.ts';
 import { bytesOf, objectOf } from '../checked-values.ts';
 import type { RpcValue } from '../rpc-value.ts';

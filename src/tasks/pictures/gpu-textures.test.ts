@@ -14,7 +14,7 @@ import {
 } from '../index.ts';
 import { COLOURS } from '../testing/colours-model.ts';
 import { COLOUR_CLASSES, lightnessModel } from '../testing/segmentation-models.ts';
-import { formulaPicture } from '../testing/test-pictures.ts';
+import { formulaPicture, PICTURE_STEPS } from '../testing/test-pictures.ts';
 import type { Pixels } from './pixels.ts';
 
 const USAGE = { copyTarget: 0x02, binding: 0x04, target: 0x10 } as const;
@@ -76,19 +76,11 @@ async function elements(pictures: readonly Pixels[], options: PictureOptions = {
   return [...tensor.data].map(Number);
 }
 
-const STEPS: readonly PictureOptions[] = [
-  { size: 20, fit: 'cover', mean: [0.4, 0.5, 0.6], std: [0.2, 0.3, 0.4] },
-  { size: { width: 60, height: 50 }, fit: 'contain', padding: [9, 99, 199], resampling: 'bicubic' },
-  { size: { shortestEdge: 30 }, crop: 24, pad: { width: 32, height: 28 }, resampling: 'lanczos' },
-  { channels: 'bgr', layout: 'nhwc', dtype: 'float16', size: 16, resampling: 'box' },
-  { channels: 'grey', dtype: 'uint8', size: { width: 32, height: 17 } },
-];
-
 describe.each(Object.keys(FORMATS) as Format[])('a texture in %s', (format) => {
   test('has the elements of its pixels', async () => {
     const pixels = formulaPicture(48, 36);
     const textures = [textureOf(pixels, format), textureOf(pixels, format)];
-    for (const options of STEPS) {
+    for (const options of PICTURE_STEPS) {
       const found = await elementsOnDevice(textures, options);
       expect(found).toEqual(await elements([pixels, pixels], options));
     }

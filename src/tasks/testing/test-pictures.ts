@@ -1,4 +1,15 @@
+import type { PictureOptions } from '../pictures/picture-options.ts';
 import type { Rgb } from '../pictures/pixels.ts';
+
+/** Every step that preparing has, in all layouts and dtypes. */
+export const PICTURE_STEPS: readonly PictureOptions[] = [
+  { size: 20, fit: 'cover', mean: [0.4, 0.5, 0.6], std: [0.2, 0.3, 0.4] },
+  { size: { width: 60, height: 50 }, fit: 'contain', padding: [9, 99, 199], resampling: 'bicubic' },
+  { size: { shortestEdge: 30 }, crop: 24, pad: { width: 32, height: 28 }, resampling: 'lanczos' },
+  { channels: 'bgr', layout: 'nhwc', dtype: 'float16', size: 16, resampling: 'box' },
+  { channels: 'grey', dtype: 'uint8', size: { width: 32, height: 17 } },
+  { dtype: 'uint8', layout: 'nhwc', size: { width: 12, height: 40 }, resampling: 'nearest' },
+];
 
 /** A picture of pixels that are all different, which a formula gives. */
 export function formulaPicture(width: number, height: number): Rgb {

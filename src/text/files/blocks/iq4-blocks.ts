@@ -7,10 +7,6 @@ const CODES = [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 
   (x) => x + 128,
 );
 
-function replaceCodes(codes: Uint8Array): void {
-  for (const [i, code] of codes.entries()) codes[i] = CODES[code] ?? 0;
-}
-
 /** Laid out as Q4_0, with codes that are not evenly spaced. */
 export const IQ4_NL: BlockFormat = {
   elements: 32,
@@ -21,8 +17,7 @@ export const IQ4_NL: BlockFormat = {
   hasMinimums: false,
   unpack(view, at, { codes, scales }) {
     scales[0] = float16ToNumber(view.getUint16(at, true));
-    unpackHalves(view, at + 2, codes);
-    replaceCodes(codes);
+    unpackHalves(view, at + 2, codes, { table: CODES });
   },
 };
 
@@ -43,8 +38,7 @@ export const IQ4_XS: BlockFormat = {
     for (let i = 0; i < 8; i++) {
       const low = (view.getUint8(at + 4 + (i >> 1)) >> (4 * (i & 1))) & 15;
       scales[i] = scale * ((low | (((high >> (2 * i)) & 3) << 4)) - 32);
-      unpackHalves(view, at + 8 + 16 * i, codes, 32 * i);
+      unpackHalves(view, at + 8 + 16 * i, codes, { first: 32 * i, table: CODES });
     }
-    replaceCodes(codes);
   },
 };

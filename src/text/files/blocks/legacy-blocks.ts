@@ -1,63 +1,40 @@
 import { float16ToNumber } from '../../../core/float16.ts';
-import type { BlockFormat, UnpackedBlock } from './block-format.ts';
+import type { BlockFormat } from './block-format.ts';
 
-/** 32 codes of 4 bits behind a float16 scale: the first half in low bits, the second in high ones. */
-export const Q4_0: BlockFormat = {
-  elements: 32,
-  bytes: 18,
-  group: 32,
-  bits: 4,
-  zero: 8,
-  hasMinimums: false,
-  unpack(view, at, { codes, scales }) {
-    scales[0] = float16ToNumber(view.getUint16(at, true));
-    unpackHalves(view, at + 2, codes);
-  },
-};
+/** Of blocks of 32 codes. */
+interface LegacyFormat {
+  readonly bits: 4 | 5;
+  /** Whether a float16 behind the scale is added to each element: a minimum with the other sign. */
+  readonly hasMinimums: boolean;
+}
 
-/** As Q4_0, with a float16 behind the scale that is added to each element: a minimum with the other sign. */
-export const Q4_1: BlockFormat = {
-  elements: 32,
-  bytes: 20,
-  group: 32,
-  bits: 4,
-  zero: 0,
-  hasMinimums: true,
-  unpack(view, at, into) {
-    unpackScaleAndMinimum(view, at, into);
-    unpackHalves(view, at + 4, into.codes);
-  },
-};
+/** A float16 scale, perhaps a minimum, the fifth bits of codes that have one in 4 bytes, and the others in 16. */
+function legacyBlocks({ bits, hasMinimums }: LegacyFormat): BlockFormat {
+  const highAt = hasMinimums ? 4 : 2;
+  const codesAt = bits === 5 ? highAt + 4 : highAt;
+  return {
+    elements: 32,
+    bytes: codesAt + 16,
+    group: 32,
+    bits: bits === 5 ? 8 : 4,
+    zero: hasMinimums ? 0 : 2 ** (bits - 1),
+    hasMinimums,
+    unpack(view, at, { codes, scales, minimums }) {
+      scales[0] = float16ToNumber(view.getUint16(at, true));
+      if (hasMinimums) minimums[0] = -float16ToNumber(view.getUint16(at + 2, true));
+      unpackHalves(view, at + codesAt, codes);
+      if (bits === 4) return;
+      const high = view.getUint32(at + highAt, true);
+      for (let i = 0; i < 32; i++) codes[i] = (codes[i] ?? 0) + 16 * ((high >>> i) & 1);
+    },
+  };
+}
 
-/** As Q4_0, with a fifth bit of each code in 4 bytes between scale and codes. K-quants have it in rows that are no multiple of 256. */
-export const Q5_0: BlockFormat = {
-  elements: 32,
-  bytes: 22,
-  group: 32,
-  bits: 8,
-  zero: 16,
-  hasMinimums: false,
-  unpack(view, at, { codes, scales }) {
-    scales[0] = float16ToNumber(view.getUint16(at, true));
-    unpackHalves(view, at + 6, codes);
-    addFifthBits(view, at + 2, codes);
-  },
-};
-
-/** As Q4_1, with a fifth bit as in Q5_0. */
-export const Q5_1: BlockFormat = {
-  elements: 32,
-  bytes: 24,
-  group: 32,
-  bits: 8,
-  zero: 0,
-  hasMinimums: true,
-  unpack(view, at, into) {
-    unpackScaleAndMinimum(view, at, into);
-    unpackHalves(view, at + 8, into.codes);
-    addFifthBits(view, at + 4, into.codes);
-  },
-};
+export const Q4_0 = /* @__PURE__ */ legacyBlocks({ bits: 4, hasMinimums: false });
+export const Q4_1 = /* @__PURE__ */ legacyBlocks({ bits: 4, hasMinimums: true });
+/** K-quants have it in rows that are no multiple of 256. */
+export const Q5_0 = /* @__PURE__ */ legacyBlocks({ bits: 5, hasMinimums: false });
+export const Q5_1 = /* @__PURE__ */ legacyBlocks({ bits: 5, hasMinimums: true });
 
 /** 32 signed bytes behind a float16 scale. */
 export const Q8_0: BlockFormat = {
@@ -73,25 +50,24 @@ export const Q8_0: BlockFormat = {
   },
 };
 
-/** The two halves of a block of 32 codes: the first in the low bits of 16 bytes, the second in the high ones. */
-export function unpackHalves(view: DataView, at: number, codes: Uint8Array, first = 0): void {
-  for (let i = 0; i < 16; i++) {
-    const byte = view.getUint8(at + i);
-    codes[first + i] = byte & 15;
-    codes[first + i + 16] = byte >> 4;
-  }
+interface Halves {
+  /** Where the codes go. */
+  readonly first?: number;
+  /** The codes that those of the file stand for. */
+  readonly table?: readonly number[];
 }
 
-function unpackScaleAndMinimum(
+/** 32 codes of 4 bits: the first half in the low bits of 16 bytes, the second in the high ones. */
+export function unpackHalves(
   view: DataView,
   at: number,
-  { scales, minimums }: UnpackedBlock,
+  codes: Uint8Array,
+  { first = 0, table }: Halves = {},
 ): void {
-  scales[0] = float16ToNumber(view.getUint16(at, true));
-  minimums[0] = -float16ToNumber(view.getUint16(at + 2, true));
-}
-
-function addFifthBits(view: DataView, at: number, codes: Uint8Array): void {
-  const bits = view.getUint32(at, true);
-  for (let i = 0; i < 32; i++) codes[i] = (codes[i] ?? 0) + 16 * ((bits >>> i) & 1);
+  for (let i = 0; i < 16; i++) {
+    const byte = view.getUint8(at + i);
+    const [low, high] = [byte & 15, byte >> 4];
+    codes[first + i] = table?.[low] ?? low;
+    codes[first + i + 16] = table?.[high] ?? high;
+  }
 }

@@ -17,7 +17,6 @@ export const MXFP4: BlockFormat = {
   hasMinimums: false,
   unpack(view, at, { codes, scales }) {
     scales[0] = 2 ** (view.getUint8(at) - 128);
-    unpackHalves(view, at + 1, codes);
-    for (const [i, code] of codes.entries()) codes[i] = CODES[code] ?? 0;
+    unpackHalves(view, at + 1, codes, { table: CODES });
   },
 };
