@@ -14,7 +14,7 @@ import { installNatsServer } from '../install-nats-server.mjs';
 import { writeSection } from '../write-section.ts';
 import { runCommand } from '../run-command.ts';
 
-const README = fileURLToPath(new URL('../../README.md', import.meta.url));
+const ENGINES_PAGE = fileURLToPath(new URL('../../docs/engines.md', import.meta.url));
 /** The part of operator and ONNX cases that runs unless told otherwise. */
 const SHARE = '0.2';
 
@@ -40,7 +40,7 @@ export async function main(words: readonly string[] = []): Promise<number> {
     .option('--all', 'all cases')
     .option('--seed <number>', 'draws the cases', String(Date.now() % 100_000))
     .option('--no-browser-tests', 'leave the browser tests out')
-    .option('--write', 'put the last runs of all cases, one in each engine, into the README');
+    .option('--write', 'put the last runs of all cases, one in each engine, into docs/engines.md');
   return runCommand(command, words, async () => {
     const names = command.args;
     const unknown = names.filter((name) => !isEngineName(name));
@@ -88,7 +88,7 @@ async function show(names: readonly EngineName[], options: Options): Promise<num
   for (const failure of failures) console.error(failure);
   if (failures.length > 0) return 1;
   if (write) {
-    writeSection(README, 'npm run show -- engines --write', engineTable(keptResults()));
+    writeSection(ENGINES_PAGE, 'npm run show -- engines --write', engineTable(keptResults()));
   }
   console.log('all of it passes');
   return 0;
