@@ -4,6 +4,7 @@ export {
   imageClassifier,
   type ImageClassifierOptions,
 } from './image-classifier.ts';
+export type { DetectorShape } from './detection/detector-shape.ts';
 export type { DictionarySource } from './ocr/dictionary.ts';
 export type { Point } from './ocr/min-area-rectangle.ts';
 export {
@@ -85,11 +86,10 @@ export {
 export {
   type DetectedObject,
   type DetectOptions,
-  type DetectorShape,
   ObjectDetector,
   objectDetector,
   type ObjectDetectorOptions,
-} from './object-detector.ts';
+} from './detection/object-detector.ts';
 export {
   type EnlargedPicture,
   SuperResolution,

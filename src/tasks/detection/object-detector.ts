@@ -1,0 +1,114 @@
+import { checkOptions, COUNT, NAMES, OBJECT, oneOf, SIGNAL } from '../../client/check-options.ts';
+import type { Session } from '../../client/session.ts';
+import { type PictureInput, pictureInputOf } from '../pictures/model-pictures.ts';
+import type { PictureOptions } from '../pictures/picture-options.ts';
+import type { Picture } from '../pictures/pixels.ts';
+import { runOnPicture } from '../picture-task.ts';
+import { type ScoredBox, suppress } from '../results/boxes.ts';
+import { requireLabels } from '../results/labels.ts';
+import type { Mask } from '../segmentation/segmentation.ts';
+import { Task } from '../task.ts';
+import { labelsOf, loadTask, type TaskSource } from '../task-model.ts';
+import { type CallOptions, SHARE, TASK_OPTIONS, type TaskOptions } from '../task-options.ts';
+import { DETECTOR_SHAPES, type DetectorShape } from './detector-shape.ts';
+import type { CandidateReader } from './read-candidates.ts';
+
+/** How a detector is loaded. */
+export interface ObjectDetectorOptions extends TaskOptions {
+  /** Names of the classes, in order. Default: `id2label` of `config.json`, else numbers. */
+  readonly labels?: readonly string[] | undefined;
+  /** What the model expects of pictures, before what its files say. */
+  readonly pictures?: PictureOptions | undefined;
+  /** What the outputs mean. Default: by their names and shapes, and for those of DETR the number of labels. */
+  readonly shape?: DetectorShape | undefined;
+}
+
+/** How things are looked for in one picture. */
+export interface DetectOptions extends CallOptions {
+  /** Things that are less sure are left out. Default 0.5. */
+  readonly threshold?: number | undefined;
+  /** Of things of one class that overlap by more than this, the surest stays. Default 0.5; 1 keeps all. */
+  readonly overlap?: number | undefined;
+  /** The most things that are given, the surest first. Default 100. */
+  readonly topK?: number | undefined;
+}
+
+/** A thing in a picture. */
+export interface DetectedObject extends ScoredBox {
+  /** What it is: a name, or a number as text for a model without names. */
+  readonly label: string;
+  /**
+   * 255 for its pixels and 0 for all others, in the picture's size, of models that tell them: YOLO's segmentation, Mask R-CNN.
+   */
+  readonly mask?: (() => Mask) | undefined;
+}
+
+/**
+ * Loads a model that finds things in pictures. Rejects as `Session.load` does, and with ShapeError for a model whose outputs are
+ * none of {@link DetectorShape}.
+ */
+export async function objectDetector(
+  source: TaskSource,
+  options: ObjectDetectorOptions = {},
+): Promise<ObjectDetector> {
+  const { labels, pictures, shape, ...place } = options;
+  const { file, config, preprocessor, cache } = options;
+  const own = { labels, pictures, shape, file, config, preprocessor, cache };
+  checkOptions<typeof own>('objectDetector', own, {
+    ...TASK_OPTIONS,
+    labels: NAMES,
+    pictures: OBJECT,
+    shape: oneOf(...DETECTOR_SHAPES),
+  });
+  return loadTask(async (load) => {
+    const [model, { candidateReader }] = await Promise.all([
+      load(source, place),
+      import('./read-candidates.ts'),
+    ]);
+    return new ObjectDetector(model.session, {
+      input: pictureInputOf(model.session, model.preprocessor, pictures),
+      labels: labels ?? labelsOf(model.config),
+      read: candidateReader(model.session, shape),
+    });
+  });
+}
+
+interface DetectorParts {
+  readonly input: PictureInput;
+  readonly labels: readonly string[] | undefined;
+  readonly read: CandidateReader;
+}
+
+/** Finds things in pictures. */
+export class ObjectDetector extends Task {
+  /** What the model expects of pictures. */
+  readonly pictures: PictureOptions;
+  readonly #parts: DetectorParts;
+
+  /** @internal */
+  constructor(session: Session, parts: DetectorParts) {
+    super([session]);
+    this.pictures = parts.input.options;
+    this.#parts = parts;
+  }
+
+  /** The things in a picture, the surest first, in pixels of the picture. Rejects with UsageError for one without pixels. */
+  async detect(picture: Picture, options: DetectOptions = {}): Promise<DetectedObject[]> {
+    checkOptions<DetectOptions>('detect', options, {
+      threshold: SHARE,
+      overlap: SHARE,
+      topK: COUNT,
+      signal: SIGNAL,
+    });
+    const { threshold = 0.5, overlap = 0.5, topK = 100, signal } = options;
+    const { input, labels, read } = this.#parts;
+    const results = await runOnPicture(this.session, input, { picture, signal });
+    const { candidates, classes } = read({ ...results, threshold }, labels);
+    if (classes !== undefined) requireLabels(labels, classes);
+    const found = suppress(candidates, overlap).slice(0, topK);
+    return found.map((thing) => ({
+      ...thing,
+      label: labels?.[thing.index] ?? String(thing.index),
+    }));
+  }
+}

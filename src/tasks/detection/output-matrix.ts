@@ -1,0 +1,64 @@
+import type { Tensor } from '../../client/tensor.ts';
+import { ShapeError } from '../../core/errors.ts';
+import type { PicturePlace } from '../pictures/picture-place.ts';
+import { type Box, clipped, type ScoredBox } from '../results/boxes.ts';
+import { numbersOf } from '../results/numbers.ts';
+import type { Mask } from '../segmentation/segmentation.ts';
+
+/** Results of a detector for one picture. */
+export interface DetectorOutputs {
+  readonly outputs: Readonly<Record<string, Tensor>>;
+  readonly place: PicturePlace;
+  /** Things that are less sure are left out. */
+  readonly threshold: number;
+}
+
+/** A thing that may be one of several boxes around the same. */
+export interface Candidate extends ScoredBox {
+  readonly mask?: (() => Mask) | undefined;
+}
+
+/** What a detector has found. */
+export interface Candidates {
+  readonly candidates: readonly Candidate[];
+  /** Classes that things may have, where the outputs tell. */
+  readonly classes?: number;
+}
+
+/** Left, top, right and bottom in pixels of the model's picture. */
+export type Corners = readonly [left: number, top: number, right: number, bottom: number];
+
+export function cornersAround(x: number, y: number, width: number, height: number): Corners {
+  return [x - width / 2, y - height / 2, x + width / 2, y + height / 2];
+}
+
+/** A box of the model's picture in the picture itself. */
+export function boxIn(place: PicturePlace, corners: Corners): Box {
+  const [left, top] = place.toSource(corners[0], corners[1]);
+  const [right, bottom] = place.toSource(corners[2], corners[3]);
+  return clipped({ left, top, width: right - left, height: bottom - top }, place.source);
+}
+
+/** The dimensions and numbers of an output for one picture. Throws ShapeError for other dimensions. */
+export function matrixOf(tensor: Tensor | undefined, name: string, width?: number) {
+  const [batch, rows = 0, columns = 0] = tensor?.shape ?? [];
+  const isMatrix = tensor?.shape.length === 3 && batch === 1;
+  if (tensor === undefined || !isMatrix || (width !== undefined && columns !== width)) {
+    throw new ShapeError({
+      where: `output ${name}`,
+      got: tensor === undefined ? 'none' : `[${tensor.shape.join(', ')}]`,
+      expected: `[1, places, ${width ?? 'classes'}]`,
+    });
+  }
+  return { numbers: numbersOf(tensor), rows, columns };
+}
+
+/** The highest of some numbers, of equal ones the first. */
+export function best(scores: ArrayLike<number>): {
+  readonly index: number;
+  readonly score: number;
+} {
+  let index = 0;
+  for (let i = 1; i < scores.length; i++) if ((scores[i] ?? 0) > (scores[index] ?? 0)) index = i;
+  return { index, score: scores[index] ?? 0 };
+}

@@ -1,0 +1,100 @@
+import type { Tensor } from '../../client/tensor.ts';
+import { ShapeError } from '../../core/errors.ts';
+import { numbersOf } from '../results/numbers.ts';
+import { instanceMask } from './instance-mask.ts';
+import {
+  best,
+  boxIn,
+  type Candidate,
+  type Candidates,
+  type Corners,
+  type DetectorOutputs,
+  matrixOf,
+} from './output-matrix.ts';
+
+/** `scores` with nothing first, and `boxes` as shares. */
+export function readCorners({ outputs, place, threshold }: DetectorOutputs): Candidates {
+  const { numbers, rows, columns } = matrixOf(outputs['scores'], 'scores');
+  const { numbers: boxes } = matrixOf(outputs['boxes'], 'boxes', 4);
+  const { width, height } = place.size;
+  const candidates: Candidate[] = [];
+  for (let row = 0; row < rows; row++) {
+    // The first class is nothing.
+    const { index, score } = best(numbers.subarray(row * columns + 1, (row + 1) * columns));
+    if (score <= threshold) continue;
+    const [left = 0, top = 0, right = 0, bottom = 0] = boxes.subarray(row * 4, row * 4 + 4);
+    const corners = [left * width, top * height, right * width, bottom * height] as const;
+    candidates.push({ index, score, box: boxIn(place, corners) });
+  }
+  return { candidates, classes: columns - 1 };
+}
+
+/** Shares end with 1, and boxes of rounded numbers a little behind it. No box in pixels is as small. */
+const MOST_SHARE = 2;
+
+/**
+ * Boxes, scores and classes of torchvision (left, top, right, bottom) or TensorFlow (top, left, bottom, right), in pixels of the model's
+ * picture or as shares of it, with one dimension in front or none. Masks are those of Mask R-CNN in the model's picture.
+ */
+export function readSuppressed({ outputs, place, threshold }: DetectorOutputs): Candidates {
+  const isOfTensorFlow = outputs['detection_boxes'] !== undefined;
+  const names = isOfTensorFlow
+    ? ['detection_boxes', 'detection_scores', 'detection_classes']
+    : [outputs['boxes'] === undefined ? 'bboxes' : 'boxes', 'scores', 'labels'];
+  const [boxes = [], scores = [], labels = []] = names.map((name) =>
+    numbersOfOutput(outputs, name),
+  );
+  requireEqual(names, [boxes.length / 4, scores.length, labels.length]);
+  const isShares = boxes.every((number) => number <= MOST_SHARE);
+  const { width, height } = place.size;
+  const [across, down] = isShares ? [width, height] : [1, 1];
+  const { masks } = outputs;
+  const candidates: Candidate[] = [];
+  for (const [thing, score] of scores.entries()) {
+    if (score <= threshold) continue;
+    const [a = 0, b = 0, c = 0, d = 0] = boxes.slice(thing * 4, thing * 4 + 4);
+    const corners: Corners = isOfTensorFlow
+      ? [b * across, a * down, d * across, c * down]
+      : [a * across, b * down, c * across, d * down];
+    const box = boxIn(place, corners);
+    const mask = masks === undefined ? undefined : () => maskOf(masks, { thing, box, place });
+    candidates.push({ index: labels[thing] ?? 0, score, box, mask });
+  }
+  return { candidates };
+}
+
+/** A mask from 0 to 1 over the model's picture. Throws ShapeError for other dimensions. */
+function maskOf(
+  masks: Tensor,
+  {
+    thing,
+    box,
+    place,
+  }: Pick<Candidate, 'box'> & { thing: number; place: DetectorOutputs['place'] },
+) {
+  const [height = 0, width = 0] = masks.shape.slice(-2);
+  const numbers = numbersOf(masks).subarray(thing * width * height, (thing + 1) * width * height);
+  if (masks.shape.length >= 3 && numbers.length === width * height && numbers.length > 0) {
+    return instanceMask({ numbers, width, height, level: 0.5, box, place });
+  }
+  throw new ShapeError({
+    where: 'output masks',
+    got: `[${masks.shape.join(', ')}]`,
+    expected: '[things, 1, rows, columns]',
+  });
+}
+
+function numbersOfOutput(outputs: DetectorOutputs['outputs'], name: string): number[] {
+  const tensor = outputs[name];
+  if (tensor !== undefined) return Array.from(numbersOf(tensor));
+  throw new ShapeError({ where: `output ${name}`, got: 'none', expected: 'a tensor' });
+}
+
+function requireEqual(names: readonly string[], counts: readonly number[]): void {
+  if (counts.every((count) => count === counts[0])) return;
+  throw new ShapeError({
+    where: `outputs ${names.join(', ')}`,
+    got: `${counts.join(', ')} things`,
+    expected: 'as many in each, for one picture',
+  });
+}
