@@ -37,6 +37,7 @@ export {
   ImageSegmenter,
   imageSegmenter,
   type ImageSegmenterOptions,
+  type SegmentOptions,
 } from './segmentation/image-segmenter.ts';
 export { type Mask, type Segment, Segmentation } from './segmentation/segmentation.ts';
 export { Task } from './task.ts';

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { seededRandom } from '../../core/random.ts';
 import { imageSegmenter, type ImageSegmenterOptions, type Segmentation } from '../index.ts';
-import { COLOUR_CLASSES, lightnessModel, seededSegmenter } from '../testing/segmentation-models.ts';
+import {
+  COLOUR_CLASSES,
+  lightnessModel,
+  seededQueries,
+  seededSegmenter,
+} from '../testing/segmentation-models.ts';
 import { drawnPicture, formulaPicture } from '../testing/test-pictures.ts';
 import { type AxisSamples, axisSamples } from './axis-samples.ts';
 import { type ClassScores, classifyPixels } from './class-scores.ts';
@@ -148,4 +153,79 @@ test('what is wrong is said', async () => {
   );
   const signal = AbortSignal.abort(new Error('enough'));
   await expect(wrong.segment(FLAG, { signal })).rejects.toThrow('enough');
+});
+
+/** What `post_process_panoptic_segmentation` of @huggingface/transformers 4.3.1 gives: the numbers of segments, row by row. */
+const THINGS = [
+  '2223333331111111111222',
+  '2223333331111111111222',
+  '2223333331111111111222',
+  '2223333331111111111111',
+  '2233333331111111111111',
+  '1133333331111111111111',
+  '1113333331111111111111',
+  '1111133331111111111111',
+  '1111113311111111111111',
+  '1111113311111111111111',
+  '1111113111111111111111',
+  '1111111111111111111111',
+  '1111111111111111111333',
+  '1111111111222111113333',
+  '1111111112222211133333',
+  '1111111112222221333333',
+  '1111111112222222333333',
+  '1111111112222222333333',
+];
+
+describe('models by queries', () => {
+  const pictures = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] };
+
+  /** The numbers of segments for each pixel, the surest segment first. */
+  function thingsOf({ segments, width, height }: Segmentation): string[] {
+    const masks = segments
+      .toSorted((a, b) => (b.score ?? 0) - (a.score ?? 0))
+      .map((segment) => segment.mask().data);
+    const digits = Array.from({ length: width * height }, (_, i) =>
+      masks.findIndex((mask) => mask[i] === 255),
+    ).map((index) => (index < 0 ? '.' : String(index + 1)));
+    return Array.from({ length: height }, (_, y) =>
+      digits.slice(y * width, (y + 1) * width).join(''),
+    );
+  }
+
+  test.each(['host', 'wasm'] as const)(
+    'things are those of transformers.js, on %s',
+    async (device) => {
+      await using segmenter = await open({ device, pictures }, seededQueries());
+      const found = await segmenter.segment(formulaPicture(22, 18), { leastShare: 0.3 });
+      expect(thingsOf(found)).toEqual(THINGS);
+      const told = found.segments.map(({ label, score, share }) => [
+        label,
+        score,
+        Math.round(share * 22 * 18),
+      ]);
+      expect(told).toEqual([
+        ['0', expect.closeTo(0.94791502, 6), 262],
+        ['0', expect.closeTo(0.80240399, 6), 83],
+        ['1', expect.closeTo(0.80977601, 6), 51],
+      ]);
+    },
+  );
+
+  test('what others leave too little of is no thing, and its pixels are of no class', async () => {
+    await using segmenter = await open({ pictures }, seededQueries());
+    const found = await segmenter.segment(formulaPicture(22, 18));
+    expect(thingsOf(found)).toEqual(THINGS.map((row) => row.replaceAll(/[23]/g, '.')));
+    expect(new Set(found.classes)).toEqual(new Set([0, 0xffff]));
+    const none = await segmenter.segment(formulaPicture(22, 18), { threshold: 0.99 });
+    expect(none.segments).toEqual([]);
+    expect(new Set(none.classes)).toEqual(new Set([0xffff]));
+  });
+
+  test('names for other classes are refused', async () => {
+    await using segmenter = await open({ labels: ['a', 'b'] }, seededQueries());
+    await expect(segmenter.segment(formulaPicture(22, 18))).rejects.toThrow(
+      'labels: got 2 names, expected 3',
+    );
+  });
 });

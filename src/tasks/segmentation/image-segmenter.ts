@@ -8,9 +8,9 @@ import { requireLabels } from '../results/labels.ts';
 import { outputOf } from '../results/numbers.ts';
 import { Task } from '../task.ts';
 import { labelsOf, loadTask, type TaskSource } from '../task-model.ts';
-import { type CallOptions, TASK_OPTIONS, type TaskOptions } from '../task-options.ts';
+import { type CallOptions, SHARE, TASK_OPTIONS, type TaskOptions } from '../task-options.ts';
 import { classifyPixels, classScores } from './class-scores.ts';
-import { Segmentation } from './segmentation.ts';
+import { type Segmentation, segmentsOfClasses } from './segmentation.ts';
 import { samplesOf, wholePictures } from './whole-pictures.ts';
 
 /** How a model that divides pictures by classes is loaded. */
@@ -21,9 +21,18 @@ export interface ImageSegmenterOptions extends TaskOptions {
   readonly pictures?: PictureOptions | undefined;
 }
 
+/** How a picture is divided. */
+export interface SegmentOptions extends CallOptions {
+  /** Things that are less sure are left out, of models that tell of single things. Default 0.5. */
+  readonly threshold?: number | undefined;
+  /** Of those models: a thing is left out if others leave less than this part of its pixels. Default 0.8. */
+  readonly leastShare?: number | undefined;
+}
+
 /**
- * Loads a model that says of each pixel what it belongs to, such as SegFormer or DeepLab: a picture in, (1, classes, H, W) out, in any
- * size. Rejects as `Session.load` does, and with ShapeError for a model that takes no pictures.
+ * Loads a model that says of each pixel what it belongs to: by classes, such as SegFormer or DeepLab, (1, classes, H, W) in any size; or
+ * by queries, such as DETR with a panoptic head, MaskFormer and Mask2Former, with a class (1, queries, classes and nothing) and a mask
+ * (1, queries, H, W) of each. Rejects as `Session.load` does, and with ShapeError for a model that takes no pictures.
  */
 export async function imageSegmenter(
   source: TaskSource,
@@ -65,16 +74,27 @@ export class ImageSegmenter extends Task {
   }
 
   /**
-   * Divides a picture by classes, in its own size. Rejects with UsageError for a picture without pixels, and with ShapeError for a model
-   * whose first result, or that of the name `logits`, has no numbers for classes.
+   * Divides a picture by classes, or into single things, in its own size. Rejects with UsageError for a picture without pixels, and with
+   * ShapeError for a model whose first result, or that of the name `logits`, has no numbers for classes.
    */
-  async segment(picture: Picture, options: CallOptions = {}): Promise<Segmentation> {
-    checkOptions<CallOptions>('segment', options, { signal: SIGNAL });
+  async segment(picture: Picture, options: SegmentOptions = {}): Promise<Segmentation> {
+    checkOptions<SegmentOptions>('segment', options, {
+      threshold: SHARE,
+      leastShare: SHARE,
+      signal: SIGNAL,
+    });
     const { input, labels } = this.#parts;
-    const { outputs, place } = await runOnPicture(this.session, input, { picture, ...options });
+    const { threshold = 0.5, leastShare = 0.8, signal } = options;
+    const { outputs, place } = await runOnPicture(this.session, input, { picture, signal });
+    if (Object.values(outputs).length > 1) {
+      const { queryOutputs, segmentByQueries } = await import('./query-masks.ts');
+      const queries = queryOutputs(outputs);
+      const rules = { place, labels, threshold, leastShare };
+      if (queries !== undefined) return segmentByQueries(queries, rules);
+    }
     const scores = classScores(outputOf(outputs, ['logits']), this.pictures.layout === 'nhwc');
     requireLabels(labels, scores.classes);
     const { columns, rows } = samplesOf(place, scores);
-    return new Segmentation(place.source, classifyPixels(scores, columns, rows), labels);
+    return segmentsOfClasses(place.source, classifyPixels(scores, columns, rows), labels);
   }
 }

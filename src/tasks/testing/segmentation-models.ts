@@ -21,6 +21,39 @@ export function seededSegmenter(): Uint8Array {
   });
 }
 
+/**
+ * A model of five queries: masks are those of squares of 4 x 4 pixels, with seeded weights; classes are the same for every picture. The
+ * fourth one is nothing, the last one unsure.
+ */
+export function seededQueries(): Uint8Array {
+  const random = seededRandom(5);
+  const weights = Float32Array.from({ length: 5 * 3 * 16 }, () => 2 * (random() - 0.5));
+  const classes = [
+    [4, 0, 0, 0],
+    [0, 3, 0, 1],
+    [2.5, 0, 0, 0],
+    [0, 0, 0, 5],
+    [0.2, 0.1, 0.3, 0],
+  ];
+  return writeOnnxModel({
+    nodes: [
+      {
+        op: 'Conv',
+        inputs: ['pixel_values', 'weights'],
+        outputs: ['pred_masks'],
+        attributes: { kernel_shape: [4, 4], strides: [4, 4] },
+      },
+      { op: 'Identity', inputs: ['classes'], outputs: ['logits'] },
+    ],
+    inputs: [{ name: 'pixel_values', dtype: 'float32', shape: [1, 3, 'h', 'w'] }],
+    outputs: ['logits', 'pred_masks'],
+    initializers: {
+      weights: new HostTensor('float32', [5, 3, 4, 4], weights),
+      classes: HostTensor.from('float32', [1, 5, 4], classes.flat()),
+    },
+  });
+}
+
 /** Scores of three classes are the levels of red, green and blue. */
 export const COLOUR_CLASSES = writeOnnxModel({
   nodes: [{ op: 'Identity', inputs: ['pixel_values'], outputs: ['logits'] }],
