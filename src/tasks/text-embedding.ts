@@ -3,6 +3,7 @@ import type { Session } from '../client/session.ts';
 import { Tensor } from '../client/tensor.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
 import type { TextTokenizer } from '../text/text-tokenizer.ts';
+import { encodeAtMost } from './encode-at-most.ts';
 import { numbersOf, outputOf } from './results/numbers.ts';
 import { Task } from './task.ts';
 import { type JsonObject, loadTask, readJson, type TaskSource } from './task-model.ts';
@@ -119,18 +120,11 @@ export class TextEmbedding extends Task {
     );
   }
 
-  /** What is too long is cut off before the tokens that end a text. */
   #tokensOf(text: string): number[] {
     const { tokenizer, mostTokens } = this.#parts;
-    const tokens = tokenizer.encode(text);
-    if (tokens.length === 0) {
-      throw new UsageError({ where: 'embed', got: 'a text without tokens', expected: 'words' });
-    }
-    if (tokens.length <= mostTokens) return tokens;
-    const bare = tokenizer.encode(text, { addSpecialTokens: false });
-    const before = tokens.findIndex((_, i) => bare.every((id, k) => tokens[i + k] === id));
-    const behind = tokens.slice(Math.max(before, 0) + bare.length);
-    return [...tokens.slice(0, mostTokens - behind.length), ...behind];
+    const tokens = encodeAtMost(tokenizer, text, { mostTokens });
+    if (tokens.length > 0) return tokens;
+    throw new UsageError({ where: 'embed', got: 'a text without tokens', expected: 'words' });
   }
 
   #pooled(states: Tensor, lengths: readonly number[]): Float32Array[] {

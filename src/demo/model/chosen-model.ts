@@ -1,5 +1,9 @@
+import type { ReadFile } from '../../text/model-folder.ts';
+
 /** A model that somebody chose. */
 export interface ChosenModel {
   readonly name: string;
   readonly source: string | File;
+  /** Reads files of its folder, such as `tokenizer.json`; undefined where it is known that there are none. */
+  readonly beside?: ReadFile | undefined;
 }

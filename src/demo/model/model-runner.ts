@@ -6,7 +6,7 @@ import { element } from '../element.ts';
 import { describeError, formatMs } from '../../core/format-quantity.ts';
 import { kernelTime } from '../machine-view.ts';
 import type { ChosenModel } from './chosen-model.ts';
-import { InputRows } from './input-row.ts';
+import { InputRows } from './input-rows.ts';
 import { Race, sessionRunner } from './race.ts';
 import { parseLabels, showResults } from './results.ts';
 
@@ -40,7 +40,7 @@ export class ModelRunner {
 
   show(session: Session, model: ChosenModel): void {
     const { name } = describeDevice(session.device);
-    const rows = new InputRows(session);
+    const rows = new InputRows(session, model.beside);
     const labels = element('input', { type: 'file', accept: '.txt,.json', 'aria-label': 'Labels' });
     const run = button('Run', 'primary');
     const race = button('Side by side');
@@ -48,7 +48,9 @@ export class ModelRunner {
     const results = element('div');
     const lanes = element('div');
     run.addEventListener('click', () => {
-      void whileBusy(run, status, () => this.#run(session, { rows, labels, status, results }));
+      void whileBusy(run, status, () =>
+        this.#run(session, { model, rows, labels, status, results }),
+      );
     });
     race.addEventListener('click', () => {
       void whileBusy(race, status, async () => this.#race(model, await rows.values(), lanes));
@@ -92,10 +94,9 @@ export class ModelRunner {
   }
 
   async #run(session: Session, parts: RunParts): Promise<void> {
-    const { rows, labels, status, results } = parts;
+    const { rows, status, results } = parts;
     const inputs = await rows.values();
-    const file = labels.files?.[0];
-    const names = file === undefined ? undefined : parseLabels(await file.text());
+    const names = await labelsFor(parts);
     const begin = performance.now();
     const outputs = await session.run<OutputValue>(inputs);
     const first = performance.now() - begin;
@@ -132,7 +133,20 @@ export class ModelRunner {
   }
 }
 
+/** Names of classes: those of a file that was chosen, else those of `config.json` beside the model. */
+async function labelsFor({ labels, model, rows }: RunParts): Promise<string[] | undefined> {
+  const file = labels.files?.[0];
+  if (file !== undefined) return parseLabels(await file.text());
+  // A server is asked only where the folder is known to have such files.
+  const { source, beside } = model;
+  if (beside === undefined || (typeof source === 'string' && !rows.hasTokenizer)) return undefined;
+  const config = await beside('config.json');
+  const text = config && new TextDecoder().decode(config);
+  return text?.includes('"id2label"') ? parseLabels(text) : undefined;
+}
+
 interface RunParts {
+  readonly model: ChosenModel;
   readonly rows: InputRows;
   readonly labels: HTMLInputElement;
   readonly status: HTMLElement;

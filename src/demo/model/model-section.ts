@@ -5,6 +5,7 @@ import { byId, element, toggleData } from '../element.ts';
 import { type Facts, showFacts } from '../facts.ts';
 import { describeError } from '../../core/format-quantity.ts';
 import { modelUrl, openSession } from '../open-session.ts';
+import { modelAt, modelOfFiles } from './beside-model.ts';
 import type { ChosenModel } from './chosen-model.ts';
 import { readHead } from './head-reader.ts';
 import { measureDevice } from './measure-device.ts';
@@ -37,10 +38,10 @@ export class ModelSection implements Section {
     this.#runner = new ModelRunner(byId('model-run', HTMLElement), context);
     const input = byId('file', HTMLInputElement);
     input.addEventListener('change', () => {
-      const file = input.files?.[0];
+      const model = modelOfFiles([...(input.files ?? [])]);
       // Choosing the same file again must load it again.
       input.value = '';
-      if (file !== undefined) void this.#choose({ name: file.name, source: file });
+      if (model !== undefined) void this.#choose(model);
     });
     byId('model-address', HTMLFormElement).addEventListener('submit', (event) => {
       event.preventDefault();
@@ -84,17 +85,16 @@ export class ModelSection implements Section {
       panel.addEventListener(type, (event) => {
         event.preventDefault();
         toggleData(zone, 'over', type === 'dragover');
-        const file = type === 'drop' ? event.dataTransfer?.files[0] : undefined;
-        if (file !== undefined) void this.#choose({ name: file.name, source: file });
+        if (type !== 'drop') return;
+        const model = modelOfFiles([...(event.dataTransfer?.files ?? [])]);
+        if (model !== undefined) void this.#choose(model);
       });
     }
   }
 
   #chooseAddress(given: string): void {
     try {
-      const url = new URL(given, document.baseURI);
-      const name = url.pathname.slice(url.pathname.lastIndexOf('/') + 1);
-      void this.#choose({ name, source: url.href });
+      void this.#choose(modelAt(new URL(given, document.baseURI)));
     } catch {
       const error = new UsageError({ where: 'the address', got: given, expected: 'an address' });
       this.#showStatus(describeError(error), 'error');

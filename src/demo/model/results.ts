@@ -12,6 +12,9 @@ const SCROLLED = { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': '
 const FEWEST_CLASSES = 2;
 const MOST_CLASSES = 50_000;
 
+/** Names of outputs that are vectors of a text or a picture, whose elements are no scores. */
+const EMBEDDING = /embed|hidden|pool|feature/i;
+
 /** Outputs: those that are scores of classes as bars, and all of them as a table. */
 export function showResults(
   outputs: Readonly<Record<string, OutputValue>>,
@@ -19,7 +22,8 @@ export function showResults(
 ): HTMLElement {
   const scores = Object.entries(outputs).flatMap(([name, value]) => {
     const list = scoresOf(value);
-    return list === undefined ? [] : [scoreList(name, list, labels)];
+    const isVector = EMBEDDING.test(name) && list?.length !== labels?.length;
+    return list === undefined || isVector ? [] : [scoreList(name, list, labels)];
   });
   const rows = Object.entries(outputs).map(([name, value]) => {
     const { type, range, values } = describeOutput(value);

@@ -1,11 +1,5 @@
-import {
-  type Inputs,
-  type InputValue,
-  type Session,
-  Tensor,
-  type ValueInfo,
-} from '../../client/index.ts';
-import { numbersToChoose, randomInputs } from '../../client/random-inputs.ts';
+import { type InputValue, Tensor, type ValueInfo } from '../../client/index.ts';
+import { randomInputs } from '../../client/random-inputs.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { readNpy } from '../../cli/npy.ts';
 import { seededRandom } from '../../core/random.ts';
@@ -15,98 +9,84 @@ import {
   type PictureOptions,
   type Sound,
 } from '../../tasks/index.ts';
-import { type PictureInput, pictureInputOf } from '../../tasks/pictures/model-pictures.ts';
+import type { PictureInput } from '../../tasks/pictures/model-pictures.ts';
 import { readSound } from '../../tasks/sound/sound.ts';
 import { element } from '../element.ts';
 import { synthesizedSound } from '../sound/synthesized-sound.ts';
-import { drawnPicture } from './drawn-picture.ts';
 import { openCamera } from '../open-camera.ts';
+import { drawnPicture } from './drawn-picture.ts';
+import type { TextField } from './text-field.ts';
+import {
+  plainPart,
+  type TextInputs,
+  type TextRow,
+  textTensor,
+  type TokenPart,
+} from './text-inputs.ts';
 
-/** Makes the value of one input. `sizes` are those that were chosen for named dimensions. */
-type MakeValue = (sizes: ReadonlyMap<string, number>) => Promise<InputValue>;
+/** Makes the value of one input. `sizes` are those of named dimensions; `row` has the tokens where a text was chosen. */
+type MakeValue = (sizes: ReadonlyMap<string, number>, row?: TextRow) => Promise<InputValue>;
 
 /** A kind of input that a person can choose. */
-interface InputKind {
+export interface InputKind {
   readonly label: string;
   readonly make: MakeValue;
   /** What else it needs: a file, a text. */
   readonly field?: HTMLElement;
 }
 
-/** Where the elements of each input of a model come from. */
-export class InputRows {
-  readonly root = element('div', { class: 'inputs' });
-  readonly #makers = new Map<string, () => MakeValue>();
-  readonly #sizes = new Map<string, HTMLInputElement>();
-  readonly #inputs: readonly ValueInfo[];
+/** The label of the kind that is a text. */
+export const A_TEXT = 'A text';
 
-  constructor(session: Session) {
-    const { inputs } = session;
-    this.#inputs = inputs;
-    const picture = pictureOf(session);
-    for (const name of numbersToChoose(inputs)) {
-      const field = element('input', { type: 'number', value: 1, min: 0, step: 1 });
-      this.#sizes.set(name, field);
-      this.root.append(element('div', { class: 'field' }, element('label', {}, `${name} `, field)));
-    }
-    for (const info of inputs) {
-      if (isTensor(info)) this.root.append(this.#row(info, kindsOf(info, picture)));
-    }
-  }
-
-  /** Reads files and devices as the rows say. */
-  async values(): Promise<Inputs> {
-    const inputs = this.#inputs;
-    const sizes = new Map([...this.#sizes].map(([name, { value }]) => [name, Number(value)]));
-    const values: Record<string, InputValue> = { ...randomInputs(inputs, sizes, seededRandom(1)) };
-    for (const [name, make] of this.#makers) values[name] = await make()(sizes);
-    return values;
-  }
-
-  #row(info: ValueInfo, kinds: readonly InputKind[]): HTMLElement {
-    const choice = element(
-      'select',
-      { id: `input-${info.name}` },
-      ...kinds.map(({ label }) => element('option', {}, label)),
-    );
-    const label = element('label', { for: choice.id }, info.name);
-    const shown = element('span', { class: 'input-field' });
-    const show = (): void => {
-      const field = kinds[choice.selectedIndex]?.field;
-      shown.replaceChildren(...(field === undefined ? [] : [field]));
-    };
-    choice.addEventListener('change', show);
-    show();
-    this.#makers.set(info.name, () => kinds[choice.selectedIndex]?.make ?? random(info));
-    return element('div', { class: 'field' }, label, choice, shown);
-  }
-}
-
-function isTensor({ dtype }: ValueInfo): boolean {
-  return dtype !== 'int' && dtype !== 'float' && dtype !== 'any';
-}
-
-/** The input that takes pictures, if one does. */
-function pictureOf(session: Session): PictureInput | undefined {
-  try {
-    return pictureInputOf(session, undefined);
-  } catch (error) {
-    if (error instanceof ShapeError) return undefined;
-    throw error;
-  }
+/** What is known of a model's inputs together. */
+export interface KnownInputs {
+  /** The input that takes pictures, if one does. */
+  readonly pictures: PictureInput | undefined;
+  readonly text: (TextInputs & { readonly field: TextField }) | undefined;
 }
 
 /** What fits an input, the likeliest first. */
-function kindsOf(info: ValueInfo, pictures: PictureInput | undefined): InputKind[] {
+export function kindsOf(info: ValueInfo, { pictures, text }: KnownInputs): InputKind[] {
+  const part = text?.parts.get(info.name);
+  if (part !== undefined && part !== 'ids') {
+    return [partKind(info, part), { label: 'Random', make: random(info) }, ...givenKinds(info)];
+  }
   const picture = pictures?.name === info.name ? pictures.options : undefined;
   const isSound = info.dtype === 'float32' && info.shape.length > 0 && info.shape.length < 4;
   return [
     ...(picture === undefined ? [] : pictureKinds(picture)),
     { label: 'Random', make: random(info) },
+    ...(text === undefined || part === undefined ? [] : [textKind(info, text.field)]),
     ...(isSound && picture === undefined ? soundKinds(info) : []),
-    npyKind(info),
-    numbersKind(info),
+    ...givenKinds(info),
   ];
+}
+
+function givenKinds(info: ValueInfo): InputKind[] {
+  return [npyKind(info), numbersKind(info)];
+}
+
+function textKind(info: ValueInfo, field: TextField): InputKind {
+  const make: MakeValue = async (sizes, row) => {
+    const { ids } = row ?? (await field.row());
+    return textTensor(info, [...sizesOf(info, sizes).slice(0, -1), ids.length], ids);
+  };
+  return { label: A_TEXT, make, field: field.root };
+}
+
+const PART_LABELS: Readonly<Record<Exclude<TokenPart, 'ids'>, string>> = {
+  mask: 'One for each token',
+  types: 'All of one sentence',
+  positions: 'The places of tokens',
+};
+
+function partKind(info: ValueInfo, part: Exclude<TokenPart, 'ids'>): InputKind {
+  const make: MakeValue = async (sizes, row) => {
+    const shape = sizesOf(info, sizes);
+    const elements = row?.[part] ?? plainPart(part, shape.at(-1) ?? 0);
+    return textTensor(info, [...shape.slice(0, -1), elements.length], elements);
+  };
+  return { label: PART_LABELS[part], make };
 }
 
 function random(info: ValueInfo): MakeValue {

@@ -1,0 +1,57 @@
+import { type JsonObject, readJson } from '../../tasks/task-model.ts';
+import type { ReadFile } from '../../text/model-folder.ts';
+import { openTokenizer, type TextTokenizer } from '../../text/text-tokenizer.ts';
+import type { ModelTokenizer } from './text-inputs.ts';
+
+/** What a tokenizer fills rows with that does not say it, by the names that models give it. */
+const FILLERS = ['[PAD]', '<pad>', '<|endoftext|>'];
+
+/**
+ * The tokenizer of a model's folder; undefined where it has no `tokenizer.json`. `tokenizer_config.json` and `config.json`
+ * only help. Rejects with FormatError for a file that is none.
+ */
+export async function openModelTokenizer(read: ReadFile): Promise<ModelTokenizer | undefined> {
+  const content = await readJson(read, 'tokenizer.json', undefined);
+  if (content === undefined) return undefined;
+  const [config = {}, model = {}] = await Promise.all([
+    readJson(read, 'tokenizer_config.json', undefined),
+    readJson(read, 'config.json', undefined),
+  ]);
+  const tokenizer = await openTokenizer({ tokenizer: content, config });
+  const [truncation, padding] = [objectOf(content['truncation']), objectOf(content['padding'])];
+  const limits = [
+    truncation['max_length'],
+    config['model_max_length'],
+    model['max_position_embeddings'],
+  ];
+  return {
+    tokenizer,
+    mostTokens: Math.min(...limits.filter((limit) => typeof limit === 'number')),
+    kept: isLeft(truncation['direction'] ?? config['truncation_side']) ? 'last' : 'first',
+    padding: {
+      id: numberOr(padding['pad_id'], fillerOf(tokenizer, config)),
+      typeId: numberOr(padding['pad_type_id'], 0),
+      side: isLeft(padding['direction'] ?? config['padding_side']) ? 'left' : 'right',
+    },
+  };
+}
+
+function fillerOf(tokenizer: TextTokenizer, config: JsonObject): number {
+  const own = config['pad_token'];
+  const named = typeof own === 'string' ? own : objectOf(own)['content'];
+  const names = typeof named === 'string' ? [named, ...FILLERS] : FILLERS;
+  return names.map((name) => tokenizer.idOf(name)).find((id) => id !== undefined) ?? 0;
+}
+
+function objectOf(value: unknown): JsonObject {
+  return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
+}
+
+/** `tokenizer.json` writes it with a capital. */
+function isLeft(side: unknown): boolean {
+  return side === 'Left' || side === 'left';
+}
+
+function numberOr(value: unknown, other: number): number {
+  return typeof value === 'number' ? value : other;
+}
