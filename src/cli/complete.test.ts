@@ -45,6 +45,7 @@ test('each shell has a line for each command', async () => {
     const text = await script(shell);
     for (const command of commands) expect(text).toContain(command);
     expect(text).toContain('Completion of weft');
+    expect(text).toContain('kernel-source');
   }
   expect(await script('zsh')).toContain("'*--device[the device to run on]:value:(");
   expect(await script('fish')).toContain(

@@ -12,11 +12,13 @@ export interface InspectFlags {
   readonly data?: boolean;
   readonly all?: boolean;
   readonly json?: boolean;
+  readonly kernelSource?: string | true;
+  readonly device?: 'auto' | 'host' | 'wasm' | 'webgpu';
   readonly dim?: Record<string, number>;
   readonly limit?: CompileLimits;
 }
 
-/** `weft inspect`: what a program costs and its listing, its builder calls, or its numbers. */
+/** `weft inspect`: what a program costs and its listing, its builder calls, its numbers, or the code of its kernels. */
 export async function inspectCommand(
   path: string,
   {
@@ -25,6 +27,8 @@ export async function inspectCommand(
     data = false,
     all = false,
     json = false,
+    kernelSource,
+    device = 'auto',
     dim = {},
     limit,
   }: InspectFlags,
@@ -37,7 +41,12 @@ export async function inspectCommand(
     onProgress: (done, total) => progress.show(`compiling: ${done} of ${total}`),
   });
   progress.clear();
-  if (ts) terminal.out(executable.toTypeScript());
+  if (kernelSource !== undefined) {
+    const { formatKernelSources, kernelSources } = await import('./print-kernel-sources.ts');
+    const found = await kernelSources(executable, { device, kernels: kernelSource });
+    if (json) writeJson(terminal, 'inspect', { ...found });
+    else terminal.out(formatKernelSources(found));
+  } else if (ts) terminal.out(executable.toTypeScript());
   else if (json) {
     const listed = listing(executable, { data, all: all || data });
     writeJson(terminal, 'inspect', { ...(await summaryOf(executable)), listing: listed });

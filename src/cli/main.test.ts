@@ -104,6 +104,29 @@ describe('weft inspect', () => {
     expect(stats.status).toBe(0);
     expect(stats.out).toMatch(/functions?/i);
   });
+
+  test('gives the code of kernels on a device', async () => {
+    const ask = (...args: string[]) =>
+      weft('inspect', at('model.onnx'), ...DIM, '--kernel-source', ...args);
+    const { status, out } = await ask('--device', 'wasm');
+    expect(status).toBe(0);
+    expect(out).toMatch(
+      /^\/\/ kernel (\w+) in wasm on .*, for \(1, 2\), \(2, 3\), \(1, 3\): the sizes of all calls\n\/\/ matmul/,
+    );
+    expect(out).toContain('function step(');
+    const [, name = ''] = /kernel (\w+)/.exec(out) ?? [];
+    expect((await ask(name, '--device', 'wasm')).out).toBe(out);
+    const shader = JSON.parse((await ask(name, '--device', 'webgpu', '--json')).out);
+    expect(shader).toMatchObject({
+      command: 'inspect',
+      sources: [{ kernel: name, language: 'wgsl', sizes: 'fixed' }],
+    });
+    expect(shader.sources[0].parts[0].code).toContain('@compute');
+    const unknown = await ask('frobnicate', '--device', 'host');
+    expect(unknown.status).toBe(2);
+    expect(unknown.err).toContain(`got the kernel "frobnicate", expected one of ${name}`);
+    expect((await ask('--ts')).err).toContain("cannot be used with option '--ts'");
+  });
 });
 
 describe('weft run', () => {

@@ -306,6 +306,17 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .option('--all', 'also instructions for memory and sizes, and tables')
     .option('--data', 'a listing of all with weights, which can be parsed back')
     .option('--stats', 'counts of functions, registers, constants and bytes')
+    .addOption(
+      new Option(
+        '--kernel-source [name]',
+        'the code that a device runs for a kernel; without a name for all',
+      ).conflicts(['ts', 'all', 'data', 'stats']),
+    )
+    .addOption(
+      new Option('--device <device>', 'the device of --kernel-source')
+        .choices(['auto', 'host', 'wasm', 'webgpu'])
+        .default('auto'),
+    )
     .addOption(dims)
     .addOption(limit)
     .action((path: string, flags: InspectFlags) => run(inspectCommand(path, flags, terminal)));
