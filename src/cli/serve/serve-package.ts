@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, normalize } from 'node:path';
+import { pipeline, Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from '../../core/errors.ts';
 
@@ -13,11 +14,10 @@ export interface ServedPage {
   close(): Promise<void>;
 }
 
-/** A file of a page that is in memory. */
-export interface OwnFile {
-  readonly type: string;
-  readonly body: string | Uint8Array;
-}
+/** A file of a page that is in memory, or one of the disk that is read when it is asked for. */
+export type OwnFile =
+  | { readonly type: string; readonly body: string | Uint8Array }
+  | { readonly type: string; readonly path: string };
 
 export interface PackageOptions {
   /** Files by their paths; those of the package lie below `/files/`. */
@@ -50,7 +50,9 @@ export async function servePackage(options: PackageOptions): Promise<ServedPage>
         'Cross-Origin-Resource-Policy': 'same-origin',
         'Cache-Control': 'no-store',
       });
-      response.end(body);
+      if (!(body instanceof Readable)) response.end(body);
+      // Whoever asked may leave before the end.
+      else pipeline(body, response, () => undefined);
       return undefined;
     });
   });
@@ -69,8 +71,10 @@ export async function servePackage(options: PackageOptions): Promise<ServedPage>
   };
 }
 
-interface Answer extends Partial<OwnFile> {
+interface Answer {
   readonly status: number;
+  readonly type?: string;
+  readonly body?: string | Uint8Array | Readable;
 }
 
 async function answer(
@@ -83,7 +87,8 @@ async function answer(
   try {
     // Throws for `//`, which is no path.
     const { pathname } = new URL(url, 'http://_');
-    if (Object.hasOwn(own, pathname)) return { status: 200, ...own[pathname] };
+    const file = Object.hasOwn(own, pathname) ? own[pathname] : undefined;
+    if (file !== undefined) return { status: 200, ...(await opened(file, method)) };
     // `new URL` has taken out what leads upwards, but for what is encoded.
     const path = normalize(join(folder, decodeURIComponent(pathname.replace(/^\/files\//, '/'))));
     const type = TYPES[path.slice(path.lastIndexOf('.') + 1)];
@@ -94,6 +99,15 @@ async function answer(
   } catch {
     return { status: 404 };
   }
+}
+
+/** Rejects where the file cannot be read. It may be larger than an array. */
+async function opened(file: OwnFile, method: string): Promise<Omit<Answer, 'status'>> {
+  if ('body' in file) return file;
+  const handle = await open(file.path);
+  const body = handle.createReadStream();
+  if (method === 'HEAD') body.destroy();
+  return method === 'HEAD' ? { type: file.type } : { type: file.type, body };
 }
 
 /** Where the files of the package lie, beside this one or above its chunk; undefined where it was not built. */

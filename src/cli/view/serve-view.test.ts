@@ -1,20 +1,47 @@
 import { request } from 'node:http';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { writeOnnxModel } from '../../testing/onnx-writer.ts';
+import type { FromCompiler } from '../../worker/compile-protocol.ts';
+import { PassService } from '../../worker/pass-service.ts';
 import type { ServedPage } from '../serve/serve-package.ts';
 import { serveView } from './serve-view.ts';
+import { sourceOf } from './view-command.ts';
 
 let folder: string;
 let view: ServedPage;
 
+const external = (location: string, byteOffset: number) => ({
+  dtype: 'float32' as const,
+  shape: [2],
+  place: { location, offset: String(byteOffset), length: '8' },
+});
+const MODEL = writeOnnxModel({
+  inputs: [{ name: 'x', shape: [2] }],
+  externalInitializers: {
+    a: external('model.onnx.data', 0),
+    b: external('./parts/b & c.data', 8),
+  },
+  nodes: [
+    { op: 'Mul', inputs: ['x', 'a'], outputs: ['m'] },
+    { op: 'Add', inputs: ['m', 'b'], outputs: ['y'] },
+  ],
+  outputs: ['y'],
+});
+
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weft-view-'));
-  await writeFile(join(folder, 'inspector.js'), 'export {};');
+  const files = `${join(folder, 'package')}/`;
+  for (const name of ['package', 'parts']) await mkdir(join(folder, name));
+  await writeFile(`${files}inspector.js`, 'export {};');
+  await writeFile(join(folder, 'model.onnx'), MODEL);
+  await writeFile(join(folder, 'model.onnx.data'), Float32Array.of(2, 3));
+  await writeFile(join(folder, 'parts/b & c.data'), Float32Array.of(0, 0, 10, 20));
+  await writeFile(join(folder, 'secret.data'), 'not named by the model');
   const executable = Uint8Array.of(1, 2, 3);
-  const files = `${folder}/`;
-  const source = { bytes: Uint8Array.of(4, 5), isText: false, dims: { n: 2 } };
+  const source = await sourceOf(join(folder, 'model.onnx'), { n: 2 });
   view = await serveView({ executable, title: 'net.weft', source, device: 'host', port: 0, files });
 });
 
@@ -49,12 +76,38 @@ test('the page comes with the program and a strict policy', async () => {
     dims: { n: 2 },
     isText: false,
   });
-  const source = await (await fetch(`${view.url}source`)).arrayBuffer();
-  expect([...new Uint8Array(source)]).toEqual([4, 5]);
+  const source = await (await fetch(`${view.url}beside/model`)).arrayBuffer();
+  expect(new Uint8Array(source)).toEqual(MODEL);
   expect(await (await fetch(`${view.url}files/inspector.js`)).text()).toBe('export {};');
 });
 
+test('the compiler of the view of passes reads tensors beside the model', async () => {
+  const answers: FromCompiler[] = [];
+  const question = { kind: 'passes', model: MODEL, file: 'model.onnx', dims: {} } as const;
+  const passes = new PassService((answer) => answers.push(answer));
+  await passes.answer({ ...question, url: `${view.url}beside/model`, files: undefined });
+  expect(answers.at(-1)).toMatchObject({ kind: 'passes' });
+  const head = { method: 'HEAD' };
+  const { status: found, body } = await fetch(`${view.url}beside/model.onnx.data`, head);
+  expect([found, body]).toEqual([200, null]);
+});
+
+test('a file that is gone is not there', async () => {
+  await rm(join(folder, 'model.onnx.data'));
+  expect(await status('/beside/model.onnx.data')).toBe(404);
+  const question = { kind: 'passes', model: MODEL, file: 'model.onnx', dims: {} } as const;
+  const url = `${view.url}beside/model`;
+  const answer = new PassService(() => undefined).answer({ ...question, url, files: undefined });
+  await expect(answer).rejects.toThrow(`${view.url}beside/model.onnx.data: got HTTP 404`);
+});
+
 test.each([
+  '/beside/secret.data',
+  '/beside/model.onnx',
+  '/beside/parts/',
+  '/beside/../secret.data',
+  '/beside/parts/%2e%2e/secret.data',
+  '/beside/parts%2f..%2fsecret.data',
   '/files/../../etc/passwd',
   '/files/%2e%2e/%2e%2e/etc/passwd.js',
   '/files/..%2f..%2fx.js',

@@ -20,6 +20,8 @@ export interface ServedSource {
   /** Whether it is a program in text form, and no model. */
   readonly isText: boolean;
   readonly dims: Readonly<Record<string, number>>;
+  /** Files beside the model that hold tensors of it, by what the model calls them. No others are served. */
+  readonly siblings?: ReadonlyMap<string, string> | undefined;
 }
 
 const POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; frame-ancestors 'none'";
@@ -42,9 +44,23 @@ function ownFiles({
     '/view.js': { type: 'text/javascript', body: SCRIPT },
     '/view.css': { type: 'text/css', body: CSS },
     '/view.json': { type: 'application/json', body: JSON.stringify(facts) },
-    '/program.weft': { type: 'application/octet-stream', body: executable },
-    ...(source && { '/source': { type: 'application/octet-stream', body: source.bytes } }),
+    '/program.weft': { type: BYTES, body: executable },
+    ...(source && { '/beside/model': { type: BYTES, body: source.bytes } }),
+    ...Object.fromEntries(
+      [...(source?.siblings ?? [])].map(([name, path]) => [
+        siblingUrl(name),
+        { type: BYTES, path },
+      ]),
+    ),
   };
+}
+
+const BYTES = 'application/octet-stream';
+
+/** The path by which the compiler in the page asks for a file beside `/beside/model`. */
+function siblingUrl(name: string): string {
+  const encoded = name.split('/').map(encodeURIComponent).join('/');
+  return new URL(`./${encoded}`, 'http://_/beside/model').pathname;
 }
 
 const PAGE = `<!doctype html>
@@ -75,10 +91,12 @@ document.querySelector('main').append(inspector);
 const { title, device, dims, isText } = await (await fetch('/view.json')).json();
 document.title = title;
 const model = async () => {
-  const source = await fetch('/source');
+  const source = await fetch('/beside/model');
   return isText ? source.text() : source.arrayBuffer();
 };
-const compiledFrom = isText === undefined ? undefined : { model, dims, file: title };
+// Beside it lie files with its tensors.
+const url = new URL('/beside/model', location.href).href;
+const compiledFrom = isText === undefined ? undefined : { model, dims, file: title, url };
 try {
   const session = await Session.load('/program.weft', { device });
   await inspector.show({ session, title, compiledFrom });

@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { CompileLimits } from '../../core/compile-limits.ts';
 import { isExecutableFile } from '../open-executable.ts';
 import { readBytes } from '../read-file.ts';
@@ -35,11 +35,15 @@ export async function viewCommand(
 }
 
 /** What a program was compiled from. */
-async function sourceOf(
+export async function sourceOf(
   path: string,
   dims: Record<string, number>,
 ): Promise<ServedSource | undefined> {
   if (await isExecutableFile(path)) return undefined;
   const bytes = await readBytes(path);
-  return { bytes, isText: looksLikeText(path, bytes), dims };
+  if (looksLikeText(path, bytes)) return { bytes, isText: true, dims };
+  const { externalRanges } = await import('../../frontend/onnx/external-data.ts');
+  const names = externalRanges(bytes).map((range) => range.path);
+  const siblings = new Map(names.map((name) => [name, join(dirname(path), name)]));
+  return { bytes, isText: false, dims, siblings };
 }
