@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { compile, parseModule } from '../compiler/index.ts';
 import { brokenGpu } from '../testing/broken-gpu.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
@@ -166,6 +167,20 @@ test('values from elsewhere are compared, and what departs is named', async () =
   await expect(session.compare({ x }, { against: right, reduce: true })).rejects.toThrow(
     'compare: got reduce with expected values',
   );
+  await session.dispose();
+});
+
+test('a program that calls functions of JavaScript is traced', async () => {
+  const program = compile(
+    parseModule(`extern def @"my.size"() -> int
+def @main(%x: Tensor[(2,), float32]) -> Tensor[(2,), float32] {
+  if (int_lt(@"my.size"(), #1)) { exp(%x) } else { relu(%x) }
+}`),
+  ).toBytes();
+  const functions = { 'my.size': () => 2 };
+  const session = await Session.load(program, { worker: false, device: 'host', functions });
+  const [value] = await session.trace({ x: Tensor.from([-1, 3]) });
+  expect([...(value?.tensor.data ?? [])]).toEqual([0, 3]);
   await session.dispose();
 });
 

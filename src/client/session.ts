@@ -310,7 +310,7 @@ export class Session {
   /**
    * Runs a function once as it is, beside the same instructions in float32 on the host, with the same weights, and
    * names the first value that is further from that of float32 than `tolerance`: the kernel, its nodes, the numbers.
-   * No other run uses the device meanwhile, which holds the weights twice. Takes as long as the host does. Rejects with
+   * No other run uses the device meanwhile; the host has the weights too. Takes as long as the host does. Rejects with
    * UnsupportedError on remote devices, for inputs that are neither tensors nor ints, and for programs that take float16
    * apart into bits; with UsageError for programs that call functions of JavaScript.
    */
@@ -337,7 +337,7 @@ export class Session {
   /**
    * Runs a function once, and gives values that it computes on its way, in their order: those of `values`, names of the source,
    * or all that kernels give. Of a value within a fused kernel the operators of that kernel run again, one by one. No other run
-   * uses the device meanwhile, which holds the weights twice. Rejects with UsageError for a name that the program has no place
+   * uses the device meanwhile. Rejects with UsageError for a name that the program has no place
    * for: the compiler leaves out what is constant. Otherwise it rejects as `verify` does.
    */
   async trace(inputs: Inputs, options: TraceOptions = {}): Promise<readonly TracedValue[]> {

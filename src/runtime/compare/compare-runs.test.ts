@@ -9,6 +9,7 @@ import { compile, parseModule } from '../../frontend/index.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { createDevice } from '../../worker/index.ts';
 import { compareRuns, type RunComparison } from './compare-runs.ts';
+import { programRun } from './machine-run.ts';
 import { programInMemory, widenedDTypes, widenProgram, widenTensor } from './widen-program.ts';
 
 const devices: Device[] = [];
@@ -46,16 +47,17 @@ async function compareWide(
   return compareRuns(
     'main',
     {
-      tested: {
+      program: executable,
+      tested: programRun({
         program: programInMemory(executable, constants),
         options: { devices: [await open(kind), createHostDevice()] },
         args,
-      },
-      expected: {
+      }),
+      expected: programRun({
         program: widenProgram(executable, constants),
         options: { devices: [createHostDevice()], widened: widenedDTypes(executable) },
         args: args.map((arg) => widenTensor(arg)),
-      },
+      }),
     },
     { tolerance },
   );
@@ -159,11 +161,16 @@ test('functions of JavaScript that lead the runs apart', async () => {
   }`;
   const executable = compile(parseModule(text));
   const program = programInMemory(executable, constantsOf(executable));
-  const runOf = (size: number) => ({
-    program,
-    options: { devices: [createHostDevice()], functions: { 'my.size': () => size } },
-    args: [X],
-  });
-  const compared = compareRuns('main', { tested: runOf(0), expected: runOf(1) }, { tolerance: 1 });
+  const runOf = (size: number) =>
+    programRun({
+      program,
+      options: { devices: [createHostDevice()], functions: { 'my.size': () => size } },
+      args: [X],
+    });
+  const compared = compareRuns(
+    'main',
+    { program, tested: runOf(0), expected: runOf(1) },
+    { tolerance: 1 },
+  );
   await expect(compared).rejects.toThrow('got a call in one of two runs');
 });

@@ -1,23 +1,18 @@
-import { Deferred } from '../../core/deferred.ts';
+import type { ExecutableData } from '../../bytecode/executable.ts';
 import type { DType } from '../../core/dtype.ts';
 import { RuntimeError } from '../../core/errors.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import type { Shape } from '../../core/shape.ts';
 import { type TensorDifference, tensorDifference } from '../../core/tensor-difference.ts';
-import type { HostInput } from '../host-function.ts';
-import type { InstrumentedCall, MachineInstrument } from '../instrument-calls.ts';
-import type { MachineOptions } from '../load-machine.ts';
-import { TensorValue } from '../value.ts';
-import { VirtualMachine } from '../virtual-machine.ts';
-import { type KernelCall, KernelCalls, KernelInputs, sourceOf } from './kernel-results.ts';
-import type { ProgramInMemory } from './widen-program.ts';
+import { type KernelCall, KernelCalls, sourceOf } from './kernel-results.ts';
+import type { WatchedCall, WatchedRun } from './watched-run.ts';
 
-/** A run that is compared with another one. */
-export interface ComparedRun {
-  readonly program: ProgramInMemory;
-  readonly options: MachineOptions;
-  readonly args: readonly HostInput[];
+/** A program, and two runs of its instructions. */
+export interface ComparedRuns {
+  readonly program: ExecutableData;
+  readonly tested: WatchedRun;
+  readonly expected: WatchedRun;
 }
 
 export interface CompareOptions {
@@ -77,33 +72,33 @@ export interface RunComparison {
  */
 export async function compareRuns(
   functionName: string,
-  { tested, expected }: { readonly tested: ComparedRun; readonly expected: ComparedRun },
+  { program, tested, expected }: ComparedRuns,
   { tolerance, signal, lookInto }: CompareOptions,
 ): Promise<RunComparison> {
-  const meeting = new Meeting(tested.program, { tolerance, lookInto });
+  const meeting = new Meeting(program, { tolerance, lookInto });
   const runs = [
     { run: tested, side: 0 as const },
     { run: expected, side: 1 as const },
   ].map(async ({ run, side }) => {
+    const keepsInputs = side === 0 && lookInto !== undefined;
     try {
-      const instrument = meeting.instrument(side);
-      const options = { ...run.options, instrument, replay: false, signal };
-      const machine = await VirtualMachine.create(run.program, options);
-      meeting.join(side, machine);
-      try {
-        machine.release(await machine.invoke(functionName, run.args, { signal }));
-      } finally {
-        meeting.leave(side);
-        await meeting.isOver;
-        machine.dispose();
-      }
+      await run.run((call) => meeting.arrive(side, call), {
+        functionName,
+        keepsInputs,
+        readsResults: true,
+        signal,
+      });
+      meeting.leave(side);
     } catch (error) {
       meeting.leave(side);
       if (!isBecauseOf(error, meeting.stop)) throw error;
     }
   });
   const settled = await Promise.allSettled(runs);
-  for (const each of settled) if (each.status === 'rejected') throw each.reason;
+  const reasons = settled.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+  // That a run is alone is only what the failure of the other one leads to.
+  const reason = reasons.find((each) => !meeting.isAlone(each)) ?? reasons[0];
+  if (reason !== undefined) throw reason;
   return meeting.comparison;
 }
 
@@ -116,8 +111,7 @@ function isBecauseOf(error: unknown, reason: Error): boolean {
 type Side = 0 | 1;
 
 interface Arrival {
-  readonly call: InstrumentedCall;
-  readonly tensors: readonly TensorValue[];
+  readonly call: WatchedCall;
   readonly goOn: () => void;
   readonly fail: (error: unknown) => void;
 }
@@ -127,19 +121,17 @@ class Meeting {
   /** Ends a run from within, once a value departs. */
   readonly stop = new Error('a value departs');
   readonly #kernels: KernelCalls;
-  readonly #inputs = new KernelInputs();
   readonly #tolerance: number;
   readonly #lookInto: LookIntoKernel | undefined;
-  readonly #machines: (VirtualMachine | undefined)[] = [undefined, undefined];
   readonly #waiting: (Arrival | undefined)[] = [undefined, undefined];
   readonly #isGone = [false, false];
-  readonly #over = new Deferred();
+  readonly #parted = new Set<Error>();
   #departure: ValueDeparture | undefined;
   #calls = 0;
   #largestError = 0;
 
   constructor(
-    program: ProgramInMemory,
+    program: ExecutableData,
     { tolerance, lookInto }: Pick<CompareOptions, 'tolerance' | 'lookInto'>,
   ) {
     this.#kernels = new KernelCalls(program);
@@ -155,56 +147,43 @@ class Meeting {
     };
   }
 
-  /** Resolves when neither run reads from the other any more. */
-  get isOver(): Promise<void> {
-    return this.#over.promise;
-  }
-
-  join(side: Side, machine: VirtualMachine): void {
-    this.#machines[side] = machine;
+  /** Whether an error says only that the other run has gone another way, or is over. */
+  isAlone(error: unknown): boolean {
+    return [...this.#parted].some((parted) => isBecauseOf(error, parted));
   }
 
   leave(side: Side): void {
     this.#isGone[side] = true;
     const other = this.#waiting[1 - side];
     this.#waiting[1 - side] = undefined;
-    if (other !== undefined) other.fail(this.#departure ? this.stop : parted(other.call));
-    if (this.#isGone.every(Boolean)) this.#over.resolve();
+    if (other !== undefined) other.fail(this.#leftAlone(other.call));
   }
 
-  instrument(side: Side): MachineInstrument {
-    return {
-      before: (call) => {
-        const machine = this.#machines[side];
-        const primitive = this.#kernels.primitiveOf(call);
-        const isWanted = side === 0 && this.#lookInto !== undefined;
-        if (isWanted && primitive && machine) this.#inputs.save(call, primitive, machine);
-      },
-      after: (call, result) => {
-        const primitive = this.#kernels.primitiveOf(call);
-        if (primitive === undefined) return undefined;
-        const results = this.#kernels.resultsOf(call, primitive, result);
-        const tensors = results.filter((value) => value instanceof TensorValue);
-        return this.#arrive(side, call, tensors);
-      },
-    };
-  }
-
-  #arrive(side: Side, call: InstrumentedCall, tensors: readonly TensorValue[]): Promise<void> {
+  arrive(side: Side, call: WatchedCall): Promise<void> {
     return new Promise<void>((goOn, fail) => {
-      this.#waiting[side] = { call, tensors, goOn, fail };
+      this.#waiting[side] = { call, goOn, fail };
       const [tested, expected] = this.#waiting;
-      if (this.#isGone[1 - side]) fail(this.#departure ? this.stop : parted(call));
+      if (this.#isGone[1 - side]) fail(this.#leftAlone(call));
       else if (tested !== undefined && expected !== undefined) void this.#meet(tested, expected);
     });
+  }
+
+  #leftAlone(call: WatchedCall): Error {
+    return this.#departure ? this.stop : this.#part(call);
+  }
+
+  #part(call: WatchedCall): Error {
+    const error = parted(call);
+    this.#parted.add(error);
+    return error;
   }
 
   async #meet(tested: Arrival, expected: Arrival): Promise<void> {
     this.#waiting.fill(undefined);
     const both = [tested, expected];
     try {
-      if (tested.call.name !== expected.call.name) throw parted(tested.call);
-      await this.#compare(tested, expected);
+      if (tested.call.kernel !== expected.call.kernel) throw this.#part(tested.call);
+      await this.#compare(tested.call, expected.call);
       if (this.#departure !== undefined) throw this.stop;
       for (const { goOn } of both) goOn();
     } catch (error) {
@@ -212,24 +191,21 @@ class Meeting {
     }
   }
 
-  async #compare(tested: Arrival, expected: Arrival): Promise<void> {
-    const [got, wanted] = await Promise.all([
-      this.#machines[0]?.read(tested.tensors) ?? [],
-      this.#machines[1]?.read(expected.tensors) ?? [],
-    ]);
+  async #compare(tested: WatchedCall, expected: WatchedCall): Promise<void> {
+    const [got, wanted] = await Promise.all([tested.results(), expected.results()]);
     for (const [i, tensor] of got.entries()) {
       const want = wanted[i];
-      if (want === undefined || !areAlike(tensor, want)) throw parted(tested.call);
+      if (want === undefined || !areAlike(tensor, want)) throw this.#part(tested);
       const difference = tensorDifference(tensor, want);
       this.#largestError = Math.max(this.#largestError, difference.relativeError);
       if (difference.relativeError <= this.#tolerance) continue;
       const { dtype, shape } = tensor;
-      const call = this.#kernels.describe(tested.call);
+      const call = this.#kernels.describe(tested);
       this.#departure ??= { ...difference, ...call, call: this.#calls, dtype, shape };
     }
     const departure = this.#departure;
     if (departure !== undefined) {
-      const unfused = await this.#unfused(tested.call, got, departure);
+      const unfused = await this.#unfused(tested, got, departure);
       this.#departure = unfused === undefined ? departure : { ...departure, unfused };
     }
     this.#calls++;
@@ -237,17 +213,15 @@ class Meeting {
 
   /** Both runs wait meanwhile. */
   async #unfused(
-    call: InstrumentedCall,
+    call: WatchedCall,
     results: readonly HostTensor[],
     { sources }: ValueDeparture,
   ): Promise<OperatorDeparture | undefined> {
-    const primitive = this.#kernels.primitiveOf(call);
-    const [machine] = this.#machines;
+    const primitive = this.#kernels.primitive(call.kernel);
     if (primitive === undefined || primitive.body.length < 2) return undefined;
-    if (machine === undefined || this.#lookInto === undefined) return undefined;
-    const read = await this.#inputs.read(call, primitive, machine);
+    if (this.#lookInto === undefined) return undefined;
     const shapes = results.map(({ shape }) => shape);
-    const found = await this.#lookInto(primitive, read, shapes);
+    const found = await this.#lookInto(primitive, await call.inputs(), shapes);
     return found && { ...found, source: sourceOf(primitive, sources, found.index) };
   }
 }
@@ -256,9 +230,9 @@ const areAlike = (a: HostTensor, b: HostTensor): boolean =>
   JSON.stringify(a.shape) === JSON.stringify(b.shape);
 
 /** The two runs took different ways before any value departed. */
-function parted({ name }: InstrumentedCall): RuntimeError {
+function parted({ kernel }: WatchedCall): RuntimeError {
   return new RuntimeError({
-    where: `kernel ${name}`,
+    where: `kernel ${kernel}`,
     got: 'a call in one of two runs',
     expected: 'the same call in both, since no value differs by more than the tolerance',
     remedy:

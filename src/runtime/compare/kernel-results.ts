@@ -61,10 +61,14 @@ export class KernelCalls {
     return at !== undefined && this.#lastCalls?.get(at.function)?.get(place) === at.instruction;
   }
 
-  /** Where a call stands, for which the machine waits. */
-  describe(call: InstrumentedCall): KernelCall {
-    const at = call.place();
-    return { kernel: call.name, at, sources: this.placesOf(at).map(formatPlace) };
+  /** The primitive function of a name. */
+  primitive(name: string): PrimitiveFunction | undefined {
+    return this.#primitives.get(name);
+  }
+
+  /** A call with its place in the source. */
+  describe({ kernel, at }: Pick<KernelCall, 'kernel' | 'at'>): KernelCall {
+    return { kernel, at, sources: this.placesOf(at).map(formatPlace) };
   }
 }
 

@@ -37,7 +37,10 @@ export class RangeMeasurement {
       const at = call.place();
       for (const [i, tensor] of read.entries()) {
         const key = `${at?.function} ${at?.instruction} ${call.name} ${i}`;
-        const known = ranges.get(key) ?? { ...kernels.describe(call), largest: 0 };
+        const known = ranges.get(key) ?? {
+          ...kernels.describe({ kernel: call.name, at }),
+          largest: 0,
+        };
         ranges.set(key, { ...known, largest: Math.max(known.largest, largestOf(tensor)) });
       }
     };

@@ -3,12 +3,9 @@ import type { HostTensor } from '../../core/host-tensor.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import type { Shape } from '../../core/shape.ts';
 import { formatPlace, type SourcePlace } from '../../core/source-place.ts';
-import type { InstrumentedCall, MachineInstrument } from '../instrument-calls.ts';
-import { TensorValue } from '../value.ts';
-import { VirtualMachine } from '../virtual-machine.ts';
-import type { ComparedRun } from './compare-runs.ts';
-import { type KernelCall, KernelCalls, KernelInputs, sourceOf } from './kernel-results.ts';
+import { type KernelCall, KernelCalls, sourceOf } from './kernel-results.ts';
 import { ValueNames, type ValuePlace } from './value-places.ts';
+import type { WatchedCall, WatchedRun } from './watched-run.ts';
 
 /** A value of a run. */
 export interface TracedPlace extends KernelCall {
@@ -46,61 +43,44 @@ export interface RunTrace {
 /** Runs a function once, and keeps values that are computed on the way. */
 export async function traceRun(
   functionName: string,
-  { program, options, args }: ComparedRun,
+  { program, run }: { readonly program: ExecutableData; readonly run: WatchedRun },
   { values, signal, runUnfused }: TraceOptions,
 ): Promise<RunTrace> {
   const sources = new SourceNames(program, values);
   const kernels = new KernelCalls(program);
-  const inputs = new KernelInputs();
   const found: { place: TracedPlace; tensor: HostTensor }[] = [];
   let calls = 0;
-  const take = async (call: InstrumentedCall, primitive: PrimitiveFunction, at: Traced) => {
+  const take = async (call: WatchedCall): Promise<void> => {
     const number = calls++;
-    const results = await at.machine.read(at.tensors);
-    // The machine waits by now, and knows where.
+    const primitive = kernels.primitive(call.kernel);
+    if (primitive === undefined) return;
     const known = kernels.describe(call);
     const all = kernels.placesOf(known.at);
     const places: Places = { all, isDone: (place) => kernels.isLastOf(place, known.at) };
+    const given = sources.ofResults(primitive, places);
+    const hidden = sources.within(primitive, places);
+    const isWanted = values === undefined || hidden.length > 0 || given.some(Boolean);
+    if (!isWanted) return;
+    const results = await call.results();
     const add = (name: string, tensor: HostTensor, isUnfused: boolean): void => {
       found.push({ place: { ...known, name, call: number, isUnfused }, tensor });
     };
-    const given = sources.ofResults(primitive, places);
-    const hidden = sources.within(primitive, places);
     if (hidden.length > 0) {
-      const read = await inputs.read(call, primitive, at.machine);
       const shapes = results.map(({ shape }) => shape);
-      const values = (await runUnfused(primitive, read, shapes)) ?? [];
+      const values = (await runUnfused(primitive, await call.inputs(), shapes)) ?? [];
       for (const { name, index } of hidden) {
         const tensor = values[index];
         if (tensor !== undefined) add(name, tensor, true);
       }
     }
     for (const [i, tensor] of results.entries()) {
-      for (const name of given[i] ?? (values === undefined ? [call.name] : [])) {
+      for (const name of given[i] ?? (values === undefined ? [call.kernel] : [])) {
         add(name, tensor, false);
       }
     }
   };
-  let machine: VirtualMachine | undefined;
-  const instrument: MachineInstrument = {
-    before: (call) => {
-      const primitive = values && kernels.primitiveOf(call);
-      if (primitive && machine) inputs.save(call, primitive, machine);
-    },
-    after: (call, result) => {
-      const primitive = kernels.primitiveOf(call);
-      if (primitive === undefined || machine === undefined) return undefined;
-      const all = kernels.resultsOf(call, primitive, result);
-      const tensors = all.filter((value) => value instanceof TensorValue);
-      return take(call, primitive, { machine, tensors });
-    },
-  };
-  machine = await VirtualMachine.create(program, { ...options, instrument, replay: false, signal });
-  try {
-    machine.release(await machine.invoke(functionName, args, { signal }));
-  } finally {
-    machine.dispose();
-  }
+  const isAll = values === undefined;
+  await run.run(take, { functionName, keepsInputs: !isAll, readsResults: isAll, signal });
   return { values: found, unknown: sources.unknown, known: sources.known };
 }
 
@@ -108,11 +88,6 @@ export async function traceRun(
 interface Places {
   readonly all: readonly SourcePlace[];
   readonly isDone: (place: SourcePlace) => boolean;
-}
-
-interface Traced {
-  readonly machine: VirtualMachine;
-  readonly tensors: readonly TensorValue[];
 }
 
 /** Which names of the source the values of kernels have. */

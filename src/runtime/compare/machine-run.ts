@@ -1,0 +1,138 @@
+import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import type { ExecutableData } from '../../bytecode/executable.ts';
+import type { CallOutcome } from '../call.ts';
+import type { CallRequest } from '../calls/admission.ts';
+import { CallRunner, type CallRunnerOptions } from '../calls/call-runner.ts';
+import type { HostInput } from '../host-function.ts';
+import {
+  type InstrumentedCall,
+  InstrumentedCalls,
+  type MachineInstrument,
+} from '../instrument-calls.ts';
+import { link, type LinkedProgram } from '../link.ts';
+import type { MachineOptions } from '../load-machine.ts';
+import { release, retain, TensorValue, type Value } from '../value.ts';
+import { VirtualMachine } from '../virtual-machine.ts';
+import { KernelCalls, KernelInputs } from './kernel-results.ts';
+import type { ProgramInMemory } from './widen-program.ts';
+import type { OnWatchedCall, WatchedRun, WatchOptions } from './watched-run.ts';
+
+/** A watched run of a machine's program, beside its other calls. Kernels, constants and memory are the machine's. */
+export class MachineRun implements WatchedRun {
+  readonly #machine: VirtualMachine;
+  readonly #args: readonly HostInput[];
+
+  /** `args` live as long as the run. */
+  constructor(machine: VirtualMachine, args: readonly HostInput[]) {
+    this.#machine = machine;
+    this.#args = args;
+  }
+
+  async run(
+    onCall: OnWatchedCall,
+    { functionName, keepsInputs, signal }: WatchOptions,
+  ): Promise<void> {
+    const machine = this.#machine;
+    const kernels = new KernelCalls(machine.executable);
+    const inputs = new KernelInputs();
+    const waiting = new Set<Promise<void>>();
+    const wait = async (
+      call: InstrumentedCall,
+      primitive: PrimitiveFunction,
+      results: readonly TensorValue[],
+    ): Promise<void> => {
+      // An aborted run drops them, also while they are read.
+      const held = [...results, ...call.args.filter((arg) => arg instanceof TensorValue)];
+      for (const value of held) retain(value);
+      try {
+        // By then the machine waits, and knows where.
+        await Promise.resolve();
+        await onCall({
+          kernel: call.name,
+          at: call.place(),
+          results: () => machine.read(results),
+          inputs: () => inputs.read(call, primitive, machine),
+        });
+      } finally {
+        for (const value of held) release(value);
+      }
+    };
+    const instrument: MachineInstrument = {
+      before: (call) => {
+        const primitive = keepsInputs ? kernels.primitiveOf(call) : undefined;
+        if (primitive !== undefined) inputs.save(call, primitive, machine);
+      },
+      after: (call, result) => {
+        const primitive = kernels.primitiveOf(call);
+        if (primitive === undefined || result === undefined) return undefined;
+        const results = kernels.resultsOf(call, primitive, result).filter(isTensorValue);
+        const waits = wait(call, primitive, results);
+        waiting.add(waits);
+        return waits.finally(() => waiting.delete(waits));
+      },
+    };
+    try {
+      const runner = instrumentedRunner(machine, instrument);
+      machine.release(await machine.invoke(functionName, this.#args, { signal, runner }));
+    } finally {
+      // Whoever owns the machine may dispose of it next.
+      await Promise.allSettled(waiting);
+    }
+  }
+}
+
+/** A watched run of a program on a machine of its own, which is there for the time of the run. */
+export function programRun({
+  program,
+  options,
+  args,
+}: {
+  readonly program: ProgramInMemory;
+  readonly options: MachineOptions;
+  readonly args: readonly HostInput[];
+}): WatchedRun {
+  return {
+    run: async (onCall, watch) => {
+      const { signal } = watch;
+      const machine = await VirtualMachine.create(program, { ...options, replay: false, signal });
+      try {
+        await new MachineRun(machine, args).run(onCall, watch);
+      } finally {
+        machine.dispose();
+      }
+    },
+  };
+}
+
+/** Runs functions of a machine in another linked form. */
+class RelinkedRunner extends CallRunner {
+  readonly #linked: LinkedProgram;
+
+  constructor(program: ExecutableData, linked: LinkedProgram, options: CallRunnerOptions) {
+    super(program, linked, options);
+    this.#linked = linked;
+  }
+
+  override call(request: CallRequest): Promise<CallOutcome> {
+    const callee = this.#linked.functions[request.callee.index] ?? request.callee;
+    return super.call({ ...request, callee });
+  }
+}
+
+/** Takes calls of a machine's functions with hooks around what they call. */
+function instrumentedRunner(machine: VirtualMachine, instrument: MachineInstrument): CallRunner {
+  const { executable } = machine;
+  const { runner, state, libraries, resolved } = machine.internals();
+  const calls = new InstrumentedCalls(instrument, state);
+  const linked = link(executable, { ...resolved, ...calls.libraries(resolved) });
+  return new RelinkedRunner(executable, linked, {
+    limits: runner.limits,
+    devices: [...new Set(state.allocators.map(({ device }) => device))],
+    libraries,
+    state,
+    replay: false,
+    invocation: calls.invocation,
+  });
+}
+
+const isTensorValue = (value: Value): value is TensorValue => value instanceof TensorValue;
