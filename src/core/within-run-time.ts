@@ -18,7 +18,7 @@ export async function withinRunTime<T>(
   if (signal.aborted) abort();
   try {
     return await withinTime(run(ended.signal), runTimeout, () => {
-      const error = tooLong(runTimeout);
+      const error = tooLongRun(runTimeout);
       ended.abort(error);
       return error;
     });
@@ -27,7 +27,8 @@ export async function withinRunTime<T>(
   }
 }
 
-function tooLong(runTimeout: number): RuntimeError {
+/** The error of a run that took longer. */
+export function tooLongRun(runTimeout: number): RuntimeError {
   return new RuntimeError(
     {
       got: `a run of more than ${runTimeout} ms`,

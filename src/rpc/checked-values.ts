@@ -29,10 +29,13 @@ export function bytesOf(value: RpcValue | undefined): Uint8Array {
 }
 
 /** An object as JSON. */
-export function objectOf(value: RpcValue | undefined): Readonly<Record<string, unknown>> {
+export function objectOf(
+  value: RpcValue | undefined,
+  reviver?: (key: string, part: unknown) => unknown,
+): Readonly<Record<string, unknown>> {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(textOf(value));
+    parsed = JSON.parse(textOf(value), reviver);
   } catch {
     throw malformed('a text that is not JSON');
   }

@@ -25,6 +25,10 @@ export interface RpcLimits extends Required<ProgramLimits>, Required<MachineLimi
   readonly modules: number;
   /** Bytes of executables kept, so that they need not be shipped again. */
   readonly executableBytes: number;
+  /** Runs that are debugged, traced or compared at one time. */
+  readonly heldRuns: number;
+  /** How long such a run stands still before it ends, in milliseconds. */
+  readonly heldRunMs: number;
   /** How long the other side may take to prove that it knows the token. */
   readonly handshakeMs: number;
 }
@@ -38,6 +42,8 @@ export const DEFAULT_RPC_LIMITS: RpcLimits = {
   bufferedBytes: 64 * 2 ** 20,
   modules: 256,
   executableBytes: 2 ** 30,
+  heldRuns: 8,
+  heldRunMs: 600_000,
   handshakeMs: 10_000,
   programKernels: 'allow',
   workgroupLimit: 2 ** 24,

@@ -91,9 +91,8 @@ export interface MachineProgress {
 export interface LoadedMachine {
   readonly state: VmState;
   readonly linked: LinkedProgram;
-  /** What its code was linked with. */
-  readonly resolved: LinkOptions;
   readonly constants: ConstantUpload;
+  /** Kernels of each device, then builtins, then functions of the host. */
   readonly libraries: readonly FunctionLibrary[];
   readonly dataHashes: DataHashes | undefined;
   /** Of programs that demand something of indices. */
@@ -165,8 +164,7 @@ export async function loadMachine(
     const { linked, invocation } = await linkWith(options.instrument, state, { program, resolved });
     const libraries = [...kernelLibraries, builtins, hostFunctions];
     const { dataHashes } = options;
-    const parts = { state, linked, resolved, constants, libraries, dataHashes };
-    return { ...parts, indexChecks, border, invocation };
+    return { state, linked, constants, libraries, dataHashes, indexChecks, border, invocation };
   } catch (error) {
     for (const library of kernelLibraries) library.dispose();
     constants.dispose();

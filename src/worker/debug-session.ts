@@ -52,16 +52,18 @@ export async function holdDebugRun(
     readonly inputs: readonly HostInput[];
     readonly signal: AbortSignal;
     readonly states: HostStates | undefined;
+    /** The most bytes of host memory that its snapshots take. */
+    readonly checkpointBytes?: number | undefined;
   },
 ): Promise<void> {
-  const { inputs, signal, states } = context;
+  const { inputs, signal, states, checkpointBytes } = context;
   const entry = entryOf(hosted, run);
   entry.functionName = functionName;
   let call: DebuggedCall | undefined;
   try {
     // It needs the weights, though between orders nothing of it is under way.
     await hosted.shared?.hold(signal);
-    call = new DebuggedCall(hosted.machine, { functionName, inputs, states });
+    call = new DebuggedCall(hosted.machine, { functionName, inputs, states, checkpointBytes });
     entry.begin(call);
     await untilAborted(call.closed, signal);
   } catch (error) {

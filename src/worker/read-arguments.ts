@@ -18,11 +18,16 @@ export async function readArguments(
   return args.map((arg) => {
     const tensor = arg instanceof TensorValue ? read[tensors.indexOf(arg)] : arg;
     if (typeof tensor === 'number' || isTensor(tensor)) return tensor;
-    throw new UnsupportedError({
-      where,
-      got: 'an input that is neither a tensor nor an int',
-      expected: 'tensors and ints, which both runs can be given',
-    });
+    throw notForBoth(where);
+  });
+}
+
+/** The error for an input that only one machine can have. */
+export function notForBoth(where: string): UnsupportedError {
+  return new UnsupportedError({
+    where,
+    got: 'an input that is neither a tensor nor an int',
+    expected: 'tensors and ints, which both runs can be given',
   });
 }
 

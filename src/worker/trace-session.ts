@@ -1,7 +1,6 @@
-import type { Value } from '../runtime/value.ts';
+import type { HostInput } from '../runtime/host-function.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { ControlRequest } from './protocol.ts';
-import { readArguments } from './read-arguments.ts';
 import { type ProgramTrace, traceProgram } from './trace-program.ts';
 import { watchedSession } from './watched-session.ts';
 
@@ -9,10 +8,9 @@ import { watchedSession } from './watched-session.ts';
 export async function traceSession(
   hosted: HostedSession,
   request: Extract<ControlRequest, { kind: 'trace' }>,
-  { args, signal }: { readonly args: readonly Value[]; readonly signal: AbortSignal },
+  { inputs, signal }: { readonly inputs: readonly HostInput[]; readonly signal: AbortSignal },
 ): Promise<ProgramTrace> {
   await hosted.shared?.hold(signal);
-  const given = await readArguments(hosted.machine, args, 'trace');
-  const work = () => traceProgram(watchedSession(hosted, given), request, signal);
+  const work = () => traceProgram(watchedSession(hosted, inputs), request, signal);
   return hosted.device.exclude(work, signal);
 }

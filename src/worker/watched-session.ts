@@ -1,13 +1,13 @@
-import type { HostTensor } from '../core/host-tensor.ts';
 import { MachineRun, programRun } from '../runtime/compare/machine-run.ts';
 import { programInMemory } from '../runtime/compare/widen-program.ts';
+import type { HostInput } from '../runtime/host-function.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { WatchedProgram } from './watched-program.ts';
 
 /** The program of a session, run on its own machine. */
 export function watchedSession(
   { machine }: HostedSession,
-  args: readonly (HostTensor | number)[],
+  args: readonly HostInput[],
 ): WatchedProgram {
   const devices = machine.internals().state.allocators.map((allocator) => allocator.device);
   return {

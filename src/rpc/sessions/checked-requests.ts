@@ -1,11 +1,13 @@
 import { COMPILE_MODES, type CompileModeOption } from '../../core/compile-mode.ts';
+import type { CodePlace } from '../../core/paused-call.ts';
 import { PRECISIONS, type PrecisionOption } from '../../core/precision.ts';
 import { MOST_TIMELINE_RUNS } from '../../core/run-timeline.ts';
-import type { ControlRequest, Dims } from '../../worker/protocol.ts';
+import type { Breakpoint, ControlRequest, DebugOrder, Dims } from '../../worker/protocol.ts';
 import { PROGRAM_NUMBERS, type RequestLimits } from '../../worker/within-ceilings.ts';
 import { bytesOf, objectOf } from '../checked-values.ts';
 import type { RpcValue } from '../rpc-value.ts';
 import { malformed } from '../wire-values.ts';
+import { reviveNumbers } from './number-json.ts';
 
 // Requests of a session as its other side sent them. All throw ProtocolError for what no page sends.
 
@@ -96,12 +98,86 @@ export function controlRequest(sent: Sent, bytes: RpcValue | undefined): SentCon
   }
 }
 
+/** Numbers of constants in ascending order, as JSON: none twice. */
+export function indicesOf(value: RpcValue | undefined): readonly number[] {
+  const { indices } = objectOf(value);
+  const isSorted =
+    Array.isArray(indices) &&
+    indices.every((index, i) => isCount(index) && (i === 0 || index > indices[i - 1]));
+  if (isSorted) return indices;
+  throw unexpected('indices');
+}
+
+/** Breakpoints of a debugging run. */
+const MOST_BREAKPOINTS = 100;
+/** Parts within parts of a value. */
+const LONGEST_PATH = 1000;
+
+/** What a debugging run is to do, as JSON. */
+export function debugOrder(value: RpcValue | undefined): DebugOrder {
+  const sent = objectOf(value, reviveNumbers);
+  switch (sent['do']) {
+    case 'start':
+    case 'step':
+    case 'stepOver':
+    case 'stepOut':
+    case 'stepBack':
+    case 'continue':
+    case 'pause':
+    case 'memory':
+      return { do: sent['do'] };
+    case 'seek':
+      // One that is no integer is refused where pages hear of it.
+      if (typeof sent['executed'] !== 'number') throw unexpected('executed');
+      return { do: 'seek', executed: sent['executed'] };
+    case 'setBreakpoints': {
+      const { breakpoints } = sent;
+      const isList = Array.isArray(breakpoints) && breakpoints.length <= MOST_BREAKPOINTS;
+      if (!isList) throw unexpected('breakpoints');
+      return { do: 'setBreakpoints', breakpoints: breakpoints.map(breakpointOf) };
+    }
+    case 'registers':
+      return { do: 'registers', frame: numberIn(sent, 'frame') };
+    case 'value': {
+      const { path } = sent;
+      const isPath = Array.isArray(path) && path.length <= LONGEST_PATH;
+      if (!isPath || !path.every((part) => typeof part === 'number')) throw unexpected('path');
+      const [frame, register] = [numberIn(sent, 'frame'), numberIn(sent, 'register')];
+      return { do: 'value', frame, register, path };
+    }
+    default:
+      throw unexpected('do');
+  }
+}
+
+function breakpointOf(value: unknown): Breakpoint {
+  const { at, node, output, outputAbove } = Object(value) as Sent;
+  if (typeof node === 'string') return { node };
+  if (output === 'nan' || output === 'infinity') return { output };
+  if (typeof outputAbove === 'number') return { outputAbove };
+  const place = codePlace(at);
+  if (place !== undefined) return { at: place };
+  throw unexpected('breakpoint');
+}
+
+function numberIn(sent: Sent, name: string): number {
+  const value = sent[name];
+  if (typeof value === 'number') return value;
+  throw unexpected(name);
+}
+
+function codePlace(at: unknown): CodePlace | undefined {
+  const { function: name, instruction } = Object(at) as Sent;
+  if (typeof name !== 'string' || !isCount(instruction)) return undefined;
+  return { function: name, instruction };
+}
+
 function placeOf({ at, visit }: Sent) {
   if (visit !== undefined && !isCount(visit)) throw unexpected('visit');
   if (at === undefined) return { visit };
-  const { function: name, instruction } = Object(at) as Sent;
-  if (typeof name !== 'string' || !isCount(instruction)) throw unexpected('at');
-  return { at: { function: name, instruction }, visit };
+  const place = codePlace(at);
+  if (place === undefined) throw unexpected('at');
+  return { at: place, visit };
 }
 
 function isCount(value: unknown): value is number {

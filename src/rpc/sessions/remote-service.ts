@@ -1,4 +1,5 @@
 import { Executable } from '../../bytecode/executable-file.ts';
+import type { ExecutableData } from '../../bytecode/executable.ts';
 import { allocate } from '../../core/allocate.ts';
 import { DeviceError, UnsupportedError, UsageError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
@@ -46,6 +47,8 @@ import {
 import type { RpcFunction, RpcInput, RpcTuple, RpcValue } from '../rpc-value.ts';
 import { malformed } from '../wire-values.ts';
 import { pageCallee } from './page-calls.ts';
+import { RemoteDebugRuns } from './remote-debug.ts';
+import type { WatchedRemote, WatchRequest } from './remote-watch.ts';
 import {
   fromRpcResults,
   type SessionCall,
@@ -75,6 +78,10 @@ export interface SessionDoor {
 interface OpenSession {
   readonly remote: RemoteFunction;
   readonly handles: Map<HandleId, RemoteTensor | RemoteFunction>;
+  readonly executable: ExecutableData;
+  readonly debugRuns: RemoteDebugRuns;
+  /** Opens a session of another program with the same device and limits. */
+  readonly openBeside: WatchedRemote['open'];
 }
 
 /** Sessions on served devices, for a page that talks to them as to its worker. */
@@ -127,20 +134,29 @@ export class RemoteService implements SessionService {
     const device = this.#deviceIndex(request.device);
     const { signal, onProgress } = context;
     const handles: OpenSession['handles'] = new Map();
+    const { executable, bytes } = await readProgram(request, context);
+    const limits = limitsOf(request);
     const { functions = [], nodeTypes = {} } = request;
     const names = JSON.stringify({ functions, nodes: Object.keys(nodeTypes) });
-    const opened = await this.#door.open(await readProgram(request, context), {
+    const opened = await this.#door.open(bytes, {
       device,
-      limits: limitsOf(request),
+      limits,
       functions: callPage ? names : null,
       page: callPage ? pageCallee(callPage, this.#ends(handles, callPage)) : null,
       signal,
       onProgress: ({ loaded, total }) => onProgress({ phase: 'upload', loaded, total }),
     });
-    const [remote, description] = tupleOf(opened).fields;
-    if (!isRemoteFunction(remote)) throw malformed('a value that is not a session');
+    const [, description] = tupleOf(opened).fields;
+    const remote = sessionIn(opened);
     const session = this.#nextSession++;
-    this.#sessions.set(session, { remote, handles });
+    const openBeside: WatchedRemote['open'] = async (program, signal = NEVER) => {
+      const [onProgress, functions, page] = [() => undefined, null, null];
+      return sessionIn(
+        await this.#door.open(program, { device, limits, functions, page, signal, onProgress }),
+      );
+    };
+    const debugRuns = new RemoteDebugRuns();
+    this.#sessions.set(session, { remote, handles, executable, debugRuns, openBeside });
     const place = parsed(description) as Omit<LoadedSession, 'session'>;
     const { device: wanted } = request;
     const reason = wanted === 'auto' ? 'It is the first device of the server.' : requested(wanted);
@@ -171,13 +187,15 @@ export class RemoteService implements SessionService {
   }
 
   read(call: CallId, session: SessionId, handle: HandleId): Promise<Reply<WireTensor>> {
-    return this.#answer(call, async (signal) => {
-      const kept = tensorIn(this.#opened(session).handles, handle);
-      const read = await this.#invoke(session, ['read', kept], { signal });
-      const [result] = this.#results(session, read);
-      if (result?.value.kind === 'tensor') return result.value;
-      throw malformed('a value that is not a tensor');
-    });
+    return this.#answer(call, (signal) => this.#read(session, handle, signal));
+  }
+
+  async #read(session: SessionId, handle: HandleId, signal: AbortSignal): Promise<WireTensor> {
+    const kept = tensorIn(this.#opened(session).handles, handle);
+    const read = await this.#invoke(session, ['read', kept], { signal });
+    const [result] = this.#results(session, read);
+    if (result?.value.kind === 'tensor') return result.value;
+    throw malformed('a value that is not a tensor');
   }
 
   memory(call: CallId, session: SessionId): Promise<Reply<SessionMemory>> {
@@ -197,6 +215,25 @@ export class RemoteService implements SessionService {
   control(call: CallId, session: SessionId, request: ControlRequest): Promise<Reply<ControlReply>> {
     return this.#answer(call, async (signal) => {
       if (LOCAL.has(request.kind)) throw notThere(request.kind);
+      const { debugRuns } = this.#opened(session);
+      switch (request.kind) {
+        case 'trace':
+        case 'verify':
+        case 'ranges':
+          return this.#watch(session, request, signal);
+        case 'debug': {
+          const sent = [
+            'debug',
+            request.functionName,
+            this.#values(session, request.args),
+          ] as const;
+          await debugRuns.hold(request.run, this.#invoke(session, sent, { signal }), signal);
+          return { calls: [], results: [], note: '' };
+        }
+        case 'debug order':
+          return debugRuns.order(request, signal, (results) => this.#results(session, results));
+        default:
+      }
       const { args, ...rest } = request;
       const { bytes, ...plain } = rest.kind === 'restore' ? rest : { ...rest, bytes: undefined };
       const file = bytes && new HostTensor('uint8', [bytes.byteLength], bytes);
@@ -205,6 +242,20 @@ export class RemoteService implements SessionService {
       const parts = parsed(reply) as Omit<ControlReply, 'results'>;
       return { ...parts, results: this.#results(session, results) };
     });
+  }
+
+  /** Watched from this side, where what is compared with runs too. */
+  async #watch(
+    session: SessionId,
+    request: WatchRequest,
+    signal: AbortSignal,
+  ): Promise<ControlReply> {
+    const { executable, remote, openBeside: open } = this.#opened(session);
+    const values = this.#values(session, request.args);
+    const read = (handle: HandleId): Promise<WireTensor> => this.#read(session, handle, signal);
+    const { watchRemote } = await import('./remote-watch.ts');
+    const watched = { executable, session: remote, open, read };
+    return watchRemote(watched, request, { values, signal });
   }
 
   async release(session: SessionId, handle: HandleId): Promise<void> {
@@ -218,6 +269,7 @@ export class RemoteService implements SessionService {
     return this.#answer(call, async () => {
       const opened = this.#sessions.get(session);
       this.#sessions.delete(session);
+      opened?.debugRuns.end(sessionOver());
       for (const handle of opened?.handles.values() ?? []) handle.release();
       opened?.remote.release();
       return false;
@@ -241,7 +293,7 @@ export class RemoteService implements SessionService {
 
   #opened(session: SessionId): OpenSession {
     const opened = this.#sessions.get(session);
-    if (opened === undefined) throw new UsageError('The session was disposed.');
+    if (opened === undefined) throw sessionOver();
     return opened;
   }
 
@@ -315,6 +367,20 @@ export class RemoteService implements SessionService {
   }
 }
 
+/** A signal that is not aborted. */
+const NEVER = new AbortController().signal;
+
+function sessionOver(): UsageError {
+  return new UsageError('The session was disposed.');
+}
+
+/** The function that stands for a session that was opened. */
+function sessionIn(opened: RpcValue): RemoteFunction {
+  const [remote] = tupleOf(opened).fields;
+  if (isRemoteFunction(remote)) return remote;
+  throw malformed('a value that is not a session');
+}
+
 function tensorIn(handles: OpenSession['handles'], handle: HandleId): RemoteTensor {
   const kept = handles.get(handle);
   if (kept instanceof RemoteTensor) return kept;
@@ -335,12 +401,15 @@ function pageTypes(callPage: CallPage): AskType {
   return async (node) => (await import('../../worker/wire-nodes.ts')).askPage(callPage, node);
 }
 
-async function readProgram(request: LoadRequest, context: LoadContext): Promise<Uint8Array> {
+async function readProgram(
+  request: LoadRequest,
+  context: LoadContext,
+): Promise<{ readonly executable: ExecutableData; readonly bytes: Uint8Array }> {
   const { executable, blocks } = await loadProgram(request, context);
   const { dataByteLength } = executable;
   const data = allocate(dataByteLength, () => new Uint8Array(dataByteLength));
   for await (const { byteOffset, bytes } of blocks) data.set(bytes, byteOffset);
-  return new Executable(executable, data).toBytes();
+  return { executable, bytes: new Executable(executable, data).toBytes() };
 }
 
 /** As JSON, which has no infinities: those are no limits. */
@@ -367,18 +436,8 @@ function notRemote(got: string): UnsupportedError {
   });
 }
 
-/** Requests that need the values of a program on this side, some also its weights twice, or a canvas. */
-const LOCAL: ReadonlySet<ControlRequest['kind']> = new Set([
-  'verify',
-  'ranges',
-  'trace',
-  'draw',
-  'prepare',
-  'adopt',
-  'expose',
-  'debug',
-  'debug order',
-]);
+/** Requests that need the memory of this side, or a canvas. */
+const LOCAL: ReadonlySet<ControlRequest['kind']> = new Set(['draw', 'prepare', 'adopt', 'expose']);
 
 const REMEDIES: Partial<Record<ControlRequest['kind'], string>> = {
   draw: 'Read the tensor, and draw its elements.',
@@ -387,7 +446,7 @@ const REMEDIES: Partial<Record<ControlRequest['kind'], string>> = {
 
 function notThere(where: ControlRequest['kind']): UnsupportedError {
   return new UnsupportedError({
-    where: where === 'debug order' ? 'debug' : where,
+    where,
     got: 'a remote device',
     expected: 'a local device',
     remedy:

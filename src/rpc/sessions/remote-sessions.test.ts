@@ -127,16 +127,6 @@ describe('a session on a served device', () => {
     expect(await session.run({ x: Tensor.from([-1, 1]) })).toEqual({ y: Tensor.from([0, 1]) });
   });
 
-  test('a remote session is not debugged from here', async () => {
-    const { remote } = await startServing();
-    const session = await Session.load(LOOP, { remote });
-    await expect(session.debug({ x: X, n: 1 })).rejects.toMatchObject({
-      name: 'UnsupportedError',
-      message: expect.stringContaining('debug: got a remote device, expected a local device.'),
-    });
-    await session.dispose();
-  });
-
   test('ends a run that is aborted, here and there', async () => {
     const { remote } = await startServing();
     const session = await Session.load(LOOP, { remote });
@@ -353,6 +343,15 @@ describe('what no page sends is refused with ProtocolError', () => {
       ['control', '{"kind":"timeline","functionName":"main","runs":101}', []],
     ],
     ['values that are not a list', ['control', '{"kind":"continue"}', null]],
+    ['a debugging run of the page', ['control', '{"kind":"debug","run":1}', []]],
+    ['a debugging run without a function', ['debug', 7, []]],
+    ['a debugging run of no list', ['debug', 'main', 7]],
+    ['a watched run without a function', ['watch', null, []]],
+    ['constants that are no list', ['constants', '{"indices":1}']],
+    ['a constant twice', ['constants', '{"indices":[0,0]}']],
+    ['constants backwards', ['constants', '{"indices":[1,0]}']],
+    ['a constant that is not there', ['constants', '{"indices":[99]}']],
+    ['a constant of no number', ['constants', '{"indices":["constructor"]}']],
   ])('%s', async (_, args) => {
     const { session } = await opened();
     await expect(session(...args)).rejects.toMatchObject({ name: 'ProtocolError' });
@@ -367,6 +366,87 @@ describe('what no page sends is refused with ProtocolError', () => {
   ])('%s', async (_, limits) => {
     const { open, hash } = await opened();
     await expect(open(hash, 0, limits)).rejects.toMatchObject({ name: 'ProtocolError' });
+  });
+
+  const asRun = (value: RpcInput): RemoteFunction => {
+    if (isRemoteFunction(value)) return value;
+    throw new Error('internal: no run');
+  };
+
+  test.each([
+    ['no JSON', '{'],
+    ['another order', '{"do":"constructor"}'],
+    ['no order', '{}'],
+    ['a place that is none', '{"do":"seek","executed":"1"}'],
+    ['breakpoints that are no list', '{"do":"setBreakpoints","breakpoints":{}}'],
+    ['breakpoints that are none', '{"do":"setBreakpoints","breakpoints":[null]}'],
+    ['a breakpoint at no place', '{"do":"setBreakpoints","breakpoints":[{"at":{"function":1}}]}'],
+    [
+      'endless breakpoints',
+      JSON.stringify({
+        do: 'setBreakpoints',
+        breakpoints: Array.from({ length: 101 }, () => ({ node: 'x' })),
+      }),
+    ],
+    ['a frame of no number', '{"do":"registers","frame":"0"}'],
+    ['a register of no number', '{"do":"value","frame":0,"register":null,"path":[]}'],
+    ['a path that is none', '{"do":"value","frame":0,"register":0,"path":["length"]}'],
+    [
+      'an endless path',
+      JSON.stringify({ do: 'value', frame: 0, register: 0, path: new Array(1001).fill(0) }),
+    ],
+  ])('of a debugging run: %s', async (_, order) => {
+    const { session } = await opened();
+    const run = asRun(await session('debug', 'main', [x]));
+    await expect(run(order)).rejects.toMatchObject({ name: 'ProtocolError' });
+    expect(await run('{"do":"start"}')).toBeInstanceOf(RpcTuple);
+  });
+
+  test('of a debugging run: registers, parts and frames that are not there', async () => {
+    const { session } = await opened();
+    const run = asRun(await session('debug', 'main', [x]));
+    await run('{"do":"start"}');
+    for (const order of [
+      '{"do":"value","frame":0,"register":-1,"path":[]}',
+      '{"do":"value","frame":0,"register":0,"path":[-1]}',
+      '{"do":"value","frame":0,"register":{"number":"NaN"},"path":[]}',
+      '{"do":"registers","frame":-1}',
+      '{"do":"seek","executed":{"number":"Infinity"}}',
+    ]) {
+      await expect(run(order)).rejects.toMatchObject({ name: 'UsageError' });
+    }
+  });
+
+  test('of a watched run: other orders, two at a time, tensors where it stands at no kernel', async () => {
+    const { session } = await opened();
+    const run = asRun(await session('watch', 'main', [x], 1));
+    await expect(run('constructor')).rejects.toMatchObject({ name: 'ProtocolError' });
+    await expect(run(7)).rejects.toMatchObject({ name: 'ProtocolError' });
+    await expect(run('results')).rejects.toMatchObject({ name: 'UsageError' });
+    const [first, second] = [run('next', 1), run('next', 1)];
+    await expect(second).rejects.toMatchObject({ name: 'ProtocolError' });
+    expect(await first).toBeInstanceOf(RpcTuple);
+    expect(await run('inputs')).toBeInstanceOf(RpcTuple);
+    expect(await run('next')).toBe(null);
+    await expect(run('next')).rejects.toThrow('got an order for a run that is over');
+  });
+
+  test('runs that are begun and given up again and again leave nothing', async () => {
+    const { session, device } = await opened();
+    for (let round = 0; round < 200; round++) {
+      for (const call of ['watch', 'debug']) {
+        const run = asRun(await session(call, 'main', [x]));
+        const order = run(call === 'watch' ? 'next' : '{"do":"start"}').catch(() => undefined);
+        if (round % 2 === 0) await order;
+        run.release();
+      }
+      const refused = asRun(await session('debug', 'main', []));
+      await expect(refused('{"do":"start"}')).rejects.toMatchObject({ name: 'UsageError' });
+      refused.release();
+    }
+    await expect.poll(() => session('memory')).toContain('"liveBytes":0');
+    session.release();
+    await expect.poll(() => device.counters().bytesLive).toBe(0);
   });
 
   test('and a handle of another session, a function, a program or device that is not there', async () => {

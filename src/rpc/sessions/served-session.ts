@@ -1,7 +1,8 @@
 import type { Executable } from '../../bytecode/executable-file.ts';
-import { UnsupportedError } from '../../core/errors.ts';
+import { UnsupportedError, UsageError } from '../../core/errors.ts';
 import { withinRunTime } from '../../core/within-run-time.ts';
 import type { MachineOptions } from '../../runtime/load-machine.ts';
+import { TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { describePlace, requested } from '../../worker/describe-place.ts';
 import { HostedSession } from '../../worker/hosted-session.ts';
@@ -15,12 +16,20 @@ import {
 } from '../../worker/within-ceilings.ts';
 import { objectOf, textOf } from '../checked-values.ts';
 import type { WorkEvent } from '../served-device.ts';
-import { type CallContext, type RpcFunction, RpcTuple, type RpcValue } from '../rpc-value.ts';
+import {
+  type CallContext,
+  type RpcFunction,
+  type RpcTarget,
+  RpcTuple,
+  type RpcValue,
+} from '../rpc-value.ts';
 import { defineTarget } from '../targets.ts';
 import { malformed } from '../wire-values.ts';
-import { controlRequest, namesOf, programLimits, sizesOf } from './checked-requests.ts';
+import { controlRequest, indicesOf, namesOf, programLimits, sizesOf } from './checked-requests.ts';
 import { type AskedProgram, calledPage } from './called-page.ts';
 import { deviceEnds, keptTensor } from './device-ends.ts';
+import type { HeldRun, HeldRuns } from './held-runs.ts';
+import type { RunByOrders } from './run-by-orders.ts';
 import {
   fromRpcValues,
   type SessionCall,
@@ -37,6 +46,8 @@ export interface ServedProgram {
   readonly createAllocator: (limits: RequestLimits) => MachineOptions['createAllocator'];
   /** The server's limits. */
   readonly ceilings: RequestLimits;
+  /** Those of the connection. */
+  readonly heldRuns: HeldRuns;
   readonly onEvent?: ((event: WorkEvent) => void) | undefined;
   readonly onDispose: (session: ServedSession) => void;
 }
@@ -59,6 +70,7 @@ export class ServedSession {
   readonly #program: ServedProgram;
   readonly #calls: Calls;
   readonly #ends: SessionEnds;
+  readonly #held = new Set<HeldRun>();
   #isDisposed = false;
 
   static async open(
@@ -121,6 +133,7 @@ export class ServedSession {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
     this.#program.onDispose(this);
+    for (const held of this.#held) held.end(runOver());
     void this.#hosted.dispose();
   }
 
@@ -161,7 +174,66 @@ export class ServedSession {
         });
         return new RpcTuple([this.#results(results), JSON.stringify(reply)]);
       },
+      constants: async ([sent]) => {
+        const { values } = hosted.machine.internals().constants;
+        const asked = indicesOf(sent).map((index) => {
+          const value = values[index];
+          if (value instanceof TensorValue) return value;
+          throw malformed('a constant that is no tensor');
+        });
+        return new RpcTuple(await hosted.device.share(() => hosted.machine.read(asked)));
+      },
+      watch: async ([name, args, keepsInputs]) => {
+        const loading = import('./served-watch.ts');
+        return this.#hold(
+          { functionName: textOf(name), args: this.#wires(args) },
+          async (parts) => {
+            const { ServedWatch } = await loading;
+            return new ServedWatch(hosted, { ...parts, keepsInputs: keepsInputs === 1 });
+          },
+        );
+      },
+      debug: async ([name, args]) => {
+        const loading = import('./served-debug.ts');
+        return this.#hold(
+          { functionName: textOf(name), args: this.#wires(args) },
+          async (parts) => {
+            const { ServedDebug } = await loading;
+            const toResults = (results: readonly WireResult[]) => this.#results(results);
+            return new ServedDebug(hosted, { ...parts, toResults });
+          },
+        );
+      },
     };
+  }
+
+  /** Begins a run that goes on by orders of the other side, and gives the function that takes them. */
+  #hold(
+    request: Pick<RunRequest, 'functionName' | 'args'>,
+    open: (parts: {
+      readonly functionName: string;
+      readonly held: HeldRun;
+    }) => Promise<RunByOrders>,
+  ): RpcFunction {
+    const { functionName } = request;
+    const held = this.#program.heldRuns.begin(this.#hosted.runTimeout);
+    this.#held.add(held);
+    const opened = open({ functionName, held });
+    const running = this.#hosted.withArguments(request, async (inputs) =>
+      (await opened).run(inputs),
+    );
+    this.#watched(functionName, running)
+      .finally(() => this.#held.delete(held))
+      .then(
+        () => held.finish(runOver()),
+        (error) => held.end(error),
+      );
+    const call: RpcTarget['call'] = (args, { signal }) =>
+      held.order(async () => (await opened).order(args, signal));
+    const callee: RpcFunction = (...args) =>
+      call(args, { signal: new AbortController().signal, keep: false });
+    const release = (): void => held.end(runOver());
+    return defineTarget(callee, { name: 'run', ownsResults: true, call, release });
   }
 
   #request([name, args, names, callee]: readonly RpcValue[], isKept: boolean): RunRequest {
@@ -191,6 +263,14 @@ export class ServedSession {
   #results(results: readonly WireResult[]): RpcTuple {
     return toRpcResults(results, this.#ends);
   }
+}
+
+function runOver(): UsageError {
+  return new UsageError({
+    where: 'remote session',
+    got: 'an order for a run that is over',
+    expected: 'a run that is open',
+  });
 }
 
 function notTuned(): UnsupportedError {

@@ -2,9 +2,15 @@ import type { Executable } from '../../bytecode/executable-file.ts';
 import { SharedDevice } from '../../worker/device-pool.ts';
 import type { ServedDevice } from '../served-device.ts';
 import type { AskedProgram } from './called-page.ts';
+import { type HeldRunLimits, HeldRuns } from './held-runs.ts';
 import { type ServedProgram, ServedSession } from './served-session.ts';
 
-export type ServedSessionsOptions = Omit<ServedProgram, 'executable' | 'devices' | 'onDispose'>;
+export type ServedSessionsOptions = Omit<
+  ServedProgram,
+  'executable' | 'devices' | 'heldRuns' | 'onDispose'
+> & {
+  readonly ceilings: HeldRunLimits;
+};
 
 /** A program, and where it is loaded. */
 export interface ServedPlace {
@@ -18,12 +24,15 @@ export interface ServedPlace {
 export class ServedSessions {
   readonly #options: ServedSessionsOptions;
   readonly #sessions = new Set<ServedSession>();
+  /** Of all of them together. */
+  readonly #heldRuns: HeldRuns;
   /** Of this one only: whoever profiles keeps out no other who uses the device. */
   readonly #devices = new Map<ServedDevice, SharedDevice>();
   #isDisposed = false;
 
   constructor(options: ServedSessionsOptions) {
     this.#options = options;
+    this.#heldRuns = new HeldRuns(options.ceilings);
   }
 
   get size(): number {
@@ -38,7 +47,8 @@ export class ServedSessions {
   ): Promise<ServedSession> {
     const devices = { main: this.#share(device), host: this.#share(host) };
     const onDispose = (session: ServedSession): boolean => this.#sessions.delete(session);
-    const program = { ...this.#options, executable, devices, onDispose };
+    const heldRuns = this.#heldRuns;
+    const program = { ...this.#options, executable, devices, heldRuns, onDispose };
     const opened = await ServedSession.open(program, asked, signal);
     this.#sessions.add(opened);
     if (this.#isDisposed) opened.dispose();

@@ -21,11 +21,19 @@ import {
 } from '../rpc-value.ts';
 import { malformed } from '../wire-values.ts';
 
-/** Calls of a session that was loaded; each is a call of the function that stands for it. */
-export type SessionCall = Exclude<
-  keyof SessionService,
-  'handshake' | 'configure' | 'load' | 'release' | 'dispose' | 'cancel'
->;
+/**
+ * Calls of a session that was loaded; each is a call of the function that stands for it. Beside those of a page's worker:
+ * `watch` and `debug` begin a run that goes on by orders, and give the function that takes them, whose release ends the run;
+ * `constants` reads tensors of the pool of constants.
+ */
+export type SessionCall =
+  | Exclude<
+      keyof SessionService,
+      'handshake' | 'configure' | 'load' | 'release' | 'dispose' | 'cancel'
+    >
+  | 'watch'
+  | 'debug'
+  | 'constants';
 
 /** What stays on one side, and stands for itself on the other. */
 export interface SessionEnds {

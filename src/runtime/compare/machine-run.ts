@@ -1,3 +1,4 @@
+import { internalError } from '../../core/errors.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import type { ExecutableData } from '../../bytecode/executable.ts';
 import type { CallOutcome } from '../call.ts';
@@ -122,9 +123,15 @@ class RelinkedRunner extends CallRunner {
 /** Takes calls of a machine's functions with hooks around what they call. */
 function instrumentedRunner(machine: VirtualMachine, instrument: MachineInstrument): CallRunner {
   const { executable } = machine;
-  const { runner, state, libraries, resolved } = machine.internals();
+  const { runner, state, libraries, constants } = machine.internals();
+  const [builtins, hostFunctions] = libraries.slice(-2);
+  if (builtins === undefined || hostFunctions === undefined) throw internalError('no builtins');
   const calls = new InstrumentedCalls(instrument, state);
-  const linked = link(executable, { ...resolved, ...calls.libraries(resolved) });
+  const linked = link(executable, {
+    ...calls.libraries({ kernelLibraries: libraries.slice(0, -2), builtins, hostFunctions }),
+    constants: constants.values,
+    machine,
+  });
   return new RelinkedRunner(executable, linked, {
     limits: runner.limits,
     devices: [...new Set(state.allocators.map(({ device }) => device))],

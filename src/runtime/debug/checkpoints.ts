@@ -5,15 +5,20 @@ export interface Checkpoint {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** The most bytes that all checkpoints of a run take. */
 const BYTE_BUDGET = 256 * 2 ** 20;
 
 /** Snapshots of a run, from which it can be repeated. Where they get too large, every second one goes. */
 export class Checkpoints {
+  /** Bytes that one may have: several fit, or they would be of little use. */
+  readonly largest: number;
+  readonly #byteBudget: number;
   #all: Checkpoint[] = [];
 
-  /** Bytes that one may have: several fit, or they would be of little use. */
-  readonly largest = BYTE_BUDGET / 8;
+  /** `byteBudget`: the most bytes that all of them take. */
+  constructor(byteBudget: number = BYTE_BUDGET) {
+    this.#byteBudget = byteBudget;
+    this.largest = byteBudget / 8;
+  }
 
   /** The last one that is not beyond a place. */
   before(executed: number): Checkpoint | undefined {
@@ -23,7 +28,8 @@ export class Checkpoints {
   add(checkpoint: Checkpoint): void {
     if (this.#all.some(({ executed }) => executed === checkpoint.executed)) return;
     this.#all = [...this.#all, checkpoint].sort((a, b) => a.executed - b.executed);
-    while (this.#byteLength() > BYTE_BUDGET) this.#all = this.#all.filter((_, i) => i % 2 === 1);
+    while (this.#byteLength() > this.#byteBudget)
+      this.#all = this.#all.filter((_, i) => i % 2 === 1);
   }
 
   #byteLength(): number {

@@ -32,9 +32,14 @@ export interface DebuggedCallOptions {
   readonly states?: HostStates | undefined;
   /** Runs of the program between two snapshots, in milliseconds. Default: 250. */
   readonly checkpointMs?: number | undefined;
+  /** The most bytes of host memory that snapshots of the run take. Default: 256 MiB. */
+  readonly checkpointBytes?: number | undefined;
 }
 
 const CHECKPOINT_MS = 250;
+
+/** Instructions that breakpoints stand for in all. */
+const MOST_PLACES = 100_000;
 
 /** One execution of the call: from the start, or from a checkpoint. */
 interface Execution {
@@ -60,7 +65,7 @@ export class DebuggedCall {
   readonly #places: BreakpointPlaces;
   readonly #conditions: StopConditions;
   readonly #memory = new HeldMemory();
-  readonly #checkpoints = new Checkpoints();
+  readonly #checkpoints: Checkpoints;
   readonly #firstStates: ReadonlyMap<string, Uint8Array>;
   /** Whether the values of the program can be stored. */
   #storesValues = true;
@@ -77,6 +82,7 @@ export class DebuggedCall {
     const kernels = new KernelInstructions(executable);
     this.#kernels = kernels;
     this.#machine = machine;
+    this.#checkpoints = new Checkpoints(options.checkpointBytes);
     this.#options = options;
     this.#places = new BreakpointPlaces(executable, linked.functions, kernels);
     this.#conditions = new StopConditions({ machine, places: this.#places, kernels });
@@ -147,7 +153,13 @@ export class DebuggedCall {
 
   /** In place of those before. Throws UsageError for a place or name that the program does not have. */
   setBreakpoints(breakpoints: readonly Breakpoint[]): readonly SetBreakpoint[] {
-    const all = breakpoints.map((each) => this.#places.resolve(each));
+    let count = 0;
+    const all = breakpoints.map((each) => {
+      const set = this.#places.resolve(each);
+      count += set.places.length;
+      if (count > MOST_PLACES) throw tooManyPlaces();
+      return set;
+    });
     this.#conditions.set(all);
     return all;
   }
@@ -299,6 +311,15 @@ export class DebuggedCall {
   #drop(ended: Ended): void {
     if (ended.kind === 'end') release(ended.value);
   }
+}
+
+function tooManyPlaces(): UsageError {
+  return new UsageError({
+    where: 'debug, breakpoint',
+    got: `breakpoints that stand for more than ${MOST_PLACES} instructions`,
+    expected: `at most ${MOST_PLACES}`,
+    remedy: 'Name fewer nodes, or instructions.',
+  });
 }
 
 function endOf(value: Promise<Value>): Promise<Ended> {

@@ -1,0 +1,144 @@
+import { tooLongRun } from '../../core/within-run-time.ts';
+import { LimitError } from '../errors.ts';
+
+/** Limits of runs that stand still until the other side has them go on: those that it debugs, traces or compares. */
+export interface HeldRunLimits {
+  /** Such runs of a connection at one time. */
+  readonly heldRuns: number;
+  /** How long one waits for an order, in milliseconds. */
+  readonly heldRunMs: number;
+}
+
+/** The runs of a connection that wait for orders. */
+export class HeldRuns {
+  readonly #limits: HeldRunLimits;
+  readonly #open = new Set<HeldRun>();
+
+  constructor(limits: HeldRunLimits) {
+    this.#limits = limits;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** `runTimeout`: of the orders of a run together. Throws LimitError where there are too many. */
+  begin(runTimeout: number | undefined): HeldRun {
+    const { heldRuns, heldRunMs } = this.#limits;
+    if (this.#open.size >= heldRuns) throw tooMany(heldRuns);
+    const onEnd = (): boolean => this.#open.delete(run);
+    const run: HeldRun = new HeldRun({ idleMs: heldRunMs, runTimeout, onEnd });
+    this.#open.add(run);
+    return run;
+  }
+}
+
+interface HeldRunOptions {
+  readonly idleMs: number;
+  readonly runTimeout: number | undefined;
+  readonly onEnd: () => void;
+}
+
+/** The longest time of a timer. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * The clock of a run: while orders are under way it counts towards the run's timeout, and otherwise for how long nobody has
+ * given one. Either ends the run.
+ */
+export class HeldRun {
+  readonly #options: HeldRunOptions;
+  readonly #end = new AbortController();
+  readonly #reject: (error: Error) => void;
+  readonly #ended: Promise<never>;
+  #orders = 0;
+  #spentMs = 0;
+  #begunMs = 0;
+  #isFinished: Error | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(options: HeldRunOptions) {
+    this.#options = options;
+    let reject: (error: Error) => void = () => undefined;
+    this.#ended = new Promise((_, fail) => {
+      reject = fail;
+    });
+    // Orders hear of it.
+    this.#ended.catch(() => undefined);
+    this.#reject = reject;
+    this.#wait();
+  }
+
+  /** Aborted when the run is over, with the reason. */
+  get signal(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  /** What an order gives. Rejects with why the run is over as soon as it is. */
+  async order<T>(work: () => Promise<T>): Promise<T> {
+    this.#end.signal.throwIfAborted();
+    if (this.#isFinished !== undefined) throw this.#isFinished;
+    if (this.#orders++ === 0) this.#count();
+    try {
+      return await Promise.race([work(), this.#ended]);
+    } finally {
+      if (--this.#orders === 0) this.#stand();
+    }
+  }
+
+  /** Ends the run. Idempotent. */
+  end(error: Error): void {
+    if (this.#end.signal.aborted) return;
+    clearTimeout(this.#timer);
+    this.#reject(error);
+    this.#end.abort(error);
+    this.#options.onEnd();
+  }
+
+  /** As {@link end}, once orders that are under way have been answered. */
+  finish(error: Error): void {
+    this.#isFinished ??= error;
+    if (this.#orders === 0) this.end(error);
+  }
+
+  #count(): void {
+    clearTimeout(this.#timer);
+    this.#begunMs = performance.now();
+    const { runTimeout } = this.#options;
+    if (runTimeout === undefined) return;
+    const late = (): void => this.end(tooLongRun(runTimeout));
+    this.#timer = setTimeout(late, Math.min(runTimeout - this.#spentMs, LONGEST_TIMER_MS));
+  }
+
+  #stand(): void {
+    if (this.#end.signal.aborted) return;
+    if (this.#isFinished !== undefined) return this.end(this.#isFinished);
+    this.#spentMs += performance.now() - this.#begunMs;
+    this.#wait();
+  }
+
+  #wait(): void {
+    clearTimeout(this.#timer);
+    const { idleMs } = this.#options;
+    const late = (): void => this.end(idleTooLong(idleMs));
+    this.#timer = setTimeout(late, Math.min(idleMs, LONGEST_TIMER_MS));
+  }
+}
+
+function tooMany(heldRuns: number): LimitError {
+  return new LimitError({
+    where: 'remote session',
+    got: `more than ${heldRuns} runs that are debugged, traced or compared`,
+    expected: `at most ${heldRuns} at a time`,
+    remedy: 'Close some of them, or raise limits.heldRuns where the device is served.',
+  });
+}
+
+function idleTooLong(heldRunMs: number): LimitError {
+  return new LimitError({
+    where: 'remote session',
+    got: `a run that stood still for ${heldRunMs} ms`,
+    expected: 'an order for it within limits.heldRunMs',
+    remedy: 'Begin another one; its memory was given back.',
+  });
+}
