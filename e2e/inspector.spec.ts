@@ -118,20 +118,28 @@ test('memory is drawn over the instructions, and what holds the peak leads to no
   await expect(page.getByRole('status')).toHaveText(new RegExp(`^${name}, kernel`));
 });
 
-test('a session is run, timed and compared, and its kernels lead back to the graph', async ({
-  page,
-}) => {
-  await page.evaluate(() => weftInspector.showSession(13, 'host'));
-  await page.getByRole('tab', { name: 'Run' }).click();
-  await page.getByRole('button', { name: 'Run on random input' }).click();
-  const status = page.getByRole('status');
-  await expect(status).toHaveText(/^13 kernels launched in /);
-  await expect(page.getByRole('row', { name: /^add 2/ })).toBeVisible();
-  await page.getByRole('button', { name: 'Compare with the host' }).click();
-  await expect(status).toHaveText('No value departs, in 13 calls of kernels.');
-  await page.getByRole('button', { name: 'add', exact: true }).click();
-  await expect(page.getByRole('status')).toHaveText(/^add1, kernel, add/);
-});
+/** A session in its worker, and one on a device that is lent. */
+const SESSIONS = {
+  'a session': () => weftInspector.showSession(13, 'host'),
+  'a session on a lent device': () => weftInspector.showLent(13, 'webgpu'),
+};
+
+for (const [name, show] of Object.entries(SESSIONS)) {
+  test(`${name} is run, timed and compared, and its kernels lead back to the graph`, async ({
+    page,
+  }) => {
+    await page.evaluate(show);
+    await page.getByRole('tab', { name: 'Run' }).click();
+    await page.getByRole('button', { name: 'Run on random input' }).click();
+    const status = page.getByRole('status');
+    await expect(status).toHaveText(/^13 kernels launched in /);
+    await expect(page.getByRole('row', { name: /^add 2/ })).toBeVisible();
+    await page.getByRole('button', { name: 'Compare with the host' }).click();
+    await expect(status).toHaveText('No value departs, in 13 calls of kernels.');
+    await page.getByRole('button', { name: 'add', exact: true }).click();
+    await expect(page.getByRole('status')).toHaveText(/^add1, kernel, add/);
+  });
+}
 
 test('runs are recorded over time, with advice, and their events lead back to the graph', async ({
   page,
@@ -187,49 +195,51 @@ test('runs are recorded over time, with advice, and their events lead back to th
   await expect(page.getByRole('status')).toHaveText(/, kernel, /);
 });
 
-test('a session is stepped forth and back with keys, and stops at what is marked', async ({
-  page,
-}) => {
-  await page.evaluate(() => weftInspector.showSession(13, 'host'));
-  await page.getByRole('tab', { name: 'Step' }).click();
-  const status = page.getByRole('status');
-  await expect(status).toHaveText('Not running.');
-  const into = page.getByRole('button', { name: 'Step into' });
-  await into.press('F11');
-  await expect(status).toHaveText('Stands before instruction 0 of main, after 0 instructions.');
-  await page.keyboard.press('F11');
-  await expect(status).toHaveText('Stands before instruction 1 of main, after 1 instruction.');
-  // A click in the margin, and F9 on a line that was chosen.
-  const line = page.getByRole('option', { name: /14: call matmul/ });
-  await line.locator('.line-margin').click();
-  const next = page.getByRole('option', { name: /15: / });
-  await next.click();
-  await next.press('F9');
-  await expect(next).toHaveText(/^breakpoint, 15: /);
-  await next.press('F9');
-  await next.press('F5');
-  await expect(status).toHaveText(
-    'At a breakpoint before instruction 14 of main, after 14 instructions.',
-  );
-  await expect(line).toHaveAttribute('aria-selected', 'true');
-  await expect(page.getByText('not written yet')).toHaveCount(1);
-  await page.getByRole('button', { name: '%0 float32 tensor (8, 8)' }).click();
-  await expect(page.getByRole('img', { name: /^Histogram from 0/ })).toBeVisible();
-  await expect(page.getByRole('img', { name: 'The tensor as a picture, 8 by 8' })).toBeVisible();
-  await page.keyboard.press('F8');
-  await expect(status).toHaveText('Stands before instruction 13 of main, after 13 instructions.');
-  await page.keyboard.press('F10');
-  expect(await violationsOf(page)).toEqual([]);
-  await page.getByRole('tab', { name: 'Graph' }).click();
-  await expect(page.getByRole('status')).toHaveText(/^scores, kernel, matmul/);
-  await page.getByRole('tab', { name: 'Step' }).click();
-  await page.getByRole('list', { name: 'Breakpoints' }).getByRole('button').click();
-  await page.getByLabel('NaN').check();
-  await into.press('F5');
-  await expect(status).toHaveText(/^Ended after \d+ instructions\.$/);
-  await into.press('Shift+F5');
-  await expect(status).toHaveText('Stopped.');
-});
+for (const [name, show] of Object.entries(SESSIONS)) {
+  test(`${name} is stepped forth and back with keys, and stops at what is marked`, async ({
+    page,
+  }) => {
+    await page.evaluate(show);
+    await page.getByRole('tab', { name: 'Step' }).click();
+    const status = page.getByRole('status');
+    await expect(status).toHaveText('Not running.');
+    const into = page.getByRole('button', { name: 'Step into' });
+    await into.press('F11');
+    await expect(status).toHaveText('Stands before instruction 0 of main, after 0 instructions.');
+    await page.keyboard.press('F11');
+    await expect(status).toHaveText('Stands before instruction 1 of main, after 1 instruction.');
+    // A click in the margin, and F9 on a line that was chosen.
+    const line = page.getByRole('option', { name: /14: call matmul/ });
+    await line.locator('.line-margin').click();
+    const next = page.getByRole('option', { name: /15: / });
+    await next.click();
+    await next.press('F9');
+    await expect(next).toHaveText(/^breakpoint, 15: /);
+    await next.press('F9');
+    await next.press('F5');
+    await expect(status).toHaveText(
+      'At a breakpoint before instruction 14 of main, after 14 instructions.',
+    );
+    await expect(line).toHaveAttribute('aria-selected', 'true');
+    await expect(page.getByText('not written yet')).toHaveCount(1);
+    await page.getByRole('button', { name: '%0 float32 tensor (8, 8)' }).click();
+    await expect(page.getByRole('img', { name: /^Histogram from 0/ })).toBeVisible();
+    await expect(page.getByRole('img', { name: 'The tensor as a picture, 8 by 8' })).toBeVisible();
+    await page.keyboard.press('F8');
+    await expect(status).toHaveText('Stands before instruction 13 of main, after 13 instructions.');
+    await page.keyboard.press('F10');
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole('tab', { name: 'Graph' }).click();
+    await expect(page.getByRole('status')).toHaveText(/^scores, kernel, matmul/);
+    await page.getByRole('tab', { name: 'Step' }).click();
+    await page.getByRole('list', { name: 'Breakpoints' }).getByRole('button').click();
+    await page.getByLabel('NaN').check();
+    await into.press('F5');
+    await expect(status).toHaveText(/^Ended after \d+ instructions\.$/);
+    await into.press('Shift+F5');
+    await expect(status).toHaveText('Stopped.');
+  });
+}
 
 test('bytes that are no program are refused in words', async ({ page }) => {
   expect(await page.evaluate(() => weftInspector.failure())).toContain('FormatError');

@@ -1,5 +1,7 @@
 import { type DeviceKind, Session } from '../../src/client/index.ts';
 import { defineInspector } from '../../src/inspector/index.ts';
+import { connect, createToken, messagePortChannel, serve } from '../../src/rpc/index.ts';
+import { createDevice } from '../../src/worker/index.ts';
 import { deepProgram } from '../../src/inspector/testing/deep-program.ts';
 
 defineInspector();
@@ -24,6 +26,18 @@ const page = {
   /** Shows a program on a device, run by a session. */
   async showSession(kernelCount: number, device: DeviceKind): Promise<string> {
     const session = await Session.load(deepProgram(kernelCount).toBytes(), { device });
+    await inspector.show({ session });
+    return session.device.kind;
+  },
+
+  /** Shows a program on a device that another part of the page lends. */
+  async showLent(kernelCount: number, device: DeviceKind): Promise<string> {
+    const token = createToken();
+    const { port1, port2 } = new MessageChannel();
+    const devices = [await createDevice(device, device === 'webgpu' ? navigator.gpu : undefined)];
+    serve(messagePortChannel(port1), { devices, token });
+    const remote = await connect(messagePortChannel(port2), { token });
+    const session = await Session.load(deepProgram(kernelCount).toBytes(), { remote, device });
     await inspector.show({ session });
     return session.device.kind;
   },
