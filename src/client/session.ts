@@ -310,9 +310,10 @@ export class Session {
   /**
    * Runs a function once as it is, beside the same instructions in float32 on the host, with the same weights, and
    * names the first value that is further from that of float32 than `tolerance`: the kernel, its nodes, the numbers.
-   * No other run uses the device meanwhile; the host has the weights too. Takes as long as the host does. Rejects with
-   * UnsupportedError on remote devices, for inputs that are neither tensors nor ints, and for programs that take float16
-   * apart into bits; with UsageError for programs that call functions of JavaScript.
+   * No other run uses the device meanwhile; the host has the weights too. Takes as long as the host does. Of a session on a
+   * remote device the host is this side, in the thread of the connection, which reads the weights back; other runs go on. Rejects
+   * with UnsupportedError for inputs that are neither tensors nor ints, and for programs that take float16 apart into bits; with
+   * UsageError for programs that call functions of JavaScript.
    */
   async verify(inputs: Inputs, options: VerifyOptions = {}): Promise<RunComparison> {
     return (await import('./verify-session.ts')).verifySession(
@@ -337,8 +338,8 @@ export class Session {
   /**
    * Runs a function once, and gives values that it computes on its way, in their order: those of `values`, names of the source,
    * or all that kernels give. Of a value within a fused kernel the operators of that kernel run again, one by one. No other run
-   * uses the device meanwhile. Rejects with UsageError for a name that the program has no place
-   * for: the compiler leaves out what is constant. Otherwise it rejects as `verify` does.
+   * uses the device meanwhile, but for that of a remote one. Rejects with UsageError for a name that the program has no place
+   * for: the compiler leaves out what is constant. Otherwise it rejects as `run` does.
    */
   async trace(inputs: Inputs, options: TraceOptions = {}): Promise<readonly TracedValue[]> {
     return (await import('./trace-session.ts')).traceSession(
@@ -351,8 +352,8 @@ export class Session {
   /**
    * Runs a function instruction by instruction: forth and back, with breakpoints, and with what its registers hold. Resolves when
    * the run stands before its first instruction; it goes on as it is told to, beside other runs, which it does not hold up. The
-   * session's kernels, weights and device are its own too. Rejects as `run` does for wrong inputs, and with UnsupportedError on
-   * remote devices.
+   * session's kernels, weights and device are its own too. Rejects as `run` does for wrong inputs. On a remote device the server
+   * bounds how many such runs there are, and how long one stands still: then it rejects, or the next order does, with LimitError.
    */
   async debug(inputs: Inputs, options: DebugOptions = {}): Promise<DebugRun> {
     const { debugSession } = await import('./debug-session.ts');
