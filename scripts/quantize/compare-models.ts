@@ -5,11 +5,11 @@ import { Command } from 'commander';
 import { main as weft } from '../../src/cli/main.ts';
 import { ValueErrorSum } from '../../src/cli/quantize/value-error.ts';
 import { Session, Tensor } from '../../src/client/index.ts';
-import type { HostTensor } from '../../src/core/host-tensor.ts';
+import { HostTensor } from '../../src/core/host-tensor.ts';
 import { sharedPath } from '../../src/testing/files/shared-path.ts';
 import { runCommand } from '../run-command.ts';
 import { openPeerModel, type PeerModel } from '../onnxruntime/open-peer-model.ts';
-import { inputOf, TRAINED_MODELS, type TrainedModel } from './trained-models.ts';
+import { inputOf, type ModelInputs, TRAINED_MODELS, type TrainedModel } from './trained-models.ts';
 
 /** Inputs for which Weft itself is compared with onnxruntime-node: each step of it may round otherwise. */
 const IN_WEFT = 3;
@@ -76,7 +76,11 @@ async function compareModel(
     `${model.name}: weft quantize ended with ${status}; ${float.byteLength} to ${bytes.byteLength} bytes${kept.map((line) => `; ${line}`).join('')}`,
   );
   const [tested, expected] = [await openPeerModel(bytes), await openPeerModel(float)];
-  const sums = await addUp(model, { tested, expected, count });
+  const sums = [...(await addUp(model, { tested, expected, count }))];
+  if (model.carries !== undefined) {
+    const carried = await addUp(model, { tested, expected, count, carries: model.carries });
+    for (const [name, sum] of carried) sums.push([`${name}, carried on`, sum]);
+  }
   const apart = await distanceOfWeft(model, bytes, tested);
   await Promise.all([tested.release(), expected.release()]);
   let holds =
@@ -97,14 +101,38 @@ async function compareModel(
   return holds;
 }
 
+interface AddingUp {
+  readonly tested: PeerModel;
+  readonly expected: PeerModel;
+  readonly count: number;
+  /** Each model gets what it gave itself in the step before, at first zeros. */
+  readonly carries?: TrainedModel['carries'];
+}
+
 async function addUp(
   model: TrainedModel,
-  { tested, expected, count }: { tested: PeerModel; expected: PeerModel; count: number },
+  { tested, expected, count, carries = {} }: AddingUp,
 ): Promise<ReadonlyMap<string, ValueErrorSum>> {
   const sums = new Map<string, ValueErrorSum>();
+  const zeros = Object.fromEntries(
+    Object.values(carries).map((name) => {
+      const { dtype = 'float32', shape = [] } = inputOf(model, 0)[name] ?? {};
+      return [name, HostTensor.zeros(dtype, shape)];
+    }),
+  );
+  let [mine, theirs] = [zeros, zeros];
   for (let index = 0; index < count; index++) {
     const inputs = inputOf(model, index);
-    const [got, wanted] = [await tested.run(inputs), await expected.run(inputs)];
+    const got = await tested.run({ ...inputs, ...mine });
+    const wanted = await expected.run({ ...inputs, ...theirs });
+    [mine, theirs] = [got, wanted].map((outputs) =>
+      Object.fromEntries(
+        Object.entries(carries).flatMap(([from, to]) => {
+          const value = outputs[from];
+          return value === undefined ? [] : [[to, value]];
+        }),
+      ),
+    ) as [ModelInputs, ModelInputs];
     for (const [name, want] of Object.entries(wanted)) {
       const sum = sums.get(name) ?? new ValueErrorSum();
       sums.set(name, sum);

@@ -19,6 +19,8 @@ export interface TrainedModel {
   readonly draw: (random: Random) => ModelInputs;
   /** The output whose rows name a class, if any. */
   readonly classes?: string;
+  /** Inputs that outputs of these names go to in the next step. */
+  readonly carries?: Readonly<Record<string, string>>;
   /** Sizes, where the model has symbols. */
   readonly dims?: readonly string[];
 }
@@ -65,7 +67,12 @@ export const TRAINED_MODELS: readonly TrainedModel[] = [
   },
   { name: 'superres-core', draw: picture('input', [1, 224, 224]) },
   { name: 'ultraface-rfb-320', draw: picture('input', [3, 240, 320], [2, -1]), classes: 'scores' },
-  { name: 'silero-vad-v6-16k-op15', draw: sound, dims: ['batch=1', 'sequence=576'] },
+  {
+    name: 'silero-vad-v6-16k-op15',
+    draw: sound,
+    carries: { stateN: 'state' },
+    dims: ['batch=1', 'sequence=576'],
+  },
   { name: 'scan-lstm-cntk', draw: sequence, dims: ['Sequence=8'] },
   {
     name: 'mobilenetv2-qdq',

@@ -9,13 +9,20 @@ export function describeReport(measured: Measured): string {
     const operators = quantized.wasQuantized.join(', ');
     return `the model is quantised already (${operators}): it is passed through as it is\n`;
   }
-  const lines = quantized.layers.map(({ node, operator, becomes, weightError, output }) => {
-    const value = values.get(output);
-    const error = value === undefined ? '' : `, its output by ${describeError(value)}`;
-    return `${node} (${operator}): ${becomes}; weights moved by ${percent(weightError)}${error}`;
-  });
+  const lines = quantized.layers.map(
+    ({ node, operator, becomes, weightError, output, isSampled }) => {
+      const value = values.get(output);
+      const error = value === undefined ? '' : `, its output by ${describeError(value)}`;
+      const alone = isSampled === false ? '; no sample reaches it, rounded to the nearest' : '';
+      return `${node} (${operator}): ${becomes}; weights moved by ${percent(weightError)}${error}${alone}`;
+    },
+  );
   if (measured.rounded.length > 0) {
     lines.push(`rounded to uint8: ${measured.rounded.join(', ')}`);
+  }
+  if (measured.floatValues.length > 0) {
+    const why = `outputs would have a cosine below ${wanted}`;
+    lines.push(`not rounded to uint8, ${why}: ${measured.floatValues.join(', ')}`);
   }
   lines.push(...describeKept(quantized.kept, keptFor, wanted));
   const others = Object.entries(quantized.others).map(([name, count]) => `${count} ${name}`);

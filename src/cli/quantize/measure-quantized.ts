@@ -34,6 +34,8 @@ export interface Measured {
   readonly rounded: readonly string[];
   /** The samples that were run, in words. */
   readonly ranOn: string;
+  /** Values that would go through uint8, but stay float because outputs would be too far off otherwise. */
+  readonly floatValues: readonly string[];
   /** Layers that stay float because outputs would be too far off otherwise. */
   readonly keptFor: readonly string[];
   /** The least cosine that outputs were to have. */
@@ -61,7 +63,7 @@ export async function measureQuantized(
   const nothing = {
     quantized: plain,
     values: new Map<string, never>(),
-    keptFor: [],
+    ...NOTHING_KEPT,
     rounded: [],
     wanted,
   };
@@ -73,7 +75,11 @@ export async function measureQuantized(
   let float: Session;
   try {
     float = await openModel(
-      { ...compiledAs(flags), bytes: model.bytes, externalData: siblingReader(model.path) },
+      {
+        ...compiledAs(flags),
+        bytes: moments?.model ?? model.bytes,
+        externalData: siblingReader(model.path),
+      },
       [...observed(plain), ...plain.activations, ...(moments?.values ?? [])],
     );
   } catch (error) {
@@ -106,23 +112,63 @@ export async function measureQuantized(
     const common = { ranOn: samples.ranOn, wanted, failure: undefined };
     if (first.worst >= wanted) {
       const rounded = roundedOf(quantized);
-      return { ...common, quantized, rounded, values: first.values, keptFor: [] };
+      return { ...common, ...NOTHING_KEPT, quantized, rounded, values: first.values };
     }
-    const keptFor = await findKept({
-      layers: quantized.layers.map(({ node }) => node),
-      wanted,
-      cosineWithout: async (kept) =>
-        (await measure(model.quantize([...keep, ...kept], found), measuring)).worst,
-    });
-    const last = model.quantize([...keep, ...keptFor], found);
+    const search = { measuring, keep, wanted };
+    const floatValues = await findFloatValues(roundedOf(quantized), found, search);
+    const floats = without(found, floatValues);
+    const keptFor = await findKeptLayers(quantized, floats, search);
+    const last = model.quantize([...keep, ...keptFor], floats);
     const { values } = await measure(last, measuring);
-    return { ...common, quantized: last, rounded: roundedOf(last), values, keptFor };
+    const rounded = roundedOf(last).filter((name) => !floatValues.includes(name));
+    return { ...common, quantized: last, rounded, floatValues, values, keptFor };
   } catch (error) {
     if (error instanceof UsageError) throw error;
     return { ...nothing, ranOn: '', failure: reasonOf(error) };
   } finally {
     await float.dispose();
   }
+}
+
+const NOTHING_KEPT = { keptFor: [], floatValues: [] } as const;
+
+interface Search {
+  readonly measuring: Measuring;
+  readonly keep: readonly string[];
+  readonly wanted: number;
+}
+
+/** The same without the ranges of values, which then stay float. */
+const without = (found: Calibration, names: readonly string[]): Calibration => ({
+  ...found,
+  ranges: Object.fromEntries(
+    Object.entries(found.ranges ?? {}).filter(([name]) => !names.includes(name)),
+  ),
+});
+
+/** Those of the values that go through uint8 which have to stay float, before any layer does: all of them where that is not enough. */
+async function findFloatValues(
+  rounded: readonly string[],
+  found: Calibration,
+  { measuring, keep, wanted }: Search,
+): Promise<readonly string[]> {
+  if (rounded.length === 0) return [];
+  const cosineWithout = async (names: readonly string[]): Promise<number> =>
+    (await measure(measuring.model.quantize(keep, without(found, names)), measuring)).worst;
+  if ((await cosineWithout(rounded)) < wanted) return rounded;
+  return findKept({ layers: rounded, wanted, cosineWithout });
+}
+
+/** The layers that have to stay float besides. */
+async function findKeptLayers(
+  { layers }: QuantizedOnnx,
+  found: Calibration,
+  { measuring, keep, wanted }: Search,
+): Promise<readonly string[]> {
+  const cosineWithout = async (kept: readonly string[]): Promise<number> =>
+    (await measure(measuring.model.quantize([...keep, ...kept], found), measuring)).worst;
+  if ((await cosineWithout([])) >= wanted) return [];
+  return findKept({ layers: layers.map(({ node }) => node), wanted, cosineWithout });
 }
 
 const momentsOf = async ({ bytes }: MeasuredModel): Promise<SampleMoments> =>

@@ -157,6 +157,45 @@ describe('weft quantize', () => {
     expect(written.byteLength).toBe((await readFile(plain)).byteLength);
   });
 
+  test('layers of a branch by samples that take it', async () => {
+    const branch = (name: string) => ({
+      graph: {
+        nodes: [{ op: 'MatMul', name, inputs: ['x', 'v'], outputs: [`${name}_y`] }],
+        outputs: [`${name}_y`],
+        initializers: { v: randomTensor([64, 32], name.length) },
+      },
+    });
+    const model = writeOnnxModel({
+      inputs: [
+        { name: 'c', shape: [], dtype: 'bool' },
+        { name: 'x', shape: [2, 64] },
+      ],
+      nodes: [
+        {
+          op: 'If',
+          inputs: ['c'],
+          outputs: ['y'],
+          attributes: { then_branch: branch('taken'), else_branch: branch('left') },
+        },
+      ],
+      outputs: ['y'],
+    });
+    await writeFile(at('b.onnx'), model);
+    for (let i = 0; i < 8; i++) {
+      const sample = at('branches', `${i}`);
+      await mkdir(sample, { recursive: true });
+      await writeFile(join(sample, 'c.npy'), writeNpy(HostTensor.from('bool', [], [1])));
+      await writeFile(join(sample, 'x.npy'), writeNpy(randomTensor([2, 64], i)));
+    }
+    const args = ['quantize', at('b.onnx'), '-o', at('b8.onnx'), '--calibrate', at('branches')];
+    const { out, status } = await testCommand(folder, args);
+    expect(status).toBe(0);
+    expect(out).toMatch(
+      /^taken \(MatMul\): MatMulNBits, 8 bits in blocks of 32; weights moved by [\d.]+%$/m,
+    );
+    expect(out).toMatch(/^left \(MatMul\): .*; no sample reaches it, rounded to the nearest$/m);
+  });
+
   test('layers stay float for the cosine that is wanted', async () => {
     const { out, status } = await quantize('-o', at('k.onnx'), '--bits', '4', '--cosine', '0.9999');
     expect(status).toBe(0);

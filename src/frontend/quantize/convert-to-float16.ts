@@ -5,10 +5,9 @@ import { float16Places } from './float16-operators.ts';
 import { FLOAT16, FLOAT32, floatValues, placesOf } from './float-values.ts';
 import { floatTensor, floatWeights, relativeError } from './float-weights.ts';
 import type { FoundConstant, GraphScope } from './graph-scope.ts';
-import type { ModelEdits } from './model-edits.ts';
+import { intAttribute, type ModelEdits } from './model-edits.ts';
 import type { CheckedOptions } from './quantize-options.ts';
 import { type KeptNode, nodeName, type QuantizedLayer } from './quantized-layer.ts';
-import { intAttribute } from './weight-coder.ts';
 
 /** What became of the nodes of a model. */
 export interface Float16Found {

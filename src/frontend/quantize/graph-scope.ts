@@ -13,27 +13,40 @@ export interface FoundConstant {
   readonly isTransposed: boolean;
 }
 
+/** Where a graph lies: in a node of another one, in order with those of other nodes. */
+interface GraphPlace {
+  readonly parent: GraphScope;
+  readonly owner: NodeProto;
+  readonly index: number;
+}
+
 /** A graph of a model with what it defines, the main graph or one within a node. */
 export class GraphScope {
   readonly graph: GraphProto;
   readonly parent: GraphScope | undefined;
+  /** The node whose attribute the graph is; undefined for the main graph. */
+  readonly owner: NodeProto | undefined;
+  /** A text that no other graph of the model has; empty for the main graph. */
+  readonly path: string;
   /** Graphs within its nodes. */
   readonly children: readonly GraphScope[];
   readonly #initializers: ReadonlyMap<string, TensorProto>;
   readonly #producers: ReadonlyMap<string, NodeProto>;
   readonly #inputs: ReadonlySet<string>;
 
-  constructor(graph: GraphProto, parent?: GraphScope) {
+  constructor(graph: GraphProto, place?: GraphPlace) {
     this.graph = graph;
-    this.parent = parent;
+    this.parent = place?.parent;
+    this.owner = place?.owner;
+    this.path = place === undefined ? '' : `${place.parent.path}${place.index}/`;
     this.#initializers = new Map(graph.initializer.map((tensor) => [tensor.name ?? '', tensor]));
     this.#producers = new Map(
       graph.node.flatMap((node) => node.output.map((name) => [name, node] as const)),
     );
     this.#inputs = new Set(graph.input.map(({ name }) => name ?? ''));
-    this.children = graph.node.flatMap(({ attribute }) =>
-      attribute.flatMap(({ g }) => (g === undefined ? [] : [new GraphScope(g, this)])),
-    );
+    this.children = graph.node
+      .flatMap((owner) => owner.attribute.flatMap(({ g }) => (g === undefined ? [] : { owner, g })))
+      .map(({ owner, g }, index) => new GraphScope(g, { parent: this, owner, index }));
   }
 
   /** This graph and all within it. */

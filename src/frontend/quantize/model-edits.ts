@@ -17,7 +17,7 @@ import {
 import { readMessage } from '../onnx/protobuf/read-message.ts';
 import { writeMessage } from '../onnx/protobuf/write-message.ts';
 import type { GraphScope } from './graph-scope.ts';
-import type { TensorStore } from './tensor-store.ts';
+import { TensorStore } from './tensor-store.ts';
 
 export type NodeDraft = Draft<'NodeProto'>;
 
@@ -26,6 +26,10 @@ export interface WrittenNode {
   readonly draft: NodeDraft;
   readonly base?: NodeProto;
 }
+
+export type GraphEnds = Required<Pick<Draft<'GraphProto'>, 'input' | 'output'>>;
+
+export const intAttribute = (name: string, value: number) => ({ name, i: value, type: 2 }) as const;
 
 const MODEL = ONNX_SCHEMA.ModelProto;
 const GRAPH = ONNX_SCHEMA.GraphProto;
@@ -47,6 +51,7 @@ export class ModelEdits {
   readonly #after = new Map<NodeProto | GraphProto, NodeDraft[]>();
   readonly #outputNames = new Map<string, string>();
   readonly #added = new Map<GraphProto, Map<string, HostTensor>>();
+  readonly #ends = new Map<GraphProto, GraphEnds>();
   readonly #released = new Set<string>();
   readonly #opsets = new Map<string, number>();
   readonly #retyped = new Set<string>();
@@ -93,7 +98,16 @@ export class ModelEdits {
     this.#outputNames.set(name, renamed);
   }
 
-  addInitializer({ graph }: GraphScope, name: string, tensor: HostTensor): void {
+  /** Inputs and outputs of a graph in place of its own. */
+  setEnds(graph: GraphProto, ends: GraphEnds): void {
+    this.#ends.set(graph, ends);
+  }
+
+  endsOf(graph: GraphProto): GraphEnds | undefined {
+    return this.#ends.get(graph);
+  }
+
+  addInitializer({ graph }: Pick<GraphScope, 'graph'>, name: string, tensor: HostTensor): void {
     const tensors = this.#added.get(graph) ?? new Map<string, HostTensor>();
     this.#added.set(graph, tensors.set(name, tensor));
   }
@@ -123,8 +137,17 @@ export class ModelEdits {
     store: TensorStore,
     externalData: ExternalDataReader | undefined,
   ): Uint8Array {
-    const removed = this.#findUnused();
-    const writer = new ModelWriter(this, { removed, store, externalData });
+    return this.#write(bytes, { removed: this.#findUnused(), store, externalData });
+  }
+
+  /** The model with the changes; its tensors stay where they are, those in other files too. */
+  writeInPlace(bytes: Uint8Array): Uint8Array {
+    const options = { removed: this.#findUnused(), store: new TensorStore(undefined) };
+    return this.#write(bytes, { ...options, externalData: 'in place' });
+  }
+
+  #write(bytes: Uint8Array, options: WriterOptions): Uint8Array {
+    const writer = new ModelWriter(this, options);
     const isOld = this.#added.size > 0 && (this.#model.irVersion ?? 0) < IR_VERSION;
     const kept = rewriteFields(bytes, {
       [MODEL.graph[0]]: (graph) => [writer.graph(graph, this.main.graph, { dropsDefaults: isOld })],
@@ -191,7 +214,8 @@ export class ModelEdits {
 interface WriterOptions {
   readonly removed: ReadonlySet<TensorProto | NodeProto>;
   readonly store: TensorStore;
-  readonly externalData: ExternalDataReader | undefined;
+  /** How tensors in other files are read, which then lie where the store says; or they stay where they are. */
+  readonly externalData: ExternalDataReader | undefined | 'in place';
 }
 
 /** Writes graphs with the changes. */
@@ -227,13 +251,15 @@ class ModelWriter {
     const inputs = inOrder(graph.input, ({ name }, inputBytes) =>
       defaults.has(name ?? '') ? [] : [inputBytes],
     );
-    const kept = rewriteFields(bytes, {
+    const ends = this.#edits.endsOf(graph);
+    const rewritten = rewriteFields(bytes, {
       [GRAPH.node[0]]: nodes,
       [GRAPH.initializer[0]]: initializers,
       [GRAPH.input[0]]: inputs,
       [VALUE_INFO]: (info) =>
         this.#edits.hasOtherType(readMessage('ValueInfoProto', info).name ?? '') ? [] : [info],
     });
+    const kept = ends === undefined ? rewritten : mergeDraft('GraphProto', rewritten, ends);
     const added = [...this.#edits.addedTo(graph)].map(([name, tensor]) =>
       this.#options.store.draftOf(name, tensor),
     );
@@ -273,6 +299,7 @@ class ModelWriter {
   /** A tensor in the place that the store gives it; what lay in another file is read. */
   #tensor(tensor: TensorProto, bytes: Uint8Array): Uint8Array {
     const { store, externalData } = this.#options;
+    if (externalData === 'in place') return bytes;
     const where = `tensor "${tensor.name ?? ''}"`;
     if (isExternal(tensor)) {
       const place = { where, read: externalData };

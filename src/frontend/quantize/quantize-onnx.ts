@@ -9,7 +9,7 @@ import { roundActivations } from './round-activations.ts';
 import { quantizeChannels, WEIGHT_AXES } from './quantize-channels.ts';
 import { checkedOptions, type QuantizeOptions } from './quantize-options.ts';
 import { quantizeGemm, quantizeMatMul, type RoundedNode } from './quantize-product.ts';
-import { type KeptNode, nodeName, type QuantizedLayer } from './quantized-layer.ts';
+import { type KeptNode, layerKey, nodeName, type QuantizedLayer } from './quantized-layer.ts';
 import { readModel } from '../onnx/protobuf/read-model.ts';
 import { TensorStore } from './tensor-store.ts';
 import { WeightCoder } from './weight-coder.ts';
@@ -105,7 +105,9 @@ function roundNodes(coder: WeightCoder): Found {
       else if (rounded === undefined) others.set(operator, (others.get(operator) ?? 0) + 1);
       else {
         const output = node.output.find((each) => each !== '') ?? '';
-        layers.push({ node: name, output, operator, ...rounded, isInner: scope !== main });
+        const isInner = scope !== main;
+        const isSampled = coder.options.moments?.reached(layerKey(node, scope));
+        layers.push({ node: name, output, operator, ...rounded, isInner, isSampled });
       }
     }
   }

@@ -2,9 +2,9 @@ import { MICROSOFT } from '../onnx/operator-sets.ts';
 import type { NodeProto } from '../onnx/protobuf/schema.ts';
 import { floatTensor, floatWeights } from './float-weights.ts';
 import type { GraphScope } from './graph-scope.ts';
-import type { WrittenNode } from './model-edits.ts';
+import { intAttribute, type WrittenNode } from './model-edits.ts';
 import { nodeName } from './quantized-layer.ts';
-import { type CodedMatrix, intAttribute, type WeightCoder } from './weight-coder.ts';
+import type { CodedMatrix, WeightCoder } from './weight-coder.ts';
 
 /** What became of a node's weights. */
 export interface RoundedNode {
@@ -27,7 +27,7 @@ export function quantizeMatMul(
   const [, weights = ''] = node.input;
   const found = scope.constantOf(weights);
   if (found === undefined) return NOT_CONSTANT;
-  const matrix = coder.matrix(found, { node, hasRows: found.isTransposed, factor: 1 });
+  const matrix = coder.matrix(found, { node, scope, hasRows: found.isTransposed, factor: 1 });
   if (typeof matrix === 'string') return matrix;
   coder.edits.replace(node, [productOf(node, { coder, matrix, output: node.output })]);
   coder.edits.release(weights);
@@ -48,7 +48,7 @@ export function quantizeGemm(
   const scaledBias = bias === '' || beta === 0 ? '' : biasTimes(beta, { node, bias, scope, coder });
   if (scaledBias === undefined) return 'its bias is computed and has a factor';
   const hasRows = found.isTransposed !== flagOf(node, 'transB');
-  const matrix = coder.matrix(found, { node, hasRows, factor: floatOf(node, 'alpha') });
+  const matrix = coder.matrix(found, { node, scope, hasRows, factor: floatOf(node, 'alpha') });
   if (typeof matrix === 'string') return matrix;
   const { edits } = coder;
   const [output = ''] = node.output;

@@ -14,6 +14,11 @@ export interface QuantizedLayer {
   readonly weightError: number;
   /** Whether it lies in the body of a loop or a branch, whose values no output of the model can show. */
   readonly isInner: boolean;
+  /**
+   * Whether samples said how its weights are rounded; false where none reached it, as in a branch that none took. Undefined
+   * without samples, and for layers of a kind that is rounded without them.
+   */
+  readonly isSampled?: boolean | undefined;
 }
 
 /** A node with float weights that stay as they were. */
@@ -28,3 +33,7 @@ export interface KeptNode {
 
 export const nodeName = ({ name, output }: NodeProto): string =>
   name === undefined || name === '' ? (output.find((each) => each !== '') ?? '') : name;
+
+/** A text that only this node of a model has, which lies in the graph of this path. */
+export const layerKey = (node: NodeProto, { path }: { readonly path: string }): string =>
+  `${path}${nodeName(node)}`;

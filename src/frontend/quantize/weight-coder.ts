@@ -15,9 +15,9 @@ import {
   type WeightDType,
 } from './float-weights.ts';
 import type { FoundConstant, GraphScope } from './graph-scope.ts';
-import type { ModelEdits, NodeDraft } from './model-edits.ts';
+import { intAttribute, type ModelEdits, type NodeDraft } from './model-edits.ts';
 import type { CheckedOptions } from './quantize-options.ts';
-import { nodeName } from './quantized-layer.ts';
+import { layerKey, nodeName } from './quantized-layer.ts';
 
 /** The names of a matrix's codes in the model, and its sizes. */
 export interface CodedMatrix {
@@ -63,14 +63,11 @@ export class WeightCoder {
   }
 
   /** A matrix in blocks along its depth, as MatMulNBits has it, times a factor; or why it stays. */
-  matrix(
-    found: FoundConstant,
-    { node, hasRows, factor }: { node: NodeProto; hasRows: boolean; factor: number },
-  ): CodedMatrix | string {
+  matrix(found: FoundConstant, { node, scope, hasRows, factor }: MatrixOf): CodedMatrix | string {
     return kept(this.#matrices, this.#key(found.tensor, hasRows, factor, ...found.shape), () => {
       const weights = floatWeights(found, this.options.externalData);
       if (typeof weights === 'string') return weights;
-      return this.#codeMatrix(weights, { found, node, hasRows, factor });
+      return this.#codeMatrix(weights, { found, node, scope, hasRows, factor });
     });
   }
 
@@ -84,7 +81,7 @@ export class WeightCoder {
       if (found.isTransposed) return 'a node transposes its weights';
       const weights = floatWeights(found, this.options.externalData);
       if (typeof weights === 'string') return weights;
-      return this.#codeChannels(weights, { found, node, axis });
+      return this.#codeChannels(weights, { found, node, scope, axis });
     });
     if (typeof stored === 'string') return stored;
     const { scales, weightError } = stored;
@@ -133,7 +130,7 @@ export class WeightCoder {
 
   #codeMatrix(
     { dtype, shape, values }: FloatWeights,
-    { found, node, hasRows, factor }: MatrixPlace,
+    { found, node, scope, hasRows, factor }: MatrixPlace,
   ): CodedMatrix | string {
     const [first = 0, second = 0] = shape;
     const [columns, depth] = hasRows ? [first, second] : [second, first];
@@ -145,7 +142,7 @@ export class WeightCoder {
     if (codedLength >= values.length * size) return 'its codes would take no less than its weights';
     const rows = hasRows ? values : transposed(values, depth, columns);
     const scaled = factor === 1 ? rows : rows.map((value) => value * factor);
-    const feedback = this.options.moments?.feedback(nodeName(node));
+    const feedback = this.options.moments?.feedback(layerKey(node, scope));
     const coded = codeBlocks(scaled, depth, {
       bits,
       blockSize,
@@ -155,15 +152,14 @@ export class WeightCoder {
     });
     const { codes, scales, zeros } = coded;
     const shapeOfCodes = [columns, blocks, (blockSize * bits) / 8];
-    const { scope } = found;
     const base = baseName(found.tensor, node);
     const inputs = [
-      this.#add(scope, `${base}_Q${bits}`, new HostTensor('uint8', shapeOfCodes, codes)),
-      this.#add(scope, `${base}_scales`, floatTensor(dtype, [columns * blocks], scales)),
+      this.#add(found.scope, `${base}_Q${bits}`, new HostTensor('uint8', shapeOfCodes, codes)),
+      this.#add(found.scope, `${base}_scales`, floatTensor(dtype, [columns * blocks], scales)),
     ];
     if (zeros) {
       const tensor = new HostTensor('uint8', [zeros.length], zeros);
-      inputs.push(this.#add(scope, `${base}_zeros`, tensor));
+      inputs.push(this.#add(found.scope, `${base}_zeros`, tensor));
     }
     this.edits.importOpset(MICROSOFT, 1);
     return { inputs, depth, columns, weightError: relativeError(scaled, decodeBlocks(coded)) };
@@ -171,7 +167,7 @@ export class WeightCoder {
 
   #codeChannels(
     { dtype, shape, values }: FloatWeights,
-    { found, node, axis }: { found: FoundConstant; node: NodeProto; axis: number },
+    { found, node, scope, axis }: ChannelsPlace,
   ): StoredChannels | string {
     const size = dtype === 'float16' ? 2 : 4;
     const count = shape[axis] ?? 1;
@@ -179,24 +175,23 @@ export class WeightCoder {
       return 'its codes would take no less than its weights';
     }
     const { moments } = this.options;
-    const rowsOfGroup = count / (moments?.groups(nodeName(node)) ?? 1);
+    const rowsOfGroup = count / (moments?.groups(layerKey(node, scope)) ?? 1);
     const coded = codeChannels(values, {
       shape,
       axis,
       // Only rows of convolutions are multiplied by vectors of their inputs.
       feedback: (channel) =>
         node.opType === 'Conv'
-          ? moments?.feedback(nodeName(node), Math.floor(channel / rowsOfGroup))
+          ? moments?.feedback(layerKey(node, scope), Math.floor(channel / rowsOfGroup))
           : undefined,
       cancels: node.opType?.startsWith('Conv') ?? false,
       roundScale: roundTo(dtype),
     });
-    const { scope } = found;
     const base = baseName(found.tensor, node);
     const inputs = [
-      this.#add(scope, `${base}_int8`, new HostTensor('int8', shape, coded.codes)),
-      this.#add(scope, `${base}_scales`, floatTensor(dtype, [count], coded.scales)),
-      this.#add(scope, `${base}_zeros`, HostTensor.zeros('int8', [count])),
+      this.#add(found.scope, `${base}_int8`, new HostTensor('int8', shape, coded.codes)),
+      this.#add(found.scope, `${base}_scales`, floatTensor(dtype, [count], coded.scales)),
+      this.#add(found.scope, `${base}_zeros`, HostTensor.zeros('int8', [count])),
     ];
     const weightError = relativeError(values, decodeChannels(coded, { shape, axis }));
     return { dtype, inputs, scales: coded.scales, weightError };
@@ -219,15 +214,26 @@ export class WeightCoder {
 /** The operator set whose DequantizeLinear has scales of a dtype, one for each channel. */
 const SCALES_SINCE: Readonly<Record<WeightDType, number>> = { float32: 13, float16: 19 };
 
-interface MatrixPlace {
-  readonly found: FoundConstant;
+/** The node that reads weights first, and the graph that it lies in. */
+interface ReaderOfWeights {
   readonly node: NodeProto;
+  readonly scope: GraphScope;
+}
+
+interface ChannelsPlace extends ReaderOfWeights {
+  readonly found: FoundConstant;
+  readonly axis: number;
+}
+
+interface MatrixOf extends ReaderOfWeights {
   /** Whether its rows are the columns of the product. */
   readonly hasRows: boolean;
   readonly factor: number;
 }
 
-export const intAttribute = (name: string, value: number) => ({ name, i: value, type: 2 }) as const;
+interface MatrixPlace extends MatrixOf {
+  readonly found: FoundConstant;
+}
 
 const baseName = ({ name }: TensorProto, node: NodeProto): string =>
   name === undefined || name === '' ? nodeName(node) : name;

@@ -3,12 +3,13 @@ import { seededRandom } from '../../../core/random.ts';
 import { errorFeedback, roundWithFeedback } from './error-feedback.ts';
 
 const DEPTH = 24;
+const SAMPLES = 200;
 
 /** Inputs that go along with each other, of different sizes; the lower triangle of the sum of x xᵀ. */
 function momentsOf(seed: number): Float64Array {
   const random = seededRandom(seed);
   const moments = new Float64Array((DEPTH * (DEPTH + 1)) / 2);
-  for (let sample = 0; sample < 200; sample++) {
+  for (let sample = 0; sample < SAMPLES; sample++) {
     const shared = random();
     const x = Array.from({ length: DEPTH }, (_, i) => (shared + 0.3 * random()) * (1 + (i % 5)));
     for (let i = 0, at = 0; i < DEPTH; i++) {
@@ -31,7 +32,7 @@ function squaresOf(errors: readonly number[], moments: Float64Array): number {
 }
 
 function rounded(row: readonly number[], moments: Float64Array | undefined): number[] {
-  const feedback = moments && errorFeedback(moments, DEPTH);
+  const feedback = moments && errorFeedback(moments, { depth: DEPTH, count: SAMPLES });
   if (feedback === undefined) return row.map((value) => Math.round(value));
   const result: number[] = [];
   roundWithFeedback(row, feedback, (value, index) => (result[index] = Math.round(value)));
@@ -54,7 +55,7 @@ test('inputs of samples see smaller errors', () => {
 
 test('the last element makes up for the others as far as it can', () => {
   // Both inputs are always the same, so that only the sum of a row counts.
-  const feedback = errorFeedback(Float64Array.of(1e6, 1e6, 1e6), 2);
+  const feedback = errorFeedback(Float64Array.of(1e6, 1e6, 1e6), { depth: 2, count: 1e6 });
   const codes: number[] = [];
   roundWithFeedback([0.4, 0.4], feedback ?? expect.unreachable(), (value, index) => {
     return (codes[index] = Math.round(value));
@@ -65,15 +66,26 @@ test('the last element makes up for the others as far as it can', () => {
 test('inputs that have nothing to do with each other carry nothing over; the largest come first', () => {
   const moments = new Float64Array((DEPTH * (DEPTH + 1)) / 2);
   for (let i = 0; i < DEPTH; i++) moments[(i * (i + 3)) / 2] = 1 + ((i * 7) % DEPTH);
-  const { order, shares } = errorFeedback(moments, DEPTH) ?? expect.unreachable();
+  const { order, shares } =
+    errorFeedback(moments, { depth: DEPTH, count: SAMPLES }) ?? expect.unreachable();
   expect(shares.every((share) => share === 0)).toBe(true);
   expect(shares).toHaveLength((DEPTH * (DEPTH - 1)) / 2);
   const sizes = [...order].map((i) => (i * 7) % DEPTH);
   expect(sizes).toEqual(sizes.toSorted((a, b) => b - a));
 });
 
+test('of few samples less is carried over', () => {
+  const moments = Float64Array.of(1, 0.5, 1);
+  const sharesOf = (count: number): number =>
+    errorFeedback(moments, { depth: 2, count })?.shares[0] ?? Number.NaN;
+  expect(sharesOf(1e6)).toBeCloseTo(0.5 / 1.01, 6);
+  expect(sharesOf(2)).toBeCloseTo(0.5 / 1.06, 6);
+  expect(sharesOf(1)).toBeCloseTo(0.5 / 1.16, 6);
+});
+
 test('inputs that are zero or not finite say nothing', () => {
-  expect(errorFeedback(new Float64Array(3), 2)).toBeUndefined();
-  expect(errorFeedback(Float64Array.of(1, 0, Infinity), 2)).toBeUndefined();
-  expect(errorFeedback(Float64Array.of(NaN, 0, 1), 2)).toBeUndefined();
+  const sizes = { depth: 2, count: 4 };
+  expect(errorFeedback(new Float64Array(3), sizes)).toBeUndefined();
+  expect(errorFeedback(Float64Array.of(1, 0, Infinity), sizes)).toBeUndefined();
+  expect(errorFeedback(Float64Array.of(NaN, 0, 1), sizes)).toBeUndefined();
 });

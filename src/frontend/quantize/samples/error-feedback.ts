@@ -8,6 +8,11 @@ export interface ErrorFeedback {
 
 /** Added to the diagonal, relative to its mean: fewer inputs than elements leave it singular. */
 const DAMPING = 0.01;
+/**
+ * Added for as many vectors as each has elements, of which few go along with each other by chance: to each place of the
+ * diagonal in proportion to itself. In directions that fewer vectors than elements leave out, all count alike.
+ */
+const SHRINKAGE = 0.05;
 
 /**
  * The feedback with which errors of a row of weights move what it makes of inputs least, for inputs of these second
@@ -17,20 +22,24 @@ const DAMPING = 0.01;
  * factored as (I + U) D (I + U)ᵀ, U above the diagonal, the error of a row is a sum of squares, each of which the element
  * that is rounded last in it makes as small as a step allows. Elements with large inputs come first.
  */
-export function errorFeedback(moments: Float64Array, depth: number): ErrorFeedback | undefined {
+export function errorFeedback(
+  moments: Float64Array,
+  { depth, count }: { readonly depth: number; readonly count: number },
+): ErrorFeedback | undefined {
   const diagonal = Float64Array.from({ length: depth }, (_, i) => moments[rowAt(i) + i] ?? 0);
   const mean = diagonal.reduce((sum, value) => sum + value, 0) / depth;
   if (!(mean > 0) || !Number.isFinite(mean)) return undefined;
   const order = Uint32Array.from(diagonal.keys()).toSorted(
     (a, b) => (diagonal[b] ?? 0) - (diagonal[a] ?? 0),
   );
+  const [own, all] = [SHRINKAGE * (depth / count), SHRINKAGE * Math.max(0, depth / count - 1)];
   const factor = new Float64Array(moments.length + depth);
   for (let i = 0; i < depth; i++) {
     for (let j = 0; j <= i; j++) {
       const [a = 0, b = 0] = [order[i], order[j]];
       factor[rowAt(i) + j] = (a < b ? moments[rowAt(b) + a] : moments[rowAt(a) + b]) ?? 0;
     }
-    factor[rowAt(i) + i] = (factor[rowAt(i) + i] ?? 0) + DAMPING * mean;
+    factor[rowAt(i) + i] = (factor[rowAt(i) + i] ?? 0) * (1 + own) + (DAMPING + all) * mean;
   }
   factorInPlace(factor, depth);
   const shares = new Float64Array((depth * (depth - 1)) / 2);

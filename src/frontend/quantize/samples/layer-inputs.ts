@@ -1,7 +1,7 @@
 import { elementCount, type Shape } from '../../../core/shape.ts';
 import { NodeAttributes } from '../../onnx/attributes.ts';
 import { canonicalDomain } from '../../onnx/operator-sets.ts';
-import type { NodeProto } from '../../onnx/protobuf/schema.ts';
+import type { NodeProto, TensorProto } from '../../onnx/protobuf/schema.ts';
 import type { GraphScope } from '../graph-scope.ts';
 import { nodeName } from '../quantized-layer.ts';
 
@@ -11,13 +11,16 @@ export interface FloatValue {
   readonly data: Float32Array;
 }
 
-/** A node, and the vectors of its input that each row of its weights is multiplied by. */
+/** The vectors of a node's input that each row of its weights is multiplied by. */
 export interface LayerInput {
-  readonly node: string;
   /** The value that it reads. */
   readonly value: string;
+  /** Its weights. */
+  readonly weights: TensorProto;
   /** Elements of a vector, and of a row. */
   readonly depth: number;
+  /** The axis of its weights whose indices are the rows. */
+  readonly rowAxis: 0 | 1;
   /** Sets of rows that read different vectors. */
   readonly groups: number;
   /** How many vectors a value of a shape has in each group. */
@@ -37,19 +40,22 @@ export function layerInput(node: NodeProto, scope: GraphScope): LayerInput | und
   const found = scope.constantOf(weights);
   if (found === undefined || scope.constantOf(value) !== undefined) return undefined;
   if (canonicalDomain(node.domain) !== '') return undefined;
-  const common = { node: nodeName(node), value };
+  const common = { value, weights: found.tensor };
   const { opType } = node;
   if (opType === 'Conv') {
-    return found.isTransposed ? undefined : { ...common, ...windows(node, found.shape) };
+    return found.isTransposed
+      ? undefined
+      : { ...common, rowAxis: 0, ...windows(node, found.shape) };
   }
   if ((opType !== 'MatMul' && opType !== 'Gemm') || found.shape.length !== 2) return undefined;
-  const attributes = new NodeAttributes(node, common.node);
+  const attributes = new NodeAttributes(node, nodeName(node));
   if (opType === 'Gemm' && attributes.bool('transA')) return undefined;
   const hasRows = found.isTransposed !== (opType === 'Gemm' && attributes.bool('transB'));
-  return { ...common, ...rows(found.shape[hasRows ? 1 : 0] ?? 0) };
+  const rowAxis = hasRows ? 0 : 1;
+  return { ...common, rowAxis, ...rows(found.shape[1 - rowAxis] ?? 0) };
 }
 
-type Vectors = Omit<LayerInput, 'node' | 'value'>;
+type Vectors = Omit<LayerInput, 'value' | 'weights' | 'rowAxis'>;
 
 function rows(depth: number): Vectors {
   return {

@@ -1,9 +1,12 @@
 import type { HostTensor } from '../../../core/host-tensor.ts';
 import { seededRandom } from '../../../core/random.ts';
 import { readModel } from '../../onnx/protobuf/read-model.ts';
+import type { TensorProto } from '../../onnx/protobuf/schema.ts';
 import { GraphScope } from '../graph-scope.ts';
+import { layerKey } from '../quantized-layer.ts';
 import { errorFeedback, type ErrorFeedback } from './error-feedback.ts';
 import { type FloatValue, layerInput, type LayerInput } from './layer-inputs.ts';
+import { readShownValue, showInnerValues, type ShownValue } from './show-inner-values.ts';
 
 /** Vectors of inputs that are added up for each element of one. */
 const VECTORS_PER_ELEMENT = 2;
@@ -11,84 +14,162 @@ const LEAST_VECTORS = 16;
 /** Of all layers together. Those with the longest rows go without first. */
 const MOST_BYTES = 2 ** 29;
 
+/** What is multiplied by a tensor of weights, by whichever nodes. */
 interface Layer {
-  readonly input: LayerInput;
+  readonly depth: number;
+  readonly readers: readonly Reader[];
   /** Of each group: the lower triangle of the sum of x xᵀ, row by row. */
   readonly moments: readonly Float64Array[];
+  /** Vectors of each group that were added up. */
+  count: number;
   /** Of each group, once it was asked for. */
   readonly feedback: (ErrorFeedback | undefined)[];
 }
 
+/** A node that reads weights. */
+interface Reader {
+  readonly key: string;
+  readonly input: LayerInput;
+  readonly scope: GraphScope;
+}
+
+type Values = Parameters<SampleMoments['add']>[0];
+
 /**
- * What samples say of the inputs that the weights of a model are multiplied by, for convolutions and products by a matrix of
- * the main graph: with it `quantizeOnnx` rounds weights so that errors which these inputs would show cancel out.
+ * What samples say of the inputs that the weights of a model are multiplied by, for convolutions and products by a matrix:
+ * with it `quantizeOnnx` rounds weights so that errors which these inputs would show cancel out. Layers in branches and in
+ * bodies of loops are told the inputs that they had whenever these ran. Weights that several nodes read see the inputs of all.
  */
 export class SampleMoments {
-  /** The values of the model that each sample is to give. */
+  /** The model, whose main graph also has what layers of inner graphs read. */
+  readonly model: Uint8Array;
+  /** The values of that model's main graph that each sample is to give. */
   readonly values: readonly string[];
-  readonly #layers: ReadonlyMap<string, Layer>;
+  readonly #layers: readonly Layer[];
+  readonly #ofNodes: ReadonlyMap<string, Layer>;
+  readonly #shown: ReadonlyMap<Reader, ShownValue>;
   readonly #random = seededRandom(1);
 
   /** Throws FormatError for bytes that are no model. */
   constructor(bytes: Uint8Array) {
-    const { graph } = readModel(bytes);
-    const scope = new GraphScope(graph);
-    const inputs = graph.node.flatMap((node) => layerInput(node, scope) ?? []);
-    this.#layers = layersOf(inputs);
-    this.values = [...new Set([...this.#layers.values()].map(({ input }) => input.value))];
+    const { model, graph } = readModel(bytes);
+    const main = new GraphScope(graph);
+    this.#layers = layersOf(main);
+    this.#ofNodes = new Map(
+      this.#layers.flatMap((layer) => layer.readers.map(({ key }) => [key, layer])),
+    );
+    const readers = this.#layers.flatMap((layer) => layer.readers);
+    const inner = readers.filter(({ scope }) => scope !== main);
+    const values = inner.map(({ scope, input }) => ({ scope, name: input.value }));
+    const { bytes: observed, shown } = showInnerValues(bytes, { model, main, values });
+    this.model = observed;
+    this.#shown = new Map(
+      inner.flatMap((reader, i) => {
+        const found = shown[i];
+        return found === undefined ? [] : [[reader, found] as const];
+      }),
+    );
+    const ofMain = readers.flatMap(({ scope, input }) => (scope === main ? input.value : []));
+    const ofInner = [...this.#shown.values()].flatMap(({ elements, shapes }) => [elements, shapes]);
+    this.values = [...new Set([...ofMain, ...ofInner])];
   }
 
-  /** Adds the values of one of so many samples, by their names. Those that are no float32 are left out. */
+  /** Adds the values of one of so many samples, by their names. Those of the main graph that are no float32 are left out. */
   add(
     values: Readonly<Record<string, Pick<HostTensor, 'dtype' | 'shape' | 'data'>>>,
     samples: number,
   ): void {
-    for (const { input, moments } of this.#layers.values()) {
-      const value = values[input.value];
-      if (value?.dtype !== 'float32') continue;
-      const { shape, data } = value;
-      const floats: FloatValue = { shape, data: data as Float32Array };
-      const count = input.count(shape);
-      const wanted = Math.ceil((VECTORS_PER_ELEMENT * input.depth) / samples);
-      const taken = Math.min(count, Math.max(LEAST_VECTORS, wanted));
-      for (const [group, sums] of moments.entries()) {
-        const vector = new Float64Array(input.depth);
-        for (let i = 0; i < taken; i++) {
-          const index = taken === count ? i : Math.floor(this.#random() * count);
-          input.read(floats, { group, index }, vector);
-          addSquare(sums, vector);
-        }
+    for (const layer of this.#layers) {
+      for (const reader of layer.readers) {
+        const given = this.#given(reader, values);
+        const wanted = Math.ceil((VECTORS_PER_ELEMENT * layer.depth) / samples / given.length);
+        for (const value of given) this.#addValue(layer, { input: reader.input, value, wanted });
       }
     }
   }
 
-  /** How a row of a node's weights is rounded; undefined where samples say nothing of it. */
-  feedback(node: string, group = 0): ErrorFeedback | undefined {
-    const layer = this.#layers.get(node);
-    const moments = layer?.moments[group];
-    if (layer === undefined || moments === undefined) return undefined;
-    layer.feedback[group] ??= errorFeedback(moments, layer.input.depth);
-    return layer.feedback[group];
+  /** How a row of a layer's weights is rounded, by its `layerKey`; undefined where samples say nothing of it. */
+  feedback(layer: string, group = 0): ErrorFeedback | undefined {
+    const found = this.#ofNodes.get(layer);
+    const moments = found?.moments[group];
+    if (found === undefined || moments === undefined) return undefined;
+    found.feedback[group] ??= errorFeedback(moments, found);
+    return found.feedback[group];
   }
 
-  /** Sets of rows of a node's weights that read different inputs. */
-  groups(node: string): number {
-    return this.#layers.get(node)?.input.groups ?? 1;
+  /** Whether samples reached the weights of a layer; undefined where these are of a kind that samples say nothing of. */
+  reached(layer: string): boolean | undefined {
+    const found = this.#ofNodes.get(layer);
+    return found && found.count > 0;
+  }
+
+  /** Sets of rows of a layer's weights that read different inputs. */
+  groups(layer: string): number {
+    return this.#ofNodes.get(layer)?.moments.length ?? 1;
+  }
+
+  /** What a node read in a sample: once, or, in an inner graph, each time that ran. */
+  #given(reader: Reader, values: Values): readonly FloatValue[] {
+    const shown = this.#shown.get(reader);
+    if (shown === undefined) {
+      const value = reader.scope.owner === undefined ? values[reader.input.value] : undefined;
+      if (value?.dtype !== 'float32') return [];
+      return [{ shape: value.shape, data: value.data as Float32Array }];
+    }
+    const [elements, shapes] = [values[shown.elements], values[shown.shapes]];
+    if (elements === undefined || shapes === undefined) return [];
+    return readShownValue(elements.data as Float32Array, shapes.data as BigInt64Array);
+  }
+
+  #addValue(
+    layer: Layer,
+    { input, value, wanted }: { input: LayerInput; value: FloatValue; wanted: number },
+  ): void {
+    const count = input.count(value.shape);
+    const taken = Math.min(count, Math.max(LEAST_VECTORS, wanted));
+    layer.count += taken;
+    for (const [group, sums] of layer.moments.entries()) {
+      const vector = new Float64Array(input.depth);
+      for (let i = 0; i < taken; i++) {
+        const index = taken === count ? i : Math.floor(this.#random() * count);
+        input.read(value, { group, index }, vector);
+        addSquare(sums, vector);
+      }
+    }
   }
 }
 
-function layersOf(inputs: readonly LayerInput[]): ReadonlyMap<string, Layer> {
-  const layers = new Map<string, Layer>();
+function layersOf(main: GraphScope): readonly Layer[] {
+  const layers: Layer[] = [];
   let byteLength = 0;
-  for (const input of inputs.toSorted((a, b) => a.depth - b.depth)) {
-    const { depth, groups, node } = input;
+  for (const readers of readersOf(main).toSorted(
+    ([a], [b]) => (a?.input.depth ?? 0) - (b?.input.depth ?? 0),
+  )) {
+    const [{ depth, groups }] = readers.map(({ input }) => input) as [LayerInput];
     const length = (depth * (depth + 1)) / 2;
     byteLength += groups * length * Float64Array.BYTES_PER_ELEMENT;
     if (byteLength > MOST_BYTES) break;
     const moments = Array.from({ length: groups }, () => new Float64Array(length));
-    layers.set(node, { input, moments, feedback: [] });
+    layers.push({ depth, readers, moments, count: 0, feedback: [] });
   }
   return layers;
+}
+
+/** The nodes of a model with weights, together where they read the same rows of the same tensor. */
+function readersOf(main: GraphScope): (readonly Reader[])[] {
+  const ofWeights = new Map<TensorProto, Map<string, Reader[]>>();
+  for (const scope of main.all()) {
+    for (const node of scope.graph.node) {
+      const input = layerInput(node, scope);
+      if (input === undefined) continue;
+      const rows = `${input.rowAxis} ${input.depth} ${input.groups}`;
+      const known = ofWeights.get(input.weights) ?? new Map<string, Reader[]>();
+      const readers = known.get(rows) ?? [];
+      readers.push({ key: layerKey(node, scope), input, scope });
+      ofWeights.set(input.weights, known.set(rows, readers));
+    }
+  }
+  return [...ofWeights.values()].flatMap((known) => [...known.values()]);
 }
 
 function addSquare(sums: Float64Array, vector: Float64Array): void {
