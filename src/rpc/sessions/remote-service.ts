@@ -418,8 +418,8 @@ function limitsOf(request: LoadRequest): string {
   for (const name of PROGRAM_NUMBERS) {
     if (Number.isFinite(request[name])) limits[name] = request[name];
   }
-  const { programKernels, compile } = request;
-  return JSON.stringify({ ...limits, programKernels, compile });
+  const { programKernels, compile, precision } = request;
+  return JSON.stringify({ ...limits, programKernels, compile, precision });
 }
 
 /** The server's description of itself, as JSON. */

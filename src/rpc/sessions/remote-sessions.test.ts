@@ -15,6 +15,8 @@ import { DEFAULT_RPC_LIMITS } from '../limits.ts';
 import { isRemoteFunction, type RemoteFunction, RemoteTensor } from '../remote-handles.ts';
 import { type RpcInput, RpcTuple } from '../rpc-value.ts';
 import { serve } from '../serve.ts';
+import { programLimits } from './checked-requests.ts';
+import { RemoteService, type SessionDoor } from './remote-service.ts';
 import { channelPair } from '../testing/channel-pair.ts';
 import { openConnection, TOKEN } from '../testing/open-connection.ts';
 
@@ -233,6 +235,24 @@ describe('a session on a served device', () => {
     await session.run({ x: X });
     expect(events).toEqual(['connected', 'load', 'call', 'done']);
   });
+});
+
+test('limits and modes of a session go to the server with its program', async () => {
+  const { remote } = await startServing();
+  let sent: unknown;
+  const door: SessionDoor = {
+    devices: remote.devices,
+    open: async (_, { limits }) => {
+      sent = programLimits(JSON.parse(limits));
+      throw new Error('enough');
+    },
+  };
+  const asked = { compile: 'ahead', precision: 'fast', programKernels: 'refuse' } as const;
+  const source = { kind: 'bytes', bytes: SQUARE } as const;
+  const request = { source, device: 'host', dims: {}, runTimeout: 5, ...asked } as const;
+  const loading = new RemoteService(door).load(1, request, undefined);
+  await expect(loading).rejects.toThrow('enough');
+  expect(sent).toEqual({ runTimeout: 5, ...asked });
 });
 
 describe('limits of the server', () => {
