@@ -40,3 +40,9 @@ test('a program runs on WebGPU of a browser that the command starts', async () =
   expect(stderr).toMatch(/^webgpu in (Headless)?Chrome\/[\d.]+\n$/);
   expect(stdout).toBe('result: float32 [2]\n  [2, 5]\n');
 });
+
+test('that browser is compared with the host of the command', async () => {
+  const file = join(folder, 'm.ir');
+  const { stdout } = await weft('compare', file, '--device', 'browser', '--json', '--dim', 'n=4');
+  expect(JSON.parse(stdout)).toMatchObject({ against: 'host', calls: 1, largestError: 0 });
+});

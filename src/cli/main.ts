@@ -386,7 +386,12 @@ function makeProgram(terminal: Terminal, run: Run): Command {
     .action((path: string, flags: RunFlags) => run(runCommand(path, flags, terminal)));
 
   /** Of commands that run `main` beside something else. */
-  const runsBeside = (command: Command, tolerance: string): Command =>
+  const localDevices = ['auto', 'host', 'wasm', 'webgpu'];
+  const runsBeside = (
+    command: Command,
+    tolerance: string,
+    devices: readonly string[] = localDevices,
+  ): Command =>
     command
       .argument('<file>', 'a .weft, .onnx or .ir file')
       .addOption(inputsOption())
@@ -399,9 +404,7 @@ function makeProgram(terminal: Terminal, run: Run): Command {
       .addOption(new Option('--seed <N>', 'of random inputs').argParser(parseCount).default(1))
       .option('--function <name>', 'the function to run; default: main')
       .addOption(
-        new Option('--device <device>', 'the device to run on')
-          .choices(['auto', 'host', 'wasm', 'webgpu'])
-          .default('auto'),
+        new Option('--device <device>', 'the device to run on').choices(devices).default('auto'),
       )
       .addOption(threadsOption())
       .addOption(dims)
@@ -437,7 +440,7 @@ function makeProgram(terminal: Terminal, run: Run): Command {
         .choices(['host', 'wasm'])
         .default('host'),
     );
-  runsBeside(compares, '0.001')
+  runsBeside(compares, '0.001', [...localDevices, 'browser'])
     .argument(
       '[second]',
       'a .weft, .onnx or .ir file of the same source, a .npz file, or a folder with a .npy, .pb or .json file for each value',
