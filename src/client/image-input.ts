@@ -1,5 +1,6 @@
 import { ShapeError, UsageError } from '../core/errors.ts';
 import { OpaqueValue } from '../core/opaque-value.ts';
+import { readCanvas, readDrawn } from '../core/pictures/read-drawn.ts';
 import { formatShape } from '../core/shape.ts';
 import type { FunctionInfo, ValueInfo } from '../worker/protocol.ts';
 import { type BoundValue, type Inputs, isPlain, type PlainInputs } from './input-value.ts';
@@ -144,26 +145,19 @@ function pixels(image: ImageInput, where: string, wanted: readonly number[]): Im
   if (image instanceof ImageData) {
     if (own.width === width && own.height === height) return image;
     // ImageData cannot be drawn, only put, and putting does not scale.
-    const whole = context(own.width, own.height);
+    const whole = readCanvas(own.width, own.height);
     whole.putImageData(image, 0, 0);
     drawable = whole.canvas;
   } else {
     drawable = image;
   }
-  const target = context(width, height);
-  target.drawImage(drawable, 0, 0, width, height);
-  return target.getImageData(0, 0, width, height);
+  return readDrawn(drawable, width, height);
 }
 
-function naturalSize(image: ImageInput): { width: number; height: number } {
+/** Columns and rows of a picture, 0 for one that has not loaded. */
+export function naturalSize(image: ImageInput): { width: number; height: number } {
   if ('naturalWidth' in image) return { width: image.naturalWidth, height: image.naturalHeight };
   if ('videoWidth' in image) return { width: image.videoWidth, height: image.videoHeight };
   if ('displayWidth' in image) return { width: image.displayWidth, height: image.displayHeight };
   return image;
-}
-
-function context(width: number, height: number): OffscreenCanvasRenderingContext2D {
-  const made = new OffscreenCanvas(width, height).getContext('2d', { willReadFrequently: true });
-  if (made === null) throw new UsageError('This page has no 2D canvas to read a picture with.');
-  return made;
 }

@@ -3,11 +3,12 @@ import type { PrecisionOption } from '../core/precision.ts';
 import type { DrawnElements } from '../core/drawn-elements.ts';
 import type { DType } from '../core/dtype.ts';
 import type { DeviceLostError } from '../core/errors.ts';
-import type { GpuBufferLike, GpuTextureLike, PageGpuBuffer } from '../core/gpu-like.ts';
+import type { GpuBufferLike, PageGpuBuffer } from '../core/gpu-like.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import type { KernelSource } from '../core/kernel-source.ts';
 import type { AdapterClass } from '../core/launch-plan.ts';
-import type { PictureSteps } from '../core/picture-steps.ts';
+import type { PictureSource } from '../core/pictures/picture-source.ts';
+import type { PictureSteps } from '../core/pictures/picture-steps.ts';
 import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import type { Shape } from '../core/shape.ts';
 
@@ -53,7 +54,7 @@ export interface Device {
    * Resizes a picture of the page and writes its elements, in order with launches, without reading anything. Absent where pictures come
    * through memory of the processor.
    */
-  preparePicture?(picture: ImageBitmap | GpuTextureLike, target: PictureTarget): Promise<void>;
+  preparePicture?(picture: PictureSource, target: PictureTarget): Promise<void>;
 
   /**
    * Memory of the page on the GPU device that it brought, to be read from an offset on. Destroying it leaves the page's buffer alone.

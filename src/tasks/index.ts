@@ -5,8 +5,9 @@ export {
   type ImageClassifierOptions,
 } from './image-classifier.ts';
 export type { DetectorShape } from './detection/detector-shape.ts';
+export type { Pixels } from '../core/pictures/pixels.ts';
+export type { Point } from '../core/pictures/rectangle.ts';
 export type { DictionarySource } from './ocr/dictionary.ts';
-export type { Point } from './ocr/min-area-rectangle.ts';
 export {
   Ocr,
   ocr,
@@ -21,7 +22,7 @@ export type { EdgeSize, PictureOptions, Size } from './pictures/picture-options.
 export { PicturePlace } from './pictures/picture-place.ts';
 export { preparePictures, type PreparedPictures } from './pictures/prepare-pictures.ts';
 export { preparePicturesOnDevice, type PicturesOnDevice } from './pictures/prepare-on-device.ts';
-export type { Picture, Pixels } from './pictures/pixels.ts';
+export type { Picture } from './pictures/pixels.ts';
 export { readPreprocessorConfig } from './pictures/preprocessor-config.ts';
 export type { Resampling } from './pictures/resample-weights.ts';
 export { type Box, overlap, type ScoredBox, suppress } from './results/boxes.ts';

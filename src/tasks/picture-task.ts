@@ -1,13 +1,11 @@
 import type { DeviceTensor } from '../client/device-tensor.ts';
 import type { Session } from '../client/session.ts';
 import { Tensor } from '../client/tensor.ts';
-import { internalError, ShapeError, UnsupportedError } from '../core/errors.ts';
-import { isGpuTexture } from '../core/gpu-like.ts';
+import { internalError, ShapeError } from '../core/errors.ts';
+import { HeldPicture, type PreparedPart } from './pictures/held-picture.ts';
 import type { PictureInput } from './pictures/model-pictures.ts';
 import type { PicturePlace } from './pictures/picture-place.ts';
-import type { PictureOptions } from './pictures/picture-options.ts';
-import { preparePicturesOnDevice, type PicturesOnDevice } from './pictures/prepare-on-device.ts';
-import { preparePictures, type PreparedPictures } from './pictures/prepare-pictures.ts';
+import { prepareFor } from './pictures/prepare-on-device.ts';
 import type { Picture } from './pictures/pixels.ts';
 import { outputOf } from './results/numbers.ts';
 
@@ -32,21 +30,25 @@ export async function runOnPictures(
     signal,
   }: { readonly pictures: readonly Picture[]; readonly signal?: AbortSignal | undefined },
 ): Promise<PictureResults> {
-  signal?.throwIfAborted();
-  const { tensor, places } = await prepared(session, pictures, input);
-  const inputs = { [input.name]: tensor, ...masksOf(session, input.name, pictures.length) };
+  const { tensor, places } = await prepareFor(session, pictures, { ...input, signal });
   try {
+    const inputs = { [input.name]: tensor, ...masksOf(session, input.name, pictures.length) };
     return { outputs: await session.run(inputs, { signal, transfer: true }), places };
   } finally {
     if (!(tensor instanceof Tensor)) tensor.dispose();
   }
 }
 
+/** A picture that may be held already. */
+interface HeldRun extends Omit<PictureRun, 'picture'> {
+  readonly picture: Picture | HeldPicture;
+}
+
 /** Runs a model on one picture, and reads the first of its results: features beside a mask stay where they are. */
 export async function runForFirst(
   session: Session,
   input: PictureInput,
-  run: PictureRun,
+  run: HeldRun,
 ): Promise<{ readonly output: Tensor; readonly place: PicturePlace }> {
   const { outputs, place } = await runOnDevice(session, input, run);
   try {
@@ -67,47 +69,33 @@ export async function runOnPicture(
   return { outputs, place: onlyOne(places) };
 }
 
-/**
- * The same, with results that stay on the device until they are disposed of. On WebGPU a picture of the page goes there as it is.
- */
+/** The same, with results that stay on the device until they are disposed of. */
 export async function runOnDevice(
   session: Session,
   input: PictureInput,
-  { picture, signal }: PictureRun,
+  { picture, signal }: HeldRun,
 ): Promise<{
   readonly outputs: Readonly<Record<string, DeviceTensor>>;
   readonly place: PicturePlace;
 }> {
-  signal?.throwIfAborted();
-  const { tensor, places } = await prepared(session, [picture], { ...input, whereItFits: true });
-  const inputs = { [input.name]: tensor, ...masksOf(session, input.name, 1) };
+  const { tensor, place } = await preparedOne(session, input, { picture, signal });
   try {
+    const inputs = { [input.name]: tensor, ...masksOf(session, input.name, 1) };
     const outputs = await session.run(inputs, { signal, transfer: true, keep: 'device' });
-    return { outputs, place: onlyOne(places) };
+    return { outputs, place };
   } finally {
     if (!(tensor instanceof Tensor)) tensor.dispose();
   }
 }
 
-/**
- * Textures are read where they lie. Other pictures are prepared on the processor, or with `whereItFits` on the GPU as far as it takes
- * them: the elements are the same.
- */
-async function prepared(
+async function preparedOne(
   session: Session,
-  pictures: readonly Picture[],
-  { options, whereItFits = false }: { options: PictureOptions; whereItFits?: boolean },
-): Promise<PreparedPictures | PicturesOnDevice> {
-  const isOnGpu = pictures.some(isGpuTexture);
-  const mayFit = whereItFits && session.device.kind === 'webgpu';
-  if (isOnGpu || (mayFit && !pictures.some((picture) => 'data' in picture))) {
-    try {
-      return await preparePicturesOnDevice(session, pictures, options);
-    } catch (error) {
-      if (isOnGpu || !(error instanceof UnsupportedError)) throw error;
-    }
-  }
-  return preparePictures(pictures, options);
+  { options }: PictureInput,
+  { picture, signal }: HeldRun,
+): Promise<PreparedPart> {
+  if (picture instanceof HeldPicture) return picture.prepare(options, { signal });
+  const { tensor, places } = await prepareFor(session, [picture], { options, signal });
+  return { tensor, place: onlyOne(places) };
 }
 
 function onlyOne(places: readonly PicturePlace[]): PicturePlace {

@@ -1,15 +1,15 @@
 import { checkOptions, OBJECT, SIGNAL, type OptionKind } from '../client/check-options.ts';
 import type { Session } from '../client/session.ts';
-import type { Tensor } from '../client/tensor.ts';
-import { ShapeError } from '../core/errors.ts';
+import { Tensor } from '../client/tensor.ts';
+import { internalError, ShapeError } from '../core/errors.ts';
+import type { Pixels } from '../core/pictures/pixels.ts';
+import { type HeldPicture, holdPicture } from './pictures/held-picture.ts';
 import { type PictureInput, pictureInputOf } from './pictures/model-pictures.ts';
 import type { PictureOptions, Size } from './pictures/picture-options.ts';
 import { drawTensor, showBitmap } from './pictures/draw-tensor.ts';
 import { runOnDevice } from './picture-task.ts';
-import { type Picture, type Pixels, readRgb, type Rgb } from './pictures/pixels.ts';
-import { prepareRgb } from './pictures/prepare-pictures.ts';
-import { resize } from './pictures/resize.ts';
-import { tileOf, type Tile, tilesOf } from './pictures/tiles.ts';
+import type { Picture } from './pictures/pixels.ts';
+import { rectangleOf, type Tile, tilesOf } from './pictures/tiles.ts';
 import { numbersOf, outputOf } from './results/numbers.ts';
 import { Task } from './task.ts';
 import { loadTask, type TaskSource } from './task-model.ts';
@@ -86,21 +86,54 @@ export class SuperResolution extends Task {
   async enlarge(picture: Picture, options: CallOptions = {}): Promise<EnlargedPicture> {
     checkOptions<CallOptions>('enlarge', options, { signal: SIGNAL });
     const { signal } = options;
-    signal?.throwIfAborted();
-    const rgb = await readRgb(picture);
-    const { size, ...prepared } = this.pictures;
-    const tiles = tilesOf(rgb, fixedSize(size) ?? rgb, this.#parts.margin);
-    let canvas: Canvas | undefined;
-    for (const tile of tiles) {
-      const { tensor } = prepareRgb([tileOf(rgb, tile)], prepared);
-      const inputs = { [this.#parts.input.name]: tensor };
-      const outputs = await this.session.run(inputs, { signal, transfer: true });
-      const result = outputOf(outputs, []);
-      canvas ??= new Canvas(rgb, factorOf(result, tile, this.pictures), this.pictures);
-      canvas.draw(tile, result);
+    const held = await holdPicture(this.session, picture, { signal });
+    try {
+      const wanted = fixedSize(this.pictures.size) ?? held;
+      let canvas: Canvas | undefined;
+      for (const tile of tilesOf(held, wanted, this.#parts.margin)) {
+        const result = await this.#run(tile, held, signal);
+        canvas ??= await this.#canvasFor(held, factorOf(result, tile, this.pictures), signal);
+        canvas.draw(tile, result);
+      }
+      if (canvas === undefined) throw internalError('a picture without tiles');
+      return canvas.picture;
+    } finally {
+      held.drop();
     }
-    if (canvas === undefined) throw new Error('internal: a picture without tiles');
-    return canvas.picture;
+  }
+
+  async #run(tile: Tile, held: HeldPicture, signal: AbortSignal | undefined): Promise<Tensor> {
+    const { size: _, ...prepared } = this.pictures;
+    const isWhole = tile.size.width === held.width && tile.size.height === held.height;
+    const part = isWhole ? undefined : rectangleOf(tile);
+    const { tensor } = await held.prepare(prepared, { part, signal });
+    try {
+      const inputs = { [this.#parts.input.name]: tensor };
+      return outputOf(await this.session.run(inputs, { signal, transfer: true }), []);
+    } finally {
+      if (!(tensor instanceof Tensor)) tensor.dispose();
+    }
+  }
+
+  /** For a model of luma, with the colours of the picture. */
+  async #canvasFor(
+    held: HeldPicture,
+    factor: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Canvas> {
+    const size = { width: held.width * factor, height: held.height * factor };
+    if (this.pictures.channels !== 'grey') return new Canvas(size, factor, this.pictures);
+    const { tensor } = await held.prepare(
+      { size, resampling: 'bicubic', dtype: 'uint8', layout: 'nhwc' },
+      { signal },
+    );
+    try {
+      const { data } =
+        tensor instanceof Tensor ? tensor : await tensor.read({ ...(signal && { signal }) });
+      return new Canvas(size, factor, { ...this.pictures, colours: data as Uint8Array });
+    } finally {
+      if (!(tensor instanceof Tensor)) tensor.dispose();
+    }
   }
 
   /**
@@ -163,21 +196,24 @@ function factorOf(
   });
 }
 
+interface CanvasOptions extends PictureOptions {
+  readonly colours?: Uint8Array | undefined;
+}
+
 /** The enlarged picture, as far as it is drawn. */
 class Canvas {
   readonly picture: EnlargedPicture;
   readonly #factor: number;
   readonly #options: PictureOptions;
-  /** What colours are taken of, for models of luma. */
-  readonly #colours: Rgb | undefined;
+  /** In RGB, for models of luma. */
+  readonly #colours: Uint8Array | undefined;
 
-  constructor(source: Rgb, factor: number, options: PictureOptions) {
-    const [width, height] = [source.width * factor, source.height * factor];
+  constructor({ width, height }: Size, factor: number, options: CanvasOptions) {
     const data = new Uint8ClampedArray(width * height * 4).fill(255);
     this.picture = { width, height, data };
     this.#factor = factor;
     this.#options = options;
-    if (options.channels === 'grey') this.#colours = resize(source, width, height, 'bicubic');
+    this.#colours = options.colours;
   }
 
   /** Puts the part of a result there that is not the tile's margin. */
@@ -214,7 +250,7 @@ class Canvas {
   /** The colour of a pixel with another luma: red, green and blue are moved alike, which leaves both colour differences. */
   #paintLuma(pixel: number, luma: number): void {
     const { data } = this.picture;
-    const colours = this.#colours?.data ?? [];
+    const colours = this.#colours ?? [];
     const [red = 0, green = 0, blue = 0] = [0, 1, 2].map((c) => colours[pixel * 3 + c]);
     const difference = luma - (red * 0.299 + green * 0.587 + blue * 0.114);
     for (const [c, own] of [red, green, blue].entries()) data[pixel * 4 + c] = own + difference;

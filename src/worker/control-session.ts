@@ -85,9 +85,13 @@ export async function controlSession(
       const { timelineSession } = await import('./timeline-session.ts');
       return reply({ timeline: await timelineSession(hosted, request, context) });
     }
-    case 'prepare': {
-      const { preparePictures } = await import('./prepare-pictures.ts');
-      return reply({ results: [await preparePictures(hosted, request)] });
+    case 'prepare':
+    case 'hold':
+    case 'pixels':
+    case 'drop': {
+      const { answerPictures } = await import('./pictures/answer-pictures.ts');
+      const owner = { key: hosted, hosted };
+      return reply({ results: await answerPictures(owner, request, context.signal) });
     }
     case 'adopt':
       return reply({ results: [await adoptBuffer(hosted, request)] });

@@ -22,11 +22,13 @@ import type { RatesOfBoth } from '../core/device-rates.ts';
 import type { DrawnElements } from '../core/drawn-elements.ts';
 import type { DType, TypedArray } from '../core/dtype.ts';
 import type { ErrorData } from '../core/errors.ts';
-import type { GpuBufferLike, GpuTextureLike, PageGpuBuffer } from '../core/gpu-like.ts';
+import type { GpuBufferLike, PageGpuBuffer } from '../core/gpu-like.ts';
 import type { KernelSource } from '../core/kernel-source.ts';
 import type { NodeSignature, NodeTypes } from '../core/node-function.ts';
 import type { PausedCall, PauseOptions } from '../core/paused-call.ts';
-import type { PictureSteps } from '../core/picture-steps.ts';
+import type { PictureSource } from '../core/pictures/picture-source.ts';
+import type { PictureSteps } from '../core/pictures/picture-steps.ts';
+import type { Rectangle } from '../core/pictures/rectangle.ts';
 import type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
 import type { RunTimelines } from '../core/run-timeline.ts';
 import type { Shape } from '../core/shape.ts';
@@ -507,13 +509,24 @@ export type ControlRequest = { readonly args: readonly WireValue[] } & (
       readonly tolerance: number;
       readonly against?: 'host' | 'wasm' | undefined;
     }
-  /** Makes one tensor of pictures, which stays on the device. */
+  /** Makes one tensor of pictures, on the device; in a session that shares it, unless `keep` says so, for the page. */
   | {
       readonly kind: 'prepare';
       readonly pictures: readonly PreparedPicture[];
       readonly dtype: DType;
       readonly shape: Shape;
+      readonly keep?: 'device' | undefined;
     }
+  /** Holds a picture under a number that the page chose, for what it asks then. */
+  | { readonly kind: 'hold'; readonly picture: number; readonly source: PictureSource }
+  /** Pixels of a held picture, [rows, columns, 3] each: in rectangles, or of all of it. */
+  | {
+      readonly kind: 'pixels';
+      readonly picture: number;
+      readonly rectangles?: readonly Rectangle[] | undefined;
+    }
+  /** Frees a picture that is held. */
+  | { readonly kind: 'drop'; readonly picture: number }
   /** Makes a tensor of a buffer of the page's, which stays where it is. In the page's thread alone, on the device that it brought. */
   | ({ readonly kind: 'adopt'; readonly buffer: GpuBufferLike } & TensorPlace)
   /** The buffer of the GPU that the tensor in `args` lies in. There too. */
@@ -536,10 +549,17 @@ export type ControlRequest = { readonly args: readonly WireValue[] } & (
   | { readonly kind: 'debug order'; readonly run: number; readonly order: DebugOrder }
 );
 
-/** A picture and what becomes of it. Textures go to a session in the page's thread alone. */
+/** A picture, or one that is held, and what becomes of it. */
 export interface PreparedPicture {
-  readonly source: ImageBitmap | GpuTextureLike;
+  readonly source: PictureSource | HeldSource;
+  /** Of the picture only this part. */
+  readonly part?: Rectangle | undefined;
   readonly steps: PictureSteps;
+}
+
+/** The number of a picture that the session holds. */
+export interface HeldSource {
+  readonly held: number;
 }
 
 /** Where a tensor lies in a buffer. */

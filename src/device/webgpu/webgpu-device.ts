@@ -1,6 +1,7 @@
 import type { DrawnElements } from '../../core/drawn-elements.ts';
 import type { DeviceLostError } from '../../core/errors.ts';
-import { type GpuTextureLike, isGpuDevice } from '../../core/gpu-like.ts';
+import { isGpuDevice } from '../../core/gpu-like.ts';
+import type { PictureSource } from '../../core/pictures/picture-source.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import { refuseProgramKernels } from '../../ops/program/wgsl-kernel.ts';
 import { checkRange } from '../check-range.ts';
@@ -175,10 +176,7 @@ export class WebGpuDevice implements Device {
     return this.#faults.untilLost(drawTensor(tensor, elements, this.#drawing()));
   }
 
-  async preparePicture(
-    picture: ImageBitmap | GpuTextureLike,
-    target: PictureTarget,
-  ): Promise<void> {
+  async preparePicture(picture: PictureSource, target: PictureTarget): Promise<void> {
     const { preparePicture } = await import('./pictures/prepare-picture.ts');
     return this.#faults.untilLost(preparePicture(picture, target, this.#drawing()));
   }

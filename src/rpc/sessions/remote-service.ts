@@ -232,6 +232,15 @@ export class RemoteService implements SessionService {
         }
         case 'debug order':
           return debugRuns.order(request, signal, (results) => this.#results(session, results));
+        // What pictures become is computed on this side, where they are.
+        case 'prepare':
+        case 'hold':
+        case 'pixels':
+        case 'drop': {
+          const { answerPictures } = await import('../../worker/pictures/answer-pictures.ts');
+          const owner = { key: this.#opened(session), hosted: undefined };
+          return { calls: [], results: await answerPictures(owner, request, signal), note: '' };
+        }
         default:
       }
       const { args, ...rest } = request;
@@ -437,11 +446,10 @@ function notRemote(got: string): UnsupportedError {
 }
 
 /** Requests that need the memory of this side, or a canvas. */
-const LOCAL: ReadonlySet<ControlRequest['kind']> = new Set(['draw', 'prepare', 'adopt', 'expose']);
+const LOCAL: ReadonlySet<ControlRequest['kind']> = new Set(['draw', 'adopt', 'expose']);
 
 const REMEDIES: Partial<Record<ControlRequest['kind'], string>> = {
   draw: 'Read the tensor, and draw its elements.',
-  prepare: 'preparePictures makes a tensor of pictures on this side.',
 };
 
 function notThere(where: ControlRequest['kind']): UnsupportedError {

@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
+import { cutRectangle } from '../../core/pictures/cut-rectangle.ts';
+import type { Point } from '../../core/pictures/rectangle.ts';
 import { writeOnnxModel } from '../../testing/onnx-writer.ts';
-import { ocr, type OcrSources } from '../index.ts';
-import { drawnPicture } from '../testing/test-pictures.ts';
+import { ocr } from '../index.ts';
+import { BLUE, COLOUR_TEXT, patch, RED, WRITTEN } from '../testing/colour-text-model.ts';
+import { drawnPicture, formulaPicture } from '../testing/test-pictures.ts';
 import { readSteps } from './ctc.ts';
-import { alongText, cutLine, turnedOver } from './cut-line.ts';
-import { convexHull, cornersOf, minAreaRectangle, type Point } from './min-area-rectangle.ts';
+import { alongText, turnedAround } from './along-text.ts';
+import { convexHull, cornersOf, minAreaRectangle } from './min-area-rectangle.ts';
 import { textRegions } from './text-regions.ts';
 
 describe('the smallest rectangle', () => {
@@ -70,19 +73,31 @@ test('a line is cut out as it is where nothing is turned', () => {
   const picture = drawnPicture(20, 10, [
     { left: 5, top: 3, width: 8, height: 4, colour: [10, 20, 30] },
   ]);
-  const cut = cutLine(picture, { center: [8.5, 4.5], along: [1, 0], width: 8, height: 4 });
+  const cut = cutRectangle(picture, { center: [8.5, 4.5], along: [1, 0], width: 8, height: 4 });
   expect(cut).toMatchObject({ width: 8, height: 4 });
   expect(cut.data.every((value, i) => value === [10, 20, 30][i % 3])).toBe(true);
 });
 
-test('upright text is read downwards, a line upside down is turned over', () => {
+test('upright text is read downwards', () => {
   const data = Uint8Array.from({ length: 12 }, (_, i) => Math.floor(i / 3));
   const column = { width: 1, height: 4, data };
   const rectangle = { center: [0, 1.5], along: [1, 0], width: 1, height: 4 } as const;
-  const cut = cutLine(column, alongText(rectangle));
+  const cut = cutRectangle(column, alongText(rectangle));
   expect(cut).toMatchObject({ width: 4, height: 1 });
   expect(Array.from(cut.data).filter((_, i) => i % 3 === 0)).toEqual([0, 1, 2, 3]);
-  expect(Array.from(turnedOver(cut).data)).toEqual(Array.from(data).toReversed());
+});
+
+test.each([
+  ['straight', { center: [20.5, 11.5], along: [1, 0], width: 30, height: 12 }],
+  ['tilted', { center: [20.2, 12.7], along: [Math.cos(0.3), Math.sin(0.3)], width: 25, height: 7 }],
+  ['beyond the picture', { center: [2, 3], along: [1, 0], width: 9, height: 13 }],
+] as const)('a line upside down has the pixels of the same line in reverse: %s', (_, rectangle) => {
+  const picture = formulaPicture(40, 24);
+  const pixels = ({ data }: { readonly data: Uint8Array }) =>
+    Array.from({ length: data.length / 3 }, (_, i) => [...data.subarray(i * 3, i * 3 + 3)]);
+  expect(pixels(cutRectangle(picture, turnedAround(rectangle)))).toEqual(
+    pixels(cutRectangle(picture, rectangle)).toReversed(),
+  );
 });
 
 test('steps become text: equal ones in a row count once, unless a blank is between them', () => {
@@ -95,59 +110,6 @@ test('steps become text: equal ones in a row count once, unless a blank is betwe
   expect(readSteps(Float32Array.of(0.9, 0.1, 0), ['', 'a', 'b'])).toEqual({ text: '', score: 0 });
 });
 
-/** What is dark is text. */
-const DETECTION = writeOnnxModel({
-  nodes: [
-    { op: 'ReduceMean', inputs: ['x'], outputs: ['mean'], attributes: { axes: [1], keepdims: 1 } },
-    { op: 'Neg', inputs: ['mean'], outputs: ['dark'] },
-    { op: 'Sigmoid', inputs: ['dark'], outputs: ['map'] },
-  ],
-  opset: 13,
-  inputs: [{ name: 'x', dtype: 'float32', shape: [1, 3, 'h', 'w'] }],
-  outputs: ['map'],
-});
-
-/** Each 8 columns are a step: red, green or blue, or blank where it is none of them. */
-const RECOGNITION = writeOnnxModel({
-  nodes: [
-    {
-      op: 'AveragePool',
-      inputs: ['x'],
-      outputs: ['pooled'],
-      attributes: { kernel_shape: [48, 8], strides: [48, 8] },
-    },
-    { op: 'Squeeze', inputs: ['pooled', 'two'], outputs: ['squeezed'] },
-    { op: 'Transpose', inputs: ['squeezed'], outputs: ['steps'], attributes: { perm: [0, 2, 1] } },
-    { op: 'MatMul', inputs: ['steps', 'weights'], outputs: ['classes'] },
-    { op: 'Add', inputs: ['classes', 'bias'], outputs: ['logits'] },
-    { op: 'Softmax', inputs: ['logits'], outputs: ['y'], attributes: { axis: 2 } },
-  ],
-  opset: 13,
-  inputs: [{ name: 'x', dtype: 'float32', shape: ['n', 3, 48, 'w'] }],
-  outputs: ['y'],
-  initializers: {
-    two: HostTensor.from('int64', [1], [2n]),
-    // Blue is the first channel of the model, red the first character.
-    weights: HostTensor.from('float32', [3, 4], [0, -6, -6, 9, 0, -6, 9, -6, 0, 9, -6, -6]),
-    bias: HostTensor.from('float32', [4], [3, 0, 0, 0]),
-  },
-});
-
-const SOURCES: OcrSources = {
-  detection: DETECTION,
-  recognition: RECOGNITION,
-  dictionary: new TextEncoder().encode('r\ng\nb\n'),
-};
-const RED = [200, 0, 0] as const;
-const GREEN = [0, 200, 0] as const;
-const BLUE = [0, 0, 200] as const;
-const patch = (left: number, top: number, colour: readonly [number, number, number]) => ({
-  left,
-  top,
-  width: 16,
-  height: 12,
-  colour,
-});
 test('a line that a blank had cut has one box', async () => {
   const cut = drawnPicture(160, 60, [
     patch(16, 20, RED),
@@ -155,7 +117,7 @@ test('a line that a blank had cut has one box', async () => {
     patch(70, 20, BLUE),
     patch(86, 20, BLUE),
   ]);
-  await using reader = await ocr(SOURCES, { device: 'wasm' });
+  await using reader = await ocr(COLOUR_TEXT, { device: 'wasm' });
   const { text, lines } = await reader.read(cut);
   expect(text).toBe('r b');
   expect(lines).toHaveLength(1);
@@ -163,18 +125,9 @@ test('a line that a blank had cut has one box', async () => {
   expect((lines[0]?.box.left ?? 0) + (lines[0]?.box.width ?? 0)).toBeGreaterThan(102);
 });
 
-const PICTURE = drawnPicture(160, 96, [
-  patch(16, 16, RED),
-  patch(32, 16, BLUE),
-  patch(112, 16, GREEN),
-  patch(40, 60, GREEN),
-  patch(56, 60, RED),
-  patch(72, 60, BLUE),
-]);
-
 test('a picture is read, each line with its box', async () => {
-  await using reader = await ocr(SOURCES, { device: 'wasm' });
-  const { text, lines } = await reader.read(PICTURE);
+  await using reader = await ocr(COLOUR_TEXT, { device: 'wasm' });
+  const { text, lines } = await reader.read(WRITTEN);
   expect(text).toBe('rb g\ngrb');
   expect(lines.map(({ row, text: read }) => [row, read])).toEqual([
     [0, 'rb'],
@@ -217,21 +170,21 @@ test('a line upside down is turned over where a model says so', async () => {
       scores: HostTensor.from('float32', [2], [0.05, 0.95]),
     },
   });
-  await using reader = await ocr({ ...SOURCES, orientation: over }, { device: 'wasm' });
-  const { lines } = await reader.read(PICTURE);
+  await using reader = await ocr({ ...COLOUR_TEXT, orientation: over }, { device: 'wasm' });
+  const { lines } = await reader.read(WRITTEN);
   // The page is upside down, so its last row is read first.
   expect(lines.map(({ text }) => text)).toEqual(['brg', 'g', 'br']);
 });
 
 test('a dictionary of another model, an unknown option, a signal', async () => {
-  const wrong = { ...SOURCES, dictionary: ['a'] };
+  const wrong = { ...COLOUR_TEXT, dictionary: ['a'] };
   await expect(ocr(wrong, { device: 'host' })).rejects.toThrow(
     'dictionary: got 1 characters, expected 2 or 3, for a model with 4 classes, one of them blank. Use the dictionary that belongs to the recognition model.',
   );
-  await using reader = await ocr(SOURCES, { device: 'host' });
-  await expect(reader.read(PICTURE, { unclip: -1 })).rejects.toThrow(
+  await using reader = await ocr(COLOUR_TEXT, { device: 'host' });
+  await expect(reader.read(WRITTEN, { unclip: -1 })).rejects.toThrow(
     'read: got unclip -1, expected a number above 0.',
   );
   const signal = AbortSignal.abort(new Error('enough'));
-  await expect(reader.read(PICTURE, { signal })).rejects.toThrow('enough');
+  await expect(reader.read(WRITTEN, { signal })).rejects.toThrow('enough');
 });

@@ -1,19 +1,23 @@
 import { checkOptions, COUNT, OBJECT, POSITIVE, SIGNAL } from '../../client/check-options.ts';
+import type { DeviceTensor } from '../../client/device-tensor.ts';
 import type { Session } from '../../client/session.ts';
 import { Tensor } from '../../client/tensor.ts';
 import { ShapeError, UsageError } from '../../core/errors.ts';
+import type { Rgb } from '../../core/pictures/pixels.ts';
+import type { Point, Rectangle } from '../../core/pictures/rectangle.ts';
+import { type HeldPicture, holdPicture } from '../pictures/held-picture.ts';
 import type { PictureOptions, Size } from '../pictures/picture-options.ts';
-import { type Picture, readRgb, type Rgb } from '../pictures/pixels.ts';
-import { prepareRgb } from '../pictures/prepare-pictures.ts';
+import type { Picture } from '../pictures/pixels.ts';
+import { prepareFor } from '../pictures/prepare-on-device.ts';
 import { type Box, clipped } from '../results/boxes.ts';
 import { numbersOf, outputOf } from '../results/numbers.ts';
 import { Task } from '../task.ts';
 import { loadTask, type TaskSource } from '../task-model.ts';
 import type { CallOptions, TaskOptions } from '../task-options.ts';
+import { alongText, turnedAround } from './along-text.ts';
 import { readSteps } from './ctc.ts';
-import { alongText, cutLine, turnedAround, turnedOver } from './cut-line.ts';
 import { dictionaryOf, type DictionarySource } from './dictionary.ts';
-import { cornersOf, joinedRectangle, type Point, type Rectangle } from './min-area-rectangle.ts';
+import { cornersOf, joinedRectangle } from './min-area-rectangle.ts';
 import { readingOrder } from './reading-order.ts';
 import { textRegions } from './text-regions.ts';
 
@@ -172,32 +176,33 @@ export class Ocr extends Task {
     });
     const { signal, leastScore = 0.5 } = options;
     signal?.throwIfAborted();
-    const rgb = await readRgb(picture);
-    const rectangles = await this.#detect(rgb, options);
-    const cut = withoutOverlaps(rectangles.map(alongText)).map((rectangle) => ({
-      rectangle,
-      picture: cutLine(rgb, rectangle),
-    }));
-    const upright = await this.#turned(cut, signal);
-    const texts = await this.#recognise(upright, signal);
-    const pieces = upright.flatMap(({ rectangle }, i) => {
+    const held = await holdPicture(this.#parts.detection, picture, { signal });
+    let lines: readonly FoundLine[];
+    try {
+      const found = await this.#detect(held, options);
+      lines = await this.#turned(await cutLines(held, found, signal), held, signal);
+    } finally {
+      held.drop();
+    }
+    const texts = await this.#recognise(lines, signal);
+    const pieces = lines.flatMap(({ rectangle }, i) => {
       const { text: read = '', score = 0 } = texts[i] ?? {};
       const text = narrow(read);
       const isRead = text.trim() !== '' && score >= leastScore;
       return isRead ? [{ text, score, rectangle }] : [];
     });
-    const rows = readingOrder(pieces, BLANK).map((row) => row.map((parts) => lineOf(parts, rgb)));
+    const rows = readingOrder(pieces, BLANK).map((row) => row.map((parts) => lineOf(parts, held)));
     return {
       text: rows.map((row) => row.map(({ text }) => text).join(' ')).join('\n'),
-      lines: rows.flatMap((lines, row) => lines.map((line) => ({ ...line, row }))),
+      lines: rows.flatMap((own, row) => own.map((line) => ({ ...line, row }))),
     };
   }
 
-  /** Where lines are, in pixels of the picture. */
-  async #detect(rgb: Rgb, options: ReadOptions): Promise<Rectangle[]> {
+  /** Where lines are, in pixels of the picture, each in the direction of its text. */
+  async #detect(held: HeldPicture, options: ReadOptions): Promise<Rectangle[]> {
     const { threshold = 0.3, boxThreshold = 0.6, unclip = 1.6, signal } = options;
-    const size = detectionSize(rgb, this.#parts.longestEdge);
-    const { tensor } = prepareRgb([rgb], { ...DETECTION, size });
+    const size = detectionSize(held, this.#parts.longestEdge);
+    const { tensor } = await held.prepare({ ...DETECTION, size }, { signal });
     const map = await runOn(this.#parts.detection, tensor, signal);
     const [height = 0, width = 0] = map.shape.slice(-2);
     const data = numbersOf(map);
@@ -208,29 +213,36 @@ export class Ocr extends Task {
         expected: '[1, 1, H, W]',
       });
     }
-    const [across, down] = [rgb.width / width, rgb.height / height];
-    return textRegions({ width, height, data }, { threshold, boxThreshold, unclip })
+    const [across, down] = [held.width / width, held.height / height];
+    const regions = textRegions({ width, height, data }, { threshold, boxThreshold, unclip })
       .map(({ rectangle }) => scaled(rectangle, across, down))
       .filter(({ width, height }) => Math.min(width, height) > 3);
+    return withoutOverlaps(regions.map(alongText));
   }
 
+  /** Lines that are upside down are cut the other way round. */
   async #turned(
     lines: readonly FoundLine[],
+    held: HeldPicture,
     signal: AbortSignal | undefined,
   ): Promise<readonly FoundLine[]> {
     const { orientation } = this.#parts;
     if (orientation === undefined) return lines;
-    const turned: FoundLine[] = [];
-    for (const line of lines) {
-      const tensor = lineTensor(line.picture, ORIENTATION_WIDTH);
+    const isOver: boolean[] = [];
+    for (const { picture } of lines) {
+      const tensor = await linesTensor(orientation, [picture], {
+        width: ORIENTATION_WIDTH,
+        signal,
+      });
       const [, over = 0] = numbersOf(await runOn(orientation, tensor, signal));
       // PaddleOCR turns lines over from this likelihood on.
-      const { picture, rectangle } = line;
-      turned.push(
-        over > 0.9 ? { picture: turnedOver(picture), rectangle: turnedAround(rectangle) } : line,
-      );
+      isOver.push(over > 0.9);
     }
-    return turned;
+    const turned = lines
+      .filter((_, i) => isOver[i])
+      .map(({ rectangle }) => turnedAround(rectangle));
+    const again = (await cutLines(held, turned, signal)).values();
+    return lines.map((line, i) => (isOver[i] ? (again.next().value ?? line) : line));
   }
 
   /** What is written in each line. */
@@ -242,9 +254,10 @@ export class Ocr extends Task {
       const batch = order.slice(at, at + BATCH);
       const widest = widths[batch.at(-1) ?? 0] ?? 0;
       const width = Math.max(Math.ceil(widest / WIDTH_STEP) * WIDTH_STEP, LEAST_WIDTH);
-      const pictures = batch.flatMap((i) => lines[i] ?? []);
-      const tensor = joined(pictures.map(({ picture }) => lineTensor(picture, width)));
-      const out = await runOn(this.#parts.recognition, tensor, signal);
+      const pictures = batch.flatMap((i) => lines[i]?.picture ?? []);
+      const { recognition } = this.#parts;
+      const tensor = await linesTensor(recognition, pictures, { width, signal });
+      const out = await runOn(recognition, tensor, signal);
       const numbers = numbersOf(out);
       const each = numbers.length / batch.length;
       for (const [k, i] of batch.entries()) {
@@ -264,13 +277,30 @@ function narrow(text: string): string {
       );
 }
 
+/** What rectangles of a picture hold. */
+async function cutLines(
+  held: HeldPicture,
+  rectangles: readonly Rectangle[],
+  signal: AbortSignal | undefined,
+): Promise<FoundLine[]> {
+  const pictures = await held.cut(rectangles, { signal });
+  return pictures.flatMap((picture, i) => {
+    const rectangle = rectangles[i];
+    return rectangle === undefined ? [] : [{ rectangle, picture }];
+  });
+}
+
 async function runOn(
   session: Session,
-  tensor: Tensor,
+  tensor: Tensor | DeviceTensor,
   signal: AbortSignal | undefined,
 ): Promise<Tensor> {
   const { name = 'x' } = session.inputs[0] ?? {};
-  return outputOf(await session.run({ [name]: tensor }, { signal, transfer: true }), []);
+  try {
+    return outputOf(await session.run({ [name]: tensor }, { signal, transfer: true }), []);
+  } finally {
+    if (!(tensor instanceof Tensor)) tensor.dispose();
+  }
 }
 
 /** As large as the picture, or larger for small ones, but not larger than asked for. */
@@ -332,18 +362,16 @@ function lineWidth({ width, height }: Size): number {
   return Math.max(Math.ceil((LINE_HEIGHT * width) / height), 1);
 }
 
-/** A line as the model takes it, with zeros to the right up to a width. */
-function lineTensor(picture: Rgb, width: number): Tensor {
-  const size = { width: Math.min(lineWidth(picture), width), height: LINE_HEIGHT };
+/** Lines as a model takes them, each with zeros to the right up to a width. */
+async function linesTensor(
+  session: Session,
+  lines: readonly Rgb[],
+  { width, signal }: CallOptions & { readonly width: number },
+): Promise<Tensor | DeviceTensor> {
   const pad = { width, height: LINE_HEIGHT };
-  return prepareRgb([picture], { ...RECOGNITION, size, pad }).tensor;
-}
-
-/** Tensors of one element of a batch as a batch. */
-function joined(tensors: readonly Tensor[]): Tensor {
-  const [, ...dims] = tensors[0]?.shape ?? [];
-  const each = tensors[0]?.data.length ?? 0;
-  const data = new Float32Array(each * tensors.length);
-  for (const [i, tensor] of tensors.entries()) data.set(tensor.data as Float32Array, i * each);
-  return new Tensor('float32', data, [tensors.length, ...dims]);
+  const options = lines.map((line): PictureOptions => {
+    const size = { width: Math.min(lineWidth(line), width), height: LINE_HEIGHT };
+    return { ...RECOGNITION, size, pad };
+  });
+  return (await prepareFor(session, lines, { options, signal })).tensor;
 }

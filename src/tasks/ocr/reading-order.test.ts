@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Point, Rectangle } from './min-area-rectangle.ts';
+import type { Point, Rectangle } from '../../core/pictures/rectangle.ts';
 import { readingOrder } from './reading-order.ts';
 
 /** Pieces of a page as name, left edge, middle of its height and length; all are 10 high. */

@@ -1,4 +1,4 @@
-import type { Point, Rectangle } from './min-area-rectangle.ts';
+import type { Point, Rectangle } from '../../core/pictures/rectangle.ts';
 
 /** A piece of text on a page. */
 export interface Piece {

@@ -1,4 +1,5 @@
-import { minAreaRectangle, type Point, type Rectangle } from './min-area-rectangle.ts';
+import type { Point, Rectangle } from '../../core/pictures/rectangle.ts';
+import { minAreaRectangle } from './min-area-rectangle.ts';
 
 /** For each pixel how likely it belongs to the middle of a line of text. */
 export interface TextMap {

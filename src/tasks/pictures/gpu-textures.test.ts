@@ -1,21 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Session } from '../../client/index.ts';
 import { numberToFloat16 } from '../../core/float16.ts';
+import type { Pixels } from '../../core/pictures/pixels.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { openPageDevice, type PageDevice } from '../../testing/page-device.ts';
 import {
+  applyMask,
   backgroundRemoval,
   imageClassifier,
   imageSegmenter,
+  ocr,
   type Picture,
   type PictureOptions,
   preparePictures,
   preparePicturesOnDevice,
+  superResolution,
 } from '../index.ts';
 import { COLOURS } from '../testing/colours-model.ts';
+import { COLOUR_TEXT, WRITTEN } from '../testing/colour-text-model.ts';
+import { doubled } from '../testing/doubled-model.ts';
 import { COLOUR_CLASSES, lightnessModel } from '../testing/segmentation-models.ts';
 import { formulaPicture, PICTURE_STEPS } from '../testing/test-pictures.ts';
-import type { Pixels } from './pixels.ts';
+import { tilesOf } from './tiles.ts';
 
 const USAGE = { copyTarget: 0x02, binding: 0x04, target: 0x10 } as const;
 const MAP_READ = 0x01;
@@ -160,19 +166,39 @@ describe('tasks', () => {
     expect(await removal.mask(textureOf(pixels))).toEqual(await removal.mask(pixels));
   });
 
-  test('that need pixels refuse a texture', async () => {
+  test('that need pixels read the texture once', async () => {
     await using removal = await backgroundRemoval(lightnessModel(), place());
+    expect(await removal.apply(textureOf(pixels))).toEqual(await removal.apply(pixels));
+    // Rows of 5 pixels are no whole words.
+    const odd = formulaPicture(5, 9);
+    page.usages.length = 0;
+    await using enlarger = await superResolution(doubled({ shape: [1, 3, 4, 4] }), place());
+    const enlarged = await enlarger.enlarge(textureOf(odd, 'bgra8unorm-srgb'));
+    const runs = tilesOf(odd, { width: 4, height: 4 }, 16).length;
+    expect(page.usages.filter((usage) => (usage & MAP_READ) !== 0).length).toBeLessThanOrEqual(
+      runs + 1,
+    );
+    expect(enlarged).toEqual(await enlarger.enlarge(odd));
+    await using luma = await superResolution(doubled({ shape: [1, 1, 'h', 'w'] }), place());
+    expect(await luma.enlarge(textureOf(odd))).toEqual(await luma.enlarge(odd));
+    await using reader = await ocr(COLOUR_TEXT, place());
+    const read = await reader.read(textureOf(WRITTEN));
+    expect(read.text).toBe('rb g\ngrb');
+    expect(read).toEqual(await reader.read(WRITTEN));
+  });
+
+  test('of this thread have no device for it', async () => {
     // Here nothing draws pictures; pages name those that they read.
     const message = 'picture: got GPUTexture, expected { width, height, data }';
-    const texture = textureOf(pixels);
-    await expect(removal.apply(texture)).rejects.toThrow(message);
-    await expect(preparePictures([texture])).rejects.toThrow(message);
+    await expect(preparePictures([textureOf(pixels)])).rejects.toThrow(message);
+    const mask = { width: 12, height: 8, data: new Uint8Array(96) };
+    await expect(applyMask(textureOf(pixels), mask)).rejects.toThrow(message);
   });
 
   test('on another device refuse it too', async () => {
     await using classifier = await imageClassifier(COLOURS, { device: 'host', worker: false });
     await expect(classifier.classify(textureOf(pixels))).rejects.toThrow(
-      'preparePicturesOnDevice: got a session on host',
+      'picture: got a GPUTexture for a session on host, expected a session on the device of the texture.',
     );
   });
 });

@@ -1,18 +1,8 @@
+import type { AxisWeights } from '../../core/pictures/picture-steps.ts';
+import { WEIGHT_BITS } from '../../core/pictures/resample.ts';
+
 /** How a resized picture's pixels are made of the picture's. */
 export type Resampling = 'nearest' | 'box' | 'bilinear' | 'hamming' | 'bicubic' | 'lanczos';
-
-/** Of the source, the pixels that each pixel of the result is a weighted sum of. */
-export interface ResampleWeights {
-  /** The first pixel of the source, for each of the result. */
-  readonly first: Int32Array;
-  /** How many there are at most. */
-  readonly taps: number;
-  /** Integers in units of 2^-22, `taps` for each pixel of the result; those not needed are 0. */
-  readonly weights: Int32Array;
-}
-
-/** Bits behind the point: 8 of the pixels, 2 of overshoot and these fill 32. */
-export const WEIGHT_BITS = 22;
 
 interface Filter {
   /** Beyond this distance it is 0. */
@@ -44,10 +34,11 @@ const FILTERS: Readonly<Record<Exclude<Resampling, 'nearest'>, Filter>> = {
  * Weights along one axis, with the filter as wide as `from / to` where the picture becomes smaller, so that no pixel is left out:
  * those of Pillow's `Image.resize`, rounded as it rounds them for 8 bits (Resample.c, `precompute_coeffs`).
  */
-export function resampleWeights(from: number, to: number, resampling: Resampling): ResampleWeights {
+export function resampleWeights(from: number, to: number, resampling: Resampling): AxisWeights {
   const scale = from / to;
   const first = new Int32Array(to);
-  if (resampling === 'nearest') {
+  // A side that stays as it is has no filter.
+  if (resampling === 'nearest' || from === to) {
     for (let i = 0; i < to; i++) first[i] = Math.floor((i + 0.5) * scale);
     return { first, taps: 1, weights: new Int32Array(to).fill(2 ** WEIGHT_BITS) };
   }

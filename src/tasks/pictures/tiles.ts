@@ -1,5 +1,5 @@
+import type { Rectangle } from '../../core/pictures/rectangle.ts';
 import type { Size } from './picture-options.ts';
-import type { Rgb } from './pixels.ts';
 
 /** A part of a picture that a model sees, and the part of it whose result counts. */
 export interface Tile {
@@ -53,20 +53,7 @@ function spansOf(length: number, size: number, wanted: number): readonly Span[] 
   return spans;
 }
 
-/** The pixels of a tile; those beyond the picture are those of its edge. */
-export function tileOf(picture: Rgb, { left, top, size }: Tile): Rgb {
-  const { width, height } = size;
-  if (left === 0 && top === 0 && width === picture.width && height === picture.height) {
-    return picture;
-  }
-  const data = new Uint8Array(width * height * 3);
-  let to = 0;
-  for (let y = 0; y < height; y++) {
-    const row = Math.min(Math.max(top + y, 0), picture.height - 1) * picture.width;
-    for (let x = 0; x < width; x++, to += 3) {
-      const from = (row + Math.min(Math.max(left + x, 0), picture.width - 1)) * 3;
-      data.set(picture.data.subarray(from, from + 3), to);
-    }
-  }
-  return { width, height, data };
+/** A tile as a rectangle of the picture; the pixels beyond the picture are those of its edge. */
+export function rectangleOf({ left, top, size: { width, height } }: Tile): Rectangle {
+  return { center: [left + (width - 1) / 2, top + (height - 1) / 2], along: [1, 0], width, height };
 }

@@ -1,5 +1,6 @@
 import { UsageError } from '../../core/errors.ts';
-import { type Picture, type Pixels, readRgb } from '../pictures/pixels.ts';
+import type { Pixels, Rgb } from '../../core/pictures/pixels.ts';
+import { type Picture, readRgb } from '../pictures/pixels.ts';
 import type { Mask } from './segmentation.ts';
 
 /** A picture in RGBA with transparency, for `new ImageData(data, width, height)`. */
@@ -12,7 +13,11 @@ export interface MaskedPicture extends Pixels {
  * The picture with a mask for its transparency. Rejects with UsageError for a mask of another size, and for what is no picture.
  */
 export async function applyMask(picture: Picture, mask: Mask): Promise<MaskedPicture> {
-  const { width, height, data: colours } = await readRgb(picture);
+  return masked(await readRgb(picture), mask);
+}
+
+/** The same for pixels. */
+export function masked({ width, height, data: colours }: Rgb, mask: Mask): MaskedPicture {
   if (mask.width !== width || mask.height !== height || mask.data.length !== width * height) {
     throw new UsageError({
       where: 'applyMask',

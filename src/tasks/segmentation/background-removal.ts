@@ -10,16 +10,16 @@ import {
   type DrawOptions,
   tensorToBitmap,
 } from '../pictures/draw-tensor.ts';
+import { type HeldPicture, holdPicture } from '../pictures/held-picture.ts';
 import { type PictureInput, pictureInputOf } from '../pictures/model-pictures.ts';
 import type { PictureOptions, Size } from '../pictures/picture-options.ts';
 import type { Picture } from '../pictures/pixels.ts';
-import { resize } from '../pictures/resize.ts';
 import { runForFirst, runOnDevice } from '../picture-task.ts';
 import { numbersOf, outputOf } from '../results/numbers.ts';
 import { Task } from '../task.ts';
 import { loadTask, type TaskSource } from '../task-model.ts';
 import { type CallOptions, SHARE, TASK_OPTIONS, type TaskOptions } from '../task-options.ts';
-import { applyMask, type MaskedPicture } from './apply-mask.ts';
+import { masked, type MaskedPicture } from './apply-mask.ts';
 import type { Mask } from './segmentation.ts';
 import { partOf, type Rectangle, wholePictures } from './whole-pictures.ts';
 
@@ -72,12 +72,16 @@ export class BackgroundRemoval extends Task {
    * ShapeError for a model of another number of masks.
    */
   async mask(picture: Picture, options: MaskOptions = {}): Promise<Mask> {
-    checkOptions<MaskOptions>('mask', options, { threshold: SHARE, signal: SIGNAL });
-    const { threshold, signal } = options;
+    checkOptions<MaskOptions>('mask', options, MASK_OPTIONS);
+    return this.#mask(picture, options);
+  }
+
+  async #mask(picture: Picture | HeldPicture, { threshold, signal }: MaskOptions): Promise<Mask> {
     const { output, place } = await runForFirst(this.session, this.#input, { picture, signal });
     const mask = maskOf(output);
     const { width, height } = place.source;
     const part = cut(mask, partOf(place, mask));
+    const { resize } = await import('../pictures/resize.ts');
     const { data } = resize(part, width, height, 'bilinear');
     const least = threshold === undefined ? undefined : threshold * 255;
     if (least !== undefined) data.set(data.map((level) => (level >= least ? 255 : 0)));
@@ -86,7 +90,14 @@ export class BackgroundRemoval extends Task {
 
   /** The picture without its background, which becomes transparent. Rejects as {@link mask} does. */
   async apply(picture: Picture, options: MaskOptions = {}): Promise<MaskedPicture> {
-    return applyMask(picture, await this.mask(picture, options));
+    checkOptions<MaskOptions>('apply', options, MASK_OPTIONS);
+    const held = await holdPicture(this.session, picture, options);
+    try {
+      const mask = await this.#mask(held, options);
+      return masked(await held.read(options), mask);
+    } finally {
+      held.drop();
+    }
   }
 
   /**
@@ -112,7 +123,13 @@ export class BackgroundRemoval extends Task {
       const { source } = place;
       [canvas.width, canvas.height] = [source.width, source.height];
       const context = contextOf(canvas);
-      context.drawImage(await drawable(picture), 0, 0, source.width, source.height);
+      context.drawImage(
+        await this.#drawable(picture, { signal }),
+        0,
+        0,
+        source.width,
+        source.height,
+      );
       context.globalCompositeOperation = 'destination-in';
       context.drawImage(drawn, left, top, width, height, 0, 0, source.width, source.height);
       context.globalCompositeOperation = 'source-over';
@@ -121,20 +138,25 @@ export class BackgroundRemoval extends Task {
       for (const output of Object.values(outputs)) output.dispose();
     }
   }
+
+  /** What canvases draw; textures and pixels are none of these. */
+  async #drawable(picture: Picture, call: CallOptions): Promise<CanvasImageSource> {
+    if (picture instanceof Blob) return createImageBitmap(picture);
+    if (!('data' in picture) && !isGpuTexture(picture)) return picture;
+    const held = await holdPicture(this.session, picture, call);
+    try {
+      const { width, height } = held;
+      const opaque = new Uint8Array(width * height).fill(255);
+      const { data } = masked(await held.read(call), { width, height, data: opaque });
+      return await createImageBitmap(new ImageData(data, width, height));
+    } finally {
+      held.drop();
+    }
+  }
 }
 
+const MASK_OPTIONS = { threshold: SHARE, signal: SIGNAL };
 const DRAW_MASK_OPTIONS = { activation: DRAW_OPTIONS.activation, signal: SIGNAL };
-
-/** What canvases draw. */
-async function drawable(picture: Picture): Promise<CanvasImageSource> {
-  if (picture instanceof Blob) return createImageBitmap(picture);
-  // A texture is refused as by all that see pixels.
-  if (!('data' in picture) && !isGpuTexture(picture)) return picture;
-  const { width, height } = picture;
-  const opaque = new Uint8Array(width * height).fill(255);
-  const { data } = await applyMask(picture, { width, height, data: opaque });
-  return createImageBitmap(new ImageData(data, width, height));
-}
 
 /** Shares that are hardly beyond 0 and 1 are shares all the same. */
 const MARGIN = 1e-5;

@@ -1,5 +1,5 @@
+import type { Pixels } from '../../core/pictures/pixels.ts';
 import type { Size } from '../pictures/picture-options.ts';
-import type { Pixels } from '../pictures/pixels.ts';
 
 /** How much of each pixel belongs to something: 0 nothing, 255 all of it. */
 export interface Mask extends Pixels {

@@ -1,5 +1,5 @@
 import type { PictureOptions } from '../pictures/picture-options.ts';
-import type { Rgb } from '../pictures/pixels.ts';
+import type { Rgb } from '../../core/pictures/pixels.ts';
 
 /** Every step that preparing has, in all layouts and dtypes. */
 export const PICTURE_STEPS: readonly PictureOptions[] = [

@@ -1,6 +1,8 @@
 import source from '../../../../shaders/pictures/prepare-picture.wgsl?raw';
-import { type GpuTextureLike, isGpuTexture } from '../../../core/gpu-like.ts';
-import type { PictureSteps } from '../../../core/picture-steps.ts';
+import { isGpuTexture } from '../../../core/gpu-like.ts';
+import type { PictureSource } from '../../../core/pictures/picture-source.ts';
+import type { PictureSteps } from '../../../core/pictures/picture-steps.ts';
+import { type Pixels, toRgb } from '../../../core/pictures/pixels.ts';
 import type { PictureTarget } from '../../device.ts';
 import { pageTexture, type ReadTexture } from '../page/page-texture.ts';
 import { BUFFER_USAGE } from '../buffer-usage.ts';
@@ -27,7 +29,7 @@ const pipelines = new WeakMap<GPUDevice, Promise<Pipelines>>();
  * next reader.
  */
 export async function preparePicture(
-  picture: ImageBitmap | GpuTextureLike,
+  picture: PictureSource,
   target: PictureTarget,
   context: DrawContext,
 ): Promise<void> {
@@ -47,15 +49,33 @@ export async function preparePicture(
       format: 'rgba8unorm',
       usage: TEXTURE_USAGE,
     });
-    device.queue.copyExternalImageToTexture({ source: picture }, { texture: made }, [
-      width,
-      height,
-    ]);
+    const size = [width, height] as const;
+    if ('data' in picture) {
+      const bytesPerRow = width * 4;
+      device.queue.writeTexture({ texture: made }, rgbaOf(picture), { bytesPerRow }, size);
+    } else {
+      device.queue.copyExternalImageToTexture({ source: picture }, { texture: made }, size);
+    }
     return made;
   });
   const view = texture.createView();
   recordSteps({ view, isLinear: false }, target, { ...context, pipelines: ready });
   texture.destroy();
+}
+
+/** Pixels as textures have them. */
+function rgbaOf(pixels: Pixels): Uint8Array<ArrayBuffer> {
+  const { width, height, data } = pixels;
+  const count = width * height;
+  if (data.length === count * 4 && data.buffer instanceof ArrayBuffer) {
+    return new Uint8Array(data.buffer, data.byteOffset, data.length);
+  }
+  const rgb = toRgb(pixels, 'picture').data;
+  const out = new Uint8Array(count * 4).fill(255);
+  for (let i = 0; i < count; i++) {
+    for (let c = 0; c < 3; c++) out[i * 4 + c] = rgb[i * 3 + c] ?? 0;
+  }
+  return out;
 }
 
 function pipelinesOf(device: GPUDevice): Promise<Pipelines> {

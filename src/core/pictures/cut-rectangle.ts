@@ -1,39 +1,61 @@
-import type { Rgb } from '../pictures/pixels.ts';
-import type { Rectangle } from './min-area-rectangle.ts';
-
-/** A line is text from the top to the bottom if it is so much higher than wide. */
-const UPRIGHT = 1.5;
-
-/** A rectangle whose width is the direction of its text: what is much higher than wide is read downwards, as PaddleOCR does. */
-export function alongText(rectangle: Rectangle): Rectangle {
-  const { center, along, width, height } = rectangle;
-  if (height < width * UPRIGHT) return rectangle;
-  return { center, along: [-along[1], along[0]], width: height, height: width };
-}
-
-/** The same rectangle, for text that is upside down in it. */
-export function turnedAround(rectangle: Rectangle): Rectangle {
-  const [dx, dy] = rectangle.along;
-  return { ...rectangle, along: [-dx, -dy] };
-}
+import type { Rgb } from './pixels.ts';
+import type { Rectangle } from './rectangle.ts';
 
 /**
  * The part of a picture in a rectangle, its width across, in the picture's own resolution. Between pixels it is interpolated linearly, beyond the
  * picture its edge goes on.
  */
-export function cutLine(picture: Rgb, rectangle: Rectangle): Rgb {
+export function cutRectangle(picture: Rgb, rectangle: Rectangle): Rgb {
   const {
     center: [cx, cy],
     along: [dx, dy],
   } = rectangle;
   const width = Math.max(Math.round(rectangle.width), 1);
   const height = Math.max(Math.round(rectangle.height), 1);
+  const [left, top] = [cx - (width - 1) / 2, cy - (height - 1) / 2];
+  const isUpright = dx === 1 && dy === 0 && Number.isInteger(left) && Number.isInteger(top);
+  if (isUpright) return cutUpright(picture, { left, top, width, height });
   const out = new Uint8Array(width * height * 3);
   for (let row = 0; row < height; row++) {
     const v = row - (height - 1) / 2;
     for (let column = 0; column < width; column++) {
       const u = column - (width - 1) / 2;
       sample(picture, cx + u * dx - v * dy, cy + u * dy + v * dx, out, (row * width + column) * 3);
+    }
+  }
+  return { width, height, data: out };
+}
+
+/** The same where pixels are whole ones of the picture. */
+function cutUpright(
+  picture: Rgb,
+  {
+    left,
+    top,
+    width,
+    height,
+  }: {
+    readonly left: number;
+    readonly top: number;
+    readonly width: number;
+    readonly height: number;
+  },
+): Rgb {
+  if (left === 0 && top === 0 && width === picture.width && height === picture.height) {
+    return picture;
+  }
+  const out = new Uint8Array(width * height * 3);
+  const [begin, end] = [Math.max(left, 0), Math.min(left + width, picture.width)];
+  for (let y = 0; y < height; y++) {
+    const row = Math.min(Math.max(top + y, 0), picture.height - 1) * picture.width;
+    const to = (y * width - left) * 3;
+    if (end > begin) {
+      out.set(picture.data.subarray((row + begin) * 3, (row + end) * 3), to + begin * 3);
+    }
+    for (let x = left; x < left + width; x++) {
+      if (x >= begin && x < end) continue;
+      const from = (row + Math.min(Math.max(x, 0), picture.width - 1)) * 3;
+      for (let c = 0; c < 3; c++) out[to + x * 3 + c] = picture.data[from + c] ?? 0;
     }
   }
   return { width, height, data: out };
@@ -56,13 +78,4 @@ function sample(
     const below = (data[y1 + x0 + c] ?? 0) * (1 - right) + (data[y1 + x1 + c] ?? 0) * right;
     out[to + c] = Math.round(above * (1 - down) + below * down);
   }
-}
-
-/** The picture upside down. */
-export function turnedOver({ width, height, data }: Rgb): Rgb {
-  const out = new Uint8Array(data.length);
-  for (let from = 0, to = data.length - 3; from < data.length; from += 3, to -= 3) {
-    out.set(data.subarray(from, from + 3), to);
-  }
-  return { width, height, data: out };
 }

@@ -1,4 +1,4 @@
-/** What becomes of a picture of the page on a device: plain data. */
+/** What becomes of a picture where a session is: plain data. */
 export interface PictureSteps {
   /** Columns and rows of the picture itself. */
   readonly source: readonly [width: number, height: number];
@@ -8,7 +8,7 @@ export interface PictureSteps {
   readonly frame: readonly [left: number, top: number, width: number, height: number];
   /** The tensor's own; behind the frame are zeros. */
   readonly padded: readonly [width: number, height: number];
-  /** See `ResampleWeights`, in units of 2^-22. */
+  /** Of the pixels along a row. */
   readonly rows: AxisWeights;
   readonly columns: AxisWeights;
   /** Levels from 0 to 255 of red, green and blue around the picture in its frame. */
@@ -26,7 +26,10 @@ export interface PictureSteps {
 
 /** Of the source, the pixels that each pixel along an axis is a weighted sum of. */
 export interface AxisWeights {
+  /** The first pixel of the source, for each of the result. */
   readonly first: Int32Array;
+  /** How many there are at most. */
   readonly taps: number;
+  /** Integers in units of 2^-22, `taps` for each pixel of the result; those not needed are 0. */
   readonly weights: Int32Array;
 }
