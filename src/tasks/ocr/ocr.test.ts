@@ -69,6 +69,59 @@ test('regions of a map grow by their area by their perimeter', () => {
   expect(found[0]?.score).toBeCloseTo(0.9, 6);
 });
 
+test.each([
+  [
+    'a ring and what is in it',
+    [
+      '########',
+      '#......#',
+      '#.####.#',
+      '#.####.#',
+      '#.####.#',
+      '#.####.#',
+      '#......#',
+      '########',
+    ],
+    [
+      [3.5, 3.5],
+      [3.5, 3.5],
+    ],
+  ],
+  ['arms that meet below', ['##...##', '##...##', '##...##', '#######', '#######'], [[3, 2]]],
+  ['arms that meet above', ['#######', '#######', '##...##', '##.#.##', '##...##'], [[3, 2]]],
+  [
+    'corners',
+    [
+      '####....',
+      '####....',
+      '####....',
+      '####....',
+      '....####',
+      '....####',
+      '....####',
+      '....####',
+    ],
+    [[3.5, 3.5]],
+  ],
+  [
+    'a gap of a pixel',
+    ['####.####', '####.####', '####.####', '####.####'],
+    [
+      [1.5, 1.5],
+      [6.5, 1.5],
+    ],
+  ],
+] as const)('pixels that touch are one region: %s', (_, rows, centers) => {
+  const [width, height] = [rows[0].length, rows.length];
+  const data = Float32Array.from(rows.join(''), (pixel) => (pixel === '#' ? 0.9 : 0));
+  const options = { threshold: 0.3, boxThreshold: 0.1, unclip: 3 };
+  const found = textRegions({ width, height, data }, options);
+  const rounded = found.map(({ rectangle }) =>
+    rectangle.center.map((at) => Math.round(at * 2) / 2),
+  );
+  expect(rounded).toEqual(centers);
+});
+
 test('a line is cut out as it is where nothing is turned', () => {
   const picture = drawnPicture(20, 10, [
     { left: 5, top: 3, width: 8, height: 4, colour: [10, 20, 30] },
