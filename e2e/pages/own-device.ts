@@ -1,10 +1,13 @@
 import { Session, Tensor } from '../../src/client/index.ts';
 import {
+  backgroundRemoval,
   imageClassifier,
   type LabelScore,
+  ocr,
   type PictureOptions,
   preparePictures,
   preparePicturesOnDevice,
+  superResolution,
 } from '../../src/tasks/index.ts';
 
 const WIDTH = 48;
@@ -104,6 +107,34 @@ const page = {
     const picture = await pictureOf();
     const texture = textureOf(gpuDevice, picture, 'rgba8unorm');
     return [await classifier.classify(texture), await classifier.classify(picture)];
+  },
+  /** What other tasks make of a texture and of the same picture. */
+  async pixels(models: Record<string, readonly number[]>) {
+    const place = placeOn(await ownDevice());
+    const modelOf = (name: string) => Uint8Array.from(models[name] ?? []);
+    await using removal = await backgroundRemoval(modelOf('lightness'), place);
+    await using enlarger = await superResolution(modelOf('doubled'), place);
+    await using reader = await ocr(
+      {
+        detection: modelOf('detection'),
+        recognition: modelOf('recognition'),
+        dictionary: ['r', 'g', 'b'],
+      },
+      place,
+    );
+    // Rows of no whole number of words.
+    const picture = await pictureOf(47, 35);
+    const texture = textureOf(place.gpu, picture, 'bgra8unorm');
+    const all = [];
+    for (const each of [texture, picture]) {
+      const applied = [...(await removal.apply(each)).data];
+      const canvas = new OffscreenCanvas(1, 1);
+      await removal.draw(each, canvas);
+      const shown = canvas.getContext('2d')?.getImageData(0, 0, 47, 35).data ?? [];
+      const enlarged = [...(await enlarger.enlarge(each)).data];
+      all.push({ applied, enlarged, shown: [...shown], lines: (await reader.read(each)).lines });
+    }
+    return all;
   },
   /** Numbers of a result that lies in a buffer, for an input that does, and whether the device outlives the session. */
   async buffers(model: readonly number[]): Promise<{ found: number[]; expected: number[] }> {

@@ -5,6 +5,7 @@ import {
   imageClassifier,
   imageSegmenter,
   type LabelScore,
+  ocr,
   type Picture,
   preparePictures,
   preparePicturesOnDevice,
@@ -50,6 +51,32 @@ async function forms(): Promise<Record<string, Picture>> {
   };
 }
 
+/** Letters that the models of the tests read: rb g, and below grb. */
+function writtenCanvas(): OffscreenCanvas {
+  const canvas = new OffscreenCanvas(160, 96);
+  const context = canvas.getContext('2d', { willReadFrequently: true });
+  if (context === null) throw new Error('no canvas');
+  context.fillStyle = '#fff';
+  context.fillRect(0, 0, 160, 96);
+  const colours = { r: 'rgb(200,0,0)', g: 'rgb(0,200,0)', b: 'rgb(0,0,200)' };
+  const letters = [
+    ['r', 16, 16],
+    ['b', 32, 16],
+    ['g', 112, 16],
+    ['g', 40, 60],
+    ['r', 56, 60],
+    ['b', 72, 60],
+  ] as const;
+  for (const [letter, left, top] of letters) {
+    context.fillStyle = colours[letter];
+    context.fillRect(left, top, 16, 12);
+  }
+  return canvas;
+}
+
+const hashOf = (bytes: ArrayLike<number>): number =>
+  Array.from(bytes).reduce((hash, byte) => (hash * 31 + byte) % 1_000_003, 0);
+
 /** A canvas of two colours, the second one from column `from` on. */
 function twoColours(left: string, right: string, from: number): OffscreenCanvas {
   const canvas = new OffscreenCanvas(12, 6);
@@ -75,6 +102,25 @@ function countReadbacks(): () => number {
   Object.defineProperty(prototype, 'mapAsync', { ...own, value: counting });
   return () => {
     Object.defineProperty(prototype, 'mapAsync', own);
+    return count;
+  };
+}
+
+/** Counts how often pixels of a canvas are read in this thread until it is told to end. */
+function countReads(): () => number {
+  const kinds = [OffscreenCanvasRenderingContext2D.prototype, CanvasRenderingContext2D.prototype];
+  let count = 0;
+  const ends = kinds.map((prototype) => {
+    const own = Object.getOwnPropertyDescriptor(prototype, 'getImageData') ?? {};
+    const counting = function (this: object, ...args: unknown[]): unknown {
+      count++;
+      return Reflect.apply(own.value as (...args: unknown[]) => unknown, this, args);
+    };
+    Object.defineProperty(prototype, 'getImageData', { ...own, value: counting });
+    return () => void Object.defineProperty(prototype, 'getImageData', own);
+  });
+  return () => {
+    for (const end of ends) end();
     return count;
   };
 }
@@ -186,6 +232,38 @@ const page = {
     const readbacks = countReadbacks();
     await removal.draw(twoColours('#000', '#fff', 6), canvas);
     return { readbacks: readbacks(), most: most(shownOn(canvas), data), width: canvas.width };
+  },
+  /**
+   * What tasks say of a picture in each form, one of pixels first, how often this thread read pixels for it, and how often it does
+   * for `preparePictures`.
+   */
+  async whereRead(models: Record<string, readonly number[]>, place: Place) {
+    const modelOf = (name: string) => Uint8Array.from(models[name] ?? []);
+    await using classifier = await imageClassifier(modelOf('colours'), place);
+    await using removal = await backgroundRemoval(modelOf('lightness'), place);
+    await using enlarger = await superResolution(modelOf('doubled'), place);
+    const [detection, recognition] = [modelOf('detection'), modelOf('recognition')];
+    const letters = { detection, recognition, dictionary: ['r', 'g', 'b'] };
+    await using reader = await ocr(letters, place);
+    const written = writtenCanvas();
+    const pixels = written.getContext('2d')?.getImageData(0, 0, written.width, written.height);
+    if (pixels === undefined) throw new Error('no canvas');
+    const bitmap = await createImageBitmap(written);
+    const blob = await written.convertToBlob({ type: 'image/png' });
+    const results: string[] = [];
+    const reads = countReads();
+    for (const picture of [pixels, written, bitmap, blob]) {
+      const scores = await classifier.classify(picture);
+      const { data: cutOut } = await removal.apply(picture);
+      const { data: enlarged } = await enlarger.enlarge(picture);
+      const page = await reader.read(picture);
+      const levels = [hashOf(cutOut), hashOf(enlarged)];
+      results.push(JSON.stringify({ text: page.text, lines: page.lines, scores, levels }));
+    }
+    const inTasks = reads();
+    const others = countReads();
+    await preparePictures([written]);
+    return { results, inTasks, inThisThread: others() };
   },
   /** The message of the error for a picture. */
   async failure(kind: 'image' | 'file' | 'text'): Promise<string> {
