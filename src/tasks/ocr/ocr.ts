@@ -256,7 +256,7 @@ export class Ocr extends Task {
       const width = Math.max(Math.ceil(widest / WIDTH_STEP) * WIDTH_STEP, LEAST_WIDTH);
       const pictures = batch.flatMap((i) => lines[i]?.picture ?? []);
       const { recognition } = this.#parts;
-      const tensor = await linesTensor(recognition, pictures, { width, signal });
+      const tensor = await linesTensor(recognition, pictures, { width, signal, isLast: true });
       const out = await runOn(recognition, tensor, signal);
       const numbers = numbersOf(out);
       const each = numbers.length / batch.length;
@@ -362,16 +362,22 @@ function lineWidth({ width, height }: Size): number {
   return Math.max(Math.ceil((LINE_HEIGHT * width) / height), 1);
 }
 
+interface LinesOptions extends CallOptions {
+  readonly width: number;
+  /** The pixels of the lines are not needed any more. */
+  readonly isLast?: boolean | undefined;
+}
+
 /** Lines as a model takes them, each with zeros to the right up to a width. */
 async function linesTensor(
   session: Session,
   lines: readonly Rgb[],
-  { width, signal }: CallOptions & { readonly width: number },
+  { width, ...call }: LinesOptions,
 ): Promise<Tensor | DeviceTensor> {
   const pad = { width, height: LINE_HEIGHT };
   const options = lines.map((line): PictureOptions => {
     const size = { width: Math.min(lineWidth(line), width), height: LINE_HEIGHT };
     return { ...RECOGNITION, size, pad };
   });
-  return (await prepareFor(session, lines, { options, signal })).tensor;
+  return (await prepareFor(session, lines, { options, ...call })).tensor;
 }

@@ -56,6 +56,8 @@ export interface PrepareOptions extends CallOptions {
   readonly options: PictureOptions | readonly PictureOptions[];
   /** `device`: not for the page where the session shares its device. */
   readonly keep?: 'device' | undefined;
+  /** Pixels are nobody's afterwards: they are handed over, not copied. */
+  readonly isLast?: boolean | undefined;
 }
 
 /**
@@ -65,7 +67,7 @@ export interface PrepareOptions extends CallOptions {
 export async function prepareFor(
   session: Session,
   pictures: readonly Picture[],
-  { options, signal, keep }: PrepareOptions,
+  { options, signal, keep, isLast = false }: PrepareOptions,
 ): Promise<PicturesForRun> {
   signal?.throwIfAborted();
   const outcomes = await Promise.allSettled(
@@ -92,7 +94,9 @@ export async function prepareFor(
     return own === undefined ? [] : [{ source, steps: own }];
   });
   const request = { kind: 'prepare', pictures: prepared, dtype, shape, keep, args: [] } as const;
-  const transfers = sent.flatMap((picture) => picture.transfers);
+  const transfers = sent.flatMap((picture) =>
+    isLast && 'data' in picture.source ? [picture.source.data.buffer] : picture.transfers,
+  );
   const reply = await asked(askForTensor(session, transfer(request, transfers), signal), sent);
   return { tensor: tensorIn(reply, session), places };
 }
