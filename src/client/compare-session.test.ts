@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { compile, parseModule } from '../compiler/index.ts';
 import { brokenGpu } from '../testing/broken-gpu.ts';
@@ -169,6 +170,28 @@ test('values from elsewhere are compared, and what departs is named', async () =
   );
   await session.dispose();
 });
+
+test.each(['host', 'wasm', 'webgpu'] as const)(
+  'kernels that make their results themselves, on %s',
+  async (device) => {
+    const model = new Uint8Array(await readFile('models/detector/model.onnx'));
+    const gpu = device === 'webgpu' ? { gpu: await nodeGpu() } : {};
+    const session = await Session.load(model, { worker: false, device, ...gpu });
+    const image = new Tensor(
+      'uint8',
+      Uint8Array.from({ length: 48 * 48 * 3 }, (_, i) => (i * 37) % 256),
+      [1, 48, 48, 3],
+    );
+    const before = await session.run({ image });
+    const traced = await session.trace({ image });
+    expect(traced.some(({ kernel }) => kernel.startsWith('non_max_suppression'))).toBe(true);
+    const { departure, calls } = await session.compare({ image });
+    expect({ departure, calls }).toEqual({ departure: undefined, calls: traced.length });
+    expect(await session.run({ image })).toEqual(before);
+    expect((await session.memory()).liveBytes).toBe(0);
+    await session.dispose();
+  },
+);
 
 test('a program that calls functions of JavaScript is traced', async () => {
   const program = compile(

@@ -12,7 +12,7 @@ import {
 } from '../instrument-calls.ts';
 import { link, type LinkedProgram } from '../link.ts';
 import type { MachineOptions } from '../load-machine.ts';
-import { release, retain, TensorValue, type Value } from '../value.ts';
+import { handOver, release, retain, TensorValue, type Value } from '../value.ts';
 import { VirtualMachine } from '../virtual-machine.ts';
 import { KernelCalls, KernelInputs } from './kernel-results.ts';
 import type { ProgramInMemory } from './widen-program.ts';
@@ -40,11 +40,12 @@ export class MachineRun implements WatchedRun {
     const wait = async (
       call: InstrumentedCall,
       primitive: PrimitiveFunction,
-      results: readonly TensorValue[],
+      result: Value,
     ): Promise<void> => {
-      // An aborted run drops them, also while they are read.
-      const held = [...results, ...call.args.filter((arg) => arg instanceof TensorValue)];
-      for (const value of held) retain(value);
+      const results = kernels.resultsOf(call, primitive, result).filter(isTensorValue);
+      // An aborted run drops them, also while they are read. Nobody has the result yet.
+      for (const value of [...call.args, result]) retain(value);
+      let isTaken = false;
       try {
         // By then the machine waits, and knows where.
         await Promise.resolve();
@@ -54,8 +55,11 @@ export class MachineRun implements WatchedRun {
           results: () => machine.read(results),
           inputs: () => inputs.read(call, primitive, machine),
         });
+        isTaken = signal?.aborted !== true;
       } finally {
-        for (const value of held) release(value);
+        for (const value of call.args) release(value);
+        if (isTaken) handOver(result);
+        else release(result);
       }
     };
     const instrument: MachineInstrument = {
@@ -66,8 +70,7 @@ export class MachineRun implements WatchedRun {
       after: (call, result) => {
         const primitive = kernels.primitiveOf(call);
         if (primitive === undefined || result === undefined) return undefined;
-        const results = kernels.resultsOf(call, primitive, result).filter(isTensorValue);
-        const waits = wait(call, primitive, results);
+        const waits = wait(call, primitive, result);
         waiting.add(waits);
         return waits.finally(() => waiting.delete(waits));
       },

@@ -2,10 +2,10 @@ import type { ExecutableData } from '../../bytecode/executable.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import type { HostInput } from '../host-function.ts';
-import type { InstrumentedCall } from '../instrument-calls.ts';
-import { TensorValue } from '../value.ts';
 import { VirtualMachine } from '../virtual-machine.ts';
 import { type KernelCall, KernelCalls } from './kernel-results.ts';
+import { MachineRun } from './machine-run.ts';
+import type { WatchedCall } from './watched-run.ts';
 import { widenedDTypes, widenProgram } from './widen-program.ts';
 
 /** How large a value of float16 was, computed in float32. */
@@ -17,11 +17,13 @@ export interface ValueRange extends KernelCall {
 /** Runs a program in float32 and remembers how large the values are that it stores as float16. */
 export class RangeMeasurement {
   readonly #machine: VirtualMachine;
-  readonly #ranges: Map<string, ValueRange>;
+  /** The calls of the program as it is. */
+  readonly #kernels: KernelCalls;
+  readonly #ranges = new Map<string, ValueRange>();
 
-  private constructor(machine: VirtualMachine, ranges: Map<string, ValueRange>) {
+  private constructor(machine: VirtualMachine, kernels: KernelCalls) {
     this.#machine = machine;
-    this.#ranges = ranges;
+    this.#kernels = kernels;
   }
 
   /** `device` is of the host. Rejects as `widenProgram` and `VirtualMachine.create` do. */
@@ -30,38 +32,11 @@ export class RangeMeasurement {
     constants: ReadonlyMap<number, HostTensor>,
     device: Device,
   ): Promise<RangeMeasurement> {
-    const ranges = new Map<string, ValueRange>();
-    const kernels = new KernelCalls(program);
-    const measure = async (call: InstrumentedCall, tensors: readonly TensorValue[]) => {
-      const read = await machine.read(tensors);
-      const at = call.place();
-      for (const [i, tensor] of read.entries()) {
-        const key = `${at?.function} ${at?.instruction} ${call.name} ${i}`;
-        const known = ranges.get(key) ?? {
-          ...kernels.describe({ kernel: call.name, at }),
-          largest: 0,
-        };
-        ranges.set(key, { ...known, largest: Math.max(known.largest, largestOf(tensor)) });
-      }
-    };
     const machine = await VirtualMachine.create(widenProgram(program, constants), {
       devices: [device],
       widened: widenedDTypes(program),
-      instrument: {
-        after: (call, result) => {
-          const primitive = kernels.primitiveOf(call);
-          if (primitive === undefined) return undefined;
-          const tensors = kernels
-            .resultsOf(call, primitive, result)
-            .filter(
-              (value, i): value is TensorValue =>
-                primitive.results[i]?.type.dtype === 'float16' && value instanceof TensorValue,
-            );
-          return tensors.length === 0 ? undefined : measure(call, tensors);
-        },
-      },
     });
-    return new RangeMeasurement(machine, ranges);
+    return new RangeMeasurement(machine, new KernelCalls(program));
   }
 
   /** One run more; the ranges of all runs so far. */
@@ -70,12 +45,26 @@ export class RangeMeasurement {
     args: readonly HostInput[],
     signal?: AbortSignal,
   ): Promise<readonly ValueRange[]> {
-    this.#machine.release(await this.#machine.invoke(functionName, args, { signal }));
+    const options = { functionName, keepsInputs: false, readsResults: true, signal };
+    await new MachineRun(this.#machine, args).run((call) => this.#measure(call), options);
     return [...this.#ranges.values()];
   }
 
   dispose(): void {
     this.#machine.dispose();
+  }
+
+  async #measure(call: WatchedCall): Promise<void> {
+    const { kernel, at } = call;
+    const stored = this.#kernels.primitive(kernel)?.results ?? [];
+    if (!stored.some(({ type }) => type.dtype === 'float16')) return;
+    const halves = (await call.results()).filter((_, i) => stored[i]?.type.dtype === 'float16');
+    for (const [i, tensor] of halves.entries()) {
+      const key = `${at?.function} ${at?.instruction} ${kernel} ${i}`;
+      const known = this.#ranges.get(key)?.largest ?? 0;
+      const largest = Math.max(known, largestOf(tensor));
+      this.#ranges.set(key, { ...this.#kernels.describe(call), largest });
+    }
   }
 }
 
