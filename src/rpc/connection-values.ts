@@ -81,6 +81,19 @@ export class ConnectionValues implements HandleNames {
     }
   }
 
+  /** As {@link encode}, for what nobody holds if it cannot be sent: then it is released. */
+  encodeResult(value: RpcValue): EncodedValues {
+    try {
+      return this.encode([value]);
+    } catch (error) {
+      releaseAll(
+        value,
+        (each) => handleIn(this.#owner, each) !== undefined || this.#exports.has(each),
+      );
+      throw error;
+    }
+  }
+
   /** Throws ProtocolError, or UsageError for a handle that was released. */
   decode(values: WireValues, blobs: readonly Uint8Array[]): RpcValue[] {
     return decodeValues(values, blobs, { names: this, maxBytes: this.#limits.messageBytes });
@@ -147,10 +160,14 @@ export class ConnectionValues implements HandleNames {
   }
 }
 
-/** Handles of a value that nobody takes. */
-export function releaseAll(root: RpcValue): void {
+/** Handles of a value that nobody takes, but for those that `isHeld`. */
+export function releaseAll(
+  root: RpcValue,
+  isHeld: (exported: object) => boolean = () => false,
+): void {
   const releaseEach = foldParts(RPC_SIDE.partsOf, (value) => {
     if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return;
+    if (isHeld(value)) return;
     if ('release' in value && typeof value.release === 'function') value.release();
     else if (typeof value === 'function') targetOf(value).release();
   });

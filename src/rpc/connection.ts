@@ -245,7 +245,7 @@ export class Connection implements HandleOwner {
       const value = await target.call(args, { signal: controller.signal, keep });
       // Its objects would otherwise be held for nobody.
       if (this.#end !== undefined) return releaseAll(value);
-      const { blobs, ...values } = this.#values.encode([value]);
+      const { blobs, ...values } = this.#values.encodeResult(value);
       const fixed = { type: MessageType.result, call, values } as const;
       this.#outbox.send((plan) => ({ ...fixed, ...plan }), blobs, { isOwned: target.ownsResults });
       this.#checkBuffered();

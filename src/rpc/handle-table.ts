@@ -54,6 +54,11 @@ export class ExportTable {
     return id;
   }
 
+  /** Whether the other side holds something. */
+  has(key: object): boolean {
+    return this.#ids.has(key);
+  }
+
   /** Throws UsageError for a number that was released, ProtocolError for one never given out. */
   get(id: number): Exported {
     const entry = this.#entries.get(id);

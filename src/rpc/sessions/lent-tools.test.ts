@@ -328,6 +328,18 @@ describe('what the server bounds', () => {
     await expect.poll(() => bytesLive(device)).toBe(0);
   });
 
+  test('handles: a run that cannot be named is over, and a tensor that cannot be is free', async () => {
+    const { session } = await start({ handles: 1, heldRuns: 2 });
+    for (let round = 0; round < 5; round++) {
+      const handles = 'more than 1 functions and tensors that one side holds for the other';
+      await expect(session.debug({ x: X, n: 2 })).rejects.toThrow(handles);
+      await expect(session.trace({ x: X, n: 2 })).rejects.toThrow(handles);
+      await expect(session.run({ x: X, n: 2 }, { keep: 'device' })).rejects.toThrow(handles);
+    }
+    await expect.poll(async () => (await session.memory()).liveBytes).toBe(0);
+    await session.dispose();
+  });
+
   test('the time in which a run goes on, not that in which it stands', async () => {
     const { session } = await start({ runTimeout: 300 });
     const run = await session.debug({ x: X, n: 1e9 });
