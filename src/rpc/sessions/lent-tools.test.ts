@@ -17,6 +17,9 @@ import { connect } from '../connect.ts';
 import { messagePortChannel } from '../message-port-channel.ts';
 import { serve } from '../serve.ts';
 import { openConnection, TOKEN } from '../testing/open-connection.ts';
+import { createRemoteFunction, type HandleOwner } from '../remote-handles.ts';
+import { RpcTuple, type RpcValue } from '../rpc-value.ts';
+import { RemoteService, type SessionDoor } from './remote-service.ts';
 
 const DEVICES = ['host', 'wasm', 'webgpu'] as const;
 type Kind = (typeof DEVICES)[number];
@@ -447,5 +450,81 @@ describe('the end of a connection', () => {
     await expect.poll(async () => (await session.memory()).liveBytes).toBe(0);
     await session.dispose();
     await expect.poll(() => bytesLive(device)).toBe(0);
+  });
+});
+
+const NO_RESULTS = new RpcTuple([new RpcTuple([]), new RpcTuple([])]);
+const PICTURE = '{"value":{"kind":"tensor","picture":{"width":2,"height":2}}}';
+
+/** The function of a run that gives these answers. */
+function createRun(answers: Readonly<Record<string, RpcValue>>): RpcValue {
+  const owner: HandleOwner = {
+    call: async (_, [order]) => {
+      if (typeof order !== 'string') throw new Error('internal: an order without a name');
+      return answers[order.startsWith('{') ? JSON.parse(order).do : order] ?? null;
+    },
+    releaseHandle: () => undefined,
+  };
+  return createRemoteFunction({ owner, id: 1 }, 'run');
+}
+
+describe('a server that lies is refused with ProtocolError', () => {
+  /** A session whose server gives these answers by the names of calls and orders. */
+  async function lyingSession(answers: Readonly<Record<string, RpcValue>>) {
+    const { remote } = await bothSides('host');
+    const description = JSON.stringify({ functions: [], device: {}, placements: [] });
+    const door: SessionDoor = {
+      devices: remote.devices,
+      open: async () => new RpcTuple([createRun(answers), description]),
+    };
+    const service = new RemoteService(door);
+    const source = { kind: 'bytes', bytes: MODEL } as const;
+    await service.load(1, { source, device: 'host', dims: {} }, undefined);
+    const wire = { kind: 'tensor', dtype: 'float32', shape: x.shape, data: x.data } as const;
+    const ask = (request: object) =>
+      service.control(2, 1, { functionName: 'main', args: [wire], ...request } as never);
+    return { ask };
+  }
+
+  const TRACE = { kind: 'trace', skips: false };
+  const VERIFY = { kind: 'verify', tolerance: 0.1, against: 'host' };
+
+  test.each<[string, object, Readonly<Record<string, RpcValue>>]>([
+    ['a run that is none', TRACE, { watch: 7 }],
+    ['a call that is none', TRACE, { next: 7 }],
+    ['a kernel of no name', TRACE, { next: new RpcTuple([7, null, new RpcTuple([])]) }],
+    ['a place that is none', TRACE, { next: new RpcTuple(['matmul', '{}', new RpcTuple([])]) }],
+    ['results that are none', TRACE, { next: new RpcTuple(['matmul', null, new RpcTuple([1])]) }],
+    ['constants that are none', VERIFY, { constants: new RpcTuple([1]) }],
+    ['no constants', VERIFY, { constants: new RpcTuple([]) }],
+    [
+      'constants of another shape',
+      VERIFY,
+      {
+        constants: new RpcTuple([HostTensor.zeros('float32', [1]), HostTensor.zeros('int8', [1])]),
+      },
+    ],
+  ])('%s', async (_, request, answers) => {
+    const { ask } = await lyingSession({ watch: createRun(answers), ...answers });
+    await expect(ask(request)).rejects.toMatchObject({ name: 'ProtocolError' });
+  });
+
+  test.each<[string, RpcValue]>([
+    ['no reply', 7],
+    ['a reply that is no JSON', new RpcTuple([NO_RESULTS, '{', null])],
+    ['a picture without pixels', new RpcTuple([NO_RESULTS, PICTURE, null])],
+    [
+      'a picture of other pixels',
+      new RpcTuple([NO_RESULTS, PICTURE, HostTensor.zeros('uint8', [3])]),
+    ],
+  ])('of a debugging run: %s', async (_, start) => {
+    const { ask } = await lyingSession({ debug: createRun({ start }) });
+    const holding = ask({ kind: 'debug', run: 5 });
+    const order = { do: 'start' };
+    await expect(ask({ kind: 'debug order', run: 5, order })).rejects.toMatchObject({
+      name: 'ProtocolError',
+    });
+    await ask({ kind: 'debug order', run: 5, order: { do: 'close' } });
+    await holding;
   });
 });
