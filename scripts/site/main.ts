@@ -1,13 +1,15 @@
 import { copyFileSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Browser, chromium } from 'playwright';
+import { type Browser, chromium, firefox } from 'playwright';
 import { CHROMIUM_FLAGS } from '../../e2e/consumers/lab.ts';
 import { blocksOf, type DocumentBlock, unmarked } from '../documentation/marked-blocks.mjs';
 import { findChromium } from '../find-chromium.mjs';
+import { firefoxLaunchOptions, missingFirefox } from '../find-firefox.mjs';
 import { packAndInstall } from '../package-checks/pack-and-install.mjs';
 import { runNode } from '../package-checks/run.mjs';
 import { buildSite } from './build-site.ts';
+import { checkAccessibility } from './check-accessibility.ts';
 import { checkInBrowser } from './check-in-browser.ts';
 import { checkLinks } from './check-links.ts';
 import { runBlocks } from './run-blocks.ts';
@@ -17,7 +19,8 @@ const out = join(root, 'dist-site');
 
 /**
  * `npm run site`: builds dist-site/, the demo with the documentation beside it, and checks it: every link
- * and heading, every program against the packed package, every page in Chromium at 360 and 1,600 pixels.
+ * and heading, every program against the packed package, every page in Chromium at 360 and 1,600 pixels, and with axe-core a page of each
+ * kind, in Firefox too.
  *
  *     --built              takes dist/ as it is
  *     --no-blocks          leaves out the programs
@@ -46,6 +49,7 @@ export async function main(args: readonly string[] = []): Promise<number> {
     const at = args.indexOf('--screenshots');
     const screenshots = at < 0 ? undefined : resolve(args[at + 1] ?? 'screenshots');
     complaints.push(...(await checkInBrowser(pages, { out, browser, screenshots })));
+    complaints.push(...(await checkForAll(browser)));
     if (!args.includes('--no-blocks')) {
       complaints.push(...(await checkBlocks(browser, args.includes('--built'))));
     }
@@ -56,6 +60,22 @@ export async function main(args: readonly string[] = []): Promise<number> {
   const seconds = ((Date.now() - startedAt) / 1000).toFixed(0);
   console.log(`site: dist-site/ in ${seconds} s, ${complaints.length} complaints`);
   return complaints.length === 0 ? 0 : 1;
+}
+
+/** In Firefox too, where there is one. */
+async function checkForAll(chromiumBrowser: Browser): Promise<readonly string[]> {
+  const reason = missingFirefox();
+  if (reason !== undefined) {
+    console.log(`accessibility in Chromium only: ${reason}`);
+    return checkAccessibility({ out, browsers: { chromium: chromiumBrowser } });
+  }
+  const firefoxBrowser = await firefox.launch(firefoxLaunchOptions());
+  try {
+    const browsers = { chromium: chromiumBrowser, firefox: firefoxBrowser };
+    return await checkAccessibility({ out, browsers });
+  } finally {
+    await firefoxBrowser.close();
+  }
 }
 
 /** The programs of all pages that are written by hand; `tsc` checks what the reference is made of. */

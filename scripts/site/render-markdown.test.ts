@@ -67,3 +67,14 @@ test('blocks are coloured by classes', () => {
   expect(html).toContain('<span class="hljs-variable">%x</span>');
   expect(html).toContain('<span class="hljs-keyword">const</span>');
 });
+
+test('tables are regions with names of their own, and empty cells are no headers', () => {
+  const table = '| | b |\n|---|---|\n| 1 | 2 |\n';
+  const { html } = render(`# A\n\n${table}\n## \`c\` & d\n\n${table}\n## \`c\` & d\n\n${table}`);
+  const names = [...html.matchAll(/aria-label="([^"]*)"/g)].map(([, name]) => name);
+  expect(names).toEqual(['Table: A', 'Table: c &amp; d', 'Table: c &amp; d, 2']);
+  expect(html).toContain('<tr>\n<td></td>\n<th>b</th>\n</tr>');
+  const headless = render('| | |\n|---|---|\n| 1 | 2 |').html;
+  expect(headless).not.toContain('<thead>');
+  expect(headless).toContain('<td>1</td>');
+});

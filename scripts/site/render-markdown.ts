@@ -74,17 +74,53 @@ function allowAnchors(md: Markdown): void {
 }
 
 function tablesScroll(md: Markdown): void {
-  const open = '<div class="table" role="region" aria-label="Table" tabindex="0"><table>\n';
-  md.renderer.rules['table_open'] = () => open;
+  md.renderer.rules['table_open'] = (tokens, index, _options, env) => {
+    const label = md.utils.escapeHtml(uniqueName(tableName(tokens, index), env as RenderState));
+    return `<div class="table" role="region" aria-label="${label}" tabindex="0"><table>\n`;
+  };
   md.renderer.rules['table_close'] = () => '</table></div>\n';
   // Alignment comes as a style, which the policy forbids.
   for (const cell of ['th_open', 'td_open']) {
     md.renderer.rules[cell] = (tokens, index, _options, _env, renderer) => {
       const token = tokens[index] as Token;
       token.attrs = null;
-      return `<${token.tag}${renderer.renderAttrs(token)}>`;
+      return `<${isEmpty(tokens[index + 1]) ? 'td' : token.tag}${renderer.renderAttrs(token)}>`;
     };
   }
+  // A cell without text names no column.
+  md.renderer.rules['th_close'] = (tokens, index) =>
+    isEmpty(tokens[index - 1]) ? '</td>\n' : '</th>\n';
+}
+
+const isEmpty = (token: Token | undefined): boolean =>
+  token?.type === 'inline' && token.content === '';
+
+/** Names of regions that a page has already, which assistive technology tells apart by them. */
+type RenderState = { readonly names: Map<string, number> };
+
+/** By the heading above it. */
+function tableName(tokens: readonly Token[], index: number): string {
+  const before = tokens.slice(0, index).findLastIndex(({ type }) => type === 'heading_open');
+  return `Table: ${textOf(tokens[before + 1]?.children ?? [])}`;
+}
+
+function uniqueName(name: string, { names }: RenderState): string {
+  const count = (names.get(name) ?? 0) + 1;
+  names.set(name, count);
+  return count === 1 ? name : `${name}, ${count}`;
+}
+
+/** Markdown has no table without a head: one whose cells are all empty goes. */
+function withoutEmptyHeads(tokens: readonly Token[]): Token[] {
+  const kept: Token[] = [];
+  for (const token of tokens) {
+    kept.push(token);
+    if (token.type !== 'thead_close') continue;
+    const begin = kept.findLastIndex(({ type }) => type === 'thead_open');
+    const cells = kept.slice(begin).filter(({ type }) => type === 'inline');
+    if (cells.every(isEmpty)) kept.splice(begin);
+  }
+  return kept;
 }
 
 function blocksScroll(md: Markdown): void {
@@ -116,7 +152,7 @@ export class MarkdownRenderer {
 
   render(page: SitePage, text: string): RenderedPage {
     const source = text.replaceAll(/^<!--[^]*?-->$/gm, '');
-    const tokens = nameHeadings(this.#md.parse(source, {}));
+    const tokens = withoutEmptyHeads(nameHeadings(this.#md.parse(source, {})));
     const lost: string[] = [];
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {
       const name = token.type === 'image' ? 'src' : 'href';
@@ -127,7 +163,8 @@ export class MarkdownRenderer {
       else token.attrSet(name, target);
     }
     const sections = sectionsOf(tokens);
-    const html = this.#md.renderer.render(tokens, this.#md.options, {});
+    const state: RenderState = { names: new Map() };
+    const html = this.#md.renderer.render(tokens, this.#md.options, state);
     return { title: sections[0]?.title ?? page.source, html, sections, lost };
   }
 
