@@ -172,6 +172,15 @@ test('runs are recorded over time, with advice, and their events lead back to th
   await page.getByRole('button', { name: 'Zoom in' }).click();
   await drawing.press('Home');
   expect(await violationsOf(page)).toEqual([]);
+  // The load stands behind the runs: its phases, and each pipeline.
+  await page.getByLabel('Show').selectOption('load');
+  await expect(status).toHaveText(/^Loaded in [\d.]+ ms: \d+ events\.$/);
+  await expect(advice).toBeHidden();
+  await drawing.focus();
+  await drawing.press('ArrowRight');
+  await expect(status).toHaveText(/^program and weights, download, /);
+  expect(await violationsOf(page)).toEqual([]);
+  await page.getByLabel('Show').selectOption({ index: 1 });
   // The driver of Firefox reports no download of a blob: what the link would save is read in either browser.
   const saved = await page.evaluateHandle(watchDownload);
   const download = browserName === 'chromium' ? page.waitForEvent('download') : undefined;

@@ -35,6 +35,19 @@ function only(runs: readonly RunTimeline[]): RunTimeline {
   return run;
 }
 
+test('a load in WebAssembly has the modules that it writes, compiles and makes', async () => {
+  const fixed = PROGRAM.replaceAll('(n,', `(${ROWS},`);
+  const executable = compile(parseModule(fixed)).toBytes();
+  const session = await Session.load(executable, { worker: false, device: 'wasm' });
+  const { load: loaded } = await session.timeline(INPUTS);
+  const names = (loaded?.events ?? []).map(({ name }) => name.replace(/\d+/, 'N'));
+  for (const step of ['plan N kernels', ...['write', 'compile', 'instantiate'].map(ofFunctions)]) {
+    expect(names).toContain(step);
+  }
+  await session.dispose();
+});
+const ofFunctions = (step: string): string => `${step} N functions`;
+
 describe.each(DEVICES)('a timeline on %s', (device) => {
   test('has what a run does on one clock: what comes from what comes behind it', async () => {
     const session = await load(device);
@@ -70,6 +83,27 @@ describe.each(DEVICES)('a timeline on %s', (device) => {
     expect(new Set(names)).toEqual(
       run.untimedKernels > 0 ? new Set() : new Set(kernels.map(({ primitive }) => primitive)),
     );
+    await session.dispose();
+  });
+
+  test('tells what the load did before', async () => {
+    const session = await load(device);
+    const { load: loaded } = await session.timeline(INPUTS);
+    if (loaded === undefined) throw new Error('no load');
+    const named = (kind: TimelineKind) => ofKind(loaded, kind).map(({ name }) => name);
+    expect(named('download')).toEqual(['program and weights']);
+    expect(named('verify')).toEqual(['program']);
+    expect(named('upload')).toEqual(['weights']);
+    const compiled = named('compile');
+    expect(compiled[0]).toBe('kernels');
+    const shown = { host: /^kernels$/, wasm: /^plan \d+ kernels$/m, webgpu: /^tanh$/m }[device];
+    expect(compiled.join('\n')).toMatch(shown);
+    expect(loaded.totalMs).toBeGreaterThan(0);
+    for (const { beginMs, endMs } of loaded.events) {
+      expect(beginMs).toBeGreaterThanOrEqual(0);
+      expect(endMs).toBeGreaterThanOrEqual(beginMs);
+      expect(endMs).toBeLessThanOrEqual(loaded.totalMs);
+    }
     await session.dispose();
   });
 
@@ -156,8 +190,9 @@ test('pipelines that a run compiles are events, once', async () => {
 test('a session on a lent device has timelines too', async () => {
   const { remote, served } = await openConnection({ devices: [createHostDevice()] });
   const session = await Session.load(EXECUTABLE, { remote });
-  const { device, runs } = await session.timeline(INPUTS, { runs: 2 });
+  const { device, runs, load: loaded } = await session.timeline(INPUTS, { runs: 2 });
   expect(device).toBe('host');
+  expect(loaded?.events.map(({ name }) => name).sort()).toEqual(['kernels', 'weights']);
   expect(runs.map(({ instructions }) => instructions)).toEqual([
     runs[0]?.instructions,
     runs[0]?.instructions,

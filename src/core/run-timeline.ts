@@ -6,17 +6,25 @@ export const MOST_TIMELINE_RUNS = 100;
 
 /**
  * What takes time in a run: an instruction of the program; an upload, a copy or a readback that the device is asked for; a
- * pipeline that is compiled; a kernel while the device runs it.
+ * pipeline that is compiled; a kernel while the device runs it. In a load, also a download and the check of what came.
  */
-export type TimelineKind = 'instruction' | 'upload' | 'copy' | 'readback' | 'compile' | 'kernel';
+export type TimelineKind =
+  | 'download'
+  | 'verify'
+  | 'instruction'
+  | 'upload'
+  | 'copy'
+  | 'readback'
+  | 'compile'
+  | 'kernel';
 
 /** Something that took time in a run. All times are milliseconds since the run began, on one clock. */
 export interface TimelineEvent {
   /** What it is. */
   readonly kind: TimelineKind;
   /**
-   * Of an instruction what it calls, else its opcode; of a kernel the primitive function; of a pipeline its shader; of other
-   * events the name of the device.
+   * Of an instruction what it calls, else its opcode; of a kernel the primitive function; of a pipeline its shader; of a
+   * load's phase what is loaded; of other events the name of the device.
    */
   readonly name: string;
   /** When it began. */
@@ -77,4 +85,10 @@ export interface RunTimelines {
   readonly rates: DeviceRates | undefined;
   /** In their order. */
   readonly runs: readonly RunTimeline[];
+  /**
+   * How the session was loaded: download and check of the program, passes of the compiler, weights that were uploaded, and
+   * pipelines or modules of WebAssembly that its device compiled meanwhile, of which a device remembers the last 1,000; those of
+   * a session that was loaded at the same time are among them. A lent device tells what it did itself: kernels and weights.
+   */
+  readonly load?: RunTimeline | undefined;
 }

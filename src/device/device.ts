@@ -113,6 +113,9 @@ export interface Device {
   /** Whether work that was submitted is not over, also after {@link destroy}. Absent: never. */
   isBusy?(): boolean;
 
+  /** What was compiled last, with the time it took; absent where nothing is compiled. */
+  readonly compilations?: readonly Compilation[] | undefined;
+
   /** Counters since creation, for tests, benchmarks and the inspector. */
   counters(): DeviceCounters;
 
@@ -379,9 +382,9 @@ export interface KernelTiming {
   readonly beginMs?: number | undefined;
 }
 
-/** A pipeline that was compiled. */
+/** A pipeline, or a module of WebAssembly, that was compiled. */
 export interface Compilation {
-  /** The name of its shader. */
+  /** The name of its shader; of a module the step and how many functions it has. */
   readonly label: string;
   /** When it began, on the clock of `performance.now()`. */
   readonly beginMs: number;

@@ -13,6 +13,7 @@ import type { SharedDevice } from './device-pool.ts';
 import { HandleTable } from './handle-table.ts';
 import { HOST_FORMS } from './host-forms.ts';
 import type { HeldFunction, HeldFunctions } from './held-functions.ts';
+import type { LoadRecord } from './load-record.ts';
 import {
   type CallPage,
   type Dims,
@@ -46,6 +47,8 @@ export class HostedSession {
   shared: SharedUse | undefined;
   /** See `ProgramLimits`. */
   runTimeout: number | undefined;
+  /** How it was loaded; undefined where nobody noted it down. */
+  loaded: LoadRecord | undefined;
   /** Hears of each run before it begins. */
   onRun: ((request: RunRequest) => void) | undefined;
   /** A promise that a call waits for before it begins. */

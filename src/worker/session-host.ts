@@ -14,6 +14,7 @@ import { HandleTable } from './handle-table.ts';
 import type { CalledPage } from './page-functions.ts';
 import { HostedSession } from './hosted-session.ts';
 import { loadProgram } from './load-program.ts';
+import { LoadRecord } from './load-record.ts';
 import type { CompileTables, LoadContext } from './loaded-program.ts';
 import { startControl } from './start-control.ts';
 import { checkCeilings, machineOptions, withinCeilings } from './within-ceilings.ts';
@@ -232,7 +233,9 @@ export class SessionHost implements SessionService {
     // Not `AbortSignal.any`: Node keeps such a signal, and all that listens to it, until it is aborted.
     signal.addEventListener('abort', () => ended.abort(signal.reason), { once: true });
     const askType = callPage && pageTypes(callPage);
-    const context = { signal: ended.signal, onProgress, tables: this.#tables, askType };
+    const record = new LoadRecord();
+    const hear = record.hear('program', onProgress);
+    const context = { signal: ended.signal, onProgress: hear, tables: this.#tables, askType };
     const opening = this.#openDevices(request.device, request);
     let shared: SharedSession | undefined;
     let decided: DecidedDevices | undefined;
@@ -261,7 +264,7 @@ export class SessionHost implements SessionService {
       const machine = await createMachine(executable, devices, {
         ...machineOptions(request, owner),
         signal: context.signal,
-        onProgress,
+        onProgress: record.hear('machine', onProgress, performance.now()),
         dataBlocks: program.blocks,
         dataHashes: program.dataHashes,
         ...(await shared?.begin(context.signal)),
@@ -269,6 +272,8 @@ export class SessionHost implements SessionService {
       const hosted = new HostedSession(executable, machine, { main, host });
       if (page) page.keeper = hosted;
       hosted.table = this.#handles;
+      record.endMs = performance.now();
+      hosted.loaded = record;
       hosted.runTimeout = request.runTimeout;
       hosted.shared = shared;
       shared?.loaded(hosted);

@@ -13,6 +13,7 @@ import { type RecordedRun, recordRun } from '../runtime/timeline/record-run.ts';
 import { measuredRates } from './auto/measured-rates.ts';
 import { PlaceStore } from './auto/place-store.ts';
 import { launchWork } from './auto/program-work.ts';
+import { loadTimeline } from './load-timeline.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { ControlRequest } from './protocol.ts';
 
@@ -45,7 +46,7 @@ export async function timelineSession(
         });
       runs.push(toTimeline(await withinRunTime(record, signal, hosted.runTimeout), work));
     }
-    return { device: kind, rates, runs };
+    return { device: kind, rates, runs, load: loadTimeline(hosted) };
   }, signal);
 }
 

@@ -3,6 +3,7 @@ import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
 import { checkRange } from '../check-range.ts';
 import type {
+  Compilation,
   Device,
   DeviceBuffer,
   DeviceCounters,
@@ -46,6 +47,8 @@ export interface ProcessorDeviceOptions {
   readonly onDestroy?: () => void;
   /** Absent where launches are over when they return. */
   readonly order?: LaunchOrder | undefined;
+  /** See {@link Device.compilations}. */
+  readonly compilations?: readonly Compilation[];
   /** Absent where launches are not noted down. */
   readonly recordings?: ProcessorRecordings;
 }
@@ -92,6 +95,7 @@ export class ProcessorDevice implements Device {
   /** Such memory is never lost. */
   readonly lost: Promise<DeviceLostError> = new Promise(() => undefined);
 
+  readonly compilations: readonly Compilation[] | undefined;
   readonly #memory: ProcessorMemory;
   readonly #services: KernelServices;
   readonly #makeKernels: MakeKernels | undefined;
@@ -116,6 +120,7 @@ export class ProcessorDevice implements Device {
     makeAlone,
     onDestroy,
     order,
+    compilations,
     recordings,
   }: ProcessorDeviceOptions) {
     this.kind = kind;
@@ -127,6 +132,7 @@ export class ProcessorDevice implements Device {
     this.#onDestroy = onDestroy;
     this.#recordings = recordings;
     this.#order = order;
+    this.compilations = compilations;
     if (recordings !== undefined) {
       this.record = () => {
         if (recordings.current !== undefined || this.isProfiled) return undefined;

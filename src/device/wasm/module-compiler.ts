@@ -1,5 +1,6 @@
 import { internalError } from '../../core/errors.ts';
 import { encodeModule, type FunctionGroup, type MemoryLimits } from '../../wasm/encode-module.ts';
+import { CompilationLog } from '../compilation-log.ts';
 import type { ThreadPool } from './threads/thread-pool.ts';
 import type { MemoryChecks } from './memory-checks.ts';
 import type { WasmCode } from './wasm-code.ts';
@@ -32,6 +33,7 @@ export interface ModuleCompilerOptions {
 
 /** Makes functions over one memory of groups of code, whose last function is the one to call. */
 export class ModuleCompiler {
+  readonly log = new CompilationLog();
   readonly #options: ModuleCompilerOptions;
 
   constructor(options: ModuleCompilerOptions) {
@@ -42,31 +44,44 @@ export class ModuleCompiler {
   async compile(groups: readonly FunctionGroup[]): Promise<readonly LoadedCode[]> {
     if (groups.length === 0) return [];
     const bytes = this.#encode(groups);
-    return this.#instantiate(await WebAssembly.compile(bytes), bytes, groups.length);
+    const beginMs = performance.now();
+    const module = await WebAssembly.compile(bytes);
+    return this.#instantiate(module, { bytes, count: groups.length, beginMs });
   }
 
   compileNow(groups: readonly FunctionGroup[]): readonly LoadedCode[] {
     if (groups.length === 0) return [];
     const bytes = this.#encode(groups);
-    return this.#instantiate(new WebAssembly.Module(bytes), bytes, groups.length);
+    const beginMs = performance.now();
+    const module = new WebAssembly.Module(bytes);
+    return this.#instantiate(module, { bytes, count: groups.length, beginMs });
   }
 
   #encode(groups: readonly FunctionGroup[]): Uint8Array<ArrayBuffer> {
     const { checks, isRelaxed, limits, threads } = this.#options;
+    const beginMs = performance.now();
     const shared = threads !== undefined;
     const memory = { minimum: 1, maximum: MOST_PAGES, shared, ...limits };
-    return encodeModule({ groups, isRelaxed, isChecked: checks !== undefined, memory });
+    const bytes = encodeModule({ groups, isRelaxed, isChecked: checks !== undefined, memory });
+    this.log.add(`write ${groups.length} functions`, beginMs);
+    return bytes;
   }
 
   #instantiate(
     module: WebAssembly.Module,
-    bytes: Uint8Array,
-    count: number,
+    {
+      bytes,
+      count,
+      beginMs,
+    }: { readonly bytes: Uint8Array; readonly count: number; readonly beginMs: number },
   ): readonly LoadedCode[] {
     const { checks, memory, threads } = this.#options;
+    this.log.add(`compile ${count} functions`, beginMs);
+    const compiledMs = performance.now();
     const { exports } = new WebAssembly.Instance(module, {
       env: { memory, ...(checks && { check: checks.check }) },
     });
+    this.log.add(`instantiate ${count} functions`, compiledMs);
     let first: number | undefined;
     const load = (): number => (first ??= threads?.load(bytes, count) ?? 0);
     return Array.from({ length: count }, (_, i) => {

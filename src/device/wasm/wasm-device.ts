@@ -49,6 +49,7 @@ export function createWasmDevice({ operators, ...options }: WasmDeviceOptions = 
       machine.distributor?.dispose();
     },
     order: machine.distributor,
+    compilations: machine.log.latest,
     recordings: {
       get current() {
         return machine.recording;
@@ -95,7 +96,9 @@ async function compileAhead(
 ): Promise<readonly WasmKernel[]> {
   await machine.threads?.ready();
   await machine.distributor?.ready();
+  const beginMs = performance.now();
   const planned = kernels.map((kernel) => kernel.planAhead());
+  machine.log.add(`plan ${kernels.length} kernels`, beginMs);
   const plans = planned.flatMap((one) => one?.steps ?? []);
   const steps = await machine.compile(plans, prepacking);
   let at = 0;

@@ -1,3 +1,4 @@
+import type { CompilationLog } from '../compilation-log.ts';
 import { internalError } from '../../core/errors.ts';
 import type { FunctionGroup } from '../../wasm/encode-module.ts';
 import type { PrepackingBudget } from '../device.ts';
@@ -64,6 +65,10 @@ export class WasmMachine implements StepMachine, RecordedMachine {
       isRelaxed: this.#isRelaxed,
       checks,
     });
+  }
+
+  get log(): CompilationLog {
+    return this.#compiler.log;
   }
 
   /** Whether kernels may multiply bytes, with relaxed SIMD. */

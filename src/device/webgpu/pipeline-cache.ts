@@ -1,5 +1,6 @@
 import type { Launch } from '../../core/launch-plan.ts';
 import { COMPUTE_STAGE } from './buffer-usage.ts';
+import { CompilationLog } from '../compilation-log.ts';
 import type { DeviceFaults } from './device-faults.ts';
 
 /** So many pipelines that no kernel uses are kept for the next load. */
@@ -29,6 +30,7 @@ type ShaderSource = Pick<Launch, 'label' | 'code' | 'bindings' | 'params'>;
  */
 export class PipelineCache {
   created = 0;
+  readonly log = new CompilationLog();
 
   readonly #device: GPUDevice;
   readonly #faults: DeviceFaults;
@@ -66,12 +68,14 @@ export class PipelineCache {
     const key = cacheKey(source);
     const ready = this.#ready.get(key);
     if (ready !== undefined) return ready;
+    const beginMs = performance.now();
     const layout = this.#layout(bindingSignature(source));
     const pipeline = this.#faults.scoped(
       `shader ${source.label}`,
       () => this.#device.createComputePipeline(this.#descriptor(source, layout)),
       () => this.#ready.delete(key),
     );
+    this.log.add(source.label, beginMs);
     return this.#add({ layout, pipeline, key, userCount: 0 });
   }
 
@@ -90,6 +94,7 @@ export class PipelineCache {
   }
 
   async #compile(source: ShaderSource, key: string): Promise<CachedPipeline> {
+    const beginMs = performance.now();
     const layout = this.#layout(bindingSignature(source));
     const descriptor = this.#descriptor(source, layout);
     try {
@@ -97,6 +102,7 @@ export class PipelineCache {
       const pipeline = await this.#faults.untilLost(
         watchdog.answers(this.#device.createComputePipelineAsync(descriptor)),
       );
+      this.log.add(source.label, beginMs);
       return this.#add({ layout, pipeline, key, userCount: 0 });
     } catch (cause) {
       this.#faults.throwIfEnded();

@@ -245,6 +245,10 @@ export class WebGpuDevice implements Device {
     return this.#faults.watchdog.isBusy;
   }
 
+  get compilations(): readonly Compilation[] {
+    return this.#pipelines.log.latest;
+  }
+
   counters(): DeviceCounters {
     return {
       buffersCreated: this.#buffers.created,

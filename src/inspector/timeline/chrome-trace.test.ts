@@ -37,7 +37,7 @@ const RUN = timelineRun(
 const eventsOf = (text: string): readonly TraceEvent[] => JSON.parse(text).traceEvents;
 
 test('a trace has each run as a process and each row of a lane as a thread', () => {
-  const events = eventsOf(chromeTrace([RUN, RUN], 'SwiftShader'));
+  const events = eventsOf(chromeTrace({ runs: [RUN, RUN] }, 'SwiftShader'));
   const named = (name: string, pid: number) =>
     events.filter((each) => each.name === name && each.pid === pid).map(({ args }) => args['name']);
   expect(named('process_name', 2)).toEqual(['Run 2 on SwiftShader']);
@@ -47,8 +47,25 @@ test('a trace has each run as a process and each row of a lane as a thread', () 
   expect(named('thread_name', 2)).toEqual(lanes);
 });
 
+test('a load is a process behind the runs', () => {
+  const load = timelineRun(4, [
+    timelineEvent('download', 'program and weights', [0, 3], { bytes: 99 }),
+    timelineEvent('compile', 'kernels', [1, 3]),
+    timelineEvent('compile', 'matmul', [1, 2]),
+  ]);
+  const events = eventsOf(chromeTrace({ runs: [RUN], load }, 'gpu')).filter(({ pid }) => pid === 2);
+  const args = events.filter(({ ph }) => ph === 'M').map((each) => each.args['name']);
+  const names = ['Load on gpu', 'Downloads', 'Compilations', 'Compilations'];
+  expect(args.filter((name) => name !== undefined)).toEqual(names);
+  expect(events.filter(({ ph }) => ph === 'X').map(({ name, dur }) => [name, dur])).toEqual([
+    ['program and weights', 3000],
+    ['kernels', 3000],
+    ['matmul', 2000],
+  ]);
+});
+
 test('events have microseconds, and what is known of them', () => {
-  const spans = eventsOf(chromeTrace([RUN], 'gpu')).filter(({ ph }) => ph === 'X');
+  const spans = eventsOf(chromeTrace({ runs: [RUN] }, 'gpu')).filter(({ ph }) => ph === 'X');
   expect(spans.map(({ name, tid, ts, dur }) => [name, tid, ts, dur])).toEqual([
     ['matmul', 1, 1000, 1000],
     ['a', 2, 1000, 3000],
@@ -62,7 +79,7 @@ test('events have microseconds, and what is known of them', () => {
 });
 
 test('memory is a counter', () => {
-  const counters = eventsOf(chromeTrace([RUN], 'gpu')).filter(({ ph }) => ph === 'C');
+  const counters = eventsOf(chromeTrace({ runs: [RUN] }, 'gpu')).filter(({ ph }) => ph === 'C');
   expect(counters.map(({ ts, args }) => [ts, args['bytes']])).toEqual([
     [0, 64],
     [1000, 96],

@@ -1,18 +1,28 @@
-import type { RunTimeline, TimelineEvent } from '../../worker/protocol.ts';
+import type { RunTimeline, RunTimelines, TimelineEvent } from '../../worker/protocol.ts';
 import { heldBytes } from './held-bytes.ts';
 import { timelineLanes } from './timeline-lanes.ts';
 
 /**
- * Runs in Chrome's trace format, which Perfetto opens: each run a process, each row of a lane a thread, and the memory that
- * is held a counter.
+ * A load and runs in Chrome's trace format, which Perfetto opens: each a process, each row of a lane a thread, and the memory
+ * that is held a counter.
  */
-export function chromeTrace(runs: readonly RunTimeline[], device: string): string {
-  const events = runs.flatMap((run, i) => runEvents(run, i + 1, device));
+export function chromeTrace(
+  { load, runs }: Pick<RunTimelines, 'load' | 'runs'>,
+  device: string,
+): string {
+  const named = runs.map((run, i) => ({ run, pid: i + 1, name: `Run ${i + 1} on ${device}` }));
+  const loaded = load && { run: load, pid: runs.length + 1, name: `Load on ${device}` };
+  const events = [...named, ...(loaded ? [loaded] : [])].flatMap(processEvents);
   return JSON.stringify({ displayTimeUnit: 'ms', traceEvents: events });
 }
 
-function runEvents(run: RunTimeline, pid: number, device: string): readonly object[] {
-  const name = `Run ${pid} on ${device}`;
+interface TraceProcess {
+  readonly run: RunTimeline;
+  readonly pid: number;
+  readonly name: string;
+}
+
+function processEvents({ run, pid, name }: TraceProcess): readonly object[] {
   const events: object[] = [{ ph: 'M', pid, tid: 0, name: 'process_name', args: { name } }];
   let tid = 0;
   for (const { title, rows } of timelineLanes(run)) {

@@ -41,6 +41,8 @@ export interface DrawTimelineOptions {
 
 /** What a kind is painted in; instructions that call kernels are darker than others. */
 const FILL: Readonly<Record<TimelineKind, (typeof TIMELINE_COLOURS)[number]>> = {
+  download: 'heat',
+  verify: 'line',
   instruction: 'line',
   compile: 'bad',
   upload: 'good',

@@ -10,6 +10,8 @@ export interface TimelineLane {
 
 /** From top to bottom: what the program does, what it asks of the device, what that does. */
 export const LANE_TITLES: readonly (readonly [kind: TimelineKind, title: string])[] = [
+  ['download', 'Downloads'],
+  ['verify', 'Checks'],
   ['instruction', 'Instructions'],
   ['compile', 'Compilations'],
   ['upload', 'Uploads'],

@@ -42,7 +42,7 @@ export class TimelinePanel {
   #runCount = USUAL_RUNS;
   #timelines: RunTimelines | undefined;
   /** A run by its place; undefined: the medians of all. */
-  #chosenRun: number | undefined;
+  #chosenRun: number | 'load' | undefined;
   #shown: RunTimeline | undefined;
   #selected: TimelineEvent | undefined;
   #status = '';
@@ -89,28 +89,32 @@ export class TimelinePanel {
     }
   }
 
-  /** Shows a run, or the medians of all. */
-  #choose(index: number | undefined): void {
-    const { runs = [] } = this.#timelines ?? {};
-    this.#chosenRun = runs.length > 1 ? index : 0;
-    const run = this.#chosenRun === undefined ? medianRun(runs) : runs[this.#chosenRun];
+  /** Shows a run, the medians of all, or the load. */
+  #choose(asked: number | 'load' | undefined): void {
+    const { runs = [], load } = this.#timelines ?? {};
+    const chosen = asked === undefined && runs.length === 1 ? 0 : asked;
+    const run = chosen === undefined ? medianRun(runs) : chosen === 'load' ? load : runs[chosen];
     if (run === undefined) return;
+    this.#chosenRun = chosen;
     this.#shown = run;
     this.#selected = undefined;
     this.#view.show(run);
+    if (chosen === 'load') return this.#say(summary(run, true));
     const loads = kernelLoads(run, undefined);
     this.#events.onTimes(
       new Map(
         loads.map(({ kernel, calls, totalMs = 0 }) => [kernel, totalMs / Math.max(calls, 1)]),
       ),
     );
-    this.#say(summary(run));
+    this.#say(summary(run, false));
   }
 
   #select(event: TimelineEvent | undefined): void {
     this.#selected = event;
     if (event?.at !== undefined) this.#events.onPlace(event.at);
-    const text = event === undefined ? this.#shown && summary(this.#shown) : describeEvent(event);
+    const isLoad = this.#chosenRun === 'load';
+    const text =
+      event === undefined ? this.#shown && summary(this.#shown, isLoad) : describeEvent(event);
     this.#say(text ?? '');
   }
 
@@ -153,30 +157,39 @@ export class TimelinePanel {
   }
 
   #tools(): TemplateResult {
-    const { runs = [] } = this.#timelines ?? {};
-    return html`${runs.length < 2 ? nothing : this.#runChoice(runs)}
+    const { runs = [], load } = this.#timelines ?? {};
+    const isChoice = runs.length > 1 || load !== undefined;
+    return html`${isChoice ? this.#runChoice(runs, load) : nothing}
       <button type="button" aria-label="Zoom in" @click=${() => this.#view.zoom(2)}>+</button>
       <button type="button" aria-label="Zoom out" @click=${() => this.#view.zoom(0.5)}>−</button>
       <button type="button" @click=${() => this.#view.fit()}>All</button>
-      <button type="button" @click=${() => this.#export(runs)}>Export trace</button>`;
+      <button type="button" @click=${() => this.#export()}>Export trace</button>`;
   }
 
-  #runChoice(runs: readonly RunTimeline[]): TemplateResult {
+  #runChoice(runs: readonly RunTimeline[], load: RunTimeline | undefined): TemplateResult {
     const choose = ({ target }: Event): void => {
       const { value } = target as HTMLSelectElement;
-      this.#choose(value === '' ? undefined : Number(value));
+      this.#choose(value === '' ? undefined : value === 'load' ? value : Number(value));
     };
+    const medians = html`<option value="" ?selected=${this.#chosenRun === undefined}>
+      medians of ${formatCount(runs.length, 'run')}
+    </option>`;
     return html`<label
       >Show
       <select @change=${choose}>
-        <option value="" ?selected=${this.#chosenRun === undefined}>
-          medians of ${formatCount(runs.length, 'run')}
-        </option>
+        ${runs.length > 1 ? medians : nothing}
         ${runs.map(
           ({ totalMs }, i) => html`<option value=${i} ?selected=${this.#chosenRun === i}>
             run ${i + 1}, ${formatMs(totalMs)}
           </option>`,
         )}
+        ${
+          load === undefined
+            ? nothing
+            : html`<option value="load" ?selected=${this.#chosenRun === 'load'}>
+                the load, ${formatMs(load.totalMs)}
+              </option>`
+        }
       </select></label
     >`;
   }
@@ -186,6 +199,14 @@ export class TimelinePanel {
     const label = `Timeline of ${formatMs(run.totalMs)}: ${formatCount(run.events.length, 'event')}`;
     this.#view.canvas.setAttribute('aria-label', label);
     this.#view.canvas.setAttribute('aria-description', HELP);
+    if (this.#chosenRun === 'load') {
+      return html`${this.#view.canvas}
+        <div class="timeline-facts">
+          <section aria-label="Chosen event">
+            ${this.#selected === undefined ? nothing : eventDetails(this.#selected, (event) => this.#show(event))}
+          </section>
+        </div>`;
+    }
     const advice = runAdvice(run, { rates, device });
     return html`${this.#view.canvas}
       <div class="timeline-facts">
@@ -236,8 +257,8 @@ export class TimelinePanel {
     else if (kind === 'kernel') this.#events.onKernel(name);
   }
 
-  #export(runs: readonly RunTimeline[]): void {
-    const trace = chromeTrace(runs, this.#session?.device.name ?? '');
+  #export(): void {
+    const trace = chromeTrace(this.#timelines ?? { runs: [] }, this.#session?.device.name ?? '');
     const link = document.createElement('a');
     link.href = URL.createObjectURL(new Blob([trace], { type: 'application/json' }));
     link.download = 'weft-trace.json';
@@ -249,7 +270,11 @@ export class TimelinePanel {
 const HELP =
   'Arrow keys go from event to event and from row to row. With Shift they move the drawing. Plus and minus zoom, 0 shows all.';
 
-function summary({ totalMs, instructions, instructionsLeftOut, events }: RunTimeline): string {
+function summary(
+  { totalMs, instructions, instructionsLeftOut, events }: RunTimeline,
+  isLoad: boolean,
+): string {
+  if (isLoad) return `Loaded in ${formatMs(totalMs)}: ${formatCount(events.length, 'event')}.`;
   const kernels = events.filter(({ isKernelCall }) => isKernelCall === true).length;
   const left =
     instructionsLeftOut === 0

@@ -6,6 +6,7 @@ import { TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { describePlace, requested } from '../../worker/describe-place.ts';
 import { HostedSession } from '../../worker/hosted-session.ts';
+import { LoadRecord } from '../../worker/load-record.ts';
 import type { RunRequest, WireResult } from '../../worker/protocol.ts';
 import type { SessionDevices } from '../../worker/shared-use.ts';
 import { startControl } from '../../worker/start-control.ts';
@@ -90,6 +91,7 @@ export class ServedSession {
     const [main, host] = [devices.main.device, devices.host.device];
     const reason = requested(main.kind);
     const placeOf = await describePlace(executable, devices, { reason });
+    const loaded = new LoadRecord();
     const machine: VirtualMachine = await VirtualMachine.create(executable, {
       ...machineOptions(limits, { deviceTimeout: limits.deviceTimeout, blame: 0 }),
       devices: host === main ? [main] : [main, host],
@@ -100,8 +102,11 @@ export class ServedSession {
       createAllocator: program.createAllocator(limits),
       signal,
       log: () => undefined,
+      onProgress: loaded.hear('machine', () => undefined, loaded.beginMs),
     });
     const hosted = new HostedSession(executable, machine, devices);
+    loaded.endMs = performance.now();
+    hosted.loaded = loaded;
     opened = hosted;
     if (page !== undefined) page.called.keeper = hosted;
     hosted.runTimeout = limits.runTimeout;

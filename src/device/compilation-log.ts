@@ -1,0 +1,16 @@
+import type { Compilation } from './device.ts';
+
+/** Compilations that a device remembers; older ones go. */
+export const MOST_COMPILATIONS = 1000;
+
+/** What a device compiled last, and when. */
+export class CompilationLog {
+  /** In the order of their ends. */
+  readonly latest: Compilation[] = [];
+
+  /** Notes down what began then and is over now. */
+  add(label: string, beginMs: number): void {
+    const endMs = performance.now();
+    if (this.latest.push({ label, beginMs, endMs }) > MOST_COMPILATIONS) this.latest.shift();
+  }
+}
