@@ -12,6 +12,7 @@ import type { WasmLowering } from './wasm-lowering.ts';
 const RARE: ReadonlySet<string> = new Set([
   'recurrent',
   'matmul_nbits',
+  'gather_matmul_nbits',
   'matmul_integer',
   'conv_integer',
   'conv_transpose',

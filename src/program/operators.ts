@@ -958,6 +958,19 @@ export const matmulNbits: (
   },
 ) => NdArray = /* @__PURE__ */ operator('matmul_nbits');
 
+/** Each row of a (..., k) times the transpose of the matrix that its index (...) names, of codes as matmul_nbits has them: b (matrices, n, blocks, bytes), scales (matrices, n, blocks), zeros likewise. An index outside names the nearest matrix. */
+export const gatherMatmulNbits: (
+  a: Operand,
+  b: Operand,
+  scales: Operand,
+  indices: Operand,
+  zeros?: Operand,
+  attributes?: {
+    readonly bits?: number;
+    readonly blockSize?: number;
+  },
+) => NdArray = /* @__PURE__ */ operator('gather_matmul_nbits');
+
 /** Coordinates of the elements that are not zero, one column each, as int64 (rank, ?). */
 export const nonzero: (
   x: Operand,

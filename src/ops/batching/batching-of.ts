@@ -13,6 +13,7 @@ const RULES: Readonly<Record<string, BatchingRule>> = {
   layer_norm: rules.trailing,
   rms_norm: rules.trailing,
   matmul_nbits: rules.trailing,
+  gather_matmul_nbits: rules.leading(0, 3),
   trilu: rules.trailing,
   conv2d: rules.moreExamples(0),
   conv3d: rules.moreExamples(0),

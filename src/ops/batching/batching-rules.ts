@@ -13,12 +13,19 @@ export const elementwise: BatchingRule = ({ name, inputs, attributes, size, grap
   return graph.call(name, tensors, attributes);
 };
 
-/** The operator leaves leading axes alone. Operands but the first are the same for all. */
-export const trailing: BatchingRule = (call) => {
-  if (!mapsOnly(call, 0)) return undefined;
-  const tensors = call.inputs.map(({ tensor }) => tensor);
-  return call.graph.call(call.name, tensors, call.attributes);
-};
+/** The operator leaves leading axes alone, which these operands share. All others are the same for all. */
+export function leading(...operands: readonly number[]): BatchingRule {
+  return (call) => {
+    if (!mapsOnly(call, ...operands)) return undefined;
+    const tensors = call.inputs.map((input, index) =>
+      operands.includes(index) ? whole(input, call) : input.tensor,
+    );
+    return call.graph.call(call.name, tensors, call.attributes);
+  };
+}
+
+/** The same for the first operand alone. */
+export const trailing: BatchingRule = leading(0);
 
 /** Other attributes for an operator of one mapped operand, whose axes lie one further back. */
 export function shifted(attributesOf: (call: BatchedCall) => Attributes): BatchingRule {

@@ -133,7 +133,13 @@ function transposed({ m, n, a, b, c, ...rest }: MatmulProblem): MatmulProblem {
 }
 
 /** WGSL for where the matrices of a batch begin in A and B. */
-function batchStarts(rank: number): string {
+function batchStarts({ batch: { length: rank }, gathers = false }: MatmulProblem): string {
+  if (gathers) {
+    return `fn batch_starts(batch: u32) -> vec2<u32> {
+  return vec2<u32>(batch * params.a_batch${rank - 1}, matrix_of(batch) * params.b_batch${rank - 1});
+}
+`;
+  }
   const steps = Array.from({ length: rank - 1 }, (_, i) => {
     const axis = rank - 1 - i;
     return `  at += rest % params.batch_size${axis} * vec2<u32>(params.a_batch${axis}, params.b_batch${axis});
@@ -269,7 +275,7 @@ function problemKernel(
   const isWhole = problem.n % 4 === 0;
   const store = matmulStore + (isWhole ? storeQuadVector : storeQuadScalar);
   return {
-    source: batchStarts(problem.batch.length) + source + store,
+    source: batchStarts(problem) + source + store,
     params: problemParams(problem, variant),
     reads: [
       readInput('a', 0, a === 'single' ? 1 : 4),

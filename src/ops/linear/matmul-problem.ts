@@ -13,6 +13,8 @@ export interface MatmulProblem {
   readonly batch: readonly number[];
   readonly a: MatrixStrides;
   readonly b: MatrixStrides;
+  /** Whether B has as many matrices as it likes, and `matrix_of` of the kernel's source says which one a batch reads. */
+  readonly gathers?: boolean;
   readonly c: BiasStrides | undefined;
   readonly alpha: number;
   readonly beta: number;

@@ -2,7 +2,7 @@ import type { PlannerCaps } from '../../core/launch-plan.ts';
 import { decodingMatmulKernels, wholeMatmulKernels } from '../linear/matmul-lowering.ts';
 import { addFourSteps, type Decoding, unroll } from '../linear/register-tile.ts';
 import { type KernelRead, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
-import { type NbitsProblem, nbitsProblem } from './matmul-nbits-problem.ts';
+import { gatheredNbitsProblem, type NbitsProblem, nbitsProblem } from './matmul-nbits-problem.ts';
 import { ABSENT } from './subtract-zero-points.ts';
 import { plainProblem } from '../linear/matmul-problem.ts';
 import { readInput } from '../element-kernel.ts';
@@ -12,12 +12,34 @@ export function lowerMatmulNbits(call: LoweringCall): readonly KernelSpec[] {
   return nbitsKernels(nbitsProblem(call), call.caps);
 }
 
-function blockReads({ zeros }: NbitsProblem): KernelRead[] {
-  return [readInput('scale', 2), ...(zeros === 'none' ? [] : [readInput('zero', 3)])];
+/** Kernels of `gather_matmul_nbits`: a batch of single rows, each of which has the matrix that its index names. */
+export function lowerGatherMatmulNbits(call: LoweringCall): readonly KernelSpec[] {
+  return nbitsKernels(gatheredNbitsProblem(call), call.caps);
 }
 
-function blockParams({ blocks, blockSize, zeroBytes }: NbitsProblem): KernelSpec['params'] {
+function blockReads({ zeros, matrices }: NbitsProblem): KernelRead[] {
+  const indices = matrices === undefined ? [] : [readInput('matrix', 3)];
+  const place = 3 + indices.length;
+  return [
+    readInput('scale', 2),
+    ...indices,
+    ...(zeros === 'none' ? [] : [readInput('zero', place)]),
+  ];
+}
+
+const MATRIX_OF = `fn matrix_of(batch: u32) -> u32 {
+  return u32(clamp(load_matrix(batch), 0, i32(params.matrices) - 1));
+}
+`;
+
+function blockParams({
+  blocks,
+  blockSize,
+  zeroBytes,
+  matrices,
+}: NbitsProblem): KernelSpec['params'] {
   return {
+    ...(matrices !== undefined && { matrices: u32(matrices) }),
     blocks: u32(blocks),
     block_size: u32(blockSize),
     zero_bytes: u32(zeroBytes),
@@ -39,13 +61,25 @@ function zeroPoint({ zeros, bits }: NbitsProblem): string {
 }
 
 function nbitsKernels(problem: NbitsProblem, caps: PlannerCaps): readonly KernelSpec[] {
-  const { m, n, k, bits, blocks, blockSize } = problem;
+  const { n, k, bits, blocks, blockSize, matrices } = problem;
+  const isGathered = matrices !== undefined;
+  const m = isGathered ? 1 : problem.m;
   const each = 8 / bits;
-  const b = { batch: [0, 0], row: 1, column: blocks * blockSize };
-  const product = { ...plainProblem({ m, n, k }), b };
   const step = blockSize % 32 === 0 ? 32 : 16;
   const isWhole = k % step === 0;
   const isFew = isWhole && m <= 4;
+  const column = blocks * blockSize;
+  const plain = { ...plainProblem({ m, n, k }), b: { batch: [0, 0], row: 1, column } };
+  const product = isGathered
+    ? {
+        ...plain,
+        gathers: true,
+        batch: [1, problem.m],
+        a: { ...plain.a, batch: [0, k] },
+        // As columns are counted: in blocks where these are decoded, else in elements.
+        b: { ...plain.b, batch: [0, n * (isFew ? blocks : column)] },
+      }
+    : plain;
   const decoding = { step, column: blocks, addProducts: addDecoded(problem, isFew) };
   const kernels = isFew
     ? decodingMatmulKernels(product, decoding, caps)
@@ -73,7 +107,11 @@ function nbitsKernels(problem: NbitsProblem, caps: PlannerCaps): readonly Kernel
     const codes = isVector ? { ...readInput('codes', 1, 4), asWord: true } : readInput('codes', 1);
     return {
       ...kernel,
-      source: zeroPoint(problem) + (isDecoded ? '' : isVector ? loadFour : load) + kernel.source,
+      source:
+        (isGathered ? MATRIX_OF : '') +
+        zeroPoint(problem) +
+        (isDecoded ? '' : isVector ? loadFour : load) +
+        kernel.source,
       params: { ...kernel.params, ...blockParams(problem) },
       reads: [
         ...kernel.reads.filter(({ hook }) => hook === 'a'),

@@ -1,4 +1,4 @@
-import { FLOAT, plus, times } from '../../wasm/address.ts';
+import { FLOAT, lesser, plus, times } from '../../wasm/address.ts';
 import {
   apply,
   type Expression,
@@ -10,6 +10,7 @@ import {
   local,
   locals,
   multiplyAdd,
+  select,
 } from '../../wasm/expression.ts';
 import { forParts, partWidths } from '../../wasm/for-parts.ts';
 import {
@@ -46,6 +47,8 @@ const EXPONENT = 0x7f800000;
 /** Of smaller ones the inverse may be infinite; what such a block adds is 2^-97 at most, and is left out. */
 const LEAST_SCALE = 2 ** -126;
 const WORD = 2;
+/** Bytes of an index. */
+const INDEX = 4;
 const WORD_BITS = 15;
 /** Of each block of a row: its scale, what sums of upper and lower words add for half of the range of codes, its sum. */
 const BLOCK_FACTS = 16;
@@ -55,12 +58,24 @@ const lowerWords = ({ depth }: Codes): number => depth * WORD + 16;
 /** Columns that go through a row together. */
 const COLUMNS = 4;
 
+/** Where the operands of a product lie. */
+interface RowPlaces {
+  readonly a: Expression;
+  readonly weights: readonly [Expression, Expression, Expression | undefined];
+  /** Which matrix a row has, where there are several. */
+  readonly indices?: Expression;
+}
+
 /**
- * Each row with all columns. Elements of the row become two words of 16 bits, with a scale for each block, so that codes are
- * multiplied as they are: eight products take one instruction.
+ * Each row with all columns, of its own matrix where there are several. Elements of the row become two words of 16 bits, with a scale
+ * for each block, so that codes are multiplied as they are: eight products take one instruction.
  */
-export function byRows(codes: Codes): WasmKernel {
-  const { m, n, k, blocks } = codes;
+export function byRows(
+  codes: Codes,
+  placesOf: (inputs: readonly (Expression | undefined)[]) => RowPlaces | undefined,
+): WasmKernel {
+  const { m, n, k, blocks, matrices } = codes;
+  const columnBytes = bytesOfColumns(codes, COLUMNS);
   return {
     functions: [
       wordsFunction(codes),
@@ -69,20 +84,23 @@ export function byRows(codes: Codes): WasmKernel {
     scratch: [2 * lowerWords(codes), blocks * BLOCK_FACTS],
     units: Math.ceil(n / COLUMNS),
     writes: writesOfColumns({ rows: m, columns: n }, COLUMNS),
-    unitInputs: [undefined, ...bytesOfColumns(codes, COLUMNS)],
+    ...(matrices === undefined && { unitInputs: [undefined, ...columnBytes] }),
     work: m * n * k,
-    body({ inputs: [a, b, scales, zeros], output, scratch: [row, facts], units }) {
-      if (!(a && b && scales && row && facts)) return [];
-      const [index, part] = locals(2);
+    body({ inputs, output, scratch: [row, facts], units }) {
+      const places = placesOf(inputs);
+      if (!(places && row && facts)) return [];
+      const { a, weights, indices } = places;
+      const [index, part, first] = locals(3);
       const from = times(part, COLUMNS);
       const callColumns = (width: number): Statement =>
         call(`columns${width}`, [
           row,
           facts,
-          ...placesOfColumn(codes, [b, scales, zeros], from),
+          ...placesOfColumn(codes, weights, indices === undefined ? from : plus(first, from)),
           plus(output, times(plus(times(index, n), from), FLOAT)),
         ]);
       return loop({ index, end: i32(m) }, [
+        ...(indices === undefined ? [] : [set(first, firstColumn(codes, indices, index))]),
         call('words', [plus(a, times(index, k * FLOAT)), row, facts]),
         ...forParts({ index: part, ...units, count: n, width: COLUMNS }, (width) => [
           callColumns(width),
@@ -90,6 +108,13 @@ export function byRows(codes: Codes): WasmKernel {
       ]);
     },
   };
+}
+
+/** The first column of a row's matrix; that of the nearest one where its index lies outside. */
+function firstColumn({ n, matrices = 1 }: Codes, indices: Expression, row: Expression): Expression {
+  const given = load('i32', plus(indices, times(row, INDEX)));
+  const positive = select(apply('i32.lt_s', given, i32(0)), i32(0), given);
+  return times(lesser(positive, matrices - 1), n);
 }
 
 /**

@@ -34,6 +34,64 @@ export const matmulNbitsAdjoint: AdjointRule = (call) => {
   return [da, undefined, ds, dz];
 };
 
+/**
+ * The same by the matrices of the rows, which are gathered for that: what comes back for a matrix is the sum over the rows
+ * that it was multiplied with.
+ */
+export const gatherMatmulNbitsAdjoint: AdjointRule = (call) => {
+  const { inputs, cotangent, wants, graph } = call;
+  const [a, codes, scales, indices, zeros] = inputs;
+  if (!(a && codes && scales && indices)) return [];
+  const [columns = 1, blocks = 1] = scales.shape.slice(1);
+  const rows = a.shape.slice(0, -1).reduce((product, dim) => graph.dims.mul(product, dim), 1);
+  const last = graph.size([graph.dims.sub(codes.shape[0] ?? 1, 1)], 'int32');
+  const most = typeof last === 'number' ? graph.scalar(last, 'int32') : last;
+  const positive = graph.call('maximum', [
+    graph.reshape(indices, [rows]),
+    graph.scalar(0, 'int32'),
+  ]);
+  const chosen = graph.call('minimum', [positive, most]);
+  const allColumns = graph.dims.mul(rows, columns);
+  const ofRows = (x: GraphTensor): GraphTensor =>
+    graph.reshape(graph.call('gather', [x, chosen], { axis: 0 }), [
+      allColumns,
+      ...x.shape.slice(2),
+    ]);
+  const own = { codes: ofRows(codes), scales: ofRows(scales), zeros: zeros && ofRows(zeros) };
+  const units = unitsOf(call, own);
+  const [depth, padded] = [a.shape.at(-1) ?? 1, graph.dims.mul(blocks, units.shape[2] ?? 1)];
+  const scaled = graph.mul(units, graph.reshape(own.scales, [allColumns, blocks, 1]));
+  const matrix = graph.sliceAxis(graph.reshape(scaled, [rows, columns, padded]), 2, { to: depth });
+  const row = graph.reshape(cotangent, [rows, 1, columns]);
+  const da = wants(0) ? graph.reshape(graph.matmul(row, matrix), a.shape) : undefined;
+  if (!wants(2) && !wants(4)) return [da];
+  const ofMatrix = graph.mul(
+    graph.reshape(cotangent, [rows, columns, 1]),
+    graph.reshape(a, [rows, 1, depth]),
+  );
+  const pads = [0, 0, 0, 0, 0, graph.dims.sub(padded, depth)];
+  const ofUnits = graph.reshape(graph.call('pad', [ofMatrix], { pads }), units.shape);
+  /** Sums over blocks, and over the rows of each matrix. */
+  const inMatrices = (x: GraphTensor): GraphTensor => {
+    const sums = graph.call('reduce_sum', [x], { axes: [2] });
+    return graph.call(
+      'scatter_nd',
+      [
+        graph.full(scales.shape, scales.dtype),
+        graph.reshape(chosen, [rows, 1]),
+        graph.reshape(sums, [rows, columns, blocks]),
+      ],
+      { reduction: 'add' },
+    );
+  };
+  const ds = wants(2) ? inMatrices(graph.mul(ofUnits, units)) : undefined;
+  const hasFloats = zeros !== undefined && isFloat(zeros.dtype);
+  const scaledUnits = (): GraphTensor =>
+    graph.neg(graph.mul(ofUnits, graph.reshape(own.scales, [allColumns, blocks, 1])));
+  const dz = wants(4) && hasFloats ? inMatrices(scaledUnits()) : undefined;
+  return [da, undefined, ds, undefined, dz];
+};
+
 interface Weights {
   readonly codes: GraphTensor;
   readonly scales: GraphTensor;

@@ -40,6 +40,50 @@ export const matmulNbitsCases: OpCases = {
   ],
 };
 
+export const gatherMatmulNbitsCases: OpCases = {
+  summary:
+    'Each row of a (..., k) times the transpose of the matrix that its index (...) names, of codes as matmul_nbits has them: ' +
+    'b (matrices, n, blocks, bytes), scales (matrices, n, blocks), zeros likewise. An index outside names the nearest matrix.',
+  cases: () => [
+    gatheredCase([1, 2], { m: [2], n: 5, k: 32 }, 3),
+    gatheredCase([2, 0, 1], { m: [3], n: 7, k: 40, zeros: 'uint8' }, 3),
+    gatheredCase([-1, 4, 3, 9], { m: [2, 2], n: 9, k: 96, zeros: 'float32' }, 4),
+    gatheredCase([1, 1], { m: [2], n: 130, k: 256, blockSize: 16, zeros: 'uint8' }, 2),
+    gatheredCase([1, 0], { m: [2], n: 33, k: 300, blockSize: 128, bits: 8 }, 2),
+    gatheredCase([2], { m: [], n: 6, k: 512, blockSize: 256, bits: 2 }, 3),
+    gatheredCase([0, 1, 2, 1, 0, 2, 2], { m: [7], n: 517, k: 192, blockSize: 64 }, 3),
+    gatheredCase([3, 1, 0], { m: [3], n: 20, k: 2208, bits: 8, zeros: 'uint8' }, 4),
+    gatheredCase([], { m: [0], n: 4, k: 32 }, 2),
+  ],
+  badCases: () => {
+    const opCase = gatheredCase([1, 0], { m: [2], n: 4, k: 32 }, 2);
+    const [a, b, scales] = opCase.inputs;
+    return [
+      { ...opCase, title: '3 bits', attributes: { bits: 3 } },
+      { title: 'one matrix', inputs: [a, { dtype: 'uint8', shape: [4, 1, 16] }, scales, a] },
+      {
+        title: 'indices of other rows',
+        inputs: [a, b, scales, { dtype: 'int32', shape: [3] }],
+      },
+    ];
+  },
+};
+
+/** Rows with these matrices of so many. */
+function gatheredCase(values: readonly number[], product: NbitsCase, matrices: number): OpCase {
+  const { title, inputs, attributes = {} } = nbitsCase(product);
+  const [a, ...weights] = inputs;
+  const [b, scales, zeros] = weights.map(
+    (input) => input && { ...input, shape: [matrices, ...input.shape] },
+  );
+  const indices: OpCaseInput = { dtype: 'int32', shape: product.m, values };
+  return {
+    title: `${title}, of ${matrices} matrices`,
+    inputs: [a, b, scales, indices, ...(zeros ? [zeros] : [])],
+    attributes,
+  };
+}
+
 interface NbitsCase {
   readonly m: Shape;
   readonly n: number;

@@ -1,5 +1,6 @@
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
+import { elementCount } from '../../core/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { isFloat } from '../elementwise/number-dtypes.ts';
 import { matmulReference } from '../linear/matmul.reference.ts';
@@ -14,6 +15,29 @@ export const matmulNbitsReference: StaticReference = {
     matmulReference.reference([a, weights], {}, output);
   },
 };
+
+/** Each row by itself, with the nearest matrix where its index lies outside. */
+export const gatherMatmulNbitsReference: StaticReference = {
+  reference(inputs, attributes, output) {
+    const [a, indices] = [operand(inputs, 0), operand(inputs, 3)];
+    const [k = 0, n = 0] = [a.shape.at(-1), output.shape.at(-1)];
+    const [, b, scales, , zeros] = inputs;
+    const count = b?.shape[0] ?? 0;
+    for (let row = 0; row < indices.data.length; row++) {
+      const matrix = Math.max(0, Math.min(count - 1, Number(indices.data[row])));
+      const own = [b, scales, zeros].map((tensor) => tensor && matrixOf(tensor, matrix));
+      const vector = new HostTensor('float32', [k], a.data.slice(row * k, (row + 1) * k));
+      const result = HostTensor.zeros('float32', [n]);
+      matmulNbitsReference.reference([vector, ...own], attributes, result);
+      (output.data as Float32Array).set(result.data as Float32Array, row * n);
+    }
+  },
+};
+
+function matrixOf({ dtype, shape: [, ...shape], data }: HostTensor, index: number): HostTensor {
+  const count = elementCount(shape);
+  return new HostTensor(dtype, shape, data.slice(index * count, (index + 1) * count));
+}
 
 /** The matrix (k, n) that the codes stand for. */
 function dequantizedColumns(

@@ -14,7 +14,7 @@ import {
 import { productKernel } from '../linear/product.wasm.ts';
 import { innerKernel, withHalves } from '../wasm-kernels.ts';
 import type { WasmKernel, WasmLowering } from '../wasm-lowering.ts';
-import { nbitsProblem } from './matmul-nbits-problem.ts';
+import { gatheredNbitsProblem, type NbitsProblem, nbitsProblem } from './matmul-nbits-problem.ts';
 import { byRounding, mayRound } from './matmul-nbits-fast.wasm.ts';
 import { byRows, MOST_IN_BLOCK } from './matmul-nbits-rows.wasm.ts';
 import { type Codes, codesOfSlot, zeroPoint, zeroStride } from './nbits-codes.wasm.ts';
@@ -25,21 +25,32 @@ const FEW_ROWS = 8;
 
 const matmulNbits: WasmLowering = (given) => {
   if (given.output.dtype !== 'float32') return undefined;
-  const problem = nbitsProblem(given);
-  const { bits, blockSize, blocks, m, n } = problem;
-  const blockBytes = (blockSize * bits) / 8;
-  const chunk = [16, 8].find((bytes) => blockBytes % bytes === 0) ?? 4;
-  const codes: Codes = {
-    ...problem,
-    each: 8 / bits,
-    chunk,
-    blockBytes,
-    depth: blocks * blockSize,
-  };
+  const codes = codesOf(nbitsProblem(given));
+  const { m, n, blockSize } = codes;
   if (m * n === 0) return { body: () => [] };
   if (mayRound(given, codes)) return byRounding(codes, given);
-  return m <= FEW_ROWS && blockSize <= MOST_IN_BLOCK ? byRows(codes) : byDecoding(codes);
+  if (m > FEW_ROWS || blockSize > MOST_IN_BLOCK) return byDecoding(codes);
+  return byRows(codes, ([a, b, scales, zeros]) => {
+    return a && b && scales && { a, weights: [b, scales, zeros] };
+  });
 };
+
+/** Larger blocks than rows can have are left to the reference. */
+const gatherMatmulNbits: WasmLowering = (given) => {
+  const codes = codesOf(gatheredNbitsProblem(given));
+  if (given.output.dtype !== 'float32' || codes.blockSize > MOST_IN_BLOCK) return undefined;
+  if (codes.m * codes.n === 0) return { body: () => [] };
+  return byRows(codes, ([a, b, scales, indices, zeros]) => {
+    return a && b && scales && indices && { a, weights: [b, scales, zeros], indices };
+  });
+};
+
+function codesOf(problem: NbitsProblem): Codes {
+  const { bits, blockSize, blocks } = problem;
+  const blockBytes = (blockSize * bits) / 8;
+  const chunk = [16, 8].find((bytes) => blockBytes % bytes === 0) ?? 4;
+  return { ...problem, each: 8 / bits, chunk, blockBytes, depth: blocks * blockSize };
+}
 
 /** Weights of float32 in memory, and a product of them. */
 function byDecoding(codes: Codes): WasmKernel {
@@ -163,4 +174,5 @@ function decodeFunction(codes: Codes): WasmFunction {
 
 export const MATMUL_NBITS_WASM: Readonly<Record<string, WasmLowering>> = {
   matmul_nbits: withHalves(matmulNbits),
+  gather_matmul_nbits: withHalves(gatherMatmulNbits),
 };

@@ -1,7 +1,7 @@
 import type { Adjoint } from '../adjoint/adjoint.ts';
 import { formulaAdjoint } from '../adjoint/formula-adjoint.ts';
 import { dequantize } from './dequantize.ts';
-import { matmulNbitsAdjoint } from './matmul-nbits.adjoint.ts';
+import { gatherMatmulNbitsAdjoint, matmulNbitsAdjoint } from './matmul-nbits.adjoint.ts';
 import type { QuantizationName } from './quantization-ops.ts';
 
 const { formula } = dequantize.scalar ?? {};
@@ -12,4 +12,5 @@ export const QUANTIZATION_ADJOINTS = {
   matmul_integer: 'discrete',
   conv_integer: 'discrete',
   matmul_nbits: matmulNbitsAdjoint,
+  gather_matmul_nbits: gatherMatmulNbitsAdjoint,
 } satisfies Record<QuantizationName, Adjoint>;

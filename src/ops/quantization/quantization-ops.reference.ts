@@ -3,7 +3,7 @@ import type { OpReference } from '../op-reference.ts';
 import { convIntegerReference } from './conv-integer.reference.ts';
 import { dequantize } from './dequantize.ts';
 import { matmulIntegerReference } from './matmul-integer.reference.ts';
-import { matmulNbitsReference } from './matmul-nbits.reference.ts';
+import { gatherMatmulNbitsReference, matmulNbitsReference } from './matmul-nbits.reference.ts';
 import type { QuantizationName } from './quantization-ops.ts';
 import { quantize } from './quantize.ts';
 
@@ -13,4 +13,5 @@ export const QUANTIZATION_REFERENCES = {
   matmul_integer: matmulIntegerReference,
   conv_integer: convIntegerReference,
   matmul_nbits: matmulNbitsReference,
+  gather_matmul_nbits: gatherMatmulNbitsReference,
 } satisfies Record<QuantizationName, OpReference>;

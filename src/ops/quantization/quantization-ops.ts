@@ -1,7 +1,7 @@
 import { dequantize } from './dequantize.ts';
 import { convInteger } from './conv-integer.ts';
 import { matmulInteger } from './matmul-integer.ts';
-import { matmulNbits } from './matmul-nbits.ts';
+import { gatherMatmulNbits, matmulNbits } from './matmul-nbits.ts';
 import { quantize } from './quantize.ts';
 
 export const QUANTIZATION_OPS = [
@@ -10,6 +10,7 @@ export const QUANTIZATION_OPS = [
   matmulInteger,
   convInteger,
   matmulNbits,
+  gatherMatmulNbits,
 ] as const;
 
 export type QuantizationName = (typeof QUANTIZATION_OPS)[number]['name'];

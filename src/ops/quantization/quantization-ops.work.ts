@@ -9,5 +9,6 @@ const productWork: WorkFunction = ({ inputs, output }) =>
 export const QUANTIZATION_WORK: Readonly<Partial<Record<QuantizationName, WorkFunction>>> = {
   matmul_integer: productWork,
   matmul_nbits: productWork,
+  gather_matmul_nbits: productWork,
   conv_integer: convolutionWork,
 };

@@ -4,6 +4,7 @@ import type { DType } from '../../../core/dtype.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import { seededRandom } from '../../../core/random.ts';
 import { writeOnnxModel } from '../../../testing/onnx-writer.ts';
+import { compileOnnx } from '../../index.ts';
 import { importOnnx } from '../import-onnx.ts';
 import {
   at,
@@ -645,6 +646,161 @@ describeNodes('experts', (run) => {
     expect(y && firstDifference(y, expected, { rtol: 1e-4, atol: 1e-5 * top })).toBeUndefined();
     expect(y).toBeDefined();
   });
+
+  test.each([
+    { bits: 4, q: 96, inner: 64, blocks: 1, zeros: 'of rows' },
+    { bits: 4, q: 64, inner: 1056, blocks: 1, zeros: 'of rows' },
+    { bits: 8, q: 40, inner: 24, blocks: 1, zeros: 'none' },
+    { bits: 2, q: 64, inner: 96, blocks: 2, zeros: 'none' },
+    { bits: 8, q: 64, inner: 32, blocks: 2, zeros: 'in rows' },
+    { bits: 4, q: 1152, inner: 32, blocks: 2, zeros: 'in rows' },
+  ] as const)(
+    'QMoE of $bits bits, $q by $inner in $blocks blocks, zero points $zeros',
+    async (format) => {
+      const { bits, q, inner, blocks, zeros } = format;
+      const each = 8 / bits;
+      const bytesOf = (...shape: readonly number[]): Given => {
+        const count = shape.reduce((product, size) => product * size, 1);
+        return ofInts(
+          'uint8',
+          shape,
+          range(count).map(() => Math.floor(random() * 256)),
+        );
+      };
+      const layer = (outputs: number, inputs: number) => {
+        // Blocks of the second layer are those of the whole row.
+        const count = inputs === q ? blocks : 1;
+        const codes = bytesOf(experts, outputs, inputs / each);
+        const scales = floats(random, experts, outputs, ...(count === 1 ? [] : [count]));
+        const zeroPoints =
+          zeros === 'none'
+            ? undefined
+            : count === 1
+              ? bytesOf(experts, outputs / each)
+              : bytesOf(experts, outputs, Math.ceil(count / each));
+        const part = (tensor: HostTensor, i: number, ...place: readonly number[]): number =>
+          (at(tensor, ...place, Math.floor(i / each)) >> (bits * (i % each))) & (2 ** bits - 1);
+        const element = (e: number, row: number, k: number): number => {
+          const block = Math.floor((k * count) / inputs);
+          const zero =
+            zeroPoints === undefined
+              ? 2 ** (bits - 1)
+              : count === 1
+                ? part(zeroPoints.tensor, row, e)
+                : part(zeroPoints.tensor, block, e, row);
+          const scale = count === 1 ? at(scales.tensor, e, row) : at(scales.tensor, e, row, block);
+          return (part(codes.tensor, k, e, row) - zero) * scale;
+        };
+        return { codes, scales, zeroPoints, element };
+      };
+      const [first, second] = [layer(inner, q), layer(q, inner)];
+      const products = new Map<string, number>();
+      const [x, logits] = [floats(random, ['t', 3], q), floats(random, ['t', 3], experts)];
+      const [y] = await run({
+        op: 'QMoE',
+        domain,
+        inputs: [
+          x,
+          logits,
+          first.codes,
+          first.scales,
+          undefined,
+          second.codes,
+          second.scales,
+          ...range(4).map(() => undefined),
+          ...(first.zeroPoints ? [first.zeroPoints, second.zeroPoints] : []),
+        ],
+        outputCount: 1,
+        attributes: {
+          k: 2,
+          activation_type: 'identity',
+          expert_weight_bits: bits,
+          normalize_routing_weights: 1,
+        },
+      });
+      const expected = tensor([3, q], (t, out) => {
+        const exps = range(experts).map((e) => Math.exp(at(logits.tensor, t, e)));
+        const best = range(experts)
+          .sort((a, b) => (exps[b] ?? 0) - (exps[a] ?? 0))
+          .slice(0, 2);
+        const whole = sum(2, (i) => exps[best[i] ?? 0] ?? 0);
+        return sum(2, (i) => {
+          const e = best[i] ?? 0;
+          const share = (exps[e] ?? 0) / whole;
+          return share * sum(inner, (j) => second.element(e, out, j) * hiddenOf(t, e, j));
+        });
+      });
+      const top = Math.max(...range(3 * q).map((i) => Math.abs(Number(expected.elements[i]))));
+      expect(y && firstDifference(y, expected, { rtol: 1e-4, atol: 1e-5 * top })).toBeUndefined();
+      expect(y).toBeDefined();
+
+      function hiddenOf(t: number, e: number, j: number): number {
+        const key = `${t} ${e} ${j}`;
+        const known = products.get(key);
+        if (known !== undefined) return known;
+        const value = sum(q, (k) => first.element(e, j, k) * at(x.tensor, t, k));
+        products.set(key, value);
+        return value;
+      }
+    },
+  );
+});
+
+test('experts of QMoE stay codes, however many tokens there are', () => {
+  const [experts, q, inner] = [32, 128, 256];
+  const bytes = (...shape: readonly number[]) => HostTensor.zeros('uint8', shape);
+  const scales = (...shape: readonly number[]) => HostTensor.zeros('float32', shape);
+  const model = writeOnnxModel({
+    opset: 17,
+    opsets: { [domain]: 1 },
+    inputs: [
+      { name: 'x', shape: ['t', q] },
+      { name: 'logits', shape: ['t', experts] },
+    ],
+    nodes: [
+      {
+        op: 'QMoE',
+        domain,
+        inputs: ['x', 'logits', 'c1', 's1', '', 'c2', 's2'],
+        outputs: ['y'],
+        attributes: { k: 2, activation_type: 'relu', expert_weight_bits: 4, block_size: 32 },
+      },
+    ],
+    initializers: {
+      c1: bytes(experts, inner, q / 2),
+      s1: scales(experts, inner, q / 32),
+      c2: bytes(experts, q, inner / 2),
+      s2: scales(experts, q, inner / 32),
+    },
+    outputs: ['y'],
+  });
+  // Codes of two layers, and scales.
+  const coded = experts * q * inner * (1 + (2 * 4) / 32);
+  expect(compileOnnx(model).toBytes().byteLength).toBeLessThan(1.05 * coded);
+});
+
+test('blocks that kernels do not have are refused', () => {
+  const model = writeOnnxModel({
+    opset: 17,
+    opsets: { [domain]: 1 },
+    inputs: [
+      { name: 'x', shape: [1, 16] },
+      { name: 'logits', shape: [1, 2] },
+      { name: 'c', shape: [2, 16, 16], dtype: 'uint8' },
+      { name: 's', shape: [2, 16, 2] },
+    ],
+    nodes: [
+      {
+        op: 'QMoE',
+        domain,
+        inputs: ['x', 'logits', 'c', 's', '', 'c', 's'],
+        outputs: ['y'],
+        attributes: { expert_weight_bits: 8 },
+      },
+    ],
+    outputs: ['y'],
+  });
+  expect(() => importOnnx(model)).toThrow('got blocks of 8, expected blocks of a multiple of 16');
 });
 
 describeNodes('linear attention by gates', (run) => {

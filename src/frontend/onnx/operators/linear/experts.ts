@@ -2,17 +2,20 @@ import { call, ifElse, int } from '../../../../compiler/ir/build.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { tensorType } from '../../../../compiler/ir/type.ts';
 import type { Dim } from '../../../../core/dim.ts';
+import { internalError } from '../../../../core/errors.ts';
 import { HostTensor } from '../../../../core/host-tensor.ts';
 import { hostInteger } from '../../host-integer.ts';
 import type { ImportNode } from '../../import-node.ts';
 import type { OperatorImporters } from '../../operator-importer.ts';
 import { cast, number } from '../elementwise/elementwise.ts';
-import { cutAlong } from '../movement/slice-along.ts';
+import { cutAlong, sliceAlong } from '../movement/slice-along.ts';
 
 /** A product with a matrix of each expert. */
 interface Layer {
-  /** The matrices (experts, outputs, inputs) of all experts, or of those that the indices name (…, outputs, inputs). */
-  readonly weights: (indices?: Expr) => Expr;
+  /** Of rows (tokens, k, inputs) by the matrices of experts (tokens, k): (tokens, k, outputs). */
+  readonly ofChosen: (x: Expr, indices: Expr) => Expr;
+  /** Of rows (1 or experts, tokens, inputs) by all matrices: (experts, tokens, outputs); undefined where nothing is gained by it. */
+  readonly ofAll: ((x: Expr) => Expr) | undefined;
   /** (experts, outputs). */
   readonly bias: Expr | undefined;
 }
@@ -24,14 +27,24 @@ interface Experts {
   readonly third: Layer | undefined;
 }
 
-/** The matrices of an input of floats. */
+/** The matrices of an input of floats: (experts, outputs, inputs). */
 function floatLayer(node: ImportNode, weights: number, bias: number): Layer | undefined {
   const given = node.inputs[weights];
   if (given === undefined) return undefined;
   return {
-    weights: (indices) =>
-      indices === undefined ? given : node.call('gather', [given, indices], { axis: 0 }),
     bias: node.inputs[bias],
+    ofChosen(x, indices) {
+      const chosen = node.call('gather', [given, indices], { axis: 0 });
+      const matrices = cast(node, chosen, node.type(x).dtype);
+      const column = node.reshape(x, [...node.shape(x), 1]);
+      const y = node.call('matmul', [matrices, column]);
+      return node.reshape(y, node.shape(y).slice(0, -1));
+    },
+    ofAll(x) {
+      // The transpose of the product, for which no matrix has to be transposed.
+      const turned = (y: Expr): Expr => node.call('transpose', [y], { perm: [0, 2, 1] });
+      return turned(node.call('matmul', [cast(node, given, node.type(x).dtype), turned(x)]));
+    },
   };
 }
 
@@ -47,36 +60,112 @@ interface QuantizedPlaces {
   readonly zeros: number;
 }
 
-/** Matrices of codes of a few bits, the first in the lowest bits of a byte, with scales of rows or of blocks in them. */
+/**
+ * Matrices of codes of a few bits, the first in the lowest bits of a byte, with scales of rows or of blocks in them. Products
+ * read the codes of the experts that are chosen: no matrix becomes floats.
+ */
 function quantizedLayer(node: ImportNode, { weights, zeros }: QuantizedPlaces): Layer | undefined {
-  const codes = node.inputs[weights];
-  if (codes === undefined) return undefined;
+  const given = node.inputs[weights];
+  if (given === undefined) return undefined;
   const bits = node.attributes.int('expert_weight_bits', 4);
   if (![2, 4, 8].includes(bits)) throw node.unsupported(`${bits} bits`, '2, 4 or 8');
-  const scales = node.input(weights + 1);
-  const isBlocked = node.shape(scales).length === 3;
-  const [experts = 1, outputs = 1, bytes = 1] = node.shape(codes);
-  const inputs = node.dims.mul(bytes, 8 / bits);
-  const blocks: Dim = isBlocked ? (node.shape(scales)[2] ?? 1) : 1;
+  const sizes = blocksOf(node, given, { scales: node.input(weights + 1), bits });
+  const scales = cast(node, node.input(weights + 1), 'float32');
+  const operands = [codesInBlocks(node, given, sizes), repeatedInBlocks(node, scales, sizes)];
   const zeroCodes = node.inputs[zeros];
+  const zeroPoints = zeroCodes && zerosInBlocks(node, zeroCodes, sizes);
   return {
     bias: node.inputs[weights + 2],
-    weights(indices) {
-      const chosen = (x: Expr): Expr =>
-        indices === undefined ? x : node.call('gather', [x, indices], { axis: 0 });
-      const lead = indices === undefined ? [experts] : node.shape(indices);
-      const shape = [...lead, outputs, blocks, node.dims.floordiv(inputs, blocks)];
-      const column = [...lead, outputs, blocks, 1];
-      const values = node.reshape(unpacked(node, chosen(codes), bits), shape);
-      const scale = node.reshape(cast(node, chosen(scales), 'float32'), column);
-      const zero =
-        zeroCodes === undefined
-          ? node.scalar(2 ** (bits - 1), 'uint8')
-          : node.reshape(unpacked(node, chosen(zeroCodes), bits), column);
-      const floats = node.call('dequantize', [values, scale, zero]);
-      return node.reshape(floats, [...lead, outputs, inputs]);
+    ofAll: undefined,
+    ofChosen(x, indices) {
+      const places = cast(node, indices, 'int32');
+      const inputs = [cast(node, x, 'float32'), ...operands, places];
+      const y = node.call('gather_matmul_nbits', zeroPoints ? [...inputs, zeroPoints] : inputs, {
+        bits,
+        block_size: sizes.blockSize,
+      });
+      return cast(node, y, node.type(x).dtype);
     },
   };
+}
+
+/** The sizes of a layer's codes. */
+interface Blocks {
+  readonly bits: number;
+  readonly experts: Dim;
+  readonly outputs: Dim;
+  /** Scales of a row as they are given, and how often each is repeated. */
+  readonly given: number;
+  readonly repeats: number;
+  /** Elements of a block, behind the repetition. */
+  readonly blockSize: number;
+  /** Bytes of a row as they are given. */
+  readonly bytes: number;
+}
+
+const STEP = 16;
+/** Of larger blocks kernels have none. */
+const LARGEST_BLOCK = 512;
+
+function blocksOf(
+  node: ImportNode,
+  codes: Expr,
+  { scales, bits }: { readonly scales: Expr; readonly bits: number },
+): Blocks {
+  const [experts = 1, outputs = 1, size = 1] = node.shape(codes);
+  const bytes = node.number(size, 'the bytes of a row of codes');
+  const [, , count = 1] = node.shape(scales);
+  const given = node.number(count, 'the blocks of a row of codes');
+  const common = { bits, experts, outputs, given, bytes };
+  const ofScale = (bytes * (8 / bits)) / given;
+  if (given === 1 && ofScale % STEP !== 0) {
+    // Zeros behind the last codes count for nothing, since there are no inputs there.
+    const blockSize = Math.min(LARGEST_BLOCK, Math.ceil(ofScale / STEP) * STEP);
+    return { ...common, blockSize, repeats: Math.ceil(ofScale / blockSize) };
+  }
+  if (ofScale % STEP !== 0) {
+    throw node.unsupported(`blocks of ${ofScale}`, `blocks of a multiple of ${STEP}`);
+  }
+  let blockSize = ofScale;
+  for (let parts = 2; blockSize > LARGEST_BLOCK; parts++) {
+    if (ofScale % (parts * STEP) === 0) blockSize = ofScale / parts;
+  }
+  return { ...common, blockSize, repeats: ofScale / blockSize };
+}
+
+/** (experts, outputs, blocks, bytes). */
+function codesInBlocks(node: ImportNode, codes: Expr, sizes: Blocks): Expr {
+  const { bits, experts, outputs, bytes, given, repeats, blockSize } = sizes;
+  const blocks = given * repeats;
+  const blockBytes = (blockSize * bits) / 8;
+  const missing = blocks * blockBytes - bytes;
+  const whole =
+    missing === 0 ? codes : node.call('pad', [codes], { pads: [0, 0, 0, 0, 0, missing] });
+  return node.reshape(whole, [experts, outputs, blocks, blockBytes]);
+}
+
+/** What each block has as it is given, for the blocks that it becomes: (experts, outputs, blocks). */
+function repeatedInBlocks(node: ImportNode, values: Expr, sizes: Blocks): Expr {
+  const { experts, outputs, given, repeats } = sizes;
+  const shape = [experts, outputs, given, repeats];
+  const single = node.reshape(values, [experts, outputs, given, 1]);
+  const repeated = repeats === 1 ? single : node.call('broadcast_to', [single], { shape });
+  return node.reshape(repeated, [experts, outputs, given * repeats]);
+}
+
+/** Bit-packed as they are, where each row has whole bytes of its own; else one float for each block. */
+function zerosInBlocks(node: ImportNode, zeros: Expr, sizes: Blocks): Expr {
+  const { bits, experts, outputs, given, repeats } = sizes;
+  const each = 8 / bits;
+  const isOfRows = node.shape(zeros).length === 3;
+  if (isOfRows && repeats === 1) return zeros;
+  const codes = node.reshape(unpacked(node, zeros, bits), [
+    experts,
+    outputs,
+    isOfRows ? Math.ceil(given / each) * each : given,
+  ]);
+  const own = isOfRows ? sliceAlong(node, codes, { axis: 2, start: 0, end: given }) : codes;
+  return repeatedInBlocks(node, cast(node, own, 'float32'), sizes);
 }
 
 /** One code in each byte, in a row behind each other. */
@@ -104,8 +193,8 @@ function importQMoE(node: ImportNode): Expr {
 
 /**
  * For each token the sum of what its best experts give, by their shares: N. Shazeer et al., "Outrageously large neural
- * networks" (2017). Few tokens read the matrices of their experts alone; for more of them all experts compute all
- * tokens, and most results count for nothing.
+ * networks" (2017). Tokens read the matrices of their experts alone where these are codes. Of floats a few tokens do; for
+ * more of them all experts compute all tokens, and most results count for nothing.
  */
 function mixture(node: ImportNode, given: { [Name in keyof Experts]: Layer | undefined }): Expr {
   const { attributes, dims } = node;
@@ -122,6 +211,7 @@ function mixture(node: ImportNode, given: { [Name in keyof Experts]: Layer | und
   const best = node.number(node.shape(indices)[1] ?? 1, 'k');
   const mixed = (): Expr => mixAll(node, { rows, experts, shares, indices, count });
   const few = (): Expr => mixChosen(node, { rows, experts, shares, indices });
+  if (first.ofAll === undefined) return node.reshape(few(), shape);
   const reads = dims.mul(tokens, best);
   if (typeof reads === 'number') {
     return node.reshape(reads <= count ? few() : mixed(), shape);
@@ -171,18 +261,15 @@ interface Mixture {
   readonly indices: Expr;
 }
 
-/** By the matrices of each token's experts: (tokens, k, outputs, inputs). */
+/** By the matrices of each token's experts: (tokens, width). */
 function mixChosen(node: ImportNode, { rows, experts, shares, indices }: Mixture): Expr {
   const [tokens = 1, k = 1] = node.shape(indices);
   const {
     dtype,
     shape: [, width = 1],
   } = node.type(rows);
-  const product = (x: Expr, { weights, bias }: Layer): Expr => {
-    const matrices = cast(node, weights(indices), dtype);
-    const column = node.reshape(x, [...node.shape(x), 1]);
-    const [, , outputs = 1] = node.shape(matrices);
-    const y = node.reshape(node.call('matmul', [matrices, column]), [tokens, k, outputs]);
+  const product = (x: Expr, { ofChosen, bias }: Layer): Expr => {
+    const y = ofChosen(x, indices);
     if (bias === undefined) return y;
     const own = node.call('gather', [bias, indices], { axis: 0 });
     return node.call('add', [y, cast(node, own, dtype)]);
@@ -195,7 +282,7 @@ function mixChosen(node: ImportNode, { rows, experts, shares, indices }: Mixture
   return node.call('reduce_sum', [weighted], { axes: [1], keepdims: false });
 }
 
-/** By the matrices of all experts: (experts, tokens, outputs). */
+/** By the matrices of all experts: (tokens, width). */
 function mixAll(
   node: ImportNode,
   { rows, experts, shares, indices, count }: Mixture & { readonly count: number },
@@ -204,9 +291,9 @@ function mixAll(
     dtype,
     shape: [tokens = 1, width = 1],
   } = node.type(rows);
-  const product = (x: Expr, { weights, bias }: Layer): Expr => {
-    const turned = node.call('transpose', [cast(node, weights(), dtype)], { perm: [0, 2, 1] });
-    const y = node.call('matmul', [x, turned]);
+  const product = (x: Expr, { ofAll, bias }: Layer): Expr => {
+    if (ofAll === undefined) throw internalError('codes are multiplied by all tokens');
+    const y = ofAll(x);
     if (bias === undefined) return y;
     const [, outputs = 1] = node.shape(bias);
     return node.call('add', [y, cast(node, node.reshape(bias, [count, 1, outputs]), dtype)]);
@@ -296,7 +383,8 @@ export const EXPERT_IMPORTERS: OperatorImporters = {
   MoE: { since: 1, makes: `matmul ${MADE}`, import: importMoE },
   QMoE: {
     since: 1,
-    makes: `matmul dequantize shift_right bitwise_and ${MADE}`,
+    makes:
+      'gather_matmul_nbits shift_right bitwise_and pad reshape softmax top_k gather_elements reduce_sum div gather add mul broadcast_to relu gelu sigmoid slice clip cast',
     import: importQMoE,
   },
 };
