@@ -98,6 +98,8 @@ test('passes of the compiler are watched, and their lines lead to nodes', async 
   await page.getByRole('option', { name: /^fuse/ }).click();
   await expect(page.getByRole('option', { name: /^\+ .*primitive=/ }).first()).toBeVisible();
   await page.getByRole('option', { name: /^source/ }).click();
+  // The source has no difference to anything before it.
+  await expect(page.getByRole('option', { name: /^[+-] / })).toHaveCount(0);
   await page.getByRole('option', { name: /relu\(/ }).click();
   await page.getByRole('tab', { name: 'Graph' }).click();
   await expect(page.getByRole('status')).toHaveText(/^relu_0, kernel, relu/);

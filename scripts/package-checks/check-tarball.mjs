@@ -3,7 +3,7 @@ import { runNode } from './run.mjs';
 
 const MEGABYTE = 1024 * 1024;
 // Most of it is source maps, which include the sources.
-const LARGEST = { packed: 8.7 * MEGABYTE, unpacked: 32.5 * MEGABYTE };
+const LARGEST = { packed: 8.9 * MEGABYTE, unpacked: 33 * MEGABYTE };
 
 /** Complaints of `publint` and of `attw` about a tarball, and about its size. */
 export async function checkTarball({ tarball, folder, tools, byteLength }) {
