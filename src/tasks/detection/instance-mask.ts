@@ -5,6 +5,7 @@ import type { Size } from '../pictures/picture-options.ts';
 import type { Box } from '../results/boxes.ts';
 import { numbersOf } from '../results/numbers.ts';
 import type { Mask } from '../segmentation/segmentation.ts';
+import { cornerWeights } from '../segmentation/axis-samples.ts';
 import { samplesOf } from '../segmentation/whole-pictures.ts';
 
 /** Patterns of which the masks of a picture are sums, (1, count, rows, columns). */
@@ -68,10 +69,13 @@ export function instanceMask({ numbers, width, height, level, box, place }: Mask
     const [top, bottom, down] = [rows.before[y] ?? 0, rows.after[y] ?? 0, rows.shares[y] ?? 0];
     for (let x = Math.ceil(box.left); x < lastColumn; x++) {
       const [left, right] = [columns.before[x] ?? 0, columns.after[x] ?? 0];
-      const across = columns.shares[x] ?? 0;
-      const above = at(top, left) * (1 - across) + at(top, right) * across;
-      const below = at(bottom, left) * (1 - across) + at(bottom, right) * across;
-      if (above * (1 - down) + below * down > level) data[y * source.width + x] = 255;
+      const [first, second, third, fourth] = cornerWeights(columns.shares[x] ?? 0, down);
+      const number =
+        first * at(top, left) +
+        second * at(top, right) +
+        third * at(bottom, left) +
+        fourth * at(bottom, right);
+      if (number > level) data[y * source.width + x] = 255;
     }
   }
   return { width: source.width, height: source.height, data };

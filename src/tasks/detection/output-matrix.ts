@@ -52,13 +52,3 @@ export function matrixOf(tensor: Tensor | undefined, name: string, width?: numbe
   }
   return { numbers: numbersOf(tensor), rows, columns };
 }
-
-/** The highest of some numbers, of equal ones the first. */
-export function best(scores: ArrayLike<number>): {
-  readonly index: number;
-  readonly score: number;
-} {
-  let index = 0;
-  for (let i = 1; i < scores.length; i++) if ((scores[i] ?? 0) > (scores[index] ?? 0)) index = i;
-  return { index, score: scores[index] ?? 0 };
-}

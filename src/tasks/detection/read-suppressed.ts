@@ -1,9 +1,9 @@
 import type { Tensor } from '../../client/tensor.ts';
 import { ShapeError } from '../../core/errors.ts';
+import { likeliest } from '../results/likeliest.ts';
 import { numbersOf } from '../results/numbers.ts';
 import { instanceMask } from './instance-mask.ts';
 import {
-  best,
   boxIn,
   type Candidate,
   type Candidates,
@@ -20,7 +20,7 @@ export function readCorners({ outputs, place, threshold }: DetectorOutputs): Can
   const candidates: Candidate[] = [];
   for (let row = 0; row < rows; row++) {
     // The first class is nothing.
-    const { index, score } = best(numbers.subarray(row * columns + 1, (row + 1) * columns));
+    const { index, score } = likeliest(numbers.subarray(row * columns + 1, (row + 1) * columns));
     if (score <= threshold) continue;
     const [left = 0, top = 0, right = 0, bottom = 0] = boxes.subarray(row * 4, row * 4 + 4);
     const corners = [left * width, top * height, right * width, bottom * height] as const;

@@ -1,9 +1,9 @@
 import type { Tensor } from '../../client/tensor.ts';
+import { likeliest } from '../results/likeliest.ts';
 import type { Mask } from '../segmentation/segmentation.ts';
 import type { DetectorShape } from './detector-shape.ts';
 import { instanceMask, prototypesOf, sumOfPrototypes } from './instance-mask.ts';
 import {
-  best,
   boxIn,
   type Candidate,
   type Candidates,
@@ -121,7 +121,7 @@ const readWithObjectness: Reader = ({ numbers, rows, columns }, { threshold, coe
       row * columns,
       row * columns + end,
     );
-    const found = best(others);
+    const found = likeliest(others);
     const score = something * found.score;
     if (score <= threshold) continue;
     const corners = cornersAround(x, y, w, h);

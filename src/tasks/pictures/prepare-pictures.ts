@@ -14,9 +14,10 @@ export interface PreparedPictures {
 }
 
 /**
- * Resizes and normalises pictures for a model, in this thread; `preparePicturesOnDevice` and the tasks do so where their session is. The same picture and options give the same elements in every browser and in Node; a
- * browser's decoder and its canvas alone may differ by a level. Rejects with UsageError for wrong options, for a picture without pixels, and with ShapeError
- * for pictures that have different sizes in the end.
+ * Resizes and normalises pictures for a model, in this thread; `preparePicturesOnDevice` and the tasks do so where their session is.
+ * The same picture and options give the same elements in every browser and in Node; a browser's decoder and its canvas alone may differ
+ * by a level. Rejects with UsageError for wrong options and for a picture without pixels, and with ShapeError for pictures that have
+ * different sizes in the end.
  */
 export async function preparePictures(
   pictures: readonly Picture[],

@@ -33,3 +33,11 @@ export function axisSamples(
 function within(index: number, length: number): number {
   return Math.min(Math.max(index, 0), length - 1);
 }
+
+/** How much the four elements around a pixel count: those above, from the left, then those below. */
+export type CornerWeights = readonly [number, number, number, number];
+
+/** By the distances from the element above to the left. */
+export function cornerWeights(across: number, down: number): CornerWeights {
+  return [(1 - across) * (1 - down), across * (1 - down), (1 - across) * down, across * down];
+}

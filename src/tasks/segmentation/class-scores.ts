@@ -2,7 +2,7 @@ import type { Tensor } from '../../client/tensor.ts';
 import { ShapeError } from '../../core/errors.ts';
 import type { Size } from '../pictures/picture-options.ts';
 import { numbersOf } from '../results/numbers.ts';
-import type { AxisSamples } from './axis-samples.ts';
+import { type AxisSamples, cornerWeights } from './axis-samples.ts';
 
 /** Numbers for each class at the places of a mask. */
 export interface ClassScores extends Size {
@@ -90,9 +90,7 @@ type Corners = readonly [number, number, number, number];
 /** The class with the highest score between four places, in float32 as the scores are. */
 function interpolated({ numbers, classes, classStep, placeStep }: ClassScores) {
   return ([a, b, c, d]: Corners, across: number, down: number): number => {
-    const weights = [(1 - across) * (1 - down), across * (1 - down), (1 - across) * down];
-    const [first = 0, second = 0, third = 0] = weights;
-    const fourth = across * down;
+    const [first, second, third, fourth] = cornerWeights(across, down);
     let best = 0;
     let most = Number.NEGATIVE_INFINITY;
     for (let index = 0; index < classes; index++) {

@@ -2,8 +2,9 @@ import type { Tensor } from '../../client/tensor.ts';
 import { ShapeError } from '../../core/errors.ts';
 import type { PicturePlace } from '../pictures/picture-place.ts';
 import { activate, requireLabels } from '../results/labels.ts';
+import { type ClassScore, likeliestThing } from '../results/likeliest.ts';
 import { numbersOf } from '../results/numbers.ts';
-import type { AxisSamples } from './axis-samples.ts';
+import { type AxisSamples, cornerWeights } from './axis-samples.ts';
 import { NO_CLASS, Segment, Segmentation } from './segmentation.ts';
 import { samplesOf } from './whole-pictures.ts';
 
@@ -34,9 +35,7 @@ interface SegmentRules {
 /** From this likelihood on a pixel counts as one of a query, whichever gets it in the end. */
 const MASK_THRESHOLD = 0.5;
 
-interface Query {
-  readonly index: number;
-  readonly score: number;
+interface Query extends ClassScore {
   /** Likelihoods over the model's picture. */
   readonly mask: Float32Array;
 }
@@ -57,16 +56,10 @@ export function segmentByQueries(
   const places = numbersOf(masks);
   const queries: Query[] = [];
   for (let query = 0; query < queryCount; query++) {
-    const likelihoods = activate(
-      scores.subarray(query * columns, (query + 1) * columns),
-      'softmax',
-    );
-    const index = likelihoods.indexOf(Math.max(...likelihoods));
-    const score = likelihoods[index] ?? 0;
-    // The last class is nothing.
-    if (index === columns - 1 || score <= threshold) continue;
+    const thing = likeliestThing(scores.subarray(query * columns, (query + 1) * columns));
+    if (thing === undefined || thing.score <= threshold) continue;
     const own = places.subarray(query * width * height, (query + 1) * width * height);
-    queries.push({ index, score, mask: Float32Array.from(activate(own, 'sigmoid')) });
+    queries.push({ ...thing, mask: Float32Array.from(activate(own, 'sigmoid')) });
   }
   const samples = samplesOf(place, { width, height });
   const { owners, kept, wanted } = sharedOut(queries, { ...samples, width });
@@ -120,14 +113,15 @@ function sharedOut(queries: readonly Query[], { columns, rows, width }: MaskGrid
     for (const [x, across] of columns.shares.entries()) {
       const [left, right] = [columns.before[x] ?? 0, columns.after[x] ?? 0];
       let most = 0;
+      const [first, second, third, fourth] = cornerWeights(across, down);
       // The first one has what nobody is sure of at all.
       let owner = queries.length > 0 ? 0 : NO_CLASS;
       for (const [query, { mask, score }] of queries.entries()) {
         const likelihood = Math.fround(
-          (1 - across) * (1 - down) * (mask[top + left] ?? 0) +
-            across * (1 - down) * (mask[top + right] ?? 0) +
-            (1 - across) * down * (mask[bottom + left] ?? 0) +
-            across * down * (mask[bottom + right] ?? 0),
+          first * (mask[top + left] ?? 0) +
+            second * (mask[top + right] ?? 0) +
+            third * (mask[bottom + left] ?? 0) +
+            fourth * (mask[bottom + right] ?? 0),
         );
         const sure = Math.fround(likelihood * score);
         if (sure >= MASK_THRESHOLD) wanted[query] = (wanted[query] ?? 0) + 1;
