@@ -3,7 +3,7 @@ import type { Compilation } from './device.ts';
 /** Compilations that a device remembers; older ones go. */
 export const MOST_COMPILATIONS = 1000;
 
-/** What a device compiled last, and when. */
+/** The latest compilations of a device, at most {@link MOST_COMPILATIONS}, with their times. */
 export class CompilationLog {
   /** In the order of their ends. */
   readonly latest: Compilation[] = [];

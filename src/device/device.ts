@@ -14,7 +14,9 @@ import type { Shape } from '../core/shape.ts';
 
 /** Where tensors live and kernels run. The VM knows devices by this interface only. */
 export interface Device {
-  /** What it is like: decides defaults, such as whether constants are prepacked. */
+  /**
+   * The kind of device. Defaults depend on it, such as how many bytes of constants are prepacked.
+   */
   readonly kind: 'host' | 'wasm' | 'webgpu';
   /** Its name and its limits. */
   readonly info: DeviceInfo;
@@ -110,10 +112,10 @@ export interface Device {
   /** Takes such choices for all that is prepared from now on; those of other plans have no effect. */
   useChoices?(choices: readonly TunedChoice[]): Promise<void>;
 
-  /** Whether work that was submitted is not over, also after {@link destroy}. Absent: never. */
+  /** Returns true while submitted work is unfinished, also after {@link destroy}. Absent: never. */
   isBusy?(): boolean;
 
-  /** What was compiled last, with the time it took; absent where nothing is compiled. */
+  /** The latest compilations, with the time each took; absent where nothing is compiled. */
   readonly compilations?: readonly Compilation[] | undefined;
 
   /** Counters since creation, for tests, benchmarks and the inspector. */
@@ -169,7 +171,7 @@ export interface DeviceTensor {
   readonly dtype: DType;
   /** Its dimensions. */
   readonly shape: Shape;
-  /** Whether the elements stay what they are while the buffer lives. */
+  /** True if the elements never change while the buffer lives, as those of constants. */
   readonly isReadOnly?: boolean;
 }
 

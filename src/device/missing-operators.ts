@@ -1,7 +1,7 @@
 import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import type { OperatorTable } from '../ops/operator.ts';
 
-/** Whether a primitive calls an operator that is not in the table. */
+/** Returns true if a primitive calls an operator that is not in the table. */
 export function lacksOperator(primitive: PrimitiveFunction, operators: OperatorTable): boolean {
   return primitive.body.some(({ op }) => operators.get(op) === undefined);
 }

@@ -20,7 +20,7 @@ export function overwrittenInput(
   return value >= 0 && value < params.length && isReadOnce && isResult ? value : undefined;
 }
 
-/** Whether two tensors begin at the same place. */
+/** Returns true if two tensors begin at the same byte of the same buffer. */
 export function isSamePlace(a: DeviceTensor, b: DeviceTensor): boolean {
   return a.buffer === b.buffer && a.byteOffset === b.byteOffset;
 }

@@ -12,7 +12,7 @@ const REPRESENTATIVES = [1, 3, 4, 31, 32, 256, 1024];
 interface RepresentativeOptions {
   readonly differing?: boolean;
   readonly values?: readonly number[];
-  /** Whether shapes of results are given in any case: attributes may have dimensions that only these tell. */
+  /** Gives shapes of results in any case: dimensions in attributes may be known from these only. */
   readonly hasResults?: boolean;
 }
 
@@ -42,7 +42,7 @@ export function contrastingShapes(primitive: PrimitiveFunction): CallShapes[] {
   return [small, large].filter((shapes) => shapes !== undefined);
 }
 
-/** Whether all symbols of a primitive are among some. */
+/** Returns true if `some` has all symbols of a primitive. */
 export function hasOnlySymbols(primitive: PrimitiveFunction, some: ReadonlySet<string>): boolean {
   return symbolsIn(primitive).symbols.every((symbol) => some.has(symbol));
 }

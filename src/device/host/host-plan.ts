@@ -35,8 +35,9 @@ export interface Temporary {
   /** Of its memory, which another one has when this one is no longer read. */
   readonly slot: number;
   /**
-   * Whether only the last step reads it, an elementwise one, each element where it writes one of the same size: it may
-   * lie where the result does, unless that is where an argument is. Its slot is no other's.
+   * Present where the temporary may lie in the memory of the result, unless an argument lies there:
+   * only the last step, which is elementwise, reads it, and reads each element where it writes one
+   * of the same size. No other temporary has its slot.
    */
   readonly fitsResult?: true;
 }
@@ -160,7 +161,7 @@ function groupCalls(
   for (const call of calls) {
     const viewed = views.get(call.value);
     if (viewed !== undefined) {
-      // What is viewed has to be all there before.
+      // A view needs the whole value that it views, so the chain which makes that value ends here.
       if (made.has(viewed)) endChain();
       continue;
     }
@@ -184,7 +185,7 @@ function groupCalls(
   return steps;
 }
 
-/** Whether scalar functions compute the dtype as numbers. */
+/** Returns true if scalar functions compute elements of the dtype as numbers. */
 function isChained(dtype: DType): boolean {
   return dtype === 'float64' || (KERNEL_DTYPES.has(dtype) && !isBigInt(dtype));
 }

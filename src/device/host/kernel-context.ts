@@ -30,7 +30,7 @@ export interface KernelContext extends KernelServices, PrecisionOption {
   readonly prepacking?: PrepackingBudget | undefined;
 }
 
-/** What is done by operators' references, whose code not everybody needs. */
+/** Functions that run operators' references: fetched only where a kernel needs them. */
 export interface References {
   /** Does a step over the memory of its values. */
   readonly runStep: (

@@ -39,7 +39,7 @@ export function planForArguments(
   return plan;
 }
 
-/** Whether arguments have these types, as those of a plan that is kept. */
+/** Returns true if the arguments have exactly the types of a kept plan. */
 export function haveTypes(
   args: readonly ConcreteTensorType[],
   types: readonly ConcreteTensorType[],

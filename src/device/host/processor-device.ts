@@ -55,7 +55,7 @@ export interface ProcessorDeviceOptions {
 
 /** The order of launches where some are not over when `launch` returns. */
 export interface LaunchOrder {
-  /** Whether all are over. */
+  /** True while no launch is unfinished. */
   readonly isIdle: boolean;
   /** While it is set, all are over at once. */
   isPaused: boolean;
@@ -84,7 +84,7 @@ export interface ProcessorRecordings {
 export interface ProcessorRecording extends LaunchRecording {
   noteCopy(from: DeviceRange, to: DeviceRange): void;
   noteWrite(target: DeviceRange, bytes: Uint8Array): void;
-  /** What happened cannot be repeated. */
+  /** Drops the recording: something happened that cannot be repeated. */
   invalidate(): void;
 }
 
@@ -242,7 +242,7 @@ export class ProcessorDevice implements Device {
 
   readSync(range: DeviceRange): Uint8Array | undefined {
     if (this.#order?.isIdle === false) return undefined;
-    // What follows may depend on the elements.
+    // The rest of the call may depend on these elements, so it cannot be replayed.
     this.#recordings?.current?.invalidate();
     this.#readbacks++;
     return this.#view('read', range).slice();

@@ -21,7 +21,7 @@ export function checkEngine(): void {
   }
 }
 
-/** Whether the engine adds products with one rounding. */
+/** Returns true if the engine has relaxed SIMD, which adds products in one instruction. */
 export function hasRelaxedSimd(): boolean {
   const value = multiplyAdd(f32x4(1), f32x4(1), f32x4(1));
   const body = [store('v128', { address: i32(0) }, value)];
@@ -30,8 +30,8 @@ export function hasRelaxedSimd(): boolean {
 }
 
 /**
- * Whether the engine's product of bytes, of relaxed SIMD, gives the right sums: that of V8 11.3 doubles them in code that it
- * has not optimized yet.
+ * Returns true if the dot product of bytes of relaxed SIMD gives the right sums. V8 11.3 doubles
+ * them in code that it has not optimized yet.
  */
 export function hasByteProducts(): boolean {
   const [bytes, codes] = [new Int8Array(16).fill(-3), new Int8Array(16).fill(15)];

@@ -17,11 +17,11 @@ export interface StepMachine {
   readonly checks: MemoryChecks | undefined;
   readonly threads: ThreadPool | undefined;
   readonly distributor: StepDistributor | undefined;
-  /** What launches are noted down in, if any. */
+  /** The recording in progress, if there is one; launches are added to it. */
   readonly recording: LaunchRecorder | undefined;
   /** All of the memory; another object after it grew. */
   readonly bytes: ArrayBuffer;
-  /** Whether launches are done at once and not noted down. */
+  /** True if a launch runs at once: nothing is recorded, and no earlier launch is unfinished. */
   readonly isImmediate: boolean;
   /** Does something in order with launches. */
   submit(task: () => void): void;

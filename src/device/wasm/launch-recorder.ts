@@ -12,7 +12,7 @@ export interface RecordedMachine {
   recording: LaunchRecorder | undefined;
 }
 
-/** What a recording needs of its device. */
+/** The members of its device that a recording uses. */
 export type RecordedDevice = Pick<ProcessorDevice, 'isProfiled' | 'launched' | 'copy' | 'write'>;
 
 /** Steps of kernels with their addresses, copies and writes in order. */

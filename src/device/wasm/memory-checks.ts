@@ -4,7 +4,7 @@ import type { ConcreteTensorType } from '../../core/primitive-function.ts';
 import { elementCount } from '../../core/shape.ts';
 import type { WasmCode } from './wasm-code.ts';
 
-/** What the running step may access: every load and store of a checked device asks first. */
+/** Ranges that the running step may access. With checks on, each load and store calls `check`. */
 export class MemoryChecks {
   /** Begins and ends. */
   readonly #ranges: number[] = [];

@@ -58,7 +58,7 @@ export const MEMORY64: Memory64 = {
   widen: widenStep,
 };
 
-/** Whether the engine has memory with addresses of 64 bits. */
+/** Returns true if the engine has memory with 64-bit addresses. */
 export function hasMemory64(): boolean {
   return WebAssembly.validate(
     encodeModule({ groups: [], memory: { minimum: 1, ...MEMORY64.limits } }),

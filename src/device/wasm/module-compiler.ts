@@ -26,7 +26,7 @@ export interface ModuleCompilerOptions {
   /** In place of those of a memory with addresses of 32 bits. */
   readonly limits: Partial<MemoryLimits> | undefined;
   readonly threads: ThreadPool | undefined;
-  /** Whether products are added with one rounding. */
+  /** Adds products by relaxed SIMD, in one instruction. */
   readonly isRelaxed: boolean;
   readonly checks: MemoryChecks | undefined;
 }

@@ -12,7 +12,7 @@ type PackedOfBuffer = Map<string, PackedConstant>;
 
 interface PackedConstant {
   readonly buffer: WasmBuffer;
-  /** What it was taken from. */
+  /** The budget that its bytes were taken from, and go back to. */
   readonly budget: PrepackingBudget;
 }
 

@@ -29,7 +29,7 @@ export function planChain(step: ChainStep, context: StepContext): StepPlan | und
   return chain && new ChainPlanner(chain, context).plan();
 }
 
-/** Whether {@link planChain} plans a chain. */
+/** Returns true if {@link planChain} can plan the chain; builds no code. */
 export const isPlannedChain = (step: ChainStep, context: StepContext): boolean =>
   readChain(step, context) !== undefined;
 
@@ -43,7 +43,7 @@ interface Chain {
 
 interface ChainCall extends PlannedCall {
   readonly compute: LaneFunction;
-  /** Whether the result is rounded though it is not stored. */
+  /** Rounds the result to its dtype even where it stays in a local. */
   readonly rounds: boolean;
 }
 
@@ -62,7 +62,7 @@ function readChain({ calls }: ChainStep, { types, stored }: StepContext): Chain 
     if (compute === undefined) return undefined;
     for (const value of operands) if (!made.has(value)) inputs.add(value);
     made.add(call.value);
-    // What stays float16 keeps the precision of float32 until it is stored.
+    // Float16 values computed from float16 keep float32 precision until they are stored.
     const rounds = output !== 'float16' || !dtypes.includes('float16');
     chained.push({ ...call, inputs: operands, compute, rounds });
   }

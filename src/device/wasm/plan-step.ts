@@ -27,7 +27,7 @@ export function planStep(step: HostStep, context: StepContext): StepPlan | undef
   return chain ? planChain(chain, context) : planCall(step as CallStep, context);
 }
 
-/** Whether {@link planStep} plans a step, for less. */
+/** Returns true if {@link planStep} can plan the step; builds no code. */
 export function isPlanned(step: HostStep, context: StepContext): boolean {
   const chain = asChain(step);
   if (chain) return isPlannedChain(chain, context);

@@ -31,7 +31,7 @@ export type RunStep = (
   constants: readonly (StepConstant | undefined)[],
 ) => void;
 
-/** What stays the same while its buffer lives. */
+/** A part of a constant, or its packed form: the bytes stay the same while the buffer lives. */
 export interface StepConstant {
   readonly buffer: WasmBuffer;
   /** Its place in the buffer, and its layout. */

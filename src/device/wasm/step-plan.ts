@@ -25,7 +25,7 @@ export interface StepPlan {
   readonly access?: StepAccess | undefined;
 }
 
-/** What units read and write. */
+/** Parts of its operands that each unit reads and writes. */
 export interface StepAccess {
   readonly writes: UnitWrites;
   /** Bytes of an element of the result. */
@@ -40,7 +40,7 @@ export interface ValueAccess {
   readonly byteLength: number;
   /** See `OperandPack.unitByteLength`. */
   readonly unitByteLength: number | undefined;
-  /** What is read in place of it, as indices of packs, unless one of these is left out. */
+  /** Indices of the packs that are read in its place, if the call has all of them. */
   readonly packs: readonly number[] | undefined;
 }
 

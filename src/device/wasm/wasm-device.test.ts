@@ -74,7 +74,7 @@ test('a constant is packed once, and what was packed goes with it', async () => 
   kernel.launch([a, b, y]);
   const made = device.counters();
   expect(made.buffersLive).toBeGreaterThan(before.buffersLive);
-  // What is no constant any more is read again; this one is not.
+  // The write is no longer seen: `b` is declared constant, so its packed form is read.
   device.write(b.buffer, 0, new Uint8Array(256));
   kernel.launch([a, b, y]);
   expect(await elementsOf(y)).toEqual(await elementsOf(a));

@@ -72,8 +72,9 @@ export class WasmKernel implements Kernel {
   }
 
   /**
-   * Whether references are needed: for a result whose shape depends on elements, and for steps without
-   * code. Where symbols tell shapes, some sizes of them are tried. Throws what planning throws.
+   * Returns true if references are needed: for a result whose shape depends on elements, and for
+   * steps without code. Where shapes have symbols, some sizes are tried. Throws what planning
+   * throws.
    */
   needsReferences(): boolean {
     if (returnsTensor(this.#primitive)) return true;

@@ -17,7 +17,7 @@ import { MAX_BYTE_LENGTH } from './address-space.ts';
 import { WasmMemory, type WasmMemoryLimits } from './wasm-memory.ts';
 
 export interface WasmMachineOptions extends Partial<WasmMemoryLimits> {
-  /** Whether kernels use relaxed SIMD; default: where the engine has it. */
+  /** Lets kernels use relaxed SIMD. Default: where the engine has it. */
   readonly relaxedSimd?: boolean;
   /** Threads that share the work of kernels; their memory has to be one that may be shared. Without it one does all. */
   readonly createThreads?: CreateThreads | undefined;
@@ -71,7 +71,7 @@ export class WasmMachine implements StepMachine, RecordedMachine {
     return this.#compiler.log;
   }
 
-  /** Whether kernels may multiply bytes, with relaxed SIMD. */
+  /** True if kernels may multiply bytes by relaxed SIMD. */
   get multipliesBytes(): boolean {
     return (this.#multipliesBytes ??= this.#isRelaxed && hasByteProducts());
   }

@@ -14,7 +14,7 @@ export interface WasmMemoryLimits {
 }
 
 export interface WasmMemoryOptions extends WasmMemoryLimits {
-  /** Whether threads may have it too. */
+  /** Makes it a shared memory, which threads can have too. */
   readonly isShared?: boolean;
   /** Gives addresses 64 bits, and then is not shared. */
   readonly memory64?: Memory64 | undefined;

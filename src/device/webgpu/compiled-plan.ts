@@ -12,7 +12,7 @@ import type { CachedPipeline, PipelineCache } from './pipeline-cache.ts';
 export interface CompiledPlan {
   readonly launches: readonly CompiledLaunch[];
   readonly scratchByteLengths: readonly number[];
-  /** Whether a launch may be done once for all calls. */
+  /** True if some launch may be done once for all calls. */
   readonly mayPrepack: boolean;
 }
 
@@ -26,14 +26,14 @@ export interface CompiledLaunch {
   readonly bindings: readonly CompiledBinding[];
   readonly byteLengths: readonly number[];
   /**
-   * Whether the lengths are those of one call among others: then each binding reaches to the end of its buffer, so that
-   * another length needs no other bind group.
+   * True if other calls have other lengths. Then each binding reaches to the end of its buffer, so
+   * that another length needs no other bind group.
    */
   readonly hasManySizes: boolean;
   readonly writes: readonly boolean[];
   /**
-   * Whether it computes the same in all calls with the same parameters: it writes scratch that no
-   * other launch writes, and reads parameters, or such scratch.
+   * True if all calls with the same constants compute the same here: the launch reads only
+   * parameters of the primitive and scratch, and writes only scratch that no other launch writes.
    */
   readonly prepacks: boolean;
 }
@@ -96,7 +96,7 @@ function prepacks(launch: Launch, all: readonly Launch[], { primitive }: PlanCon
   );
 }
 
-/** Whether a launch writes some scratch, or that of an index. */
+/** Returns true if a launch writes scratch `index`; without an index, any scratch. */
 export function writesScratch({ bindings }: Launch, index?: number): boolean {
   return bindings.some(
     ({ buffer, access }) =>

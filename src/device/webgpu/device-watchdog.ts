@@ -66,7 +66,7 @@ export class DeviceWatchdog {
   #lookedAt = 0;
   #timer: unknown;
   #hasEnded = false;
-  /** Whether the device was given up. */
+  /** True once the device was given up. */
   isStuck = false;
   #finishedAt = 0;
   /**
@@ -81,7 +81,7 @@ export class DeviceWatchdog {
     this.mostLaunches = options.mostLaunches ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Whether something that was submitted is not over. */
+  /** True while a submit is unfinished. */
   get isBusy(): boolean {
     return this.#unfinished.length > 0;
   }

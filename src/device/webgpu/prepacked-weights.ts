@@ -9,7 +9,7 @@ class PrepackedLaunch implements BufferUser {
   /** By binding of the launch; undefined where it reads. */
   readonly buffers: readonly (WebGpuBuffer | undefined)[];
   readonly byteLength: number;
-  /** Whether the launch was recorded. */
+  /** True once the launch that fills the buffers was recorded. */
   isFilled = false;
   readonly #sources: readonly WebGpuBuffer[];
   readonly #onEnd: () => void;

@@ -32,7 +32,7 @@ interface Preparation {
   readonly primitive: PrimitiveFunction;
   /** The plan for known shapes; undefined when symbols have no size yet. */
   readonly fixed: { readonly plan: LaunchPlan; readonly shapes: CallShapes } | undefined;
-  /** Whether the sizes of symbols are told before a launch. */
+  /** True if calls announce the sizes of all symbols before their launches (`compileForSizes`). */
   readonly isTold: boolean;
   /** Everything to compile now; of symbolic shapes a sample. */
   readonly launches: readonly Launch[];

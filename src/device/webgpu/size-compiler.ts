@@ -63,7 +63,7 @@ export class SizeCompiler {
     }, IDLE_MS);
   }
 
-  /** Whether calls came, or wait for pipelines, since the device was looked at. */
+  /** Returns true if calls came since the timer was set, or wait for pipelines. */
   #isBusy(): boolean {
     if (this.#submits !== this.#context.queue.submits) return true;
     return [...this.#known.values()].some((work) => work !== undefined);

@@ -1,6 +1,6 @@
 /** A device that is not used any more, but has work. */
 interface Unfinished {
-  /** Whether it was given up, for it did not answer. */
+  /** True if it was given up because it did not answer. */
   readonly isStuck: boolean;
 }
 
@@ -10,7 +10,7 @@ interface Unfinished {
  */
 export const unfinishedDevices = new Map<GPUDevice, Unfinished>();
 
-/** Whether there is a kernel that does not end, so that new devices may not work either. */
+/** Returns true if a kernel does not end, so that new devices may not work either. */
 export function isAnyDeviceStuck(): boolean {
   return [...unfinishedDevices.values()].some(({ isStuck }) => isStuck);
 }

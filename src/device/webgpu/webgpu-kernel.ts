@@ -84,7 +84,7 @@ export class WebGpuKernel implements Kernel {
     this.#kept.push(pipeline);
   }
 
-  /** Whether calls with these shapes find a plan. */
+  /** Returns true if there is a plan for calls with these shapes. */
   hasPlan({ params, results }: CallShapes): boolean {
     const args = [...params, ...results].map((shape) => ({ shape }));
     return this.#plans.some(({ dims }) => isFor(dims, args));

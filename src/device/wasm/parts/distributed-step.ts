@@ -10,7 +10,7 @@ import { type Units, UnitSplit } from './unit-split.ts';
 export interface DistributedStepOptions {
   readonly memory: WasmMemory;
   readonly workers: PartWorkers;
-  /** Whether nobody waits for results any more. */
+  /** Returns true once the device is destroyed: results of threads are then ignored. */
   readonly isDisposed: () => boolean;
   /** Undefined where the step is always shared. */
   readonly trial: StepTrial | undefined;
@@ -127,7 +127,7 @@ export class DistributedStep {
     return worker.run({ index, operands, first, end, output, runs, room }, module);
   }
 
-  /** What a thread needs for some units; undefined where it has no room for it. */
+  /** The operands of some units for one thread; undefined where the thread has no room for them. */
   #operands(call: StepCall, units: Units, worker: PartWorker): PartOperand[] | undefined {
     const { access, packs, scratch, values } = this.#step.plan;
     const argOfPack = (pack: number): number => call.args[values.length + pack] ?? 0;
@@ -188,7 +188,7 @@ interface ByteRange {
   readonly end: number;
 }
 
-/** What units read of an operand. */
+/** The bytes of an operand that the units read. */
 function bytesOf(
   { first, end }: Units,
   byteLength: number,

@@ -17,7 +17,9 @@ export interface DistributorOptions {
   /** Threads in all, the one of the device included. */
   readonly threads: number;
   readonly startPart: StartPart;
-  /** Whether all steps are shared that can be, from the first run on, instead of where it pays. */
+  /**
+   * Shares every step that can be shared, from the first run on. Default: where that saves time.
+   */
   readonly sharesAll?: boolean | undefined;
   /** Milliseconds in which threads have to do their parts. Default 20,000. */
   readonly patienceMs?: number | undefined;

@@ -60,7 +60,7 @@ export class LaunchQueue implements Omit<LaunchOrder, 'view'> {
     if (this.#isBusy) await new Promise<void>((resolve) => this.submit(resolve));
   }
 
-  /** What was submitted is not done any more; whoever waits for a result gets the error. */
+  /** Drops all tasks that have not begun; whoever waits for a result gets the error. */
   dispose(error: Error): void {
     this.#disposed ??= error;
     this.#tasks.length = 0;

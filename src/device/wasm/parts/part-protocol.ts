@@ -1,4 +1,4 @@
-/** What a thread that has a memory of its own is told. */
+/** Messages to a thread that has a memory of its own. */
 export type ToPart =
   | { readonly kind: 'ping' }
   | { readonly kind: 'load'; readonly id: number; readonly module: WebAssembly.Module }
@@ -36,7 +36,7 @@ export type PartOperand =
 export const bytesOf = (operands: readonly PartOperand[]): ArrayBuffer[] =>
   operands.flatMap((operand) => (operand.kind === 'bytes' ? [operand.bytes] : []));
 
-/** What it answers; without bytes it could not do its part. */
+/** Messages from such a thread. `done` without bytes: the thread could not do its part. */
 export type FromPart =
   /** It has started, or heard a `ping`. */
   | { readonly kind: 'ready' }

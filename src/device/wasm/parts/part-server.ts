@@ -35,7 +35,7 @@ export class PartServer {
       const transfer = bytes ? [...spares, bytes] : spares;
       this.#answer({ kind: 'done', id: message.id, bytes, spares }, transfer);
     } else {
-      // What is missing then is missed by the requests that need it.
+      // A failure is not reported here: requests that need the module or constant fail instead.
       this.#attempt(() => this.#prepare(message));
     }
   }

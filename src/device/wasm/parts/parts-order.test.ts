@@ -11,7 +11,7 @@ const SIZE = 64;
 const BYTES = SIZE * SIZE * 4;
 
 let device: Device;
-/** What threads were told, by kind. */
+/** All messages that threads were sent. */
 let told: ToPart[] = [];
 afterEach(() => {
   device.destroy();

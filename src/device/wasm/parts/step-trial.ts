@@ -24,7 +24,9 @@ const SPACING = 3;
 const LEFT_OUT = 1 / 3;
 /** To share has to take so much less. */
 const LEAST_GAIN = 0.9;
-/** What takes so much longer from the first runs on is not tried further. */
+/**
+ * A step that takes this much longer when shared, already in the first runs, is tried no further.
+ */
 const HOPELESS = 1.2;
 /**
  * Runs until it is measured again, as the machine may have less to do, or more. Of short steps there are

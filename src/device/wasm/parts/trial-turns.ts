@@ -12,7 +12,7 @@ export class TrialTurns {
     this.#waiting.set(trial, ms);
   }
 
-  /** Whether it is the turn of one that waits. */
+  /** Returns true if it is this trial's turn; gives the turn to the next one where it is over. */
   isTurnOf(trial: object): boolean {
     if (this.#current === trial) this.#others = 0;
     else if (this.#current === undefined || ++this.#others > PATIENCE) {

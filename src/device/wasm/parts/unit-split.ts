@@ -52,7 +52,7 @@ export class UnitSplit {
     }));
   }
 
-  /** Whether units are divided for good. */
+  /** True once the division of units is final. */
   get isSettled(): boolean {
     return this.#isSettled;
   }
@@ -81,7 +81,8 @@ export class UnitSplit {
     if (!(perUnit > 0)) return false;
     const part = (this.#units - messages / perUnit) / (this.#others + 1);
     const even = this.#units / (this.#others + 1);
-    // What held up a few messages is not to decide how little others do from now on.
+    // At least half of an even part: one message that was held up must not idle the others for
+    // good.
     const bounded = Math.min(Math.max(part, even / 2, 1), even);
     const isOther = Math.round(bounded) !== Math.round(this.#part);
     if (isOther) this.#part = bounded;

@@ -4,7 +4,7 @@ import { PartServer } from '../parts/part-server.ts';
 export interface InProcessOptions {
   /** Bytes of a thread's memory. */
   readonly byteBudget?: number;
-  /** What becomes of a message; false where it does not arrive. Throws what posting throws. */
+  /** Called with each message; returns false where it is to be lost. Throws what posting throws. */
   readonly deliver?: (message: ToPart) => boolean;
   /** Hears of the end of a thread. */
   readonly onEnd?: () => void;

@@ -5,7 +5,9 @@ export interface SharedThreadsOptions {
   /** Threads in all, the one of the device included. */
   readonly threads: number;
   readonly startThread: StartThread;
-  /** Whether threads share all steps that they can, from the first run on, instead of where it pays. */
+  /**
+   * Shares every step that can be shared, from the first run on. Default: where that saves time.
+   */
   readonly sharesAll?: boolean | undefined;
 }
 

@@ -28,7 +28,7 @@ export interface ThreadPoolOptions {
   /** Threads beside the calling one. */
   readonly count: number;
   readonly startThread: StartThread;
-  /** Whether the caller waits until threads can do their part; else it does all the work until then. */
+  /** Waits until threads can do their part; else the caller does all the work until then. */
   readonly isAwaited: boolean;
   /** Of a step that threads share: see `WasmKernel.work`. */
   readonly leastSharedWork: number;
@@ -83,7 +83,7 @@ export class ThreadPool {
     }
   }
 
-  /** Whether a thread could not be started, or ended: the caller does all the work then. */
+  /** True if a thread could not be started, or ended: the caller does all the work then. */
   get isBroken(): boolean {
     return this.#isBroken;
   }
@@ -108,8 +108,8 @@ export class ThreadPool {
   }
 
   /**
-   * Whether threads have all functions and wait for orders. What they do not have yet they are given, and
-   * until then the caller does all the work.
+   * Returns true if threads have all functions and wait for orders. Sends them the functions they
+   * lack; until they have them the caller does all the work.
    */
   isReady(): boolean {
     if (this.#isBroken || Atomics.load(this.#control, CONTROL.ready) < this.count) return false;

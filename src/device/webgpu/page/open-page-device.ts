@@ -46,7 +46,7 @@ const join: JoinPage = (device, context, memory) => {
     return asWebGpuBuffer(buffer).gpuBuffer;
   };
   return {
-    // What programs hold went with them.
+    // Buffers of programs are freed already: each program frees its own when it ends.
     destroy: () => {
       // Closes scopes that would hide errors of the page.
       queue.flush();

@@ -1,7 +1,7 @@
 import type { Device } from '../../device.ts';
 import type { DrawContext } from '../pictures/draw-tensor.ts';
 
-/** What only a device of the page's own can do. */
+/** Methods that only a device of the page's own has. */
 export type PageMethods = Pick<Device, 'adoptBuffer' | 'exposeBuffer' | 'flush'>;
 
 /** Memory that outlives programs. */

@@ -16,7 +16,7 @@ const FORMATS: Readonly<Partial<Record<GPUTextureFormat, boolean>>> = {
 /** A texture as the shader for pictures reads it. */
 export interface ReadTexture {
   readonly view: GPUTextureView;
-  /** Whether colours are of linear light: those of pictures are encoded. */
+  /** True if samples are linear light, which is encoded as in other pictures. */
   readonly isLinear: boolean;
 }
 

@@ -1,6 +1,6 @@
 import { UsageError } from '../../../core/errors.ts';
 
-/** What a page gave, and how kernels would bind it. */
+/** A buffer or texture of the page, and how kernels would bind it. */
 export interface ProbedBinding {
   readonly where: string;
   /** `a texture`. */

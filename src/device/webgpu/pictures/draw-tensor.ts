@@ -8,14 +8,14 @@ import { asWebGpuBuffer } from '../buffers.ts';
 import type { CommandQueue } from '../command-queue.ts';
 import type { DeviceFaults } from '../device-faults.ts';
 
-/** What drawing needs of a device. */
+/** The parts of a device that drawing uses. */
 export interface DrawContext {
   readonly device: GPUDevice;
   readonly queue: CommandQueue;
   readonly faults: DeviceFaults;
 }
 
-/** What canvases show without a copy. */
+/** The canvas format that browsers show without a copy. */
 const FORMAT: GPUTextureFormat =
   globalThis.navigator?.gpu?.getPreferredCanvasFormat?.() ?? 'rgba8unorm';
 const UNIFORM_BYTE_LENGTH = 64;

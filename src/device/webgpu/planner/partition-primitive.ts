@@ -118,7 +118,7 @@ class ValueGraph {
     return this.#typed.types[value]?.shape ?? [];
   }
 
-  /** Whether computing an element of `value` in place takes a map of indices. */
+  /** Returns true if an element of `value` can be computed in place only through an index map. */
   needsIndexMap(value: number, stored: ReadonlySet<number>): boolean {
     return this.#takes(value, stored, ({ op }) => {
       return op.kind === 'injective' && op.indexMap?.keepsOrder !== true;
@@ -126,8 +126,8 @@ class ValueGraph {
   }
 
   /**
-   * Whether computing `value` in place takes such a call. Every value is looked at once: there are
-   * far more ways to a value than values.
+   * Returns true if computing `value` in place takes a call of which `isSuch` is true. Visits each
+   * value once: there are far more paths to a value than values.
    */
   #takes(
     value: number,
@@ -201,7 +201,7 @@ class ValueGraph {
     });
   }
 
-  /** Whether computing `value` in place would take an anchor that has not run yet. */
+  /** Returns true if computing `value` in place takes an anchor that has not run yet. */
   #needsAnchor(value: number, stored: ReadonlySet<number>): boolean {
     return this.#takes(value, stored, isAnchor);
   }

@@ -12,7 +12,7 @@ const MAX_NAME_COUNT = 8192;
  * parameters stay out, so that another shape of the same structure gives equal text.
  */
 export class ShaderBuilder {
-  /** Whether shaders may hold binary16 in memory (the extension `f16`). */
+  /** True if shaders may hold binary16 in memory (the extension `f16`). */
   readonly hasFloat16: boolean;
   readonly #enables = new Set<string>();
   readonly #constants: string[] = [];

@@ -25,7 +25,7 @@ export interface TypedPrimitive {
   readonly calls: readonly TypedCall[];
   /** Values that are results, in the order of the destination arguments. */
   readonly results: readonly number[];
-  /** Whether no call has other shapes: only then may code depend on how large tensors are. */
+  /** True if all calls have the same shapes: only then may code depend on tensor sizes. */
   readonly hasFixedShapes: boolean;
   /** See {@link overwrittenInput}: its result holds that input when it is launched. */
   readonly overwrites: number | undefined;
@@ -133,7 +133,7 @@ export function operatorOf(
   });
 }
 
-/** Whether an operator takes a dtype as its input; kernels exist for no other. */
+/** Returns true if an operator takes the dtype at this input; kernels exist for no other. */
 export function takesDType(op: OpDefinition, input: number, dtype: DType): boolean {
   const spec = op.inputs[input] ?? op.inputs.at(-1);
   return spec?.dtypes.includes(dtype) ?? true;

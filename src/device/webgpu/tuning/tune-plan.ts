@@ -17,7 +17,7 @@ const LOST_ROUNDS = 1;
 export interface Trial {
   /** Milliseconds of one run, the mean of some. */
   measure(): Promise<number>;
-  /** Whether the results are those of another plan, within the tolerances of the operators. */
+  /** Resolves to true if the results equal those of `other` within the operators' tolerances. */
   agreesWith(other: Trial): Promise<boolean>;
   dispose(): void;
 }
@@ -219,7 +219,7 @@ async function compare(
   return { aMs, bMs, isFaster: lost <= LOST_ROUNDS && bMs < aMs * MARGIN };
 }
 
-/** Whether there is anything to choose. */
+/** Returns true if the plan has a choice between variants. */
 export function hasVariants(plan: TuningTask['plan']): boolean {
   return placesOf({ plan }, NONE).size > 0;
 }

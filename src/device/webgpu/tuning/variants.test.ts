@@ -21,7 +21,7 @@ let caps: PlannerCaps;
 /** Runs `planned`, and compiles each shader once. */
 let device: Device;
 let planned: LaunchPlan;
-/** What ran already, for the call alone: classes of adapters share many plans. */
+/** Plans of each call that were compared already: classes of adapters share many. */
 const compared = new Map<Call, Set<string>>();
 beforeAll(async () => {
   const opened = await openAdapter({ gpu: await nodeGpu() });
@@ -34,7 +34,7 @@ interface Call {
   readonly op: string;
   readonly shapes: readonly Shape[];
   readonly attributes?: Attributes;
-  /** Whether all tiles of products inside are tried, which take seconds to compile. */
+  /** Tries all tiles of products inside of others; these take seconds to compile. */
   readonly tiles?: boolean;
   /** Default: all. */
   readonly classes?: readonly AdapterClass[];
