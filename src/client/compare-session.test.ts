@@ -61,7 +61,7 @@ test.each([
   expect([...broken]).toHaveLength(1);
   expect(departure).toMatchObject({ sources: [`node "${node}"`], nans: 0, infinities: 0 });
   expect(departure?.relativeError).toBeGreaterThan(0.001);
-  // What is further from right than this is none of its business.
+  // A departure within the tolerance does not count.
   expect((await session.compare({ x }, { tolerance: 1 })).departure).toBe(undefined);
   await session.dispose();
 });

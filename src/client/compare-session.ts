@@ -18,12 +18,13 @@ import { Tensor } from './tensor.ts';
 import type { TracedSession } from './trace-session.ts';
 import type { AskAboutRun, VerifyOptions } from './verify-session.ts';
 
-/** What is compared with what, and what counts as different. */
+/** The two sides of a comparison, and the error that counts as different. */
 export interface CompareOptions extends Omit<VerifyOptions, 'tolerance'> {
   /**
-   * What is right: the reference kernels of the host, the default; WebAssembly, which is faster; another session, of this
-   * program on another device or of its source compiled otherwise; or values by their names in the source (see `trace`), as
-   * another runtime has them. With the last two, the values compared are all in memory at once.
+   * The values that count as right: the reference kernels of the host, the default; WebAssembly,
+   * which is faster; another session, of this program on another device or of its source compiled
+   * otherwise; or values by their names in the source (see `trace`), as another runtime has them.
+   * With the last two, the values compared are all in memory at once.
    */
   readonly against?: 'host' | 'wasm' | TracedSession | ExpectedValues | undefined;
   /**
@@ -38,7 +39,7 @@ export interface CompareOptions extends Omit<VerifyOptions, 'tolerance'> {
   readonly reduce?: boolean | undefined;
 }
 
-/** What a comparison of two devices has found. */
+/** The result of a comparison of two devices. */
 export interface SessionComparison extends RunComparison {
   /** The first value that departs, with its name in the source where values were compared by name. */
   readonly departure: (ValueDeparture & { readonly value?: string }) | undefined;

@@ -10,7 +10,7 @@ import type { AskAboutRun } from './verify-session.ts';
 /** Values that are right, by their names in the source. */
 export type ExpectedValues = Readonly<Record<string, Tensor>>;
 
-/** What a comparison of named values has found. */
+/** The result of a comparison of named values. */
 export interface ValueComparison {
   /** The first value that departs, with its name. */
   readonly departure: (ValueDeparture & { readonly value: string }) | undefined;
@@ -59,7 +59,7 @@ export async function compareValues(
   }
   if (compared.size === 0) throw nothingCompared(values, isSession(against));
   const names = new Set(traced.map((got) => got.name));
-  // What stands behind a departure is not compared.
+  // Values after a departure were not compared, but are not missing.
   const isFound = (value: string): boolean =>
     names.has(value) && (departure !== undefined || compared.has(value));
   const missing = values.filter((value) => !isFound(value));

@@ -17,8 +17,8 @@ export type Send<T> = (service: SessionService, call: CallId) => Promise<Reply<T
 export interface CallOptions<T> {
   readonly signal?: AbortSignal | undefined;
   /**
-   * What stops each call of a session while it is in flight. A signal of the session would do, but Node warns of a
-   * leak where more than 10 calls listen to one.
+   * Functions that stop the session's calls in flight; each call adds its own. A signal of the
+   * session would do, but Node warns of a leak where more than 10 calls listen to one.
    */
   readonly inFlight?: Set<(reason: unknown) => void> | undefined;
   /** Gets a value that arrives after the call was aborted, to free what it holds. */

@@ -31,7 +31,7 @@ const at = ({ reason, executed, frames: [top] }: DebugPlace) => ({
   place: `${top?.function} ${top?.instruction}`,
 });
 
-/** What is seen of a place, without numbers of storages. */
+/** The place of a run with its values, without numbers of storages. */
 async function seen(run: DebugRun): Promise<unknown> {
   const { executed, frames } = run.place;
   const registers = frames.length === 0 ? [] : await run.registers();
@@ -290,7 +290,7 @@ test('misuse', async () => {
   await expect(run.registers(7)).rejects.toThrow('debug: got frame 7, expected a frame below 1');
   await run.close();
   await expect(run.step()).rejects.toThrow('an order for a debugging run that was closed');
-  // What a session holds ends with it.
+  // Debugging runs end with their session.
   const second = await session.debug({ x: X, n: 1e9 });
   const going = second.continue().catch(String);
   await session.dispose();

@@ -17,7 +17,7 @@ import { type FunctionOwner, fromWireWithFunctions } from './program-function.ts
 import type { OutputValue } from './session-value.ts';
 import type { AskAboutRun } from './verify-session.ts';
 
-/** What a debugging run runs. */
+/** The function that a debugging run runs, and the signal that ends it. */
 export interface DebugOptions {
   /** The function of the program to run. Default: `main`. */
   readonly function?: string | undefined;
@@ -90,9 +90,10 @@ interface RunLink {
 }
 
 /**
- * A run of a program that goes instruction by instruction, beside other runs of its session. Orders are carried out one after
- * the other. They reject with UsageError once the run is closed, and otherwise as a run does when its device or session goes.
- * What the program fails with is no rejection, but where the run stands then.
+ * A run of a program that goes instruction by instruction, beside other runs of its session. Orders
+ * are carried out one after the other. They reject with UsageError once the run is closed, and
+ * otherwise as a run does when its device or session goes. Where the program itself fails, no order
+ * rejects: the run stands at the error then.
  */
 export class DebugRun {
   readonly #session: DebuggedSession;
@@ -164,7 +165,10 @@ export class DebugRun {
     return need((await this.#ask({ do: 'registers', frame })).registers);
   }
 
-  /** What a register holds: of a tensor numbers about it, a histogram, its first elements, and a picture where it is one. */
+  /**
+   * The value of a register in full: of a tensor statistics, a histogram, its first elements, and a
+   * picture where its shape is one.
+   */
   async value(
     register: number,
     { frame = 0, path = [] }: RegisterPlace = {},

@@ -9,7 +9,7 @@ export interface HandleOwner {
   readHandle(handle: HandleId, signal: AbortSignal | undefined): Promise<Tensor>;
   releaseHandle(handle: HandleId): void;
   control(request: ControlRequest): Promise<ControlReply>;
-  /** Whether a tensor of another owner lies where this one computes. */
+  /** Returns true if runs of this owner can take tensors of the other one. */
   accepts(owner: HandleOwner): boolean;
 }
 

@@ -47,7 +47,10 @@ export async function fromGpuBuffer(
   return new DeviceTensor(session, value.handle, place);
 }
 
-/** What a session in another thread says to what cannot be sent there, in words. */
+/**
+ * The error for an object that cannot be sent to a session in another thread; other errors as they
+ * are.
+ */
 export function explainCrossing(error: unknown, kind: 'GPUBuffer' | 'GPUTexture'): unknown {
   if ((error as Partial<Error> | null)?.name !== 'DataCloneError') return error;
   return new UnsupportedError(

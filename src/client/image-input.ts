@@ -71,7 +71,7 @@ export function convertInputs(
   return Object.fromEntries(called);
 }
 
-/** Whether a value is a picture of the page. */
+/** Returns true if a value is a picture of the page. */
 export function isImageInput(value: object | null): value is ImageInput {
   const known = globalThis as Record<string, unknown>;
   return CLASSES.some((name) => {

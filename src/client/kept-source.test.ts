@@ -38,7 +38,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllGlobals());
 
-/** What the program at an address makes of 1 and 2. */
+/** Runs the program at an address on 1 and 2. */
 async function resultOf(path: string, options: LoadOptions): Promise<readonly number[]> {
   const session = await Session.load(server.url(path), { device: 'host', ...options });
   const [y] = Object.values(await session.run({ x: Tensor.from([1, 2]) }));
@@ -46,7 +46,7 @@ async function resultOf(path: string, options: LoadOptions): Promise<readonly nu
   return [...(y?.data ?? [])].map(Number);
 }
 
-/** What was asked for since the last call. */
+/** The requests since the last call. */
 function asked(): readonly string[] {
   const lines = server.requests.map(({ method, path }) => `${method} ${path}`);
   server.requests.length = 0;

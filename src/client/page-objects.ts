@@ -40,7 +40,7 @@ export function pageObjectsOf(session: object): PageObjects {
   return known;
 }
 
-/** What went to a program before its session was loaded belongs to the session. */
+/** Gives a session the objects that went to its program before it was loaded. */
 export function givePageObjects(session: object, objects: PageObjects): void {
   OF_SESSIONS.set(session, objects);
 }

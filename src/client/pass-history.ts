@@ -5,7 +5,7 @@ import { COMPILER_NAME, type Dims } from '../worker/protocol.ts';
 import { startWorker } from './start-worker.ts';
 import { startSourceCompiler, workerFiles } from './worker-files.ts';
 
-/** What is compiled to see what passes make of it. */
+/** How a model is compiled to see the program after each pass. */
 export interface HistoryOptions {
   /** Numbers for symbolic dimensions. */
   readonly dims?: Dims | undefined;

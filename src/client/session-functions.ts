@@ -61,7 +61,7 @@ export interface SessionNodeFunction {
 /** Functions of a page by name; `my.domain::Op` is one that computes nodes. */
 export type SessionFunctions = Readonly<Record<string, SessionFunction | SessionNodeFunction>>;
 
-/** What takes functions to a program and back. */
+/** Converts functions and objects between a page and its program. */
 export interface FunctionBridge {
   /** Objects of the page that went there. */
   readonly objects: PageObjects;

@@ -68,7 +68,7 @@ export type OutputValue =
   | string
   | null;
 
-/** What a function that a program calls may give: nothing where the program declares `()`. */
+/** Results that a function may return to a program: nothing where the program declares `()`. */
 export type FunctionResult =
   | Exclude<InputValue, DeviceTensor>
   | boolean

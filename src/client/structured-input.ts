@@ -14,7 +14,7 @@ export interface GivenFunctions {
   wireObject(given: OpaqueValue): WireValue;
 }
 
-/** Whether an input is a tuple or data. */
+/** Returns true if an input is a tuple or data. */
 export function isStructured(value: unknown): value is Structured {
   if (Array.isArray(value)) return true;
   if (typeof value !== 'object' || value === null || !('fields' in value)) return false;

@@ -4,7 +4,7 @@ import { checkOptions, type OptionKinds, SIGNAL, TEXT } from './check-options.ts
 import type { Inputs } from './input-value.ts';
 import type { AskAboutRun } from './verify-session.ts';
 
-/** What is run, and how often. */
+/** The function to record, and the number of runs. */
 export interface TimelineOptions {
   /** The function of the program to run. Default: `main`. */
   readonly function?: string | undefined;

@@ -5,7 +5,7 @@ import type { Inputs } from './input-value.ts';
 import { Tensor } from './tensor.ts';
 import type { AskAboutRun } from './verify-session.ts';
 
-/** What of a run is kept. */
+/** The function to trace, and the values to keep. */
 export interface TraceOptions {
   /** The function of the program to run. Default: `main`. */
   readonly function?: string | undefined;
@@ -24,7 +24,7 @@ export interface TracedValue extends TracedPlace {
   readonly tensor: Tensor;
 }
 
-/** What values can be traced of: a session. */
+/** A session, or anything else that traces values. */
 export interface TracedSession {
   /** See `Session.trace`. */
   trace(inputs: Inputs, options?: TraceOptions): Promise<readonly TracedValue[]>;

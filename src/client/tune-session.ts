@@ -39,7 +39,7 @@ export interface TuneProgress {
 export interface TuningReport {
   /** Kernels that there was something to choose for, for each size. */
   readonly kernels: readonly KernelTuning[];
-  /** Whether anything was stored for later visits; false in Node. */
+  /** True if choices were stored for later visits; false in Node. */
   readonly isStored: boolean;
   /** False when `idle` tuning ended with its session. */
   readonly isComplete: boolean;

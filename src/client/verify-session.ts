@@ -23,7 +23,7 @@ export type RunQuestion =
 /** Asks the worker of a session. */
 export type AskAboutRun = (inputs: Inputs, question: RunQuestion) => Promise<ControlReply>;
 
-/** What is compared, and what counts as different. */
+/** The function to compare, and the error that counts as different. */
 export interface VerifyOptions {
   /** The function of the program to run. Default: `main`. */
   readonly function?: string | undefined;
@@ -36,13 +36,13 @@ export interface VerifyOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What is run, and how near to the limit counts. */
+/** The function to run, and how near to the limit counts. */
 export interface OverflowOptions extends Omit<VerifyOptions, 'tolerance'> {
   /** Values are named that would overflow if they were so many times as large. Default 2; at least 1. */
   readonly margin?: number | undefined;
 }
 
-/** What of a program may overflow. */
+/** Values of a program that may overflow float16. */
 export interface OverflowReport {
   /** Values of float16 that came near its limit or beyond, the largest first. */
   readonly overflows: readonly ValueRange[];

@@ -78,7 +78,7 @@ export const PAGE_FORMS = {
     new Tensor(dtype, data, shape),
 };
 
-/** What a page may get, if rarely: functions of a program, and objects of its own. */
+/** Values that a page rarely gets: functions of a program, and objects of its own. */
 export type LateForm = WireForms['closure' | 'opaque'];
 
 /** Results by name; undefined where there are functions or objects among them, and nothing that makes them. */

@@ -56,7 +56,7 @@ export class InstrumentedCalls {
     this.invocation = this.#invocationClass();
   }
 
-  /** What is linked, with hooks around each packed function. */
+  /** The libraries to link, with hooks around each of their packed functions. */
   libraries(
     options: Pick<LinkOptions, 'kernelLibraries' | 'builtins' | 'hostFunctions'>,
   ): Pick<LinkOptions, 'kernelLibraries' | 'builtins' | 'hostFunctions'> {

@@ -5,8 +5,8 @@ import type { Device } from '../device/device.ts';
 import { describeValue, TensorValue, type Value } from './value.ts';
 
 /**
- * Whether a tensor has a type. `symbols` holds what the arguments before it have told and learns
- * more.
+ * Returns true if a tensor has a type. `symbols` has the sizes that earlier arguments bound; this
+ * one adds those of its own symbols.
  */
 export function fits(tensor: TensorValue, type: TensorType, symbols: Map<string, number>): boolean {
   const { shape } = tensor;

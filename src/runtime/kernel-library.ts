@@ -149,7 +149,7 @@ function launcher(
     const symbols = symbolic ? new Map<string, number>() : NO_SYMBOLS;
     const copies: Value[] = [];
     const changed = args[inputCount];
-    // What is changed in place has room for more between its elements, perhaps.
+    // The tensor that is changed in place may be pitched: with room between its slices.
     if (changed instanceof TensorValue && args[overwrites] === changed)
       args[overwrites] = args[inputCount] = changed.whole();
     try {
@@ -209,7 +209,7 @@ function checkDestination(
   }
 }
 
-/** Whether two tensors of one storage share bytes. */
+/** Returns true if two tensors of one storage share bytes. */
 export function overlap(a: TensorValue, b: TensorValue): boolean {
   return a.byteOffset < b.byteOffset + b.byteLength && b.byteOffset < a.byteOffset + a.byteLength;
 }

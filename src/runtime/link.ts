@@ -289,8 +289,8 @@ function registersKilledAt(
 }
 
 /**
- * Whether what follows a call, gotos skipped, returns exactly its result. A call whose result is
- * dropped is none: its caller returns null.
+ * Returns true if the instruction after a call, gotos followed, returns exactly the call's result.
+ * False for a call whose result is dropped: there the caller returns null.
  */
 function isTailCall(
   instructions: readonly Instruction[],

@@ -80,7 +80,7 @@ export interface LinkedFunction {
   readonly paramCount: number;
   readonly registerCount: number;
   readonly code: readonly LinkedInstruction[];
-  /** Whether it declares a function of the host, and does nothing but call it. */
+  /** True for a declared host function: all its code does is call that function. */
   readonly isBorder: boolean;
 }
 

@@ -6,8 +6,8 @@ import type { HostFunction, HostFunctions } from './host-function.ts';
 import type { Value } from './value.ts';
 
 /**
- * What computes the nodes of a model that call JavaScript, by the names of packed functions. Throws one UsageError
- * that lists all nodes whose function is missing.
+ * Host functions for the nodes of a model that call JavaScript, by the names of packed functions.
+ * Throws one UsageError that lists all nodes whose function is missing.
  */
 export function nodeCalls(
   { metadata, functionTable }: Pick<ExecutableData, 'metadata' | 'functionTable'>,

@@ -274,7 +274,10 @@ function signatureKey(
   return args.every(add) ? key : undefined;
 }
 
-/** What decides how the call extends a tensor that it owns: where its storage ends. */
+/**
+ * The key of how a call would extend a tensor that it owns: bytes from there to the end of the
+ * storage, and whether that was moved to be extended.
+ */
 function roomOf({ storage, byteOffset }: TensorValue): string {
   return `${storage.byteOffset + storage.byteLength - byteOffset}${storage.isGrowing}`;
 }

@@ -11,7 +11,7 @@ export interface RunControls {
 
 /** Hooks into the calls of a machine, by which they are paused; see `snapshot/`. */
 export interface RunHooks {
-  /** Whether code must run, and no recording of it may be replayed: there are breakpoints. */
+  /** True while code must be interpreted, never replayed: there are breakpoints. */
   readonly mustInterpret: boolean;
   /** A promise that a call from outside waits for before it begins. */
   admission(): Promise<void> | undefined;

@@ -53,8 +53,8 @@ interface OpenFields {
 }
 
 /**
- * What crosses the border between a program and JavaScript, by the types that the program declares. Names of
- * dimensions stand for one number in all values of a call.
+ * Converts values between a program and JavaScript, by the types that the program declares. A named
+ * dimension stands for one number in all values of a call.
  */
 export class TypedValues {
   readonly #constructors = new Map<string, readonly DataConstructor[]>();
@@ -210,7 +210,7 @@ export function constructorNames(
   }
 }
 
-/** What a conversion needs beside the type. */
+/** The surroundings of a conversion. */
 export interface TypedContext {
   /** For messages: which result or argument it is. */
   readonly where: string;

@@ -171,7 +171,9 @@ export class StorageValue {
   references = 0;
   /** How many of these only keep the memory for as long as a call runs: nothing is read by them. */
   holds = 0;
-  /** Whether a tensor was moved here to be extended: it may be extended again. */
+  /**
+   * True once a tensor was moved here to be extended. If it is moved again, it gets room to grow.
+   */
   isGrowing = false;
 
   constructor(owner: StorageOwner, place: StoragePlace, byteLength: number) {
@@ -362,7 +364,7 @@ export function readerCount({ references, holds }: StorageValue): number {
   return references - holds;
 }
 
-/** Whether the register that a tensor comes from is the only one by which somebody may read its memory. */
+/** Returns true if the register that a tensor comes from is the only reader of its memory. */
 export function isOwned({ storage }: TensorValue): boolean {
   return !storage.isReadOnly && readerCount(storage) <= 1;
 }
@@ -475,7 +477,7 @@ export function describeValue(value: Value): string {
   }
 }
 
-/** Whether something from outside is a value of a machine. */
+/** Returns true if something from outside is a value of a machine. */
 export function isValue(candidate: unknown): candidate is Value {
   if (candidate === null || candidate === undefined) return candidate === null;
   if (typeof candidate === 'string') return true;

@@ -36,7 +36,7 @@ export class VmState {
   readonly allocators: readonly Allocator[];
   readonly log: (line: string) => void;
   readonly fields: FieldCount;
-  /** What `vm.builtin.append` and `vm.builtin.whole` do; loaded for programs that call them. */
+  /** `vm.builtin.append` and `vm.builtin.whole`; loaded for programs that call them. */
   growing: GrowingTensors | undefined;
   /** Of a program that runs in float32 in place of float16. */
   widened: WidenedTensors | undefined;

@@ -28,7 +28,7 @@ export async function saveChoices(device: Device): Promise<void> {
   );
 }
 
-/** What is stored by a key; undefined where nothing is. Rejects when nothing can be read. */
+/** The entry of a key; undefined where nothing is stored. Rejects when nothing can be read. */
 export async function readEntry(key: string): Promise<unknown> {
   const database = await open();
   try {
@@ -48,7 +48,7 @@ export async function changeEntry(
     const transaction = database.transaction(STORE, 'readwrite');
     const store = transaction.objectStore(STORE);
     store.put(change(await settled(store.get(key))), key);
-    // What was put may find no room yet.
+    // An entry may still be refused for want of space until the transaction completes.
     await completed(transaction);
   } finally {
     database.close();

@@ -61,7 +61,7 @@ export type ToCompiler =
       readonly dims: Dims;
       readonly files: WorkerFiles | undefined;
     }
-  /** What the program is behind a step, or how it differs from the one before. */
+  /** Asks for the program after a step: whole, or as the difference from the step before. */
   | { readonly kind: 'pass'; readonly step: number; readonly isWhole: boolean }
   /** The answer to a question for a type. */
   | { readonly kind: 'type'; readonly outputs: readonly NodeOutput[] }

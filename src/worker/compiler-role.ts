@@ -2,7 +2,7 @@ import type { CompileContext } from './compile-context.ts';
 import type { FromCompiler, ToCompiler } from './compile-protocol.ts';
 import { COMPILER_NAME } from './protocol.ts';
 
-/** Whether this worker was started with the script of one of sessions to compile. */
+/** Returns true in a worker that one with sessions started, with the same script, to compile. */
 export function isCompiler(): boolean {
   const { name } = globalThis as { name?: unknown };
   return name === COMPILER_NAME && 'DedicatedWorkerGlobalScope' in globalThis;

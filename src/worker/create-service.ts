@@ -43,8 +43,9 @@ export interface DeviceOptions {
   /** Threads of a `wasm` device, as in `LoadOptions`. */
   readonly threads?: number | undefined;
   /**
-   * Whether a `wasm` device has addresses of 64 bits: up to 16 GiB, as the engine gives, in buffers of less
-   * than 2 GiB, on one thread, and slower. Default false. Without Memory64 in the engine, DeviceError.
+   * Gives a `wasm` device addresses of 64 bits: up to 16 GiB, as the engine allows, in buffers of
+   * less than 2 GiB, on one thread, and slower. Default false. Without Memory64 in the engine,
+   * DeviceError.
    */
   readonly memory64?: boolean | undefined;
 }

@@ -9,7 +9,7 @@ export interface PooledOptions {
   readonly deviceTimeout?: number | undefined;
   /** Threads of a `wasm` device; see `threadCount`. */
   readonly threads?: number | undefined;
-  /** Whether a `wasm` device has addresses of 64 bits, and one thread. */
+  /** Gives a `wasm` device addresses of 64 bits, and one thread. */
   readonly memory64?: boolean | undefined;
 }
 
@@ -49,7 +49,10 @@ export class DevicePool {
     return this.acquire(kind, asked);
   }
 
-  /** Whether a device that was given out has work, also one that was lost or destroyed since. */
+  /**
+   * Returns true if a device that was given out has work, also one that was lost or destroyed
+   * since.
+   */
   isBusy(): boolean {
     for (const shared of this.#opened) {
       if (shared.device.isBusy?.() === true) return true;

@@ -37,7 +37,7 @@ async function withMemory64<T extends SessionDevices & Pick<MainDevice, 'reason'
   executable: ExecutableData,
 ): Promise<T> {
   const { constants, storages } = plannedBytes(executable);
-  // What is more than the budget will not be had anyway.
+  // A program beyond the budget fails with any addresses.
   if (Math.min(constants + storages, options.byteBudget ?? Infinity) <= MAX_BYTE_LENGTH)
     return devices;
   const wide = { ...options, memory64: true };

@@ -63,7 +63,7 @@ export class HeldFunctions {
 
 export const newHeld = (): HeldFunctions => new HeldFunctions();
 
-/** What the type of a result tells of the values in it. */
+/** Names of constructors and types of functions in a result, by its declared type. */
 export interface ResultTypes {
   readonly names: ReadonlyMap<Value, string>;
   readonly functions: ReadonlyMap<Value, FunctionType>;

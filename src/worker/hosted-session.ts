@@ -472,7 +472,7 @@ function checkNames(option: string, given: unknown, known: readonly string[]): v
   });
 }
 
-/** Whether a value is a function, or has parts that may be. */
+/** Returns true if a value is a function, or may have functions among its parts. */
 function hasForms(value: Value): boolean {
   return /^(?:adt|closure|packed)$/.test((value as Partial<AdtValue> | null)?.kind ?? '');
 }

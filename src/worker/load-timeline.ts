@@ -1,7 +1,7 @@
 import type { RunTimeline, TimelineEvent, TimelineKind } from '../core/run-timeline.ts';
 import type { HostedSession } from './hosted-session.ts';
 
-/** What the spans of a load are, in words; see {@link LoadRecord}. */
+/** The kind and name, in the timeline, of each span of a load; see {@link LoadRecord}. */
 const SPANS: Readonly<Record<string, readonly [kind: TimelineKind, name: string]>> = {
   'program download': ['download', 'program and weights'],
   'program verify': ['verify', 'program'],

@@ -5,7 +5,7 @@ import type { LoadProgress, OwnTables } from './protocol.ts';
 
 /** {@link OwnTables} to compile models with. */
 export interface CompileTables extends OwnTables {
-  /** Whether threads that this one starts to compile have them too. */
+  /** True if threads that this one starts to compile have these tables too. */
   readonly isInThreads: boolean;
 }
 

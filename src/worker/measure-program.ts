@@ -7,7 +7,7 @@ import { widened } from './verify-program.ts';
 
 /** A program whose values are measured, in several runs one after the other. */
 export interface MeasuredProgram {
-  /** What the runs belong to: a session. */
+  /** The session that the runs belong to. */
   readonly owner: object;
   readonly executable: ExecutableData;
   /** Reads its tensors by their index in the pool of constants. */

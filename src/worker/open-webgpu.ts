@@ -12,7 +12,7 @@ export async function openWebGpu(options: WebGpuDeviceOptions): Promise<Device> 
   return device;
 }
 
-/** Whether a session was ever tuned here. */
+/** Resolves to true if a session was ever tuned here. */
 async function hasChoices(): Promise<boolean> {
   const known = await globalThis.indexedDB?.databases?.().catch(() => undefined);
   return known?.some(({ name }) => name === 'weft-tuning') === true;

@@ -13,7 +13,7 @@ export interface ThreadRole {
   readonly name: string;
   /** In Node the file, relative to that of this function in the package, or a whole address. */
   readonly nodeFile: string;
-  /** Whether Node waits for it before it ends; default true. */
+  /** Keeps Node alive until the thread ends; default true. */
   readonly isAwaited?: boolean;
 }
 
@@ -39,7 +39,7 @@ export function startOwnThread<Message, Answer>(
   }
 }
 
-/** Whether {@link startOwnThread} may start any. */
+/** Returns true if this thread may start others by {@link startOwnThread}. */
 export function canStartThreads(): boolean {
   return isDedicatedWorker() || nodeBuiltin !== undefined;
 }
@@ -67,10 +67,13 @@ function startWorker<Message, Answer>(
   };
 }
 
-/** No address: a classic script says so before it fetches anything, and a module forbids it before that. */
+/** An invalid address, which `importScripts` of a classic script refuses before it fetches anything. */
 const NO_ADDRESS = 'http://[';
 
-/** Whether this worker's script is a module. Firefox forbids those nothing while there is no address. */
+/**
+ * Returns true if this worker's script is a module: `importScripts` throws TypeError there, in
+ * Firefox only if it is given an address.
+ */
 function isModule(): boolean {
   try {
     Reflect.apply(Reflect.get(globalThis, 'importScripts'), globalThis, [

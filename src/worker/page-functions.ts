@@ -127,7 +127,7 @@ async function toPage(
   );
 }
 
-/** What a page gave, for the conversion by the declared type. */
+/** Converts a value of the page to the form that the conversion by declared types reads. */
 function fromPage(given: WireValue, page: CalledPage): HostInput {
   const convert = foldValues<WireForms, HostInput>(WIRE_SIDE, {
     ...HOST_FORMS,

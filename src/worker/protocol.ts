@@ -246,7 +246,7 @@ export interface FilesSource {
   readonly url: string;
   /** The files, where they are there already, by name. */
   readonly bytes?: Readonly<Record<string, Uint8Array>> | undefined;
-  /** Whether the browser keeps what is downloaded. */
+  /** Lets the browser keep downloads. */
   readonly cache: boolean;
   /** Hashes that files must have, by their names beside the model. */
   readonly integrity: Readonly<Record<string, string>>;
@@ -260,7 +260,7 @@ export interface TextModelOptions {
   readonly contextLength?: number | undefined;
   /** Rounds its weights to blocks of codes. */
   readonly quantize?: 'q8_0' | 'q4_0' | undefined;
-  /** What its caches of keys and values hold; default: what the model says. */
+  /** Element type of its caches of keys and values; default: the one that the model names. */
   readonly cacheType?: CacheType | undefined;
 }
 
@@ -370,7 +370,7 @@ export interface SessionDevice {
    * where that fails, sessions that are loaded later have 1.
    */
   readonly threads: number;
-  /** What decided that the session runs there, as a sentence. */
+  /** Why the session runs there: a sentence. */
   readonly reason: string;
   /**
    * Why `device: 'auto'` could not have WebGPU on graphics hardware, or not WebAssembly in its place; says
@@ -579,7 +579,7 @@ export interface GpuRange {
   readonly byteLength: number;
 }
 
-/** What a debugging run does next, or what is asked about it. */
+/** A command to a debugging run, or a question about it. */
 export type DebugOrder =
   | {
       readonly do:
@@ -603,7 +603,7 @@ export type DebugOrder =
       readonly path: readonly number[];
     };
 
-/** What an order gave. */
+/** The answer to an order; a field for each kind of answer. */
 export interface DebugReply {
   readonly stop?: DebugStop;
   readonly breakpoints?: readonly SetBreakpoint[];
@@ -633,7 +633,7 @@ export interface ControlReply {
 }
 
 export interface SessionTuning extends TuningStep {
-  /** Whether the choices outlive the worker. */
+  /** True if the choices outlive the worker. */
   readonly isStored: boolean;
 }
 
@@ -657,17 +657,17 @@ export interface SessionMemory {
 
 /** The effects that sharing a device had on a session so far. */
 export interface SharingCounters {
-  /** Whether its weights stay on the device, whatever the budget. */
+  /** True if its weights stay on the device, whatever the budget. */
   readonly isPinned: boolean;
   /** Its share of turns beside other sessions. */
   readonly priority: number;
-  /** Whether its weights are on the device now. */
+  /** True while its weights are on the device. */
   readonly isResident: boolean;
-  /** Calls that found the weights on the device, and calls that did not. */
+  /** Calls that found the weights on the device. */
   readonly hits: number;
   /** Calls whose weights had to come back first. */
   readonly misses: number;
-  /** How often weights left the device and came back, and their bytes. */
+  /** How often weights left the device. */
   readonly evictions: number;
   /** How often weights came back to the device. */
   readonly restores: number;
@@ -681,7 +681,7 @@ export interface SharingCounters {
   readonly retries: number;
   /** Time that its calls had the device. */
   readonly deviceMs: number;
-  /** Bytes that all sessions hold on the device now, at the most so far, and may hold. */
+  /** Bytes that all sessions hold on the device now. */
   readonly heldBytes: number;
   /** The most bytes that all sessions held on the device at one time. */
   readonly peakHeldBytes: number;

@@ -31,7 +31,7 @@ const GRACE_MS = 1000;
 
 /** Compiles one model in a thread of its own, which ends with it. */
 export class RemoteCompiler {
-  /** Whether the thread is there. */
+  /** Resolves to true once the thread runs, to false where none could be started. */
   readonly ready: Promise<boolean>;
   readonly #thread: OwnThread<ToCompiler> | undefined;
   #settleReady: (isReady: boolean) => void = () => undefined;

@@ -183,7 +183,7 @@ export class SessionHost implements SessionService {
     await Promise.race([over, new Promise((wake) => setTimeout(wake, LONGEST_WAIT_MS))]);
   }
 
-  /** Whether a device has work that does not end soon. */
+  /** Resolves to true if a device still has work after {@link LONGEST_WAIT_MS}. */
   async #isBusy(): Promise<boolean> {
     const begin = performance.now();
     while (this.#pool.isBusy()) {

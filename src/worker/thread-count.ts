@@ -14,7 +14,7 @@ export function threadCount(wanted: number | undefined): number {
   return wanted ?? Math.max(1, Math.min(MOST_BY_DEFAULT, coreCount() - 1));
 }
 
-/** Whether threads may share memory: a page must be cross-origin isolated. */
+/** Returns true if threads may share memory: a page must be cross-origin isolated. */
 export function mayShareMemory(): boolean {
   const { crossOriginIsolated } = globalThis as { crossOriginIsolated?: boolean };
   return 'SharedArrayBuffer' in globalThis && crossOriginIsolated !== false;

@@ -13,7 +13,7 @@ export interface ToWasmThread {
   readonly files: WorkerFiles | undefined;
 }
 
-/** Whether this worker was started by another one, with the same script, to share work. */
+/** Returns true in a worker that another one started, with the same script, to share work. */
 export function isWasmThread(): boolean {
   const { name } = globalThis as { name?: unknown };
   return name === WASM_THREAD_NAME && 'DedicatedWorkerGlobalScope' in globalThis;

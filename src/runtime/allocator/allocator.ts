@@ -10,10 +10,10 @@ export interface Allocator extends StorageOwner {
   /** A storage without references. Throws OutOfMemoryError; `byteLength` is an integer from 0 up. */
   allocate(byteLength: number): StorageValue;
 
-  /** Whether a buffer of this allocator waits for reuse. */
+  /** Returns true if a buffer of this allocator waits for reuse. */
   isFree(buffer: DeviceBuffer): boolean;
 
-  /** Whether a buffer is one of this allocator's. */
+  /** Returns true if this allocator made the buffer. */
   owns(buffer: DeviceBuffer): boolean;
 
   /** The smallest buffer of at least so many bytes that {@link isFree}, but those of `except`. */

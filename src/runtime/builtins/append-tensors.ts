@@ -126,7 +126,10 @@ function joinedShape(tensors: readonly TensorValue[], axis: number): Shape {
   return shape.with(axis, size);
 }
 
-/** Whether the next tensor can begin at once behind one: in each of several slices, wherever that begins. */
+/**
+ * Returns true if the next tensor would begin at a whole word of 32 bits behind this one. In each
+ * of several slices it may begin at any index, so a single index must take whole words.
+ */
 function isWords(tensor: TensorValue, axis: number): boolean {
   const isOne = sliceCount(tensor.shape, axis) === 1;
   return sliceBytes(tensor, axis, isOne ? tensor.shape[axis] : 1) % 4 === 0;

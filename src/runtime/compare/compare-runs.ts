@@ -55,7 +55,7 @@ export interface ValueDeparture extends TensorDifference, KernelCall {
   readonly unfused?: OperatorDeparture | undefined;
 }
 
-/** What a comparison of two runs has found. */
+/** The result of a comparison of two runs. */
 export interface RunComparison {
   /** The first value that departs; undefined where none does. */
   readonly departure: ValueDeparture | undefined;
@@ -102,7 +102,10 @@ export async function compareRuns(
   return meeting.comparison;
 }
 
-/** Whether an error is another one, with a stack of the machine around it or not. */
+/**
+ * Returns true if an error is `reason`, or has it among its causes, as an error with a stack of the
+ * machine does.
+ */
 function isBecauseOf(error: unknown, reason: Error): boolean {
   if (error === reason) return true;
   return error instanceof Error && isBecauseOf(error.cause, reason);
@@ -147,7 +150,7 @@ class Meeting {
     };
   }
 
-  /** Whether an error says only that the other run has gone another way, or is over. */
+  /** Returns true if an error only tells that the other run went another way, or ended. */
   isAlone(error: unknown): boolean {
     return [...this.#parted].some((parted) => isBecauseOf(error, parted));
   }

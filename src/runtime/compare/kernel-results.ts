@@ -35,7 +35,10 @@ export class KernelCalls {
     return kind === 'kernel' ? this.#primitives.get(name) : undefined;
   }
 
-  /** What a call gave: in the tensors behind its inputs, or, of sizes that only it knows, as its result. */
+  /**
+   * The results of a call: the tensors after its inputs, or what it returns where only the kernel
+   * knows the sizes.
+   */
   resultsOf(
     { args }: InstrumentedCall,
     { params }: PrimitiveFunction,
@@ -55,7 +58,7 @@ export class KernelCalls {
     return (at && this.#sources?.at(at.function, at.instruction)) ?? [];
   }
 
-  /** Whether no later call of a kernel in the same function belongs to a place too. */
+  /** Returns true if no later kernel call of the same function comes from the same place. */
   isLastOf(place: SourcePlace, at: CodePlace | undefined): boolean {
     this.#lastCalls ??= this.#sources?.lastCalls();
     return at !== undefined && this.#lastCalls?.get(at.function)?.get(place) === at.instruction;
@@ -72,7 +75,7 @@ export class KernelCalls {
   }
 }
 
-/** What kernels of several operators read, also where their results lie in the same memory. */
+/** Inputs of kernels of several operators, readable also where results overwrite them. */
 export class KernelInputs {
   readonly #saved = new WeakMap<InstrumentedCall, Promise<readonly HostTensor[]>>();
 

@@ -13,7 +13,10 @@ export interface TracedPlace extends KernelCall {
   readonly name: string;
   /** The number of the call among all calls of kernels, from 0. */
   readonly call: number;
-  /** Whether a fused kernel computes it and does not give it: its operators have run again, one by one. */
+  /**
+   * True if a fused kernel computes the value but does not return it: its operators were run again,
+   * one by one.
+   */
   readonly isUnfused: boolean;
 }
 

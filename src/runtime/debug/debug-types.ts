@@ -71,7 +71,7 @@ export interface DebugValue {
   readonly text: string;
   /** How many parts it has: fields of a tuple, values that a closure captured. */
   readonly parts: number;
-  /** Whether it is memory that a kernel is about to write: its elements mean nothing yet. */
+  /** True for memory that a kernel is about to write: its elements mean nothing yet. */
   readonly isUnwritten: boolean;
 }
 
@@ -154,7 +154,7 @@ export interface DebugStorage {
   readonly device: string;
   /** Bytes that were asked for. */
   readonly byteLength: number;
-  /** Whether it holds constants. */
+  /** True if it holds constants. */
   readonly isReadOnly: boolean;
   /** The registers that hold it, also within tuples and closures. */
   readonly uses: readonly StorageUse[];

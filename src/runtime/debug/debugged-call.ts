@@ -67,7 +67,7 @@ export class DebuggedCall {
   readonly #memory = new HeldMemory();
   readonly #checkpoints: Checkpoints;
   readonly #firstStates: ReadonlyMap<string, Uint8Array>;
-  /** Whether the values of the program can be stored. */
+  /** False once a value could not be stored: then there are no further checkpoints. */
   #storesValues = true;
   #sinceCheckpointMs = 0;
   #execution: Execution;
@@ -164,7 +164,7 @@ export class DebuggedCall {
     return all;
   }
 
-  /** What the registers of a frame hold, 0 the innermost. */
+  /** The values in the registers of a frame; frame 0 is the innermost. */
   registers(frame: number): readonly DebugValue[] {
     const found = this.#frame(frame);
     return describeRegisters(found, this.#kernels.unwritten(found));

@@ -57,7 +57,7 @@ test('pictures in the layouts that they come in', () => {
     ramp(48).map((i) => i / 51),
   );
   expect(pixel(planes, 1)).toEqual([5, 85, 165, 255]);
-  // What is not from 0 to 1 is stretched, and one value is grey.
+  // Values outside of 0 to 1 are stretched to the range, and a tensor of equal values is grey.
   const logits = HostTensor.from(
     'float32',
     [1, 1, 4, 4],

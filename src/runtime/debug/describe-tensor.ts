@@ -82,7 +82,7 @@ function histogramOf(numbers: Numbers, { minimum, maximum }: TensorStatistics): 
   return bins;
 }
 
-/** What is black and what is white in a picture of a tensor. */
+/** The values that are black and white in a picture of a tensor. */
 function rangeOf(dtype: DType, { minimum, maximum }: TensorStatistics): readonly [number, number] {
   if (dtype === 'uint8') return [0, 255];
   if (dtypeInfo(dtype).category === 'bool') return [0, 1];

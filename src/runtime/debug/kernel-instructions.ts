@@ -11,7 +11,7 @@ export interface KernelLaunch {
   readonly primitive: PrimitiveFunction;
   /** Its inputs. */
   readonly inputs: readonly Value[];
-  /** Whether it is given room for its results, and does not make them itself. */
+  /** True if its results go to tensors that it is given; false if it makes them itself. */
   readonly hasRoom: boolean;
   /** The tensors that it gave, once it was made. */
   readonly results: () => readonly TensorValue[];
@@ -39,7 +39,10 @@ export class KernelInstructions {
     return this.#at(codeIndex).kernel;
   }
 
-  /** What the instruction at a word of the code calls by its name; of others the opcode, `call` for a call of a closure. */
+  /**
+   * The name of the function that the instruction at a word of the code calls; of other
+   * instructions the opcode's, `call` for a call of a closure.
+   */
   nameAt(codeIndex: number): string {
     return this.#at(codeIndex).name;
   }
@@ -68,7 +71,7 @@ export class KernelInstructions {
         seen.add(operand);
       }
       seen.add(destination);
-      // What comes behind a branch is not known.
+      // The branch may lead elsewhere.
       if (op === LinkedOp.if || op === LinkedOp.goto || op === LinkedOp.ret) break;
     }
     return unwritten;

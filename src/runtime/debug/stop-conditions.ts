@@ -9,7 +9,7 @@ import type { Breakpoint, FoundOutput, SetBreakpoint } from './debug-types.ts';
 import { numbersOf } from './describe-tensor.ts';
 import type { KernelInstructions, KernelLaunch } from './kernel-instructions.ts';
 
-/** Whether an element makes the run stop. */
+/** Returns true if an element is to stop the run. */
 type Test = (element: number) => boolean;
 
 interface Watched {
@@ -29,7 +29,7 @@ export class StopConditions {
   readonly #places = new Map<LinkedFunction, Set<number>>();
   #tests: readonly { readonly breakpoint: Breakpoint; readonly test: Test }[] = [];
   #watched: Watched | undefined;
-  /** What the last test found; undefined after a test that found nothing. */
+  /** The output for which the last test held; undefined where none did. */
   found: FoundOutput | undefined;
 
   constructor(context: ConditionContext) {
@@ -51,7 +51,7 @@ export class StopConditions {
     });
   }
 
-  /** Whether there is a breakpoint at the instruction that a frame runs next. */
+  /** Returns true if there is a breakpoint at the instruction that a frame runs next. */
   isAt(frame: Frame | undefined): boolean {
     return frame !== undefined && this.#places.get(frame.function)?.has(frame.pc) === true;
   }
@@ -66,7 +66,7 @@ export class StopConditions {
     this.#watched = { launch, at };
   }
 
-  /** Whether an output waits for {@link check}. */
+  /** True while an output waits for {@link check}. */
   get isWaiting(): boolean {
     return this.#watched !== undefined;
   }

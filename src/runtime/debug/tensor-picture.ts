@@ -10,7 +10,9 @@ interface Layout {
   readonly width: number;
   readonly height: number;
   readonly channels: number;
-  /** Whether each channel is a plane of its own. */
+  /**
+   * True if each channel is a plane of its own; false if the channels of a pixel are neighbours.
+   */
   readonly isPlanar: boolean;
 }
 

@@ -152,7 +152,7 @@ function checkProgram(r: ByteReader, machine: VirtualMachine, internals: Machine
   });
 }
 
-/** Whether a program tells its two devices apart. */
+/** Returns true if a program places anything on the host, beside its main device. */
 function usesHost({ primitives, constants, functionTable }: ExecutableData): boolean {
   return (
     primitives.some(({ device }) => device === 'host') ||

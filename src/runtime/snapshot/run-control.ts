@@ -107,7 +107,7 @@ export class RunControl implements RunHooks {
     this.#openUnlessWanted();
   }
 
-  /** Whether calls are held, or will be at their next instruction. */
+  /** True while calls are held, or will be at their next instruction. */
   get isPaused(): boolean {
     return this.#isWanted;
   }

@@ -17,7 +17,7 @@ export interface RecordedRun {
   /** Instructions that were executed, also those that were not kept. */
   readonly executed: number;
   readonly launches: readonly KernelTiming[];
-  /** What devices were asked for, and pipelines that were compiled. */
+  /** Uploads, copies and readbacks of the devices, and pipelines that were compiled. */
   readonly events: readonly TimelineEvent[];
   readonly storages: readonly TimelineStorage[];
 }

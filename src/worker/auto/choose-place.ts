@@ -9,7 +9,7 @@ export interface ChosenPlace {
   readonly kind: keyof RunTimes;
   /** A sentence. */
   readonly reason: string;
-  /** Whether an estimate is too close to trust. */
+  /** True if the estimates of both devices are too close to trust. */
   readonly isNear: boolean;
 }
 

@@ -18,7 +18,10 @@ export interface FirstRunsOptions {
   readonly trial: PlaceTrial | undefined;
 }
 
-/** What is measured after the first runs of a session, while its device is idle. */
+/**
+ * Measures the device, and where an estimate was too close both devices, while a session is idle
+ * after its first runs.
+ */
 export class FirstRuns {
   readonly #options: FirstRunsOptions;
 

@@ -15,11 +15,13 @@ export interface KernelCost {
   readonly bytes: number | undefined;
   /** Nodes of the model or lines of the source. */
   readonly sources: readonly string[];
-  /** Whether it runs on the host whatever the device of the session is. */
+  /** True if it runs on the host whatever the device of the session is. */
   readonly isOnHost: boolean;
 }
 
-/** What each kernel of a program costs, in the order of the program. Batches are 1, other symbols 128. */
+/**
+ * The cost of each kernel of a program, in the program's order. Batches are 1, other symbols 128.
+ */
 export function kernelCosts(executable: Executable): readonly KernelCost[] {
   const { functions, primitives } = executable;
   const main = functions.find(({ name }) => name === 'main') ?? functions[0];

@@ -10,7 +10,9 @@ export interface RatesPlace {
   readonly kind: DeviceKind;
 }
 
-/** What a device can do: as it was measured before, also on an earlier visit, or measured now. */
+/**
+ * The rates of a device: those measured earlier, maybe on an earlier visit, or else measured now.
+ */
 export async function measuredRates(
   device: Device,
   { store, kind }: RatesPlace,

@@ -26,8 +26,8 @@ const PATIENCE_MS = 1000;
 const stores = new Map<string, Promise<PlaceStore>>();
 
 /**
- * What was measured on an adapter, beside its tuning choices; in memory alone where there is no IndexedDB, as in
- * Node.
+ * Measured rates and run times of an adapter, stored beside its tuning choices; in memory alone
+ * where there is no IndexedDB, as in Node.
  */
 export class PlaceStore {
   readonly #key: string;

@@ -80,7 +80,7 @@ export function callCounts(
   return counts;
 }
 
-/** What a launch is given. */
+/** Types of the inputs and shapes of the results of a launch. */
 export interface LaunchSizes {
   readonly inputs: readonly ConcreteTensorType[];
   /** Of the results that it has room for. */

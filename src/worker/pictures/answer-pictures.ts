@@ -3,7 +3,7 @@ import { holdPicture } from './held-pictures.ts';
 import type { PictureOwner } from './picture-owner.ts';
 import { preparePictures } from './prepare-pictures.ts';
 
-/** What a page asks about pictures. */
+/** Requests of a page about pictures. */
 export type PictureRequest = Extract<
   ControlRequest,
   { readonly kind: 'prepare' | 'hold' | 'pixels' | 'drop' }

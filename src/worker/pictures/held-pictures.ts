@@ -37,7 +37,7 @@ export function heldPicture(key: object, id: number): WorkerPicture {
   throw new UsageError({ where: 'picture', got: 'one that was dropped', expected: 'a held one' });
 }
 
-/** What goes to the page is handed over. */
+/** A copy, because pixels that go to the page are transferred. */
 const copied = ({ width, height, data }: Rgb): Rgb => ({ width, height, data: data.slice() });
 
 function toResult({ width, height, data }: Rgb): WireResult {

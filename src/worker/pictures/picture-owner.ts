@@ -2,7 +2,7 @@ import type { HostedSession } from '../hosted-session.ts';
 
 /** A session that pictures are for. */
 export interface PictureOwner {
-  /** What stands for it. Pictures that are held go with it. */
+  /** An object that stands for the session. Pictures that are held for it go with it. */
   readonly key: object;
   /** Undefined for a session on a remote device, whose pictures stay in the page. */
   readonly hosted: HostedSession | undefined;

@@ -11,14 +11,17 @@ import type { HostedSession } from '../hosted-session.ts';
 const MOST_SIDE = 8192;
 const MOST_BYTES = 2 ** 27;
 
-/** Whether the shaders take a picture: not too large, elements of whole words. */
+/**
+ * Returns true if the shaders can prepare a picture: it is small enough, and its elements are whole
+ * words.
+ */
 export function fitsGpu({ source, resized, padded, order, elementSize }: PictureSteps): boolean {
   const byteLength = order.length * padded[0] * padded[1] * elementSize;
   const isSmall = Math.max(...source) <= MOST_SIDE && resized[0] * source[1] * 4 <= MOST_BYTES;
   return isSmall && byteLength % 4 === 0 && byteLength <= MOST_BYTES;
 }
 
-/** Whether the device of a session prepares pictures itself. */
+/** Returns true if the device of a session prepares pictures itself. */
 export function hasShaders({ machine }: HostedSession): boolean {
   return machine.internals().state.allocator(0).device.preparePicture !== undefined;
 }

@@ -19,7 +19,7 @@ export class WorkerPicture {
     this.#hosted = hosted;
   }
 
-  /** Whether pixels are at hand, as numbers of the processor. */
+  /** True once pixels are read, or being read, into memory of the processor. */
   get isRead(): boolean {
     return this.#pixels !== undefined;
   }

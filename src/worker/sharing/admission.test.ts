@@ -41,7 +41,7 @@ function world(byteBudget: number) {
     await admission.enter(session);
     admission.leave(session);
   };
-  /** Whether a run was let in by now. */
+  /** Begins a run, and sets `isIn` when it is let in. */
   const entering = (session: ResidentSession, options = {}) => {
     const state = { isIn: false, done: Promise.resolve() };
     const enter = async (): Promise<void> => {

@@ -4,7 +4,7 @@ import { abortError, internalError } from '../../core/errors.ts';
 export interface ResidentSession {
   /** Its weights stay on the device. */
   readonly isPinned: boolean;
-  /** Whether its weights are on the device. */
+  /** True while its weights are on the device. */
   readonly isResident: boolean;
   /** Bytes of its weights, on the device or not. */
   readonly weightBytes: number;
