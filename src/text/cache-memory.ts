@@ -1,7 +1,7 @@
 import { OutOfMemoryError } from '../core/errors.ts';
 import { type Caches, disposeCaches } from './text-program.ts';
 
-/** What all texts of a model may take for their caches, and what they take. */
+/** Counts the bytes in the caches of all texts of a model, and limits them. */
 export class CacheMemory {
   /** Frees the caches of a text that nobody goes on with; false where there is none. */
   evict: () => boolean = () => false;
@@ -18,7 +18,7 @@ export class CacheMemory {
     return this.#used;
   }
 
-  /** Whether some bytes can be taken without freeing any. */
+  /** Returns true if some bytes can be taken without freeing any. */
   hasRoom(bytes: number): boolean {
     return this.#used + bytes <= this.#limit;
   }
@@ -67,7 +67,9 @@ export class HeldCaches {
     this.#bytes = bytes;
   }
 
-  /** What a call makes, for which the memory is taken before. */
+  /**
+   * The caches that a call makes. Their memory is taken first, and given back if the call fails.
+   */
   static async make(place: HeldPlace, call: () => Promise<Caches>): Promise<HeldCaches> {
     place.memory.take(place.bytes);
     try {
@@ -78,7 +80,7 @@ export class HeldCaches {
     }
   }
 
-  /** Whether nobody else holds them. */
+  /** True if they have a single holder, who may overwrite them. */
   get isOwn(): boolean {
     return this.#holders === 1;
   }

@@ -23,7 +23,7 @@ export class CacheShelf {
     this.#place = { ...place, memory };
   }
 
-  /** What all caches take. */
+  /** The memory of all caches, in use and idle. */
   get memory(): CacheMemory {
     return this.#place.memory;
   }

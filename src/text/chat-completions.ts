@@ -6,7 +6,7 @@ import type { Generation, Usage } from './text-generation.ts';
 import type { GenerateOptions } from './generate-options.ts';
 import { parseToolCalls } from './tool-calls.ts';
 
-/** What shape an answer has. */
+/** The format of an answer: any text, any JSON, JSON of a schema, or a text of a grammar. */
 export type ResponseFormat =
   | { readonly type: 'text' }
   | { readonly type: 'json_object' }
@@ -22,7 +22,7 @@ export type ResponseFormat =
 export interface ChatCompletionRequest {
   /** The conversation so far. */
   readonly messages: readonly ChatMessage[];
-  /** Whether the answer comes in pieces. */
+  /** Gives the answer in pieces, as it is generated. */
   readonly stream?: boolean | null | undefined;
   /** With `include_usage` a last piece has the usage. */
   readonly stream_options?: { readonly include_usage?: boolean | undefined } | null | undefined;
@@ -52,9 +52,9 @@ export interface ChatCompletionRequest {
   readonly stop?: string | readonly string[] | null | undefined;
   /** The answers to give. Default 1. */
   readonly n?: number | null | undefined;
-  /** Whether the probabilities of the tokens are told. */
+  /** Gives the probabilities of the tokens too. */
   readonly logprobs?: boolean | null | undefined;
-  /** What shape an answer has. Default: any. */
+  /** The format of an answer. Default: any text. */
   readonly response_format?: ResponseFormat | null | undefined;
   /** Functions that the model may want called. */
   readonly tools?: readonly Tool[] | null | undefined;
@@ -109,7 +109,7 @@ export interface ChatUsage {
 export interface ChatCompletion {
   /** Tells it from other answers of the model. */
   readonly id: string;
-  /** What it is. */
+  /** Always `chat.completion`, the name of this type in OpenAI's interface. */
   readonly object: 'chat.completion';
   /** Seconds since 1970. */
   readonly created: number;
@@ -125,13 +125,13 @@ export interface ChatCompletion {
 export interface ChatCompletionChunk {
   /** The same for all pieces of an answer. */
   readonly id: string;
-  /** What it is. */
+  /** Always `chat.completion.chunk`, the name of this type in OpenAI's interface. */
   readonly object: 'chat.completion.chunk';
   /** Seconds since 1970. */
   readonly created: number;
   /** The name that the model's `config.json` has. */
   readonly model: string;
-  /** What is new; none in the piece with the usage. */
+  /** New text and tool calls of each answer; none in the piece with the usage. */
   readonly choices: readonly {
     readonly index: number;
     readonly delta: {
@@ -146,13 +146,13 @@ export interface ChatCompletionChunk {
   readonly usage?: ChatUsage | null;
 }
 
-/** What completions need of a model. */
+/** The parts of a model that completions use. */
 export interface ChatBackend {
   chat(
     messages: readonly ChatMessage[],
     options: GenerateOptions & { readonly tools?: readonly Tool[] | undefined },
   ): Generation;
-  /** What an answer of a format may be. */
+  /** The constraint that keeps an answer to a format. */
   constraintOf(format: ResponseFormat): Promise<TokenConstraint>;
   readonly name: string;
 }

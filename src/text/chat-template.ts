@@ -5,7 +5,7 @@ import type { JsonObject } from './model-folder.ts';
 export interface ChatMessage {
   /** Who says it. */
   readonly role: 'system' | 'user' | 'assistant' | 'tool' | 'developer';
-  /** What is said. */
+  /** The text of the message; none where an assistant only calls tools. */
   readonly content?: string | null | undefined;
   /** Calls that the assistant made. */
   readonly tool_calls?: readonly ToolCall[] | undefined;
@@ -19,7 +19,7 @@ export interface ChatMessage {
 export interface ToolCall {
   /** Tells it from other calls of the answer. */
   readonly id: string;
-  /** What is called. */
+  /** Always `function`, the only kind of tool. */
   readonly type: 'function';
   /** Which one, and with what. */
   readonly function: {
@@ -31,7 +31,7 @@ export interface ToolCall {
 
 /** A function that the model may want called. */
 export interface Tool {
-  /** What it is. */
+  /** Always `function`, the only kind of tool. */
   readonly type: 'function';
   /** Which one, what it does and what it takes. */
   readonly function: {

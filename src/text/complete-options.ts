@@ -2,7 +2,7 @@ import type { BatchOptions, GenerateOptions, SavedOptions } from './generate-opt
 import { type JsonObject, numberOf } from './model-folder.ts';
 import { randomSeed, type SamplingOptions } from './sampling.ts';
 
-/** What stands for options that were not given. */
+/** The sources of options that were not given. */
 export interface CompletedBy {
   /** `generation_config.json`. */
   readonly defaults: JsonObject;

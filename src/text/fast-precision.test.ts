@@ -183,7 +183,7 @@ test('a session has the precision that was asked for, and full precision by defa
   expect(rounded).not.toEqual(usual);
 });
 
-/** What rounding may change, for each element of the result, and as much again for sums in float32. */
+/** Bounds of the rounding error of each element of the result, with 1e-6 for sums in float32. */
 async function errorBounds(
   host: Device,
   problem: Problem,

@@ -13,15 +13,15 @@ import type { SamplingOptions } from './sampling.ts';
 import type { DraftModel } from './speculative-steps.ts';
 import type { TokenConstraint } from './steps.ts';
 
-/** What is generated, and how. */
+/** Options of a generation: its length, its sampling, and how it ends. */
 export interface GenerateOptions extends SamplingOptions {
   /** The most tokens. Default: as many as the model sees. */
   readonly maxTokens?: number | undefined;
   /** Strings that end the text; they are not part of it. */
   readonly stop?: string | readonly string[] | undefined;
   /**
-   * What happens when the text is as long as the model sees: `error`, the default, rejects with RuntimeError; `slide`
-   * forgets the older half, but for the first few tokens.
+   * At the model's context length: `error`, the default, rejects with RuntimeError; `slide` forgets
+   * the older half of the text, but for the first few tokens.
    */
   readonly overflow?: 'error' | 'slide' | undefined;
   /** Says which tokens may come next. */
@@ -39,7 +39,7 @@ export interface GenerateOptions extends SamplingOptions {
 /** How several texts are generated at once. */
 export type BatchOptions = Omit<GenerateOptions, 'overflow' | 'constraint' | 'speculate'>;
 
-/** What goes on with a saved generation besides what its file says. */
+/** Options for going on with a saved generation; its file has the others. */
 export type ResumeTextOptions = Pick<GenerateOptions, 'constraint' | 'speculate' | 'signal'>;
 
 /** How an answer of a conversation is generated. */

@@ -26,7 +26,7 @@ async function idsOf(generation: Generation): Promise<number[]> {
 }
 const ids = (prompt: readonly number[], options: GenerateOptions): Promise<number[]> =>
   idsOf(model.generate(prompt, options));
-/** What a model says that has no caches yet. */
+/** The tokens of a newly loaded model, which has no caches yet. */
 async function freshIds(prompt: readonly number[], options: GenerateOptions): Promise<number[]> {
   const fresh = await openTestModel('wasm');
   const tokens = await idsOf(fresh.generate(prompt, options));

@@ -35,7 +35,7 @@ export interface GenerationOrder extends StepOrder {
   readonly guesser: Guesser | undefined;
   readonly guesses: GuessCounts;
   readonly signal: AbortSignal | undefined;
-  /** What is left of a text that is as long as the model sees, to go on with; undefined: an error. */
+  /** Shortens a text that has reached the context length, to go on with; undefined: an error. */
   readonly slide: ((tokens: readonly number[]) => readonly number[]) | undefined;
   readonly context: number;
 }

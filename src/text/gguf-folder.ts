@@ -3,15 +3,15 @@ import type { GgufMetadata } from './files/gguf-metadata.ts';
 import { ggufTokenizer, hasGgufTokenizer } from './files/tokenizer/gguf-tokenizer.ts';
 import type { ModelFolder } from './model-folder.ts';
 
-/** What is known of the decoder in a file. */
+/** The architecture of the decoder in a file, and its sizes. */
 export interface GgufDecoder {
   readonly architecture: string;
   readonly config: Pick<DecoderConfig, 'vocabulary' | 'contextLength'>;
 }
 
 /**
- * What a GGUF file says beside its weights, as the small files of a folder of transformers.js; undefined for a file without a
- * tokenizer. Throws as `ggufTokenizer` does.
+ * The metadata of a GGUF file in the form of the small files in a folder of transformers.js;
+ * undefined for a file without a tokenizer. Throws as `ggufTokenizer` does.
  */
 export function ggufFolder(
   metadata: GgufMetadata,

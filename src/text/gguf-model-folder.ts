@@ -9,8 +9,9 @@ import { type GgufDecoder, ggufFolder } from './gguf-folder.ts';
 import { type ModelFolder, type ReadFile, readModelFolder } from './model-folder.ts';
 
 /**
- * What a GGUF file says beside its weights, as the small files of a folder have it; a tokenizer.json beside it counts more.
- * Rejects with UnsupportedError where nothing says how text becomes tokens, and as `ggufTokenizer` throws.
+ * The metadata of a GGUF file in the form of a folder's small files; a tokenizer.json beside it
+ * counts more. Rejects with UnsupportedError where neither has a tokenizer, and as `ggufTokenizer`
+ * throws.
  */
 export async function readGgufFolder(
   files: FilesSource,

@@ -61,7 +61,7 @@ afterEach(() => vi.unstubAllGlobals());
 const load = (source: Parameters<typeof TextModel.load>[0], options: TextLoadOptions = {}) =>
   TextModel.load(source, { device: 'wasm', worker: false, ...options });
 
-/** What a model writes without chance. */
+/** Tokens that the model generates at temperature 0. Disposes of the model. */
 async function written(model: TextModel): Promise<number[]> {
   const ids: number[] = [];
   const generation = model.generate([5, 200, 311, 17], { temperature: 0, maxTokens: 12 });

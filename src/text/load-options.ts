@@ -19,8 +19,9 @@ export interface TextLoadOptions extends PlaceOptions {
    */
   readonly quantize?: 'q8_0' | 'q4_0';
   /**
-   * What caches of keys and values hold: `float16` takes half of the memory of float32, `int8` about a quarter, with a scale for each
-   * position and head. Default: what the model says, which is float32 for GGUF and safetensors.
+   * Element type of the caches of keys and values: `float16` takes half the memory of float32,
+   * `int8` about a quarter, with a scale for each position and head. Default: the model's own,
+   * which is float32 for GGUF and safetensors.
    */
   readonly cacheType?: 'float16' | 'int8';
   /** Keeps files in the private files of the browser, where there are such; see {@link modelCache}. Default true. */

@@ -22,8 +22,8 @@ export interface ModelFiles {
 export interface ModelFile {
   readonly decoder: DecoderFile;
   /**
-   * What is to lie beside the executable, where the file says it: GGUF has tokenizer, chat template and the rest.
-   * Throws as `ggufTokenizer` does.
+   * The small files to write beside the executable, as far as the model file has them: GGUF has
+   * tokenizer, chat template and the rest. Throws as `ggufTokenizer` does.
    */
   folder(): ModelFolder | undefined;
   /** Reads all weights, for `generationModule`, and rounds them if a quantizer is given. */

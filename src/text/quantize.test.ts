@@ -25,7 +25,7 @@ interface Written {
   readonly error: number | undefined;
 }
 
-/** What a model writes without chance, and how far its weights were moved. */
+/** Generates at temperature 0, and measures the error that rounding gave the weights. */
 async function written(
   files: Readonly<Record<string, Uint8Array>>,
   options: TextLoadOptions,

@@ -31,7 +31,7 @@ export interface Sampling {
   readonly settings: readonly number[];
   /** A row of `keys`. */
   readonly key: readonly [number, number];
-  /** What is added to logits, by token. */
+  /** Summands of the logits, by token. */
   readonly bias: ReadonlyMap<number, number>;
 }
 
@@ -121,7 +121,7 @@ function keyOf(seed: number): [number, number] {
   throw new UsageError({ where: 'seed', got: String(seed), expected });
 }
 
-/** Whether tokens of the text, or single ones, are drawn otherwise than others. */
+/** Returns true if repeated tokens are penalized, or some tokens have a bias. */
 export const isPenalized = ({ options }: Sampling): boolean => (options & OPTIONS.penalties) !== 0;
 
 /** A seed that nobody chose: 53 random bits. */

@@ -6,7 +6,7 @@ import type { SavedOptions } from './generate-options.ts';
 
 /** A text that was being generated, as far as it came. */
 export interface SavedText {
-  /** What tells the model's weights from others. */
+  /** The fingerprint of the model's weights: a saved text fits no other model. */
   readonly fingerprint: readonly number[];
   readonly prompt: readonly number[];
   readonly generated: readonly number[];

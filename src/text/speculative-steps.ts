@@ -69,7 +69,7 @@ export class SpeculativeSteps implements Steps {
       chunk,
     );
     let right = 1;
-    // What is missing at the end of the draft was guessed to be 0.
+    // `verify` pads the draft with token 0.
     while (right < guesses && (draft[right] ?? 0) === ids[right]) right++;
     this.#counts.guessed += guessed.length;
     const isFirstWrong = draft[0] !== ids[0];
@@ -95,7 +95,7 @@ export const PROMPT_GUESSER: Guesser = {
       for (let at = from - 1; at >= 0; at--) {
         const isSame = (i: number): boolean => text[at + i] === text[from + i];
         if (!Array.from({ length }, (_, i) => isSame(i)).every(Boolean)) continue;
-        // What goes on beyond the end repeats itself.
+        // A match close to the end goes on with the guesses themselves, so they repeat.
         const behind = [...text];
         for (let i = 0; i < most; i++) behind.push(behind[at + length + i] ?? 0);
         return Promise.resolve(behind.slice(text.length));

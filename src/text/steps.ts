@@ -11,7 +11,7 @@ import {
   type TextProgram,
 } from './text-program.ts';
 
-/** What may come next in a text, such as an automaton of a grammar. */
+/** Limits the next token of a text: the automaton of a grammar, for example. */
 export interface TokenConstraint {
   /** Sets bit `id % 32` of word `id / 32` for each token that may come next, and clears all others. */
   mask(into: Uint32Array): void;
@@ -26,7 +26,7 @@ export interface NextTokens {
   readonly ids: readonly number[];
   /** Logarithms of their probabilities; none for tokens that were not drawn. */
   readonly logprobs: readonly number[];
-  /** Whether the cache holds their keys and values. */
+  /** True if the cache already has their keys and values. */
   readonly areDecoded: boolean;
 }
 

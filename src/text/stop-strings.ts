@@ -2,7 +2,7 @@
 export class StopStrings {
   readonly #strings: readonly string[];
   #held = '';
-  /** Whether one came. */
+  /** True once one of the strings was found. */
   isStopped = false;
 
   constructor(strings: readonly string[]) {
@@ -24,7 +24,7 @@ export class StopStrings {
     return all.slice(0, all.length - held);
   }
 
-  /** What waited. */
+  /** The text that was held back as the possible begin of a stop string. */
   end(): string {
     const held = this.#held;
     this.#held = '';

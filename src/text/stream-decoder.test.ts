@@ -82,7 +82,7 @@ describe('strings that end a text', () => {
       let shown = '';
       for (const piece of pieces) {
         shown += strings.push(piece);
-        // What is shown cannot be taken back.
+        // Text that was shown cannot be taken back.
         expect(expected.startsWith(shown), pieces.join('|')).toBe(true);
       }
       expect(strings.isStopped).toBe(expected !== text);

@@ -1,7 +1,7 @@
 /** Turns ids of tokens into their text. */
 export type Decode = (ids: readonly number[]) => string;
 
-/** What stands for bytes that are no whole character. */
+/** The replacement character, which decoders write for bytes that are no whole character. */
 const BROKEN = '\ufffd';
 
 /**
@@ -29,7 +29,7 @@ export class StreamDecoder {
     return text;
   }
 
-  /** What is left. */
+  /** The text of the tokens that still wait, with cut characters as they are. */
   end(): string {
     if (this.#waiting.length === 0) return '';
     const text = this.#text();

@@ -29,7 +29,7 @@ interface Started {
   readonly guesses: GuessCounts;
 }
 
-/** What a generation needs of its model. */
+/** The parts of its model that a generation uses. */
 export interface GenerationSource {
   readonly promptTokens: number;
   start(): Started;
@@ -54,7 +54,7 @@ export class Generation implements AsyncIterable<string> {
     this.#source = source;
   }
 
-  /** What was done; undefined until it ended. */
+  /** Tokens of the prompt and of the answer; undefined until the generation ended. */
   get usage(): Usage | undefined {
     return this.#usage;
   }

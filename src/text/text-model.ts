@@ -292,8 +292,8 @@ export class TextModel implements DraftModel {
   }
 
   /**
-   * What a text of some shape may be, for `constraint` of one generation. Rejects with ParseError, UnsupportedError or
-   * UsageError for a shape that cannot be followed.
+   * A constraint that keeps a text to a format, for `constraint` of one generation. Rejects with
+   * ParseError, UnsupportedError or UsageError for a format that cannot be followed.
    */
   async constraint(format: ResponseFormat): Promise<TokenConstraint> {
     const { compileGrammar, Vocabulary } = await import('./grammar/index.ts');

@@ -10,7 +10,7 @@ import type { Sampling } from './sampling.ts';
 /** Keys and values of the tokens of some texts, on the device. */
 export type Caches = Readonly<Record<string, DeviceTensor>>;
 
-/** What is known after some tokens. */
+/** The state of some texts after the tokens that were read. */
 export interface Reached {
   readonly caches: Caches;
   /** Logits of what comes next, (rows, vocabulary). */
@@ -28,17 +28,17 @@ export interface Begun extends Reached {
   readonly counts: DeviceTensor;
 }
 
-/** What tokens of some texts are drawn from, and how. */
+/** Logits, caches and settings by which the next tokens of some texts are drawn. */
 export interface DrawOrder extends Reached {
   /** The position of the first token, of each text. */
   readonly positions: readonly number[];
   /** One for each text, or one for all of them. */
   readonly samplings: readonly Sampling[];
-  /** What penalties go by; undefined for texts of which nothing is minded. */
+  /** Tensors for penalties and biases; undefined for texts that have neither. */
   readonly penalties: Penalties | undefined;
   /** Bits of the tokens that may come, for one token of one text. */
   readonly allowed: Uint32Array | undefined;
-  /** Whether the caches may be changed where they lie. */
+  /** Lets the program overwrite the caches; else it copies them. */
   readonly isOwn: boolean;
   /** Of {@link TextProgram.blank}, for several texts. */
   readonly blank?: Blank | undefined;
@@ -56,9 +56,9 @@ export interface Penalties {
   readonly counts: DeviceTensor;
 }
 
-/** What penalties go by, of one text. */
+/** The values that penalties of one text depend on. */
 export interface PenaltyRow {
-  /** What is added to logits, by token. */
+  /** Summands of the logits, by token. */
   readonly bias: ReadonlyMap<number, number>;
   readonly prompt: readonly number[];
   /** Tokens that were generated before. */
@@ -76,7 +76,7 @@ export interface ReadPlace {
   readonly positions: readonly number[];
   /** Positions that there is room for. */
   readonly capacity: number;
-  /** Whether the caches may be changed where they lie. */
+  /** Lets the program overwrite the caches; else it copies them. */
   readonly isOwn: boolean;
 }
 
@@ -94,9 +94,9 @@ export class TextProgram {
   readonly chunk = CHUNK;
   /** The most tokens that {@link verify} decodes. */
   readonly guesses = GUESSES;
-  /** What a position of one text takes in all caches. */
+  /** Bytes of one position of one text in all caches. */
   readonly bytesPerPosition: number;
-  /** What the caches hold, by name. */
+  /** The dtypes of the caches, by name. */
   readonly cacheDTypes: ReadonlyMap<string, string>;
   readonly #names: readonly string[];
   #blank: Promise<Blank> | undefined;
@@ -281,7 +281,10 @@ export class TextProgram {
     return { drawn, logits: next, counts, caches: kept };
   }
 
-  /** What stands for all that is not minded of so many texts; the caller disposes of it. */
+  /**
+   * Zeros in place of the penalties and masks of `rows` texts that have none. The caller disposes
+   * of them.
+   */
   blank(rows: number): Promise<Blank> {
     return this.session.run({ rows }, { function: 'blank', keep: 'device' });
   }

@@ -10,7 +10,7 @@ export interface TextTokenizer {
   idOf(token: string): number | undefined;
 }
 
-/** What a tokenizer is made from: the content of `tokenizer.json` and `tokenizer_config.json`. */
+/** The parsed files that a tokenizer is made from: `tokenizer.json` and `tokenizer_config.json`. */
 export interface TokenizerFiles {
   readonly tokenizer: object;
   readonly config: object;

@@ -46,9 +46,12 @@ export interface DecoderConfig {
   readonly embeddingScale: number;
   /** Added to the weights of norms, as the file has them. */
   readonly normOffset: number;
-  /** Whether rows of queries and keys have the elements of a pair side by side, as GGUF has those of llama. */
+  /**
+   * True if rows of queries and keys have the two elements of a pair side by side, as llama's in
+   * GGUF.
+   */
   readonly hasAdjacentPairs: boolean;
-  /** Whether the embedding is the head, even where the file has one. */
+  /** Uses the embedding as head, even where the file has a head. */
   readonly tiesEmbedding: boolean;
 }
 

@@ -25,11 +25,11 @@ export interface DecoderFileOptions {
   readonly stored: ReadonlyMap<string, StoredTensor>;
   /** The name in the file of a weight by that of GGUF. */
   readonly nameOf: (name: string) => string;
-  /** Whether a tensor of the file is not the decoder's. */
+  /** Returns true for a tensor that the file may have though the decoder has none of that name. */
   readonly isBeside: (name: string) => boolean;
   /** For messages. */
   readonly where: string;
-  /** What is known to be lacking before weights are looked at. */
+  /** Problems found in the metadata, before the tensors are compared. */
   readonly problems: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export class DecoderFile {
   /** Its name in GGUF: `llama`. */
   readonly architecture: string;
   readonly config: DecoderConfig;
-  /** What has to be read, in the order of the file. */
+  /** The tensors to read, in the order of the file. */
   readonly tensors: readonly StoredTensor[];
   readonly #kind: Architecture;
   readonly #where: string;

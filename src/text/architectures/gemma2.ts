@@ -69,7 +69,7 @@ const DEFAULTS = {
   tie_word_embeddings: true,
 };
 
-/** What all Gemmas have: embeddings are multiplied by the root of their width, which is rounded to float32. */
+/** Multiplies embeddings by the root of their width, rounded to float32, as all Gemmas do. */
 export const gemmaConfig = (config: DecoderConfig): DecoderConfig => ({
   ...config,
   embeddingScale: Math.fround(Math.sqrt(config.width)),

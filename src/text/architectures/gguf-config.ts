@@ -27,7 +27,7 @@ export class GgufFacts extends ModelFacts {
   }
 }
 
-/** What all architectures have in common, as GGUF says it. */
+/** The configuration that all architectures share, from the metadata of GGUF. */
 export function configOfGguf(facts: GgufFacts): DecoderConfig {
   const width = facts.count('embedding_length');
   const heads = facts.count('attention.head_count');
@@ -57,7 +57,7 @@ export function configOfGguf(facts: GgufFacts): DecoderConfig {
   };
 }
 
-/** What LongRoPE divides frequencies by, in contexts beyond the original one. */
+/** Divisors of LongRoPE's frequencies in contexts beyond the original one. */
 export const LONG_FACTORS = 'rope_factors_long.weight';
 
 function rotaryOf(facts: GgufFacts, headWidth: number): RotaryConfig {

@@ -7,7 +7,7 @@ import { add, mul, reshape } from './parts/tensor-calls.ts';
 import { product } from './parts/weight.ts';
 import type { DecoderWeights } from './decoder-weights.ts';
 
-/** What layers share: the places of tokens, and what follows from them. */
+/** Inputs of all layers: the positions of tokens, and the angles that follow from them. */
 export interface Surroundings {
   readonly config: DecoderConfig;
   readonly weights: DecoderWeights;

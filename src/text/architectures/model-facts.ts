@@ -1,7 +1,7 @@
 import { FormatError } from '../../core/errors.ts';
 import type { StoredTensor } from '../files/stored-tensor.ts';
 
-/** What is known of a model file beside its metadata. */
+/** The surroundings in which the metadata of a model file is read. */
 export interface FactsOptions {
   /** The file, for messages. */
   readonly where: string;
@@ -15,9 +15,8 @@ export interface FactsOptions {
   readonly problems: string[];
 }
 
-/** What the metadata of a model file says, whichever format it has. */
+/** Reads the metadata of a model file, whichever format it has. */
 export abstract class ModelFacts {
-  /** What is known of the file beside. */
   readonly file: FactsOptions;
 
   constructor(file: FactsOptions) {

@@ -91,7 +91,9 @@ export function openTransformers(
   });
 }
 
-/** What a configuration says of the decoder; a model that also sees has that in a part of its own. */
+/**
+ * The part of a configuration that describes the decoder: of models that also see, `text_config`.
+ */
 function textConfig(config: JsonRecord): { readonly config: JsonRecord; readonly type: string } {
   const text = config['text_config'];
   const type = config['model_type'];

@@ -6,9 +6,9 @@ export interface TensorSpec {
   readonly name: string;
   /** (rows, columns) of a matrix, or the length of a vector. */
   readonly shape: readonly [number] | readonly [number, number];
-  /** Whether a file may leave it out. */
+  /** Present if a file may lack it. */
   readonly isOptional?: true;
-  /** Whether it scales what a norm gives. */
+  /** Present if it is the weight of a norm. */
   readonly isNorm?: true;
   /** Heads whose pairs lie side by side in some files. */
   readonly pairedHeads?: number;
@@ -68,7 +68,7 @@ export function gatedTensors(
   ];
 }
 
-/** What all decoders have beside their layers. */
+/** The tensors of all decoders outside of their layers. */
 export function sharedTensors({ vocabulary, width, rotary }: DecoderConfig): TensorSpec[] {
   const { factors } = rotary;
   const pairs: TensorSpec[] =

@@ -41,7 +41,7 @@ export interface TransformersOptions {
   readonly rotary?: RotaryConfig;
 }
 
-/** What all architectures have in common, as transformers say it. */
+/** The configuration that all architectures share, from a `config.json` of transformers. */
 export function configOfTransformers(
   facts: TransformersFacts,
   { activation, activationKey = 'hidden_act', rotary }: TransformersOptions,

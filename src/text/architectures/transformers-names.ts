@@ -49,7 +49,7 @@ export class TransformersNames {
     return `${this.#prefix}layers.${layer}.${known}.${kind}`;
   }
 
-  /** Whether a tensor belongs to no decoder. */
+  /** Returns true for a tensor that belongs to no decoder. */
   isBeside(name: string): boolean {
     return BESIDE.test(name);
   }

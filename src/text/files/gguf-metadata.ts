@@ -87,7 +87,7 @@ function viewOf(bytes: Uint8Array): DataView {
 }
 
 /**
- * What a GGUF file says of its model, by key: `llama.block_count`. Each accessor gives undefined for a key
+ * The metadata of a GGUF file, by key: `llama.block_count`. Each accessor gives undefined for a key
  * that is absent, and throws FormatError for a value of another type.
  */
 export class GgufMetadata {

@@ -3,7 +3,7 @@ import { FormatError } from '../../core/errors.ts';
 /** An object of JSON. */
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
-/** Whether a value of JSON is an object. */
+/** Returns true if a value of JSON is an object. */
 export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

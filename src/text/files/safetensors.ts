@@ -7,7 +7,7 @@ import type { StoredTensor } from './stored-tensor.ts';
 export interface SafetensorsHead {
   /** Tells it from {@link BytesNeeded}. */
   readonly kind: 'safetensors';
-  /** What its writer noted, such as `format`. */
+  /** Free-form metadata of the file, such as `format`. */
   readonly metadata: Readonly<Record<string, string>>;
   /** By name, in the order of their places. */
   readonly tensors: ReadonlyMap<string, StoredTensor>;

@@ -6,7 +6,7 @@ import { Stacks } from './stacks.ts';
 import type { TokenMasks } from './token-masks.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** What all texts of a grammar share. */
+/** The parts that matchers of one grammar share. */
 export interface MatcherParts {
   readonly automaton: Automaton;
   readonly vocabulary: Vocabulary;

@@ -11,7 +11,7 @@ interface Task {
   readonly configuration: Configuration;
 }
 
-/** What a walk finds tokens for. */
+/** The stacks of a walk, and where it puts the tokens it finds. */
 export interface WalkOptions {
   readonly stacks: Stacks;
   /** Gets the bits of the tokens that are found, beside those it has. */

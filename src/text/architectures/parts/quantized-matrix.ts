@@ -5,7 +5,7 @@ import { blockMatrix, denseMatrix, type Matrix, type StoredMatrix } from './weig
 interface QuantizedOptions {
   /** In the file. */
   readonly name: string;
-  /** Whether it has a row for each token. */
+  /** True if it has a row for each token. */
   readonly isVocabulary: boolean;
   readonly quantizer: WeightQuantizer;
 }

@@ -19,8 +19,8 @@ export interface Llama3Scaling {
 }
 
 /**
- * What divides the frequency of each pair as Llama 3.1 scales them: 1 for waves that are short beside the
- * original context, the factor for long ones, and a way from one to the other between.
+ * Divisors of the frequency of each pair, as Llama 3.1 scales them: 1 for wavelengths that are
+ * short beside the original context, `factor` for long ones, interpolated between.
  */
 export function llama3Factors(
   rotary: RotaryConfig,
@@ -42,11 +42,16 @@ export interface YarnScaling {
   readonly fastTurns?: number | undefined;
   /** Pairs that turn less often than `slowTurns` are slowed down by the factor. Default 1. */
   readonly slowTurns?: number | undefined;
-  /** Whether the pairs between which the way from one to the other leads are whole numbers. Default true. */
+  /**
+   * Rounds the two pairs between which the factor is interpolated to whole numbers. Default true.
+   */
   readonly truncates?: boolean | undefined;
 }
 
-/** What divides the frequency of each pair as YaRN scales them (B. Peng et al. 2023, "NTK-by-parts"). */
+/**
+ * Divisors of the frequency of each pair, as YaRN scales them (B. Peng et al. 2023,
+ * "NTK-by-parts").
+ */
 export function yarnFactors(
   { width, theta }: RotaryConfig,
   { factor, originalContext, fastTurns = 32, slowTurns = 1, truncates = true }: YarnScaling,
@@ -62,12 +67,17 @@ export function yarnFactors(
   });
 }
 
-/** What YaRN multiplies cosines and sines by, so that attention to a context so many times longer stays as sharp. */
+/**
+ * YaRN's factor of cosines and sines, so that attention to a context `factor` times longer stays as
+ * sharp.
+ */
 export function yarnMagnitude(factor: number, weight = 1): number {
   return factor <= 1 ? 1 : 1 + 0.1 * weight * Math.log(factor);
 }
 
-/** What LongRoPE multiplies cosines and sines by (Y. Ding et al. 2024), for a context so many times the original. */
+/**
+ * LongRoPE's factor of cosines and sines (Y. Ding et al. 2024), for a context `times` the original.
+ */
 export function longRopeMagnitude(times: number, originalContext: number): number {
   return times <= 1 ? 1 : Math.sqrt(1 + Math.log(times) / Math.log(originalContext));
 }

@@ -5,7 +5,7 @@ import type { RotaryConfig } from '../decoder-config.ts';
 import { rotaryFrequencies } from './rotary-scaling.ts';
 import { add, floats, integer, lastSlice, mul, reshape, sub } from './tensor-calls.ts';
 
-/** What elements of a head are multiplied by, (b, s, 1, headWidth). */
+/** Cosines and sines that rotate the elements of a head, (b, s, 1, headWidth). */
 export interface Angles {
   /** Cosines; 1 for elements that are not turned. */
   readonly cosines: Expr;

@@ -130,7 +130,7 @@ export function ggufOf(...parts: Parameters<typeof ggufContents>): Uint8Array {
   return writeGguf(ggufContents(...parts));
 }
 
-/** What {@link ggufOf} writes. */
+/** The content of the file that {@link ggufOf} writes. */
 export function ggufContents(
   { config, tensors }: TestedDecoder,
   more: Readonly<Record<string, WrittenValue>> = {},

@@ -16,7 +16,7 @@ export interface OpenedFile {
   readonly bytes: Uint8Array;
 }
 
-/** What a GGUF file has beside what it shares with `config.json`. */
+/** Metadata and tensors of a GGUF file that have no counterpart in `config.json`. */
 export interface MoreOfGguf {
   readonly metadata?: Readonly<Record<string, number | string>>;
   readonly tensors?: Readonly<Record<string, readonly number[]>>;

@@ -1,10 +1,10 @@
-/** What a block of a file holds, before it becomes numbers. Element i is (code - zero) scale - minimum. */
+/** The parts of a block before it becomes numbers. Element i is (code - zero) scale - minimum. */
 export interface UnpackedBlock {
   /** A code for each element, in their order. */
   readonly codes: Uint8Array;
   /** A scale for each group of elements. */
   readonly scales: Float32Array;
-  /** What is subtracted in each group; unused by formats that are symmetric. */
+  /** A summand to subtract for each group; unused by symmetric formats. */
   readonly minimums: Float32Array;
 }
 
@@ -23,7 +23,7 @@ export interface BlockFormat {
   readonly bits: 4 | 8;
   /** The code that stands for 0. */
   readonly zero: number;
-  /** Whether groups have minimums. */
+  /** True if groups have minimums. */
   readonly hasMinimums: boolean;
   /** Unpacks the block that begins at a byte. */
   readonly unpack: (view: DataView, at: number, into: UnpackedBlock) => void;

@@ -2,7 +2,10 @@ import { float16ToNumber } from '../../../core/float16.ts';
 import type { BlockFormat } from './block-format.ts';
 import { unpackHalves } from './legacy-blocks.ts';
 
-/** What the 16 codes stand for, closer to each other near 0 (`kvalues_iq4nl` of ggml), counted from -128. */
+/**
+ * The numbers that the 16 codes stand for, plus 128: closer to each other near 0 (`kvalues_iq4nl`
+ * of ggml).
+ */
 const CODES = [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113].map(
   (x) => x + 128,
 );

@@ -4,7 +4,7 @@ import type { BlockFormat } from './block-format.ts';
 /** Of blocks of 32 codes. */
 interface LegacyFormat {
   readonly bits: 4 | 5;
-  /** Whether a float16 behind the scale is added to each element: a minimum with the other sign. */
+  /** True if a float16 behind the scale is added to each element: a minimum with the other sign. */
   readonly hasMinimums: boolean;
 }
 

@@ -18,7 +18,10 @@ const userDefined = (...texts: string[]): Mark[] =>
 
 const [BYTE, UNUSED] = [6, 5];
 
-/** What a vocabulary is learnt from. Nothing is cut before, so that tokens reach across every place where a tokenizer may cut. */
+/**
+ * Texts to learn a vocabulary from. They are not cut into words, so tokens reach across every place
+ * where a tokenizer may cut.
+ */
 const sample = (): string[] => mixedStrings(700, { seed: 77 });
 
 /**

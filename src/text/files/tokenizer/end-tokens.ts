@@ -61,7 +61,9 @@ const FILLING_NAMES: ReadonlySet<string> = /* @__PURE__ */ new Set([
   '▁<MID>',
 ]);
 
-/** Whether a token steers, going by its text: some converters do not say so of these. */
+/**
+ * Returns true for the text of a known control token: some converters do not mark these as such.
+ */
 export function isControlName(token: string): boolean {
   return END_NAMES.has(token) || FILE_END_NAMES.has(token) || FILLING_NAMES.has(token);
 }

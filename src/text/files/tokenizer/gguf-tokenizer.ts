@@ -23,19 +23,20 @@ export interface TokenizerFolder {
   readonly generationConfig: JsonRecord;
 }
 
-/** Whether a GGUF file has a tokenizer; some have only weights. */
+/** Returns true if a GGUF file has a tokenizer; some have only weights. */
 export function hasGgufTokenizer(metadata: GgufMetadata): boolean {
   const model = metadata.string('tokenizer.ggml.model') ?? 'none';
   return model !== 'none' && model !== 'no_vocab';
 }
 
 /**
- * What a GGUF file says of its tokenizer, as the files that @huggingface/tokenizers reads. Tokens are those of llama.cpp:
- * SentencePiece's of the model `llama` (llama 2, gemma, phi 3), byte-level ones of the model `gpt2`. Beyond what Hugging Face
- * writes, `model.rank_sizes` of the former says how many merges in a row have one rank, for `openTokenizer`.
+ * The tokenizer of a GGUF file, as the files that @huggingface/tokenizers reads. Tokens are those
+ * of llama.cpp: SentencePiece's of the model `llama` (llama 2, gemma, phi 3), byte-level ones of
+ * the model `gpt2`. Beyond what Hugging Face writes, `model.rank_sizes` of the former says how many
+ * merges in a row have one rank, for `openTokenizer`.
  *
- * Throws UnsupportedError for another kind, and for a pre-tokenizer that is not known; FormatError for a file that contradicts
- * itself.
+ * Throws UnsupportedError for another kind, and for a pre-tokenizer that is not known; FormatError
+ * for a file that contradicts itself.
  */
 export function ggufTokenizer(metadata: GgufMetadata): TokenizerFolder {
   const model = metadata.string('tokenizer.ggml.model') ?? 'none';
@@ -87,7 +88,7 @@ export function ggufTokenizer(metadata: GgufMetadata): TokenizerFolder {
 interface Kind {
   readonly vocabulary: GgufVocabulary;
   readonly ids: GgufSpecialIds;
-  /** Whether texts begin with a token for that where the file does not say. */
+  /** Puts the BOS token before each text, unless the file says otherwise. */
   readonly addsBos: boolean;
   /** Of `tokenizer.json`. */
   readonly parts: JsonRecord;

@@ -2,9 +2,9 @@
 export interface PreTokenizer {
   /** Patterns in the syntax of Oniguruma. Each cuts the pieces that the one before it left: what it matches, and what lies between. */
   readonly patterns: readonly string[];
-  /** Whether a word that is a token is that token, however pairs would be joined. */
+  /** Makes a word that is a token that token, however its pairs would be merged. */
   readonly ignoresMerges?: true;
-  /** Whether a text begins with the model's token for that where the file does not say. */
+  /** Puts the BOS token before each text, unless the file says otherwise. */
   readonly addsBos?: true;
 }
 

@@ -42,5 +42,5 @@ export function scoredMerges({ tokens, scores }: GgufVocabulary): ScoredMerges {
   return { merges, rankSizes };
 }
 
-/** Whether a character of two UTF-16 units stands there. */
+/** Returns true if a character of two UTF-16 units begins at `at`. */
 const isPair = (text: string, at: number): boolean => (text.codePointAt(at) ?? 0) > 0xffff;

@@ -12,8 +12,8 @@ import {
 const MAX_DEPTH = 4;
 
 /**
- * Whether it is evident that no value has both schemas: they have other types, other values, or other
- * values of a property that both require.
+ * Returns true if it is evident that no value has both schemas: their types or values differ, or
+ * those of a property that both require.
  */
 export function areDisjoint(
   a: JsonSchema,

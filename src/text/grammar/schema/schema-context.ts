@@ -3,7 +3,7 @@ import type { JsonLayout } from './json-layout.ts';
 import type { SchemaDocument } from './schema-document.ts';
 import type { JsonSchema, SchemaObject } from './schema-types.ts';
 
-/** What the parts of the compiler need for the types that contain others. */
+/** The compiler as the parts of it see it that compile types which contain others. */
 export interface SchemaContext {
   readonly document: SchemaDocument;
   readonly layout: JsonLayout;

@@ -58,7 +58,7 @@ export function typeOfValue(value: unknown): TypeName | undefined {
   return type === 'object' || type === 'string' || type === 'boolean' ? type : undefined;
 }
 
-/** Whether values of a type are allowed where a list of types is. */
+/** Returns true if a list of types allows values of `type`: numbers include integers. */
 export function hasType(types: readonly TypeName[], type: TypeName | undefined): boolean {
   if (type === undefined) return false;
   return types.includes(type) || (type === 'integer' && types.includes('number'));

@@ -9,7 +9,7 @@ import {
   text,
 } from '../expression.ts';
 
-/** What is still to be read, the next part first. Equal ones are one object. */
+/** The unread parts of a text, the next one first. Equal rests are one object. */
 type Rest = { readonly part: Part; readonly after: Rest } | undefined;
 
 type Part =
@@ -52,7 +52,7 @@ export class SlowMatcher {
   }
 }
 
-/** What parts become, each computed once, so that equal rests are one object. */
+/** Rewrites parts, each once, so that equal rests are one object. */
 class Rewriting {
   readonly #rules: Rules;
   readonly #rewritten = new Map<Part, Part[][] | undefined>();
@@ -84,7 +84,7 @@ class Rewriting {
     return heads;
   }
 
-  /** What is left of a part after a byte, or undefined if it does not fit. */
+  /** The rest of a part after a byte, or undefined if it does not fit. */
   read(part: Part, byte: number): Part[] | undefined {
     const known = getOrAdd(this.#afterByte, part, () => new Map<number, Part[] | undefined>());
     return getOrAdd(known, byte, () => readPart(part, byte));
