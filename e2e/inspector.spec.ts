@@ -9,7 +9,7 @@ const AXE = readFileSync('node_modules/axe-core/axe.min.js', 'utf8');
 
 declare const weftInspector: InspectorPage;
 
-/** What axe-core complains of in the inspector. */
+/** Complaints of axe-core about the inspector. */
 async function violationsOf(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   return page.evaluate(async () => {

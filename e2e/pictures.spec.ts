@@ -77,7 +77,7 @@ for (const device of ['wasm', 'host', 'webgpu'] as const) {
       [MODELS, { device, worker: true }] as const,
     );
     expect(inTasks).toBe(0);
-    // What would be counted.
+    // The count works: this thread's own `preparePictures` reads pixels once.
     expect(inThisThread).toBe(1);
     expect(results).toHaveLength(4);
     expect(new Set(results).size).toBe(1);

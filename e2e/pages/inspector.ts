@@ -49,7 +49,7 @@ const page = {
     await inspector.show({ session, compiledFrom: { model } });
   },
 
-  /** What was said, where `show` has rejected. */
+  /** The error with which `show` rejects. */
   async failure(): Promise<string> {
     const shownIt = inspector.show({ executable: Uint8Array.of(1, 2, 3) });
     return shownIt.then(

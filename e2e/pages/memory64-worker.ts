@@ -24,7 +24,9 @@ export interface Memory64Findings {
 /** Memory that nobody writes to before the first buffer. */
 const UNUSED_PAGES = 81_920;
 
-/** What buffers have of the page before. */
+/**
+ * Bytes that buffers have in the page in front of the unused ones: a buffer of this size fills it.
+ */
 const FIRST_PAGE = 65_536 - 64;
 
 /** As {@link MEMORY64}, with all buffers behind the first 5 GiB. */

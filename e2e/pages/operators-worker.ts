@@ -25,10 +25,10 @@ export interface OperatorFindings {
   readonly runs: number;
 }
 
-/** What is checked. */
+/** The kind of device to check. */
 export interface OperatorRequest {
   readonly relaxedSimd: boolean;
-  /** Whether threads have memories of their own. */
+  /** Gives threads memories of their own; otherwise they share one. */
   readonly isApart: boolean;
 }
 

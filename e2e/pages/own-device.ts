@@ -99,7 +99,7 @@ const page = {
     await session.dispose();
     return all;
   },
-  /** What a classifier says of a texture and of the same picture. */
+  /** Classifies a texture and the same picture. */
   async classify(model: readonly number[]): Promise<LabelScore[][]> {
     const gpuDevice = await ownDevice();
     const options = { ...placeOn(gpuDevice), labels: ['red', 'green', 'blue'] };
@@ -108,7 +108,7 @@ const page = {
     const texture = textureOf(gpuDevice, picture, 'rgba8unorm');
     return [await classifier.classify(texture), await classifier.classify(picture)];
   },
-  /** What other tasks make of a texture and of the same picture. */
+  /** Runs other tasks on a texture and on the same picture. */
   async pixels(models: Record<string, readonly number[]>) {
     const place = placeOn(await ownDevice());
     const modelOf = (name: string) => Uint8Array.from(models[name] ?? []);
@@ -157,7 +157,9 @@ const page = {
     const expected = logits === undefined ? [] : numbersOf(logits);
     return { found: [...found, ...own], expected: [...expected, ...numbers] };
   },
-  /** What is said of textures and buffers of another device, and of a session that is not on the page's. */
+  /**
+   * Errors for textures and buffers of another device, and for a session that is not on the page's.
+   */
   async refusals(model: readonly number[]): Promise<string[]> {
     const [gpuDevice, other] = [await ownDevice(), await ownDevice()];
     const program = Uint8Array.from(model);

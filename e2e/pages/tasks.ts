@@ -159,7 +159,7 @@ const page = {
     }
     return all;
   },
-  /** What a model in the worker says of a canvas of one colour. */
+  /** Classifies a canvas of one colour by a model in the worker. */
   async classify(model: readonly number[], colour: string): Promise<LabelScore[]> {
     const canvas = new OffscreenCanvas(9, 7);
     const context = canvas.getContext('2d');
@@ -234,8 +234,8 @@ const page = {
     return { readbacks: readbacks(), most: most(shownOn(canvas), data), width: canvas.width };
   },
   /**
-   * What tasks say of a picture in each form, one of pixels first, how often this thread read pixels for it, and how often it does
-   * for `preparePictures`.
+   * Results of the tasks for a picture in each form, one of pixels first. Counts how often this
+   * thread read pixels for them, and how often it does for `preparePictures`.
    */
   async whereRead(models: Record<string, readonly number[]>, place: Place) {
     const modelOf = (name: string) => Uint8Array.from(models[name] ?? []);

@@ -2,7 +2,7 @@ import { modelCache, TextModel, type TextLoadOptions } from '../../src/text/inde
 
 const PROMPT = [5, 200, 311, 17];
 
-/** What a page got of a model. */
+/** Tokens that a model generated in a page, and how it was loaded. */
 export interface Written {
   /** Tokens that are likeliest. */
   readonly ids: readonly number[];

@@ -11,7 +11,7 @@ import { looksLikeText } from './read-program.ts';
 import { readTensor } from './tensor-file.ts';
 
 export interface CheckInputsOptions extends Pick<OpenFlags, 'dim' | 'function'> {
-  /** Whether each input has to be given; otherwise others are random. Default false. */
+  /** Requires every input; otherwise missing ones are random. Default false. */
   readonly needsAll?: boolean;
 }
 

@@ -4,7 +4,7 @@ import { testCommand } from './testing/test-command.ts';
 
 const script = async (shell: string) => (await testCommand('/none', ['completion', shell])).out;
 
-/** What bash offers for the last of these words. */
+/** The completions that bash offers for the last of these words. */
 async function offered(...words: string[]): Promise<string[]> {
   const list = words.map((word) => `'${word}'`).join(' ');
   const program = `${await script('bash')}

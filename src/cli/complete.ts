@@ -153,7 +153,7 @@ function fishScript(name: string, all: readonly Completed[]): string {
   return `# Completion of ${name} for fish: ${name} completion fish | source\n${lines.join('\n')}\n`;
 }
 
-/** Whether the words before lead to a command, and to none of those below it. */
+/** A condition of fish: the words before lead to the command, and to none of those below it. */
 function fishCondition(path: readonly string[], below: readonly Command[]): string {
   const [first] = path;
   const seen = path.map((word) => `__fish_seen_subcommand_from ${word}`);

@@ -10,7 +10,10 @@ import { type TensorPiece, TensorPieces } from '../bytecode/tensor-pieces.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { readBytes, readStart, siblingReader } from './read-file.ts';
 
-/** Whether a file begins as a `.weft` file does. Throws UsageError when it cannot be read. */
+/**
+ * Resolves to true if a file begins as a `.weft` file does. Throws UsageError when it cannot be
+ * read.
+ */
 export async function isExecutableFile(path: string): Promise<boolean> {
   return looksLikeExecutable(await readStart(path, MAGIC.byteLength));
 }

@@ -149,6 +149,6 @@ export async function readNumber(value: string): Promise<number | undefined> {
   return typeof content === 'number' ? content : undefined;
 }
 
-/** Whether a text is a number, and no file. */
+/** Returns true if the text is a number; any other names a file. */
 export const isNumber = (text: string): boolean =>
   text.trim() !== '' && !Number.isNaN(Number(text));

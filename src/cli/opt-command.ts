@@ -34,7 +34,7 @@ export interface OptFlags {
  * watch passes and without names of passes it watches those of `weft compile`, and prints no program.
  */
 export async function optCommand(path: string, flags: OptFlags, given: Terminal): Promise<number> {
-  // What passes report comes as it arises; as JSON it is one text.
+  // Reports of passes are printed as they arise; with `--json` they become one text at the end.
   const reports: string[] = [];
   const isJson = flags.json === true;
   const terminal = isJson ? { ...given, out: (text: string) => void reports.push(text) } : given;

@@ -6,7 +6,7 @@ import { readBytes } from './read-file.ts';
 
 const FILES: ReadonlySet<string> = new Set(['.js', '.mjs', '.ts', '.mts', '.rules']);
 
-/** Whether a value of `--pass` is a file with passes, and no name of a pass. */
+/** Returns true if a value of `--pass` names a file with passes rather than a pass. */
 export function isPassFile(name: string): boolean {
   return FILES.has(extname(name));
 }

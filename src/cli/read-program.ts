@@ -89,7 +89,7 @@ const COMMENTS = /\/\/[^\n]*|\/\*[^]*?\*\//g;
 /** More than any comment before the first definition. */
 const LOOKED_AT = 4096;
 
-/** Whether a file is a program in text form: by its name, or by how it begins. */
+/** Returns true if a file is a program in text form: by its name, or by how it begins. */
 export function looksLikeText(path: string, bytes: Uint8Array): boolean {
   if (path.endsWith('.ir')) return true;
   const head = new TextDecoder().decode(bytes.subarray(0, LOOKED_AT));

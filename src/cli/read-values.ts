@@ -6,7 +6,7 @@ import { readNpz } from './npz.ts';
 import { readBytes } from './read-file.ts';
 import { readTensor } from './tensor-file.ts';
 
-/** Whether a file holds values by their names, and is no program. */
+/** Resolves to true if a path is a file or folder of values by name; any other is a program. */
 export async function holdsValues(path: string): Promise<boolean> {
   return extname(path).toLowerCase() === '.npz' || (await isFolder(path));
 }

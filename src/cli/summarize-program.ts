@@ -22,7 +22,7 @@ export interface ProgramSummary {
   readonly costs: readonly KernelCost[];
 }
 
-/** What a program costs, by kernels. */
+/** Sums up a program: its kernels, their costs, and its memory. */
 export function summarizeProgram(executable: Executable): ProgramSummary {
   const { functions, primitives } = executable;
   const main = functions.find(({ name }) => name === 'main') ?? functions[0];

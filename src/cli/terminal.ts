@@ -2,9 +2,9 @@
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
-  /** Whether `err` is a terminal, on which a line can be rewritten. */
+  /** True if `err` is a terminal, on which a line can be rewritten. */
   readonly isInteractive: boolean;
-  /** Whether `err` shows colours: a terminal, without `NO_COLOR`. Default: no. */
+  /** True if `err` shows colours: a terminal, without `NO_COLOR`. Default false. */
   readonly hasColors?: boolean;
   /** Characters in a line of `out` where that is a terminal; undefined elsewhere. */
   readonly columns?: number | undefined;

@@ -37,7 +37,7 @@ const decoder = randomDecoder(CONFIG, 5);
 const PROMPT = [3, 14, 159, 26];
 const GREEDY = { temperature: 0, maxTokens: 12 };
 
-/** What plain loops over the published architecture say. */
+/** The likeliest tokens, by plain loops over the published architecture. */
 function greedyTokens(count: number): number[] {
   const tokens = [...PROMPT];
   for (let i = 0; i < count; i++) {
@@ -128,7 +128,7 @@ test('a GGUF file needs no other', async () => {
   expect(await generatedIds(chat)).toEqual(await generatedIds(model.generate(prompt, GREEDY)));
   await model.dispose();
 
-  // What lies there already is the user's.
+  // Files that exist already are the user's, and left alone.
   await writeFile(at('alone/tokenizer_config.json'), '{}');
   await rm(at('alone/tokenizer.json'));
   const again = await weft('text', at('alone.gguf'), '-o', at('alone/model.weft'));

@@ -102,7 +102,7 @@ async function writeMissing(file: string, text: string, path: string): Promise<s
 
 interface OpenedModel {
   readonly module: Module;
-  /** What lies beside the executable, by name. */
+  /** Contents of the small files to write beside the executable, by name. */
   readonly files: ReadonlyMap<string, string>;
 }
 

@@ -1,4 +1,4 @@
-/** What a server says of a file that tells one version of it from another. */
+/** The version of a file, by the headers of its server. */
 export interface FileVersion {
   /** `ETag`, as it was sent. */
   readonly etag?: string | undefined;
@@ -17,12 +17,12 @@ export function versionOf({ headers }: Response, byteLength: number | undefined)
   };
 }
 
-/** Whether a copy can be told from later versions of the file. */
+/** Returns true if the version tells a copy from later versions of the file. */
 export function isTold({ etag, lastModified }: FileVersion): boolean {
   return (etag ?? lastModified) !== undefined;
 }
 
-/** Whether two answers may be parts of one file: nothing that both say differs. */
+/** Returns true if two answers may be parts of one file: no header that both have differs. */
 export function isSameVersion(a: FileVersion, b: FileVersion): boolean {
   const differs = (x: unknown, y: unknown): boolean =>
     x !== undefined && y !== undefined && x !== y;

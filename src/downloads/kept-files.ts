@@ -4,7 +4,7 @@ import { writePrivateFile } from '../core/write-private-file.ts';
 import type { BlockStore } from './block-store.ts';
 import type { FileVersion } from './file-version.ts';
 
-/** What is known of a file that is kept, or of which a part is. */
+/** Facts about a file that is kept in whole or in part; they are stored beside its blocks. */
 export interface KeptFacts extends FileVersion {
   readonly url: string;
   readonly byteLength: number;

@@ -7,7 +7,7 @@ export interface CachedFile {
   readonly url: string;
   /** Of the whole file. */
   readonly byteLength: number;
-  /** What of it is there. */
+  /** Bytes of it that are stored. */
   readonly storedByteLength: number;
   /** Its version as the server told it. */
   readonly etag: string | undefined;
@@ -24,7 +24,7 @@ export interface CachedFile {
  * ```
  */
 export interface ModelCache {
-  /** What is kept, also downloads that broke off; nothing where there are no private files. */
+  /** The stored files, also of downloads that broke off; none where there are no private files. */
   list(): Promise<readonly CachedFile[]>;
   /** Removes the files that an address begins with, such as a folder or a file; all of them without one. */
   clear(url?: string | URL): Promise<void>;

@@ -48,7 +48,7 @@ async function open(path: string, options: OpenFileOptions = {}): Promise<RangeF
 const bytes = randomBytes(10_300);
 const sha256 = `sha256-${createHash('sha256').update(bytes).digest('base64')}`;
 
-/** What was asked for since the last call: `GET 0-999`. */
+/** The requests since the last call: `GET 0-999`. */
 function asked(): string[] {
   const lines = server.requests.map(
     ({ method, range }) =>

@@ -59,8 +59,9 @@ async function noteAbsence(kept: KeptFile | undefined, url: string): Promise<voi
 }
 
 /**
- * Whether there is a file: asks the server for its version, but for one that is kept. Undefined where it gives no answer.
- * Rejects with DownloadError for other answers than that there is no such file.
+ * Resolves to true if there is such a file: asks the server for its version, unless a whole copy is
+ * kept. Undefined where the server does not answer. Rejects with DownloadError for an answer other
+ * than that there is no such file.
  */
 export async function fileExists(
   url: string,
@@ -76,7 +77,7 @@ export async function fileExists(
   return version === undefined ? undefined : version !== 'absent';
 }
 
-/** What is kept, if it may be used; empties the folder of what may not. */
+/** The facts of the kept file, or `absent` if the server has none; removes one that is outdated. */
 async function stillGood(
   kept: KeptFile | undefined,
   url: string,
@@ -132,7 +133,7 @@ async function openNew(
   // The server was silent when it was asked for the version of these blocks.
   if (kept?.facts !== undefined && !isSameVersion(kept.facts, version)) await kept.clear();
   if (isKept) await kept.describe({ ...facts, ...kept.facts });
-  // What has to be checked, or cannot be asked for again, stays.
+  // In memory stay bytes that have to be checked, or that cannot be asked for again.
   const isHeld = integrity !== undefined || whole !== undefined || remote.hasRanges === false;
   const file = new BlockFile({
     url,

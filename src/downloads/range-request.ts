@@ -19,7 +19,7 @@ export interface RangeAnswer {
   readonly begin: number;
   readonly body: ReadableStream<Uint8Array> | null;
   readonly version: FileVersion;
-  /** Whether the server gave what was asked for, and not the whole file. */
+  /** True if the server sent the range; false if it sent the whole file. */
   readonly isPart: boolean;
 }
 
@@ -118,7 +118,10 @@ function behindTheEnd({ url, begin, version }: RangeRequest, response: Response)
   return { begin, body: null, version: got, isPart: true };
 }
 
-/** What the server says of a file now; `absent` if it has none, undefined where it gives no answer. */
+/**
+ * The version of the file that the server has now; `absent` if it has none, undefined where it does
+ * not answer.
+ */
 export async function requestVersion(
   url: string,
   signal: AbortSignal | undefined,
@@ -148,7 +151,7 @@ export async function requestVersion(
 
 const ONE_BYTE: Asked = { begin: 0, end: 1, length: undefined };
 
-/** Whether there is no such file, by an answer or the details of an error. */
+/** Returns true if an answer, or the details of an error, mean that there is no such file. */
 export const isAbsent = ({ status, isPage }: { status?: unknown; isPage?: unknown }): boolean =>
   status === 404 || status === 410 || isPage === true;
 

@@ -6,7 +6,7 @@ export interface RemoteReaderOptions {
   readonly signal?: AbortSignal | undefined;
   /** The version that bytes have to be of; by default that of the first answer. */
   readonly version?: FileVersion | undefined;
-  /** Whether what is read is kept by the caller. */
+  /** True if the caller keeps what it reads, so that the browser's HTTP cache need not. */
   readonly isKept?: boolean | undefined;
   /** The wait before another try, which doubles each time. Default 250. */
   readonly retryMs?: number | undefined;
@@ -25,16 +25,16 @@ const GAP_BYTES = 2 ** 18;
  */
 export class RemoteReader {
   readonly url: string;
-  /** What the server said of the file. */
+  /** The version of the file, once the server has answered. */
   version: FileVersion | undefined;
-  /** Whether the server gives parts; undefined before its first answer. */
+  /** True if the server sends ranges; undefined before its first answer. */
   hasRanges: boolean | undefined;
   readonly #options: RemoteReaderOptions;
   #body: ReadableStreamDefaultReader<Uint8Array> | undefined;
   /** The place in the file of what comes next from the body, and where the request ends. */
   #position = 0;
   #requestEnd = 0;
-  /** What was received, but is not read. */
+  /** Bytes that were received but not read yet. */
   #rest: Uint8Array = new Uint8Array();
 
   constructor(url: string, options: RemoteReaderOptions = {}) {

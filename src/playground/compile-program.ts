@@ -1,6 +1,6 @@
 import { compile, parseModule, passDifferences } from '../frontend/index.ts';
 
-/** What a pass changed, as lines with `-` and `+`. */
+/** The lines that a pass changed, with `-` and `+`. */
 export interface PassChange {
   readonly pass: string;
   readonly difference: string;

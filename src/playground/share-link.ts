@@ -1,4 +1,4 @@
-/** What a link holds. */
+/** The content of a link: a program and its input. */
 export interface SharedProgram {
   readonly program: string;
   readonly input: string;

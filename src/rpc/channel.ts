@@ -7,7 +7,7 @@ export interface Frame {
   readonly head: Uint8Array;
   /** Bytes of tensors. */
   readonly body?: Uint8Array | undefined;
-  /** Whether the body belongs to the channel from now on. */
+  /** Hands the memory of the body over to the channel. */
   readonly isOwned?: boolean | undefined;
 }
 
@@ -66,7 +66,7 @@ export abstract class BaseChannel implements Channel {
     this.#tellEnd();
   }
 
-  /** Whether the channel has come to its end. */
+  /** True once the channel has ended, on either side. */
   protected get isClosed(): boolean {
     return this.#end !== undefined;
   }

@@ -34,12 +34,15 @@ export class ExecutableStore {
     return this.#byteLength;
   }
 
-  /** Whether it holds an executable, by its SHA-256 in hexadecimal digits. */
+  /** Returns true if the store holds the executable with this SHA-256, in hexadecimal digits. */
   has(hash: string): boolean {
     return this.#stored.has(hash);
   }
 
-  /** Whether it is here, or was fetched from the source. Throws as {@link add}. */
+  /**
+   * Resolves to true if the store holds the executable, or could fetch it from the source. Throws
+   * as {@link add}.
+   */
   async find(hash: string): Promise<boolean> {
     if (this.has(hash)) return true;
     if (this.#source === undefined || !HASH.test(hash)) return false;

@@ -54,7 +54,7 @@ export class ExportTable {
     return id;
   }
 
-  /** Whether the other side holds something. */
+  /** Returns true if the other side holds a handle of this object. */
   has(key: object): boolean {
     return this.#ids.has(key);
   }

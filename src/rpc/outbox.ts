@@ -7,7 +7,7 @@ const ALIGNMENT = 8;
 export type MakeMessage = (plan: BodyPlan) => Message;
 
 export interface SendOptions {
-  /** Whether the blobs' memory may be handed to the other side. */
+  /** Allows handing the memory of the blobs over, in place of a copy. */
   readonly isOwned?: boolean | undefined;
   readonly onProgress?: ((sentByteLength: number) => void) | undefined;
 }

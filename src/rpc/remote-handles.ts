@@ -91,7 +91,7 @@ export class RemoteTensor implements TensorHandle {
     HANDLES.set(this, handle);
   }
 
-  /** Whether {@link release} was called. */
+  /** True once {@link release} was called. */
   get isReleased(): boolean {
     return this.#isReleased;
   }

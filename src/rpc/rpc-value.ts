@@ -87,14 +87,16 @@ export interface TensorHandle {
 
 export interface CallContext {
   readonly signal: AbortSignal;
-  /** Whether tensors of the result stay with the callee. */
+  /** Leaves tensors of the result on the callee's device, and returns handles. */
   readonly keep: boolean;
 }
 
 /** A function as the protocol calls it. */
 export interface RpcTarget {
   readonly name: string;
-  /** Whether nobody else has the tensors of its results. */
+  /**
+   * True if nobody else holds the tensors of its results, so that their memory may be handed over.
+   */
   readonly ownsResults: boolean;
   call(args: readonly RpcValue[], context: CallContext): Promise<RpcValue>;
   /** Called when the other side holds it no more. */

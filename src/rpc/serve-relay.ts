@@ -18,7 +18,10 @@ export interface ServeRelayOptions extends ServeOptions {
   readonly maxConnections?: number | undefined;
   /** Until it is asked again after the relay went away. Default: 1000. */
   readonly retryMs?: number | undefined;
-  /** Whether the relay is asked, has a place for this device, or does not answer. */
+  /**
+   * Hears the state: the relay is being asked (`connecting`), has a place for this device
+   * (`waiting`), or went away and is asked again later (`retrying`).
+   */
   readonly onState?: ((state: 'connecting' | 'waiting' | 'retrying') => void) | undefined;
 }
 

@@ -15,7 +15,7 @@ export interface MemoryAnswer {
   /** Inputs, tensors between kernels and results: the most at one time. */
   readonly tensors: number;
   readonly total: number;
-  /** Whether there are tensors whose sizes runs tell, which are not in it. */
+  /** True if there are more tensors, of sizes that only a run tells: they are not counted. */
   readonly isAtLeast: boolean;
   /** The largest tensor. */
   readonly largest: number;

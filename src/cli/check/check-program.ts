@@ -6,7 +6,7 @@ import { describePlacements } from '../../worker/describe-placements.ts';
 import { type CheckedDevice, checkMemory, type MemoryAnswer } from './check-memory.ts';
 import { type Float16Answer, float16Answer } from './float16-risks.ts';
 
-/** What is known of a program before anything of it runs. */
+/** The answer of `weft check`: all that is known of a program before it runs. */
 export interface ProgramAnswer {
   readonly signature: string;
   readonly device: CheckedDevice;

@@ -7,7 +7,7 @@ import { internalError } from '../../core/errors.ts';
 export interface PeakMemory {
   /** The most bytes that are held at one time. */
   readonly peak: number;
-  /** Whether sizes that runs tell are left out. */
+  /** True if there are more tensors, of sizes that only a run tells: they are not counted. */
   readonly isAtLeast: boolean;
 }
 

@@ -2,7 +2,10 @@ import type { KeptNode } from '../../frontend/index.ts';
 import type { Measured } from './measure-quantized.ts';
 import type { ValueError } from './value-error.ts';
 
-/** What was rounded and how far that moved weights, layers and outputs, in lines. */
+/**
+ * The report of a quantisation, in lines: the rounded layers, and the errors of weights, layers and
+ * outputs.
+ */
 export function describeReport(measured: Measured): string {
   const { quantized, values, ranOn, keptFor, wanted, failure } = measured;
   if (quantized.wasQuantized.length > 0) {

@@ -22,7 +22,7 @@ export interface MeasuredModel {
   readonly quantize: (keep: readonly string[], found?: Calibration) => QuantizedOnnx;
 }
 
-/** What samples said of the values of a model. */
+/** Ranges and moments of the values of a model, measured on samples. */
 export type Calibration = Pick<QuantizeOptions, 'ranges' | 'moments'>;
 
 /** A quantised model with how far its values are from those of the float model. */
@@ -88,7 +88,7 @@ export async function measureQuantized(
   }
   try {
     const samples = await samplesOf(float, flags);
-    // What random inputs reach is no scale, but it shows what float16 cannot hold.
+    // Values of random inputs give no scales, but they show where float16 overflows.
     const names = calibrate === undefined && bits !== 16 ? [] : plain.activations;
     const ranges = await measureRanges(float, names, {
       ...samples,

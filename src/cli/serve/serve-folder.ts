@@ -13,13 +13,13 @@ export interface ServeOptions {
   readonly port: number;
   /** A content security policy, for every answer. */
   readonly policy?: string | undefined;
-  /** Whether pages are cross-origin isolated, and may share memory with workers. */
+  /** Makes pages cross-origin isolated, so that they may share memory with workers. */
   readonly isIsolated: boolean;
-  /** Whether pages of other origins may read the files. */
+  /** Lets pages of other origins read the files. */
   readonly isShared: boolean;
 }
 
-/** What browsers have no name for is bytes; a table of types leaves models out. */
+/** Types of files that the server's own table lacks. Files of unknown types are bytes. */
 const MODEL_TYPES: Readonly<Record<string, string>> = {
   '.weft': 'application/octet-stream',
   '.onnx': 'application/octet-stream',
@@ -118,7 +118,10 @@ function refusal(
   return pathname === undefined || pathname.includes('\0') ? 404 : undefined;
 }
 
-/** Whether a path leads to something within the folder, links followed, and through nothing hidden. */
+/**
+ * Resolves to true if a path leads, links followed, to something within the folder, and through
+ * nothing hidden.
+ */
 async function isInside(folder: string, pathname: string): Promise<boolean> {
   if (pathname.split(/[/\\]/).some((part) => part.startsWith('.'))) return false;
   const real = await realpath(join(folder, pathname)).catch(() => undefined);

@@ -4,7 +4,7 @@ export interface ViewOptions {
   /** The bytes of a `.weft` file. */
   readonly executable: Uint8Array;
   readonly title: string;
-  /** What it was compiled from; undefined for a file that was an executable. */
+  /** The source that it was compiled from; undefined for a file that was an executable. */
   readonly source?: ServedSource | undefined;
   /** The device that the page runs it on. */
   readonly device: string;
@@ -17,7 +17,7 @@ export interface ViewOptions {
 /** The source of a program, for the view of passes. */
 export interface ServedSource {
   readonly bytes: Uint8Array;
-  /** Whether it is a program in text form, and no model. */
+  /** True for a program in text form; false for a model. */
   readonly isText: boolean;
   readonly dims: Readonly<Record<string, number>>;
   /** Files beside the model that hold tensors of it, by what the model calls them. No others are served. */

@@ -34,7 +34,7 @@ export async function viewCommand(
   return 0;
 }
 
-/** What a program was compiled from. */
+/** Reads the source of a program; undefined for an executable. */
 export async function sourceOf(
   path: string,
   dims: Record<string, number>,

@@ -18,7 +18,7 @@ export interface ServedFile {
   type?: string | undefined;
   /** Default true. */
   hasRanges?: boolean;
-  /** Whether `If-Range` is obeyed; default true. */
+  /** Obeys `If-Range`; default true. */
   minds?: boolean;
   /** Default true; otherwise the body is sent in pieces, and no header says how long it is. */
   saysLength?: boolean;

@@ -45,7 +45,7 @@ const UNITS: Readonly<Record<string, number>> = {
 
 const TERM = /(\w+)\s*(!=|<=|>=|=|<|>)\s*("[^"]*"|[^\s"=<>!][^\s"]*)(?=\s|$)/y;
 
-/** Whether one device of a server is what was asked for. */
+/** Returns true if a device of a server with these facts fits the query. */
 export type DeviceQuery = (facts: Facts, device: RemoteDevice) => boolean;
 
 /**

@@ -28,7 +28,9 @@ export class ExecutableObjects {
     return bytes;
   }
 
-  /** Whether they are there now. One that is there already is not sent again. */
+  /**
+   * Stores an executable that is not there yet. Resolves to true if the store has it afterwards.
+   */
   async put(hash: string, bytes: Uint8Array): Promise<boolean> {
     const store = await this.#open();
     if (store === undefined) return false;

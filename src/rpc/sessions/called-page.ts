@@ -9,7 +9,7 @@ import { textsOf } from './checked-requests.ts';
 import { callPageBy } from './page-calls.ts';
 import type { SessionEnds } from './session-messages.ts';
 
-/** What the one who loads a program asks for. */
+/** Arguments with which a program is loaded, as they arrive: checked where they are used. */
 export interface AskedProgram {
   /** Limits as JSON, which count as far as the server allows them. */
   readonly limits: RpcValue | undefined;

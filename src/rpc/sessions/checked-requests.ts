@@ -113,7 +113,7 @@ const MOST_BREAKPOINTS = 100;
 /** Parts within parts of a value. */
 const LONGEST_PATH = 1000;
 
-/** What a debugging run is to do, as JSON. */
+/** The order for a debugging run, from its JSON. Throws for any other value. */
 export function debugOrder(value: RpcValue | undefined): DebugOrder {
   const sent = objectOf(value, reviveNumbers);
   switch (sent['do']) {

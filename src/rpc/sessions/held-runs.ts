@@ -74,7 +74,7 @@ export class HeldRun {
     return this.#end.signal;
   }
 
-  /** What an order gives. Rejects with why the run is over as soon as it is. */
+  /** Carries out an order. Rejects as soon as the run is over, with the reason. */
   async order<T>(work: () => Promise<T>): Promise<T> {
     this.#end.signal.throwIfAborted();
     if (this.#isFinished !== undefined) throw this.#isFinished;

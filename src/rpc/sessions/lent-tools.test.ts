@@ -173,7 +173,7 @@ describe.each(DEVICES)('a lent %s', (kind) => {
   });
 });
 
-/** What something is refused with, without the name of the machine. */
+/** The error of a rejected promise, without the name of the machine. */
 async function refusal(refused: Promise<unknown>): Promise<string | undefined> {
   const message = await refused.then(
     () => 'nothing',

@@ -232,7 +232,7 @@ export class RemoteService implements SessionService {
         }
         case 'debug order':
           return debugRuns.order(request, signal, (results) => this.#results(session, results));
-        // What pictures become is computed on this side, where they are.
+        // Pictures are prepared on this side, where they are; only elements cross.
         case 'prepare':
         case 'hold':
         case 'pixels':

@@ -35,7 +35,7 @@ export type SessionCall =
   | 'debug'
   | 'constants';
 
-/** What stays on one side, and stands for itself on the other. */
+/** Conversions of values that stay on one side and cross as handles. */
 export interface SessionEnds {
   /** Tensors that the device keeps: `toHandle` on the side of the page, `fromHandle` of what came back. */
   readonly toHandle: (wire: WireHandle) => TensorHandle;
