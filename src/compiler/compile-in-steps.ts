@@ -97,7 +97,7 @@ export interface CompileOptions {
    */
   readonly verify?: boolean | undefined;
   /**
-   * Whether the executable says which nodes or lines of the source its instructions come from, for messages and
+   * Records which nodes or lines of the source each instruction comes from, for messages and
    * inspectors. Default: true.
    */
   readonly sourceMap?: boolean | undefined;
@@ -148,7 +148,7 @@ const absent = (name: string): Pass => ({
   },
 });
 
-/** Whether a compilation with these options needs `rarePasses`. */
+/** Returns true if a compilation with these options needs `rarePasses`. */
 export function needsRarePasses({ dispatch, memoryBudget, operators }: CompileOptions): boolean {
   const isAsked = dispatch !== undefined || memoryBudget !== undefined;
   return isAsked || operators?.hasCompositions === true;

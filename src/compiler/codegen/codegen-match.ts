@@ -19,7 +19,7 @@ export interface BlockEmitter {
   blockOf(root: Expr): Block;
   /** Emits a block. */
   block(block: Block, destination: Destination): Task<void>;
-  /** What is emitted next computes a value. */
+  /** Sets the value that the next instructions compute, for their place in the source. */
   at(value: Expr): void;
   /** Binds a variable of a pattern to the register that holds its value. */
   bind(variable: VarExpr, operand: Operand): void;

@@ -36,8 +36,8 @@ export function generateCode(
 }
 
 /**
- * Whether callers from outside may call the function: it has a signature then, and no other has. They have what an
- * `extern def` calls themselves.
+ * Returns true if callers from outside may call the function. It has a signature then, and no other
+ * function has. An `extern def` is no entry: callers have the function that it calls themselves.
  */
 function isEntry(name: string, fn: FunctionExpr): boolean {
   return isPublic(fn) && !isExtern(name, fn);

@@ -15,7 +15,7 @@ export interface FunctionSource {
   readonly blocks: BlockTable;
   /** The promise to callers from outside; absent for functions of closures. */
   readonly signature: FunctionSignature | undefined;
-  /** Whether the executable says where instructions come from. */
+  /** True if the executable records where in the source its instructions come from. */
   readonly isMapped: boolean;
 }
 

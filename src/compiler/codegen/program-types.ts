@@ -43,7 +43,7 @@ function requireSameType(
   });
 }
 
-/** Whether a global function stands for the function of JavaScript of its name. */
+/** Returns true for a global function that stands for the JavaScript function of the same name. */
 export function isExtern(name: string, { body }: FunctionExpr): boolean {
   return postOrder(body).some(
     (expr) =>
@@ -76,7 +76,7 @@ export function programTypes(
   return { dataTypes: dataTypesIn(module, [...functions, ...packed]), functions, packed };
 }
 
-/** Whether signatures have no word for it. */
+/** Returns true for types that signatures have no word for. */
 function isCompound({ kind }: FullType): boolean {
   return /^(?:tuple|adt|function|shape|opaque)$/.test(kind);
 }

@@ -98,7 +98,7 @@ export function evaluateScalarOperator(
   }
 }
 
-/** Whether a condition holds. */
+/** Returns true if a condition, a tensor or a number, is not 0. */
 export function isTrue(value: ReferenceValue): boolean {
   return value instanceof HostTensor ? truthOf(value) !== 0 : value !== 0;
 }

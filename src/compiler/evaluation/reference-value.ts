@@ -35,7 +35,7 @@ export interface ReferenceFunction {
   readonly apply: (args: readonly ReferenceValue[]) => ReferenceValue;
 }
 
-/** What an evaluator says of a program that goes beyond it. */
+/** Thrown by evaluators for programs that need more than host references of operators. */
 export class BeyondReference extends RuntimeError {}
 
 export function beyondReference(got: string): BeyondReference {

@@ -87,7 +87,10 @@ function numberWitness(
   return undefined;
 }
 
-/** What no row names is taken only by rows that begin with a wildcard. */
+/**
+ * Finds values that no row matches, the first of which is `alternative`. No row names that one, so
+ * only rows that begin with a wildcard can match it.
+ */
 function absentWitness(
   rows: readonly Row[],
   { alternative, rest }: { alternative: Pattern; rest: Row },

@@ -4,7 +4,10 @@ import type { Dim } from '../../core/dim.ts';
 
 export type DimComparison = 'equal' | 'different' | 'unknown';
 
-/** Whether two dimensions are equal for all values of their symbols, for none, or for some. */
+/**
+ * Compares two dimensions over all values of their symbols: provably equal, provably different, or
+ * neither.
+ */
 export function compareDims(a: Dim, b: Dim, facts: DimFacts = NO_FACTS): DimComparison {
   if (a === b && a !== '?') return 'equal';
   if (typeof a === 'number' && typeof b === 'number') return 'different';

@@ -1,6 +1,6 @@
 import type { Dim } from '../../core/dim.ts';
 
-/** Whether a dimension divides something by the number 0. */
+/** Returns true if a dimension divides by the number 0, in any part of it. */
 export function dividesByZero(dim: Dim): boolean {
   if (typeof dim !== 'object') return false;
   const isDivision = dim.op === 'floordiv' || dim.op === 'mod';

@@ -212,7 +212,10 @@ function placeOf({ name, span }: VarExpr): string {
   return formatSpan(span, `%${name}`);
 }
 
-/** Whether types follow from nodes, as inference leaves a module and passes keep it. */
+/**
+ * Returns true if the type of each node follows from the node, as inference leaves a module and
+ * passes keep it.
+ */
 export function isElaborated(module: Module): boolean {
   const constructors = constructorsOf(module.types);
   const isPolymorphicCallee = (callee: Expr): boolean => {

@@ -21,7 +21,7 @@ export function reasonForHost(expr: CallExpr, types: TypeInference): string | un
   return hostReason(op, { inputs: args.map(dtypeOf), output, attributes: complete });
 }
 
-/** Whether a call of an operator becomes a kernel, or a part of one. */
+/** Returns true if a call of an operator becomes a kernel, or a part of one. */
 export function isKernelCall({ callee }: CallExpr): boolean {
   if (callee.kind !== 'operator') return false;
   return !SCALAR_OPERATORS.has(callee.name) && callee.name !== VIEW_OPERATOR;

@@ -51,7 +51,7 @@ export class ExpressionInference {
     return term;
   }
 
-  /** Whether a function calls itself by the variable of a let. */
+  /** True if a function calls itself by the variable of a let. */
   get hasRecursiveLets(): boolean {
     return this.#recursive.size > 0;
   }
@@ -395,7 +395,7 @@ export class ExpressionInference {
   }
 }
 
-/** Whether a type has `?` in tensors, in tuples and data of them. */
+/** Returns true if a type has `?` in tensors, also those in tuples and data. */
 function hasUnknownDims(root: Term): boolean {
   const seen = new Set<Term>();
   const work: Term[] = [root];

@@ -78,7 +78,8 @@ export function inferModule(module: Module, options: InferOptions = {}): Module 
       const declared = result && declaredSignature(result);
       const isOpen = signatures.get(name)?.isOpen === true;
       if (declared === undefined && !isOpen) continue;
-      // What a mistake left open fits everywhere: callers have no part in it.
+      // A type that a mistake left open fits everywhere, so that callers report no errors because
+      // of it.
       const term = declared ?? ERROR_TERM;
       signatures.set(name, { term, isOpen: false, paramNames: names(result ?? fn) });
     }
@@ -92,7 +93,7 @@ interface TogetherInferred {
   readonly context: InferenceContext;
   /** How many complaints there were before. */
   readonly complaints: number;
-  /** Whether a function calls itself by the variable of a let. */
+  /** True if a function calls itself by the variable of a let, which has to be lifted. */
   readonly isLifted: boolean;
 }
 

@@ -43,7 +43,10 @@ export interface Surroundings {
   /** Bounds that functions declare of symbols. */
   readonly facts: DimFacts;
   readonly operators: Operators;
-  /** Whether all branches that differ in dimensions have a type in common. */
+  /**
+   * Gives branches whose dimensions differ a common type, with `?` in place of these. Default: only
+   * where `?` is declared.
+   */
   readonly widensBranches?: boolean | undefined;
   readonly onWarning?: ((message: string) => void) | undefined;
 }
@@ -55,7 +58,7 @@ interface RequireOptions {
   readonly at: Expr;
   readonly part?: string | undefined;
   readonly atRunTime?: boolean;
-  /** Whether `expected` gets `?` for dimensions that differ. */
+  /** Puts `?` into `expected` for dimensions that differ. */
   readonly widens?: boolean;
   readonly remedy?: string;
 }
@@ -79,7 +82,10 @@ const NO_SCOPE = { symbols: NO_SYMBOLS, typeParams: NO_SYMBOLS };
  */
 export class InferenceContext {
   readonly unifier: Unifier;
-  /** What became of operands that were narrower where the rule of their operator was applied. */
+  /**
+   * Types of operands that became wider after the rule of their operator was applied. Undefined in
+   * the last inference, where that is an error.
+   */
   readonly widened: WidenedOperands | undefined;
   readonly #known: WidenedOperands;
   readonly #variances: Variances;
@@ -149,7 +155,7 @@ export class InferenceContext {
     const instance = this.instantiate(expr, raw);
     if (instance.typeArguments.length > 0) this.expansions.set(expr, instance);
     const { scope } = this;
-    // What passes an instance on is no other one.
+    // An expression that only passes an instance on has the same term: the first use stays.
     if (!this.#uses.has(instance.term))
       this.#uses.set(instance.term, () => {
         const { symbols } = expr.kind === 'global' ? NO_SCOPE : scope;
@@ -218,8 +224,9 @@ export class InferenceContext {
   }
 
   /**
-   * What a function takes may have become wider since it was accepted: `@map(%f, %list)` says first what `%f`
-   * takes, and then that it gets elements of any size.
+   * Checks a function again when all types are found. Its parameters may have become wider since it
+   * was accepted: `@map(%f, %list)` first says which elements `%f` takes, and then that it gets
+   * elements of any size.
    */
   #requireStill(
     actual: Term,
@@ -400,7 +407,10 @@ function symbolsIn(types: readonly Type[]): ReadonlySet<string> {
   return symbols;
 }
 
-/** Whether the type is of functions, or of data that hold functions which take what a parameter stands for. */
+/**
+ * Returns true for types with functions in them, and for data types whose fields hold functions
+ * that take a type parameter.
+ */
 function hasFunctions(root: Term, variances: Variances): boolean {
   const seen = new Set<Term>();
   const work: Term[] = [root];

@@ -43,7 +43,7 @@ export function liftRecursiveLets(module: Module): Module {
 interface Lifted {
   readonly name: string;
   readonly fn: FunctionExpr;
-  /** What the let was around. */
+  /** The body of the let, with calls of the new global function. */
   readonly body: Expr;
 }
 

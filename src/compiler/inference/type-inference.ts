@@ -212,7 +212,10 @@ export class TypeInference {
   }
 }
 
-/** Whether the type of an expression follows without those of its children. */
+/**
+ * Returns true for a function that declares its result: its type follows without those of its
+ * children.
+ */
 function isDeclared(expr: Expr): boolean {
   return expr.kind === 'function' && expr.resultType !== undefined && childrenOf(expr).length > 0;
 }

@@ -64,7 +64,10 @@ export class Unifier {
   readonly #exact = new Set<string>();
   #serial = 0;
   #postponed: PostponedDims[] = [];
-  /** What went into metavariables, which may become wider afterwards. */
+  /**
+   * Types that were joined into metavariables. Where one became wider afterwards, `settle` widens
+   * the metavariable too.
+   */
   readonly #joins: { readonly actual: Term; readonly meta: MetaTerm }[] = [];
   readonly #facts: DimFacts;
   readonly #ownSizes: boolean;
@@ -85,7 +88,10 @@ export class Unifier {
     this.#ownSizes = ownSizes;
   }
 
-  /** Whether a value of type `actual` fits where `expected` is asked for; binds metavariables. */
+  /**
+   * Returns true if a value of type `actual` fits where `expected` is required. Binds metavariables
+   * so that it does.
+   */
   flow(actual: Term, expected: Term, options: FlowOptions = {}): boolean {
     if (expected.kind === 'meta') return this.join(actual, expected, options) !== undefined;
     const from = resolve(actual);
@@ -115,12 +121,17 @@ export class Unifier {
     );
   }
 
-  /** Whether functions in fields of a data type take what this parameter of it stands for. */
+  /**
+   * Returns true if functions in fields of a data type take values of its parameter at this index.
+   */
   #takes({ head, name }: AppliedTerm, index: number): boolean {
     return head === 'adt' && varianceAt(this.#variances, name, index).isContravariant;
   }
 
-  /** Whether what functions in data take may be what others expect them to take. */
+  /**
+   * Compares arguments for a parameter that functions in data take: in the opposite direction, and
+   * in both if the data also hold values of it.
+   */
   #flowAgainst(
     { type, index, arg, other }: { type: AppliedTerm; index: number; arg: Term; other: Term },
     options: FlowOptions,
@@ -356,7 +367,7 @@ export class Unifier {
       : { ...expected, shape };
   }
 
-  /** Whether two dimensions that are known are not known to be equal. */
+  /** Returns true if two dimensions without metavariables are not provably equal. */
   #differ(a: Dim, b: Dim): boolean {
     if (this.hasOpenDims(a)) return false;
     return compareDims(this.resolveDim(a), this.resolveDim(b), this.#facts) !== 'equal';
@@ -451,7 +462,7 @@ function bind(meta: MetaTerm, term: Term): boolean {
   return true;
 }
 
-/** Whether two types differ because one would be a part of itself. */
+/** Returns true if two types cannot be equal because one would contain itself. */
 export function isInfinite(a: Term, b: Term): boolean {
   const [left, right] = [resolve(a), resolve(b)];
   if (left === right) return false;
@@ -459,7 +470,7 @@ export function isInfinite(a: Term, b: Term): boolean {
   return right.kind === 'meta' && occurs(right, left);
 }
 
-/** Whether a type would contain itself. */
+/** Returns true if a metavariable occurs in a type. */
 function occurs(meta: MetaTerm, term: Term): boolean {
   const resolved = resolve(term);
   if (resolved === meta) return true;

@@ -33,7 +33,7 @@ export function appendAxis(call: OperatorCall, first: TensorType): number | unde
   return axis !== undefined && growsInPlace(first, axis) ? axis : undefined;
 }
 
-/** Whether a tensor may be extended along an axis where it lies. */
+/** Returns true if a tensor can be extended along an axis in its own memory. */
 export function growsInPlace({ dtype, shape }: TensorType, axis: number): boolean {
   if (typeof shape[axis] === 'number' || knownProduct(shape.slice(0, axis)) > MAX_SLICES)
     return false;
@@ -48,7 +48,7 @@ export function changedAxis({ op, attributes, result }: OperatorCall): number | 
   return use?.changedAxis?.(completeAttributes(op, attributes), result.shape.length);
 }
 
-/** Whether there may be several slices of the axes before an axis. */
+/** Returns true if a tensor may have several slices along the axes before `axis`. */
 export function isInnerAxis({ shape }: TensorType, axis: number): boolean {
   return shape.slice(0, axis).some((dim) => dim !== 1);
 }

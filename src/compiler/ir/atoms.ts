@@ -1,9 +1,9 @@
 import type { Expr } from './expr.ts';
 
 /**
- * Whether an expression is a value without being computed. It may stand as an operand in A-normal
- * form, and it does not matter where and how often it is referred to. A primitive function is
- * called where it stands and never held.
+ * Returns true for an expression that is a value without being computed. It may stand as an operand
+ * in A-normal form, and it does not matter where and how often it is referred to. A primitive
+ * function is called where it stands and never held.
  */
 export function isAtom(expr: Expr): boolean {
   switch (expr.kind) {

@@ -3,7 +3,7 @@ import { call, scalar } from './build.ts';
 import type { CallExpr, Expr } from './expr.ts';
 import type { LossName, OptimizerName, ScheduleName } from './training-operators.ts';
 
-/** What an optimiser takes for one parameter. */
+/** Operands of an optimiser for one parameter. */
 export interface OptimizerOperands {
   /** A tensor of floats. */
   readonly parameter: Expr;
@@ -64,7 +64,7 @@ export function clipByGlobalNorm(tensors: readonly Expr[], limit: number): CallE
   return call('clip_by_global_norm', tensors, { limit });
 }
 
-/** Whether no element of the tensors is infinite or NaN: bool of rank 0. */
+/** A test that no element of the tensors is infinite or NaN: bool of rank 0. */
 export function allFinite(tensors: readonly Expr[]): CallExpr {
   return call('all_finite', tensors);
 }

@@ -15,7 +15,7 @@ import { bindersOf, postOrder } from './visit.ts';
 /** Patterns are walked by recursion, so that deeper ones are refused. */
 const MAX_PATTERN_DEPTH = 500;
 
-/** Whether a pattern has more than {@link MAX_PATTERN_DEPTH} levels. */
+/** Returns true if a pattern has more than {@link MAX_PATTERN_DEPTH} levels. */
 function isTooDeepPattern(root: Pattern): boolean {
   const stack = [{ pattern: root, depth: 1 }];
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {

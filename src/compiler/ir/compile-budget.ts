@@ -46,8 +46,9 @@ class Clock {
   #waited = 0;
 
   /**
-   * Whether {@link elapsed} can be more than so many milliseconds: since it was last asked for, it grew by no more
-   * than the time that went by. Asking the processor each time took a twentieth of compiling.
+   * Returns false if {@link elapsed} is certainly not above so many milliseconds: since it was last
+   * read, it has grown by no more than the time that went by. Asking the processor each time took a
+   * twentieth of compiling.
    */
   mayBePast(milliseconds: number): boolean {
     return performance.now() - this.#start - this.#waited > milliseconds;

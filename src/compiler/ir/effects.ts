@@ -29,7 +29,7 @@ export class Effects {
     }
   }
 
-  /** Whether computing an expression, with all that it needs, has an effect. */
+  /** Returns true if computing an expression, with all operands that it needs, has an effect. */
   of(root: Expr): boolean {
     if (!this.#hasAny) return false;
     const stack = [root];
@@ -45,12 +45,12 @@ export class Effects {
     return this.#known.get(root) ?? false;
   }
 
-  /** Whether calls of a global function have effects. */
+  /** Returns true if calls of a global function have effects. */
   ofFunction(name: string): boolean {
     return this.#functions.has(name);
   }
 
-  /** Whether it is a call with an effect, its operands left out. */
+  /** Returns true for a call that has an effect itself, whatever its operands do. */
   #isActing(expr: Expr): boolean {
     if (expr.kind !== 'call') return false;
     const { callee } = expr;

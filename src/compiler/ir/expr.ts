@@ -210,7 +210,10 @@ export interface MatchExpr {
   readonly value: Expr;
   /** Clauses in the order in which they are tried. */
   readonly clauses: readonly Clause[];
-  /** Whether the clauses have to cover every value; else one that none fits is a run-time error. */
+  /**
+   * True if the clauses have to cover every value; otherwise a value that no clause matches is a
+   * run-time error.
+   */
   readonly complete: boolean;
   /** Where it stands in the source. */
   readonly span?: Span;

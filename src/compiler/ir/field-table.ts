@@ -142,13 +142,13 @@ export interface Field {
   readonly name: string;
   /** The content of the field. */
   readonly role: RequiredRole;
-  /** Whether it may be absent. */
+  /** True if a node may lack the field. */
   readonly isOptional: boolean;
   /** The family of the nodes that it holds; absent for data. */
   readonly family?: Family;
-  /** Whether it holds a list of nodes. */
+  /** True if the field holds a list of nodes. */
   readonly isList: boolean;
-  /** Whether its nodes are variables that are bound here. */
+  /** True if the field holds variables that its node binds. */
   readonly binds: boolean;
 }
 
@@ -203,12 +203,12 @@ export function keyOf(family: Family, node: Node): string {
   return 'kind' in node ? `${family}.${node.kind}` : family;
 }
 
-/** Whether a text is the key of a kind of node. */
+/** Returns true if a text is the key of a kind of node. */
 export function isKey(key: string): boolean {
   return FIELD_TABLE.has(key);
 }
 
-/** Whether a field of this role holds no nodes. */
+/** Returns true for the role of a field that holds data, not nodes. */
 export function isDataRole(role: RequiredRole): role is DataRole {
   return familyOf(role.endsWith('*') ? role.slice(0, -1) : role) === undefined;
 }

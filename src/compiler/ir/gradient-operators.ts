@@ -35,7 +35,7 @@ export const GRADIENT_OPERATORS: readonly ScalarOperator[] = [
 
 const NAMES: ReadonlySet<string> = new Set([GRADIENT, VJP, JVP, CUSTOM_GRADIENT]);
 
-/** Whether an operator makes functions of functions. */
+/** Returns true for operators that make a function of functions. */
 export function isGradientOperator(name: string): boolean {
   return NAMES.has(name);
 }

@@ -106,7 +106,7 @@ async function run(module: Module, args: readonly Expr[]): Promise<Expr> {
   }
 }
 
-/** What the page's programs call. */
+/** The JavaScript functions that programs of the page call. */
 function externs(vm: () => VirtualMachine): Readonly<Record<string, HostFunction>> {
   const numbersOf = async (tensor: TensorValue): Promise<number[]> => {
     const [host] = await vm().read([tensor]);

@@ -38,7 +38,7 @@ export const RAW_QUOTE = '"""';
 const LINE_COMMENT = /\/\/[^\n]*/y;
 const PLAIN_NAME = /^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*$/;
 
-/** Whether a name can stand in a text without quotes. */
+/** Returns true if a name can stand in a text without quotes. */
 export function isPlainName(name: string): boolean {
   return PLAIN_NAME.test(name);
 }

@@ -16,7 +16,7 @@ export interface ExprContext extends TypeContext {
   referTo(kind: 'global' | 'constructor', token: Token): void;
   /** The tensor of `meta[index]`. */
   metaTensor(index: number): HostTensor | undefined;
-  /** Whether a constructor has no fields, so that its name alone is a value. */
+  /** Returns true for a constructor without fields, whose name alone is a value. */
   isNullary(constructor: string): boolean;
 }
 

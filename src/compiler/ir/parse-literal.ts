@@ -54,7 +54,7 @@ interface Element {
   readonly token: Token;
 }
 
-/** Whether a literal starts here: an element or a list of them. */
+/** Returns true if a literal starts here: an element or a list of them. */
 export function startsLiteral(cursor: TokenCursor): boolean {
   const { kind, text } = cursor.peek();
   if (kind === 'number' || cursor.at('[') || cursor.at('-')) return true;

@@ -24,8 +24,8 @@ export interface ParseOptions {
   /** The name of the file, for messages and spans. Default `ir`. */
   readonly file?: string;
   /**
-   * Whether names that the text does not define are looked for in the prelude; what is used of it
-   * becomes part of the module. Default true.
+   * Looks up names that the text does not define in the prelude, and adds those definitions to the
+   * module. Default: true.
    */
   readonly prelude?: boolean;
   /** The operators that the text may call. Default: the core operators. */

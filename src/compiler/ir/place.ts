@@ -6,7 +6,10 @@ export function withPlace<T extends Expr>(expr: T, span: Span | undefined): T {
   return span !== undefined && isUnplaced(expr) ? { ...expr, span } : expr;
 }
 
-/** Whether an expression can fail when the program runs, and says nowhere in the source. */
+/**
+ * Returns true for an expression that can fail when the program runs, and has no place in the
+ * source.
+ */
 export function isUnplaced(expr: Expr): boolean {
   const canFail = expr.kind === 'call' || expr.kind === 'if' || expr.kind === 'match';
   return canFail && expr.span === undefined;

@@ -19,7 +19,7 @@ export interface Plan {
   readonly top: Block;
   /** The blocks of a function, an `if`, the clauses of a `match`, a `let` that is an operand. */
   inside(expr: Expr): readonly Block[];
-  /** Whether a statement gives the expression a name. */
+  /** Returns true if a statement gives the expression a name. */
   isNamed(expr: Expr): boolean;
 }
 
@@ -109,7 +109,7 @@ class Planner {
     return block;
   }
 
-  /** Whether the expression is written where the block ends, and needs no name. */
+  /** Returns true if an expression is written only where its block ends, and so needs no name. */
   #isEnd(expr: Expr): boolean {
     const { endOf, count } = this.#usesOf(expr);
     return endOf !== undefined && count === 1;

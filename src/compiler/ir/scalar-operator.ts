@@ -17,7 +17,7 @@ export interface ScalarOperator {
     | TupleTypeNode
     | 'operand'
     | ((inputs: readonly Type[], attributes: Attributes, typeArguments: readonly Type[]) => Type);
-  /** Whether a call does more than give its result; see `effects.ts`. */
+  /** Set if a call does more than compute its result; see `effects.ts`. */
   readonly hasEffect?: true;
   /** Absent for `dim`, whose value is a symbolic dimension, and for `device_copy`. */
   readonly builtin?: BuiltinName;

@@ -69,7 +69,7 @@ function sizesOf(inputs: readonly Type[]): Type {
   return { kind: 'tensor', dtype: 'int32', shape: [0, ...inputs.map(() => '?')] };
 }
 
-/** Whether the sizes of an operator's result do not follow from those of its operands. */
+/** Returns true if the sizes of an operator's result do not follow from those of its operands. */
 export function givesSizes(name: string): boolean {
   return name === SIZES_OF || name === CALL_PACKED;
 }

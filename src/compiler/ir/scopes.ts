@@ -23,7 +23,7 @@ export function commonScope(a: Scope, b: Scope): Scope {
   return common;
 }
 
-/** Whether `inner` is `outer` or lies in it. */
+/** Returns true if `inner` is `outer` or lies in it. */
 export function holds(outer: Scope, inner: Scope): boolean {
   return ancestorAt(inner, outer.depth) === outer;
 }
@@ -92,7 +92,7 @@ export function computeScopes(fn: FunctionExpr, options: ScopeOptions = {}): Sco
   return { top, order, of: scopeOf, inside: (expr) => inside.get(expr) ?? [] };
 }
 
-/** Whether the child at an index, as {@link childrenOf} counts, is in a scope of its own. */
+/** Returns true if the child at an index, as {@link childrenOf} counts, has a scope of its own. */
 function opensScope(expr: Expr, index: number, lets: boolean): boolean {
   switch (expr.kind) {
     case 'function':

@@ -2,9 +2,9 @@ import type { Expr, Module } from './expr.ts';
 import { exprTokens, moduleTokens, type Token } from './program-tokens.ts';
 
 /**
- * Whether two modules are the same program. Names of variables and of type parameters and places in
- * sources do not matter. Sharing does: an expression that is computed once is not the same as two
- * that are equal. Constants are compared by content. Linear in the size of the graphs.
+ * Returns true if two modules are the same program. Names of variables and of type parameters and
+ * places in sources do not matter. Sharing does: an expression that is computed once is not the
+ * same as two that are equal. Constants are compared by content. Linear in the size of the graphs.
  */
 export function equalModules(a: Module, b: Module): boolean {
   return equalTokens(moduleTokens(a), moduleTokens(b));

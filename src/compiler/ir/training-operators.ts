@@ -246,7 +246,6 @@ function mismatch(where: string, type: Type | undefined, expected: string): Shap
 
 const NAMES: ReadonlySet<string> = new Set(TRAINING_OPERATORS.map(({ name }) => name));
 
-/** Whether an operator is one of training. */
 export function isTrainingOperator(name: string): boolean {
   return NAMES.has(name);
 }

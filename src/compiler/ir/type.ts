@@ -189,8 +189,8 @@ export function formatType(type: Type): string {
 }
 
 /**
- * Whether two types are the same. Dimensions are compared as they are written; the names of the
- * type parameters of functions do not matter.
+ * Returns true if two types are the same. Dimensions are compared as they are written; the names of
+ * the type parameters of functions do not matter.
  */
 export function sameType(a: Type, b: Type): boolean {
   return sameTypeUnder(a, b, NO_RENAMING);
@@ -250,7 +250,7 @@ function sameTypes(a: readonly Type[], b: readonly Type[], names: Renaming): boo
   );
 }
 
-/** Whether a dimension is a name. */
+/** Returns true for a dimension with a name; `?` is none. */
 export function isSymbol(dim: Dim): dim is string {
   return typeof dim === 'string' && dim !== '?';
 }

@@ -85,7 +85,7 @@ function attention(captures: Captures, context: RewriteContext): Expr | undefine
   return call('scaled_dot_product_attention', args, { scale });
 }
 
-/** Whether sizes along axes are those of the scores: nothing is broadcast. */
+/** Returns true if the type has the sizes of the scores along these axes: nothing is broadcast. */
 function hasSizes(
   type: TensorType | undefined,
   { shape }: TensorType,
@@ -117,7 +117,10 @@ interface RepeatedHeads {
   readonly count: number;
 }
 
-/** What (b, heads * count, n, m) is, if that is (b, heads, 1, n, m) broadcast along the third axis. */
+/**
+ * Finds the (b, heads, n, m) of which `expr` is the (b, heads * count, n, m): reshaped to (b,
+ * heads, 1, n, m) and broadcast along the third axis.
+ */
 function repeatedHeads(expr: Expr, { types }: RewriteContext): RepeatedHeads | undefined {
   const repeated = operandOf(expr, 'reshape');
   const one = repeated && operandOf(repeated, 'broadcast_to');

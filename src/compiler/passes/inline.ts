@@ -134,7 +134,7 @@ class KnownFunctions {
   readonly #types: TypeInference;
   /** Names of sizes that callers give. */
   readonly #given: ReadonlySet<string>;
-  /** Whether the function names other sizes. */
+  /** True if the function mentions sizes that callers do not give. */
   readonly #namesSizes: boolean;
   readonly #readers: ReadonlyMap<Expr, number>;
   /** Functions by the variables that name them. */

@@ -111,7 +111,7 @@ class KillInserter {
     return value.kind === 'call' ? { ...value, callee: closure } : closure;
   }
 
-  /** Whether a register holds a reference for a variable. */
+  /** Returns true if the register of a variable holds a reference, which has to be dropped. */
   #isHeld(variable: VarExpr): boolean {
     const { type } = variable;
     if (this.#blocks.primitive(variable) !== undefined) return false;

@@ -30,7 +30,7 @@ export function nameSizes(fn: FunctionExpr, types: TypeInference): FunctionExpr 
   return named === fn ? resolved : functionToAnf(resolved, (expr) => types.of(expr));
 }
 
-/** Whether there is a dimension to name: most functions have none, and are walked once. */
+/** Returns true if there is a dimension to name. Most functions have none, and are walked once. */
 function bringsUnknownDims(fn: FunctionExpr, types: TypeInference): boolean {
   if (fn.params.some(({ type }) => hasUnknownDim(type))) return true;
   return postOrder(fn.body).some(
@@ -147,7 +147,7 @@ function hasUnknownDim(type: Type | undefined): boolean {
   return type?.kind === 'tensor' && type.shape.some(isUnknownDim);
 }
 
-/** Whether the dimensions of a result do not follow from those of operands. */
+/** Returns true if the dimensions of a result do not follow from those of its operands. */
 function bringsDims(expr: Expr, operators: Operators): boolean {
   switch (expr.kind) {
     case 'call':

@@ -33,7 +33,6 @@ export const PASS_NAMES = [
 /** The name of a pass of `compile`. */
 export type PassName = (typeof PASS_NAMES)[number];
 
-/** Whether `compile` has a pass of the name. */
 export function isPassName(name: string): name is PassName {
   return PASS_NAMES.some((known) => known === name);
 }

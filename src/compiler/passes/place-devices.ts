@@ -119,7 +119,7 @@ class Placer {
     return isOnHost ? { ...placed, onDevice: 'host' } : placed;
   }
 
-  /** Whether a tensor is needed on the other device than where it lies. */
+  /** Returns true if a tensor is needed on another device than the one where it lies. */
   #isMoved(arg: Expr, wanted: DeviceName | undefined): boolean {
     if (wanted === undefined || (wanted === 'host' && arg.kind === 'constant')) return false;
     return this.#onHost.has(arg) !== (wanted === 'host');

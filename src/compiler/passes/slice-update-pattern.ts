@@ -84,7 +84,10 @@ function isSameShape(shape: readonly Dim[], other: readonly Dim[]): boolean {
   );
 }
 
-/** Whether a tensor comes from outside of kernels: as it is, or under another shape. */
+/**
+ * Returns true for a tensor that no kernel computes and that is no constant, or such a tensor
+ * reshaped.
+ */
 function isGiven(tensor: Expr): boolean {
   let from = tensor;
   while (from.kind === 'call' && from.callee.kind === 'operator') {

@@ -147,7 +147,9 @@ class AnfConverter {
   }
 }
 
-/** Whether the types of two variables of one value have other names for its dimensions. */
+/**
+ * Returns true if the types of two variables of one value have different names for its dimensions.
+ */
 function namesOthers({ type }: VarExpr, { type: known }: VarExpr): boolean {
   const work: (readonly [type: Type | undefined, known: Type | undefined])[] = [[type, known]];
   for (let next = work.pop(); next !== undefined; next = work.pop()) {
@@ -164,7 +166,7 @@ function namesOthers({ type }: VarExpr, { type: known }: VarExpr): boolean {
   return false;
 }
 
-/** Whether a variable has a name where the one it is bound to has `?`. */
+/** Returns true if a variable has a size or name where the one it is bound to has `?`. */
 function namesUnknown({ type }: VarExpr, { type: known }: VarExpr): boolean {
   if (type?.kind !== 'tensor' || known?.kind !== 'tensor') return false;
   return known.shape.some((dim, axis) => dim === '?' && type.shape[axis] !== '?');

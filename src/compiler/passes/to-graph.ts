@@ -41,14 +41,14 @@ function functionToGraph(fn: FunctionExpr, surroundings: Surroundings): Function
   }
 }
 
-/** Whether a let gives a name to a dimension. */
+/** Returns true if a let of the function gives a name to a dimension. */
 function namesDims(fn: FunctionExpr, { namesOf }: Surroundings): boolean {
   const names = namesOf(fn);
   return names.scopes.order.some((expr) => expr.kind === 'let' && names.givenBy(expr).length > 0);
 }
 
 interface Surroundings {
-  /** What the lets of a function name, found once. */
+  /** Names that the lets of a function give to dimensions, computed once. */
   readonly namesOf: (fn: FunctionExpr) => DimNames;
   readonly effects: Effects;
 }
@@ -101,8 +101,9 @@ function inlineLets(fn: FunctionExpr, { namesOf, effects }: Surroundings): Funct
 }
 
 /**
- * Whether the type of a let says more than branches that give functions: that callers may pass tensors of any size. Without
- * it, the sizes that one caller passes would be those of all.
+ * Returns true if a let of branches has a type that says more than the branches: that callers may
+ * pass tensors of any size to the functions that the branches give. Without the let, the sizes that
+ * one caller passes would be those of all.
  */
 function saysMore({ variable, value }: LetExpr): boolean {
   return /^(?:if|match)$/.test(value.kind) && takesUnknownSizes(variable.type);
@@ -135,7 +136,7 @@ function readFields(fn: FunctionExpr, { effects }: Surroundings): FunctionExpr {
   return body === fn.body ? fn : { ...fn, body };
 }
 
-/** Whether the variable of a tuple gives other names to the dimensions of a field. */
+/** Returns true if the variable of a tuple gives the dimensions of a field other names. */
 function isRenamed(field: Expr, { tuple, index }: ProjectionExpr): boolean {
   const type = tuple.kind === 'var' ? tuple.type : undefined;
   const named = type?.kind === 'tuple' ? type.fields[index] : undefined;

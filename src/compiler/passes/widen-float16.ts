@@ -60,7 +60,7 @@ class Widening {
     return body === fn.body ? fn : { ...fn, body };
   }
 
-  /** What takes the place of a call; undefined for one that stays. */
+  /** The replacement of a call; undefined for one that stays. */
   #widen(expr: CallExpr, resultOf: (expr: Expr) => Expr): Expr | undefined {
     const { callee, args, attributes, span } = expr;
     if (callee.kind !== 'operator') return undefined;
@@ -98,7 +98,10 @@ class Widening {
     return attributes['to'] === 'float32' ? wide : call('cast', [wide], attributes, span);
   }
 
-  /** Whether an operator takes float32 as well and computes element by element, or along rows. */
+  /**
+   * Returns true for elementwise operators, reductions and moves of one operand, which take float32
+   * as they take float16.
+   */
   #mayBeWide(name: string, args: readonly Expr[]): boolean {
     const kind = this.#types.operators.get(name)?.kind;
     return (

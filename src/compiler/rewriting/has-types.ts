@@ -8,7 +8,7 @@ import type { Captures } from './captures.ts';
 import type { TypePattern } from './expr-pattern.ts';
 import type { RewriteRule } from './rewrite-rule.ts';
 
-/** Whether all captures have the types that a rule wants. */
+/** Returns true if all captures have the types that a rule requires. */
 export function hasTypes(
   { types: wanted = {} }: RewriteRule,
   captures: Captures,
@@ -28,7 +28,7 @@ export function tensorTypeOf(expr: Expr, types: TypeInference): TensorType | und
   return type.kind === 'tensor' ? type : undefined;
 }
 
-/** Whether two expressions have the same type, where an unknown dimension is like another one. */
+/** Returns true if two expressions have the same type; an unknown dimension equals another one. */
 export function haveSameType(a: Expr, b: Expr, types: TypeInference): boolean {
   const [type, other] = [types.of(a), types.of(b)];
   if (type.kind !== 'tensor' || other.kind !== 'tensor') return sameType(type, other);

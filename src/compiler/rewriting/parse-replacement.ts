@@ -17,7 +17,7 @@ export interface ReplacementContext extends RuleContext {
   readonly names: PatternNames;
 }
 
-/** What takes the place of a match: `%x`, a number or literal, or a call. */
+/** Reads the replacement of a match: `%x`, a number or literal, or a call. */
 export function parseReplacement(context: ReplacementContext): Replacement {
   const { cursor } = context;
   if (cursor.peek().kind === 'variable') return { kind: 'capture', name: takeExprName(context) };

@@ -9,7 +9,7 @@ import type { Captures } from './captures.ts';
 import { tensorTypeOf } from './has-types.ts';
 import type { RewriteContext } from './rewrite-rule.ts';
 
-/** What takes the place of a match, as plain data over its captures. */
+/** The replacement of a match, as plain data over its captures. */
 export type Replacement =
   | CaptureReplacement
   | NumberReplacement

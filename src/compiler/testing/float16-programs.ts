@@ -11,7 +11,7 @@ export const AXES = 'axes=[1], keepdims=true';
 export const program = (body: string): string =>
   `def @main(%x: Tensor[(${ROWS}, ${WIDTH}), float16]) { ${body} }`;
 
-/** What a row becomes, in doubles. */
+/** The function that a program computes of a row, in doubles. */
 export type Meaning = (row: readonly number[]) => number[];
 
 export const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
@@ -88,7 +88,7 @@ export function inputOf(scale: number): HostTensor {
 export const numbersOf = ({ data }: { data: TypedArray }): number[] =>
   Array.from(data as ArrayLike<number>, float16ToNumber);
 
-/** What rows become. */
+/** The expected results of all rows, one after the other. */
 export function expectedOf(x: HostTensor, meaning: Meaning): number[] {
   const values = numbersOf(x);
   return Array.from({ length: ROWS }, (_, row) =>

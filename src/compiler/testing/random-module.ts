@@ -50,11 +50,11 @@ export interface RandomModuleOptions {
   readonly random: () => number;
   /** About how many expressions each function has; default 30. */
   readonly size?: number;
-  /** Whether tensors have the dimension `n`; default true. */
+  /** Gives tensors the dimension `n`. Default: true. */
   readonly symbolic?: boolean;
-  /** Whether every variable and result has its type; by default some have none. */
+  /** Gives every variable and result its type. By default some have none. */
   readonly annotated?: boolean;
-  /** Whether functions may call themselves and each other, with no end; default true. */
+  /** Lets functions call themselves and each other, with no end. Default: true. */
   readonly recursive?: boolean;
   /** Names of variables, each of which many have; by default odd ones. */
   readonly names?: readonly string[];

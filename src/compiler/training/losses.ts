@@ -5,7 +5,7 @@ import { floatAttribute, intAttribute } from '../../ops/attributes.ts';
 import { isFloat } from '../../ops/elementwise/number-dtypes.ts';
 import type { LossName } from '../ir/training-operators.ts';
 
-/** What a model gives, and what is wanted. */
+/** Operands of a loss: the output of the model (`given`) and its target (`wanted`). */
 export interface LossCall {
   readonly graph: GraphBuilder;
   readonly given: GraphTensor;

@@ -11,7 +11,7 @@ interface ScheduleCall {
   readonly attributes: Attributes;
 }
 
-/** What the rate is multiplied by, besides the warm-up. */
+/** The factor of the learning rate in a step, besides that of the warm-up. */
 type Schedule = (call: ScheduleCall) => GraphTensor | 1;
 
 const SCHEDULES: Readonly<Record<ScheduleName, Schedule>> = {

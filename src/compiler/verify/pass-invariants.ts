@@ -100,14 +100,14 @@ function isTensorCall(expr: Expr, operators: Operators): boolean {
   return operators.get(name) !== undefined && !SCALAR_OPERATORS.has(name) && name !== VIEW_OPERATOR;
 }
 
-/** Whether a kernel allocates its result itself. */
+/** Returns true if a kernel allocates its result itself. */
 function isDynamic({ body }: FunctionExpr, operators: Operators): boolean {
   return (
     body.kind === 'call' && body.callee.kind === 'operator' && operators.isDynamic(body.callee.name)
   );
 }
 
-/** What an expression computes with, branches and bodies left out. */
+/** The operands of an expression, without branches and bodies. */
 function operandsOf(expr: Expr): readonly Expr[] {
   switch (expr.kind) {
     case 'call':
@@ -125,7 +125,10 @@ function operandsOf(expr: Expr): readonly Expr[] {
   }
 }
 
-/** Whether a call allocates for sizes that no operand of it has. */
+/**
+ * Returns true if a call needs sizes that none of its operands has yet: an allocation of a symbolic
+ * size, or `dim`.
+ */
 function needsSize({ callee, args, attributes }: CallExpr): boolean {
   if (callee.kind !== 'operator') return false;
   if (callee.name === DIM) return true;

@@ -52,7 +52,10 @@ class SizeWalk {
     return runTask(this.#block(this.#fn.body, this.#fn.params));
   }
 
-  /** What is unknown in a block, with the variables that are bound where it begins. */
+  /**
+   * Finds an expression in a block that needs an unknown size. `binders`: the variables that are
+   * bound where the block begins.
+   */
   *#block(root: Expr, binders: readonly VarExpr[]): Task<UnknownSize | undefined> {
     const { steps, result } = this.#blocks.of(root);
     const learnt = this.#learn(binders);

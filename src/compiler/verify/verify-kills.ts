@@ -85,7 +85,7 @@ class KillVerifier {
   }
 }
 
-/** Whether not all of an expression is computed when it is. */
+/** Returns true for expressions with blocks: not all parts of them are computed when they are. */
 function hasBlocks({ kind }: Expr): boolean {
   return kind === 'if' || kind === 'match' || kind === 'function' || kind === 'let';
 }

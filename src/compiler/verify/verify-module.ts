@@ -10,15 +10,15 @@ import { FunctionVerifier } from './verify-function.ts';
 
 /** The checks to make. */
 export interface VerifyOptions {
-  /** Whether types are inferred too, once all else is right; default true. */
+  /** Infers types too, once all else is right. Default: true. */
   readonly types?: boolean;
   /** Texts by the name in spans, for excerpts in messages. */
   readonly texts?: SourceTexts;
   /** The operators that may be called. Default: the core operators. */
   readonly operators?: Operators | undefined;
   /**
-   * Whether branches may differ in dimensions, as they do after passes that have found out more about one of them.
-   * Default: only where `?` is declared.
+   * Accepts branches that differ in dimensions, as they do after passes that have found out more
+   * about one of them. Default: only where `?` is declared.
    */
   readonly widensBranches?: boolean | undefined;
 }

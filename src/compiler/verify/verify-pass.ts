@@ -17,7 +17,9 @@ export class PassVerifier {
   readonly #operators: Operators;
   readonly #passes = new Set<string>();
   #isPlaced: boolean;
-  /** Whether values told all sizes that the module needs when `to-anf` had made it; undefined before. */
+  /**
+   * True if values told all sizes that the module needs after `to-anf`; undefined before that pass.
+   */
   #tellsSizes: boolean | undefined;
 
   /** `source` is the module that the first pass is given. */

@@ -139,7 +139,9 @@ export class Cloner {
   }
 }
 
-/** Whether {@link restore} can give the result of a function its dimensions back. */
+/**
+ * Returns true if {@link restore} can give the result of a function its dimension `symbol` back.
+ */
 function canRestore(resultType: Type, symbol: string): boolean {
   const work = [resultType];
   for (let type = work.pop(); type !== undefined; type = work.pop()) {

@@ -23,7 +23,7 @@ interface Sizes {
 }
 
 interface RuleSizes extends Sizes {
-  /** Whether one more interval has all sizes above `max`. */
+  /** True: one more interval has all sizes above `max`. */
   readonly open?: boolean | undefined;
 }
 

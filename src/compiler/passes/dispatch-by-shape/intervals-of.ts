@@ -28,7 +28,7 @@ export function intervalsOf(
   return withGeneric(sizeIntervals(dispatcher.intervals, known, where));
 }
 
-/** Whether sizes outside of all intervals are refused. */
+/** Returns true if sizes outside of all intervals are refused. */
 export function isClosed(intervals: readonly SizeInterval[]): boolean {
   return intervals.every(({ clone }) => clone !== undefined);
 }

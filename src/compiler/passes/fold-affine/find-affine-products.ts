@@ -150,7 +150,7 @@ function inputChain(product: WeightedProduct, { tails, uses, types }: Search): I
   return chain;
 }
 
-/** Whether a call before a product goes into the weights of another one. */
+/** Returns true if a call already goes into the weights of a product before it. */
 function isTaken(tail: Tail | undefined): boolean {
   return tail !== undefined && tail.operators > 0;
 }

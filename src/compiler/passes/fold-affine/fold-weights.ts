@@ -7,7 +7,9 @@ import type { WeightedProduct } from './weighted-product.ts';
 export interface FoldedAffines {
   readonly input: Affine;
   readonly result: Affine;
-  /** Whether there is anything to add to the result. */
+  /**
+   * True if there is a shift to add to the result, for which a product without a bias needs one.
+   */
   readonly hasShift: boolean;
 }
 

@@ -27,7 +27,10 @@ export interface WeightedProduct {
   /** Factors of the product and of its bias. */
   readonly alpha: number;
   readonly beta: number;
-  /** Whether a number added to all elements of an input channel adds one to each result channel. */
+  /**
+   * True if adding a number to an input channel adds a constant to each channel of the result: not
+   * where zeros are padded.
+   */
   readonly takesInputShift: boolean;
 }
 

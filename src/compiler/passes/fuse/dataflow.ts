@@ -44,7 +44,7 @@ export class Dataflow {
     return kernelOperator(expr, this.types);
   }
 
-  /** Whether a call has a kernel of its own, into which others may come. */
+  /** Returns true for a call with a kernel of its own, into which others may be fused. */
   isAnchor(expr: Expr): boolean {
     const kind = this.operatorOf(expr)?.kind;
     return kind === 'anchor' || kind === 'reduction';
@@ -74,7 +74,7 @@ export function kernelOperand(expr: Expr, types: TypeInference): TensorType {
   throw new Error(`internal: an operator reads ${formatType(type)}`);
 }
 
-/** Whether an expression is another view of the elements of its operand, in the same order. */
+/** Returns true for a view: the elements of its operand in the same order, in another shape. */
 export function isView(expr: Expr): boolean {
   return operatorName(expr) === VIEW_OPERATOR;
 }

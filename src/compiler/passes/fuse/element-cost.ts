@@ -34,8 +34,8 @@ interface Repetition {
 }
 
 /**
- * Whether computing the elements of producers each time an anchor loads one is no slower than storing
- * them once and loading them.
+ * Returns true if computing the elements of producers each time an anchor loads one is no slower
+ * than storing them once and loading them.
  */
 export function isWorthRepeating(dataflow: Dataflow, repetition: Repetition): boolean {
   const loads = loadsOf(dataflow, repetition);
@@ -65,7 +65,7 @@ export function loadsOf(dataflow: Dataflow, { anchor, from, producers }: Repetit
   return loads;
 }
 
-/** Whether a producer is an operator with functions of its own, of which no cost is known. */
+/** Returns true if a producer is an operator with functions of its own, whose cost is not known. */
 export function hasHeavy(dataflow: Dataflow, producers: ReadonlySet<CallExpr>): boolean {
   return [...producers].some(
     (producer) => !isView(producer) && costOfFunction(dataflow, producer) === HEAVY,
@@ -99,7 +99,7 @@ function costOfCall(dataflow: Dataflow, call: CallExpr): number {
   return costOfFunction(dataflow, call) + broadcasts.length * BROADCAST;
 }
 
-/** Whether a call computes with 64-bit integers by functions, as division does. */
+/** Returns true if a call computes with 64-bit integers by functions, as division does. */
 export function callsWideFunctions(dataflow: Dataflow, call: CallExpr): boolean {
   const scalar = dataflow.operatorOf(call)?.scalar;
   const dtypes = [call, ...call.args].map((expr) => dataflow.tensorType(expr).dtype);

@@ -29,8 +29,8 @@ export function findGrowingStates(dataflow: Dataflow): ReadonlySet<Expr> {
 }
 
 /**
- * Whether the value of a branch may grow in place: kernels that read it behind the branches know nothing of room
- * between its slices, and would get a copy.
+ * Returns true if the value of a branch may grow in place. Kernels that read it after the branches
+ * do not support room between its slices, and would get a copy.
  */
 function joinsInPlace(dataflow: Dataflow, expr: Expr, branches: Expr): boolean {
   const axis = extendedAxis(dataflow, expr);
@@ -38,7 +38,7 @@ function joinsInPlace(dataflow: Dataflow, expr: Expr, branches: Expr): boolean {
   return dataflow.readers(branches).every((reader) => operatorName(reader) === '');
 }
 
-/** Whether a call changes what was extended where it lies. */
+/** Returns true if a call changes an extended tensor in place, along the axis of the extension. */
 function isChanged(dataflow: Dataflow, expr: Expr, call: CallExpr): boolean {
   const op = dataflow.operatorOf(call);
   const input = op?.storage?.overwrites;

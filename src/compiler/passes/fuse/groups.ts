@@ -29,9 +29,9 @@ export interface Group {
   last: CallExpr;
   /** The one member that has a kernel of its own. */
   anchor: CallExpr | undefined;
-  /** Whether elements of a member are found by a map of indices. */
+  /** True if elements of a member are found by an index map. */
   movesData: boolean;
-  /** Whether it has an operator that is never fused. */
+  /** True if a member is an operator that is never fused. */
   isClosed: boolean;
   /** Where its kernel runs, if not on the session's device. */
   readonly device: DeviceName | undefined;

@@ -107,7 +107,7 @@ class Partitioner {
     return { from, sink, calls, isPath };
   }
 
-  /** Whether an expression may stand between a call and its post-dominator. */
+  /** Returns true if an expression may stand between a call and its post-dominator. */
   #isLink(expr: Expr, from: CallExpr): boolean {
     if (isView(expr)) return true;
     return this.#dataflow.operatorOf(expr)?.kind === 'elementwise' && this.#isOpen(expr, from);
@@ -118,7 +118,10 @@ class Partitioner {
     return group !== undefined && !group.isClosed && group.device === onDevice;
   }
 
-  /** Whether everything in a region behind an anchor is elementwise, of the anchor's elements. */
+  /**
+   * Returns true if everything in a region after an anchor is elementwise, over the anchor's
+   * elements.
+   */
   #isElementwiseBehind(region: Region): boolean {
     if (this.#dataflow.operatorOf(region.sink)?.kind !== 'elementwise') return false;
     const anchors = new Set<Expr>();
@@ -143,7 +146,10 @@ class Partitioner {
     );
   }
 
-  /** Whether the elementwise calls of a region have as many elements as what they read in it. */
+  /**
+   * Returns true if the elementwise calls of a region have the shapes of the operands that they
+   * read in it.
+   */
   #hasEqualSizes({ from, sink, calls }: Region): boolean {
     const inside = new Set<Expr>([from, ...calls]);
     return calls.every((call) => {
@@ -155,14 +161,20 @@ class Partitioner {
     });
   }
 
-  /** Whether a move of data gives more elements than it is given. */
+  /**
+   * Returns true if a move of data has more elements than its operands, so that some are read
+   * several times.
+   */
   #isReadAgain(call: CallExpr): boolean {
     let available = 0;
     for (const arg of call.args) available += typicalCount(this.#dataflow.tensorType(arg).shape);
     return typicalCount(this.#dataflow.tensorType(call).shape) > available;
   }
 
-  /** Whether an anchor may compute what it loads. */
+  /**
+   * Returns true if an anchor may compute the elements that it loads, instead of reading them from
+   * memory.
+   */
   #canLoad(region: Region, parts: readonly Group[]): boolean {
     const { from, sink } = region;
     const isStored = parts.some((part) => part.movesData && part.anchor !== undefined);
@@ -206,6 +218,6 @@ interface Region {
   readonly sink: CallExpr;
   /** The calls behind the first, with the post-dominator. */
   readonly calls: readonly CallExpr[];
-  /** Whether there is one way from the first to the last. */
+  /** True if there is only one path from the first call to the post-dominator. */
   readonly isPath: boolean;
 }

@@ -1,7 +1,7 @@
 import { sameDim } from '../../../core/dim-symbols.ts';
 import type { Dim } from '../../../core/dim.ts';
 
-/** Whether two shapes are certainly equal. */
+/** Returns true if two shapes are certainly equal; unknown dimensions never are. */
 export function sameDims(a: readonly Dim[], b: readonly Dim[]): boolean {
   return (
     a.length === b.length && a.every((dim, axis) => dim !== '?' && sameDim(dim, b[axis] ?? '?'))

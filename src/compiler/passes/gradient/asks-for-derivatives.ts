@@ -2,7 +2,7 @@ import type { CallExpr, Expr, Module } from '../../ir/expr.ts';
 import { isGradientOperator, STOP_GRADIENT } from '../../ir/gradient-operators.ts';
 import { postOrder } from '../../ir/visit.ts';
 
-/** Whether a module has anything for the pass `gradient` to do. */
+/** Returns true if a module has anything for the pass `gradient` to do. */
 export function asksForDerivatives({ functions }: Module): boolean {
   return [...functions.values()].some(({ body }) => postOrder(body).some(isDerivative));
 }

@@ -62,7 +62,7 @@ export function symbolsOf(type: Type | undefined, { intoFunctions = true } = {})
   return symbols.filter((symbol) => symbol !== '?');
 }
 
-/** Whether a dimension of a tensor in a type has no name. */
+/** Returns true if a tensor in a type has a dimension without a name. */
 export function hasUnknownDims(type: Type): boolean {
   if (type.kind === 'tensor') return type.shape.some(isUnknownDim);
   if (type.kind === 'tuple') return type.fields.some(hasUnknownDims);

@@ -5,7 +5,7 @@ import type { Type } from '../../ir/type.ts';
 import type { KnownFunctions } from './known-function.ts';
 import type { TypedValues } from './typed-values.ts';
 
-/** What is known where a function is differentiated. */
+/** Variables, functions and symbols that are known where a function is differentiated. */
 export interface FunctionScope {
   /** Variables that get derivatives. */
   readonly active: Set<Expr>;

@@ -67,7 +67,7 @@ export class DerivativeProgram implements DerivativeContext {
   readonly lookup: AdjointLookup;
   readonly #functions: Map<string, FunctionExpr>;
   readonly #versions = new Map<string, string[]>();
-  /** What was made of a function, by what it would be called. */
+  /** Names of the functions that were made, by the names that were wanted for them. */
   readonly #made = new Map<string, string>();
 
   constructor({ types, definitions, functions }: ProgramParts) {
@@ -347,7 +347,7 @@ function versionName(name: string, index: number): string {
   return `${name}.of_${index}`;
 }
 
-/** Whether values of a type are functions, or tuples with some. */
+/** Returns true for types of functions, and of tuples that hold some. */
 function holdsFunctions(type: Type): boolean {
   if (type.kind === 'tuple') return type.fields.some(holdsFunctions);
   return type.kind === 'function';

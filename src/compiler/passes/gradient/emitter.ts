@@ -26,7 +26,7 @@ export class Emitter {
     return this.#span;
   }
 
-  /** What is made from now on belongs to this place in the source. */
+  /** Sets the place in the source of all steps from now on; undefined keeps the one before. */
   at(span: Span | undefined): void {
     this.#span = span ?? this.#span;
   }

@@ -155,7 +155,7 @@ export class ForwardBlock {
     }
   }
 
-  /** Whether it is a function that reads what has a tangent. */
+  /** Returns true for a function, or a tuple with one, that reads a variable with a tangent. */
   #holdsActive(atom: Expr): boolean {
     const holds = (known: KnownFunction | undefined): boolean => {
       if (known?.kind === 'tuple') return known.fields.some(holds);

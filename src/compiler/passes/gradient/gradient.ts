@@ -43,7 +43,8 @@ export const gradient: Pass = {
     let current = module;
     // Those of functions that ask for none come first: what they become is code as any other.
     while (asksInside(current)) current = withInnermost(current, { context, roots });
-    // What was made for no place of its own, such as a sum of data, has that of the first derivative.
+    // Code that was made for no place of its own, such as a sum of data, gets that of the first
+    // derivative.
     const span = placeOfDerivative(module);
     return rewriteBodies(current, (expr) => withPlace(withoutMark(expr), span));
   },
@@ -96,7 +97,7 @@ function expanded(
   const source = halved === inferred ? inferred : inferTypes.run(halved, context);
   context.types.declare(source);
   const written = new Expansion(source, context).run();
-  // What was emitted has its types, unless it calls what is polymorphic.
+  // Emitted code has its types, unless it calls polymorphic functions.
   const made = isElaborated(written) ? written : inferTypes.run(written, context);
   context.types.declare(made);
   const inlined = inlineFunctions(made, context, madeForOneCall(made, source));
@@ -194,7 +195,10 @@ class Expansion {
     return { ...fn, body: withoutUnreadFunctions(body) };
   }
 
-  /** What a derivative is asked of: a global function, or a function with all other functions that it reads. */
+  /**
+   * The operand of a derivative: a global function, or a function together with all others that it
+   * reads.
+   */
   #operand(expr: AskingCall, lets: ReadonlyMap<Expr, Expr>): Expr {
     let operand = expr.args[0];
     for (let next = operand; next !== undefined; next = lets.get(next)) operand = next;
@@ -219,7 +223,7 @@ class Expansion {
     return { ...operand, body: withinLets(read, operand.body) };
   }
 
-  /** Whether code asks for derivatives itself. */
+  /** Returns true if a function asks for derivatives itself, or calls one that does. */
   #asks(operand: Expr): boolean {
     return asksFor(operand) || globalsOf(operand).some((name) => this.#asking.has(name));
   }
@@ -249,7 +253,10 @@ class Expansion {
   }
 }
 
-/** Whether a value that stands there is a function, by itself or by a name, or one that is made of a function. */
+/**
+ * Returns true if the value of a let is a function: written there, a global one, or the derivative
+ * of one.
+ */
 function isFunction(value: Expr, types: TypeInference): boolean {
   if (value.kind === 'function' || value.kind === 'global') return true;
   return isDerivative(value) && types.of(value).kind === 'function';
@@ -271,7 +278,7 @@ function valuesOf(body: Expr): ReadonlyMap<Expr, Expr> {
   return lets;
 }
 
-/** Whether derivatives are asked for anywhere. */
+/** Returns true if any function asks for derivatives. */
 function asksInside({ functions }: Module): boolean {
   return [...functions.values()].some(({ body }) => asksFor(body));
 }

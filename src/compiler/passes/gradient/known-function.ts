@@ -37,7 +37,9 @@ export interface ClosedFunction {
   readonly lets: readonly { readonly variable: VarExpr; readonly value: Expr }[];
 }
 
-/** What a function value reads, with the known functions among it. */
+/**
+ * Finds the variables that a function value captures, and the values of known functions among them.
+ */
 export function closeFunction(value: Expr, known: KnownFunctions): ClosedFunction {
   const captured = new Set<VarExpr>();
   const lets = new Map<VarExpr, Expr>();

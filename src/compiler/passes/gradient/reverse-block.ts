@@ -196,7 +196,9 @@ export class ReverseBlock {
     }
   }
 
-  /** Whether it is a function that reads what gets derivatives. */
+  /**
+   * Returns true for a function, or a tuple with one, that reads a variable which gets derivatives.
+   */
   #holdsActive(atom: Expr): boolean {
     const holds = (known: KnownFunction | undefined): boolean => {
       if (known?.kind === 'tuple') return known.fields.some(holds);

@@ -44,7 +44,10 @@ export class TypedValues {
     this.#functions = functions;
   }
 
-  /** Whether values of a type hold floats, or may: what a type parameter stands for is not known. */
+  /**
+   * Returns true if values of a type hold floats, or may: it is not known what a type parameter
+   * stands for.
+   */
   hasFloats(type: Type): boolean {
     const inside = (part: Type): boolean => this.hasFloats(part);
     switch (type.kind) {
@@ -61,12 +64,15 @@ export class TypedValues {
     }
   }
 
-  /** Whether cotangents of a type are more than `()`: data keeps what is no float. */
+  /**
+   * Returns true if cotangents of a type are more than `()`. Those of tuples and data always are:
+   * they keep their other fields.
+   */
   hasCotangent(type: Type): boolean {
     return type.kind === 'adt' || type.kind === 'tuple' || this.hasFloats(type);
   }
 
-  /** Whether a data type holds floats, whatever its parameters stand for. */
+  /** Returns true if a data type holds floats, whatever its parameters stand for. */
   #defines(name: string): boolean {
     const known = this.#floating.get(name);
     if (known !== undefined) return known;
@@ -373,7 +379,10 @@ export function construct(name: string, { args }: AdtTypeNode, fields: readonly 
   return args.length === 0 ? made : { ...made, typeArguments: args };
 }
 
-/** Whether tensors in a cotangent have the dimensions that a type names. What is `()` there has none. */
+/**
+ * Returns true if tensors in a cotangent have the dimensions that a type names. A `()` in place of
+ * a tensor has none.
+ */
 function fitsSizes(own: Type, type: Type): boolean {
   if (own.kind === 'tuple' && type.kind === 'tuple') {
     return own.fields.every((field, i) => fitsSizes(field, type.fields[i] ?? field));

@@ -147,7 +147,7 @@ class ShapeLowering {
     return { ...expr, clauses };
   }
 
-  /** Whether something is allocated whose size the type of a variable names. */
+  /** Returns true if an allocation depends on a size that the type of a variable names. */
   #isNeeded({ type }: VarExpr): boolean {
     if (type === undefined) return false;
     this.#allocated ??= symbolsOfAllocations(this.#fn, this.#types);
@@ -210,7 +210,10 @@ class ShapeLowering {
     }
   }
 
-  /** Whether the type of a variable mentions symbols for the first time, which are known then. */
+  /**
+   * Reads the symbols that the type of a variable mentions first from its value. Returns true if
+   * there are any.
+   */
   #learn(variable: VarExpr): boolean {
     const { name, type, span } = variable;
     if (type === undefined || !this.#binder.isNew(type)) return false;
@@ -279,7 +282,10 @@ function callAfterAllocation(
   return undefined;
 }
 
-/** Whether this reads the size of an axis, which may be a number even where there is no heap. */
+/**
+ * Returns true for a read of an axis's size. It is lowered even where the size is a number and
+ * there is no heap.
+ */
 function isDimCall(expr: Expr): boolean {
   return operatorName(expr) === DIM;
 }

@@ -7,9 +7,9 @@ import { tensorTypesIn } from '../../inference/shape-needs.ts';
 import type { ShapeSlots } from './shape-slots.ts';
 
 export interface BindOptions {
-  /** Whether the value comes from outside, so that nothing is known of it. */
+  /** True if the value comes from outside, so that nothing is known about it. */
   readonly isChecked: boolean;
-  /** Whether its sizes may differ from those that are known under the same names. */
+  /** True if sizes of the value may differ from those that are known under the same names. */
   readonly isCompared?: boolean;
   /** The name of the value, for messages. */
   readonly where: string;
@@ -23,7 +23,7 @@ export class ShapeBinder {
     this.#slots = slots;
   }
 
-  /** Whether a value of this type tells a symbol that is not known yet. */
+  /** Returns true if a value of this type tells a symbol that is not known yet. */
   isNew(type: Type): boolean {
     return tensorTypesIn(type).some((tensor) => this.#slots.tells(tensor));
   }
@@ -47,7 +47,7 @@ export class ShapeBinder {
     this.#slots.match(value, type, where);
   }
 
-  /** Whether there is anything to check in a value, or to learn from it. */
+  /** Returns true if a value has anything to check or to learn. */
   #isRead(type: Type, { isChecked, isCompared = false }: BindOptions): boolean {
     const tensors = tensorTypesIn(type);
     if (isChecked) return tensors.length > 0;

@@ -42,7 +42,10 @@ export class ShapeSlots {
   readonly #slots = new Map<string, number>();
   #known = new Set<string>();
   #heap: VarExpr | undefined;
-  /** What could not be compared where its tensor was bound. */
+  /**
+   * Computed dimensions that could not be compared where their tensor was bound, because symbols in
+   * them were unknown.
+   */
   #open: (ComputedDims & { readonly tensor: Expr })[] = [];
   #counts = { shape: 0, size: 0 };
   #span: Span | undefined;
@@ -104,7 +107,7 @@ export class ShapeSlots {
     this.#known = new Set(known);
   }
 
-  /** Whether a value of this type tells something that is not known yet. */
+  /** Returns true if a tensor of this type tells a symbol that is not known yet. */
   tells({ shape }: TensorType): boolean {
     return shape.some((dim) => isSymbol(dim) && !this.#known.has(dim));
   }
@@ -243,7 +246,7 @@ export class ShapeSlots {
   }
 }
 
-/** Whether a dimension has a value for all sizes: a divisor may be 0. */
+/** Returns true if a dimension has a value for all sizes; a divisor that is no number may be 0. */
 function neverFails(dim: Dim): boolean {
   if (typeof dim !== 'object') return true;
   const divides = dim.op === 'floordiv' || dim.op === 'mod';

@@ -146,7 +146,10 @@ function split(
   return node;
 }
 
-/** Whether the number at a place is a literal; both subtrees are filled in later. */
+/**
+ * A test for a literal, by whether the number at an occurrence is equal to it; both subtrees are
+ * filled in later.
+ */
 function compare(
   rows: readonly Row[],
   { occurrence, number }: { occurrence: Occurrence; number: NumberPattern },

@@ -31,11 +31,14 @@ import type { TypeInference } from '../../inference/type-inference.ts';
 export interface MatchContext {
   readonly types: TypeInference;
   readonly constructors: ReadonlyMap<string, DeclaredConstructor>;
-  /** Whether the body of a clause reads a variable. */
+  /** Returns true if the body of a clause reads a variable. */
   readonly isUsed: (body: Expr, variable: VarExpr) => boolean;
 }
 
-/** Whether no clause looks below a constructor, and no two look for one. */
+/**
+ * Returns true if all patterns are single constructors, each in one clause only, and a wildcard
+ * comes last.
+ */
 export function isFlatMatch({ clauses }: MatchExpr): boolean {
   const seen = new Set<string>();
   for (const [index, { pattern }] of clauses.entries()) {
@@ -370,7 +373,7 @@ class FlatMatch {
 
 const UNIT: Type = { kind: 'tuple', fields: [] };
 
-/** Whether two types differ in dimensions at most. */
+/** Returns true if two types differ at most in dimensions. All functions are alike. */
 function isLike(a: Type, b: Type): boolean {
   if (a.kind === 'tensor' && b.kind === 'tensor') {
     return a.dtype === b.dtype && a.shape.length === b.shape.length;

@@ -10,9 +10,10 @@ import type { Pass, PassContext } from '../pass.ts';
 
 /**
  * Makes each `match` look at one constructor: nested patterns become a `match` inside of others, by
- * a decision tree that looks at no place twice on one way. The clauses of what is left have distinct
- * constructors, with variables or `_` for the fields, and `_` behind them. A literal becomes an `if`.
- * What more than one way leads to becomes a function, so that it stays there once.
+ * a decision tree that tests no place twice on one path. The remaining clauses have distinct
+ * constructors, with variables or `_` for the fields, and `_` after them. A literal becomes an
+ * `if`. The body of a clause that several paths lead to becomes a function, so that its code stays
+ * there once.
  * In A-normal form.
  */
 export const lowerMatch: Pass = {

@@ -50,7 +50,10 @@ export interface KernelCall {
 export interface TensorPlace {
   readonly storage: PlannedStorage;
   readonly byteOffset: number;
-  /** Whether it is there when its parts are, so that its kernel need not run. */
+  /**
+   * True if the result is complete when its parts are written to their places, so that its kernel
+   * need not run.
+   */
   readonly isJoined: boolean;
 }
 
@@ -216,8 +219,8 @@ export class BlockPlans {
   }
 
   /**
-   * Whether something would get a copy without the room between slices: a view, a kernel that reads what is extended,
-   * or what reads the value of a branch.
+   * Returns true if an extended tensor would be copied to remove the room between its slices: for a
+   * view, for a kernel that reads it, or where a branch gives it to its readers.
    */
   #isCopied(
     { root, append }: { readonly root: Expr; readonly append: Expr },
@@ -308,7 +311,7 @@ export class BlockPlans {
 
 interface OverwritingCall extends Pick<KernelCall, 'call' | 'primitive'> {
   readonly append: Append | undefined;
-  /** Whether the result does not leave the block. */
+  /** True if the result does not leave the block. */
   readonly isInside: boolean;
 }
 
@@ -351,7 +354,7 @@ function isNeeded({ overwrite }: KernelCall): boolean {
 /** Results take the place of inputs if the plan then holds this part at most of what it holds without. */
 const WORTH_SHARING = 7 / 8;
 
-/** Whether a kernel lies in the memory of another's result and need not. */
+/** Returns true if a kernel's result lies in the memory of another one's only to save memory. */
 function mayBeApart({ overwrite }: KernelCall): boolean {
   return overwrite?.isOptional === true && overwrite.kind === 'planned';
 }

@@ -25,7 +25,7 @@ export interface Joinable {
 /** Offsets of bindings in a buffer are multiples of this. */
 const ALIGNMENT = 256;
 
-/** Whether a primitive function only puts its parameters one after the other in memory. */
+/** Returns true if a primitive function only puts its parameters one after the other in memory. */
 export function isJoin(
   { params, body }: FunctionExpr,
   result: TensorType,

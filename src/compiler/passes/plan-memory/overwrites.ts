@@ -12,7 +12,7 @@ import type { TensorAliases } from './tensor-aliases.ts';
 /** How a kernel comes by the memory of an input in which its result lies. */
 export type Overwrite = OverwrittenMemory & {
   readonly input: number;
-  /** Whether the kernel does not need it: the result could have memory of its own. */
+  /** True if the kernel does not need the input's memory: the result could have its own. */
   readonly isOptional: boolean;
 };
 
@@ -136,7 +136,10 @@ export class LaterReads {
     }
   }
 
-  /** Whether the memory of a variable is read after a step, under whatever name. */
+  /**
+   * Returns true if the memory of a variable is read after a step, by any of the variables that
+   * share it.
+   */
   isReadAfter(place: Place, variable: VarExpr): boolean {
     const names = this.#aliases.namesOf(variable);
     const places = new Set([place]);
@@ -148,7 +151,10 @@ export class LaterReads {
     return false;
   }
 
-  /** Whether the value of a block is that of the function: it is in no branch whose value something reads. */
+  /**
+   * Returns true if the value of a block is that of the function: it is in no branch whose value
+   * something reads.
+   */
   isLast(root: Expr): boolean {
     const roots = new Set([root]);
     for (const inner of roots) {

@@ -6,7 +6,7 @@ export interface TensorInterval {
   readonly size: number | undefined;
   /** Only tensors of one class share a storage: the device, and the size where it is a formula. */
   readonly storageClass: string;
-  /** Whether its memory may be another's before and after. */
+  /** True if other tensors may use its memory before and after it. */
   readonly isShared: boolean;
   /** Indices of tensors that its kernel reads: those are in other storages. */
   readonly reads: readonly number[];

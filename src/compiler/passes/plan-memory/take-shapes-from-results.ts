@@ -16,7 +16,7 @@ export function takeShapesFromResults(
 ): FunctionExpr {
   const replaced = new Map<Expr, CallExpr>();
   for (const root of blocks.roots()) {
-    /** What a tensor became, by the variable that was changed. */
+    /** Results of kernels that changed a tensor in place, by the variable of the tensor. */
     const results = new Map<VarExpr, VarExpr>();
     for (const { variable, value } of blocks.of(root).steps) {
       const primitive = blocks.kernel(value);

@@ -43,8 +43,8 @@ export class TensorAliases {
   }
 
   /**
-   * Whether the value may outlive the variables of its block: as a result of the block, in a tuple or
-   * data, in a closure, or in a function that is called with it and may give it back.
+   * Returns true if the value may outlive the variables of its block: as a result of the block, in
+   * a tuple or data, in a closure, or in a function that is called with it and may return it.
    */
   escapes(variable: VarExpr): boolean {
     return this.#escaping.has(this.rootOf(variable));

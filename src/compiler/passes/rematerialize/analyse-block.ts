@@ -63,14 +63,14 @@ export function analyseBlock(
   });
 }
 
-/** Whether all sizes in a primitive function are numbers, or symbols of parameters. */
+/** Returns true if all sizes in a primitive function are numbers, or symbols of parameters. */
 function isSized(primitive: FunctionExpr, symbols: ReadonlySet<string>): boolean {
   return postOrder(primitive)
     .flatMap(mentionedIn)
     .every((symbol) => symbols.has(symbol) && !isUnknownDim(symbol));
 }
 
-/** Whether nothing but kernels reads a variable. */
+/** Returns a test for variables that only kernels read. */
 function readByKernelsOnly(
   reads: readonly (readonly VarExpr[])[],
   isKernel: (step: number) => boolean,

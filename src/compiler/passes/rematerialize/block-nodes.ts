@@ -14,11 +14,14 @@ export interface BlockNode {
   readonly byteLength: number;
   /** Bytes that blocks inside it hold meanwhile. */
   readonly innerBytes: number;
-  /** Whether its value is held until the block ends. */
+  /** True if its value is held until the block ends. */
   readonly escapes: boolean;
-  /** Whether it may be computed at another time: a kernel, whose sizes all parameters give. */
+  /**
+   * True if it may be computed at another time: a kernel, all of whose sizes follow from
+   * parameters.
+   */
   readonly isMovable: boolean;
-  /** Whether it may be computed again: only kernels read its value, under one name. */
+  /** True if it may be computed again: only kernels read its value, under one name. */
   readonly isRepeatable: boolean;
   /** Additions and multiplications, about. */
   readonly work: number;

@@ -81,7 +81,7 @@ class Segments {
     return index <= this.#peak && this.#nodes[index]?.isRepeatable === true;
   }
 
-  /** What is kept with so many cuts, at about equal distances in bytes. */
+  /** Indices of the values that are kept with so many cuts, at about equal distances in bytes. */
   keptAt(count: number): ReadonlySet<number> {
     const kept = new Set<number>();
     const cuts = this.#cuts(count);

@@ -34,7 +34,10 @@ const givenBy = ({ binding }: FieldRead, names: DimNames): readonly string[] =>
 const symbolsOf = ({ binding }: FieldRead): readonly string[] =>
   binding === undefined ? [] : mentionedIn(binding.variable);
 
-/** Whether the types of both reads are the same, but for names that the later one gives. */
+/**
+ * Returns true if the types of both reads are the same, except for names that the later one gives;
+ * adds these to `renamed`.
+ */
 function addRenamed(
   { binding }: FieldRead,
   { binding: first }: FieldRead,

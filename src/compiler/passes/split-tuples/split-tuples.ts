@@ -125,7 +125,7 @@ const isIn =
   (read: FieldRead): boolean =>
     read.place.root === root;
 
-/** Whether a place is in the block of another one or inside it, and not before that. */
+/** Returns true if a place is in the block of another one or inside it, and not before it. */
 function isAtOrAfter(
   place: Place,
   { root, step }: Place,

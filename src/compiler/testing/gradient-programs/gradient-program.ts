@@ -31,7 +31,10 @@ export interface GradientProgram {
   readonly module: (float: ProgramFloat) => Module;
   /** The arguments of `@f`. */
   readonly args: readonly Argument[];
-  /** What forward mode does not know. */
+  /**
+   * A feature of the program that forward mode does not support; undefined if it supports all of
+   * them.
+   */
   readonly withoutForward?: string | undefined;
   /** Functions of JavaScript that it calls, from tensor to tensor. */
   readonly functions?: Readonly<Record<string, (x: HostTensor) => HostTensor>> | undefined;
@@ -96,7 +99,7 @@ export function withTangents(module: Module): Module {
   return { ...module, functions: new Map([...module.functions, ['main', main]]) };
 }
 
-/** Whether an argument has a tangent. */
+/** Returns true if an argument has a tangent. */
 export function hasTangent(arg: Argument): boolean {
   if (arg instanceof HostTensor) return isFloat(arg.dtype);
   return typeof arg === 'number' || Array.isArray(arg) || 'fields' in arg;

@@ -377,7 +377,10 @@ class Conversion {
     return { ...func(params, body), resultType: mapped(code.resultType) };
   }
 
-  /** What an operator on functions gets: a function still, whose code is known. */
+  /**
+   * The operand of an operator on functions. Where functions of its type became data, that is a
+   * function which applies them: its code is known.
+   */
   #operand(arg: Expr, original: Expr): Expr {
     const type = this.#types.of(original);
     const own = this.#classes.of(type);

@@ -7,7 +7,10 @@ export function functionTypesIn(type: Type): readonly FunctionTypeNode[] {
   return type.kind === 'adt' ? type.args.flatMap(functionTypesIn) : [];
 }
 
-/** Whether a part of a type, functions and arguments of data included, is as asked. */
+/**
+ * Returns true if any part of a type passes a test: the type itself, fields, functions' parameters
+ * and results, arguments of data.
+ */
 export function somePart(type: Type, isAsked: (part: Type) => boolean): boolean {
   let found = isAsked(type);
   withParts(type, (part) => {
@@ -47,7 +50,6 @@ export function withParts(type: Type, change: (part: Type) => Type): Type {
   }
 }
 
-/** Whether a type depends on type parameters. */
 export function hasTypeParameter(type: Type): boolean {
   return somePart(type, ({ kind }) => kind === 'type-var');
 }
