@@ -48,7 +48,7 @@ export class DrawSection implements Section {
   readonly #auto = byId('pad-auto', HTMLButtonElement);
   readonly #playback: PenPlayback;
   #nextDigit = 2;
-  /** Whether a person drew what is on the pad: only that is spoken. */
+  /** True if a person drew on the pad: only such answers are announced to screen readers. */
   #isOwn = false;
 
   constructor(context: DemoContext) {

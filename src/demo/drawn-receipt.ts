@@ -3,7 +3,7 @@ const SIZE = 24;
 const STEP = 44;
 const MARGIN = 40;
 
-/** What is at the left and at the right of a row. */
+/** Texts at the left and at the right of each row. */
 const ROWS: readonly (readonly [left: string, right?: string])[] = [
   ['Weaver & Daughters'],
   ['7 Shuttle Lane, Galashiels'],

@@ -16,7 +16,7 @@ const EVERY_MS = 1000;
 /** A session that goes on with what was stored. */
 export type Resumed = Session & { readonly resumed: ResumedState };
 
-/** What goes into a snapshot beside the machine, and who hears of what could not be stored. */
+/** The contents of a snapshot beside the machine, and the handler of errors of storing it. */
 export type KeptContents = Required<Pick<CheckpointOptions, 'contents' | 'onError'>>;
 
 /** Keeps a session in the browser, so that it goes on when the page is opened again. */
@@ -72,7 +72,10 @@ export class KeptSession {
   }
 }
 
-/** Whether there is a store of this name: what reads stores is not loaded before the first program runs where there is none. */
+/**
+ * Resolves to true if there is a store of this name. Looks without the code that reads stores,
+ * which need not load where there is none.
+ */
 async function wasKept(name: string): Promise<boolean> {
   try {
     const root = await navigator.storage.getDirectory();

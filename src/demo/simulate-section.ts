@@ -17,7 +17,7 @@ import { ProgramSection } from './program-section.ts';
 const TITLE = 'reaction-diffusion.weft';
 const FIRST_DROPS = 14;
 const PROFILE_EVERY_MS = 3000;
-/** What stores snapshots is loaded once the program has moved. */
+/** Delay before the code that stores snapshots is loaded: the program is to move first. */
 const KEEP_AFTER_MS = 1000;
 
 const BUTTONS = ['dish-play', 'dish-step', 'dish-reset', 'dish-move', 'dish-send'];
@@ -43,7 +43,7 @@ export class SimulateSection extends ProgramSection implements Movable {
   /** The runs so far; the next one waits for them, for the state is passed on from run to run. */
   #last: Promise<void> = Promise.resolve();
   #isPlaying = false;
-  /** Whether it played when it was packed. */
+  /** True if the simulation was playing when it was packed. */
   #wasPlaying = false;
   #profiledAt = -Infinity;
 

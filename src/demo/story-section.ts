@@ -48,7 +48,7 @@ export class StorySection extends ProgramSection implements Movable {
   #abort: AbortController | undefined;
   /** Of the run, or the last one. */
   #generation: Generation | undefined;
-  /** Whether it answers in JSON. */
+  /** True while the model answers in JSON. */
   #isJson = false;
   #running: Promise<void> = Promise.resolve();
   #story: Story;
@@ -276,7 +276,7 @@ export class StorySection extends ProgramSection implements Movable {
   }
 }
 
-/** What a slider says, in words beside it. */
+/** Shows the value of a slider beside it. */
 function showSetting(input: HTMLInputElement): void {
   byId(`${input.id}-value`, HTMLElement).textContent = Number(input.value).toFixed(2);
 }

@@ -16,7 +16,7 @@ export interface MovedStory {
   readonly story: Story;
   readonly temperature: string;
   readonly topP: string;
-  /** Whether it is an answer in JSON. */
+  /** True for an answer in JSON. */
   readonly isJson: boolean;
 }
 

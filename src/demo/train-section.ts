@@ -30,7 +30,7 @@ const PROFILE_EVERY_MS = 5000;
 /** Figures change so often at most: nobody reads more, and what the browser draws takes time from the training. */
 const SHOW_EVERY_MS = 250;
 
-/** What a snapshot notes beside the parameters. */
+/** The note that a snapshot has beside the parameters. */
 interface TrainingNote {
   readonly steps: number;
   readonly seed: number;

@@ -3,19 +3,19 @@ import type { Inputs } from '../client/input-value.ts';
 import type { Session } from '../client/session.ts';
 import type { WatchedModel } from './passes/passes-panel.ts';
 
-/** What an inspector shows. */
+/** The program for an inspector to show: a session or an executable, with more about it. */
 export interface InspectorTarget {
   /** A session, also one of a lent device: what it runs is shown, and it can be run. */
   readonly session?: Session | undefined;
   /** The bytes of a `.weft` file, to look at without running it. */
   readonly executable?: Uint8Array | ArrayBuffer | undefined;
-  /** What a session runs on. Default: random numbers, from which the inspector's fields give sizes. */
+  /** Inputs to run a session on. Default: random numbers, whose sizes are chosen in fields. */
   readonly inputs?: Inputs | undefined;
   /** A heading. Default: that of the element. */
   readonly title?: string | undefined;
   /** The function that is shown first. Default `main`. */
   readonly function?: string | undefined;
-  /** What the program was compiled from, to see what each pass of the compiler makes of it. */
+  /** The source of the program, for the view of it after each pass of the compiler. */
   readonly compiledFrom?: WatchedModel | undefined;
 }
 

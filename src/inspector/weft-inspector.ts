@@ -55,7 +55,7 @@ export class WeftInspector extends Base {
   /** These two load when their tab is opened first. */
   #passes: PassesPanel | undefined;
   #memory: MemoryPanel | undefined;
-  /** What they show; undefined: something else than what they should. */
+  /** The target and the function that these two tabs show; undefined until they load anew. */
   #passesOf: InspectorTarget | undefined;
   #memoryOf: string | undefined;
   readonly #run = new LateTab((root) => this.#loadRun(root));

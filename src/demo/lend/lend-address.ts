@@ -61,7 +61,7 @@ export function writeFragment({ way, url, place, token, auth, name, device }: Le
   return `#${fields.toString()}`;
 }
 
-/** Whether an address means the machine that opens it. */
+/** Returns true if an address means the machine that opens it. */
 export function isLoopback(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { hostname } = new URL(url);

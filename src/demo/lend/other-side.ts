@@ -2,11 +2,11 @@ import { deriveRelayToken } from '../../rpc/credentials.ts';
 import type { LendAddress } from './lend-address.ts';
 import { quoted, relayCommand } from './relay-command.ts';
 
-/** What to start on the other side of an address. */
+/** Commands to start on the other side of an address. */
 export interface OtherSide {
-  /** What both sides connect to. */
+  /** Starts the relay or NATS server that both sides connect to. */
   readonly middle: string;
-  /** A program that uses the device. */
+  /** Starts a program that uses the device. */
   readonly program: string;
 }
 

@@ -4,7 +4,7 @@ import { isLoopback } from './lend-address.ts';
 export interface RelayCommandOptions {
   /** The address by which devices find the relay. */
   readonly url: string;
-  /** What it asks for. */
+  /** The credential that the relay requires. */
   readonly relayToken: string;
   /** Of the pages that meet there. */
   readonly origin: string;

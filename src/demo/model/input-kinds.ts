@@ -31,21 +31,21 @@ type MakeValue = (sizes: ReadonlyMap<string, number>, row?: TextRow) => Promise<
 export interface InputKind {
   readonly label: string;
   readonly make: MakeValue;
-  /** What else it needs: a file, a text. */
+  /** A field for what this kind needs beside its label: a file, or a text. */
   readonly field?: HTMLElement;
 }
 
 /** The label of the kind that is a text. */
 export const A_TEXT = 'A text';
 
-/** What is known of a model's inputs together. */
+/** Inputs of a model that are recognised when all its inputs are seen together. */
 export interface KnownInputs {
   /** The input that takes pictures, if one does. */
   readonly pictures: PictureInput | undefined;
   readonly text: (TextInputs & { readonly field: TextField }) | undefined;
 }
 
-/** What fits an input, the likeliest first. */
+/** The kinds of value that fit an input, the likeliest first. */
 export function kindsOf(info: ValueInfo, { pictures, text }: KnownInputs): InputKind[] {
   const part = text?.parts.get(info.name);
   if (part !== undefined && part !== 'ids') {
@@ -113,7 +113,7 @@ function pictureKinds(options: PictureOptions): InputKind[] {
   ];
 }
 
-/** What models are trained with. */
+/** Ranges of pixel values that models are commonly trained with. */
 const RANGES: Readonly<Record<string, PictureOptions>> = {
   'from 0 to 1': {},
   'from -1 to 1': { mean: 0.5, std: 0.5 },

@@ -44,7 +44,7 @@ export class InputRows {
     if (field !== undefined && beside !== undefined) void this.#openTokenizer(field, beside);
   }
 
-  /** Whether there is a tokenizer for a text. */
+  /** True once there is a tokenizer for a text. */
   get hasTokenizer(): boolean {
     return this.#text?.field.hasTokenizer ?? false;
   }

@@ -3,7 +3,10 @@ import { type DeviceRates, launchTime, usualRates } from '../../core/device-rate
 import { modelUrl } from '../open-session.ts';
 import type { ModelWork } from './model-head.ts';
 
-/** What `device-probe.weft` computes and reads in a call. */
+/**
+ * Operations of the products of `device-probe.weft` in a call, and bytes that its stream reads and
+ * writes.
+ */
 const PRODUCT_OPERATIONS = 4 * 2 * 512 ** 3;
 const STREAM_BYTES = 4 * 4 * 2048 ** 2;
 const TRIES = 2;

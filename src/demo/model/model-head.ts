@@ -1,4 +1,6 @@
-/** What the first bytes of a model's file say of it, before its weights are there. Plain data. */
+/**
+ * Facts about a model from the first bytes of its file, before its weights are there. Plain data.
+ */
 export interface ModelHead {
   readonly format: 'onnx' | 'gguf' | 'weft';
   /** Of the whole file. */
@@ -22,7 +24,7 @@ export interface OperatorCount {
   readonly count: number;
 }
 
-/** What a model computes, about. */
+/** An estimate of the work of a model. */
 export interface ModelWork {
   /** Of a run, or of a token of a language model. */
   readonly per: 'run' | 'token';

@@ -186,12 +186,12 @@ function watched({ name, source }: ChosenModel): WatchedModel {
   return { model: async () => (await fetch(source)).arrayBuffer(), file: name, url: source };
 }
 
-/** Whether its bytes cost nobody anything. */
+/** Returns true if loading the model costs no download from another site. */
 function isNear(source: string | File): boolean {
   return typeof source !== 'string' || new URL(source).origin === location.origin;
 }
 
-/** What this browser has, measured with the first model. */
+/** The devices of this browser, measured with the first model. */
 async function machineHere(): Promise<Machine> {
   const adapter = await navigator.gpu?.requestAdapter();
   const kinds = adapter ? (['webgpu', 'wasm'] as const) : (['wasm'] as const);

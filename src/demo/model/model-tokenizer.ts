@@ -3,7 +3,7 @@ import type { ReadFile } from '../../text/model-folder.ts';
 import { openTokenizer, type TextTokenizer } from '../../text/text-tokenizer.ts';
 import type { ModelTokenizer } from './text-inputs.ts';
 
-/** What a tokenizer fills rows with that does not say it, by the names that models give it. */
+/** Names of padding tokens to try, for a tokenizer that does not name its own. */
 const FILLERS = ['[PAD]', '<pad>', '<|endoftext|>'];
 
 /**

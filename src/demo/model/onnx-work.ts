@@ -29,9 +29,10 @@ const FREE = new Set([
 ]);
 
 /**
- * What an ONNX graph computes, from its nodes and the shapes of its weights alone: products and convolutions by their
- * weights and the places that they are applied at, of all others that each element is read and written. Shapes that
- * a graph computes at run time are taken to be those of the value before, so this is an estimate.
+ * The work of an ONNX graph, from its nodes and the shapes of its weights alone: products and
+ * convolutions by their weights and the places that they are applied at, of all others that each
+ * element is read and written. Shapes that a graph computes at run time are taken to be those of
+ * the value before, so this is an estimate.
  */
 export function onnxWork(
   nodes: readonly NodeProto[],

@@ -18,7 +18,7 @@ export interface HeadSource {
   readonly read: ReadRange;
 }
 
-/** What a file says of its model, whatever its format; the first bytes tell which. */
+/** Reads the head of a model's file, of whichever format; the first bytes tell. */
 export async function readModelHead({ byteLength, read }: HeadSource): Promise<ModelHead> {
   const file = new FileWindow(read, byteLength);
   const first = await file.bytes(0, MAGIC.byteLength);

@@ -19,7 +19,7 @@ const SMALL_FIELD_BYTES = 512;
 /** Weights that are far apart take a read each. */
 const MOST_READS = 400;
 
-/** What a graph says without its weights. */
+/** Contents of a graph without the elements of its weights. */
 interface GraphFacts {
   readonly nodes: NodeProto[];
   /** The nodes as they are in the file, for the check of operators. */
@@ -104,7 +104,10 @@ async function readWeight(
   weights.set(name, { shape: dims, byteLength });
 }
 
-/** What `checkOnnxHead` says of a model that has nothing but these nodes. */
+/**
+ * The message with which `checkOnnxHead` refuses a model of these nodes alone; undefined if it
+ * accepts them.
+ */
 function refusalOf(nodes: readonly Uint8Array[]): string | undefined {
   const writer = new BinaryWriter().tag(GRAPH, WireType.LengthDelimited).fork();
   for (const node of nodes) writer.tag(NODE, WireType.LengthDelimited).bytes(node);

@@ -6,7 +6,7 @@ import { formatPercent } from '../probability-bars.ts';
 import { table } from '../table.ts';
 
 const TOP = 5;
-/** What does not fit is reached by keyboard, too. */
+/** A scrollable region has to be in the tab order, so that the keyboard can scroll it. */
 const SCROLLED = { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Outputs' };
 /** From so many to so many classes, a list of numbers is shown as scores. */
 const FEWEST_CLASSES = 2;

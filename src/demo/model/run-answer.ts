@@ -3,14 +3,14 @@ import { formatBytes, formatCount, formatMs } from '../../core/format-quantity.t
 import { expectedMs, type MeasuredDevice } from './measure-device.ts';
 import type { ModelHead } from './model-head.ts';
 
-/** What this browser has. */
+/** The devices of this browser. */
 export interface Machine {
   /** The most bytes of one buffer of the adapter; undefined without WebGPU. */
   readonly gpuBufferBytes: number | undefined;
   readonly devices: readonly MeasuredDevice[];
 }
 
-/** Whether a model runs here, why, and what is known of it. */
+/** The answer whether a model runs here, with the reason, and facts about the model. */
 export interface RunAnswer {
   readonly runs: boolean;
   readonly verdict: string;

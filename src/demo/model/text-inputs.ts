@@ -3,7 +3,7 @@ import { UsageError } from '../../core/errors.ts';
 import { encodeAtMost, type KeptPart } from '../../tasks/encode-at-most.ts';
 import type { TextTokenizer } from '../../text/text-tokenizer.ts';
 
-/** What an input of a model of texts holds for each token. */
+/** The role of an input that has an element for each token. */
 export type TokenPart = 'ids' | 'mask' | 'types' | 'positions';
 
 /** Names that exporters give these inputs. TensorFlow's end in the number of an output. */
@@ -21,7 +21,7 @@ const FEWEST_TOKENS = 2;
 export interface TextInputs {
   /** The input of tokens. */
   readonly ids: ValueInfo;
-  /** What each of them holds, by name; `ids` is among them. */
+  /** The roles of these inputs, by name; that of `ids` is among them. */
   readonly parts: ReadonlyMap<string, TokenPart>;
   /** The tokens of a call; undefined where a call takes any number of them. */
   readonly length: number | undefined;
@@ -48,7 +48,10 @@ export function textInputsOf(inputs: readonly ValueInfo[]): TextInputs | undefin
   return { ids, parts, length: typeof length === 'number' ? length : undefined, dimensions };
 }
 
-/** Whether an input has a number for each token. Some exporters name the dimensions of each input anew. */
+/**
+ * Returns true if an input has a number for each token. Some exporters name the dimensions of each
+ * input anew.
+ */
 function isAlike({ dtype, shape }: ValueInfo, { shape: wanted }: ValueInfo): boolean {
   const isNumbers = INTEGERS.test(dtype) || dtype === 'bool' || dtype === 'float32';
   const isName = (size: number | string | undefined): boolean =>
@@ -72,11 +75,11 @@ export interface ModelTokenizer {
   };
 }
 
-/** What a call gets for each place of a row. */
+/** A row of elements for each role, as a call takes them. */
 export interface TextRow extends Readonly<Record<TokenPart, readonly number[]>> {
   /** The tokens of the text itself, without those that fill the row up. */
   readonly tokenCount: number;
-  /** Whether the end or the begin of the text was left out. */
+  /** True if the end or the begin of the text was left out. */
   readonly isCut: boolean;
 }
 
@@ -125,7 +128,9 @@ export function textTensor(
   return Tensor.from(values, dtype as Tensor['dtype'], shape);
 }
 
-/** What a part holds where tokens are no text: all of them count, and belong to one sentence. */
+/**
+ * The elements of a role where tokens are no text: all of them count, and belong to one sentence.
+ */
 export function plainPart(part: Exclude<TokenPart, 'ids'>, length: number): number[] {
   const at = { mask: () => 1, types: () => 0, positions: (i: number) => i }[part];
   return Array.from({ length }, (_, i) => at(i));

@@ -9,8 +9,9 @@ export interface ArrivalOptions {
 }
 
 /**
- * Loads a section with what another page hands over, where the address says so, and tells that page whether it goes on here.
- * What does not arrive is shown, and the section begins by itself.
+ * Loads a section with what another page hands over, where the address says so, and tells that page
+ * whether it goes on here. Where nothing arrives, the error is shown, and the section begins by
+ * itself.
  */
 export async function withArrival(
   { section, context, onStatus }: ArrivalOptions,

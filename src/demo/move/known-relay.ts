@@ -4,7 +4,7 @@ import { isLoopback, LOCAL_RELAY } from '../lend/lend-address.ts';
 /** A relay that this browser knows. */
 export interface KnownRelay {
   readonly url: string;
-  /** What it asks for. Admits nobody to a connection; each move has a token of its own. */
+  /** The relay's credential. It admits nobody to a connection; each move has a token of its own. */
   readonly auth: string;
 }
 

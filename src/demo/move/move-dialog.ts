@@ -109,7 +109,7 @@ export class MoveDialog {
 
   #say(text: string, state: 'waiting' | 'ready' | 'missing'): void {
     this.#status.dataset['state'] = state;
-    // What is said again and again is read out once.
+    // The same text set again would be read out again.
     if (this.#status.textContent !== text) this.#status.textContent = text;
   }
 

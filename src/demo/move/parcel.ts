@@ -1,4 +1,4 @@
-/** What another page needs to go on. */
+/** A program on its way to another page, where it goes on. */
 export interface Parcel {
   /** The state of the section beside its machine. */
   readonly note: string;

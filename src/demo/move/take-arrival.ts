@@ -6,8 +6,9 @@ import { type MoveMessage, TAB_CHANNEL, TAB_FIELD } from './tab-messages.ts';
 const PATIENCE_MS = 30_000;
 
 /**
- * What the fragment of the address says that another page hands over. The fragment then names the section only: a reload goes on with
- * what this browser has stored, and nobody reads a token in the address bar. Rejects where the other page does not answer.
+ * Takes the program that the fragment of the address names from another page. The fragment then
+ * names the section only: a reload goes on with what this browser has stored, and nobody reads a
+ * token in the address bar. Rejects where the other page does not answer.
  */
 export async function takeArrival(section: string): Promise<Arrival> {
   const { hash } = location;

@@ -7,8 +7,8 @@ import type { Arrival, Parcel } from './parcel.ts';
 import { ARRIVED, MOVE_LIMITS, TAKE } from './relay-words.ts';
 
 /**
- * What a page hands over at a relay. Rejects with RemoteLostError where none does, with AccessError for another
- * token, with ProtocolError for something that is no parcel.
+ * Takes the program that a page hands over at a relay. Rejects with RemoteLostError where none
+ * does, with AccessError for another token, with ProtocolError for something that is no parcel.
  */
 export async function takeFromRelay({ url, place, token, auth }: LendAddress): Promise<Arrival> {
   const remote = await connect(url, {

@@ -2,7 +2,10 @@ import workletAddress from './microphone-worklet.ts?worker&url';
 
 const SAMPLE_RATE = 16_000;
 
-/** What the microphone hears, 16,000 samples a second, until the signal is aborted; rejects where there is none. */
+/**
+ * Samples of the microphone, 16,000 a second, until the signal is aborted; rejects where there is
+ * none.
+ */
 export async function* openMicrophone(signal: AbortSignal): AsyncGenerator<Float32Array> {
   const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
   const context = new AudioContext({ sampleRate: SAMPLE_RATE });

@@ -7,7 +7,7 @@ export class CodePanel {
   readonly #sources: LineList;
   readonly #bytecode: LineList;
   readonly #kernel = document.createElement('pre');
-  /** What the device makes of the kernel. */
+  /** The view of the code that the device generates for the kernel. */
   readonly kernelSource = new KernelSourceView();
   readonly #onSelect: (instruction: number) => void;
   #code: FunctionCode = { lines: [], sources: [], kernels: {} };

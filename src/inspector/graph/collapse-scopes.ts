@@ -13,7 +13,7 @@ export interface ShownNode {
   readonly isOnHost: boolean;
 }
 
-/** What is laid out and drawn. */
+/** The graph to lay out and draw: nodes, and edges between them by index. */
 export interface ShownGraph {
   readonly nodes: readonly ShownNode[];
   readonly edges: readonly (readonly [from: number, to: number])[];

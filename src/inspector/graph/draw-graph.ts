@@ -39,7 +39,7 @@ export interface Viewport {
   readonly height: number;
 }
 
-/** What a node says beside its name: how hot it is, from 0 to 1, or how a comparison went. */
+/** The tint of a node: `heat` with its amount from 0 to 1, or how a comparison went. */
 export interface Tint {
   readonly colour: 'heat' | 'good' | 'bad';
   readonly amount: number;

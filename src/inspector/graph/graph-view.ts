@@ -28,7 +28,7 @@ const MARGIN = 24;
 /** The canvas of a graph: what is seen is drawn, at most once in a frame, after anything has changed. */
 export class GraphView {
   readonly canvas: HTMLCanvasElement;
-  /** What the last frame drew. */
+  /** Numbers of nodes and edges in the last frame. */
   drawn: Drawn = { nodes: 0, edges: 0 };
   readonly #events: GraphEvents;
   readonly #resize: ResizeObserver;
@@ -265,7 +265,7 @@ export class GraphView {
     else this.pan(event.deltaX * unit, event.deltaY * unit);
   }
 
-  /** Whether the key means something here. */
+  /** Carries out the command of a key. Returns false if the key has none. */
   #key({ key, shiftKey, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
     if (ctrlKey || metaKey || altKey) return false;
     const pan = PANS[key];

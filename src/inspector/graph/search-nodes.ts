@@ -13,7 +13,7 @@ const BEGINNING = 1;
 const WITHIN = 0;
 const NOT = -1;
 
-/** What separates the parts of names. */
+/** Characters between the parts of a name. */
 const SEPARATORS = '/. :"';
 
 /**

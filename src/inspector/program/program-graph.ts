@@ -13,7 +13,7 @@ export interface GraphNode {
   readonly kind: 'input' | 'kernel' | 'function' | 'packed' | 'result';
   /** A short name: the node of the source, or else the callee. */
   readonly label: string;
-  /** What is called; the name of an input or result. */
+  /** The name of the callee, or of the input or result. */
   readonly name: string;
   /** Operators of a kernel, in order. */
   readonly operators: readonly string[];
@@ -193,7 +193,9 @@ function union(sets: readonly Writers[]): Writers {
   return others.length === 0 ? first : new Set([first, ...others].flatMap((each) => [...each]));
 }
 
-/** What holds on either way; `before` itself where the other one brings nothing new. */
+/**
+ * Joins the states of two ways to an instruction; gives `before` itself if `arriving` adds nothing.
+ */
 function joined(before: State, arriving: State): State {
   let result: Map<number, Writers> | undefined;
   for (const [register, writers] of arriving) {

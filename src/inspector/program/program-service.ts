@@ -28,7 +28,7 @@ export interface LaidOutGraph {
   readonly layoutMs: number;
 }
 
-/** What the inspector's worker does with a program: all that would hold up a page. */
+/** The work of the inspector's worker on a program: all that would block a page. */
 export class ProgramService {
   #program: ExecutableData | undefined;
   readonly #graphs = new Map<string, ProgramGraph>();

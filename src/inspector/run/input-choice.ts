@@ -4,7 +4,7 @@ import { numbersToChoose, randomInputs } from '../../client/random-inputs.ts';
 import type { Session } from '../../client/session.ts';
 import { seededRandom } from '../../core/random.ts';
 
-/** What a session runs on: inputs of its page, or random ones, whose sizes a person chooses. */
+/** Inputs of a session: those of its page, or random ones, whose sizes a person chooses. */
 export class InputChoice {
   readonly #given: Inputs | undefined;
   readonly #chosen = new Map<string, number>();

@@ -3,7 +3,7 @@ import type { Breakpoint, SetBreakpoint } from '../../worker/protocol.ts';
 /** The breakpoints that a person has set. */
 export class BreakpointChoice {
   #all: readonly Breakpoint[] = [];
-  /** What the ones of a run stand for. */
+  /** Breakpoints of the current run, with the instructions that it found for them. */
   #set: readonly SetBreakpoint[] = [];
 
   get all(): readonly Breakpoint[] {

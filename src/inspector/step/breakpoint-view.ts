@@ -5,7 +5,10 @@ import { type BreakpointChoice, describeBreakpoint } from './breakpoint-choice.t
 const NAN: Breakpoint = { output: 'nan' };
 const INFINITY: Breakpoint = { output: 'infinity' };
 
-/** What a run stops at: outputs, names, and a list of all that stand at instructions. */
+/**
+ * Fields for conditions on outputs and for names of nodes, and a list of all breakpoints at
+ * instructions.
+ */
 export function breakpointView(choice: BreakpointChoice, onChange: () => void): TemplateResult {
   const toggle = (breakpoint: Breakpoint): void => {
     choice.toggle(breakpoint);

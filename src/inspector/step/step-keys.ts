@@ -1,4 +1,4 @@
-/** What a person does with a run. */
+/** Commands that a person gives a run. */
 export type StepCommand =
   | 'continue'
   | 'pause'

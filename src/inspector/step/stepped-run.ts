@@ -11,7 +11,7 @@ export interface ChosenValue {
   readonly path: readonly number[];
 }
 
-/** What is seen of a run that stands. */
+/** The state of a stopped run, as far as it is shown. */
 export interface SeenState {
   readonly place: DebugPlace;
   /** The frame that is looked at, 0 the innermost. */
@@ -75,7 +75,9 @@ export class SteppedRun {
     return this.#run.place;
   }
 
-  /** What is seen in a frame. After the end and after an error there are no registers any more. */
+  /**
+   * Reads the state in a frame. After the end and after an error there are no registers any more.
+   */
   async look(frame: number, chosen: ChosenValue | undefined): Promise<SeenState> {
     const { place } = this;
     const stands = place.reason !== 'end' && place.reason !== 'error';

@@ -39,7 +39,7 @@ export interface DrawTimelineOptions {
   readonly selected: EventPlace | undefined;
 }
 
-/** What a kind is painted in; instructions that call kernels are darker than others. */
+/** The colour of each kind of event; instructions that call kernels are darker than others. */
 const FILL: Readonly<Record<TimelineKind, (typeof TIMELINE_COLOURS)[number]>> = {
   download: 'heat',
   verify: 'line',

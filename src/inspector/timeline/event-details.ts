@@ -8,7 +8,7 @@ export function describeEvent({ kind, name, beginMs, endMs, bytes }: TimelineEve
   return `${name}, ${kind}${size}, ${formatMs(endMs - beginMs)} from ${formatMs(beginMs)} on.`;
 }
 
-/** What is known of an event. */
+/** A view of all that is known of an event. */
 export function eventDetails(
   event: TimelineEvent,
   onShow: (event: TimelineEvent) => void,

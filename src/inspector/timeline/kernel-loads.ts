@@ -1,7 +1,7 @@
 import { type DeviceRates } from '../../core/device-rates.ts';
 import type { RunTimeline } from '../../worker/protocol.ts';
 
-/** What a kernel waits for; `neither`: it takes longer than what the device was measured to need. */
+/** The limit that a kernel runs into; `neither`: it is slower than the measured rates explain. */
 export type KernelBound = 'launches' | 'memory' | 'computing' | 'neither';
 
 /** A kernel in a run: all its calls. */

@@ -5,7 +5,7 @@ import { unionMs, unionWithoutMs } from './intervals.ts';
 import { type KernelLoad, kernelLoads } from './kernel-loads.ts';
 import { eventsOfKind } from './timeline-lanes.ts';
 
-/** What a run spends time with. */
+/** Kinds of work and waiting that may take most of a run. */
 export type AdviceKind =
   | 'compiling'
   | 'uploads'
@@ -25,12 +25,14 @@ export interface Advice {
   readonly remedy: string;
 }
 
-/** What takes less of a run is not worth a sentence. */
+/** A smaller share of the run is not worth advice. */
 const LEAST_SHARE = 0.15;
 /** Kernels that are spoken of. */
 const MOST_KERNELS = 3;
 
-/** What a run spends its time with, the longest first. Empty where nothing takes much of it. */
+/**
+ * Advice on what takes most time in a run, the longest first. Empty where nothing takes much of it.
+ */
 export function runAdvice(
   run: RunTimeline,
   { rates, device }: Pick<RunTimelines, 'rates' | 'device'>,

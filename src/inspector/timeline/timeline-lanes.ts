@@ -20,7 +20,9 @@ export const LANE_TITLES: readonly (readonly [kind: TimelineKind, title: string]
   ['readback', 'Readbacks'],
 ];
 
-/** What overlaps beyond is in the last row, one above the other. */
+/**
+ * Rows of a lane at most. Events that overlap in more rows lie above each other in the last one.
+ */
 export const MOST_ROWS = 8;
 
 /** The lanes of a run; kinds of which there are no events have none. */

@@ -12,7 +12,7 @@ export const MEMORY_HEIGHT = 44;
 /** A row of a lane where it is drawn. */
 export interface PlacedRow {
   readonly events: readonly TimelineEvent[];
-  /** Whether none of its events overlap. */
+  /** True if no events of the row overlap, so that they can be searched by their ends. */
   readonly areApart: boolean;
   readonly top: number;
 }

@@ -150,12 +150,12 @@ export class TimelineView {
     if (ctrlKey || metaKey) this.zoom(Math.exp(-deltaY * unit * 0.003), this.#msAt(event));
     else if (shiftKey) this.#pan(deltaY * unit * this.#msPerPixel);
     else if (deltaX !== 0) this.#pan(deltaX * unit * this.#msPerPixel);
-    // What goes up and down scrolls the view that the drawing is in.
+    // Vertical movement scrolls the view around the drawing.
     else return;
     event.preventDefault();
   }
 
-  /** Whether the key means something here. */
+  /** Carries out the command of a key. Returns false if the key has none. */
   #key({ key, shiftKey, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
     if (ctrlKey || metaKey || altKey) return false;
     const step = STEPS[key];

@@ -1,6 +1,6 @@
 import { coloursOf } from './colours.ts';
 
-/** What a frame is drawn with: sizes in CSS pixels, and colours as they are now. */
+/** The size of a frame in CSS pixels, and its colours at the moment. */
 export interface DrawnFrame<Name extends string> {
   readonly width: number;
   readonly height: number;
