@@ -55,9 +55,13 @@ const slowFilesOf = (root, { testResults }) =>
     .filter(({ seconds }) => seconds > MOST_SECONDS)
     .sort((a, b) => b.seconds - a.seconds);
 
-/** The test and the first line of its reason. */
-const nameFailure = (root, test, reason = '') =>
-  `${test.replace(root, '')}: ${reason.split('\n', 1)[0]}`;
+/** The test and its reason: the first line, and what Playwright writes below it of the two values. */
+function nameFailure(root, test, reason = '') {
+  const [first, ...rest] = reason.split('\n');
+  const values = rest.filter((line) => /^(Expected|Received)\b.*:/.test(line)).slice(0, 2);
+  const said = [first, ...values].map((line) => line.replaceAll(/\s+/g, ' ').trim());
+  return `${test.replace(root, '')}: ${said.join('; ')}`;
+}
 
 /** Where Playwright writes its report of a stage, and what counts it. */
 export function playwrightReport(root, title) {

@@ -67,9 +67,11 @@ function sharedFolder() {
 }
 
 export const STAGES = [
-  { title: 'types', command: ['tsc', '--noEmit'] },
+  // First what needs no build and fails within a minute.
+  { title: 'types', command: ['tsc', '--noEmit'], cores: 1 },
+  { title: 'format', command: ['biome', 'format', '.'], cores: 1 },
+  node('API reference', 'scripts/api-reference.mjs', { args: ['--check'], cores: 1 }),
   { title: 'lint and import rules', command: ['oxlint', '--type-aware', '--deny-warnings'] },
-  { title: 'format', command: ['biome', 'format', '.'] },
   vitest('unit tests', []),
   vitest('tests on ../shared', ['--mode', 'shared'], {
     needs: sharedFolder,
@@ -99,7 +101,6 @@ export const STAGES = [
     command: ['node', 'scripts/run-ts.mjs', 'scripts/site/main.ts', '--built'],
     cores: 1,
   },
-  node('API reference', 'scripts/api-reference.mjs', { args: ['--check'], cores: 1 }),
   node('npm start', 'scripts/test/check-start.mjs', { tier: 'clone', cores: 1 }),
   show('operators and models in engines', ['engines', '--all', '--no-browser-tests'], {
     needs: missingFirefox,
