@@ -15,7 +15,10 @@ export abstract class ProgramSection implements Section {
     this.title = title;
   }
 
-  /** Loads the program, sets `session`, and may begin to run it. What fails is tried again at the next opening. */
+  /**
+   * Loads the program, sets `session`, and may begin to run it. A load that failed is tried again
+   * at the next opening.
+   */
   protected abstract load(): Promise<void>;
 
   async open(): Promise<void> {

@@ -121,7 +121,7 @@ export interface Device {
   /** Counters since creation, for tests, benchmarks and the inspector. */
   counters(): DeviceCounters;
 
-  /** Every call from now on fails. What was submitted may end first. */
+  /** Every call from now on fails. Work that was submitted may end first. */
   destroy(): void;
 }
 

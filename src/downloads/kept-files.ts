@@ -19,7 +19,10 @@ export interface KeptFacts extends FileVersion {
 const FOLDER = 'weft-models';
 const FACTS = 'facts.json';
 
-/** A block's file: its number and the SHA-256 of its bytes. What was cut while it was written does not have it. */
+/**
+ * A block's file: its number and the SHA-256 of its bytes. A block that was cut off while it was
+ * written has another hash.
+ */
 const BLOCK_FILE = /^(\d+)-([\da-f]{64})$/;
 
 /** A file that is kept block by block, in a folder of its own. */

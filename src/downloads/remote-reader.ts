@@ -49,8 +49,9 @@ export class RemoteReader {
   }
 
   /**
-   * Bytes from `begin` on, fewer where the file ends before `end`. What is read next will go on up to `until`: it comes
-   * with the same request. Rejects with DownloadError or the signal's reason.
+   * Bytes from `begin` on, fewer where the file ends before `end`. The request asks for bytes up to
+   * `until`, which further reads take from the same answer. Rejects with DownloadError or the
+   * signal's reason.
    */
   async read(begin: number, end: number, until = end): Promise<Uint8Array> {
     const bytes = new Uint8Array(Math.max(0, Math.min(end, this.byteLength ?? end) - begin));

@@ -21,7 +21,7 @@ export interface ChannelListener {
 
 /**
  * A way to another page, worker or process: frames arrive whole, once and in order, or the channel
- * closes. What arrives while nobody listens is kept.
+ * closes. Frames that arrive while nobody listens are kept.
  */
 export interface Channel {
   /** The largest body of one frame, in bytes. */

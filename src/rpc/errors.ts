@@ -6,7 +6,7 @@ import {
   WeftError,
 } from '../core/errors.ts';
 
-/** The other side is gone. What was pending may or may not have run there; it is not repeated. */
+/** The other side is gone. Pending calls may or may not have run there; they are not repeated. */
 export class RemoteLostError extends WeftError {
   static override readonly errorName: string = 'RemoteLostError';
 }

@@ -32,7 +32,7 @@ const KEY_PATTERN = /^[\w.-]{1,64}$/;
 /** Of setTimeout. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** Asks a relay for a partner. What comes after that comes from the partner. */
+/** Asks a relay for a partner. Later frames come from the partner. */
 export async function joinRelay(channel: Channel, options: JoinOptions): Promise<void> {
   const { role, key } = options;
   checkKey(key);

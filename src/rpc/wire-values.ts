@@ -58,7 +58,7 @@ export interface EncodedValues extends WireValues {
 
 const FLOAT_BYTE_LENGTH = 8;
 
-/** Values as nodes. What appears twice is one node. Throws UsageError for what is no value. */
+/** Values as nodes; a value that appears twice is one node. Throws UsageError for anything else. */
 export function encodeValues(values: readonly RpcValue[], names: HandleNames): EncodedValues {
   const nodes: unknown[] = [];
   const blobs: Uint8Array[] = [];

@@ -66,7 +66,10 @@ export type HostFunctions = Readonly<Record<string, HostFunction | HostNodeFunct
 /** Converts the result of one call, given the arguments of the call. */
 export type ConvertResult = (result: HostResult, args: readonly Value[]) => Value;
 
-/** Wraps a JS function for the interpreter loop. What it gives is converted by its kind, or as told. */
+/**
+ * Wraps a JS function for the interpreter loop. `convert` makes values of its results, by default
+ * by their kind.
+ */
 export function adaptHostFunction(
   name: string,
   call: HostFunction,

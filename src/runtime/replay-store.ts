@@ -62,10 +62,10 @@ export interface PendingCall {
 }
 
 /**
- * Repeats calls. What a call does is a function of the sizes and dtypes of its tensors, of its other
- * arguments, and of the buffers that the allocator hands out, as long as the code neither
- * waits for elements of a tensor nor calls the user's functions. A call whose signature was seen
- * before is recorded; later ones with the same buffers at hand enqueue the same launches.
+ * Repeats calls. The device work of a call depends only on the sizes and dtypes of its tensors, its
+ * other arguments, and the buffers that the allocator hands out, as long as the code neither waits
+ * for elements of a tensor nor calls the user's functions. A call whose signature was seen before
+ * is recorded; later ones with the same buffers at hand enqueue the same launches.
  */
 export class ReplayStore {
   readonly #state: VmState;

@@ -29,8 +29,8 @@ export class CacheShelf {
   }
 
   /**
-   * A cache for a text. What an idle one holds of it is there already; where that one goes on otherwise, and long enough, it stays
-   * and the text gets a copy.
+   * A cache for a text: the idle one that shares the longest prefix with it. If many tokens of that
+   * one come after the prefix, it stays idle, and the text gets a copy of the prefix.
    */
   take(tokens: readonly number[]): TextCache {
     const best = this.best(tokens);

@@ -57,7 +57,10 @@ async function ownTokenizer(
   return { ...folder, config: { ...said, ...folder.config } };
 }
 
-/** As much of the decoder as small files tell. What the thread that compiles finds missing ends the load. */
+/**
+ * As much of the decoder as small files tell. The compiler's thread checks the rest, and may end
+ * the load.
+ */
 function decoderOf({ metadata, tensors }: GgufHead): GgufDecoder {
   const architecture = metadata.string('general.architecture') ?? 'none';
   const contextLength = metadata.number(`${architecture}.context_length`) ?? 2048;

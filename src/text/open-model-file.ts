@@ -33,8 +33,9 @@ export interface ModelFile {
 const MAX_TEXT_BYTES = 2 ** 26;
 
 /**
- * Opens a GGUF file, by the first where a model is in several, a safetensors file with `config.json` beside it, or several of
- * them by their `model.safetensors.index.json`. What Weft lacks is said before any weight is read: as `openGguf` and `openTransformers` do.
+ * Opens a GGUF file, by the first where a model is in several, a safetensors file with
+ * `config.json` beside it, or several of them by their `model.safetensors.index.json`. Throws for
+ * what Weft lacks before any weight is read, as `openGguf` and `openTransformers` do.
  */
 export async function openModelFile(
   name: string,

@@ -33,8 +33,8 @@ interface Limits {
 }
 
 /**
- * Tokens that somebody guesses are verified together. What is drawn at a position follows from the seed, so whatever is guessed,
- * the text is the one that comes without guesses.
+ * Tokens that somebody guesses are verified together. The draw at a position follows from the seed,
+ * so the text is the same whatever is guessed.
  */
 export class SpeculativeSteps implements Steps {
   readonly #drawer: TokenDrawer;

@@ -83,12 +83,13 @@ export class TextModel implements DraftModel {
   #vocabulary: Vocabulary | undefined;
 
   /**
-   * Loads a language model: a folder as transformers.js has them, `config.json`, `tokenizer.json` and so on, with an executable
-   * that `weft text` made, ONNX or safetensors in it; or the address of a `.weft`, `.onnx`, `.gguf` or `.safetensors`
-   * file with the others beside it. What is no executable is compiled in the worker. In Node addresses may be paths.
+   * Loads a language model: a folder as transformers.js has them, `config.json`, `tokenizer.json`
+   * and so on, with an executable that `weft text` made, ONNX or safetensors in it; or the address
+   * of a `.weft`, `.onnx`, `.gguf` or `.safetensors` file with the others beside it. Other models
+   * than executables are compiled in the worker. In Node addresses may be paths.
    *
-   * Rejects as `Session.load` does; with UnsupportedError, before weights are read, for what Weft lacks; with DownloadError,
-   * and StorageError where the browser has no room to keep the files.
+   * Rejects as `Session.load` does; with UnsupportedError, before weights are read, for what Weft
+   * lacks; with DownloadError, and StorageError where the browser has no room to keep the files.
    */
   static async load(
     source: string | URL | ReadFile,
@@ -226,9 +227,9 @@ export class TextModel implements DraftModel {
   }
 
   /**
-   * Goes on with a generation that was saved: pieces are those that come after the ones that it has given. What constrained it and
-   * what guessed for it are given again. Rejects with FormatError for a file of another kind, and with UsageError for one of a model with
-   * other weights.
+   * Goes on with a generation that was saved: pieces are those that come after the ones that it has
+   * given. `constraint` and `speculate` have to be given again. Rejects with FormatError for a file
+   * of another kind, and with UsageError for one of a model with other weights.
    */
   async resume(bytes: Uint8Array, options: ResumeTextOptions = {}): Promise<Generation> {
     checkOptions<ResumeTextOptions>('resume', options, RESUME_OPTIONS);

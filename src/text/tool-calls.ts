@@ -10,8 +10,8 @@ export interface ParsedCalls {
 }
 
 /**
- * Finds calls of tools in what a model wrote: in `<tool_call>` tags, or as a text that is all JSON with a `name` and
- * `arguments` or `parameters`, as Llama 3 writes it. What is no call stays text.
+ * Finds calls of tools in what a model wrote: in `<tool_call>` tags, or as a text that is all JSON
+ * with a `name` and `arguments` or `parameters`, as Llama 3 writes it. Anything else stays text.
  */
 export function parseToolCalls(text: string, names: ReadonlySet<string>): ParsedCalls {
   const calls: ToolCall[] = [];

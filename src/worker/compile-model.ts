@@ -30,7 +30,7 @@ const LARGE_BYTE_LENGTH = 2 ** 22;
 
 /**
  * Reads an ONNX model to its end and compiles it. Rejects with FormatError, DownloadError,
- * UnsupportedError or CompileLimitError. What loads executables only has no use for this file.
+ * UnsupportedError or CompileLimitError. Pages that load executables only never fetch this file.
  */
 export async function compileModel(
   { head, stream, where, byteLength = 0 }: ModelSource,

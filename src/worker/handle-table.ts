@@ -3,10 +3,10 @@ import type { HandleId } from './protocol.ts';
 
 /** A session that keeps tensors for the page, and lives until nobody uses its memory. */
 export interface Keeper {
-  /** Somebody else reads its memory from now on. */
-  lend(): void;
-  /** They no longer do. */
-  giveBack(): void;
+  /** Another session, or a run of one, reads its memory from now on. */
+  addReader(): void;
+  /** Such a reader has ended. */
+  removeReader(): void;
 }
 
 /** A tensor that the page holds. */
@@ -40,7 +40,7 @@ export class HandleTable<K extends Keeper> {
   /** A session that returns what it was given keeps memory of another one. */
   keep(handle: HandleId, tensor: TensorValue, keeper: K): void {
     this.#kept.set(handle, { tensor, keeper });
-    if (this.#owners.has(tensor.storage)) this.#lender(tensor, keeper)?.lend();
+    if (this.#owners.has(tensor.storage)) this.#otherOwner(tensor, keeper)?.addReader();
     else this.#owners.set(tensor.storage, keeper);
   }
 
@@ -48,10 +48,10 @@ export class HandleTable<K extends Keeper> {
     const kept = this.#kept.get(handle);
     if (kept === undefined) return;
     this.#kept.delete(handle);
-    this.#lender(kept.tensor, kept.keeper)?.giveBack();
+    this.#otherOwner(kept.tensor, kept.keeper)?.removeReader();
   }
 
-  #lender({ storage }: TensorValue, keeper: K): K | undefined {
+  #otherOwner({ storage }: TensorValue, keeper: K): K | undefined {
     const owner = this.#owners.get(storage);
     return owner === keeper ? undefined : owner;
   }

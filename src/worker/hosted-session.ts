@@ -61,7 +61,7 @@ export class HostedSession {
   /** Those of other sessions too, where a worker has several. */
   table = new HandleTable<HostedSession>();
   /** How many runs and results of other sessions read memory of this one. */
-  #lent = 0;
+  #readers = 0;
   #isDisposed = false;
   /** Handles below this one went with a device. */
   #firstHandle = 1;
@@ -206,18 +206,18 @@ export class HostedSession {
     for (const handle of this.#handles.keys()) this.#release(handle);
     for (const handle of this.#functions?.handles() ?? []) this.#release(handle);
     this.#isDisposed = true;
-    if (this.#lent === 0) this.#end();
+    if (this.#readers === 0) this.#end();
     return this.shared?.dispose();
   }
 
-  /** See {@link Keeper}: sessions that share their device lend nothing. */
-  lend(): void {
-    this.#lent++;
+  /** See {@link Keeper}. Sessions that share their device have no readers. */
+  addReader(): void {
+    this.#readers++;
   }
 
-  giveBack(): void {
-    this.#lent--;
-    if (this.#isDisposed && this.#lent === 0) this.#end();
+  removeReader(): void {
+    this.#readers--;
+    if (this.#isDisposed && this.#readers === 0) this.#end();
   }
 
   #end(): void {
@@ -253,12 +253,13 @@ export class HostedSession {
 
   /**
    * Takes the arguments before anything is awaited: a handle that is disposed of right after the
-   * call is still good for it. What the call takes over is its own then: tensors that came with it, and those that
-   * the page donates. A session that shares its device keeps the latter to the end, since the run may start again.
+   * call is still good for it. The call then owns tensors that came with it, and those that the
+   * page donates. A session that shares its device keeps the latter to the end, since the run may
+   * start again.
    */
   async withArguments<T>(request: Given, call: WithInputs<T>, callPage?: CallPage): Promise<T> {
     const held: Value[] = [];
-    const lenders: HostedSession[] = [];
+    const owners: HostedSession[] = [];
     const owned = new Map<number, Value>();
     const hold = <T extends Value>(value: T): T => {
       held.push(value);
@@ -278,7 +279,7 @@ export class HostedSession {
       shape,
       tensor: (wire) =>
         hold(this.machine.tensor(new HostTensor(wire.dtype, wire.shape, wire.data))),
-      handle: ({ handle }) => retained(this.#resolve(handle, lenders)),
+      handle: ({ handle }) => retained(this.#resolve(handle, owners)),
       closure: ({ handle }) => retained(this.#heldFunction(handle).value),
       packed: ({ name, call = callPage }) => this.#pageFunction(name, call),
       opaque: (wire) => new PageObject(wire, callPage),
@@ -308,7 +309,7 @@ export class HostedSession {
       return result;
     } finally {
       for (const value of [...held, ...owned.values()]) this.machine.release(value);
-      for (const lender of lenders) lender.giveBack();
+      for (const owner of owners) owner.removeReader();
     }
   }
 
@@ -344,9 +345,9 @@ export class HostedSession {
     };
   }
 
-  /** With `lenders` a tensor of another session is taken too; that session is added to them. */
-  #resolve(handle: HandleId, lenders?: HostedSession[]): TensorValue {
-    const tensor = this.#handles.get(handle) ?? (lenders && this.#fromOther(handle, lenders));
+  /** With `owners` a tensor of another session is taken too; that session is added to them. */
+  #resolve(handle: HandleId, owners?: HostedSession[]): TensorValue {
+    const tensor = this.#handles.get(handle) ?? (owners && this.#fromOther(handle, owners));
     if (tensor !== undefined) return tensor;
     if (handle > 0 && handle < this.#firstHandle) {
       throw new DeviceLostError('The DeviceTensor was lost with its device.');
@@ -359,15 +360,15 @@ export class HostedSession {
   }
 
   /** A tensor of another session on the same device. One that shares its device may lose it at any time. */
-  #fromOther(handle: HandleId, lenders: HostedSession[]): TensorValue | undefined {
+  #fromOther(handle: HandleId, owners: HostedSession[]): TensorValue | undefined {
     const kept = this.table.get(handle);
     if (kept === undefined) return undefined;
     const { tensor, keeper } = kept;
     const { main, host } = this.#devices;
     const { device } = tensor.storage;
     if ((device === main.device || device === host.device) && !this.shared && !keeper.shared) {
-      keeper.lend();
-      lenders.push(keeper);
+      keeper.addReader();
+      owners.push(keeper);
       return tensor;
     }
     throw new UsageError({

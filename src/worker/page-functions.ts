@@ -80,7 +80,7 @@ function nodeFunction(name: string, page: CalledPage, values: TypedValues): Host
 
 const NO_TYPES: ProgramTypes = { dataTypes: [], functions: [], packed: [] };
 
-/** Calls a function that the page gave as an argument. What it gives is checked by whoever called. */
+/** Calls a function that the page gave as an argument. The caller checks its result. */
 export async function callFunction(
   name: string,
   args: readonly Value[],

@@ -83,7 +83,7 @@ class WorkOfCalls {
 function toTimeline(run: RecordedRun, work: WorkOfCalls): RunTimeline {
   const { beginMs, endMs, instructions, executed, launches, storages } = run;
   const totalMs = endMs - beginMs;
-  /** On the clock of the run. What goes on behind its end counts up to there. */
+  /** A time on the clock of the run; an event that outlasts the run is cut at its end. */
   const at = (ms: number): number => Math.min(Math.max(ms - beginMs, 0), totalMs);
   const since = <T extends { readonly beginMs: number; readonly endMs: number }>(event: T): T => ({
     ...event,

@@ -11,7 +11,7 @@ export interface BenchCommandParts {
   readonly options: readonly Option[];
 }
 
-/** `weft bench`. What it does is loaded when it is called. */
+/** `weft bench`. Its code is loaded when it is called. */
 export function addBenchCommand(
   program: Command,
   { terminal, run, options }: BenchCommandParts,

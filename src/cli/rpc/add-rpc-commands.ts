@@ -27,7 +27,7 @@ const natsAuth = new Option(
   'file with the token, nkey seed or credentials for NATS; default: $WEFT_NATS_AUTH',
 );
 
-/** `weft rpc …`. What the commands stand on is loaded when one runs. */
+/** `weft rpc …`. The code of the commands is loaded when one runs. */
 export function addRpcCommands(program: Command, terminal: Terminal, run: Run): void {
   const commands = () => import('./rpc-commands.ts');
   const fleet = () => import('./nats-commands.ts');

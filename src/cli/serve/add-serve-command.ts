@@ -8,7 +8,7 @@ export interface ServeCommandParts {
   readonly run: (command: Promise<number>) => Promise<void>;
 }
 
-/** `weft serve`. What it does is loaded when it is called. */
+/** `weft serve`. Its code is loaded when it is called. */
 export function addServeCommand(program: Command, { terminal, run }: ServeCommandParts): void {
   program
     .command('serve')

@@ -53,8 +53,8 @@ export async function takeSnapshot(
 }
 
 /**
- * Pauses a session for a snapshot and saves it, but for one that has the hash `unless`. Resolves to its hash. What the
- * worker can save itself does not come to the page.
+ * Pauses a session for a snapshot and saves it, but for one that has the hash `unless`. Resolves to
+ * its hash. A snapshot that the worker can save itself does not come to the page.
  */
 export async function keepSnapshot(
   session: ControlledSession,
@@ -63,7 +63,7 @@ export async function keepSnapshot(
 ): Promise<string> {
   const isHeld = store instanceof OpfsStore;
   const reply = await askForSnapshot(session, options, { pausing: true, isHeld });
-  // A session that somebody lends holds nothing.
+  // A remote session sends the snapshot in any case: only a worker holds it for its page.
   if (isHeld && reply.results.length === 0) {
     const hash = reply.note;
     // Without a signal: what is begun is done.

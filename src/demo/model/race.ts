@@ -27,7 +27,7 @@ export class Race {
   readonly root = element('ol', { class: 'bars race', 'aria-label': 'Time of a run' });
   readonly #lanes = new Map<string, Lane>();
 
-  /** Adds a runner and measures it. What goes wrong stands in its place. */
+  /** Adds a runner and measures it. An error stands in the place of its time. */
   async add(name: string, open: () => Promise<Runner>): Promise<void> {
     const lane = this.#lane(name);
     lane.value.textContent = 'loading';

@@ -44,7 +44,7 @@ export class TextField {
     return this.#model !== undefined;
   }
 
-  /** Takes the tokenizer of a folder, if it has one. What is wrong with it stands in the note. */
+  /** Takes the tokenizer of a folder, if it has one. The note says what is wrong with it. */
   async load(read: ReadFile): Promise<void> {
     this.#loading = this.#open(read);
     await this.#loading;

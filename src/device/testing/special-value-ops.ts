@@ -93,7 +93,7 @@ function withOnly(op: TestedOp, cases: readonly OpCase[]): TestedOp {
 }
 
 /** Rows that are NaN: one with infinity, one with NaN, and one with nothing but minus infinity. */
-function spoiltRows(dtype: DType, size: number): OpCase {
+function nanRows(dtype: DType, size: number): OpCase {
   const values = Array.from({ length: 4 * size }, (_, i) => (i < 3 * size ? i % 5 : -Infinity));
   values[1] = Infinity;
   values[size + 2] = Number.NaN;
@@ -142,8 +142,8 @@ export const SPECIAL_VALUE_OPS: readonly TestedOp[] = [
     ...testedOp(name),
     cases: () =>
       [2, 3, 8, 300, 65_540].flatMap((size) => [
-        spoiltRows('float32', size),
-        spoiltRows('float16', size),
+        nanRows('float32', size),
+        nanRows('float16', size),
         zeroRows(size),
       ]),
   })),

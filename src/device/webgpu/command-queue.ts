@@ -27,7 +27,7 @@ export interface CommandQueueContext {
   readonly buffers: BufferTable;
   readonly bindGroups: BindGroupCache;
   readonly scratch: ScratchPool;
-  /** Makes what faults may have spoiled again, before the next launch. */
+  /** Recomputes buffers that faults may have damaged, before the next launch. */
   readonly mend: () => void;
 }
 

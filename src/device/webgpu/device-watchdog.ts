@@ -51,7 +51,7 @@ export interface WatchdogOptions {
 
 /**
  * Notices that a device does not answer any more: neither finishes the oldest of its submits, nor,
- * when only its compiler is waited for, answers at all. What counts is time without progress, not the
+ * when only its compiler is waited for, answers at all. It measures time without progress, not the
  * duration of a run; time in which this thread was blocked or asleep does not count.
  */
 export class DeviceWatchdog {

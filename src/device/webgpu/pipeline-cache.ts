@@ -63,7 +63,7 @@ export class PipelineCache {
     return compiling;
   }
 
-  /** Compiles at once, for a shape that preparing did not foresee. Errors reach the next reader. */
+  /** Compiles at once, for a shape that nothing was prepared for. Errors reach the next reader. */
   compileNow(source: ShaderSource): CachedPipeline {
     const key = cacheKey(source);
     const ready = this.#ready.get(key);

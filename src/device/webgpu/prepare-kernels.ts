@@ -52,11 +52,11 @@ export async function prepareKernels(
   const compilation = new Compilation(context, options);
   const planning = { context, compilation, signal, toldSymbols, compile };
   const preparations = await planAll(primitives, planning);
-  const isForeseeing = preparations.some(({ isTold }) => isTold);
+  const compilesForSizes = preparations.some(({ isTold }) => isTold);
   const usesScratch = preparations.some(({ launches }) => launches.some((l) => writesScratch(l)));
   const [pipelines, sizeCompilers, prepacker] = await Promise.all([
     compilation.finish(),
-    isForeseeing ? loading : undefined,
+    compilesForSizes ? loading : undefined,
     prepacking && usesScratch ? import('./prepacked-weights.ts') : undefined,
   ]);
   if (signal?.aborted) throw abortError(signal);

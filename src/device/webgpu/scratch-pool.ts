@@ -8,8 +8,8 @@ interface ScratchSources {
 
 /**
  * Temporary buffers of launch plans. All plans share them by position, since launches run in order:
- * scratch `i` of one plan is dead when the next plan begins. They live while kernels do. What is larger
- * than any so far is found in memory that is idle, or made.
+ * scratch `i` of one plan is dead when the next plan begins. They live while kernels do. A larger
+ * buffer than all so far is taken from idle memory, or created.
  */
 export class ScratchPool {
   readonly #buffers: BufferTable;

@@ -161,7 +161,7 @@ export class Fleet {
       .sort((a, b) => busyness(a.member) - busyness(b.member) || order(a.member.id, b.member.id));
   }
 
-  /** Everybody who announces a device. What is malformed is left out. */
+  /** The servers that announce devices; malformed answers are left out. */
   async #members(): Promise<FleetDevice[]> {
     const found = new Map<string, FleetDevice>();
     try {

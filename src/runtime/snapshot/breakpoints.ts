@@ -47,7 +47,7 @@ export class Breakpoints {
     replace(callee, index, breakpoint.original);
   }
 
-  /** Counts a visit. Whether somebody waited for it, who is dropped then. */
+  /** Counts a visit. Returns true if somebody waited for it, who then waits no more. */
   visit(callee: LinkedFunction, index: number): boolean {
     let isHit = false;
     for (const waiting of this.at(callee, index)?.waiting ?? []) {

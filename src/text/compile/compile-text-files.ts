@@ -32,8 +32,9 @@ export interface CompileFilesOptions extends CompileTextOptions {
 }
 
 /**
- * Compiles the language model in some files, by the end of its name: ONNX, GGUF or safetensors. What Weft lacks is said
- * before weights are read. Rejects as `openModelFile` and `compileDecoder` do, and with the signal's reason.
+ * Compiles the language model in some files, by the end of its name: ONNX, GGUF or safetensors.
+ * Reports what Weft lacks before weights are read. Rejects as `openModelFile` and `compileDecoder`
+ * do, and with the signal's reason.
  */
 export function compileTextFiles(
   files: WeightFiles,

@@ -50,7 +50,10 @@ export class PlaceStore {
     return this.#findings;
   }
 
-  /** Adds findings, also to those that other tabs stored meanwhile. What cannot be stored is kept here. */
+  /**
+   * Adds findings, also to those that other tabs stored meanwhile. Findings that cannot be stored
+   * stay in memory.
+   */
   async add(found: Partial<Findings>): Promise<void> {
     this.#findings = mergeFindings(this.#findings, found);
     if (!('indexedDB' in globalThis)) return;

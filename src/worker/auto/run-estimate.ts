@@ -1,7 +1,7 @@
 import { type DeviceRates, launchTime } from '../../core/device-rates.ts';
 import type { ProgramWork } from './program-work.ts';
 
-/** Milliseconds of a run on WebGPU. What the host computes takes its inputs there and back. */
+/** Milliseconds of a run on WebGPU. Each call of a kernel on the host costs a round trip. */
 export function estimateOnGpu(work: ProgramWork, rates: DeviceRates, host: DeviceRates): number {
   const { onHost } = work;
   const trips = 1 + onHost.reduce((sum, { count }) => sum + count, 0);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Admission, type ResidentSession } from './admission.ts';
 
-/** A session of which nothing is there but its numbers. */
-class FakeTenant implements ResidentSession {
+/** A session that has numbers only, and logs its evictions. */
+class FakeSession implements ResidentSession {
   readonly name: string;
   readonly weightBytes: number;
   isPinned = false;
@@ -32,8 +32,8 @@ function world(byteBudget: number) {
   let now = 0;
   const log: string[] = [];
   const admission = new Admission({ byteBudget: () => byteBudget, now: () => now++ });
-  const add = (name: string, weightBytes: number): FakeTenant => {
-    const session = new FakeTenant(name, weightBytes, log);
+  const add = (name: string, weightBytes: number): FakeSession => {
+    const session = new FakeSession(name, weightBytes, log);
     admission.add(session);
     return session;
   };

@@ -97,11 +97,11 @@ test('a file that is full or was changed leaves another way', async () => {
   expect(await bytesOf(kept.read(live()))).toEqual(weightBytes);
   expect(full.files.size).toBe(0);
 
-  const spoiled = folder();
-  const weights = await opened({ kind: 'blob', blob: blob(FILE) }, spoiled.folder);
-  for (const bytes of spoiled.files.values()) bytes[5] = 77;
+  const damaged = folder();
+  const weights = await opened({ kind: 'blob', blob: blob(FILE) }, damaged.folder);
+  for (const bytes of damaged.files.values()) bytes[5] = 77;
   expect(await bytesOf(weights.read(live()))).toEqual(weightBytes);
-  expect(spoiled.files.size).toBe(0);
+  expect(damaged.files.size).toBe(0);
 });
 
 test('weights that cannot be had any more are an error, never other weights', async () => {

@@ -10,7 +10,7 @@ export interface NatsServer {
   readonly url: string;
   /** `ws://127.0.0.1:port`, for pages. */
   readonly webSocketUrl: string;
-  /** Stops it at once, as when its machine fails. What it stored stays. */
+  /** Stops it at once, as when its machine fails. Its stored data stay. */
   kill(): Promise<void>;
   /** Starts it again at the same ports. */
   restart(): Promise<void>;

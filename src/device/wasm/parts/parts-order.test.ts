@@ -62,7 +62,7 @@ describe('what comes behind a launch that is not over', () => {
     const kernel = await openProduct();
     const [a, b, x, y, z] = [upload(1), upload(2), upload(3), upload(4), upload(5)];
     kernel.launch([a, b, x]);
-    // Each of these would spoil a launch that has not begun, if it were done at once.
+    // Done at once, each of these would change the operands of a launch that has not begun.
     device.write(a.buffer, 0, bytesOf(6));
     kernel.launch([a, b, y]);
     device.copy(rangeOf(x), rangeOf(a));

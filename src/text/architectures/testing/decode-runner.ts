@@ -51,7 +51,7 @@ export class DecodeRunner {
     }, 0);
   }
 
-  /** Empties the caches of so many rows. What is not written holds 100s, which nothing may see. */
+  /** Empties the caches of so many rows. Unwritten places hold 100s, which nothing may read. */
   start(rows: number, capacity: number): void {
     this.#caches = this.#types.map(({ dtype, shape: [, heads, , size] }) =>
       HostTensor.splat(dtype, [rows, Number(heads), capacity, Number(size)], 100),
