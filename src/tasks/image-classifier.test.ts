@@ -41,6 +41,42 @@ test('options go before files, and scores may stay as they are', async () => {
   expect(first).toEqual({ label: 'blue', index: 2, score: 200 });
 });
 
+/** As exporters write networks that end with a pool and softmax: (1, 3, 1, 1). */
+const POOLED = writeOnnxModel({
+  nodes: [
+    { op: 'GlobalAveragePool', inputs: ['pixel_values'], outputs: ['means'] },
+    { op: 'Softmax', inputs: ['means'], outputs: ['shares'], attributes: { axis: 1 } },
+  ],
+  inputs: [{ name: 'pixel_values', dtype: 'float32', shape: [1, 3, 4, 4] }],
+  outputs: ['shares'],
+});
+
+test('a list of classes may have further dimensions of 1, and softmax is computed once', async () => {
+  await using classifier = await imageClassifier(POOLED, { device: 'host', labels: LABELS });
+  const [first, second] = await classifier.classify(colour(0, 255, 0));
+  expect(first).toMatchObject({ label: 'green', index: 1 });
+  expect(first?.score).toBeCloseTo(Math.E / (Math.E + 2), 6);
+  expect(second?.score).toBeCloseTo(1 / (Math.E + 2), 6);
+
+  const options = { device: 'host', activation: 'softmax' } as const;
+  await using again = await imageClassifier(POOLED, options);
+  const [flat] = await again.classify(colour(0, 255, 0));
+  const share = Math.E / (Math.E + 2);
+  const rest = (1 - share) / 2;
+  expect(flat?.score).toBeCloseTo(1 / (1 + 2 * Math.exp(rest - share)), 6);
+});
+
+test('a model that says something of each place is refused', async () => {
+  const model = writeOnnxModel({
+    nodes: [{ op: 'Neg', inputs: ['x'], outputs: ['y'] }],
+    inputs: [{ name: 'x', dtype: 'float32', shape: [1, 3, 4, 4] }],
+    outputs: ['y'],
+  });
+  await expect(imageClassifier(model, { device: 'host' })).rejects.toThrow(
+    'the model: got y: float32 [1, 3, 4, 4], expected [N, classes].',
+  );
+});
+
 test('names that are too few are refused when the model is loaded', async () => {
   await expect(open({ labels: ['red'] })).rejects.toThrow('labels: got 1 names, expected 3');
 });

@@ -1,5 +1,7 @@
 import { checkOptions, COUNT, NAMES, OBJECT, oneOf, SIGNAL } from '../client/check-options.ts';
 import type { Session } from '../client/session.ts';
+import type { ValueInfo } from '../worker/protocol.ts';
+import { ShapeError } from '../core/errors.ts';
 import { type PictureInput, pictureInputOf } from './pictures/model-pictures.ts';
 import type { PictureOptions } from './pictures/picture-options.ts';
 import type { Picture } from './pictures/pixels.ts';
@@ -7,6 +9,7 @@ import { runOnPictures } from './picture-task.ts';
 import {
   activate,
   type Activation,
+  areProbabilities,
   type LabelScore,
   requireLabels,
   topLabels,
@@ -23,8 +26,8 @@ export interface ImageClassifierOptions extends TaskOptions {
   /** What the model expects of pictures, before what its files say. */
   readonly pictures?: PictureOptions | undefined;
   /**
-   * How the model's numbers become scores. Default: `softmax`, `sigmoid` where `config.json` says `multi_label_classification`.
-   * `none` for a model that ends with softmax itself.
+   * How the model's numbers become scores. Default: `sigmoid` where `config.json` says `multi_label_classification`, `none` for
+   * numbers that are probabilities already (`areProbabilities`), else `softmax`.
    */
   readonly activation?: Activation | undefined;
 }
@@ -36,8 +39,8 @@ export interface ClassifyOptions extends CallOptions {
 }
 
 /**
- * Loads a model that says what is in a picture: (N, C, H, W) or (N, H, W, C) in, (N, classes) out. Rejects as `Session.load`
- * does, and with ShapeError for a model that takes no pictures.
+ * Loads a model that says what is in a picture: (N, C, H, W) or (N, H, W, C) in, (N, classes) out, or that with dimensions of 1.
+ * Rejects as `Session.load` does, and with ShapeError for a model that takes no pictures or gives something else.
  */
 export async function imageClassifier(
   source: TaskSource,
@@ -58,15 +61,33 @@ export async function imageClassifier(
     return new ImageClassifier(model.session, {
       input: pictureInputOf(model.session, model.preprocessor, pictures),
       labels: labels ?? labelsOf(model.config),
-      activation: activation ?? (isMany ? 'sigmoid' : 'softmax'),
+      activation: activation ?? (isMany ? 'sigmoid' : undefined),
     });
   });
 }
 
+/** Names of the output, before the first one. */
+const OUTPUTS = ['logits'];
+
 interface ClassifierParts {
   readonly input: PictureInput;
   readonly labels: readonly string[] | undefined;
-  readonly activation: Activation;
+  /** Undefined for softmax, unless it was computed already. */
+  readonly activation: Activation | undefined;
+}
+
+/** How many numbers a model gives for a picture, if that is known. Throws ShapeError where they are no list. */
+function classCountOf({ name, dtype, shape }: ValueInfo): number | undefined {
+  const sizes = shape.slice(shape.length > 1 ? 1 : 0).filter((size) => size !== 1);
+  const known = sizes.filter((size) => typeof size === 'number');
+  if (known.length > 1) {
+    throw new ShapeError({
+      where: 'the model',
+      got: `${name}: ${dtype} [${shape.join(', ')}]`,
+      expected: '[N, classes]',
+    });
+  }
+  return known.length < sizes.length ? undefined : known[0];
 }
 
 /** Says what is in a picture. */
@@ -78,9 +99,9 @@ export class ImageClassifier extends Task {
   /** @internal */
   constructor(session: Session, parts: ClassifierParts) {
     super([session]);
-    const [output] = session.outputs;
-    const count = output?.shape.at(-1);
-    if (typeof count === 'number') requireLabels(parts.labels, count);
+    const outputs = Object.fromEntries(session.outputs.map((output) => [output.name, output]));
+    const count = classCountOf(outputOf(outputs, OUTPUTS));
+    if (count !== undefined) requireLabels(parts.labels, count);
     this.pictures = parts.input.options;
     this.#parts = parts;
   }
@@ -100,14 +121,12 @@ export class ImageClassifier extends Task {
     const { topK = 5, signal } = options;
     const { input, labels, activation } = this.#parts;
     const { outputs } = await runOnPictures(this.session, input, { pictures, signal });
-    const logits = outputOf(outputs, ['logits']);
-    const numbers = numbersOf(logits);
+    const numbers = numbersOf(outputOf(outputs, OUTPUTS));
     const count = numbers.length / pictures.length;
-    return pictures.map((_, i) =>
-      topLabels(activate(numbers.subarray(i * count, (i + 1) * count), activation), {
-        topK,
-        labels,
-      }),
-    );
+    return pictures.map((_, i) => {
+      const own = numbers.subarray(i * count, (i + 1) * count);
+      const how = activation ?? (areProbabilities(own) ? 'none' : 'softmax');
+      return topLabels(activate(own, how), { topK, labels });
+    });
   }
 }

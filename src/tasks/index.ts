@@ -26,7 +26,13 @@ export type { Picture } from './pictures/pixels.ts';
 export { readPreprocessorConfig } from './pictures/preprocessor-config.ts';
 export type { Resampling } from './pictures/resample-weights.ts';
 export { type Box, overlap, type ScoredBox, suppress } from './results/boxes.ts';
-export { activate, type Activation, type LabelScore, topLabels } from './results/labels.ts';
+export {
+  activate,
+  type Activation,
+  areProbabilities,
+  type LabelScore,
+  topLabels,
+} from './results/labels.ts';
 export { applyMask, type MaskedPicture } from './segmentation/apply-mask.ts';
 export {
   BackgroundRemoval,

@@ -1,5 +1,5 @@
 import { type OutputValue, Tensor } from '../../client/index.ts';
-import { activate, topLabels } from '../../tasks/index.ts';
+import { activate, areProbabilities, topLabels } from '../../tasks/index.ts';
 import { describeOutput } from '../describe-output.ts';
 import { element } from '../element.ts';
 import { formatPercent } from '../probability-bars.ts';
@@ -59,15 +59,16 @@ function scoreList(
 }
 
 /** Scores from 0 to 1 of the first row, if a value looks like a list of classes. */
-function scoresOf(value: OutputValue): Float64Array | undefined {
+export function scoresOf(value: OutputValue): Float64Array | undefined {
   if (!(value instanceof Tensor) || value.dtype !== 'float32') return undefined;
-  const classes = value.shape.at(-1) ?? 0;
-  const isList = value.shape.length > 0 && value.shape.slice(0, -1).every((size) => size === 1);
+  const [count, ...rest] = value.shape;
+  const own = rest.length === 0 ? value.shape : rest;
+  // [1, 1000] and also [1, 1000, 1, 1], as convolutional networks give it.
+  const [classes = 0, ...others] = own.filter((size) => size !== 1);
+  const isList = others.length === 0 && (rest.length === 0 || count === 1);
   if (!isList || classes < FEWEST_CLASSES || classes > MOST_CLASSES) return undefined;
   const numbers = Float64Array.from(value.data, Number);
-  const sum = numbers.reduce((a, b) => a + b, 0);
-  const areShares = Math.abs(sum - 1) < 1e-3 && numbers.every((number) => number >= 0);
-  return activate(numbers, areShares ? 'none' : 'softmax');
+  return activate(numbers, areProbabilities(numbers) ? 'none' : 'softmax');
 }
 
 /** Names of classes in a file: a JSON list, `id2label` of a `config.json`, or a line each. */

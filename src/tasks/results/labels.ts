@@ -27,6 +27,16 @@ export function activate(values: ArrayLike<number>, activation: Activation): Flo
   return out.map((value) => value / sum);
 }
 
+/**
+ * True for numbers of one example that are probabilities already, as a model that ends with softmax gives them: none negative, and
+ * their sum 1 to a thousandth, which float16 keeps.
+ */
+export function areProbabilities(values: ArrayLike<number>): boolean {
+  const list = Array.from(values);
+  const excess = list.reduce((sum, value) => sum + value, -1);
+  return Math.abs(excess) < 1e-3 && list.every((value) => value >= 0);
+}
+
 /** The highest scores, the highest first; of equal ones the first class first. */
 export function topLabels(
   scores: ArrayLike<number>,

@@ -2,6 +2,7 @@ import type { DeviceTensor } from '../../client/device-tensor.ts';
 import type { Tensor } from '../../client/tensor.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { float16ToNumber } from '../../core/float16.ts';
+import type { ValueInfo } from '../../worker/protocol.ts';
 
 /** The elements as numbers, those of float16 decoded. */
 export function numbersOf({ dtype, data }: Tensor): Float32Array | Float64Array {
@@ -11,7 +12,7 @@ export function numbersOf({ dtype, data }: Tensor): Float32Array | Float64Array 
 }
 
 /** The output of one of these names, or the first one. Throws ShapeError for a model without outputs. */
-export function outputOf<Output extends Tensor | DeviceTensor>(
+export function outputOf<Output extends Tensor | DeviceTensor | ValueInfo>(
   outputs: Readonly<Record<string, Output>>,
   names: readonly string[],
 ): Output {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { clipped, overlap, type ScoredBox, suppress } from './boxes.ts';
-import { activate, topLabels } from './labels.ts';
+import { activate, areProbabilities, topLabels } from './labels.ts';
 
 describe('labels', () => {
   test('the likeliest first, of equal ones the first class first', () => {
@@ -19,6 +19,16 @@ describe('labels', () => {
     expect(scores[1]).toBeCloseTo(0.75, 12);
     expect(activate([0, Math.log(4)], 'sigmoid')).toEqual(Float64Array.of(0.5, 0.8));
     expect(activate([3], 'none')).toEqual(Float64Array.of(3));
+  });
+
+  test('probabilities are told from what softmax is still due to', () => {
+    expect(areProbabilities([0.25, 0.5, 0.25])).toBe(true);
+    expect(areProbabilities(Float32Array.of(0.7, 0.2, 0.1))).toBe(true);
+    expect(areProbabilities([0.2495, 0.5, 0.25])).toBe(true);
+    expect(areProbabilities([0.3, 0.5, 0.25])).toBe(false);
+    expect(areProbabilities([1.5, -0.5])).toBe(false);
+    expect(areProbabilities([Number.NaN, 1])).toBe(false);
+    expect(areProbabilities([])).toBe(false);
   });
 
   test('as many names as classes', () => {
