@@ -1,6 +1,6 @@
 import { HostTensor } from '../../src/core/host-tensor.ts';
 import { readMessage } from '../../src/frontend/onnx/protobuf/read-message.ts';
-import type { Placement } from '../../src/worker/protocol.ts';
+import type { Placement } from '../../src/worker/protocol/loaded-session.ts';
 import { readTensorFile } from '../../src/frontend/onnx/protobuf/read-tensor.ts';
 import type { TypeProto } from '../../src/frontend/onnx/protobuf/schema.ts';
 import { type CaseValue, readValueFile } from './case-values.ts';

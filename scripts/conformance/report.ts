@@ -1,4 +1,4 @@
-import type { Placement } from '../../src/worker/protocol.ts';
+import type { Placement } from '../../src/worker/protocol/loaded-session.ts';
 import type { Outcome } from './conformance-case.ts';
 
 const REASON_LENGTH = 300;

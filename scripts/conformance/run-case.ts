@@ -1,5 +1,5 @@
 import { type OutputValue, Session } from '../../src/client/index.ts';
-import type { SessionProvider } from '../../src/worker/protocol.ts';
+import type { SessionProvider } from '../../src/worker/protocol/session-service.ts';
 import { type DType, dtypeInfo } from '../../src/core/dtype.ts';
 import { HostTensor } from '../../src/core/host-tensor.ts';
 import { firstDifference } from '../../src/core/all-close.ts';

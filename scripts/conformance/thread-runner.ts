@@ -1,6 +1,6 @@
 import type { Device } from '../../src/device/device.ts';
 import { createWasmDevice } from '../../src/device/wasm/wasm-device.ts';
-import type { SessionProvider } from '../../src/worker/protocol.ts';
+import type { SessionProvider } from '../../src/worker/protocol/session-service.ts';
 import { SessionHost } from '../../src/worker/session-host.ts';
 import { sharedThreads } from '../../src/device/wasm/threads/shared-threads.ts';
 import { distributorOf } from '../../src/device/wasm/parts/distributor.ts';

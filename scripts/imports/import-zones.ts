@@ -24,13 +24,25 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
   compiler: { imports: ['core', 'bytecode', 'ops'] },
   conformance: { imports: ['core', 'ops', 'device', 'runtime', 'compiler'] },
   frontend: { imports: ['core', 'ops', 'compiler'] },
+  'worker/protocol': { imports: ['core'], later: ['ops', 'device', 'runtime', 'frontend'] },
   worker: {
-    imports: ['core', 'downloads', 'snapshots', 'bytecode', 'ops', 'device', 'runtime'],
+    imports: [
+      'core',
+      'downloads',
+      'snapshots',
+      'bytecode',
+      'ops',
+      'device',
+      'runtime',
+      'worker/protocol',
+    ],
     later: ['frontend', 'text/compile'],
   },
-  rpc: { imports: ['core', 'bytecode', 'runtime', 'worker/protocol.ts'], later: ['rpc/sessions'] },
-  'rpc/sessions': { imports: ['core', 'bytecode', 'runtime', 'worker', 'rpc'] },
-  client: { imports: ['core', 'downloads', 'snapshots', 'worker/protocol.ts'], later: ['worker'] },
+  rpc: { imports: ['core', 'bytecode', 'runtime', 'worker/protocol'], later: ['rpc/sessions'] },
+  'rpc/sessions': {
+    imports: ['core', 'bytecode', 'runtime', 'worker', 'worker/protocol', 'rpc'],
+  },
+  client: { imports: ['core', 'downloads', 'snapshots', 'worker/protocol'], later: ['worker'] },
   program: { imports: ['core', 'bytecode', 'ops', 'compiler', 'client'] },
   'text/files': { imports: ['core'] },
   'text/architectures': { imports: ['core', 'ops', 'compiler', 'text/files'], later: ['frontend'] },
@@ -47,7 +59,7 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
   },
   text: {
     imports: ['core', 'downloads', 'client', 'text/files', 'text/architectures'],
-    later: ['frontend', 'worker/protocol.ts'],
+    later: ['frontend', 'worker/protocol'],
   },
   tasks: {
     imports: [
@@ -58,9 +70,9 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
       'text/stream-decoder.ts',
       'text/text-tokenizer.ts',
     ],
-    later: ['worker/protocol.ts'],
+    later: ['worker/protocol'],
   },
-  inspector: { imports: ['core', 'bytecode', 'client'], later: ['worker/protocol.ts'] },
+  inspector: { imports: ['core', 'bytecode', 'client'], later: ['worker/protocol'] },
   cli: {
     imports: [
       'core',

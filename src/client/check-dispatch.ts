@@ -1,5 +1,5 @@
 import { UsageError } from '../core/errors.ts';
-import type { Dispatch } from '../worker/protocol.ts';
+import type { Dispatch } from '../worker/protocol/dispatch-sizes.ts';
 
 /**
  * Throws UsageError for functions among intervals, which cannot be sent to a worker. All else is for

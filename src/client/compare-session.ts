@@ -1,6 +1,6 @@
 import { elementCount } from '../core/element-count.ts';
 import { internalError, UsageError } from '../core/errors.ts';
-import type { RunComparison, ValueDeparture } from '../worker/protocol.ts';
+import type { RunComparison, ValueDeparture } from '../worker/protocol/control-request.ts';
 import {
   BOOLEAN,
   checkOptions,

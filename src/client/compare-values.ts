@@ -1,7 +1,7 @@
 import { elementCount } from '../core/element-count.ts';
 import { UsageError } from '../core/errors.ts';
 import { tensorDifference } from '../core/tensor-difference.ts';
-import type { ValueDeparture } from '../worker/protocol.ts';
+import type { ValueDeparture } from '../worker/protocol/control-request.ts';
 import type { Inputs } from './input-value.ts';
 import type { Tensor } from './tensor.ts';
 import { type TracedSession, type TracedValue, traceValues } from './trace-session.ts';

@@ -1,12 +1,11 @@
 import { errorFromData, UsageError, WorkerError } from '../core/errors.ts';
 import type { GpuDeviceLike, GpuLike } from '../core/gpu-like.ts';
+import type { CallId, Reply } from '../worker/protocol/reply.ts';
 import type {
-  CallId,
-  Reply,
   SessionProvider,
   SessionService,
   WorkerConfig,
-} from '../worker/protocol.ts';
+} from '../worker/protocol/session-service.ts';
 import type { ServiceOptions } from '../worker/create-service.ts';
 import { openWorker } from './open-worker.ts';
 import { goneError } from './shake-hands.ts';

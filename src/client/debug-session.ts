@@ -1,8 +1,7 @@
 import { internalError } from '../core/errors.ts';
+import type { ControlReply, ControlRequest } from '../worker/protocol/control-request.ts';
 import type {
   Breakpoint,
-  ControlReply,
-  ControlRequest,
   DebugDetail,
   DebugMemory,
   DebugOrder,
@@ -10,7 +9,7 @@ import type {
   DebugStop,
   DebugValue,
   SetBreakpoint,
-} from '../worker/protocol.ts';
+} from '../worker/protocol/debug-order.ts';
 import { checkOptions, type OptionKinds, SIGNAL, SIGNAL_OPTIONS, TEXT } from './check-options.ts';
 import type { Inputs } from './input-value.ts';
 import { type FunctionOwner, fromWireWithFunctions } from './program-function.ts';

@@ -1,6 +1,7 @@
 import type { DType } from '../core/dtype.ts';
 import type { Shape } from '../core/shape.ts';
-import type { ControlReply, ControlRequest, GpuRange, HandleId } from '../worker/protocol.ts';
+import type { ControlReply, ControlRequest, GpuRange } from '../worker/protocol/control-request.ts';
+import type { HandleId } from '../worker/protocol/reply.ts';
 import { checkOptions, SIGNAL_OPTIONS } from './check-options.ts';
 import type { Tensor } from './tensor.ts';
 

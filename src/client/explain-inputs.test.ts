@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FunctionInfo } from '../worker/protocol.ts';
+import type { FunctionInfo } from '../worker/protocol/loaded-session.ts';
 import { bindInputs } from './bind-inputs.ts';
 import { closest, explainInputs } from './explain-inputs.ts';
 import type { PlainInputs } from './input-value.ts';

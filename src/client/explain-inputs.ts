@@ -1,7 +1,7 @@
 import { ShapeError, UsageError } from '../core/errors.ts';
 import { elementCount, formatShape } from '../core/shape.ts';
 import { shortList } from '../core/short-list.ts';
-import type { FunctionInfo, ValueInfo } from '../worker/protocol.ts';
+import type { FunctionInfo, ValueInfo } from '../worker/protocol/loaded-session.ts';
 import type { Binding } from './bind-inputs.ts';
 import type { BoundValue, PlainInputs } from './input-value.ts';
 

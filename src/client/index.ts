@@ -28,6 +28,25 @@ export type { GpuBufferLike, GpuDeviceLike, GpuLike, PageGpuBuffer } from '../co
 export { OpaqueValue } from '../core/opaque-value.ts';
 export type { CodePlace, PausedCall, PauseOptions } from '../core/paused-call.ts';
 export type { Shape } from '../core/shape.ts';
+export type { KernelPart, KernelSource } from '../core/kernel-source.ts';
+export type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
+export type {
+  TimelineEvent,
+  TimelineKind,
+  TimelineStorage,
+  RunTimeline,
+  RunTimelines,
+} from '../core/run-timeline.ts';
+export type {
+  GpuRange,
+  KernelTuning,
+  OperatorDeparture,
+  RunComparison,
+  TracedPlace,
+  ValueDeparture,
+  ValueRange,
+  TriedVariant,
+} from '../worker/protocol/control-request.ts';
 export type {
   Breakpoint,
   DebugDetail,
@@ -36,44 +55,30 @@ export type {
   DebugStop,
   DebugStorage,
   DebugValue,
-  DeviceKind,
-  Dims,
-  Dispatch,
   FoundOutput,
-  GpuRange,
-  InputDispatch,
-  KernelPart,
-  KernelProfile,
-  KernelSource,
-  KernelTuning,
-  LoadProgress,
-  Placement,
-  MachineLimits,
-  ProgramLimits,
-  SessionDevice,
-  SessionProvider,
   SetBreakpoint,
   StopReason,
   StorageUse,
   TensorDetail,
   TensorPicture,
   TensorStatistics,
-  TimelineEvent,
-  TimelineKind,
-  TimelineStorage,
-  OperatorDeparture,
-  RunComparison,
-  RunTimeline,
-  RunTimelines,
-  SessionMemory,
-  TracedPlace,
-  ValueDeparture,
-  ValueRange,
-  SharingCounters,
+} from '../worker/protocol/debug-order.ts';
+export type {
+  Dims,
+  Dispatch,
+  InputDispatch,
   SizeIntervals,
-  TriedVariant,
+} from '../worker/protocol/dispatch-sizes.ts';
+export type { LoadProgress } from '../worker/protocol/load-request.ts';
+export type {
+  DeviceKind,
+  Placement,
+  SessionDevice,
   ValueInfo,
-} from '../worker/protocol.ts';
+} from '../worker/protocol/loaded-session.ts';
+export type { KernelProfile } from '../worker/protocol/run-request.ts';
+export type { SessionMemory, SharingCounters } from '../worker/protocol/session-memory.ts';
+export type { SessionProvider } from '../worker/protocol/session-service.ts';
 export { configureWorker, type WorkerOptions } from './configure-worker.ts';
 export { DeviceTensor } from './device-tensor.ts';
 export type { GpuTensor } from './gpu-buffers.ts';

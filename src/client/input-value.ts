@@ -1,4 +1,4 @@
-import type { CallPage, WireValue } from '../worker/protocol.ts';
+import type { CallPage, WireValue } from '../worker/protocol/wire-value.ts';
 import { DeviceTensor } from './device-tensor.ts';
 import type { InputValue } from './session-value.ts';
 import { Tensor } from './tensor.ts';

@@ -4,7 +4,7 @@ import { compile, parseModule } from '../compiler/index.ts';
 import { FileServer } from '../downloads/testing/file-server.ts';
 import { MemoryFolder } from '../downloads/testing/memory-folders.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
-import type { LoadProgress } from '../worker/protocol.ts';
+import type { LoadProgress } from '../worker/protocol/load-request.ts';
 import { type LoadOptions, modelCache, Session, Tensor } from './index.ts';
 
 const sha256 = (bytes: Uint8Array): string =>

@@ -1,5 +1,5 @@
 import { UsageError } from '../core/errors.ts';
-import type { FilesSource } from '../worker/protocol.ts';
+import type { FilesSource } from '../worker/protocol/wire-source.ts';
 import type { LoadOptions } from './session-options.ts';
 import { type PreparedSource, type SessionSource, toWireSource } from './source.ts';
 

@@ -1,6 +1,6 @@
 import { UsageError, WorkerError } from '../core/errors.ts';
 import { baseUrl } from '../core/parse-url.ts';
-import type { SessionService, WorkerFiles } from '../worker/protocol.ts';
+import type { SessionService, WorkerFiles } from '../worker/protocol/session-service.ts';
 import { FailedStart, shakeHands, type WorkerStart } from './shake-hands.ts';
 import { workerFiles } from './worker-files.ts';
 

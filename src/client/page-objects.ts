@@ -1,6 +1,6 @@
 import { UsageError } from '../core/errors.ts';
 import type { OpaqueValue } from '../core/opaque-value.ts';
-import type { WireForms } from '../worker/protocol.ts';
+import type { WireForms } from '../worker/protocol/wire-value.ts';
 
 /** Objects of the page that the programs of one session hold. Each goes there under a number of its own. */
 export class PageObjects {

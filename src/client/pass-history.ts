@@ -1,7 +1,8 @@
 import { errorFromData, internalError, WorkerError } from '../core/errors.ts';
 import type { PassLine, PassStep } from '../core/pass-step.ts';
 import type { FromCompiler, ToCompiler } from '../worker/compile-protocol.ts';
-import { COMPILER_NAME, type Dims } from '../worker/protocol.ts';
+import type { Dims } from '../worker/protocol/dispatch-sizes.ts';
+import { COMPILER_NAME } from '../worker/protocol/session-service.ts';
 import { startWorker } from './start-worker.ts';
 import { startSourceCompiler, workerFiles } from './worker-files.ts';
 

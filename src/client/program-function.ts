@@ -1,6 +1,8 @@
 import { UsageError } from '../core/errors.ts';
 import type { OpaqueValue } from '../core/opaque-value.ts';
-import type { CallPage, HandleId, RunRequest, WireResult, WireValue } from '../worker/protocol.ts';
+import type { HandleId } from '../worker/protocol/reply.ts';
+import type { RunRequest } from '../worker/protocol/run-request.ts';
+import type { CallPage, WireResult, WireValue } from '../worker/protocol/wire-value.ts';
 import type { HandleOwner } from './device-tensor.ts';
 import { givePageObjects, PageObjects, pageObjectsOf } from './page-objects.ts';
 import { callableFrom, type FunctionBridge } from './session-functions.ts';

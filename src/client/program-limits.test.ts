@@ -3,7 +3,8 @@ import { compile, parseModule } from '../compiler/index.ts';
 import { RuntimeError, UnsupportedError, UsageError } from '../core/errors.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';
 import { createService } from '../worker/create-service.ts';
-import type { LoadRequest, MachineLimits, ProgramLimits } from '../worker/protocol.ts';
+import type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
+import type { LoadRequest } from '../worker/protocol/load-request.ts';
 import { countingLoop, sumAndProduct } from '../worker/testing/test-programs.ts';
 import { Session, Tensor } from './index.ts';
 

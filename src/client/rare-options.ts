@@ -1,7 +1,9 @@
 import type { CompileLimits } from '../core/compile-limits.ts';
 import { UsageError } from '../core/errors.ts';
 import { isGpuDevice } from '../core/gpu-like.ts';
-import type { CallPage, LoadRequest, MachineLimits } from '../worker/protocol.ts';
+import type { MachineLimits } from '../core/program-limits.ts';
+import type { LoadRequest } from '../worker/protocol/load-request.ts';
+import type { CallPage } from '../worker/protocol/wire-value.ts';
 import { checkDispatch } from './check-dispatch.ts';
 import {
   checkOptions,

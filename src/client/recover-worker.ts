@@ -1,5 +1,5 @@
 import { WorkerError } from '../core/errors.ts';
-import type { SessionService, WorkerFiles } from '../worker/protocol.ts';
+import type { SessionService, WorkerFiles } from '../worker/protocol/session-service.ts';
 import { explainStart } from './explain-start.ts';
 import { FailedStart, shakeHands, type StartFailure, type WorkerStart } from './shake-hands.ts';
 import { importTexts } from './worker-files.ts';

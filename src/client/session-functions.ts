@@ -3,17 +3,17 @@ import { errorToData, UsageError } from '../core/errors.ts';
 import type { OpaqueValue } from '../core/opaque-value.ts';
 import { foldValues } from '../core/value-fold.ts';
 import type { NodeOutput, NodeSignature } from '../core/node-function.ts';
+import type { PageNodeTypes } from '../worker/protocol/load-request.ts';
+import type { HandleId } from '../worker/protocol/reply.ts';
 import {
   type CallPage,
-  type HandleId,
   type PageNode,
-  type PageNodeTypes,
   WIRE_SIDE,
   type WireAttributes,
   type WireForms,
   type WireSignature,
   type WireValue,
-} from '../worker/protocol.ts';
+} from '../worker/protocol/wire-value.ts';
 import type { PageObjects } from './page-objects.ts';
 import type {
   FunctionInput,

@@ -4,15 +4,11 @@ import type { GpuDeviceLike, GpuLike } from '../core/gpu-like.ts';
 import { PRECISIONS, type PrecisionOption } from '../core/precision.ts';
 import type { ServiceOptions } from '../worker/create-service.ts';
 import type { PauseOptions } from '../core/paused-call.ts';
-import type {
-  DeviceKind,
-  Dims,
-  Dispatch,
-  LoadProgress,
-  MachineLimits,
-  ProgramLimits,
-  SessionProvider,
-} from '../worker/protocol.ts';
+import type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
+import type { Dims, Dispatch } from '../worker/protocol/dispatch-sizes.ts';
+import type { LoadProgress } from '../worker/protocol/load-request.ts';
+import type { DeviceKind } from '../worker/protocol/loaded-session.ts';
+import type { SessionProvider } from '../worker/protocol/session-service.ts';
 import {
   ADDRESS,
   BOOLEAN,

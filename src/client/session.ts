@@ -1,30 +1,27 @@
 import { proxy, transfer } from 'comlink';
 import { UsageError } from '../core/errors.ts';
 import type { PausedCall, PauseOptions } from '../core/paused-call.ts';
+import type { KernelSource } from '../core/kernel-source.ts';
+import type { RunTimelines } from '../core/run-timeline.ts';
 import type {
-  CallId,
-  CallPage,
   ControlReply,
   ControlRequest,
-  Dims,
-  FunctionInfo,
-  HandleId,
-  KernelProfile,
-  KernelSource,
-  LoadedSession,
-  LoadProgress,
-  Placement,
-  Reply,
-  RunRequest,
-  SessionDevice,
-  SessionId,
   RunComparison,
-  RunTimelines,
-  SessionMemory,
-  SessionService,
+} from '../worker/protocol/control-request.ts';
+import type { Dims } from '../worker/protocol/dispatch-sizes.ts';
+import type { LoadProgress } from '../worker/protocol/load-request.ts';
+import type {
+  FunctionInfo,
+  LoadedSession,
+  Placement,
+  SessionDevice,
   ValueInfo,
-  WireResult,
-} from '../worker/protocol.ts';
+} from '../worker/protocol/loaded-session.ts';
+import type { CallId, HandleId, Reply, SessionId } from '../worker/protocol/reply.ts';
+import type { KernelProfile, RunRequest } from '../worker/protocol/run-request.ts';
+import type { SessionMemory } from '../worker/protocol/session-memory.ts';
+import type { SessionService } from '../worker/protocol/session-service.ts';
+import type { CallPage, WireResult } from '../worker/protocol/wire-value.ts';
 import { bindInputs } from './bind-inputs.ts';
 import { checkOptions, SIGNAL_OPTIONS } from './check-options.ts';
 import { type CallOptions, Connection, hasWorkers, type Send } from './connection.ts';

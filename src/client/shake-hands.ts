@@ -1,7 +1,11 @@
 import { wrap } from 'comlink';
 import { WorkerError } from '../core/errors.ts';
 import { VERSION } from '../core/version.ts';
-import type { SessionService, WorkerFiles, WorkerInfo } from '../worker/protocol.ts';
+import type {
+  SessionService,
+  WorkerFiles,
+  WorkerInfo,
+} from '../worker/protocol/session-service.ts';
 import { startWorker } from './start-worker.ts';
 import { startSource } from './worker-files.ts';
 

@@ -1,7 +1,7 @@
 import { UsageError } from '../core/errors.ts';
 import { allocate } from '../core/allocate.ts';
 import { baseUrl, parseUrl } from '../core/parse-url.ts';
-import { httpInfo, type WireSource } from '../worker/protocol.ts';
+import { httpInfo, type WireSource } from '../worker/protocol/wire-source.ts';
 
 /** Where a session comes from: a `.weft` executable or an `.onnx` model, told apart by content. */
 export type SessionSource =

@@ -1,6 +1,6 @@
 import { UsageError } from '../core/errors.ts';
 import { OpaqueValue } from '../core/opaque-value.ts';
-import type { WireValue } from '../worker/protocol.ts';
+import type { WireValue } from '../worker/protocol/wire-value.ts';
 import { DeviceTensor } from './device-tensor.ts';
 import type { WiredValue } from './input-value.ts';
 import type { DataInput, FunctionInput, InputValue } from './session-value.ts';

@@ -1,5 +1,5 @@
 import { internalError } from '../core/errors.ts';
-import type { TracedPlace } from '../worker/protocol.ts';
+import type { TracedPlace } from '../worker/protocol/control-request.ts';
 import { checkOptions, NAMES, type OptionKinds, SIGNAL, TEXT } from './check-options.ts';
 import type { Inputs } from './input-value.ts';
 import { Tensor } from './tensor.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { compile, parseModule } from '../compiler/index.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';
 import { DeviceLostError, UsageError, WorkerError } from '../core/errors.ts';
-import type { ControlRequest } from '../worker/protocol.ts';
+import type { ControlRequest } from '../worker/protocol/control-request.ts';
 import { Session, Tensor, type TuneProgress } from './index.ts';
 import { tuneSession } from './tune-session.ts';
 

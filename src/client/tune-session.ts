@@ -1,5 +1,10 @@
 import { DeviceLostError, WorkerError } from '../core/errors.ts';
-import type { ControlReply, ControlRequest, Dims, KernelTuning } from '../worker/protocol.ts';
+import type {
+  ControlReply,
+  ControlRequest,
+  KernelTuning,
+} from '../worker/protocol/control-request.ts';
+import type { Dims } from '../worker/protocol/dispatch-sizes.ts';
 import {
   BOOLEAN,
   checkOptions,

@@ -1,5 +1,9 @@
 import { internalError, UsageError } from '../core/errors.ts';
-import type { ControlReply, RunComparison, ValueRange } from '../worker/protocol.ts';
+import type {
+  ControlReply,
+  RunComparison,
+  ValueRange,
+} from '../worker/protocol/control-request.ts';
 import type { Inputs } from './input-value.ts';
 import { checkOptions, type OptionKinds, POSITIVE, SIGNAL, TEXT } from './check-options.ts';
 

@@ -1,14 +1,14 @@
 import { allocate } from '../core/allocate.ts';
 import { dtypeInfo, type TypedArray } from '../core/dtype.ts';
 import { foldParts, foldValues } from '../core/value-fold.ts';
+import type { FunctionInfo } from '../worker/protocol/loaded-session.ts';
+import type { HandleId } from '../worker/protocol/reply.ts';
 import {
-  type FunctionInfo,
-  type HandleId,
   WIRE_SIDE,
   type WireForms,
   type WireResult,
   type WireValue,
-} from '../worker/protocol.ts';
+} from '../worker/protocol/wire-value.ts';
 import { DeviceTensor, type HandleOwner } from './device-tensor.ts';
 import type { BoundValue } from './input-value.ts';
 import { LEAST_ROOM, takeSpare } from './spare-memory.ts';

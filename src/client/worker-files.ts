@@ -1,4 +1,4 @@
-import type { WorkerFiles } from '../worker/protocol.ts';
+import type { WorkerFiles } from '../worker/protocol/session-service.ts';
 
 // In the package another module takes the place of this one: see scripts/worker-files.
 

@@ -2,7 +2,11 @@ import { Executable } from '../bytecode/executable-file.ts';
 import { abortError, UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
-import type { OwnTables, SessionProvider, SessionService } from '../worker/protocol.ts';
+import type {
+  OwnTables,
+  SessionProvider,
+  SessionService,
+} from '../worker/protocol/session-service.ts';
 import type { SessionDoor } from './sessions/remote-service.ts';
 import type { Channel } from './channel.ts';
 import { Connection } from './connection.ts';

@@ -2,7 +2,7 @@
 export { Executable } from '../bytecode/executable-file.ts';
 export { HostTensor } from '../core/host-tensor.ts';
 export { DTypeValue, FloatValue, ShapeValue } from '../runtime/value.ts';
-export type { SessionProvider } from '../worker/protocol.ts';
+export type { SessionProvider } from '../worker/protocol/session-service.ts';
 export { BaseChannel, type Channel, type ChannelListener, type Frame } from './channel.ts';
 export {
   connect,

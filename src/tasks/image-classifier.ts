@@ -1,6 +1,6 @@
 import { checkOptions, COUNT, NAMES, OBJECT, oneOf, SIGNAL } from '../client/check-options.ts';
 import type { Session } from '../client/session.ts';
-import type { ValueInfo } from '../worker/protocol.ts';
+import type { ValueInfo } from '../worker/protocol/loaded-session.ts';
 import { ShapeError } from '../core/errors.ts';
 import { type PictureInput, pictureInputOf } from './pictures/model-pictures.ts';
 import type { PictureOptions } from './pictures/picture-options.ts';

@@ -1,6 +1,6 @@
 import { BOOLEAN, OBJECT, type OptionKind, TEXT } from '../client/check-options.ts';
 import type { PlaceOptions } from '../client/session-options.ts';
-import type { LoadProgress } from '../worker/protocol.ts';
+import type { LoadProgress } from '../worker/protocol/load-request.ts';
 
 /** How the model of a task is loaded; all of `Session.load` that says where it runs. */
 export interface TaskOptions extends PlaceOptions {

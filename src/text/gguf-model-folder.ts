@@ -2,7 +2,7 @@ import { UnsupportedError } from '../core/errors.ts';
 import { GivenFile } from '../downloads/given-file.ts';
 import { openFile } from '../downloads/open-file.ts';
 import type { RangeFile } from '../downloads/range-file.ts';
-import type { FilesSource } from '../worker/protocol.ts';
+import type { FilesSource } from '../worker/protocol/wire-source.ts';
 import type { GgufHead } from './files/gguf.ts';
 import { readGgufParts } from './files/gguf-parts.ts';
 import { type GgufDecoder, ggufFolder } from './gguf-folder.ts';

@@ -6,7 +6,7 @@ import { HostTensor } from '../core/host-tensor.ts';
 import { FileServer } from '../downloads/testing/file-server.ts';
 import { MemoryFolder } from '../downloads/testing/memory-folders.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
-import type { LoadProgress } from '../worker/protocol.ts';
+import type { LoadProgress } from '../worker/protocol/load-request.ts';
 import {
   ggufContents,
   ggufOf,

@@ -2,7 +2,7 @@ import { BOOLEAN, BYTES, COUNT, either, OBJECT, oneOf, TEXT } from '../client/ch
 import type { Session } from '../client/session.ts';
 import type { PlaceOptions } from '../client/session-options.ts';
 import { CACHE_TYPES } from '../core/text-layout.ts';
-import type { LoadProgress } from '../worker/protocol.ts';
+import type { LoadProgress } from '../worker/protocol/load-request.ts';
 
 /** How a language model is loaded. */
 export interface TextLoadOptions extends PlaceOptions {

@@ -4,7 +4,7 @@ import { DownloadError, UsageError } from '../core/errors.ts';
 import type { CacheType } from '../core/text-layout.ts';
 import { baseUrl } from '../core/parse-url.ts';
 import { fileExists } from '../downloads/open-file.ts';
-import type { FilesSource } from '../worker/protocol.ts';
+import type { FilesSource } from '../worker/protocol/wire-source.ts';
 import type { givenFiles } from './given-files.ts';
 import {
   filesAt,

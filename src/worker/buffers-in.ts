@@ -1,5 +1,6 @@
 import { foldParts } from '../core/value-fold.ts';
-import { type RunRequest, WIRE_SIDE, type WireResult, type WireValue } from './protocol.ts';
+import type { RunRequest } from './protocol/run-request.ts';
+import { WIRE_SIDE, type WireResult, type WireValue } from './protocol/wire-value.ts';
 
 /** Smaller memory is as soon made anew, or copied, as handed over. */
 export const isLarge = ({ byteLength }: ArrayBuffer): boolean => byteLength >= 64 * 1024;

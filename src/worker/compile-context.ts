@@ -1,5 +1,5 @@
 import type { AskType } from './compile-protocol.ts';
-import type { OwnTables } from './protocol.ts';
+import type { OwnTables } from './protocol/session-service.ts';
 
 /** Who hears of a compilation, and what it is given. */
 export interface CompileContext {

@@ -3,7 +3,7 @@ import type { CompileLimits } from '../core/compile-limits.ts';
 import { FormatError } from '../core/errors.ts';
 import { compiledHere, hashed, readAll } from './compile-model.ts';
 import type { LoadContext, LoadedProgram } from './loaded-program.ts';
-import type { Dims } from './protocol.ts';
+import type { Dims } from './protocol/dispatch-sizes.ts';
 
 /** How a module is compiled. */
 interface JsonOrder extends LoadContext {

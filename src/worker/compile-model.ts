@@ -11,7 +11,8 @@ import { compileOrder, compileSmallOrder } from './compile-order.ts';
 import type { CompileOrder } from './compile-protocol.ts';
 import type { LoadContext, LoadedProgram } from './loaded-program.ts';
 import type { PeekedSource } from './open-source.ts';
-import type { LoadRequest, WireSource } from './protocol.ts';
+import type { LoadRequest } from './protocol/load-request.ts';
+import type { WireSource } from './protocol/wire-source.ts';
 import { type CompiledModel, RemoteCompiler } from './remote-compiler.ts';
 
 /** A source that is no executable. */

@@ -5,15 +5,11 @@ import type { RatesOfBoth } from '../core/device-rates.ts';
 import type { ErrorData } from '../core/errors.ts';
 import type { NodeOutput } from '../core/node-function.ts';
 import type { PassLine, PassStep } from '../core/pass-step.ts';
-import type {
-  Dims,
-  Dispatch,
-  FilesSource,
-  PageNodeTypes,
-  TextModelOptions,
-  WireSignature,
-  WorkerFiles,
-} from './protocol.ts';
+import type { Dims, Dispatch } from './protocol/dispatch-sizes.ts';
+import type { PageNodeTypes } from './protocol/load-request.ts';
+import type { WorkerFiles } from './protocol/session-service.ts';
+import type { FilesSource, TextModelOptions } from './protocol/wire-source.ts';
+import type { WireSignature } from './protocol/wire-value.ts';
 
 /** A model to compile, for whichever thread does it. */
 export interface CompileOrder {

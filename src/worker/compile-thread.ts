@@ -1,6 +1,6 @@
 import type { FromCompiler, ToCompiler } from './compile-protocol.ts';
 import { type OwnThread, startOwnThread, type ThreadEvents } from './own-thread.ts';
-import { COMPILER_NAME } from './protocol.ts';
+import { COMPILER_NAME } from './protocol/session-service.ts';
 
 /** In the package, that of its entry. No bundler must take it for an address of its own. */
 const NODE_FILE: string = './compile-thread-main.ts';

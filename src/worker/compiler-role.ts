@@ -1,6 +1,6 @@
 import type { CompileContext } from './compile-context.ts';
 import type { FromCompiler, ToCompiler } from './compile-protocol.ts';
-import { COMPILER_NAME } from './protocol.ts';
+import { COMPILER_NAME } from './protocol/session-service.ts';
 
 /** Returns true in a worker that one with sessions started, with the same script, to compile. */
 export function isCompiler(): boolean {

@@ -10,7 +10,8 @@ import { snapshotHash } from '../snapshots/snapshot-hash.ts';
 import type { HostedSession } from './hosted-session.ts';
 import { adoptBuffer, exposeTensor } from './page-buffers.ts';
 import { programHead } from './program-head.ts';
-import type { ControlReply, ControlRequest, WireResult } from './protocol.ts';
+import type { ControlReply, ControlRequest } from './protocol/control-request.ts';
+import type { WireResult } from './protocol/wire-value.ts';
 
 export interface ControlContext {
   /** Values of `request.args`, which live until the reply. */

@@ -8,7 +8,9 @@ import type { Operators } from '../ops/operators.ts';
 import type { Importers } from '../frontend/onnx/importers.ts';
 import type { HostFunctions } from '../runtime/host-function.ts';
 import type { HostStates } from '../runtime/snapshot/take-snapshot.ts';
-import type { DeviceKind, MachineLimits, ProgramLimits, SessionService } from './protocol.ts';
+import type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
+import type { DeviceKind } from './protocol/loaded-session.ts';
+import type { SessionService } from './protocol/session-service.ts';
 import { compileTables } from './loaded-program.ts';
 import { SessionHost } from './session-host.ts';
 

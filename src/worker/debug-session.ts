@@ -5,7 +5,9 @@ import type { DebugStop } from '../runtime/debug/debug-types.ts';
 import type { HostInput } from '../runtime/host-function.ts';
 import type { HostStates } from '../runtime/snapshot/take-snapshot.ts';
 import type { HostedSession } from './hosted-session.ts';
-import type { ControlRequest, DebugOrder, DebugReply, WireResult } from './protocol.ts';
+import type { ControlRequest } from './protocol/control-request.ts';
+import type { DebugOrder, DebugReply } from './protocol/debug-order.ts';
+import type { WireResult } from './protocol/wire-value.ts';
 
 type Begin = Extract<ControlRequest, { kind: 'debug' }>;
 type Ordered = Extract<ControlRequest, { kind: 'debug order' }>;

@@ -7,7 +7,7 @@ import type {
 } from '../bytecode/executable.ts';
 import { formatFullType } from '../bytecode/format-full-type.ts';
 import { formatDim } from '../core/dim.ts';
-import type { FunctionInfo, ValueInfo } from './protocol.ts';
+import type { FunctionInfo, ValueInfo } from './protocol/loaded-session.ts';
 
 /** Name of the result of a function without a signature. */
 const UNNAMED_RESULT = 'result';

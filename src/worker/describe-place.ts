@@ -1,6 +1,6 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import type { VirtualMachine } from '../runtime/virtual-machine.ts';
-import type { LoadedSession, SessionDevice } from './protocol.ts';
+import type { LoadedSession, SessionDevice } from './protocol/loaded-session.ts';
 import type { SessionDevices } from './shared-use.ts';
 
 type Place = Pick<LoadedSession, 'device' | 'placements'>;

@@ -1,5 +1,5 @@
 import { FormatError } from '../core/errors.ts';
-import type { DeviceKind, Placement } from './protocol.ts';
+import type { DeviceKind, Placement } from './protocol/loaded-session.ts';
 
 /** The compiler's notes of calls that it placed beside the session's device. Throws FormatError. */
 export function describePlacements(

@@ -1,7 +1,7 @@
 import type { DeviceLostError } from '../core/errors.ts';
 import { untilAborted } from '../core/until-aborted.ts';
 import type { Device } from '../device/device.ts';
-import type { DeviceKind } from './protocol.ts';
+import type { DeviceKind } from './protocol/loaded-session.ts';
 import { threadCount } from './thread-count.ts';
 
 /** How a device is made, where there is none yet. */

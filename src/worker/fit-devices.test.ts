@@ -5,7 +5,7 @@ import { parseModule } from '../compiler/index.ts';
 import { DeviceError, OutOfMemoryError } from '../core/errors.ts';
 import { DevicePool, type PooledOptions } from './device-pool.ts';
 import { fitDevices } from './fit-devices.ts';
-import type { DeviceKind } from './protocol.ts';
+import type { DeviceKind } from './protocol/loaded-session.ts';
 import { fakeDevice } from './testing/fake-device.ts';
 
 const GIBIBYTE = 2 ** 30;

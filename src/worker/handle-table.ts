@@ -1,5 +1,5 @@
 import type { StorageValue, TensorValue } from '../runtime/value.ts';
-import type { HandleId } from './protocol.ts';
+import type { HandleId } from './protocol/reply.ts';
 
 /** A session that keeps tensors for the page, and lives until nobody uses its memory. */
 export interface Keeper {

@@ -4,7 +4,7 @@ import type { HostInput } from '../runtime/host-function.ts';
 import { constructorNames, type FunctionType, TypedValues } from '../runtime/typed-values.ts';
 import type { Value } from '../runtime/value.ts';
 import type { VirtualMachine } from '../runtime/virtual-machine.ts';
-import type { HandleId } from './protocol.ts';
+import type { HandleId } from './protocol/reply.ts';
 import type { FunctionValue } from './result-draft.ts';
 
 export interface HeldFunction {

@@ -1,5 +1,5 @@
 import { FloatValue, ShapeValue } from '../runtime/value.ts';
-import type { WireForms } from './protocol.ts';
+import type { WireForms } from './protocol/wire-value.ts';
 
 /** Values without tensors, functions and fields, from the wire to what a machine takes. */
 export const HOST_FORMS = {

@@ -14,20 +14,19 @@ import { HandleTable } from './handle-table.ts';
 import { HOST_FORMS } from './host-forms.ts';
 import type { HeldFunction, HeldFunctions } from './held-functions.ts';
 import type { LoadRecord } from './load-record.ts';
+import type { Dims } from './protocol/dispatch-sizes.ts';
+import type { FunctionInfo } from './protocol/loaded-session.ts';
+import type { HandleId } from './protocol/reply.ts';
+import type { RunRequest, WireProfile } from './protocol/run-request.ts';
+import type { SessionMemory } from './protocol/session-memory.ts';
 import {
   type CallPage,
-  type Dims,
-  type FunctionInfo,
-  type HandleId,
-  type RunRequest,
-  type SessionMemory,
   WIRE_SIDE,
   type WireForms,
-  type WireProfile,
   type WireResult,
   type WireTensor,
   type WireValue,
-} from './protocol.ts';
+} from './protocol/wire-value.ts';
 import { PageObject } from './page-object.ts';
 import { draftsOf, type FunctionValue } from './result-draft.ts';
 import type { SessionDevices, SharedUse } from './shared-use.ts';

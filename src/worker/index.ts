@@ -4,7 +4,7 @@ export {
   type DeviceOptions,
   type ServiceOptions,
 } from './create-service.ts';
-export type { MachineLimits, ProgramLimits } from './protocol.ts';
+export type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
 export { serve } from './serve.ts';
 export type { HostFunction, HostFunctions, HostNodeFunction } from '../runtime/host-function.ts';
 export type { HostState, HostStates } from '../runtime/snapshot/take-snapshot.ts';

@@ -7,7 +7,8 @@ import type { CompileContext } from './compile-context.ts';
 import { compileAnyOrder } from './compile-order.ts';
 import type { TextOrder } from './compile-protocol.ts';
 import type { LoadContext, LoadedProgram } from './loaded-program.ts';
-import type { FilesSource, LoadRequest } from './protocol.ts';
+import type { LoadRequest } from './protocol/load-request.ts';
+import type { FilesSource } from './protocol/wire-source.ts';
 import { type CompiledModel, RemoteCompiler } from './remote-compiler.ts';
 import { SourceFiles } from './source-files.ts';
 

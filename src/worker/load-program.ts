@@ -4,7 +4,7 @@ import { UsageError } from '../core/errors.ts';
 import { importCompiler } from './import-compiler.ts';
 import type { LoadContext, LoadedProgram } from './loaded-program.ts';
 import { openSource, peek } from './open-source.ts';
-import type { LoadRequest } from './protocol.ts';
+import type { LoadRequest } from './protocol/load-request.ts';
 
 /**
  * Reads an executable up to its data, or an ONNX model or a module of the IR in JSON to its end, which it compiles. Rejects with

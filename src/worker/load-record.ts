@@ -1,4 +1,4 @@
-import type { LoadProgress } from './protocol.ts';
+import type { LoadProgress } from './protocol/load-request.ts';
 
 /** When something was under way, on the clock of `performance.now()`. */
 export interface LoadSpan {

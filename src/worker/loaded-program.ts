@@ -1,7 +1,8 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import type { DataBlock, DataHashes } from '../bytecode/executable-reader.ts';
 import type { AskType } from './compile-protocol.ts';
-import type { LoadProgress, OwnTables } from './protocol.ts';
+import type { LoadProgress } from './protocol/load-request.ts';
+import type { OwnTables } from './protocol/session-service.ts';
 
 /** {@link OwnTables} to compile models with. */
 export interface CompileTables extends OwnTables {

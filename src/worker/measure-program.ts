@@ -2,7 +2,7 @@ import type { ExecutableData } from '../bytecode/executable.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { RangeMeasurement, type ValueRange } from '../runtime/compare/measure-ranges.ts';
-import type { ControlRequest } from './protocol.ts';
+import type { ControlRequest } from './protocol/control-request.ts';
 import { widened } from './verify-program.ts';
 
 /** A program whose values are measured, in several runs one after the other. */

@@ -2,7 +2,12 @@ import { concatenate } from '../core/concatenate.ts';
 import { DownloadError } from '../core/errors.ts';
 import { isFile } from '../core/node-builtin.ts';
 import type { OpenedSource } from './opened-source.ts';
-import { type FilesSource, type HttpInfo, httpInfo, type WireSource } from './protocol.ts';
+import {
+  type FilesSource,
+  type HttpInfo,
+  httpInfo,
+  type WireSource,
+} from './protocol/wire-source.ts';
 
 /** Opens a source for reading. Throws DownloadError with status and URL. */
 export async function openSource(

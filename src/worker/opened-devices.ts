@@ -1,7 +1,7 @@
 import type { OperatorTable } from '../ops/operator.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { LoadedProgram } from './loaded-program.ts';
-import type { LoadRequest } from './protocol.ts';
+import type { LoadRequest } from './protocol/load-request.ts';
 import type { CreateMachine } from './sharing/shared-session.ts';
 import type { SharedDevice } from './device-pool.ts';
 import type { SessionDevices } from './shared-use.ts';

@@ -3,7 +3,8 @@ import { UnsupportedError, UsageError } from '../core/errors.ts';
 import { elementCount } from '../core/element-count.ts';
 import { StorageValue, TensorValue, type Value } from '../runtime/value.ts';
 import type { HostedSession } from './hosted-session.ts';
-import type { ControlRequest, GpuRange, WireResult } from './protocol.ts';
+import type { ControlRequest, GpuRange } from './protocol/control-request.ts';
+import type { WireResult } from './protocol/wire-value.ts';
 
 /** A tensor of a buffer of the page's on the device that it brought. Rejects with UsageError for a buffer that does not fit. */
 export async function adoptBuffer(

@@ -11,15 +11,9 @@ import type {
 import { readTensors } from '../runtime/tensor-read.ts';
 import { constructorNames, type FunctionType, TypedValues } from '../runtime/typed-values.ts';
 import { AdtValue, type Value } from '../runtime/value.ts';
-import {
-  type CallPage,
-  type HandleId,
-  type LoadRequest,
-  type Reply,
-  WIRE_SIDE,
-  type WireForms,
-  type WireValue,
-} from './protocol.ts';
+import type { LoadRequest } from './protocol/load-request.ts';
+import type { HandleId, Reply } from './protocol/reply.ts';
+import { type CallPage, WIRE_SIDE, type WireForms, type WireValue } from './protocol/wire-value.ts';
 import { type HeldFunctions, newHeld } from './held-functions.ts';
 import { HOST_FORMS } from './host-forms.ts';
 import { PageObject } from './page-object.ts';

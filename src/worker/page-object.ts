@@ -1,5 +1,5 @@
 import { OpaqueValue } from '../core/opaque-value.ts';
-import type { CallPage, WireForms } from './protocol.ts';
+import type { CallPage, WireForms } from './protocol/wire-value.ts';
 
 /** An object of the page, which stays there: a program in the worker holds its number. */
 export class PageObject extends OpaqueValue {

@@ -6,11 +6,11 @@ import { importers, operators } from '../frontend/onnx/testing/own-operators.ts'
 import { HOSTILE_MODELS } from '../testing/hostile-models.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
 import type { FromCompiler, ToCompiler } from './compile-protocol.ts';
-import { COMPILER_NAME } from './protocol.ts';
+import { COMPILER_NAME } from './protocol/session-service.ts';
 import { serveCompiler } from './compile-service.ts';
 import { loadProgram } from './load-program.ts';
 import type { CompileTables, LoadContext, LoadedProgram } from './loaded-program.ts';
-import type { LoadRequest } from './protocol.ts';
+import type { LoadRequest } from './protocol/load-request.ts';
 
 type Behaviour = 'serves' | 'hangs' | 'fails to start';
 

@@ -11,7 +11,7 @@ import {
 import type { CompileContext } from './compile-context.ts';
 import type { CompileOrder, FromCompiler, TextOrder, ToCompiler } from './compile-protocol.ts';
 import { startCompileThread } from './compile-thread.ts';
-import type { WireSignature } from './protocol.ts';
+import type { WireSignature } from './protocol/wire-value.ts';
 import type { OwnThread, ThreadEvents } from './own-thread.ts';
 
 /** A program and its data, block by block. */

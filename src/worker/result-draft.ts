@@ -1,6 +1,6 @@
 import { foldValues } from '../core/value-fold.ts';
 import type { ClosureValue, PackedFunctionValue, TensorValue, Value } from '../runtime/value.ts';
-import type { WireValue } from './protocol.ts';
+import type { WireValue } from './protocol/wire-value.ts';
 import { PageObject } from './page-object.ts';
 import type { RefusedValue } from './refused-result.ts';
 import { MACHINE_SIDE, type MachineForms } from '../runtime/machine-side.ts';

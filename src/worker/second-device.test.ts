@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { compile } from '../compiler/compile.ts';
 import { parseModule } from '../compiler/index.ts';
 import { DeviceError } from '../core/errors.ts';
-import type { DeviceKind, LoadedSession } from './protocol.ts';
+import type { DeviceKind, LoadedSession } from './protocol/loaded-session.ts';
 import { SessionHost } from './session-host.ts';
 import { fakeDevice } from './testing/fake-device.ts';
 

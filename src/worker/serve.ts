@@ -2,7 +2,10 @@ import { expose, releaseProxy, transfer } from 'comlink';
 import { isCompiler, serveAsCompiler } from './compiler-role.ts';
 import { buffersIn, isLarge } from './buffers-in.ts';
 import { hostSessions, nodeTypesOf, type ServiceOptions } from './create-service.ts';
-import { type LoadProgress, type Reply, type SessionService, type WireResult } from './protocol.ts';
+import type { LoadProgress } from './protocol/load-request.ts';
+import type { Reply } from './protocol/reply.ts';
+import type { SessionService } from './protocol/session-service.ts';
+import type { WireResult } from './protocol/wire-value.ts';
 import { isWasmThread, serveAsWasmThread } from './wasm-thread-role.ts';
 
 /** A progress callback that lives in the page. */

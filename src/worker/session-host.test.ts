@@ -3,7 +3,9 @@ import { ExecBuilder, type FunctionBuilder, type OperandLike } from '../bytecode
 import { HostTensor } from '../core/host-tensor.ts';
 import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
-import type { RunRequest, SessionId, WireValue } from './protocol.ts';
+import type { SessionId } from './protocol/reply.ts';
+import type { RunRequest } from './protocol/run-request.ts';
+import type { WireValue } from './protocol/wire-value.ts';
 import { SessionHost } from './session-host.ts';
 
 type Body = (f: FunctionBuilder, b: ExecBuilder) => OperandLike;

@@ -18,32 +18,22 @@ import { LoadRecord } from './load-record.ts';
 import type { CompileTables, LoadContext } from './loaded-program.ts';
 import { startControl } from './start-control.ts';
 import { checkCeilings, machineOptions, withinCeilings } from './within-ceilings.ts';
+import type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
+import type { ControlReply, ControlRequest } from './protocol/control-request.ts';
+import type { Dims } from './protocol/dispatch-sizes.ts';
+import type { LoadProgress, LoadRequest } from './protocol/load-request.ts';
+import type { DeviceKind, LoadedSession } from './protocol/loaded-session.ts';
+import type { CallId, HandleId, Reply, SessionId } from './protocol/reply.ts';
+import type { RunRequest, WireProfile } from './protocol/run-request.ts';
+import type { SessionMemory } from './protocol/session-memory.ts';
 import type {
-  CallId,
-  CallPage,
-  ControlReply,
-  ControlRequest,
-  DeviceKind,
-  Dims,
   Greeting,
-  HandleId,
-  LoadedSession,
-  LoadProgress,
-  LoadRequest,
-  MachineLimits,
-  ProgramLimits,
-  Reply,
-  RunRequest,
-  SessionId,
-  SessionMemory,
   SessionService,
-  WireProfile,
-  WireResult,
-  WireTensor,
   WorkerConfig,
   WorkerFiles,
   WorkerInfo,
-} from './protocol.ts';
+} from './protocol/session-service.ts';
+import type { CallPage, WireResult, WireTensor } from './protocol/wire-value.ts';
 import type { DecidedDevices, OpenedDevices } from './opened-devices.ts';
 import type { SessionDevices } from './shared-use.ts';
 import type { SessionSharing } from './sharing/session-sharing.ts';

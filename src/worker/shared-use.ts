@@ -1,6 +1,6 @@
 import type { VirtualMachine } from '../runtime/virtual-machine.ts';
 import type { SharedDevice } from './device-pool.ts';
-import type { SharingCounters } from './protocol.ts';
+import type { SharingCounters } from './protocol/session-memory.ts';
 
 /** The device of a session and the host beside it; both the same when it runs on the host. */
 export interface SessionDevices {

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type OnnxExternalSpec, writeOnnxModel } from '../testing/onnx-writer.ts';
 import { loadProgram } from './load-program.ts';
-import type { WireSource } from './protocol.ts';
+import type { WireSource } from './protocol/wire-source.ts';
 
 const external = (location: string, offset: number): OnnxExternalSpec => ({
   dtype: 'float32',

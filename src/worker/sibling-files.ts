@@ -1,7 +1,7 @@
 import { DownloadError } from '../core/errors.ts';
 import { isFile } from '../core/node-builtin.ts';
 import type { RangeFile } from '../downloads/range-file.ts';
-import type { FilesSource } from './protocol.ts';
+import type { FilesSource } from './protocol/wire-source.ts';
 import type { SourceFiles } from './source-files.ts';
 
 /**

@@ -2,7 +2,7 @@ import { DownloadError } from '../core/errors.ts';
 import { GivenFile } from '../downloads/given-file.ts';
 import { openFile } from '../downloads/open-file.ts';
 import type { RangeFile } from '../downloads/range-file.ts';
-import type { FilesSource } from './protocol.ts';
+import type { FilesSource } from './protocol/wire-source.ts';
 
 /** The files of a model, by their names beside it. */
 export class SourceFiles {

@@ -1,7 +1,7 @@
 import { isValue } from '../runtime/value.ts';
 import type { HostStates } from '../runtime/snapshot/take-snapshot.ts';
 import type { HostedSession } from './hosted-session.ts';
-import type { ControlReply, ControlRequest } from './protocol.ts';
+import type { ControlReply, ControlRequest } from './protocol/control-request.ts';
 
 /** Pauses a session, lets it go on, stores it, or puts a snapshot into it. */
 export function startControl(

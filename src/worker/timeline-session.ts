@@ -15,7 +15,7 @@ import { PlaceStore } from './auto/place-store.ts';
 import { launchWork } from './auto/program-work.ts';
 import { loadTimeline } from './load-timeline.ts';
 import type { HostedSession } from './hosted-session.ts';
-import type { ControlRequest } from './protocol.ts';
+import type { ControlRequest } from './protocol/control-request.ts';
 
 /**
  * Runs a function of a session several times, and tells what took how long. Nothing else uses the device meanwhile. A file of its

@@ -2,7 +2,8 @@ import { UsageError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
 import { type RunUnfused, type TracedPlace, traceRun } from '../runtime/compare/trace-run.ts';
-import type { ControlRequest, WireResult } from './protocol.ts';
+import type { ControlRequest } from './protocol/control-request.ts';
+import type { WireResult } from './protocol/wire-value.ts';
 import { unfuseKernel } from './unfuse-kernel.ts';
 import type { WatchedProgram } from './watched-program.ts';
 

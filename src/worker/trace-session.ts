@@ -1,6 +1,6 @@
 import type { HostInput } from '../runtime/host-function.ts';
 import type { HostedSession } from './hosted-session.ts';
-import type { ControlRequest } from './protocol.ts';
+import type { ControlRequest } from './protocol/control-request.ts';
 import { type ProgramTrace, traceProgram } from './trace-program.ts';
 import { watchedSession } from './watched-session.ts';
 

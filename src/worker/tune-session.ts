@@ -1,7 +1,7 @@
 import { saveChoices } from './choice-store.ts';
 import type { HostedSession } from './hosted-session.ts';
 import { IdleTurns } from './idle-turns.ts';
-import type { ControlRequest, SessionTuning } from './protocol.ts';
+import type { ControlRequest, SessionTuning } from './protocol/control-request.ts';
 
 /**
  * Tunes one kernel of a session while no other session uses the device, or in turns while nothing does,

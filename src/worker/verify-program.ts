@@ -15,7 +15,7 @@ import {
   widenProgram,
   widenTensor,
 } from '../runtime/compare/widen-program.ts';
-import type { ControlRequest } from './protocol.ts';
+import type { ControlRequest } from './protocol/control-request.ts';
 import { isTensor } from './read-arguments.ts';
 import { unfuseKernel } from './unfuse-kernel.ts';
 import type { WatchedProgram } from './watched-program.ts';

@@ -4,7 +4,7 @@ import { readConstants } from '../runtime/compare/read-constants.ts';
 import type { Value } from '../runtime/value.ts';
 import type { HostedSession } from './hosted-session.ts';
 import { measureProgram } from './measure-program.ts';
-import type { ControlRequest } from './protocol.ts';
+import type { ControlRequest } from './protocol/control-request.ts';
 import { readArguments } from './read-arguments.ts';
 import { verifyProgram } from './verify-program.ts';
 import { watchedSession } from './watched-session.ts';

@@ -3,7 +3,7 @@ import { type Dim, evaluateDim } from '../core/dim.ts';
 import { UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import type { HostInput } from '../runtime/host-function.ts';
-import type { Dims } from './protocol.ts';
+import type { Dims } from './protocol/dispatch-sizes.ts';
 
 /**
  * Arguments of zeros for `main`, or for the first function: `dims` are sizes of symbols, 1 for those

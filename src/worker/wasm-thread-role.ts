@@ -1,6 +1,6 @@
 import type { FromPart, ToPart } from '../device/wasm/parts/part-protocol.ts';
 import type { ThreadStart } from '../device/wasm/threads/thread-control.ts';
-import type { WorkerFiles } from './protocol.ts';
+import type { WorkerFiles } from './protocol/session-service.ts';
 
 /** The name of a worker that does a part of the work of another one's wasm device. */
 export const WASM_THREAD_NAME = 'weft-wasm-thread';

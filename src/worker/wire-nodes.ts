@@ -6,7 +6,7 @@ import type {
   NodeOutput,
   NodeSignature,
 } from '../core/node-function.ts';
-import type { CallPage, WireAttributes, WireSignature } from './protocol.ts';
+import type { CallPage, WireAttributes, WireSignature } from './protocol/wire-value.ts';
 
 /** Attributes of a node as they go to a page or to a compiler's thread. */
 export function wireAttributes(attributes: NodeAttributes): WireAttributes {

@@ -4,7 +4,7 @@ import { UsageError } from '../core/errors.ts';
 import type { LaunchOwner } from '../device/device.ts';
 import type { Limits } from '../runtime/invocation.ts';
 import type { MachineOptions } from '../runtime/load-machine.ts';
-import type { MachineLimits, ProgramLimits } from './protocol.ts';
+import type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
 
 /** The limits of a program and of the machine that runs it. */
 export type RequestLimits = ProgramLimits & MachineLimits;

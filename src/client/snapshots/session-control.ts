@@ -2,7 +2,8 @@ import { internalError, UsageError } from '../../core/errors.ts';
 import { OpfsStore } from '../../snapshots/opfs-store.ts';
 import { snapshotHash } from '../../snapshots/snapshot-hash.ts';
 import type { SnapshotStore } from '../../snapshots/store-types.ts';
-import type { ControlReply, ControlRequest, WireValue } from '../../worker/protocol.ts';
+import type { ControlReply, ControlRequest } from '../../worker/protocol/control-request.ts';
+import type { WireValue } from '../../worker/protocol/wire-value.ts';
 import {
   checkOptions,
   OBJECT,

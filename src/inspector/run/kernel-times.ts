@@ -1,4 +1,4 @@
-import type { KernelProfile } from '../../worker/protocol.ts';
+import type { KernelProfile } from '../../worker/protocol/run-request.ts';
 
 /** All launches of a kernel in a run. */
 export interface KernelTimes {

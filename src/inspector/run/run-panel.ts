@@ -4,7 +4,7 @@ import type { Profile, Session } from '../../client/session.ts';
 import type { SessionComparison } from '../../client/compare-session.ts';
 import { describeError, formatBytes, formatCount, formatMs } from '../../core/format-quantity.ts';
 import type { CodePlace } from '../../core/paused-call.ts';
-import type { SessionMemory } from '../../worker/protocol.ts';
+import type { SessionMemory } from '../../worker/protocol/session-memory.ts';
 import { InputChoice } from './input-choice.ts';
 import { NO_SESSION } from '../view/no-session.ts';
 import { kernelTimes } from './kernel-times.ts';

@@ -1,4 +1,4 @@
-import type { Breakpoint, SetBreakpoint } from '../../worker/protocol.ts';
+import type { Breakpoint, SetBreakpoint } from '../../worker/protocol/debug-order.ts';
 
 /** The breakpoints that a person has set. */
 export class BreakpointChoice {

@@ -1,5 +1,5 @@
 import { html, type TemplateResult } from 'lit-html';
-import type { Breakpoint } from '../../worker/protocol.ts';
+import type { Breakpoint } from '../../worker/protocol/debug-order.ts';
 import { type BreakpointChoice, describeBreakpoint } from './breakpoint-choice.ts';
 
 const NAN: Breakpoint = { output: 'nan' };

@@ -1,6 +1,6 @@
 import { html, nothing, svg, type SVGTemplateResult, type TemplateResult } from 'lit-html';
 import { formatBytes } from '../../core/format-quantity.ts';
-import type { DebugMemory, DebugStorage, StorageUse } from '../../worker/protocol.ts';
+import type { DebugMemory, DebugStorage, StorageUse } from '../../worker/protocol/debug-order.ts';
 import { heapView } from './value-view.ts';
 
 const SHOWN_STORAGES = 60;

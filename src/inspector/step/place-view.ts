@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
-import type { DebugFrame, DebugValue } from '../../worker/protocol.ts';
+import type { DebugFrame, DebugValue } from '../../worker/protocol/debug-order.ts';
 import { memoryView } from './memory-view.ts';
 import type { ChosenValue, SeenState } from './stepped-run.ts';
 import { valueView } from './value-view.ts';

@@ -4,7 +4,7 @@ import type {
   TensorDetail,
   TensorPicture,
   TensorStatistics,
-} from '../../worker/protocol.ts';
+} from '../../worker/protocol/debug-order.ts';
 
 const SHOWN_COLUMNS = 8;
 const SHOWN_ROWS = 16;

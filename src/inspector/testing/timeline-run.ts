@@ -4,7 +4,7 @@ import type {
   TimelineEvent,
   TimelineKind,
   TimelineStorage,
-} from '../../worker/protocol.ts';
+} from '../../core/run-timeline.ts';
 
 /** An event of so many milliseconds from a moment on. */
 export function timelineEvent(

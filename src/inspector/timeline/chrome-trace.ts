@@ -1,4 +1,4 @@
-import type { RunTimeline, RunTimelines, TimelineEvent } from '../../worker/protocol.ts';
+import type { RunTimeline, RunTimelines, TimelineEvent } from '../../core/run-timeline.ts';
 import { heldBytes } from './held-bytes.ts';
 import { timelineLanes } from './timeline-lanes.ts';
 

@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { formatBytes, formatMs } from '../../core/format-quantity.ts';
-import type { TimelineEvent } from '../../worker/protocol.ts';
+import type { TimelineEvent } from '../../core/run-timeline.ts';
 
 /** An event in a line. */
 export function describeEvent({ kind, name, beginMs, endMs, bytes }: TimelineEvent): string {

@@ -1,4 +1,4 @@
-import type { RunTimeline, TimelineEvent, TimelineKind } from '../../worker/protocol.ts';
+import type { RunTimeline, TimelineEvent, TimelineKind } from '../../core/run-timeline.ts';
 
 /** The events of one kind, in rows in which none overlap. */
 export interface TimelineLane {

@@ -4,7 +4,7 @@ import type { Session } from '../../client/session.ts';
 import { describeError, formatBytes, formatCount, formatMs } from '../../core/format-quantity.ts';
 import type { CodePlace } from '../../core/paused-call.ts';
 import { MOST_TIMELINE_RUNS } from '../../core/run-timeline.ts';
-import type { RunTimeline, RunTimelines, TimelineEvent } from '../../worker/protocol.ts';
+import type { RunTimeline, RunTimelines, TimelineEvent } from '../../core/run-timeline.ts';
 import { InputChoice } from '../run/input-choice.ts';
 import { NO_SESSION } from '../view/no-session.ts';
 import { adoptStyle } from '../view/adopt-style.ts';

@@ -1,7 +1,7 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
 import type { HostFunctions } from '../../runtime/host-function.ts';
 import type { HostedSession } from '../../worker/hosted-session.ts';
-import type { CallPage } from '../../worker/protocol.ts';
+import type { CallPage } from '../../worker/protocol/wire-value.ts';
 import { objectOf } from '../checked-values.ts';
 import type { RpcValue } from '../rpc-value.ts';
 import { malformed } from '../wire-values.ts';

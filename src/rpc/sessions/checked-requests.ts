@@ -2,7 +2,9 @@ import { COMPILE_MODES, type CompileModeOption } from '../../core/compile-mode.t
 import type { CodePlace } from '../../core/paused-call.ts';
 import { PRECISIONS, type PrecisionOption } from '../../core/precision.ts';
 import { MOST_TIMELINE_RUNS } from '../../core/run-timeline.ts';
-import type { Breakpoint, ControlRequest, DebugOrder, Dims } from '../../worker/protocol.ts';
+import type { ControlRequest } from '../../worker/protocol/control-request.ts';
+import type { Breakpoint, DebugOrder } from '../../worker/protocol/debug-order.ts';
+import type { Dims } from '../../worker/protocol/dispatch-sizes.ts';
 import { PROGRAM_NUMBERS, type RequestLimits } from '../../worker/within-ceilings.ts';
 import { bytesOf, objectOf } from '../checked-values.ts';
 import type { RpcValue } from '../rpc-value.ts';

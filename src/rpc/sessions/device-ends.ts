@@ -1,5 +1,6 @@
 import type { HostedSession } from '../../worker/hosted-session.ts';
-import type { HandleId, WireHandle } from '../../worker/protocol.ts';
+import type { HandleId } from '../../worker/protocol/reply.ts';
+import type { WireHandle } from '../../worker/protocol/wire-value.ts';
 import { isRemoteFunction } from '../remote-handles.ts';
 import type { RpcFunction, RpcValue, TensorHandle } from '../rpc-value.ts';
 import { defineTarget } from '../targets.ts';

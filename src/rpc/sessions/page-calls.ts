@@ -1,6 +1,6 @@
 import { errorFromData, errorToData } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
-import type { CallPage, PageNode, WireAttributes } from '../../worker/protocol.ts';
+import type { CallPage, PageNode, WireAttributes } from '../../worker/protocol/wire-value.ts';
 import { objectOf, textOf, tupleOf } from '../checked-values.ts';
 import { type RpcFunction, RpcTuple, type RpcValue } from '../rpc-value.ts';
 import { malformed } from '../wire-values.ts';

@@ -1,7 +1,9 @@
 import { Deferred } from '../../core/deferred.ts';
 import { UsageError } from '../../core/errors.ts';
 import { untilAborted } from '../../core/until-aborted.ts';
-import type { ControlReply, DebugOrder, DebugReply, WireResult } from '../../worker/protocol.ts';
+import type { ControlReply } from '../../worker/protocol/control-request.ts';
+import type { DebugOrder, DebugReply } from '../../worker/protocol/debug-order.ts';
+import type { WireResult } from '../../worker/protocol/wire-value.ts';
 import { bytesOf, objectOf, tupleOf } from '../checked-values.ts';
 import { isRemoteFunction, type RemoteFunction } from '../remote-handles.ts';
 import type { RpcValue } from '../rpc-value.ts';

@@ -13,28 +13,24 @@ import {
   compileTables,
   type LoadContext,
 } from '../../worker/loaded-program.ts';
+import type { ControlReply, ControlRequest } from '../../worker/protocol/control-request.ts';
+import type { Dims } from '../../worker/protocol/dispatch-sizes.ts';
+import type { LoadProgress, LoadRequest } from '../../worker/protocol/load-request.ts';
+import type { LoadedSession } from '../../worker/protocol/loaded-session.ts';
+import type { CallId, HandleId, Reply, SessionId } from '../../worker/protocol/reply.ts';
+import type { RunRequest, WireProfile } from '../../worker/protocol/run-request.ts';
+import type { SessionMemory } from '../../worker/protocol/session-memory.ts';
 import type {
-  CallId,
-  CallPage,
-  ControlReply,
-  ControlRequest,
-  Dims,
-  HandleId,
-  LoadedSession,
-  LoadProgress,
-  LoadRequest,
   OwnTables,
-  Reply,
-  RunRequest,
-  SessionId,
-  SessionMemory,
   SessionService,
-  WireProfile,
+  WorkerInfo,
+} from '../../worker/protocol/session-service.ts';
+import type {
+  CallPage,
   WireResult,
   WireTensor,
   WireValue,
-  WorkerInfo,
-} from '../../worker/protocol.ts';
+} from '../../worker/protocol/wire-value.ts';
 import { PROGRAM_NUMBERS } from '../../worker/within-ceilings.ts';
 import { textOf, tupleOf } from '../checked-values.ts';
 import type { RemoteDevice } from '../device-service.ts';

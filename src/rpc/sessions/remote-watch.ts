@@ -2,13 +2,9 @@ import type { ExecutableData } from '../../bytecode/executable.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { CodePlace } from '../../core/paused-call.ts';
 import type { OnWatchedCall, WatchedRun, WatchOptions } from '../../runtime/compare/watched-run.ts';
-import type {
-  ControlReply,
-  ControlRequest,
-  HandleId,
-  WireTensor,
-  WireValue,
-} from '../../worker/protocol.ts';
+import type { ControlReply, ControlRequest } from '../../worker/protocol/control-request.ts';
+import type { HandleId } from '../../worker/protocol/reply.ts';
+import type { WireTensor, WireValue } from '../../worker/protocol/wire-value.ts';
 import { measureProgram } from '../../worker/measure-program.ts';
 import { notForBoth } from '../../worker/read-arguments.ts';
 import { traceProgram } from '../../worker/trace-program.ts';

@@ -7,7 +7,8 @@ import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { describePlace, requested } from '../../worker/describe-place.ts';
 import { HostedSession } from '../../worker/hosted-session.ts';
 import { LoadRecord } from '../../worker/load-record.ts';
-import type { RunRequest, WireResult } from '../../worker/protocol.ts';
+import type { RunRequest } from '../../worker/protocol/run-request.ts';
+import type { WireResult } from '../../worker/protocol/wire-value.ts';
 import type { SessionDevices } from '../../worker/shared-use.ts';
 import { startControl } from '../../worker/start-control.ts';
 import {

@@ -2,14 +2,14 @@ import { UnsupportedError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { foldValues } from '../../core/value-fold.ts';
 import { HOST_FORMS } from '../../worker/host-forms.ts';
+import type { SessionService } from '../../worker/protocol/session-service.ts';
 import {
-  type SessionService,
   WIRE_SIDE,
   type WireForms,
   type WireHandle,
   type WireResult,
   type WireValue,
-} from '../../worker/protocol.ts';
+} from '../../worker/protocol/wire-value.ts';
 import { textOf, tupleOf } from '../checked-values.ts';
 import {
   RPC_SIDE,

@@ -1,6 +1,6 @@
 import { checkOptions } from '../../client/check-options.ts';
 import type { Session } from '../../client/session.ts';
-import type { ValueInfo } from '../../worker/protocol.ts';
+import type { ValueInfo } from '../../worker/protocol/loaded-session.ts';
 import { ShapeError } from '../../core/errors.ts';
 import type { JsonObject } from '../task-model.ts';
 import { PICTURE_OPTIONS, type PictureOptions } from './picture-options.ts';

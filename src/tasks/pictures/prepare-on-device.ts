@@ -4,7 +4,7 @@ import { DeviceTensor } from '../../client/device-tensor.ts';
 import type { Session } from '../../client/session.ts';
 import { Tensor } from '../../client/tensor.ts';
 import { internalError, UnsupportedError } from '../../core/errors.ts';
-import type { ControlReply, ControlRequest } from '../../worker/protocol.ts';
+import type { ControlReply, ControlRequest } from '../../worker/protocol/control-request.ts';
 import type { CallOptions } from '../task-options.ts';
 import type { PictureBatch } from './picture-batch.ts';
 import { PICTURE_OPTIONS, type PictureOptions } from './picture-options.ts';

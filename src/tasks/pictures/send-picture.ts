@@ -3,7 +3,7 @@ import { UnsupportedError } from '../../core/errors.ts';
 import { isGpuTexture } from '../../core/gpu-like.ts';
 import type { PictureSource } from '../../core/pictures/picture-source.ts';
 import { channelsOf, isPixels, type Pixels } from '../../core/pictures/pixels.ts';
-import type { ControlReply } from '../../worker/protocol.ts';
+import type { ControlReply } from '../../worker/protocol/control-request.ts';
 import type { Picture } from './pixels.ts';
 import { readRgb } from './pixels.ts';
 

@@ -2,7 +2,7 @@ import type { DeviceTensor } from '../../client/device-tensor.ts';
 import type { Tensor } from '../../client/tensor.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { float16ToNumber } from '../../core/float16.ts';
-import type { ValueInfo } from '../../worker/protocol.ts';
+import type { ValueInfo } from '../../worker/protocol/loaded-session.ts';
 
 /** The elements as numbers, those of float16 decoded. */
 export function numbersOf({ dtype, data }: Tensor): Float32Array | Float64Array {

@@ -10,7 +10,9 @@ import { createWebGpuDevice } from '../../device/webgpu/webgpu-device.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { callsPacked } from '../testing/test-programs.ts';
 import { fakeDevice } from '../testing/fake-device.ts';
-import type { DeviceKind, LoadedSession, Reply, SessionId, WireValue } from '../protocol.ts';
+import type { DeviceKind, LoadedSession } from '../protocol/loaded-session.ts';
+import type { Reply, SessionId } from '../protocol/reply.ts';
+import type { WireValue } from '../protocol/wire-value.ts';
 import { SessionHost } from '../session-host.ts';
 import { PlaceStore } from './place-store.ts';
 

@@ -1,6 +1,7 @@
 import type { HostedSession } from '../hosted-session.ts';
 import { IdleTurns } from '../idle-turns.ts';
-import type { DeviceKind, RunRequest } from '../protocol.ts';
+import type { DeviceKind } from '../protocol/loaded-session.ts';
+import type { RunRequest } from '../protocol/run-request.ts';
 import { measuredRates } from './measured-rates.ts';
 import type { PlaceStore } from './place-store.ts';
 import type { PlaceTrial } from './place-trial.ts';

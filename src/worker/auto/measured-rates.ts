@@ -1,7 +1,7 @@
 import type { DeviceRates } from '../../core/device-rates.ts';
 import type { Device } from '../../device/device.ts';
 import { type MeasuringTurn, measureRates } from '../../device/measure-rates.ts';
-import type { DeviceKind } from '../protocol.ts';
+import type { DeviceKind } from '../protocol/loaded-session.ts';
 import type { PlaceStore } from './place-store.ts';
 
 /** Where rates of a device are kept, and as what. */

@@ -1,6 +1,6 @@
 import { DeviceError } from '../../core/errors.ts';
 import type { DevicePool, PooledOptions, SharedDevice } from '../device-pool.ts';
-import type { DeviceKind } from '../protocol.ts';
+import type { DeviceKind } from '../protocol/loaded-session.ts';
 import type { MainDevice } from '../opened-devices.ts';
 
 /** Adapters in software by the pool that met them: nobody starts them again to find that out. */

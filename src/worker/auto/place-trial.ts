@@ -3,7 +3,7 @@ import { macrotask } from '../../core/macrotask.ts';
 import type { DevicePool, PooledOptions } from '../device-pool.ts';
 import { HostedSession } from '../hosted-session.ts';
 import type { DecidedLoad } from '../opened-devices.ts';
-import type { RunRequest } from '../protocol.ts';
+import type { RunRequest } from '../protocol/run-request.ts';
 import { withWasmBeside } from '../second-device.ts';
 import type { SessionDevices } from '../shared-use.ts';
 import { machineOptions } from '../within-ceilings.ts';

@@ -1,4 +1,5 @@
-import type { ControlRequest, WireResult } from '../protocol.ts';
+import type { ControlRequest } from '../protocol/control-request.ts';
+import type { WireResult } from '../protocol/wire-value.ts';
 import { holdPicture } from './held-pictures.ts';
 import type { PictureOwner } from './picture-owner.ts';
 import { preparePictures } from './prepare-pictures.ts';

@@ -1,7 +1,8 @@
 import { UsageError } from '../../core/errors.ts';
 import { cutRectangle } from '../../core/pictures/cut-rectangle.ts';
 import type { Rgb } from '../../core/pictures/pixels.ts';
-import type { ControlRequest, WireResult } from '../protocol.ts';
+import type { ControlRequest } from '../protocol/control-request.ts';
+import type { WireResult } from '../protocol/wire-value.ts';
 import type { PictureOwner } from './picture-owner.ts';
 import { WorkerPicture } from './worker-picture.ts';
 

@@ -1,7 +1,8 @@
 import { isGpuTexture } from '../../core/gpu-like.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { cutRectangle } from '../../core/pictures/cut-rectangle.ts';
-import type { ControlRequest, PreparedPicture, WireResult, WireValue } from '../protocol.ts';
+import type { ControlRequest, PreparedPicture } from '../protocol/control-request.ts';
+import type { WireResult, WireValue } from '../protocol/wire-value.ts';
 import type { PictureOwner } from './picture-owner.ts';
 import { heldPicture } from './held-pictures.ts';
 import { fitsGpu, hasShaders, prepareOnGpu } from './prepare-on-gpu.ts';

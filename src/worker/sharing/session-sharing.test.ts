@@ -5,7 +5,9 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import type { LaunchOwner } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import type { HostFunction } from '../../runtime/index.ts';
-import type { LoadRequest, Reply, SessionId, WireResult, WireValue } from '../protocol.ts';
+import type { LoadRequest } from '../protocol/load-request.ts';
+import type { Reply, SessionId } from '../protocol/reply.ts';
+import type { WireResult, WireValue } from '../protocol/wire-value.ts';
 import { SessionHost } from '../session-host.ts';
 import { addWeights } from '../testing/test-programs.ts';
 

@@ -10,7 +10,7 @@ import { TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { SharedDevice } from '../device-pool.ts';
-import type { LoadRequest } from '../protocol.ts';
+import type { LoadRequest } from '../protocol/load-request.ts';
 import { DeviceScheduler, type DeviceShare } from './device-scheduler.ts';
 import { SessionSharing } from './session-sharing.ts';
 import { SharedMemory } from './shared-memory.ts';

@@ -1,7 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import type { DataBlock } from '../../bytecode/executable-reader.ts';
 import { loadProgram } from '../load-program.ts';
-import type { LoadRequest, WireSource } from '../protocol.ts';
+import type { LoadRequest } from '../protocol/load-request.ts';
+import type { WireSource } from '../protocol/wire-source.ts';
 import { addWeights } from '../testing/test-programs.ts';
 import type { WeightFolder } from './weight-files.ts';
 import { WeightSource } from './weight-source.ts';

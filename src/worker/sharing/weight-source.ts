@@ -3,7 +3,7 @@ import { platformSha256 } from '../../core/platform-sha256.ts';
 import { FormatError } from '../../core/errors.ts';
 import { loadProgram } from '../load-program.ts';
 import type { CompileTables } from '../loaded-program.ts';
-import type { LoadRequest } from '../protocol.ts';
+import type { LoadRequest } from '../protocol/load-request.ts';
 import type { WeightFile, WeightFolder } from './weight-files.ts';
 
 interface KeptBlock {

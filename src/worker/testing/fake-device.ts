@@ -1,7 +1,7 @@
 import type { AdapterClass } from '../../core/launch-plan.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
-import type { DeviceKind } from '../protocol.ts';
+import type { DeviceKind } from '../protocol/loaded-session.ts';
 
 /** The host as a device of any kind. */
 export function fakeDevice(kind: DeviceKind, adapterClass: AdapterClass = 'discrete'): Device {

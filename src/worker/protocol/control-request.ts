@@ -1,0 +1,153 @@
+import type { DrawnElements } from '../../core/drawn-elements.ts';
+import type { DType } from '../../core/dtype.ts';
+import type { GpuBufferLike, PageGpuBuffer } from '../../core/gpu-like.ts';
+import type { KernelSource } from '../../core/kernel-source.ts';
+import type { PauseOptions, PausedCall } from '../../core/paused-call.ts';
+import type { PictureSource } from '../../core/pictures/picture-source.ts';
+import type { PictureSteps } from '../../core/pictures/picture-steps.ts';
+import type { Rectangle } from '../../core/pictures/rectangle.ts';
+import type { RunTimelines } from '../../core/run-timeline.ts';
+import type { Shape } from '../../core/shape.ts';
+import type { TuningStep } from '../../device/device.ts';
+import type {
+  OperatorDeparture,
+  RunComparison,
+  ValueDeparture,
+} from '../../runtime/compare/compare-runs.ts';
+import type { ValueRange } from '../../runtime/compare/measure-ranges.ts';
+import type { TracedPlace } from '../../runtime/compare/trace-run.ts';
+import type { DebugOrder, DebugReply } from './debug-order.ts';
+import type { Keep } from './run-request.ts';
+import type { WireResult, WireValue } from './wire-value.ts';
+
+export type { KernelTuning, TriedVariant } from '../../device/device.ts';
+export type { OperatorDeparture, RunComparison, TracedPlace, ValueDeparture, ValueRange };
+
+/** `args` are the values that go with it: of a snapshot, what is stored beside the runs. */
+export type ControlRequest = { readonly args: readonly WireValue[] } & (
+  | ({ readonly kind: 'pause' } & Omit<PauseOptions, 'signal'>)
+  | { readonly kind: 'continue' }
+  /** The program without its weights, as the head of a `.weft` file. */
+  | { readonly kind: 'program' }
+  /** The code that the device runs for a kernel. */
+  | { readonly kind: 'source'; readonly kernel: string }
+  | {
+      readonly kind: 'snapshot';
+      /** Of `args`. */
+      readonly names: readonly string[];
+      readonly note: string;
+      /** Pauses the session for the time of it; otherwise it must be paused. */
+      readonly pausing: boolean;
+      /** It stays in the worker, for `keep`. The `note` of the reply is its hash. */
+      readonly isHeld?: boolean | undefined;
+    }
+  /** Saves the snapshot that is held in the store of this name in the private file system of the origin. */
+  | { readonly kind: 'keep'; readonly store: string }
+  | { readonly kind: 'restore'; readonly bytes: Uint8Array }
+  /** The result of a run that a snapshot held, once. */
+  | { readonly kind: 'result'; readonly index: number; readonly keep: Keep }
+  /** Tunes one kernel; `idle`: while the device has nothing else to do. */
+  | { readonly kind: 'tune'; readonly index: number; readonly idle?: boolean | undefined }
+  /** Runs a function with `args` in float32, and remembers how large what is stored as float16 is, up to the last run. */
+  | { readonly kind: 'ranges'; readonly functionName: string; readonly isLast: boolean }
+  /** Runs a function with `args`, beside the same in float32 on the host, or as it is on another device. */
+  | {
+      readonly kind: 'verify';
+      readonly functionName: string;
+      readonly tolerance: number;
+      readonly against?: 'host' | 'wasm' | undefined;
+    }
+  /** Makes one tensor of pictures, on the device; in a session that shares it, unless `keep` says so, for the page. */
+  | {
+      readonly kind: 'prepare';
+      readonly pictures: readonly PreparedPicture[];
+      readonly dtype: DType;
+      readonly shape: Shape;
+      readonly keep?: 'device' | undefined;
+    }
+  /** Holds a picture under a number that the page chose, for what it asks then. */
+  | { readonly kind: 'hold'; readonly picture: number; readonly source: PictureSource }
+  /** Pixels of a held picture, [rows, columns, 3] each: in rectangles, or of all of it. */
+  | {
+      readonly kind: 'pixels';
+      readonly picture: number;
+      readonly rectangles?: readonly Rectangle[] | undefined;
+    }
+  /** Frees a picture that is held. */
+  | { readonly kind: 'drop'; readonly picture: number }
+  /** Makes a tensor of a buffer of the page's, which stays where it is. In the page's thread alone, on the device that it brought. */
+  | ({ readonly kind: 'adopt'; readonly buffer: GpuBufferLike } & TensorPlace)
+  /** The buffer of the GPU that the tensor in `args` lies in. There too. */
+  | { readonly kind: 'expose' }
+  /** Draws the tensor in `args`. */
+  | { readonly kind: 'draw'; readonly elements: DrawnElements }
+  /** Runs a function with `args`, and gives values that are computed on the way. */
+  | {
+      readonly kind: 'trace';
+      readonly functionName: string;
+      /** Names of the source; undefined: all that kernels give. */
+      readonly values?: readonly string[] | undefined;
+      /** Leaves out names that the program has no place for, and does not refuse them. */
+      readonly skips: boolean;
+    }
+  /** Runs a function with `args` so many times, and tells what took how long. */
+  | { readonly kind: 'timeline'; readonly functionName: string; readonly runs: number }
+  /** Begins a debugging run of a function with `args`, of a number that the page chose. Answered when it is over. */
+  | { readonly kind: 'debug'; readonly run: number; readonly functionName: string }
+  | { readonly kind: 'debug order'; readonly run: number; readonly order: DebugOrder }
+);
+
+/** A picture, or one that is held, and what becomes of it. */
+export interface PreparedPicture {
+  readonly source: PictureSource | HeldSource;
+  /** Of the picture only this part. */
+  readonly part?: Rectangle | undefined;
+  readonly steps: PictureSteps;
+}
+
+/** The number of a picture that the session holds. */
+export interface HeldSource {
+  readonly held: number;
+}
+
+/** Where a tensor lies in a buffer. */
+export interface TensorPlace {
+  readonly dtype: DType;
+  readonly shape: Shape;
+  readonly byteOffset: number;
+}
+
+/** The part of a buffer of the GPU that a tensor lies in. */
+export interface GpuRange {
+  /** Made by Weft on the page's device, with STORAGE, COPY_SRC and COPY_DST; or the page's own that the tensor was made of. */
+  readonly buffer: PageGpuBuffer;
+  /** Where the elements begin. */
+  readonly byteOffset: number;
+  /** How many bytes they take, in whole words. */
+  readonly byteLength: number;
+}
+
+export interface ControlReply {
+  /** Runs that are paused, or that go on. */
+  readonly calls: readonly PausedCall[];
+  /** The bytes of a snapshot (uint8), what was stored beside the runs, or results of a run. */
+  readonly results: readonly WireResult[];
+  readonly note: string;
+  readonly source?: KernelSource | undefined;
+  readonly tuning?: SessionTuning | undefined;
+  readonly verification?: RunComparison | undefined;
+  /** Where each of the results was computed. */
+  readonly trace?: readonly TracedPlace[] | undefined;
+  readonly ranges?: readonly ValueRange[] | undefined;
+  readonly timeline?: RunTimelines | undefined;
+  /** Where the tensor lies that was asked for. */
+  readonly range?: GpuRange | undefined;
+  /** The tensor that was drawn. */
+  readonly bitmap?: ImageBitmap | undefined;
+  readonly debug?: DebugReply | undefined;
+}
+
+export interface SessionTuning extends TuningStep {
+  /** True if the choices outlive the worker. */
+  readonly isStored: boolean;
+}
