@@ -3,16 +3,7 @@ import { applyAdjoint } from '../../../ops/adjoint/apply-adjoint.ts';
 import { GraphBuilder } from '../../../ops/adjoint/graph-builder.ts';
 import { forgetSizes } from '../../inference/forget-sizes.ts';
 import { isAtom } from '../../ir/atoms.ts';
-import {
-  callFunction,
-  float,
-  func,
-  global,
-  int,
-  projection,
-  tuple,
-  variableOf,
-} from '../../ir/build.ts';
+import { callFunction, func, global, projection, tuple, variableOf } from '../../ir/build.ts';
 import { cotangentType } from '../../ir/cotangent-type.ts';
 import {
   type CallExpr,
@@ -29,7 +20,7 @@ import {
 import { freeVariables } from '../../ir/free-variables.ts';
 import { CUSTOM_GRADIENT, STOP_GRADIENT } from '../../ir/gradient-operators.ts';
 import { AS_ANY, DEVICE_COPY, SCALAR_OPERATORS } from '../../ir/scalar-operators.ts';
-import { formatType, type Type } from '../../ir/type.ts';
+import type { Type } from '../../ir/type.ts';
 import { variablesOf } from '../../ir/visit.ts';
 import { copyFunction, freshNames, hasUnknownDims, sizesOf } from './copy-function.ts';
 import { type Cotangent, Cotangents } from './cotangents.ts';
@@ -37,9 +28,10 @@ import type { Emitter } from './emitter.ts';
 import { ExprGraph, exprOf } from './expr-graph.ts';
 import { type KnownFunction, knownFunction } from './known-function.ts';
 import type { DerivativeContext, FunctionScope } from './derivative-context.ts';
+import { bindAllParts, cotangentOfPattern } from './pattern-cotangents.ts';
 import { functionTypeIn, RunTimeFunctionError } from './run-time-function.ts';
 import { unsupported } from './unsupported.ts';
-import { construct, SUM_PREFIX, type TypedValues, ZERO_PREFIX } from './typed-values.ts';
+import { SUM_PREFIX, ZERO_PREFIX } from './typed-values.ts';
 
 /** Adds to the cotangents of what a step reads, from that of its variable. */
 type Pull = (cotangents: Cotangents, emitter: Emitter) => void;
@@ -467,88 +459,21 @@ export class ReverseBlock {
     this.pull(cotangents, emitter);
     const found = operands.map((variable) => cotangents.wholeOf(variable, this.#typeOf(variable)));
     if (matched === undefined || pattern === undefined) return tuple(found);
-    const of = this.#ofPattern(pattern, this.#typeOf(matched), { cotangents, emitter, matched });
+    const at = { values, cotangents, emitter, matched };
+    const of = cotangentOfPattern(pattern, this.#typeOf(matched), at);
     return tuple([...found, of]);
-  }
-
-  /** The cotangent of a value that fits a pattern, from those of the pattern's variables. */
-  #ofPattern(
-    pattern: Pattern,
-    type: Type,
-    at: { cotangents: Cotangents; emitter: Emitter; matched: Expr },
-  ): Expr {
-    const { values } = this.#program;
-    switch (pattern.kind) {
-      case 'var-pattern':
-        return at.cotangents.wholeOf(pattern.variable, type);
-      case 'wildcard':
-      case 'int-pattern':
-      case 'float-pattern':
-        return values.zero(at.matched, type, at.emitter);
-      case 'tuple-pattern':
-        return tuple(
-          pattern.fields.map((field, i) =>
-            this.#ofPattern(field, type.kind === 'tuple' ? (type.fields[i] ?? type) : type, at),
-          ),
-        );
-      case 'constructor-pattern': {
-        if (type.kind !== 'adt') throw new Error(`internal: a pattern of ${formatType(type)}`);
-        const types = values.fieldTypes(type, pattern.constructor);
-        const fields = pattern.fields.map((field, i) => {
-          const own = types[i] ?? type;
-          const cotangent = this.#ofPattern(field, own, at);
-          return values.toData(cotangent, valueOf(field, own, values), {
-            type: own,
-            emitter: at.emitter,
-          });
-        });
-        return construct(pattern.constructor, type, fields);
-      }
-      default:
-        return pattern satisfies never;
-    }
   }
 
   /** A match whose patterns bind all parts of a value, if that has derivatives. */
   #withoutWildcards<E extends IfExpr | MatchExpr>(expr: E): E {
     if (expr.kind === 'if' || !this.#isActive(expr.value)) return expr;
     const type = this.#typeOf(expr.value);
+    const { values } = this.#program;
     const clauses = expr.clauses.map(({ pattern, body }) => ({
-      pattern: this.#bindAll(pattern, type),
+      pattern: bindAllParts(pattern, type, { values, emitter: this.#emitter }),
       body,
     }));
     return { ...expr, clauses };
-  }
-
-  #bindAll(pattern: Pattern, type: Type): Pattern {
-    switch (pattern.kind) {
-      case 'var-pattern':
-      case 'int-pattern':
-      case 'float-pattern':
-        return pattern;
-      case 'wildcard': {
-        const own =
-          type.kind === 'tensor' ? { ...type, shape: this.#emitter.namedShape(type.shape) } : type;
-        return { kind: 'var-pattern', variable: variableOf('rest', own) };
-      }
-      case 'tuple-pattern': {
-        const types = type.kind === 'tuple' ? type.fields : [];
-        return {
-          ...pattern,
-          fields: pattern.fields.map((field, i) => this.#bindAll(field, types[i] ?? type)),
-        };
-      }
-      case 'constructor-pattern': {
-        const types =
-          type.kind === 'adt' ? this.#program.values.fieldTypes(type, pattern.constructor) : [];
-        return {
-          ...pattern,
-          fields: pattern.fields.map((field, i) => this.#bindAll(field, types[i] ?? type)),
-        };
-      }
-      default:
-        return pattern satisfies never;
-    }
   }
 }
 
@@ -589,32 +514,6 @@ function mapBodies(
     return { ...expr, clauses };
   }
   return { ...expr, thenBranch: make(expr.thenBranch), elseBranch: make(expr.elseBranch) };
-}
-
-/** The value that a pattern without wildcards fits. */
-function valueOf(pattern: Pattern, type: Type, values: TypedValues): Expr {
-  switch (pattern.kind) {
-    case 'var-pattern':
-      return pattern.variable;
-    case 'tuple-pattern': {
-      const types = type.kind === 'tuple' ? type.fields : [];
-      return tuple(pattern.fields.map((field, i) => valueOf(field, types[i] ?? type, values)));
-    }
-    case 'constructor-pattern': {
-      if (type.kind !== 'adt') throw new Error(`internal: a pattern of ${formatType(type)}`);
-      const types = values.fieldTypes(type, pattern.constructor);
-      const fields = pattern.fields.map((field, i) => valueOf(field, types[i] ?? type, values));
-      return construct(pattern.constructor, type, fields);
-    }
-    case 'int-pattern':
-      return int(pattern.value);
-    case 'float-pattern':
-      return float(pattern.value);
-    case 'wildcard':
-      throw new Error('internal: a wildcard in a pattern with derivatives');
-    default:
-      return pattern satisfies never;
-  }
 }
 
 function functionOf(known: KnownFunction, at: Expr): Expr {

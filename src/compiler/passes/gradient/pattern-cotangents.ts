@@ -1,0 +1,103 @@
+import { float, int, tuple, variableOf } from '../../ir/build.ts';
+import type { Expr, Pattern } from '../../ir/expr.ts';
+import { formatType, type Type } from '../../ir/type.ts';
+import type { Cotangents } from './cotangents.ts';
+import type { Emitter } from './emitter.ts';
+import { construct, type TypedValues } from './typed-values.ts';
+
+/** Where the cotangent of a matched value is put together. */
+export interface PatternPlace {
+  readonly values: TypedValues;
+  /** With those of the pattern's variables. */
+  readonly cotangents: Cotangents;
+  readonly emitter: Emitter;
+  readonly matched: Expr;
+}
+
+/** The cotangent of a value of a type that fits a pattern, from those of the pattern's variables. */
+export function cotangentOfPattern(pattern: Pattern, type: Type, place: PatternPlace): Expr {
+  const { values, cotangents, emitter, matched } = place;
+  switch (pattern.kind) {
+    case 'var-pattern':
+      return cotangents.wholeOf(pattern.variable, type);
+    case 'wildcard':
+    case 'int-pattern':
+    case 'float-pattern':
+      return values.zero(matched, type, emitter);
+    case 'tuple-pattern':
+      return tuple(
+        pattern.fields.map((field, i) =>
+          cotangentOfPattern(field, fieldTypesOf(type)[i] ?? type, place),
+        ),
+      );
+    case 'constructor-pattern': {
+      if (type.kind !== 'adt') throw new Error(`internal: a pattern of ${formatType(type)}`);
+      const types = values.fieldTypes(type, pattern.constructor);
+      const fields = pattern.fields.map((field, i) => {
+        const own = types[i] ?? type;
+        const cotangent = cotangentOfPattern(field, own, place);
+        return values.toData(cotangent, valueOf(field, own, values), { type: own, emitter });
+      });
+      return construct(pattern.constructor, type, fields);
+    }
+    default:
+      return pattern satisfies never;
+  }
+}
+
+/** A pattern that fits the same values, with variables in place of wildcards. */
+export function bindAllParts(
+  pattern: Pattern,
+  type: Type,
+  place: { readonly values: TypedValues; readonly emitter: Emitter },
+): Pattern {
+  const { values, emitter } = place;
+  const bindFields = (fields: readonly Pattern[], types: readonly Type[]): readonly Pattern[] =>
+    fields.map((field, i) => bindAllParts(field, types[i] ?? type, place));
+  switch (pattern.kind) {
+    case 'var-pattern':
+    case 'int-pattern':
+    case 'float-pattern':
+      return pattern;
+    case 'wildcard': {
+      const own =
+        type.kind === 'tensor' ? { ...type, shape: emitter.namedShape(type.shape) } : type;
+      return { kind: 'var-pattern', variable: variableOf('rest', own) };
+    }
+    case 'tuple-pattern':
+      return { ...pattern, fields: bindFields(pattern.fields, fieldTypesOf(type)) };
+    case 'constructor-pattern': {
+      const types = type.kind === 'adt' ? values.fieldTypes(type, pattern.constructor) : [];
+      return { ...pattern, fields: bindFields(pattern.fields, types) };
+    }
+    default:
+      return pattern satisfies never;
+  }
+}
+
+/** The value that fits a pattern without wildcards. */
+function valueOf(pattern: Pattern, type: Type, values: TypedValues): Expr {
+  const fieldsOf = (fields: readonly Pattern[], types: readonly Type[]): readonly Expr[] =>
+    fields.map((field, i) => valueOf(field, types[i] ?? type, values));
+  switch (pattern.kind) {
+    case 'var-pattern':
+      return pattern.variable;
+    case 'tuple-pattern':
+      return tuple(fieldsOf(pattern.fields, fieldTypesOf(type)));
+    case 'constructor-pattern': {
+      if (type.kind !== 'adt') throw new Error(`internal: a pattern of ${formatType(type)}`);
+      const types = values.fieldTypes(type, pattern.constructor);
+      return construct(pattern.constructor, type, fieldsOf(pattern.fields, types));
+    }
+    case 'int-pattern':
+      return int(pattern.value);
+    case 'float-pattern':
+      return float(pattern.value);
+    case 'wildcard':
+      throw new Error('internal: a wildcard in a pattern with derivatives');
+    default:
+      return pattern satisfies never;
+  }
+}
+
+const fieldTypesOf = (type: Type): readonly Type[] => (type.kind === 'tuple' ? type.fields : []);
