@@ -50,7 +50,6 @@ export class NodeAttributes {
     this.#byName = byName;
   }
 
-  /** Whether the node has the attribute. */
   has(name: string): boolean {
     return this.#byName.has(name);
   }

@@ -99,7 +99,7 @@ export function dataTypeOf(value: Expr, source: CompositeSource): Type {
   return optionType(element === undefined ? type : own(element));
 }
 
-/** What is known of values while a model is imported. */
+/** Composites, types and tensors of values while a model is imported. */
 export interface CompositeSource {
   readonly composites: Composites;
   /** The type of a value that is no known composite. */
@@ -157,7 +157,7 @@ export function widened(value: Expr, from: Type, to: Type): Expr {
   return typed(match(value, clauses), to);
 }
 
-/** Whether it is `any`, or has parts that are. */
+/** Returns true for `any`, and for types with parts of that type. */
 export function hasAny(type: Type): boolean {
   return type.kind === 'scalar' || (type.kind === 'adt' && type.args.some(hasAny));
 }

@@ -10,7 +10,10 @@ import { bitPackedByteLength } from './protobuf/bit-packed-elements.ts';
 import { readMessage } from './protobuf/read-message.ts';
 import { dtypeFromOnnx } from './protobuf/read-tensor.ts';
 
-/** Whether tensors of a model lie in other files. Throws FormatError for what is no model. */
+/**
+ * Returns true if tensors of a model lie in other files. Throws FormatError for bytes that are no
+ * model.
+ */
 export function hasExternalData(model: Uint8Array): boolean {
   for (const _ of externalTensors(readMessage('ModelProto', model))) return true;
   return false;

@@ -71,7 +71,7 @@ export class GraphImporter {
     this.#root.names.set(name, value);
   }
 
-  /** Whether the graph has an input or initializer of that name. */
+  /** Returns true if the graph has an input or initializer of this name. */
   has(name: string): boolean {
     return this.#own.has(name);
   }

@@ -29,7 +29,7 @@ export class FunctionFrame {
     this.#caller = caller;
   }
 
-  /** Whether it is the function that the program begins with. */
+  /** True for the function that the program begins with. */
   get isMain(): boolean {
     return this.#caller === undefined;
   }
@@ -103,7 +103,7 @@ export class Block {
     return new Block(this.#context, this.frame, new Map([...this.#conditions, [condition, value]]));
   }
 
-  /** Whether every call of the program comes by here. */
+  /** True if every call of the program computes this block. */
   get isAlwaysReached(): boolean {
     return this.#conditions.size === 0 && this.frame.isMain;
   }
@@ -138,7 +138,7 @@ export class Block {
     for (const symbol of other.#symbols) this.#symbols.add(symbol);
   }
 
-  /** Whether {@link name} made the symbol here. */
+  /** Returns true if {@link name} made the symbol in this block. */
   hasNamed(symbol: string): boolean {
     return this.#symbols.has(symbol);
   }
@@ -207,7 +207,7 @@ export class Names {
     this.#values.set(name, value);
   }
 
-  /** Whether the graph itself has defined the name. */
+  /** Returns true if the graph itself has defined the name. */
   has(name: string): boolean {
     return this.#values.has(name);
   }
@@ -217,7 +217,7 @@ export class Names {
     this.#changed.add(name);
   }
 
-  /** Whether a graph around has a value of this name. */
+  /** Returns true if a graph around this one has a value of this name. */
   isOuter(name: string): boolean {
     return this.#outer !== undefined && (this.#outer.has(name) || this.#outer.isOuter(name));
   }

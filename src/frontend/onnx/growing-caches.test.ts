@@ -203,7 +203,7 @@ describe.each(DEVICES)('a decoder with growing caches on $title', ({ open }) => 
   });
 });
 
-/** Whether a decoder extends its caches where they lie, or in a branch where they are too short. */
+/** A decoder extends its caches in place, or in a branch for those that are too short for that. */
 test.each([
   ['some heads', 2, true],
   ['more heads than are worth a copy each', 80, false],

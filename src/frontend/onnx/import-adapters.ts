@@ -16,9 +16,9 @@ export interface Adapter {
   readonly up: VarExpr;
   /** By which the product of both is multiplied. */
   readonly scale: number;
-  /** Whether the matrix lies in the model as (columns, depth). */
+  /** True if the model holds the matrix as (columns, depth). */
   readonly isTransposed: boolean;
-  /** Whether the matrix is one of floats, to which the product can be added. */
+  /** True if the model holds the matrix as floats, to which the product can be added. */
   readonly isMergeable: boolean;
 }
 

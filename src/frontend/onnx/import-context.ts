@@ -51,7 +51,7 @@ export class ImportContext {
   readonly indexChecks = new IndexChecks(this.symbols);
   /** Names of the outputs of nodes, by the names of the nodes. */
   readonly valueNames = new Map<string, readonly string[]>();
-  /** Whether indices that the program computes are checked too. */
+  /** True if indices that the program computes are checked too. */
   readonly isEveryIndexChecked: boolean;
   readonly typeDefinitions = new Map<string, TypeDefinition>();
   /** Errors in how graphs are put together: no branch may have one, taken or not. */

@@ -218,7 +218,7 @@ export class ImportNode {
     return operator === 'cast' && (dtype === 'int32' || dtype === 'int64');
   }
 
-  /** Whether an input is a tensor whose elements only the running program knows. */
+  /** Returns true if an input is a tensor whose elements are known only when the program runs. */
   isComputed(index: number): boolean {
     const input = this.inputs[index];
     if (input === undefined || input.kind === 'constant') return false;

@@ -31,7 +31,7 @@ export interface DroppedOperator {
 
 export interface ImportTrainingOptions {
   readonly mode: 'training' | 'inference';
-  /** Whether an initializer becomes a parameter. */
+  /** Returns true for the name of an initializer that becomes a parameter. */
   readonly isParameter: (name: string) => boolean;
   readonly adapters?: ImportAdapters | undefined;
   /** The output that the loss is of. */
@@ -50,7 +50,7 @@ export class ImportTraining {
   readonly adapters: ImportAdapters | undefined;
   /** The parameters that initializers became. */
   readonly variables = new Map<string, VarExpr>();
-  /** What running averages of the model become, by initializer. */
+  /** Running averages of the model after a step, by initializer. */
   readonly updates = new Map<string, Expr>();
   /** The outputs of the model, and the types that they have. */
   readonly outputs = new Map<string, TensorType | undefined>();
@@ -85,7 +85,7 @@ export class ImportTraining {
     return this.#key;
   }
 
-  /** Whether `main` takes a key, behind the parameters. */
+  /** True if `main` takes a key, after the parameters. */
   get takesKey(): boolean {
     return this.#key !== undefined;
   }
@@ -125,7 +125,10 @@ export class ImportTraining {
     };
   }
 
-  /** What the loss is of: the operand of a softmax at the end of the output, where that is a part of the loss. */
+  /**
+   * The operand of the loss: that of a softmax at the end of the output where the loss includes it,
+   * or else the output.
+   */
   #scoresOf(result: Expr, types: TypeInference): Expr {
     const { dropped } = this.#options;
     if (dropped === undefined || result.kind !== 'call') return result;

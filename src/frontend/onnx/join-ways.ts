@@ -102,7 +102,7 @@ function joinedType(
   if (column.some((value) => isAny(node, value))) return ANY_TYPE;
   if (column.some((value) => isData(node, value))) {
     const type = joinedDataType(node, column);
-    // What follows may know the ranks of each way.
+    // The nodes that follow may know the ranks of each way.
     const isKnown = column.some((value) => node.composite(value) !== undefined);
     return difference === 'none' && isKnown && hasAny(type) ? undefined : type;
   }
@@ -127,7 +127,7 @@ function isAny({ context }: ImportNode, value: Expr): boolean {
   return context.types.of(value).kind === 'scalar';
 }
 
-/** Whether it is a sequence or an optional value. */
+/** Returns true for sequences and optional values. */
 function isData({ context }: ImportNode, value: Expr): boolean {
   return context.types.of(value).kind === 'adt';
 }

@@ -50,7 +50,7 @@ export interface IterationInputs {
 }
 
 export interface IterationOutputs {
-  /** Whether to go on; undefined for a loop that has no such condition. */
+  /** The condition to go on; undefined for a loop without one. */
   readonly condition: Expr | undefined;
   readonly carried: readonly Expr[];
   /** Results of which the iterations' are stacked along a new first axis. */
@@ -60,7 +60,7 @@ export interface IterationOutputs {
 export interface LoopSpec {
   /** The most iterations there are; undefined without a limit. */
   readonly trip: Dim | undefined;
-  /** Whether to begin, a bool tensor of rank 0; undefined for yes. */
+  /** The condition to begin, a bool tensor of rank 0; undefined for a loop that always begins. */
   readonly condition: Expr | undefined;
   readonly counters: readonly Counter[];
   readonly initial: readonly Expr[];

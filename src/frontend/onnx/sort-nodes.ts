@@ -24,7 +24,7 @@ function isDefaultDomain(domain: string | undefined): boolean {
 export interface GivenNames {
   /** Those of the graph itself: its inputs and initializers. No node may take one again. */
   readonly own: ReadonlySet<string>;
-  /** Whether a graph around it has a value of this name. */
+  /** Returns true if a graph around this one has a value of this name. */
   readonly isOuter: (name: string) => boolean;
 }
 

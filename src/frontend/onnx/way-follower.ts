@@ -18,9 +18,9 @@ export interface NodeReader {
   read(way: Way, node: NodeProto): Split | undefined;
   /** A place behind a way where there is no node. */
   placeAt(way: Way, split: Split): ImportNode;
-  /** Whether a node has graphs inside, or is a function of the model. */
+  /** Returns true for a node with graphs inside, and for a call of a function of the model. */
   mayBranch(node: NodeProto): boolean;
-  /** Whether an error is one of the graph, whichever way a program takes. */
+  /** Returns true for an error of the graph itself, whichever way a program takes. */
   isFault(error: Error): boolean;
 }
 
@@ -82,7 +82,10 @@ export class WayFollower {
     }
   }
 
-  /** Whether a node that cannot split a way itself reads nothing that differs between the ways. */
+  /**
+   * Returns true for a node that cannot split a way and reads nothing that differs between the
+   * ways.
+   */
   #isCommon(node: NodeProto, split: Split): boolean {
     return (
       !this.#reader.mayBranch(node) && !readsOf(node).some(({ name }) => split.hasChanged(name))
@@ -159,7 +162,7 @@ export class WayFollower {
 /** The reads that are still to come of the values of names. */
 interface NameUses {
   readonly isLive: (name: string) => boolean;
-  /** Whether it is a result of the model, and no node reads it any more. */
+  /** Returns true for a result of the model that no node reads any more. */
   readonly isResult: (name: string) => boolean;
 }
 

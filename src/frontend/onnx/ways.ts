@@ -56,7 +56,7 @@ export class Way {
     }
   }
 
-  /** Whether a dimension has its name from something that is computed on the way. */
+  /** Returns true if a dimension has its name from a value that is computed on the way. */
   hasNamed(symbol: string): boolean {
     return this.block.hasNamed(symbol) || (this.split?.hasNamed(symbol) ?? false);
   }
@@ -93,7 +93,7 @@ export class Split {
     return errors.find(({ name }) => name === 'UnsupportedError') ?? errors[0];
   }
 
-  /** Whether a program may come to a stop on one of the ways. */
+  /** True if a program may come to a stop on one of the ways. */
   get mayStop(): boolean {
     return this.ways.some(({ error, split }) => error !== undefined || split?.mayStop === true);
   }

@@ -11,7 +11,10 @@ export interface ChannelFormat {
   readonly shape: Shape;
   /** The axis whose indices have a scale each. */
   readonly axis: number;
-  /** Whether errors are to cancel out: for convolutions, where the inputs of a kernel are alike. */
+  /**
+   * Rounds so that errors of a kernel cancel out: for convolutions, whose kernels read similar
+   * inputs.
+   */
   readonly cancels: boolean;
   /** How errors of a channel carry over, where samples of its inputs say so: they take the place of inputs that are alike. */
   readonly feedback?: ((channel: number) => ErrorFeedback | undefined) | undefined;

@@ -6,7 +6,7 @@ export interface BlockFormat {
   readonly bits: 4 | 8;
   /** Elements of a row that share a scale. */
   readonly blockSize: number;
-  /** Whether half of the range of codes stands for 0; otherwise each block has a zero point. */
+  /** True if half of the range of codes stands for 0; otherwise each block has a zero point. */
   readonly isSymmetric: boolean;
   /** A scale as it is stored. */
   readonly roundScale: (scale: number) => number;
@@ -81,7 +81,7 @@ function codeRow(
   const elements = Float64Array.from({ length: columns }, (_, k) => values[row * columns + k] ?? 0);
   if (feedback === undefined) elements.forEach(write);
   else roundWithFeedback(elements, feedback, write);
-  // What lies behind the last element of a row stands for 0.
+  // Codes that fill the last block of a row stand for 0.
   for (let k = columns; k < scales.length * blockSize; k++) put(codes, first + k, zeroOf(k), bits);
 }
 

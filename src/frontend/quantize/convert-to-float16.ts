@@ -9,7 +9,7 @@ import { intAttribute, type ModelEdits } from './model-edits.ts';
 import type { CheckedOptions } from './quantize-options.ts';
 import { type KeptNode, nodeName, type QuantizedLayer } from './quantized-layer.ts';
 
-/** What became of the nodes of a model. */
+/** The nodes of a model by what the conversion does with them. */
 export interface Float16Found {
   readonly layers: readonly QuantizedLayer[];
   readonly kept: readonly KeptNode[];

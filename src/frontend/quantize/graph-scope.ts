@@ -9,7 +9,7 @@ export interface FoundConstant {
   readonly scope: GraphScope;
   /** The shape that nodes gave it, before any transpose. */
   readonly shape: Shape;
-  /** Whether a node gives its transpose, of two axes. */
+  /** True if a node gives the transpose of the tensor, which has two axes. */
   readonly isTransposed: boolean;
 }
 

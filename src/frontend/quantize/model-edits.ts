@@ -117,7 +117,7 @@ export class ModelEdits {
     this.#released.add(name);
   }
 
-  /** What the model says of the type of a value does not hold any more. */
+  /** Drops the type that the model declares for a value, which no longer holds. */
   forgetType(name: string): void {
     this.#retyped.add(name);
   }

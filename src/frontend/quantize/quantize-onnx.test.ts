@@ -12,7 +12,10 @@ import { observeOnnx } from './observe-onnx.ts';
 import { quantizeOnnx } from './quantize-onnx.ts';
 import { bytesOf, inputsOf, SMALL_MODELS } from './testing/quantized-models.ts';
 
-/** What onnxruntime-node 1.30 gave for these models, with its optimisations (scripts/quantize/write-expected.ts). */
+/**
+ * Outputs of onnxruntime-node 1.30 for these models, with its optimisations
+ * (scripts/quantize/write-expected.ts).
+ */
 const EXPECTED = JSON.parse(
   readFileSync(new URL('testing/onnxruntime-outputs.json', import.meta.url), 'utf8'),
 ) as Readonly<Record<string, readonly number[]>>;

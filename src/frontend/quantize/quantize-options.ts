@@ -19,7 +19,7 @@ export interface QuantizeOptions {
   readonly weightsOnly?: boolean | undefined;
   /** Elements of a matrix's column that share a scale: a power of two from 16 up. Default: 32. */
   readonly block?: number | undefined;
-  /** Whether half of the range of codes stands for 0; by default each block has a zero point. */
+  /** True if half of the range of codes stands for 0. By default each block has a zero point. */
   readonly symmetric?: boolean | undefined;
   /** Nodes whose weights stay as they are, by name, or by their first output where they have none. */
   readonly keep?: readonly string[] | undefined;
@@ -30,8 +30,8 @@ export interface QuantizeOptions {
    */
   readonly ranges?: Readonly<Record<string, readonly [least: number, most: number]>> | undefined;
   /**
-   * What samples said of the inputs of convolutions and products: codes are rounded so that errors which these inputs would
-   * show cancel out.
+   * Moments of the inputs of convolutions and products in samples: codes are rounded so that errors
+   * which these inputs would show cancel out.
    */
   readonly moments?: SampleMoments | undefined;
   /** Reads tensors that lie in other files than the model. */

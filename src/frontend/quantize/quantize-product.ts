@@ -6,7 +6,7 @@ import { intAttribute, type WrittenNode } from './model-edits.ts';
 import { nodeName } from './quantized-layer.ts';
 import type { CodedMatrix, WeightCoder } from './weight-coder.ts';
 
-/** What became of a node's weights. */
+/** The replacement of a node, in words, and the relative error of its weights. */
 export interface RoundedNode {
   readonly becomes: string;
   readonly weightError: number;

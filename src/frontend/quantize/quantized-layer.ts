@@ -8,15 +8,19 @@ export interface QuantizedLayer {
   readonly output: string;
   /** Its operator in the float model, such as `MatMul`. */
   readonly operator: string;
-  /** What it became, in words. */
+  /** The node or nodes that it became, in words. */
   readonly becomes: string;
   /** The root mean square of how far its weights were moved, relative to that of the weights. */
   readonly weightError: number;
-  /** Whether it lies in the body of a loop or a branch, whose values no output of the model can show. */
+  /**
+   * True if it lies in the body of a loop or a branch, whose values no output of the model can
+   * show.
+   */
   readonly isInner: boolean;
   /**
-   * Whether samples said how its weights are rounded; false where none reached it, as in a branch that none took. Undefined
-   * without samples, and for layers of a kind that is rounded without them.
+   * True if its weights were rounded by samples of its inputs; false where no sample reached it, as
+   * in a branch that none took. Undefined without samples, and for layers of a kind that is rounded
+   * without them.
    */
   readonly isSampled?: boolean | undefined;
 }

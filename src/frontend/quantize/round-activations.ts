@@ -84,7 +84,7 @@ const FLOAT32 = 1;
 
 const isOnnx = ({ domain }: NodeProto): boolean => canonicalDomain(domain) === '';
 
-/** What a convolution gives, behind the `Relu` that alone reads it. */
+/** The output of a convolution, or of the `Relu` that alone reads it. */
 function valueBehind({ output: [name = ''] }: NodeProto, { graph }: GraphScope): string {
   const readers = graph.node.filter(({ input }) => input.includes(name));
   const [reader] = readers;

@@ -18,7 +18,7 @@ export class TensorStore {
     this.#location = location;
   }
 
-  /** Whether data of a length goes into the file beside the model. */
+  /** Returns true if data of this length goes into the file beside the model. */
   isBeside(byteLength: number): boolean {
     return this.#location !== undefined && byteLength >= BESIDE_FROM;
   }

@@ -28,7 +28,7 @@ export interface CodedMatrix {
   readonly weightError: number;
 }
 
-/** What in a graph stands for weights with a scale for each channel. */
+/** The replacement of weights in a graph by codes with a scale for each channel. */
 export interface CodedChannels {
   /** The value that takes the place of the weights. */
   readonly output: string;
@@ -226,7 +226,7 @@ interface ChannelsPlace extends ReaderOfWeights {
 }
 
 interface MatrixOf extends ReaderOfWeights {
-  /** Whether its rows are the columns of the product. */
+  /** True if rows of the matrix are columns of the product. */
   readonly hasRows: boolean;
   readonly factor: number;
 }

@@ -91,7 +91,7 @@ export function retypeCaches(
 interface StoredCache {
   readonly rows: VarExpr;
   readonly scale: VarExpr | undefined;
-  /** What rows were before. */
+  /** The dtype of rows in the model. */
   readonly dtype: TensorType['dtype'];
 }
 

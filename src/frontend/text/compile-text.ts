@@ -21,7 +21,7 @@ export interface CompileTextOptions extends Pick<BudgetOptions, 'onTime' | 'onPl
   readonly signal?: AbortSignal | undefined;
   /** Rounds weights, of decoders while they are read. */
   readonly quantizer?: WeightQuantizer | undefined;
-  /** What caches of keys and values hold; default: what the model says. */
+  /** The dtype of caches of keys and values. Default: that of the model. */
   readonly cacheType?: CacheType | undefined;
 }
 

@@ -10,7 +10,10 @@ def @main(%x: Tensor[(c, 2), float32], results=["numbers", "rest"]) {
   (cast(arange(start=[${start}], size=[${size}]), to="${dtype}"), add(%x, 1f))
 }`;
 
-/** What a program that counts computes for a size, and which operators its kernels have. */
+/**
+ * Runs a program that counts, for a size. Gives the numbers, and if any kernel is placed on the
+ * host.
+ */
 async function count(module: ReturnType<typeof parseModule>, size: number) {
   const executable = compile(module, { verify: true });
   const session = await Session.load(executable.toBytes(), { device: 'wasm', worker: false });

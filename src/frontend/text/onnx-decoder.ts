@@ -81,7 +81,7 @@ export function onnxDecoder(module: Module, { cacheType }: OnnxDecoderOptions = 
 }
 
 export interface OnnxDecoderOptions {
-  /** What caches are to be; default: what the model says. */
+  /** The dtype of caches. Default: that of the model. */
   readonly cacheType?: CacheType | undefined;
 }
 
@@ -153,7 +153,7 @@ function vocabularyOf(type: Type | undefined): number {
   );
 }
 
-/** What the model calls its sizes, in the program's words. */
+/** Dimensions of the program by the model's names for them. */
 function symbolsOf(
   inputs: ReadonlyMap<string, VarExpr>,
   pasts: readonly VarExpr[],

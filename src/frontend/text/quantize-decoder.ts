@@ -52,7 +52,7 @@ function productOf(x: Expr, { dtype, codes, scales, bits }: CodedMatrix): Expr {
 }
 
 interface CodeOptions {
-  /** Whether its rows are those of the product's result, and not its columns. */
+  /** True if rows of the matrix are columns of the product, and its columns the depth. */
   readonly isTransposed: boolean;
   readonly name: string;
   readonly quantizer: WeightQuantizer;

@@ -11,7 +11,7 @@ import { type Quantization, WeightQuantizer } from './weight-quantizer.ts';
 export interface TextModuleOptions extends ImportOptions {
   /** Rounds the weights of its products to blocks of codes; `quantization()` of the program says how far that moved them. */
   readonly quantize?: Quantization | undefined;
-  /** What caches of keys and values hold; default: what the model says. */
+  /** The dtype of caches of keys and values. Default: that of the model. */
   readonly cacheType?: CacheType | undefined;
 }
 

@@ -62,7 +62,7 @@ async function generate(session: Session, rows: readonly Row[]): Promise<number[
     const outputs: Record<string, DeviceTensor> = await session.run(
       {
         count: CHUNK,
-        // What one of them minds all do, with neutral settings.
+        // The options of all rows together; a row without one of them has neutral settings for it.
         options: samplings.reduce((all, { options }) => all | options, 0),
         settings: floats(
           samplings.flatMap(({ settings }) => settings),

@@ -3,7 +3,10 @@ import { call } from '../../compiler/ir/build.ts';
 import type { Dim } from '../../core/dim.ts';
 import type { Expr } from '../../compiler/ir/expr.ts';
 
-/** What computes each element from those at its place, and from constants that all tokens share. */
+/**
+ * Operators that compute each element from those at its place, and from constants that all tokens
+ * share.
+ */
 const ELEMENTWISE = new Set(['cast', 'add', 'sub', 'mul', 'div', 'tanh', 'neg']);
 /** Products of a row for each token by weights, which are what follows. */
 const PRODUCTS = new Set(['matmul', 'matmul_nbits']);

@@ -20,7 +20,7 @@ export interface CodedRows {
   readonly scales: Float32Array<ArrayBuffer>;
 }
 
-/** What rounding weights did. Errors are root mean squares, relative to those of the weights. */
+/** Errors of rounded weights: root mean squares, relative to those of the weights. */
 export interface QuantizationReport {
   readonly matrices: number;
   /** Of all elements. */

@@ -39,7 +39,7 @@ export interface TrainingProgram {
   readonly state: readonly string[];
   /** Those of them that the model itself reads: inputs of `predict`, `evaluate` and `weights`. */
   readonly weights: readonly string[];
-  /** What was done that one may want to know. */
+  /** Decisions of the import that a user may want to know. */
   readonly notes: readonly string[];
 }
 
@@ -270,7 +270,10 @@ function evaluateFunction(
   });
 }
 
-/** What initializers of the model have become: those that were trained, and matrices with their factors. */
+/**
+ * The function that gives initializers as they are after training. Matrices of floats are merged
+ * with their low-rank factors.
+ */
 function weightsFunction(
   state: TrainingState,
   { variables, adapters, updates }: ImportTraining,

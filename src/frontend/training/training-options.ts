@@ -46,7 +46,8 @@ export interface TrainingOptions extends Omit<ImportOptions, 'check' | 'function
 }
 
 /**
- * Whether a name is one of the patterns. Throws UsageError for a pattern that fits none of the names.
+ * A test for names that match one of the patterns. Throws UsageError for a pattern that matches
+ * none of the names.
  */
 export function matcherOf(
   patterns: readonly string[],

@@ -86,7 +86,10 @@ export class TrainingState {
     return [...this.trained.map(({ parameter }) => parameter), ...this.averages];
   }
 
-  /** What the model's own function takes before its inputs, in its dtypes, some variables standing for the trained. */
+  /**
+   * Arguments of the model's own function before its inputs, in its dtypes. `trained` are used in
+   * place of the variables of the same names.
+   */
   modelArguments(trained: readonly VarExpr[]): Expr[] {
     const { imported } = this.#options;
     const byName = new Map([...this.averages, ...trained].map((param) => [param.name, param]));

@@ -28,15 +28,15 @@ export const FORWARD = 'training.forward';
 
 const DEFAULT_RATE = 1e-3;
 
-/** What a step takes besides the state. */
+/** Operands of a step besides the state. */
 export interface StepInputs {
   /** The inputs of the model. */
   readonly inputs: readonly VarExpr[];
-  /** What is wanted; absent where the model computes its loss. */
+  /** The targets of the loss; absent where the model computes its loss. */
   readonly targets: VarExpr | undefined;
   /** Names of the model's outputs. */
   readonly outputs: readonly string[];
-  /** Whether the forward function takes the number of the step. */
+  /** True if the forward function takes the number of the step. */
   readonly takesKey: boolean;
 }
 

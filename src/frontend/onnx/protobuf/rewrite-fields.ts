@@ -2,7 +2,10 @@ import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { Draft, MessageName } from './schema.ts';
 import { fieldsOf, writeMessage } from './write-message.ts';
 
-/** What stands in place of one occurrence of a field: any number of them, each without its tag. */
+/**
+ * Maps one occurrence of a field to the occurrences that replace it, any number, each without its
+ * tag.
+ */
 export type FieldEdit = (bytes: Uint8Array) => readonly Uint8Array[];
 
 /**

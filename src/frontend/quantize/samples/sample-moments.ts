@@ -14,7 +14,7 @@ const LEAST_VECTORS = 16;
 /** Of all layers together. Those with the longest rows go without first. */
 const MOST_BYTES = 2 ** 29;
 
-/** What is multiplied by a tensor of weights, by whichever nodes. */
+/** Inputs that are multiplied by one tensor of weights, in any of its nodes. */
 interface Layer {
   readonly depth: number;
   readonly readers: readonly Reader[];
@@ -36,9 +36,10 @@ interface Reader {
 type Values = Parameters<SampleMoments['add']>[0];
 
 /**
- * What samples say of the inputs that the weights of a model are multiplied by, for convolutions and products by a matrix:
- * with it `quantizeOnnx` rounds weights so that errors which these inputs would show cancel out. Layers in branches and in
- * bodies of loops are told the inputs that they had whenever these ran. Weights that several nodes read see the inputs of all.
+ * Moments of the inputs that convolutions and products multiply by weights, summed over samples:
+ * `quantizeOnnx` rounds weights so that errors which these inputs would show cancel out. Layers in
+ * branches and in bodies of loops count the inputs of every time that these ran. Weights that
+ * several nodes read count the inputs of all of them.
  */
 export class SampleMoments {
   /** The model, whose main graph also has what layers of inner graphs read. */
@@ -97,7 +98,10 @@ export class SampleMoments {
     return found.feedback[group];
   }
 
-  /** Whether samples reached the weights of a layer; undefined where these are of a kind that samples say nothing of. */
+  /**
+   * Returns true if samples reached the weights of a layer; undefined where samples are not used
+   * for weights of this kind.
+   */
   reached(layer: string): boolean | undefined {
     const found = this.#ofNodes.get(layer);
     return found && found.count > 0;
@@ -108,7 +112,10 @@ export class SampleMoments {
     return this.#ofNodes.get(layer)?.moments.length ?? 1;
   }
 
-  /** What a node read in a sample: once, or, in an inner graph, each time that ran. */
+  /**
+   * The inputs of a node in a sample: one, or, in an inner graph, one for each time that the graph
+   * ran.
+   */
   #given(reader: Reader, values: Values): readonly FloatValue[] {
     const shown = this.#shown.get(reader);
     if (shown === undefined) {

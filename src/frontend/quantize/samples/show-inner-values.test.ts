@@ -12,7 +12,7 @@ import { GraphScope } from '../graph-scope.ts';
 import type { FloatValue } from './layer-inputs.ts';
 import { readShownValue, showInnerValues } from './show-inner-values.ts';
 
-/** What values of these names were, in inner graphs, for each of the runs. */
+/** Values of these names in inner graphs, for each of the runs. */
 async function shownIn(
   spec: OnnxModelSpec,
   names: readonly string[],

@@ -42,7 +42,7 @@ export function showInnerValues(
   return { bytes: shower.write(bytes), shown };
 }
 
-/** What a value was each time its graph ran. */
+/** Values of an inner graph, one for each time that the graph ran. */
 export function readShownValue(
   elements: Float32Array,
   shapes: BigInt64Array,
@@ -68,7 +68,7 @@ const FLOAT32 = 1;
 
 type ValueInfo = Draft<'ValueInfoProto'>;
 
-/** What an inner graph gives beside its own outputs, and, in a loop, gets. */
+/** Outputs that an inner graph gets in addition to its own and, in a loop, inputs. */
 interface Additions {
   readonly outputs: string[];
   readonly inputs: string[];
@@ -126,7 +126,7 @@ class InnerValueShower {
     return this.#edits.writeInPlace(bytes);
   }
 
-  /** Whether all nodes around a graph are known. */
+  /** Returns true if all nodes around a graph are of known kinds. */
   #isReached({ owner, parent }: GraphScope): boolean {
     if (owner === undefined || parent === undefined) return true;
     if (
@@ -188,7 +188,7 @@ class InnerValueShower {
     return raised;
   }
 
-  /** What a loop begins with. */
+  /** The empty vector that a loop begins with. */
   #emptyOf(what: 'elements' | 'shapes'): string {
     const edits = this.#edits;
     this.#nothing ??= (['elements', 'shapes'] as const).map((each) => {

@@ -8,7 +8,7 @@ import type { QuantizeOptions } from '../quantize-options.ts';
 export interface SmallModel {
   readonly spec: OnnxModelSpec;
   readonly options: QuantizeOptions;
-  /** What each layer becomes, in order. */
+  /** The replacement of each layer, in words and in order. */
   readonly becomes: readonly string[];
 }
 

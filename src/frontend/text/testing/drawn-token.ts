@@ -1,6 +1,6 @@
 import { threefry, type WordOperators } from '../../../ops/random/threefry-rounds.ts';
 
-/** What a token is drawn by, in double precision. */
+/** The logits and settings by which a token is drawn, in double precision. */
 export interface Draw {
   readonly logits: readonly number[];
   readonly temperature: number;

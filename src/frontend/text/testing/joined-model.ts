@@ -11,7 +11,9 @@ const WIDTH = HEADS * SIZE;
 const POSITIONS = 256;
 
 export interface JoinedOptions {
-  /** Whether positions are an input; otherwise the model counts those of the mask, as GPT-2 does. */
+  /**
+   * True if positions are an input; otherwise the model counts those of the mask, as GPT-2 does.
+   */
   readonly hasPositions: boolean;
 }
 

@@ -76,7 +76,7 @@ function firstPlace(node: ImportNode): Dim | undefined {
 interface BiasedOperands {
   readonly query: Expr;
   readonly key: Expr;
-  /** Whether the bias hides later keys, if anything does. */
+  /** True if the bias has to hide later keys in nodes with `is_causal`. */
   readonly isCausal: boolean;
 }
 

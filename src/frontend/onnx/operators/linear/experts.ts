@@ -144,7 +144,10 @@ function codesInBlocks(node: ImportNode, codes: Expr, sizes: Blocks): Expr {
   return node.reshape(whole, [experts, outputs, blocks, blockBytes]);
 }
 
-/** What each block has as it is given, for the blocks that it becomes: (experts, outputs, blocks). */
+/**
+ * Values of the given blocks, repeated for the blocks that each is split into: (experts, outputs,
+ * blocks).
+ */
 function repeatedInBlocks(node: ImportNode, values: Expr, sizes: Blocks): Expr {
   const { experts, outputs, given, repeats } = sizes;
   const shape = [experts, outputs, given, repeats];
@@ -227,7 +230,7 @@ function mixture(node: ImportNode, given: { [Name in keyof Experts]: Layer | und
 }
 
 interface Routes {
-  /** What each of a token's best experts counts for, (tokens, k). */
+  /** The routing weights of each token's best experts, (tokens, k). */
   readonly shares: Expr;
   /** Which these are, (tokens, k). */
   readonly indices: Expr;
@@ -349,7 +352,7 @@ function activation(node: ImportNode, x: Expr, type: string): Expr {
   }
 }
 
-/** What a product of both has of each: in turns, or one behind the other. */
+/** The gate and the linear half of a product's columns, which alternate or follow each other. */
 function halves(node: ImportNode, x: Expr, isInterleaved: boolean): readonly [Expr, Expr] {
   const shape = node.shape(x);
   const lead = shape.slice(0, -1);

@@ -65,7 +65,7 @@ function importSqueeze(node: ImportNode): Expr {
   }
   const given = axesOf(node)?.map((axis) => normalizeAxis(axis, shape.length, node.where));
   const axes = given ?? [...shape.keys()].filter((axis) => shape[axis] === 1);
-  // Whether a symbol is 1 is left to the check of the reshape.
+  // An axis whose size is a symbol is checked by the reshape.
   const wide = axes.find((axis) => typeof shape[axis] === 'number' && shape[axis] !== 1);
   if (wide !== undefined) {
     throw node.malformed(`axis ${wide} of ${format(shape)}`, 'an axis of size 1');

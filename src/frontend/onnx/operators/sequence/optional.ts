@@ -25,7 +25,7 @@ function importOptional(node: ImportNode): Expr {
   return node.compositeResult({ kind: 'optional', element, type });
 }
 
-/** Whether a value is optional: others are there for sure. */
+/** Returns true for an optional value; others are always present. */
 function isOptional(node: ImportNode, value: Expr): boolean {
   const type = node.dataType(value);
   return type.kind === 'adt' && type.name === 'Option';

@@ -168,7 +168,7 @@ export interface RunningSplit {
   readonly axis: number;
   /** The size of parts, an int above 0; the last one may be smaller. */
   readonly size: Expr;
-  /** Whether parts keep the axis: else they are of size 1. */
+  /** True if parts keep the axis; otherwise they have size 1 along it and lose it. */
   readonly keepsAxis: boolean;
 }
 

@@ -84,7 +84,7 @@ export function importUpsample(node: ImportNode): Expr {
   return resize(node, plansOfScales(node, axes, scales), { ...LEGACY, mode });
 }
 
-/** Whether an input is there: an empty tensor stands for none. */
+/** Returns true if an input is given; an empty tensor stands for none. */
 function isGiven(node: ImportNode, index: number): boolean {
   const input = node.inputs[index];
   return input !== undefined && node.shape(input)[0] !== 0;

@@ -36,7 +36,7 @@ function importDropout(node: ImportNode): Expr[] {
   return [node.call('where', [isOn, dropped, x]), isKept];
 }
 
-/** Whether elements are dropped; an expression where only the running model knows. */
+/** True if elements are dropped; an expression where that is known only when the model runs. */
 function isTraining(node: ImportNode): boolean | Expr {
   if (node.context.training?.mode === 'training') return true;
   if (node.opset < 12 || node.context.training !== undefined) return false;
