@@ -116,7 +116,7 @@ function formatAttribute(value: AttributeValue): string {
   return `[${texts.join(',')}]`;
 }
 
-/** Whether a dimension among the attributes is not a number. */
+/** Returns true if an attribute has a dimension that is not a number. */
 export function hasSymbols(op: OpDefinition, attributes: Attributes): boolean {
   for (const name in op.attributes) {
     const value = attributes[name];

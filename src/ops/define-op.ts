@@ -158,7 +158,7 @@ export interface IndexCall {
   readonly output: ConcreteTensorType;
 }
 
-/** What the map of a call is made of. */
+/** The coordinates of an output element, and the nodes that a map may make of the call. */
 export interface IndexMapContext extends IndexCall {
   /** One per output axis. */
   readonly coords: readonly IndexExpression<'u32'>[];
@@ -183,7 +183,9 @@ export interface IndexSource {
   readonly input: number;
   /** One per axis of that input. */
   readonly coords: readonly IndexExpression<'u32'>[];
-  /** Whether the element comes from here; absent: it does, if from no source before. */
+  /**
+   * The condition for this source. Absent: it gives every element that no source before it gives.
+   */
   readonly when?: IndexExpression<'bool'> | undefined;
 }
 

@@ -27,7 +27,7 @@ export interface ElementAccess {
   round(value: Expression): Expression;
   /** The bits as they are stored, in the low bits of the lanes. */
   encode(value: Expression): Expression;
-  /** What such bits stand for; higher ones do not count. */
+  /** The values of stored bits; higher bits of the lanes are ignored. */
   decode(bits: Expression): Expression;
 }
 

@@ -76,7 +76,7 @@ export interface KernelRead {
   readonly from: KernelOperand;
   /** How many elements it loads. */
   readonly width: 1 | 4;
-  /** Whether it gives four elements of uint8 as the word that they share, from its low bits up. */
+  /** True if it gives four elements of uint8 as the word that they share, from its low bits up. */
   readonly asWord?: boolean;
 }
 

@@ -8,7 +8,7 @@ import type { Operator, OperatorTable } from './operator.ts';
  */
 export class Operators implements OperatorTable, Iterable<Operator> {
   readonly #byName = new Map<string, Operator>();
-  /** Whether any is a composition of others. */
+  /** True if any operator is a composition of others. */
   readonly hasCompositions: boolean;
 
   /** Throws UsageError, which names the operator, for one that is not complete and for two of one name. */
@@ -28,7 +28,7 @@ export class Operators implements OperatorTable, Iterable<Operator> {
     return this.#byName.get(name);
   }
 
-  /** Whether there is an operator of the name. */
+  /** Returns true if there is an operator of this name. */
   has(name: string): boolean {
     return this.#byName.has(name);
   }
@@ -45,7 +45,10 @@ export class Operators implements OperatorTable, Iterable<Operator> {
     throw new UnsupportedError({ got: `operator ${name}`, expected: 'an operator that Weft has' });
   }
 
-  /** Whether the sizes of an operator's result depend on elements. False for a name that is none. */
+  /**
+   * Returns true if the sizes of an operator's result depend on elements; false for an unknown
+   * name.
+   */
   isDynamic(name: string): boolean {
     return this.get(name)?.kind === 'dynamic';
   }

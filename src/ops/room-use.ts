@@ -1,6 +1,6 @@
 import type { Attributes } from '../core/primitive-function.ts';
 
-/** What an operator makes of an input that has more elements along an axis than count. */
+/** How an operator treats an input with room: with more elements along an axis than count. */
 export interface RoomUse {
   /**
    * The axis along which the input that it overwrites may have more: it changes the same elements then. Undefined where

@@ -71,13 +71,16 @@ function ofFirstLane(
   };
 }
 
-/** Whether a is less than b. */
+/** The condition a < b. */
 export function isLess({ type, isSigned }: ScalarAccess, a: Expression, b: Expression): Expression {
   if (type === 'f32' || type === 'f64') return apply(`${type}.lt`, a, b);
   return apply(`${type}.lt_${isSigned ? 's' : 'u'}`, a, b);
 }
 
-/** Whether a comes before b where the least, or the greatest, comes first, and NaN is the greatest. */
+/**
+ * The condition that a comes before b, where the least or the greatest number comes first, and NaN
+ * before or after all numbers.
+ */
 export function comesBefore(
   access: ScalarAccess,
   [a, b]: readonly [Expression, Expression],

@@ -6,7 +6,10 @@ export interface ElementRuns {
   readonly repeats: readonly { readonly count: number; readonly stride: number }[];
 }
 
-/** What units from `first` up to `end` write, in an order that both ends of a copy keep. */
+/**
+ * The elements that units from `first` up to `end` write, in an order that both ends of a copy
+ * keep.
+ */
 export type UnitWrites = (first: number, end: number) => readonly ElementRuns[];
 
 /** Units that write so many elements each, one behind the other. */
@@ -20,7 +23,7 @@ export interface WrittenMatrices {
   readonly columns: number;
   /** Units of a matrix. */
   readonly parts: number;
-  /** What some of its units write. */
+  /** The elements of a matrix that some of its units write. */
   readonly ofParts: UnitWrites;
 }
 

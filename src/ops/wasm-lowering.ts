@@ -5,9 +5,9 @@ import type { Statement, WasmFunction } from '../wasm/statement.ts';
 import type { Operands } from './lowering.ts';
 import type { UnitWrites } from './unit-writes.ts';
 
-/** What the code is made for. */
+/** The precision and the engine that kernels are generated for. */
 export interface WasmTarget extends PrecisionOption {
-  /** Whether the engine multiplies bytes, by an instruction of relaxed SIMD. Default false. */
+  /** True if the engine multiplies bytes, by an instruction of relaxed SIMD. Default: false. */
   readonly multipliesBytes?: boolean;
 }
 
@@ -41,7 +41,9 @@ export interface OperandPack {
   /** Equal for packs that give the same bytes for the same operand. */
   readonly layout: string;
   readonly byteLength: number;
-  /** Whether the kernel does without it: its address is 0 for what is no constant. */
+  /**
+   * True if the kernel also works without it: its address is 0 where the operand is no constant.
+   */
   readonly isOptional?: boolean;
   /** Bytes that a unit reads, one behind the other's; default: units read all of it, or any part. */
   readonly unitByteLength?: number;

@@ -96,12 +96,12 @@ export const sign: (
   x: Operand,
 ) => NdArray = /* @__PURE__ */ operator('sign');
 
-/** Whether x is NaN. */
+/** True where x is NaN. */
 export const isNan: (
   x: Operand,
 ) => NdArray = /* @__PURE__ */ operator('is_nan');
 
-/** Whether x is plus infinity. */
+/** True where x is plus infinity. */
 export const isPositiveInfinity: (
   x: Operand,
 ) => NdArray = /* @__PURE__ */ operator('is_positive_infinity');
@@ -252,31 +252,31 @@ export const shiftRight: (
   b: Operand,
 ) => NdArray = /* @__PURE__ */ operator('shift_right');
 
-/** Whether a equals b. */
+/** True where a equals b. */
 export const equal: (
   a: Operand,
   b: Operand,
 ) => NdArray = /* @__PURE__ */ operator('equal');
 
-/** Whether a < b. */
+/** True where a < b. */
 export const less: (
   a: Operand,
   b: Operand,
 ) => NdArray = /* @__PURE__ */ operator('less');
 
-/** Whether a <= b. */
+/** True where a <= b. */
 export const lessEqual: (
   a: Operand,
   b: Operand,
 ) => NdArray = /* @__PURE__ */ operator('less_equal');
 
-/** Whether a > b. */
+/** True where a > b. */
 export const greater: (
   a: Operand,
   b: Operand,
 ) => NdArray = /* @__PURE__ */ operator('greater');
 
-/** Whether a >= b. */
+/** True where a >= b. */
 export const greaterEqual: (
   a: Operand,
   b: Operand,
@@ -731,7 +731,7 @@ export const tile: (
   },
 ) => NdArray = /* @__PURE__ */ operator('tile');
 
-/** What WGSL of the program makes of the inputs; on the host, the alternative. */
+/** The result of WGSL that the program brings; on the host, of the alternative. */
 export const wgslKernel: (
   inputs: readonly Operand[],
   attributes: {

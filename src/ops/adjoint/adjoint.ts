@@ -14,7 +14,7 @@ export interface AdjointCall {
   readonly attributes: Attributes;
   /** The cotangent of the result, of the same type. */
   readonly cotangent: GraphTensor;
-  /** Whether the cotangent of an input is wanted; others may be left out. */
+  /** Returns true for an input whose cotangent is wanted; others may be left out. */
   readonly wants: (input: number) => boolean;
   /** Builds the cotangents. */
   readonly graph: GraphBuilder;

@@ -129,7 +129,7 @@ class FormulaAdjoint {
     return graph.call(BINARY_OPERATORS[operator], [a, b]);
   }
 
-  /** Whether a wanted operand lies below. */
+  /** Returns true if the node depends on an operand whose cotangent is wanted. */
   #isActive(node: TypedExpression): boolean {
     if (!isFloatType(node.type)) return false;
     if (node.kind === 'operand') return this.#call.wants(node.index);

@@ -74,17 +74,17 @@ export class GraphBuilder {
     return this.call(op, [x]);
   }
 
-  /** Whether both are equal. */
+  /** The condition a = b for each element. */
   equal(a: GraphTensor, b: Operand): GraphTensor {
     return this.#binary('equal', a, b);
   }
 
-  /** Whether the first is less. */
+  /** The condition a < b for each element. */
   less(a: GraphTensor, b: Operand): GraphTensor {
     return this.#binary('less', a, b);
   }
 
-  /** Whether the first is less or equal. */
+  /** The condition a ≤ b for each element. */
   lessEqual(a: GraphTensor, b: Operand): GraphTensor {
     return this.#binary('less_equal', a, b);
   }
@@ -232,7 +232,7 @@ function isAtMostOne(dim: Dim, dims: DimContext<Dim>): boolean {
   return sameDim(dims.min(dim, 1), dim);
 }
 
-/** Whether two shapes are certainly the same. */
+/** Returns true if two shapes are certainly the same; unknown dimensions never are. */
 export function sameShape(a: readonly Dim[], b: readonly Dim[]): boolean {
   return (
     a.length === b.length &&

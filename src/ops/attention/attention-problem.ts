@@ -10,9 +10,9 @@ export interface AttentionProblem extends AttentionShape {
   readonly call: LoweringCall;
   /** WGSL that says which keys a query sees: `ends_of`, and `begins_of` where there is a window. */
   readonly bounds: string;
-  /** What `bounds` reads. */
+  /** Elements that `bounds` loads. */
   readonly boundReads: readonly KernelRead[];
-  /** Whether keys and values are integers, with scales that are inputs 4 and 5. */
+  /** True if keys and values are integers, with scales that are inputs 4 and 5. */
   readonly isScaled: boolean;
   /** The input that is added to scores; one that there is not where nothing is. */
   readonly biasInput: number;

@@ -51,7 +51,7 @@ export function chooseAttentionTile(
   return { lanes, parts: partsOf(sizes, caps, lanes) };
 }
 
-/** Whether workgroup memory and registers hold a tile. */
+/** Returns true if workgroup memory and registers hold a tile. */
 export function fitsTile(
   { size, valueSize }: AttentionSizes,
   caps: PlannerCaps,

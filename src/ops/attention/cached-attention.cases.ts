@@ -99,7 +99,7 @@ function cachedCase(
   };
 }
 
-/** What lies behind the last key is not read: it may be anything. */
+/** Elements after the last key are not read: they are NaN here. */
 function unreadCase(): OpCase {
   const [keys, count, size] = [70, 39, 4];
   const { inputs, ...others } = cachedCase([1, 2, 1, 2, keys, size, size], [count - 2]);

@@ -26,7 +26,7 @@ export interface CachedCall extends CachedShape {
   readonly query: ElementAccess;
   readonly cache: ElementAccess;
   readonly output: ElementAccess;
-  /** Whether elements of the cache are integers, which have scales. */
+  /** True if elements of the cache are integers, which have scales. */
   readonly isInteger: boolean;
 }
 

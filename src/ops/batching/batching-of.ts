@@ -30,7 +30,7 @@ const RULES: Readonly<Record<string, BatchingRule>> = {
   tensor_scatter: rules.moreExamples(0, 1, 2),
   cached_attention: rules.moreExamples(0, 1, 2, 3, 4, 5),
   scaled_dot_product_attention: (call) =>
-    // What is added to the scores may differ from example to example.
+    // The bias of the scores may differ from example to example.
     call.inputs.length > 3 ? undefined : rules.moreExamples(0, 1, 2)(call),
   softmax: rules.alongAxis(),
   log_softmax: rules.alongAxis(),

@@ -7,7 +7,7 @@ import type { GraphTensor } from '../adjoint/graph-target.ts';
 export interface BatchedInput {
   /** With the mapped axis first, if it has that. */
   readonly tensor: GraphTensor;
-  /** Whether it has the mapped axis; one that has not is the same for all. */
+  /** True if it has the mapped axis; otherwise it is the same at all places of that. */
   readonly isMapped: boolean;
   /** Its shape in the call that is mapped, without that axis. */
   readonly shape: readonly Dim[];
@@ -46,7 +46,7 @@ export function inputAt({ inputs, name }: BatchedCall, index: number): BatchedIn
   return input;
 }
 
-/** Whether no operand but these is mapped. */
+/** Returns true if only these operands are mapped, or none. */
 export function mapsOnly({ inputs }: BatchedCall, ...allowed: readonly number[]): boolean {
   return inputs.every(({ isMapped }, index) => !isMapped || allowed.includes(index));
 }

@@ -16,7 +16,7 @@ const SCRATCH_BYTE_LENGTH = 16 << 20;
 /** The most bytes that those of several images take: images beyond come later, in the same memory. */
 const LOT_BYTE_LENGTH = 4 << 20;
 
-/** Whether the window is one element that steps by one: images are the matrices themselves. */
+/** Returns true if the window is one element with stride 1: images are the matrices themselves. */
 export function isPoint(window: Window2d): boolean {
   return [window.rows, window.columns].every(
     ({ kernel, stride, padBefore, padAfter }) =>
@@ -24,7 +24,9 @@ export function isPoint(window: Window2d): boolean {
   );
 }
 
-/** Whether a product of a matrix of windows pays, and there is room for the matrix. */
+/**
+ * Returns true if a product by a matrix of windows is worth it, and there is room for the matrix.
+ */
 export function usesColumns(window: Window2d, caps: Caps): boolean {
   return (
     window.outChannels >= 8 &&
@@ -33,7 +35,10 @@ export function usesColumns(window: Window2d, caps: Caps): boolean {
   );
 }
 
-/** Whether the matrix of windows of one image is small enough, and that of all can be bound. */
+/**
+ * Returns true if the matrix of windows of one image is small enough, and that of all images can be
+ * bound.
+ */
 export function mayUseColumns(window: Window2d, caps: Caps): boolean {
   const byteLength = imageByteLength(window);
   return (
@@ -124,7 +129,7 @@ export function columnKernels(
   ).flat();
 }
 
-/** Whether the elements of all matrices of windows have numbers of 32 bits. */
+/** Returns true if 32 bits can number the elements of all matrices of windows. */
 export function isCountable(window: Window2d): boolean {
   return window.batch * tapCount(window) * window.rows.count * window.columns.count < 2 ** 32;
 }

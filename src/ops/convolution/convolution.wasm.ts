@@ -52,7 +52,10 @@ export function convolutionKernel({ inputs, output, attributes }: WasmCall): Was
   return swapped(panelKernel({ ...problem, b }, panels, 'a'));
 }
 
-/** Whether the image is the matrix of windows: each is one element, or the only one is all of it. */
+/**
+ * Returns true if the image is the matrix of windows: each is one element, or the only one is all
+ * of it.
+ */
 function isImage(axes: VolumeAxes): boolean {
   const isPoint = axes.every(
     ({ kernel, stride, size, count }) => kernel === 1 && stride === 1 && count === size,

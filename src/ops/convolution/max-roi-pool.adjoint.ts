@@ -51,7 +51,7 @@ interface CellAxis {
   readonly cells: GraphTensor['shape'][number];
 }
 
-/** Whether an element of an axis lies in a cell of a region: (regions, cells, size). */
+/** The condition that an element of an axis lies in a cell of a region: (regions, cells, size). */
 function insideCells({ inputs, attributes, graph }: ExpandedCall, axis: CellAxis): GraphTensor {
   const [, rois] = inputs;
   if (rois === undefined) throw new Error('internal: no regions');

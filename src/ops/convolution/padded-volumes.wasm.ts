@@ -43,7 +43,7 @@ interface PaddedOptions {
   readonly volumes: number;
   /** The value of padding. */
   readonly outside?: number;
-  /** Whether rows are copied as their even columns, then their odd ones: steps of two become ones. */
+  /** Copies rows as their even columns, then their odd ones: steps of two become steps of one. */
   readonly splits?: boolean;
 }
 

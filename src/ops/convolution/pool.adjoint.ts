@@ -41,7 +41,7 @@ export const maxPoolAdjoint: AdjointRule = (call) => {
   return [isTiling(call.attributes) ? chosenInTiles(call, x) : summedByPlaces(call, x)];
 };
 
-/** Whether windows stand side by side: each element is in one of them at most. */
+/** Returns true if windows stand side by side: each element is in one of them at most. */
 function isTiling(attributes: Attributes): boolean {
   const kernel = intsAttribute(attributes, 'kernel');
   const { strides, dilations } = windowLists(attributes, kernel.length);

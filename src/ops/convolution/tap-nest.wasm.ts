@@ -20,7 +20,7 @@ export interface NestDim {
   readonly steps: readonly number[];
 }
 
-/** What is written out at most. */
+/** The most copies of a body that are written out. */
 const UNROLLED = 32;
 /** Rounds that are written out where a loop of one would mostly move pointers. */
 const ROUNDS = 8;

@@ -21,7 +21,7 @@ export function windowElements(axes: VolumeAxes): number {
   return axes.reduce((product, { kernel }) => product * kernel, 1);
 }
 
-/** Whether all elements of all windows count. */
+/** Returns true if all elements of all windows count. */
 export function isEqualCount({ axes, countsPad }: Counted): boolean {
   return axes.every((axis) => countsOf(axis, countsPad).every((count) => count === axis.kernel));
 }

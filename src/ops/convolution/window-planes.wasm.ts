@@ -94,12 +94,15 @@ export function windowKernel(window: VolumeWindow): WasmKernel {
   };
 }
 
-/** Whether it pays to put even and odd columns apart; the taps of a row are then written out. */
+/**
+ * Returns true if it is faster to put even and odd columns apart; the taps of a row are then
+ * written out.
+ */
 function splitsColumns({ axes: [, , { stride, kernel, count }] }: VolumeWindow): boolean {
   return stride === 2 && kernel >= 3 && kernel <= 16 && count >= 4;
 }
 
-/** What a plane is made of: addresses, and what is in registers for all of it. */
+/** Addresses, loops and registers for the positions of one plane. */
 interface Plane {
   readonly window: VolumeWindow;
   readonly image: PaddedVolumes;
@@ -109,7 +112,7 @@ interface Plane {
   readonly w: Local;
   /** Weights in registers; empty where they are loaded with each tap. */
   readonly weights: readonly Local[];
-  /** What sums begin with. */
+  /** The value that sums begin with. */
   readonly first: Expression;
   readonly counts: { readonly row: Local; readonly columns: Local } | undefined;
 }

@@ -23,7 +23,10 @@ export interface WindowOptions<D extends Dim> {
   readonly name: string;
   /** Sizes of the window, one for each axis. */
   readonly kernel: readonly D[];
-  /** Whether a last window that hangs over the padding counts, if it begins inside. */
+  /**
+   * True if a last window that reaches beyond the padding counts, provided that it begins before
+   * that.
+   */
   readonly ceilMode: boolean;
   readonly dims: DimContext<D>;
 }

@@ -66,6 +66,6 @@ export const WINOGRAD_2: WinogradFilter = {
   ],
 };
 
-/** Whether a window has three taps along an axis and steps by one without gaps. */
+/** Returns true if a window has three taps along an axis, stride 1 and no gaps between taps. */
 export const isWinogradAxis = ({ kernel, stride, dilation }: WindowAxis): boolean =>
   kernel === 3 && stride === 1 && dilation === 1;

@@ -208,7 +208,7 @@ function withTile(
 interface TileTransform {
   /** A row of d, after statements of its own. */
   readonly take: (row: number, statements: Statement[]) => readonly Expression[];
-  /** What becomes of a row of the result. */
+  /** Statements that take a row of the result. */
   readonly give: (row: number, values: readonly Expression[]) => readonly Statement[];
 }
 

@@ -33,9 +33,9 @@ const FEWEST_TILES = { software: 16, integrated: 64, discrete: 64 };
 const FEWEST_CHANNELS = { software: 8, integrated: 32, discrete: 32 };
 
 /**
- * Whether a convolution of one group is faster this way: it can be done so, and there is enough to do
- * for what four kernels and the weights cost. Does not depend on the batch, so that another one
- * compiles nothing.
+ * Returns true if a convolution of one group is faster this way: it can be done so, and there is
+ * enough work to outweigh four kernels and the transformed weights. Does not depend on the batch,
+ * so that another one compiles nothing.
  */
 export function usesWinograd(window: Window2d, { adapterClass }: Caps): boolean {
   const { channels, outChannels, rows, columns } = window;
@@ -48,7 +48,7 @@ export function usesWinograd(window: Window2d, { adapterClass }: Caps): boolean 
   );
 }
 
-/** Whether a window is 3 x 3 and steps by one without gaps. */
+/** Returns true if a window is 3 x 3, with stride 1 and no gaps between taps. */
 export function isWinogradWindow(window: Window2d): boolean {
   return isWinogradAxis(window.rows) && isWinogradAxis(window.columns);
 }

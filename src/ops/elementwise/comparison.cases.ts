@@ -46,11 +46,11 @@ function equalElements(dtype: DType): OpCase {
 }
 
 export const COMPARISON_CASES = casesOfEach(COMPARISON_OPS, {
-  equal: ofComparison('Whether a equals b.'),
-  less: ofComparison('Whether a < b.'),
-  greater: ofComparison('Whether a > b.'),
-  less_equal: ofComparison('Whether a <= b.'),
-  greater_equal: ofComparison('Whether a >= b.'),
+  equal: ofComparison('True where a equals b.'),
+  less: ofComparison('True where a < b.'),
+  greater: ofComparison('True where a > b.'),
+  less_equal: ofComparison('True where a <= b.'),
+  greater_equal: ofComparison('True where a >= b.'),
   logical_not: () => ({
     summary: 'True where x is false.',
     cases: () =>

@@ -37,6 +37,6 @@ export const ROUNDING_CASES = casesOfEach(ROUNDING_OPS, {
   sign: unary({
     summary: '-1, 0 or 1. NaN stays NaN.',
   }),
-  is_nan: ofClass('Whether x is NaN.'),
-  is_positive_infinity: ofClass('Whether x is plus infinity.'),
+  is_nan: ofClass('True where x is NaN.'),
+  is_positive_infinity: ofClass('True where x is plus infinity.'),
 });

@@ -95,17 +95,17 @@ const compare = (operator: CompareOperator, left: Term, right: Term): Expression
   right: expression(right),
 });
 
-/** Whether both are equal. */
+/** The condition a = b. */
 export const equal = (a: Term, b: Term) => compare('==', a, b);
-/** Whether both differ. */
+/** The condition a ≠ b. */
 export const notEqual = (a: Term, b: Term) => compare('!=', a, b);
-/** Whether the first is less. */
+/** The condition a < b. */
 export const less = (a: Term, b: Term) => compare('<', a, b);
-/** Whether the first is less or equal. */
+/** The condition a ≤ b. */
 export const lessEqual = (a: Term, b: Term) => compare('<=', a, b);
-/** Whether the first is greater. */
+/** The condition a > b. */
 export const greater = (a: Term, b: Term) => compare('<', b, a);
-/** Whether the first is greater or equal. */
+/** The condition a ≥ b. */
 export const greaterEqual = (a: Term, b: Term) => compare('<=', b, a);
 
 /** One of two values, by a condition. */
@@ -123,10 +123,10 @@ export const convert = (x: Expression, to: ConvertNode<Expression>['to']): Expre
   x,
 });
 
-/** Whether a float is no number. */
+/** The condition that a float is NaN. */
 export const isNaN = (x: Expression): Expression => ({ kind: 'test', test: 'nan', x });
 
-/** Whether a float is the positive infinity. */
+/** The condition that a float is positive infinity. */
 export const isPositiveInfinity = (x: Expression): Expression => ({
   kind: 'test',
   test: '+infinity',

@@ -57,7 +57,7 @@ class Blocks {
   readonly #levels: Partial<Record<ScalarType, NumberArray>>[] = [];
   #hasConstants = false;
 
-  /** Whether the formula is a single loop over operands. */
+  /** True if the formula needs no such memory: it is a single loop over operands. */
   get isEmpty(): boolean {
     return this.#levels.length === 0 && !this.#hasConstants;
   }

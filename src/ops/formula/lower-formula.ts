@@ -55,7 +55,7 @@ export interface LanesPlace {
   readonly statements: Statement[];
 }
 
-/** Whether {@link lowerLanes} takes a formula. */
+/** Returns true if {@link lowerLanes} accepts a formula. */
 export function isLowered(node: TypedExpression): boolean {
   switch (node.kind) {
     case 'operand':

@@ -11,7 +11,7 @@ export type NumberFunction = (a: number, b: number, c: number) => number;
 
 type ValueFunction = (a: Value, b: Value, c: Value) => Value;
 
-/** Whether a 64-bit integer is the result of the node or an operand. */
+/** Returns true if the result of the node or an operand is a 64-bit integer. */
 export function isWideNode(node: TypedExpression): boolean {
   return isWideType(node.type) || childrenOf(node).some(({ type }) => isWideType(type));
 }

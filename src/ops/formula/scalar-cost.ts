@@ -18,7 +18,9 @@ export function scalarCost(scalar: ScalarFunction, call: FormulaCall): number | 
   return callsFunctions(scalar, call) ? undefined : 1;
 }
 
-/** Whether the WGSL of a scalar function calls functions of its own. */
+/**
+ * Returns true if the WGSL of a scalar function calls functions that have to be declared with it.
+ */
 export function callsFunctions(scalar: ScalarFunction, call: FormulaCall): boolean {
   let count = 0;
   renderScalar(scalar, call, {

@@ -20,7 +20,7 @@ export function isFloatType(type: ScalarType): boolean {
   return type === 'f32' || type === 'f64';
 }
 
-/** Whether values are bigints on the host and vec2<u32> in WGSL. */
+/** Returns true for types whose values are bigints on the host and vec2<u32> in WGSL. */
 export function isWideType(type: ScalarType): type is 'i64' | 'u64' {
   return type === 'i64' || type === 'u64';
 }

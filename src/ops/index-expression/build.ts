@@ -56,15 +56,15 @@ export const div = /* @__PURE__ */ binary('/');
 export const rem = /* @__PURE__ */ binary('%');
 /** The lesser one. */
 export const min = /* @__PURE__ */ binary('min');
-/** Whether the first is less. */
+/** The condition a < b. */
 export const less = /* @__PURE__ */ compare('<');
-/** Whether the first is no more. */
+/** The condition a ≤ b. */
 export const lessEqual = /* @__PURE__ */ compare('<=');
-/** Whether the first is no less. */
+/** The condition a ≥ b. */
 export const greaterEqual = /* @__PURE__ */ compare('>=');
-/** Whether both are the same. */
+/** The condition a = b. */
 export const equal = /* @__PURE__ */ compare('==');
-/** Whether all conditions hold; undefined where there are none. */
+/** The condition that all of these hold; undefined where there are none. */
 export const all = (conditions: readonly Condition[]): Condition | undefined =>
   conditions.length > 0 ? typed('&', 'bool')(...conditions) : undefined;
 /** The absolute value. */

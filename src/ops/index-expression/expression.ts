@@ -1,6 +1,6 @@
 /**
- * What an index map is made of: integers and conditions in plain immutable data, of which each device
- * makes code and which the host evaluates. Each node knows its type and is defined for all values of it:
+ * An integer or a condition of an index map, in plain immutable data, which each device translates
+ * to code and the host evaluates. Each node knows its type and is defined for all values of it:
  *
  * - `u32` and `i32` wrap at 32 bits;
  * - `/` rounds towards zero, `%` has the sign of the first; x / 0 is x and x % 0 is 0;

@@ -12,7 +12,7 @@ export interface MapLayout extends ReadIndexMap {
   readonly trailingAxes: number;
   /** Product of the output's trailing axes; 1 for none. */
   readonly innerSize: number;
-  /** Whether four adjacent output elements are four adjacent, aligned elements of one source. */
+  /** True if four adjacent output elements are four adjacent, aligned elements of one source. */
   readonly isVectorizable: boolean;
 }
 
@@ -51,7 +51,7 @@ function passesThrough({ coords, when }: IndexSource, axis: number, fromEnd: num
   return ![...others, when].some((node) => node !== undefined && uses(node, axis));
 }
 
-/** Whether the value depends on the coordinate of an axis. */
+/** Returns true if the value depends on the coordinate of an axis. */
 function uses(node: IndexNode, axis: number): boolean {
   if (node.kind === 'coordinate') return node.axis === axis;
   return 'operands' in node && node.operands.some((operand) => uses(operand, axis));

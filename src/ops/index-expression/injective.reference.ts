@@ -96,7 +96,7 @@ function axisTables(source: Reader, { shape, evaluator }: Runs): Int32Array[] | 
   const conditions = isAnd ? when.operands : when === undefined ? [] : [when];
   if ([...coords, ...conditions].some((e) => evaluator.axesOf(e).length > 1)) return undefined;
   return shape.map((dim, axis) => {
-    // What depends on no coordinate counts for the first axis.
+    // Terms that depend on no coordinate are counted with the first axis.
     const isOwn = (e: IndexExpression) => (evaluator.axesOf(e)[0] ?? 0) === axis;
     const place = placeOf(source, evaluator, isOwn);
     const holds = conditions.filter(isOwn).map((e) => evaluator.watch(e));

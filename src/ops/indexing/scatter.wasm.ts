@@ -36,9 +36,9 @@ import { placesOf } from './tensor-scatter.ts';
 interface Row {
   /** Its number. */
   readonly row: Expression;
-  /** Whether there is such a row. */
+  /** The condition that there is such a row. */
   readonly isInside: Expression;
-  /** What comes before. */
+  /** Statements that compute both. */
   readonly statements: readonly Statement[];
 }
 

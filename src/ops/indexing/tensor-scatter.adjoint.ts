@@ -2,7 +2,10 @@ import type { AdjointRule } from '../adjoint/adjoint.ts';
 import { boolAttribute } from '../attributes.ts';
 import { axisOf } from './tensor-scatter.ts';
 
-/** What the updates replace gets nothing; they get the cotangent from where they went. */
+/**
+ * Elements that updates replace get no cotangent; the updates get that of the places where they
+ * went.
+ */
 export const tensorScatterAdjoint: AdjointRule = ({
   inputs,
   attributes,

@@ -13,7 +13,10 @@ export interface MatmulProblem {
   readonly batch: readonly number[];
   readonly a: MatrixStrides;
   readonly b: MatrixStrides;
-  /** Whether B has as many matrices as it likes, and `matrix_of` of the kernel's source says which one a batch reads. */
+  /**
+   * True if B has any number of matrices, of which `matrix_of` of the kernel's source chooses one
+   * for each batch.
+   */
   readonly gathers?: boolean;
   readonly c: BiasStrides | undefined;
   readonly alpha: number;

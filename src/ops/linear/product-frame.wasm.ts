@@ -56,7 +56,7 @@ export const columnUnits = (problem: MatmulProblem, width: number) =>
     writesOfColumns({ rows: problem.m, columns: problem.n }, width),
   );
 
-/** Whether the parts of one matrix are all units. */
+/** Returns true if the batch is one matrix, so that units are parts of it alone. */
 export const isOneMatrix = ({ batch }: MatmulProblem): boolean => countOf(batch) === 1;
 
 const countOf = (batch: readonly number[]): number =>

@@ -72,7 +72,7 @@ export const layoutOfB = ({ n, k, b }: MatmulProblem): PanelLayout => ({
   width: COLUMNS,
 });
 
-/** Whether all of a batch has the same matrix. */
+/** Returns true if all of a batch has the same matrix. */
 export const isOne = ({ batch }: MatmulProblem, strides: readonly number[]): boolean =>
   strides.every((stride, axis) => stride === 0 || batch[axis] === 1);
 

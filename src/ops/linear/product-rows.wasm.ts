@@ -47,7 +47,10 @@ interface Parts {
   readonly width: number;
   /** `columns<width>(a, b, y, c?)`: a row of a times so many columns. */
   readonly functionOf: (width: number) => WasmFunction;
-  /** Whether a row meets all parts before the next row, else a part all rows before the next part. */
+  /**
+   * True: a row is multiplied by all parts before the next row. False: a part by all rows before
+   * the next part.
+   */
   readonly isByRows: boolean;
 }
 

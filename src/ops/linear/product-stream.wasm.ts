@@ -176,7 +176,7 @@ interface Columns {
   readonly pointers: readonly Local[];
   readonly steps: readonly number[];
   readonly vectors: Local;
-  /** Whether columns that are no whole vector follow. */
+  /** Not 0 if columns follow that are no whole vector. */
   readonly isLast: Local;
 }
 

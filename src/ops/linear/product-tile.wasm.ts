@@ -11,9 +11,9 @@ export interface TileShape {
   /** At most as many as a panel of b has. */
   readonly columns: number;
   readonly depth: number;
-  /** Whether sums begin with these depths, else with what is in y. */
+  /** True if sums begin with these depths; otherwise they are added to what is in y. */
   readonly isFirst: boolean;
-  /** Whether sums are then results, to be scaled and biased. */
+  /** True if sums are complete after these depths: results, to be scaled and biased. */
   readonly isLast: boolean;
 }
 

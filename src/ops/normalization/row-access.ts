@@ -39,7 +39,7 @@ export function chooseRows(rows: Rows, caps: PlannerCaps): RowChoice {
   return caps.choices?.pick('rows', { first, problem: rows, caps }) ?? first;
 }
 
-/** Whether the two passes of one invocation over a row would have too many rounds. */
+/** Returns true if the two passes of one invocation over a row would have too many rounds. */
 function isTooLong(rows: Rows, caps: PlannerCaps): boolean {
   const perRound = isInBlocks(rows, caps) ? 16 : 4;
   return caps.adapterClass === 'software' && (2 * rows.size) / perRound > MAX_LOOP_ROUNDS;
@@ -53,7 +53,7 @@ type RowAccess = Pick<
 /** With fewer elements kernels that load four groups at a time take longer to compile than they save. */
 const MANY_ELEMENTS = 1 << 18;
 
-/** Whether an invocation takes its row by blocks of four groups of four elements. */
+/** Returns true if an invocation reads its row by blocks of four groups of four elements. */
 export function isInBlocks({ count, size, inner }: Rows, { adapterClass }: PlannerCaps): boolean {
   const isWhole = inner === 1 && size % 4 === 0 && size >= 16;
   return adapterClass === 'software' && isWhole && count * size >= MANY_ELEMENTS;

@@ -9,9 +9,9 @@ export interface SoftmaxRow {
   /** Of each row, once it is found. */
   readonly maximum: Local;
   readonly findMaximum: readonly Statement[];
-  /** The exponentials of what elements are less than the maximum, over their sum. */
+  /** The exponentials of elements minus the maximum, divided by their sum. */
   readonly weigh: readonly Statement[];
-  /** What elements are less than the maximum, less the logarithm of that sum. */
+  /** The logarithms of these: elements minus the maximum, minus the logarithm of that sum. */
   readonly weighLogarithms: readonly Statement[];
   /** Zeros in place of weights. */
   readonly clear: readonly Statement[];

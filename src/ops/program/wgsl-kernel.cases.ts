@@ -7,7 +7,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 }`;
 
 export const wgslKernelCases: OpCases = {
-  summary: 'What WGSL of the program makes of the inputs; on the host, the alternative.',
+  summary: 'The result of WGSL that the program brings; on the host, of the alternative.',
   cases: () => [
     ...(['float32', 'float16', 'int32', 'uint32', 'bool'] as const).map((dtype) =>
       copyCase(dtype, [3, 5]),

@@ -52,7 +52,7 @@ export interface IntegerProblem {
 
 /** Where panels of b come from. Absent: from the matrix. */
 export interface PairSource {
-  /** Whether zero points have been taken from the panels. */
+  /** True if `pack` subtracts zero points from the panels. */
   readonly takesZeros: boolean;
   readonly functions: readonly WasmFunction[];
   /** Writes the panels from `first` up to `end`, of the matrix that begins at `b`. */

@@ -51,7 +51,7 @@ const MOST_IN_BLOCK = 512;
 const COLUMNS = 4;
 const ROWS = 2;
 
-/** Whether a product may be computed with {@link byRounding}. */
+/** Returns true if a product may be computed with {@link byRounding}. */
 export const mayRound = ({ precision }: WasmCall, codes: Codes): boolean =>
   precision === 'fast' &&
   codes.bits >= 4 &&

@@ -42,7 +42,10 @@ export const placesOfColumn = (
   plus(zeros ?? scales, times(column, zeroStride(codes))),
 ];
 
-/** What is taken from the decoded codes of a block: its zero point, less half of the range. */
+/**
+ * The number that is subtracted from the decoded codes of a block: its zero point, minus half of
+ * the range.
+ */
 export function zeroPoint({ zeros, bits, each }: Codes, place: Local, block: Local): Expression {
   const middle = 2 ** (bits - 1);
   if (zeros === 'none') return f32(0);

@@ -28,7 +28,7 @@ import type { Codes } from './nbits-codes.wasm.ts';
 export interface Rounding {
   /** Bytes of an element: 1 for instructions of relaxed SIMD, else 2. */
   readonly bytes: 1 | 2;
-  /** What the largest element of a block becomes. */
+  /** The largest magnitude of an integer, that of the largest element of a block. */
   readonly most: number;
 }
 

@@ -62,7 +62,7 @@ function halves(
   return graph.concat([...(isReverse ? results.toReversed() : results), last], 0);
 }
 
-/** What is left of sequences after so many steps. */
+/** The lengths of sequences without their first steps, as many as `first`. */
 function lengthsAfter(
   lengths: GraphTensor,
   { first, graph }: Pick<Half, 'first'> & Pick<ExpandedCall, 'graph'>,

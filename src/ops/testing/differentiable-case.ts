@@ -68,7 +68,7 @@ function doubleCase(op: OpDefinition, opCase: OpCase, random: () => number): OpC
   return { ...opCase, inputs };
 }
 
-/** What cases of bfloat16 state as bits, in numbers. */
+/** A case of bfloat16 with values and range as numbers, which it states as bits. */
 function inNumbers({ values, range, ...input }: OpCaseInput): OpCaseInput {
   const number = (bits: number): number => smallFloatToNumber(input.dtype, bits);
   return {
