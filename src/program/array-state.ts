@@ -31,7 +31,9 @@ export const PENDING = new WeakMap<Expr, WeakRef<ArrayState>>();
 /** Fewer users of an array are not looked through for those that are gone. */
 export const LEAST_USERS = 64;
 
-/** What an array is: an expression of a program that is being written down, or an eager value. */
+/**
+ * The state of an array: an expression of a program that is being written down, or an eager value.
+ */
 export class ArrayState implements TracedValue {
   readonly type: TensorTypeNode;
   readonly frame: Frame | undefined;
@@ -63,7 +65,7 @@ export class ArrayState implements TracedValue {
   }
 }
 
-/** What has a state: arrays. */
+/** An object with such a state: an array. */
 export interface HasState {
   /** The dtype of its elements. */
   readonly dtype: DType;

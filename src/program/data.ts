@@ -140,7 +140,7 @@ function fieldOutside(
   return elements;
 }
 
-/** What is done with each constructor; it gets the fields. */
+/** A function for each constructor, which gets its fields. */
 export type AllCases<C extends ConstructorSpecs> = {
   readonly [K in keyof C]: (
     fields: { readonly [F in keyof C[K]]: FieldsOf<C[K][F], C> },
@@ -152,14 +152,14 @@ export type Cases<C extends ConstructorSpecs> =
   | AllCases<C>
   | (Partial<AllCases<C>> & { readonly _: () => unknown });
 
-/** What any of the cases gives. */
+/** The results of all cases, as a union. */
 export type ResultOfCases<K> = {
   [N in keyof K]: K[N] extends (...args: never[]) => infer R ? R : never;
 }[keyof K];
 
 /**
- * What the case of the constructor gives that made a value. All cases give the same objects and arrays, of the same
- * dtypes.
+ * The result of the case for the constructor that made a value. All cases give the same objects and
+ * arrays, of the same dtypes.
  *
  * ```ts
  * match(list, { Cons: ({ head, tail }) => head.add(sum(tail)), Nil: () => 0 })

@@ -35,7 +35,7 @@ export function sourceOf(fn: object): ProgramSource | undefined {
   return SOURCES.get(fn);
 }
 
-/** What a body calls to call its own program. */
+/** The function by which a body calls its own program. */
 export type Self<P extends Spec, S extends Spec> = (args: GivenFor<P>) => ValueOf<S>;
 
 /**

@@ -6,7 +6,10 @@ import { apply } from './apply.ts';
 import { type ArrayState, type HasState, hasState } from './array-state.ts';
 import { callSite } from './call-site.ts';
 
-/** What a slice takes of an axis: one place, a range with an optional step, places in an array, or all. */
+/**
+ * The part of an axis that a slice takes: one place, a range with an optional step, places in an
+ * array, or all.
+ */
 export type Index =
   | number
   | null

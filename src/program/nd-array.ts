@@ -15,7 +15,7 @@ import { type Operand, stateOf, tensorOf } from './operand.ts';
 
 /** Axes that a reduction runs over, and whether they stay, with size 1. */
 export interface ReduceOptions {
-  /** Whether the axes that were reduced stay, with size 1. Default false. */
+  /** Keeps the axes that were reduced, with size 1. Default: false. */
   readonly keepDims?: boolean;
 }
 

@@ -7,7 +7,7 @@ const X = [
   [1, 0.25, -3],
 ];
 
-/** What the host computes. */
+/** Results of the host, by case. */
 const wanted = new Map<string, number[]>();
 
 /** Ports of what jax-js shows: a classifier, an RNN by scan, keys; forward, backward and mapped. */

@@ -6,7 +6,10 @@ import { Tensor, type NestedArray } from '../client/tensor.ts';
 import { ArrayState, type HasState, hasState, stateOfTensor } from './array-state.ts';
 import { callSite } from './call-site.ts';
 
-/** What an operator takes: an array, or numbers, which become one of the dtype that is wanted. */
+/**
+ * An operand of an operator: an array, or numbers, which become an array of the dtype that is
+ * needed.
+ */
 export type Operand = HasState | NestedArray | TypedArray | Tensor;
 
 /** Within the package, also the state of an array. */

@@ -70,7 +70,7 @@ export class ProgramCore {
   readonly #source: ProgramSource;
   #runner: Runner | undefined;
   #written: Written | undefined;
-  /** What it gives, by the modules that it is written into. */
+  /** Results of the program, by the modules that it is written into. */
   readonly #results = new WeakMap<Trace, unknown>();
 
   constructor(source: ProgramSource) {

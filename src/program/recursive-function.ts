@@ -8,9 +8,9 @@ import { bundle, Frame } from './trace.ts';
 
 /** A step of a loop, as an expression of its function. */
 export interface LoopStep {
-  /** Whether there is another step. */
+  /** The condition for another step. */
   readonly condition: Expr;
-  /** What is carried into it. */
+  /** The values that are carried into it. */
   readonly next: readonly Expr[];
 }
 
@@ -26,7 +26,7 @@ export interface LoopFunction {
   readonly step: (inner: Frame) => LoopStep;
 }
 
-/** What the user wrote, by the functions of loops. */
+/** The constructs that users wrote, such as a scan, by the functions of their loops. */
 export const LOOP_CONSTRUCTS = new WeakMap<FunctionExpr, string>();
 
 /** Writes the function of a loop into the module; gives its first call. What it captures it gets as arguments. */

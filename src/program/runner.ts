@@ -130,9 +130,9 @@ export class Runner {
   }
 }
 
-/** What a session takes: a tensor of another device goes through the page. */
+/** An argument as a session takes it: a tensor of another device goes through the page. */
 async function fit(arg: Argument, session: Session): Promise<InputValue> {
-  // What a program gives, it takes again.
+  // A value of data can be an input again, as the run gave it.
   if (!('readers' in arg)) return (await arg.value) as InputValue;
   if (arg.device === undefined) {
     if (arg.host !== undefined) return arg.host;

@@ -16,7 +16,7 @@ export type ValueOf<S> = S extends ArraySpec
     ? DataValue<C>
     : { readonly [K in keyof S]: ValueOf<S[K]> };
 
-/** What may be given where a value of a spec is wanted: numbers too. */
+/** The values that are accepted for a spec: numbers too, in place of arrays. */
 export type GivenFor<S> = S extends ArraySpec
   ? Operand
   : S extends { readonly kind: 'data'; readonly constructors: infer C extends ConstructorSpecs }
@@ -32,7 +32,7 @@ export type FieldsOf<F, C extends ConstructorSpecs> = F extends SelfSpec
       ? DataValue<D>
       : { readonly [K in keyof F]: FieldsOf<F[K], C> };
 
-/** What may be given for the fields of a constructor. */
+/** The values that are accepted for the fields of a constructor. */
 export type GivenFields<F, C extends ConstructorSpecs> = F extends SelfSpec
   ? DataValue<C>
   : F extends ArraySpec
@@ -41,14 +41,14 @@ export type GivenFields<F, C extends ConstructorSpecs> = F extends SelfSpec
       ? DataValue<D>
       : { readonly [K in keyof F]: GivenFields<F[K], C> };
 
-/** What a body may return: values, in objects and arrays. */
+/** The results that a body may return: values, in objects and arrays. */
 export type Returned =
   | Operand
   | DataValue
   | readonly Returned[]
   | { readonly [key: string]: Returned };
 
-/** Whether a type is that of operands, which is recursive. */
+/** True for the type of operands, which is recursive. */
 type IsOperand<T> = [T] extends [NdArray]
   ? false
   : [unknown] extends [T]
@@ -73,7 +73,10 @@ export type ResultOf<R> =
             : NdArray
           : { readonly [K in keyof R]: ResultOf<R[K]> };
 
-/** What may stand where another branch, or an earlier state, has a value: arrays and numbers are alike. */
+/**
+ * The values that are accepted where another branch, or an earlier state, has a value of type T:
+ * arrays and numbers are alike.
+ */
 export type Like<T> =
   IsOperand<T> extends true
     ? Operand

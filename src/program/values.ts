@@ -15,7 +15,7 @@ import { type DataSpec, isLeafSpec, type LeafSpec, type Spec, typeOfLeaf } from 
 /** A value: an array or data. */
 export type Value = NdArray | DataValue;
 
-/** Whether something is a leaf of what a body gives: a value, or what becomes one. */
+/** Returns true for a leaf of a body's result: a value, or an operand that becomes one. */
 export function isValueLeaf(value: unknown): value is Operand | DataValue {
   return (
     value instanceof DataValue ||

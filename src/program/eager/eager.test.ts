@@ -49,7 +49,7 @@ describe('eager arrays', () => {
 
   test('memory is freed by using, by scopes, and by the collector', async () => {
     for (let i = 0; i < 10; i++) {
-      // What other tests left.
+      // Frees arrays that other tests left.
       collectGarbage();
       await turn();
     }

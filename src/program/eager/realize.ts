@@ -94,7 +94,9 @@ function keepResult(expr: Expr, device: Promise<DeviceTensor>): void {
   state.onUse = undefined;
 }
 
-/** What was computed on the way and is asked for later is given by the next run of the same computation. */
+/**
+ * Intermediate results that are asked for later are given by the next run of the same computation.
+ */
 function noteOthers(graph: Graph, given: ReadonlySet<number>): void {
   const { text } = graph;
   for (const [index, node] of graph.nodes.entries()) {

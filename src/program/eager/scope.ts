@@ -22,7 +22,7 @@ export function recordArrays<T>(work: () => T): {
   }
 }
 
-/** What leaves a scope belongs to the one around it. */
+/** Arrays that leave a scope belong to the one around it. */
 export function passOn(states: Iterable<ArrayState>): void {
   for (const state of states) noteInScope(state);
 }

@@ -25,7 +25,7 @@ function functionOf({ name, summary, inputs, attributes }: TestedOp): string {
   });
   const specs = Object.entries(attributes);
   const isRequired = specs.some(([, spec]) => spec.default === undefined);
-  // What is required cannot follow an operand that may be absent.
+  // A required parameter cannot follow an optional one.
   const given = isRequired
     ? operands.map((operand) => operand.replace(/\?: (.*)/, ': $1 | undefined'))
     : operands;

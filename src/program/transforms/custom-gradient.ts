@@ -30,11 +30,11 @@ import { type AnyFunction, mapArguments } from './function-arguments.ts';
 import type { ArgumentsLike } from './grad.ts';
 import { transformed } from './transform.ts';
 
-/** What an adjoint gets: the arguments, the result, and the cotangent of the result. */
+/** Arguments of an adjoint: those of the function, its result, and the cotangent of the result. */
 export interface AdjointArguments<A, R> {
   /** The arguments of the function. */
   readonly args: A;
-  /** What it gave. */
+  /** The result of the function. */
   readonly result: ResultOf<R>;
   /** The cotangent of that, in its form; `null` for what is no float. */
   readonly cotangent: ResultOf<R>;
@@ -106,7 +106,7 @@ function cotangentsOf(
   });
 }
 
-/** What an adjoint gave for a leaf of the arguments. */
+/** The cotangent that an adjoint gave for a leaf of the arguments; zeros where it gave none. */
 function cotangentIn(frame: Frame, leaf: WrittenLeaf, gave: unknown): Expr {
   const wanted = cotangentType(leaf.type);
   if (wanted.kind === 'tuple') return tuple([]);

@@ -8,8 +8,8 @@ import { mapTree } from '../tree.ts';
 export type AnyFunction = (...args: never[]) => unknown;
 
 /**
- * Whether something is a leaf of the arguments of a function. Objects and arrays are trees; an array of numbers, or of
- * such arrays, is one array.
+ * Returns true for a leaf of a function's arguments. Objects and arrays are trees; an array of
+ * numbers, or of such arrays, is one array.
  */
 export function isArgumentLeaf(value: unknown): value is unknown {
   if (typeof value !== 'object' || value === null) return true;
@@ -22,7 +22,9 @@ function isNumbers(value: unknown): boolean {
   return value.length > 0 && value.every(isNumbers);
 }
 
-/** Whether a leaf becomes an array or data; all others reach the function as they are. */
+/**
+ * Returns true for a leaf that becomes an array or data; all others reach the function as they are.
+ */
 export function isValueArgument(value: unknown): value is Operand | DataValue {
   return (
     value instanceof DataValue ||

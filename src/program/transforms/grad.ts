@@ -53,7 +53,7 @@ export type Derivatives<A, O> = O extends { readonly argnames: infer N }
       ? ResultOf<First>
       : never;
 
-/** What the function gives beside its value, for `hasAux`. */
+/** The second result of the function, for `hasAux`. */
 type AuxOf<R> = R extends readonly [unknown, infer Aux] ? ResultOf<Aux> : never;
 
 type Gradients<A, R, O> = O extends { readonly hasAux: true }

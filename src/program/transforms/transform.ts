@@ -6,7 +6,7 @@ import type { Spec } from '../value-spec.ts';
 import type { AnyFunction } from './function-arguments.ts';
 import { runFunction } from './run-function.ts';
 
-/** What a transform writes into the function that calls what it makes. */
+/** Writes the result of a transformed function into the function that calls it. */
 export type Write = (frame: Frame, args: readonly unknown[]) => unknown;
 
 /** Without its types, which depend on those of the parameters. */

@@ -17,7 +17,7 @@ export interface WrittenFunction {
   readonly fn: FunctionExpr;
   /** The leaves that are its parameters; all others it captures. */
   readonly given: readonly WrittenLeaf[];
-  /** What it gave, and the leaves of that. */
+  /** The result of the function, and its leaves. */
   readonly returned: unknown;
   readonly leaves: readonly WrittenLeaf[];
 }
@@ -64,7 +64,7 @@ export function writeFunction(
   });
 }
 
-/** Whether a leaf has derivatives: floats, and data. */
+/** Returns true for a leaf with derivatives: floats, and data. */
 export function hasDerivatives({ type }: Pick<WrittenLeaf, 'type'>): boolean {
   return type.kind === 'adt' || (type.kind === 'tensor' && isFloat(type.dtype));
 }

@@ -123,7 +123,7 @@ export class MappedFunctions implements FunctionMapping {
     });
   }
 
-  /** Whether a function calls itself, by way of others too. */
+  /** Returns true if a function calls the one of this name, directly or by way of others. */
   #reaches(fn: FunctionExpr, name: string): boolean {
     const seen = new Set<string>();
     const work: Expr[] = [fn.body];

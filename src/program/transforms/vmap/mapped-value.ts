@@ -13,7 +13,7 @@ import { tensorTypeOf } from '../../apply.ts';
 /** Which tensors of a value have the mapped axis: one answer for all, or one for each field of a tuple. */
 export type Flags = boolean | readonly Flags[];
 
-/** What an expression became. */
+/** The expression over the mapped axis, and which of its tensors have that axis. */
 export interface MappedValue {
   readonly expr: Expr;
   readonly flags: Flags;

@@ -43,7 +43,7 @@ export interface MapperOptions {
   readonly frame: Frame;
   /** How many places there are along the mapped axis. */
   readonly size: Dim;
-  /** What the function is, for messages, where it calls itself. */
+  /** The function, for messages, where it calls itself. */
   readonly recursion?: string | undefined;
   /** Of the function around a closure. */
   readonly outer?: Mapper | undefined;
@@ -58,7 +58,7 @@ export class Mapper {
     this.#options = options;
   }
 
-  /** What a variable became. */
+  /** Sets the mapped value of a variable. */
   set(variable: VarExpr, value: MappedValue): void {
     this.#values.set(variable, value);
   }
@@ -213,7 +213,7 @@ export class Mapper {
     };
   }
 
-  /** Whether a closure reads what is mapped. */
+  /** Returns true if a closure reads a value with the mapped axis. */
   #reads(fn: FunctionExpr): boolean {
     return postOrder(fn.body).some(
       (inner) => inner.kind === 'var' && isAny(this.#get(inner).flags),
