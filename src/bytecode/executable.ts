@@ -160,7 +160,7 @@ export interface TensorConstant {
   readonly dtype: DType;
   /** Its dimensions. */
   readonly shape: Shape;
-  /** Whether the data section holds one element that stands for all. */
+  /** True if the data section holds one element that stands for all. */
   readonly isSplat: boolean;
   /** For primitives that run on the host: lies there, not on the session's device. */
   readonly device?: 'host';

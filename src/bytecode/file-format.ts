@@ -66,7 +66,7 @@ export const SECTION_NAMES: readonly SectionName[] = [
 export const DEFAULT_BLOCK_BYTE_LENGTH = 2 ** 20;
 export const MAX_BLOCK_BYTE_LENGTH = 2 ** 24;
 
-/** Whether a data section may be cut into blocks of so many bytes. */
+/** Returns true if a data section may be cut into blocks of so many bytes. */
 export function isBlockByteLength(byteLength: number): boolean {
   return byteLength % 256 === 0 && byteLength > 0 && byteLength <= MAX_BLOCK_BYTE_LENGTH;
 }
@@ -168,7 +168,7 @@ export function nameOfCode<Name extends string>(
   return undefined;
 }
 
-/** Whether bytes begin like an executable; the first 8 bytes decide. */
+/** Returns true if bytes begin like an executable; the first 8 bytes decide. */
 export function looksLikeExecutable(bytes: Uint8Array): boolean {
   return MAGIC.every((byte, i) => bytes[i] === byte);
 }

@@ -56,7 +56,10 @@ export interface CallOptions {
 export interface FunctionContext {
   intConstant(value: number): Operand;
   functionReference(name: string): FunctionOperand;
-  /** Whether a call of this function gives nothing: a primitive, or a builtin that returns void. */
+  /**
+   * Returns true if a call of this function gives no value: a primitive, or a builtin that returns
+   * void.
+   */
   returnsVoid(callee: FunctionOperand): boolean;
   functionName(callee: number): string;
   warn(message: string): void;

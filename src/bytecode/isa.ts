@@ -13,7 +13,7 @@ export interface InstructionSpec {
   readonly operands: readonly OperandSpec[];
   /** A repeated last operand; its count stands in the word before it. */
   readonly variadic?: OperandSpec;
-  /** Whether execution may go on with the next instruction. */
+  /** True if execution may go on with the next instruction. */
   readonly fallsThrough: boolean;
   /**
    * The text behind the name in a listing; `{x}` is operand x. A destination stands before the name,

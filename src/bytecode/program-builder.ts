@@ -33,7 +33,7 @@ export interface ExecBuilderOptions {
   readonly exact?: boolean;
 }
 
-/** What {@link ExecBuilder} does, for whoever needs the program and no {@link Executable}. */
+/** Builds a program as {@link ExecBuilder} does, for callers that need no {@link Executable}. */
 export class ProgramBuilder {
   /** Warnings, of what is suspicious but allowed: inputs that are never used. Filled when the program is assembled. */
   readonly warnings: string[] = [];

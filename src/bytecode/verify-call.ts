@@ -185,7 +185,10 @@ function describe(constant: Constant): string {
   return `${constant.dtype} (${constant.shape.join(', ')})`;
 }
 
-/** Whether a constant can have the type: the dtype, the rank and the dimensions that are numbers. */
+/**
+ * Returns true if a constant can have the type: the dtype, the rank and the dimensions that are
+ * numbers.
+ */
 function fits(constant: { dtype: string; shape: readonly number[] }, type: TensorType): boolean {
   return (
     constant.dtype === type.dtype &&

@@ -28,7 +28,7 @@ export interface ConformanceOptions {
   readonly devices: Readonly<Record<string, Device>>;
   /** The table of operators. Default: the core operators and this one. */
   readonly operators?: Operators | undefined;
-  /** Whether some cases run with each further dtype that the operator takes. Default true. */
+  /** Runs some cases with each further dtype that the operator takes. Default: true. */
   readonly dtypes?: boolean | undefined;
 }
 

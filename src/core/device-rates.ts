@@ -33,7 +33,7 @@ const USUAL_RATES: Readonly<Record<Exclude<AdapterClass, 'software'> | 'wasm', D
   wasm: { roundTripMs: 0.02, launchMs: 0.002, operationsPerMs: 2.5e7, bytesPerMs: 1e7 },
 };
 
-/** What such a device does before it was measured; a guess. */
+/** The rates that such a device is guessed to have before it is measured. */
 export function usualRates(kind: AdapterClass | 'wasm'): DeviceRates {
   return USUAL_RATES[kind === 'software' ? 'integrated' : kind];
 }

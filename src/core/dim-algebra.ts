@@ -45,24 +45,24 @@ function simplified(facts: DimFacts): WeakMap<DimExpression, Dim> {
   return known;
 }
 
-/** Whether both have the same value under all symbols within `facts`. `false`: not proved. */
+/** Proves that both have the same value under all symbols within `facts`. `false`: not proved. */
 export function proveEqual(left: Dim, right: Dim, facts: DimFacts = NO_FACTS): boolean {
   const difference = differenceOf(left, right, facts);
   return difference !== undefined && difference.size === 0;
 }
 
-/** Whether both differ under all symbols within `facts`. `false`: not proved. */
+/** Proves that both differ under all symbols within `facts`. `false`: not proved. */
 export function proveDifferent(left: Dim, right: Dim, facts: DimFacts = NO_FACTS): boolean {
   return proveLess(left, right, facts) || proveLess(right, left, facts);
 }
 
-/** Whether left <= right under all symbols within `facts`. `false`: not proved. */
+/** Proves left <= right under all symbols within `facts`. `false`: not proved. */
 export function proveLessEqual(left: Dim, right: Dim, facts: DimFacts = NO_FACTS): boolean {
   const difference = differenceOf(right, left, facts);
   return difference !== undefined && proveNonNegative(difference, facts);
 }
 
-/** Whether left < right under all symbols within `facts`. `false`: not proved. */
+/** Proves left < right under all symbols within `facts`. `false`: not proved. */
 export function proveLess(left: Dim, right: Dim, facts: DimFacts = NO_FACTS): boolean {
   return proveLessEqual({ op: 'add', left, right: 1 }, right, facts);
 }

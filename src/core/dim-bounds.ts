@@ -88,10 +88,10 @@ function remainder([low, high]: Interval, divisor: Interval): Interval {
 }
 
 /**
- * Whether p >= 0 for all values of its symbols within their bounds. `false`: not proved.
+ * Proves p >= 0 for all values of its symbols within their bounds. `false`: not proved.
  *
- * Interval arithmetic forgets that an atom stands in two terms; replacing operations by what they
- * are between (`min(a, b)` is at most `a`, `c * floordiv(a, c)` is at most `a`) lets terms cancel.
+ * Interval arithmetic forgets that an atom stands in two terms; replacing operations by their
+ * bounds (`min(a, b)` is at most `a`, `c * floordiv(a, c)` is at most `a`) lets terms cancel.
  */
 export function proveNonNegative(p: Polynomial, facts: DimFacts, depth = MAX_DEPTH): boolean {
   if (intervalOf(p, facts)[0] >= 0) return true;

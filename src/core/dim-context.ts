@@ -24,7 +24,7 @@ export interface DimContext<D extends Dim> {
   mul(left: D, right: Dim): D;
   /** Rounds towards minus infinity. */
   floordiv(left: D, right: Dim): D;
-  /** What {@link floordiv} leaves. */
+  /** The remainder of {@link floordiv}. */
   mod(left: D, right: Dim): D;
   /** The lesser one. */
   min(left: D, right: Dim): D;

@@ -124,7 +124,7 @@ function divideBySymbols(p: Polynomial, d: Polynomial, facts: DimFacts): Polynom
   return fraction && addScaled(quotient, fraction, 1);
 }
 
-/** Whether 0 <= p < d. */
+/** Proves 0 <= p < d. `false`: not proved. */
 function isBelow(p: Polynomial, d: Polynomial, facts: DimFacts): boolean {
   const difference = addScaled(d, p, -1);
   const room = difference && addScaled(difference, constantPolynomial(1), -1);
@@ -219,7 +219,7 @@ export function asPositivePart(p: Polynomial, facts: DimFacts): Polynomial {
   return result ?? p;
 }
 
-/** Whether the first is always the result of `op` with the second. */
+/** Proves that the first is always the result of `op` with the second. `false`: not proved. */
 function wins(
   op: 'min' | 'max',
   [first, second]: readonly [Polynomial, Polynomial],

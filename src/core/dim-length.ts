@@ -3,7 +3,7 @@ import type { Dim } from './dim.ts';
 /** Formulas of sizes are walked by recursion, and written into shape programs. */
 export const MAX_DIM_OPERATIONS = 4096;
 
-/** Whether a dimension is a formula of more than {@link MAX_DIM_OPERATIONS}. */
+/** Returns true for a formula of more than {@link MAX_DIM_OPERATIONS}. */
 export function isTooLong(dim: Dim): boolean {
   let count = 0;
   const stack = [dim];

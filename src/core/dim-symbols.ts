@@ -24,7 +24,7 @@ export function forEachSymbol(dim: Dim, visit: (symbol: string) => void): void {
   }
 }
 
-/** Whether `'?'` stands somewhere in the dimension. */
+/** Returns true if `'?'` occurs in the dimension. */
 export function isUnknownDim(dim: Dim): boolean {
   if (typeof dim !== 'object') return dim === '?';
   return isUnknownDim(dim.left) || isUnknownDim(dim.right);

@@ -79,7 +79,7 @@ export function dtypeFromCode(code: number): DType | undefined {
   return BY_CODE.get(code);
 }
 
-/** Whether host elements are bigints. */
+/** Returns true for dtypes whose elements are bigints on the host. */
 export function isBigInt(dtype: DType): boolean {
   return dtype === 'int64' || dtype === 'uint64';
 }

@@ -1,4 +1,4 @@
-/** What the last bit of a significand is worth, by the bits of the exponent. */
+/** The value of the last bit of a significand, by the bits of the exponent. */
 const UNITS = /* @__PURE__ */ Float64Array.from(
   { length: 31 },
   (_, exponent) => 2 ** (Math.max(exponent, 1) - 25),

@@ -9,13 +9,13 @@ export interface GpuLike {
 
 /** A GPUDevice of the page's own. */
 export interface GpuDeviceLike {
-  /** What it may do at most; kernels are planned for that. */
+  /** Its limits, for which kernels are planned. */
   readonly limits: object;
   /** Optional parts of WebGPU that it was requested with. */
   readonly features: object;
   /** Resolves when it is lost or destroyed. */
   readonly lost: Promise<object>;
-  /** What work is submitted to. */
+  /** The queue that work is submitted to. */
   readonly queue: object;
   /** Makes a buffer. */
   createBuffer(descriptor: { size: number; usage: number }): object;
@@ -52,12 +52,15 @@ export type PageGpuBuffer = typeof globalThis extends {
   ? Buffer
   : GpuBufferLike;
 
-/** Whether this is a device, and not what devices are requested of. */
+/** Tells a device from an object that devices are requested from. */
 export function isGpuDevice(gpu: object | undefined): gpu is GpuDeviceLike {
   return gpu !== undefined && 'createBuffer' in gpu;
 }
 
-/** Whether a picture is a texture. Other pictures make no views, and in Node the class has no global name. */
+/**
+ * Tells a texture from other pictures. These make no views, and in Node the class has no global
+ * name.
+ */
 export function isGpuTexture(picture: unknown): picture is GpuTextureLike {
   return typeof picture === 'object' && picture !== null && 'createView' in picture;
 }

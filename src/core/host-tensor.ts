@@ -92,7 +92,7 @@ export class HostTensor {
     return new HostTensor(dtype, shape, new array(aligned.buffer, aligned.byteOffset, count));
   }
 
-  /** Whether the elements are read anew each time. */
+  /** True if the elements are read anew each time. */
   get isLazy(): boolean {
     return this.#read !== undefined;
   }

@@ -8,9 +8,12 @@ export interface KernelSource {
   readonly language: 'host' | 'wasm' | 'wgsl';
   /** Shapes of parameters, then of results, that the code is for. */
   readonly shapes: readonly Shape[];
-  /** Whether all calls have these sizes, the latest one had them, or they stand in for those of calls to come. */
+  /**
+   * `fixed`: all calls have these sizes. `latest`: the latest call had them. `sample`: they stand
+   * in for those of calls to come.
+   */
   readonly sizes: 'fixed' | 'latest' | 'sample';
-  /** What runs, in order; none where the results have no elements. */
+  /** Launches or steps, in the order in which they run; none where the results have no elements. */
   readonly parts: readonly KernelPart[];
 }
 

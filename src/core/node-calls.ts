@@ -4,7 +4,7 @@ import { HostTensor } from './host-tensor.ts';
 import { NODE_CALLS } from './node-calls-key.ts';
 import type { NodeAttributes, NodeAttributeValue } from './node-function.ts';
 
-/** What stands behind a packed function that computes nodes of a model. */
+/** The nodes of a model that a packed function computes. */
 export interface NodeCall {
   /** The operator of the nodes, under which whoever loads the program supplies the function. */
   readonly operator: string;

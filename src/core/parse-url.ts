@@ -11,7 +11,7 @@ export function parseUrl(url: string | URL, base?: string): string {
   }
 }
 
-/** What addresses are relative to: the page, or the file of a worker; undefined in Node. */
+/** The base of relative addresses: the page, or the file of a worker; undefined in Node. */
 export function baseUrl(): string | undefined {
   return globalThis.document?.baseURI ?? globalThis.location?.href;
 }

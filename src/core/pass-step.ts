@@ -4,7 +4,7 @@ export interface PassStep {
   readonly pass: string;
   /** Wall-clock time; 0 for `source`. */
   readonly milliseconds: number;
-  /** Whether the program is another one behind it. */
+  /** True if the pass changed the program. */
   readonly isChanged: boolean;
 }
 

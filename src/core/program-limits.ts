@@ -23,13 +23,13 @@ export interface MachineLimits {
   readonly callDepth?: number;
   /** Registers of all these frames. Default 2^24. */
   readonly registers?: number;
-  /** Fields of tuples, data and closures, and slots of shape heaps, held at one time. Default 2^22. */
+  /** Fields of tuples, data and closures, and slots of shape heaps, held at one time. Default 2^23. */
   readonly fields?: number;
   /** Milliseconds that a run may hold the thread before others get their turn. Default 8. */
   readonly sliceMs?: number;
 }
 
-/** What holds where a limit is absent. */
+/** The limits of a machine that is given none. */
 export const DEFAULT_MACHINE_LIMITS: Required<MachineLimits> = {
   callDepth: 100_000,
   registers: 1 << 24,

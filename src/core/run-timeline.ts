@@ -5,8 +5,9 @@ import type { CodePlace } from './paused-call.ts';
 export const MOST_TIMELINE_RUNS = 100;
 
 /**
- * What takes time in a run: an instruction of the program; an upload, a copy or a readback that the device is asked for; a
- * pipeline that is compiled; a kernel while the device runs it. In a load, also a download and the check of what came.
+ * Kinds of work that take time in a run: an instruction of the program; an upload, a copy or a
+ * readback that the device is asked for; a pipeline that is compiled; a kernel while the device
+ * runs it. In a load, also a download and its check.
  */
 export type TimelineKind =
   | 'download'
@@ -20,7 +21,7 @@ export type TimelineKind =
 
 /** Something that took time in a run. All times are milliseconds since the run began, on one clock. */
 export interface TimelineEvent {
-  /** What it is. */
+  /** The kind of work. */
   readonly kind: TimelineKind;
   /**
    * Of an instruction what it calls, else its opcode; of a kernel the primitive function; of a pipeline its shader; of a
@@ -37,7 +38,7 @@ export interface TimelineEvent {
   readonly bytes?: number | undefined;
   /** Of an instruction that calls a kernel: what it computes and moves; undefined where nobody can tell. */
   readonly work?: LaunchAmount | undefined;
-  /** Whether an instruction calls a kernel. */
+  /** True for an instruction that calls a kernel. */
   readonly isKernelCall?: boolean | undefined;
   /** Of a kernel: the name of its shader, or of the operator on a processor. */
   readonly label?: string | undefined;
@@ -81,7 +82,7 @@ export interface RunTimeline {
 export interface RunTimelines {
   /** The kind of the device that ran them. */
   readonly device: 'host' | 'wasm' | 'webgpu';
-  /** What the device can do, as it was measured; undefined for the host. */
+  /** The measured rates of the device; undefined for the host. */
   readonly rates: DeviceRates | undefined;
   /** In their order. */
   readonly runs: readonly RunTimeline[];

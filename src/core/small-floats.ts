@@ -11,7 +11,7 @@ interface FloatFormat {
   readonly nan: number | undefined;
   /** Bits of positive infinity; undefined where there is none. */
   readonly infinity: number | undefined;
-  /** Whether minus zero exists; where not, its bits are NaN. */
+  /** True if minus zero exists; where it does not, its bits are NaN. */
   readonly hasMinusZero: boolean;
 }
 
@@ -42,13 +42,16 @@ function finite(fractionBits: number, bias: number, signBit: number): FloatForma
 }
 
 export interface RoundingOptions {
-  /** Whether float8 becomes its largest value where it would overflow, not NaN or infinity. */
+  /**
+   * True: float8 becomes its largest value where it would overflow. False: it becomes NaN or
+   * infinity.
+   */
   readonly saturate: boolean;
   /** How float8e8m0 chooses its power of two. */
   readonly roundMode: string;
 }
 
-/** Whether elements are bits of a float that is smaller than float32. */
+/** Returns true for dtypes whose elements are bits of a float that is smaller than float32. */
 export function isSmallFloat(dtype: DType): boolean {
   return dtype === 'float8e8m0' || SMALL_FLOATS[dtype] !== undefined;
 }

@@ -13,7 +13,7 @@ export function formatPlace({ source, line, column = 1 }: SourcePlace): string {
   return line === undefined ? `node "${source}"` : `${source}:${line}:${column}`;
 }
 
-/** Whether two places are the same. */
+/** Returns true if two places are the same. */
 export function isSamePlace(a: SourcePlace, b: SourcePlace): boolean {
   return a.source === b.source && a.line === b.line && (a.column ?? 1) === (b.column ?? 1);
 }

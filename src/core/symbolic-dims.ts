@@ -140,7 +140,7 @@ export class SymbolicDims implements DimContext<Dim> {
     return count;
   }
 
-  /** Whether it is an expression that is certainly 0 or 1. */
+  /** Returns true for a symbolic dimension that is certainly 0 or 1. */
   #isAtMostOne(dim: Dim): boolean {
     return typeof dim === 'object' && sameDim(this.min(dim, 1), dim);
   }

@@ -16,7 +16,7 @@ export interface TensorDifference {
   readonly element: number;
   /** That element. */
   readonly got: number;
-  /** What it should be. */
+  /** The expected element. */
   readonly expected: number;
   /** Elements that are no number. */
   readonly nans: number;

@@ -1,4 +1,4 @@
-/** What the program that generates text and the page that runs it both know. */
+/** Constants that the program which generates text shares with the page that runs it. */
 
 /** Tokens that one call generates. */
 export const CHUNK = 8;

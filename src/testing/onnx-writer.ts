@@ -80,7 +80,10 @@ export interface OnnxInputSpec {
   readonly shape: readonly (number | string)[];
   /** Leaves the shape out. */
   readonly isUnranked?: boolean;
-  /** What it is of such tensors, the outermost first. */
+  /**
+   * Types around the tensor, the outermost first: `['optional', 'sequence']` is an optional
+   * sequence.
+   */
   readonly of?: readonly ('optional' | 'sequence')[];
 }
 

@@ -31,11 +31,11 @@ export interface MemoryLimits {
 }
 
 export interface CodeOptions {
-  /** Whether products are added with one rounding, which needs relaxed SIMD. */
+  /** Adds products with one rounding, which needs relaxed SIMD. */
   readonly isRelaxed?: boolean;
   /**
-   * Whether loads and stores call the import `env.check` first: of address, constant offset and number of
-   * bytes, it gives the address back, or throws.
+   * Calls the import `env.check` before each load and store, with the address, the constant offset
+   * and the number of bytes: it returns the address, or throws.
    */
   readonly isChecked?: boolean;
 }

@@ -15,7 +15,7 @@ export function findAddresses(group: FunctionGroup, params: readonly Local[]): A
   return new AddressFlow(group, params).found;
 }
 
-/** Whether an i32 is an address: one plus or minus a number, or a choice of such. */
+/** Returns true if an i32 is an address: one plus or minus a number, or a choice of such. */
 export function isAddress(expression: Expression, known: Addresses): boolean {
   if (expression.kind === 'local') return known.has(expression.id);
   if (expression.kind === 'select') {

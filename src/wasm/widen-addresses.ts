@@ -167,7 +167,7 @@ class Widener {
     return apply('i64.extend_i32_s', this.#number(number));
   }
 
-  /** What is no address, of its type. */
+  /** Widens addresses inside of an expression that is none itself, and so keeps its type. */
   #number(expression: Expression): Expression {
     if (expression.kind === 'local' && this.#group.addresses.has(expression.id)) {
       throw internalError(`${this.#name} uses an address as a number`);

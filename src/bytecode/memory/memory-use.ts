@@ -207,7 +207,7 @@ class MemoryFollower {
     }
   }
 
-  /** What registers hold where a branch begins. */
+  /** Sets all registers to the storages that they hold where a branch begins. */
   #turnTo(registers: ReadonlyMap<number, Held>, at: number): void {
     const all = new Set([...this.#registers.keys(), ...registers.keys()]);
     for (const register of all) {
@@ -220,7 +220,7 @@ interface Called {
   readonly entry: ExecutableData['functionTable'][number] | undefined;
   /** The short name of a builtin. */
   readonly builtin: string | undefined;
-  /** What each argument refers to. */
+  /** The storages that each argument refers to. */
   readonly held: readonly Held[];
   readonly words: readonly number[];
 }

@@ -1,4 +1,4 @@
-/** What becomes of a picture where a session is: plain data. */
+/** The steps that turn a picture into a tensor, where its session is: plain data. */
 export interface PictureSteps {
   /** Columns and rows of the picture itself. */
   readonly source: readonly [width: number, height: number];
@@ -18,7 +18,7 @@ export interface PictureSteps {
   /** The bits of the elements that levels become: 256 for each channel. */
   readonly levels: Int32Array;
   readonly isGrey: boolean;
-  /** Whether channels come last. */
+  /** True if channels come last. */
   readonly isLast: boolean;
   /** Bytes of an element. */
   readonly elementSize: 1 | 2 | 4;

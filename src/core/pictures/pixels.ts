@@ -15,7 +15,7 @@ export interface Rgb extends Pixels {
   readonly data: Uint8Array;
 }
 
-/** Whether a picture is its pixels. */
+/** Returns true for a picture that is given by its pixels. */
 export function isPixels(picture: unknown): picture is Pixels {
   if (typeof picture !== 'object' || picture === null) return false;
   const { width, height, data } = picture as Partial<Pixels>;

@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.ts';
 
-/** Whether pictures are drawn here, in a page or a worker of one. */
+/** Returns true where pictures can be drawn, in a page or a worker of one. */
 export const drawsPictures = (): boolean => typeof OffscreenCanvas !== 'undefined';
 
 /** A canvas that is read. Throws UsageError where there is none of two dimensions. */

@@ -21,7 +21,7 @@ export function resample(picture: Rgb, columns: AxisWeights, rows: AxisWeights):
   return isWhole(rows, height) ? across : resampleColumns(across, rows);
 }
 
-/** Whether an axis stays as it is. */
+/** Returns true if resampling leaves an axis as it is. */
 function isWhole({ first, taps }: AxisWeights, length: number): boolean {
   return taps === 1 && first.length === length && first.every((from, i) => from === i);
 }

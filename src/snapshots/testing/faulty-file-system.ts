@@ -30,7 +30,7 @@ export class FaultyFileSystem {
   readonly #open = new Set<string>();
   #fault: { readonly operation: Operation; readonly at: number } | undefined;
   #calls = 0;
-  /** Whether files are written as in workers, at once. */
+  /** True if files are written synchronously, as in workers. */
   readonly #inWorker: boolean;
 
   constructor({ inWorker = false } = {}) {
