@@ -17,13 +17,13 @@ export interface Cell {
   readonly isReached: boolean;
   /** Misses its target by so little that it is measured again. */
   readonly isClose: boolean;
-  /** Whether it is the best of several. */
+  /** True if it is the best of several measurements. */
   readonly isBest: boolean;
-  /** Whether the outputs are not those that were published. */
+  /** True if the outputs are too far from the published ones, or from Weft's. */
   readonly differs: boolean;
 }
 
-/** What Weft is compared with besides other runtimes. */
+/** Standards that Weft is compared with besides other runtimes. */
 export const STANDARDS = ['ceiling', 'float32', 'oneThread'] as const;
 export type Standard = (typeof STANDARDS)[number];
 
@@ -32,7 +32,7 @@ const FAST_BYTES = 1.4;
 
 type Timed = Extract<RuntimeResult, { readonly ms: number }>;
 
-/** Whether outputs are too far from those that were published, or from Weft's. */
+/** Returns true if outputs are too far from the published ones, or from Weft's. */
 export function differs(result: RuntimeResult): boolean {
   return 'difference' in result && !((result.difference ?? 0) <= result.tolerance);
 }

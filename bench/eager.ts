@@ -11,7 +11,10 @@ import {
 const STEPS = 1000;
 const ROUNDS = 4;
 
-/** What a loop of eager matmuls may take beside the same loop as one program. */
+/**
+ * Sizes of eager matmuls, and how much more time a loop of them may take than the same loop as one
+ * program.
+ */
 const CASES = [
   { size: 8, title: 'steps of 8x8', most: { moreMs: 0.1, ratio: Infinity } },
   { size: 192, title: 'steps of 1 ms, about', most: { moreMs: Infinity, ratio: 1.3 } },

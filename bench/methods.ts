@@ -31,7 +31,7 @@ export interface Method {
   };
   /** How many times fewer bytes a page loads than one with onnxruntime-web. */
   readonly fewerBytes: Readonly<Record<'.weft' | '.onnx', number>>;
-  /** Whether a target that is missed is a failure. */
+  /** True if a missed target is a failure. */
   readonly mustReach: boolean;
   readonly machineCases: readonly MachineCase[];
   /** Files that a page with onnxruntime-web loads. */

@@ -3,7 +3,7 @@ import type { BenchDevice, Peer } from './cases/bench-case.ts';
 import type { Method } from './methods.ts';
 import type { PageServer } from './serve-pages.ts';
 
-/** What cases are measured with. */
+/** The browser, the pages and the rules with which cases are measured. */
 export interface Lab {
   readonly browser: Browser;
   readonly server: PageServer;
@@ -14,7 +14,7 @@ export interface Lab {
   readonly runs: number;
   /** Of each runtime on the processor. */
   readonly threads: number;
-  /** Whether pages are cross-origin isolated. */
+  /** True if pages are cross-origin isolated. */
   readonly isIsolated: boolean;
 }
 

@@ -6,7 +6,7 @@ export interface BenchOptions {
   readonly device: BenchDevice;
   /** Of each runtime, on the processor. */
   readonly threads: number;
-  /** Whether pages are cross-origin isolated, without which peers have one thread. */
+  /** True if pages are cross-origin isolated, without which peers have one thread. */
   readonly isIsolated: boolean;
   readonly peers: readonly Peer[];
   readonly cases: RegExp;

@@ -13,9 +13,9 @@ export type RuntimeResult =
       readonly runs: number;
       /** From published outputs, else from Weft's, over the range; absent for Weft without the former. */
       readonly difference: number | undefined;
-      /** What it may be at most. */
+      /** The largest difference that is accepted. */
       readonly tolerance: number;
-      /** Whether Weft was in the page's own thread. */
+      /** True if Weft was in the page's own thread. */
       readonly isInPage: boolean;
     }
   | { readonly failure: string };

@@ -73,7 +73,7 @@ export function warmTable(outcomes: readonly Outcome[], options: TableOptions): 
   );
 }
 
-/** What Weft is compared with of its own. */
+/** Comparisons of Weft with itself. */
 const OWN = [
   { against: 'float32', title: 'own float32' },
   { against: 'oneThread', title: 'own, one thread' },

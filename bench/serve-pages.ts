@@ -35,7 +35,7 @@ export interface ServedFolders {
   readonly peers: string;
   /** Files below `peers` to be compressed at once. */
   readonly warm: readonly string[];
-  /** Whether pages are cross-origin isolated, and may share memory with workers. */
+  /** True if pages are cross-origin isolated, and may share memory with workers. */
   readonly isIsolated: boolean;
 }
 

@@ -6,7 +6,7 @@ export interface MachineFigure {
   readonly what: string;
   readonly value: number;
   readonly unit: string;
-  /** What was promised. */
+  /** The promised limit. */
   readonly most?: number;
 }
 
@@ -154,7 +154,10 @@ export async function roundTrip([program]: readonly SizedProgram[]): Promise<Mac
 /** How much longer a step may take on a state a thousand times as large. */
 const MOST_FOR_SIZE = 1.2;
 
-/** What a step does with a row: it changes one of the state, or extends the state, or each of eight heads of it. */
+/**
+ * The change that a step makes with a row: it replaces one of the state, or extends the state, or
+ * each of eight heads of it.
+ */
 type StateStep = 'change' | 'append' | 'append heads';
 
 const STEP_NAMES: Readonly<Record<StateStep, string>> = {

@@ -26,9 +26,9 @@ export interface StartRequest {
   readonly session: { readonly threads?: number };
   /** Take the executable that was compiled ahead of time, where the runtime has such a thing. */
   readonly isAheadOfTime: boolean;
-  /** Whether inputs and outputs stay on the device between runs. */
+  /** True if inputs and outputs stay on the device between runs. */
   readonly isResident: boolean;
-  /** Whether Weft runs in the page's own thread. */
+  /** True if Weft runs in the page's own thread. */
   readonly isInPage: boolean;
   /** Launches that the case is made of. */
   readonly launches: number;

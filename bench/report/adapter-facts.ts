@@ -1,6 +1,6 @@
 import type { OpenedAdapter } from '../../src/device/webgpu/adapter.ts';
 
-/** What an adapter says of itself, and what Weft makes of it. */
+/** The adapter as it describes itself, and the class of adapters that Weft puts it into. */
 export interface AdapterFacts {
   readonly vendor: string;
   readonly architecture: string;

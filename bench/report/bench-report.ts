@@ -32,7 +32,7 @@ export interface BenchReport {
   readonly kernels: KernelTime[];
   readonly models: ModelTime[];
   readonly tunings: ModelTuning[];
-  /** What was left out, or failed as a whole, and why. */
+  /** Parts that were left out, or failed as a whole, and why. */
   readonly notes: string[];
 }
 

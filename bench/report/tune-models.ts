@@ -4,7 +4,7 @@ import { sourceAt } from '../page/runtime.ts';
 import { modelCase, modelInputs, type ReportModel } from './model-case.ts';
 import { timeModel } from './time-models.ts';
 
-/** What tuning found for a model, and its time with that. */
+/** The result of tuning a model, and the model's time with it. */
 export interface ModelTuning {
   readonly name: string;
   /** False when there was no time for all kernels. */

@@ -18,7 +18,7 @@ const GRAMMAR_COUNT = 7;
 /** The peer takes seconds for each. */
 const PEER_GRAMMAR_COUNT = 2;
 
-/** What one implementation took. */
+/** Times of one implementation. */
 export interface GrammarTiming {
   readonly vocabularyMs: number;
   /** By grammar. */

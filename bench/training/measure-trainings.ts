@@ -116,7 +116,7 @@ function ratiosOf(
   };
 }
 
-/** What does not hold, a line each. */
+/** Targets that were missed and results that differ, a line each. */
 export function trainingComplaints(results: readonly TrainingResult[], lab: Lab): string[] {
   return results.flatMap(({ name, runtimes }) => {
     const { weft } = runtimes;

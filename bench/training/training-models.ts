@@ -10,7 +10,7 @@ import { TRANSFORMER } from './transformer-sizes.ts';
 /** A model that is trained, written as exporters write it. */
 export interface TrainingModel {
   readonly onnx: Uint8Array;
-  /** What is trained, by the names that the peers know. */
+  /** The parameters that are trained, by the names that the peers know. */
   readonly parameters: Readonly<Record<string, HostTensor>>;
   readonly x: HostTensor;
   /** Probabilities of the classes, in the shape of the model's output. */

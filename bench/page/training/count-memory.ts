@@ -17,7 +17,7 @@ function heldBy(name: string): Held {
   return held;
 }
 
-/** What devices and memories are opened from now on belong to this runtime. */
+/** Counts devices and memories that are opened from now on for this runtime. */
 export function attributeMemory(name: string): void {
   current = name;
   installOnce();

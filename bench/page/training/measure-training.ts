@@ -111,7 +111,7 @@ function largestDistance(own: Gradients, other: Gradients): GradientDistance {
     }
     return { parameter, relative: Math.sqrt(difference / size) };
   });
-  // What is no number is further apart than any.
+  // NaN is a larger distance than any number.
   return distances.reduce((worst, each) => (each.relative <= worst.relative ? worst : each));
 }
 

@@ -49,7 +49,7 @@ export interface SpeedModel {
   readonly gguf: Uint8Array;
   /** The same weights as GroupQueryAttention and MatMulNBits, in float32 but for the codes. */
   readonly onnx: Uint8Array;
-  /** What lies beside the ONNX file, by name. */
+  /** Files that lie beside the ONNX file, by name. */
   readonly files: ReadonlyMap<string, string>;
   readonly tokenizer: TextTokenizer;
 }

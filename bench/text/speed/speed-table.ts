@@ -1,6 +1,6 @@
 import type { ContestantName } from '../page/contestant.ts';
 
-/** What one race measured: milliseconds by contestant and title. */
+/** Results of one race: milliseconds by contestant and title. */
 export interface Measured {
   readonly name: string;
   readonly type: string;
