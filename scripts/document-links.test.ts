@@ -9,7 +9,7 @@ const pages = readdirSync(join(root, 'docs'))
   .filter((name) => name.endsWith('.md'))
   .map((name) => join('docs', name));
 
-/** What a heading is called in an address, as GitHub does it. */
+/** Anchors of a page: those of its headings, as GitHub makes them, and its ids. */
 function anchorsOf(text: string): ReadonlySet<string> {
   const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading

@@ -9,7 +9,10 @@ function readPackages(file) {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).packages : undefined;
 }
 
-/** Whether every package of the lock file is installed in that version. */
+/**
+ * Returns true if every package of the lock file is installed in that version; optional ones may be
+ * missing.
+ */
 function isInstalled(root) {
   const wanted = readPackages(join(root, 'package-lock.json'));
   const present = readPackages(join(root, 'node_modules/.package-lock.json'));

@@ -101,7 +101,7 @@ function letters(names: ReadonlySet<string>, taken: ReadonlySet<string>): Map<st
   return renamed;
 }
 
-/** Whether a token is the name in `@builtin(NAME)`. */
+/** Returns true for the first argument of an attribute, such as NAME in `@builtin(NAME)`. */
 function isAttributeValue(tokens: readonly string[], at: number): boolean {
   return tokens[at - 1] === '(' && tokens[at - 3] === '@';
 }

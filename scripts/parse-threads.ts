@@ -1,7 +1,7 @@
 /** `--threads` and `--apart`. */
 export interface ThreadOptions {
   readonly count: number;
-  /** Whether threads have memories of their own, as in a page that is not isolated. */
+  /** True if threads have memories of their own, as in a page that is not isolated. */
   readonly isApart: boolean;
 }
 

@@ -25,7 +25,7 @@ const isLater = (a, b) => {
   return at >= 0 && first[at] > second[at];
 };
 
-/** What is not ready. */
+/** Reasons why the release is not ready. */
 function complaints() {
   if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version ?? '')) {
     return [`got version ${version}, expected one such as 0.2.0: npm run release -- 0.2.0`];

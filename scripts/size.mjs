@@ -38,7 +38,10 @@ const DEVICES = [
 ];
 const MAIN = /^weft-worker\.js$/;
 const COMPILES = /-(compiler|formats|kernels)\.js$/;
-/** What a page downloads in all that runs a model, by its file and device: its own side and the worker's files. */
+/**
+ * Downloads of a page that runs a model, in all, by its file and device: its own side and the
+ * worker's files.
+ */
 const PAGES = [
   { title: '.weft webgpu', files: [MAIN, /-webgpu\.js$/], budget: 159.5 * KILOBYTE },
   { title: '.weft wasm', files: [MAIN, /-wasm\.js$/], budget: 133.65 * KILOBYTE },

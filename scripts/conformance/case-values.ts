@@ -49,7 +49,7 @@ export function asInput(value: CaseValue): InputValue {
   );
 }
 
-/** What a session gave as a value of a case; undefined for anything else. */
+/** An output of a session as a value of a case; undefined for anything else. */
 export function fromOutput(value: OutputValue | undefined): CaseValue | undefined {
   if (value instanceof Tensor) return new HostTensor(value.dtype, value.shape, value.data);
   if (typeof value !== 'object' || value === null || !('fields' in value)) return undefined;

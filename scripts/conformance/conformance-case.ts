@@ -38,12 +38,12 @@ export type ReadFile = (path: string) => Promise<Uint8Array>;
 /** Facts about a model that the runner needs beside its bytes. */
 export interface ModelSummary {
   readonly operators: readonly string[];
-  /** Whether it makes integers of floats and floats of integers on the way. */
+  /** True if it converts floats to integers and integers to floats on the way. */
   readonly isQuantized: boolean;
   /** Inputs that have to be given, with the names of symbolic dimensions. */
   readonly inputs: readonly ModelInput[];
   readonly outputs: readonly ModelValue[];
-  /** Whether it draws random numbers, of which only shapes and types can be compared. */
+  /** True if it draws random numbers, of which only shapes and types can be compared. */
   readonly isRandom: boolean;
 }
 

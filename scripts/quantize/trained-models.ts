@@ -46,7 +46,7 @@ const STATE = 2 * 128;
 function sound(random: Random): ModelInputs {
   return {
     input: scaledTensor([1, 576], drawSound(random, 576)),
-    // What the model's own steps leave behind lies in this range.
+    // States that the model's own steps leave behind lie in this range.
     state: scaledTensor([2, 1, 128], drawNormal(random, STATE), [0.3, 0]),
     sr: Tensor.from('int64', [], [16_000n]),
   };

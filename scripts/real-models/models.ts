@@ -11,7 +11,7 @@ import type { ShippedPackage } from './packages.ts';
 
 /** A model that a package ships. */
 export interface RealModel {
-  /** What it does. */
+  /** The task of the model, and its name. */
   readonly title: string;
   readonly pack: ShippedPackage;
   /** In the package; see `readModel`. */
@@ -135,7 +135,7 @@ const legacyInputs = (): ModelInputs => ({
   c: normals([2, 1, RECURRENT], { scale: 0.1, seed: 2 }),
 });
 
-/** What npm packages ship, each in its own format and from its own exporter. */
+/** Models that npm packages ship, each in its own format and from its own exporter. */
 export const MODELS: readonly RealModel[] = [
   {
     title: 'text in pictures, PP-OCRv4 detection',

@@ -26,7 +26,7 @@ interface Audit {
   readonly displayValue?: string;
 }
 
-/** What Lighthouse writes, as far as it is read here. */
+/** The part of Lighthouse's report that is read here. */
 interface Report {
   readonly categories: Readonly<
     Record<

@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright';
 import { serveFolder } from '../../e2e/consumers/serve-folder.ts';
 import type { SitePage } from './pages.ts';
 
-/** What a host has to send at least; the demo's pages compile WebAssembly. */
+/** The least policy that a host has to send. The demo's pages also compile WebAssembly. */
 const POLICY = "default-src 'self'";
 const COMPILES = `${POLICY}; script-src 'self' 'wasm-unsafe-eval'`;
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { Parser } from 'htmlparser2';
 
-/** What the pages of a built site link to. */
+/** The links in the pages of a built site. */
 export interface LinkReport {
   readonly pages: number;
   readonly links: number;

@@ -38,7 +38,7 @@ export interface RenderedPage {
   readonly lost: readonly string[];
 }
 
-/** What a heading is called in an address, as GitHub does it. */
+/** The anchor of a heading, as GitHub makes it. */
 export function headingAnchor(heading: string): string {
   return heading
     .trim()

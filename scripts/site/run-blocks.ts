@@ -37,7 +37,7 @@ export async function runBlocks(
     mkdirSync(dirname(join(folder, 'node_modules', name)), { recursive: true });
     symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
   }
-  // What pages of the documentation find beside them.
+  // Files that pages of the documentation expect beside them.
   symlinkSync(join(folder, 'node_modules/weft-vm'), join(folder, 'weft-vm'));
   symlinkSync(join(root, 'models/digits/model.onnx'), join(folder, 'model.onnx'));
   writeFileSync(join(folder, 'labels.txt'), '0123456789'.split('').join('\n'));

@@ -44,7 +44,7 @@ try {
     throw new Error('It does not say how to open the page where no browser opens.');
   }
   const page = await fetched(address);
-  // What the server sends is what the page says of itself, for hosts that send nothing.
+  // The page states the policy that the server sends, for hosts that send none.
   const own = /http-equiv="Content-Security-Policy"\s+content="([^"]+)"/.exec(page.text)?.[1];
   if (!own?.startsWith("default-src 'self'")) throw new Error(`The page's own policy is ${own}.`);
   expectPolicy(address, page.policy, own);

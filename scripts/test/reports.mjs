@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
-/** What a file of tests may take. */
+/** The most seconds that a file of tests may take. */
 export const MOST_SECONDS = 15;
 
 const folderOf = (root) => join(root, '.weft-cache/reports');

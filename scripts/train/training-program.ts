@@ -13,7 +13,7 @@ export interface TrainingProgram {
   readonly model: string;
   /** Of the running mean of squares. */
   readonly beta2: number;
-  /** What each step takes off weights, in units of the rate. */
+  /** Weight decay of a step, in units of the rate. */
   readonly decay: number;
   /** The greatest norm of a gradient; longer ones are cut to it. */
   readonly clip: number;

@@ -8,7 +8,7 @@ export const COMPILER = [
   'worker/compile-model.ts',
   'worker/compile-service.ts',
 ];
-/** What reads and compiles language models, beside the compiler. */
+/** Modules that read and compile language models, besides the compiler. */
 export const TEXT = [
   'worker/load-files.ts',
   'worker/compile-text-order.ts',

@@ -122,8 +122,8 @@ interface FileParts {
 function makeFile(name: string, { inside, wrap, graph }: FileParts): WorkerFile {
   const { factories, idOf, chunks } = graph;
   const joined = new Bundle({ separator: ',\n' });
-  // What is called as soon as it is loaded is in parentheses, which engines take as a hint: without it
-  // they read all of it twice.
+  // Functions that are called as soon as they are loaded are in parentheses, which engines take as
+  // a hint: without it they read all of them twice.
   const [open, close] = name === EXTRAS ? ['', ''] : ['(', ')'];
   for (const filename of inside) {
     const content = factories.get(filename)?.code;
@@ -204,7 +204,7 @@ function assignFiles({ factories, main, chunks }: ChunkGraph): Map<string, strin
     const held = targets.filter((target) => holds(target, entry));
     return new Set(held.flatMap((target) => [...closure(target, factories)]));
   };
-  /** What at least two need, of one all. */
+  /** Chunks that at least two of the entries need; of a single entry, all that it needs. */
   const neededBy = (entries: readonly Entry[]): string[] => {
     const all = entries.flatMap((entry) => [...reachedFrom(entry)]);
     return entries.length === 1 ? all : all.filter((name, i) => all.indexOf(name) < i);

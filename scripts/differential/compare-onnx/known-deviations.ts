@@ -45,7 +45,10 @@ function windowsOf({ inputs, attributes = {} }: NodeCase) {
   }));
 }
 
-/** Whether the windows of SAME end before the end of an axis, so that padding would be negative. */
+/**
+ * Returns true if the windows of SAME end before the end of an axis, so that padding would be
+ * negative.
+ */
 function isCropped(node: NodeCase): boolean {
   const [, , ...spatial] = node.inputs[0]?.shape ?? [];
   return windowsOf(node).some(({ extent, stride }, i) => {

@@ -17,7 +17,7 @@ export interface NodeCase {
   readonly inputs: readonly (HostTensor | undefined)[];
   /** Inputs that are constants in some of the cases: axes, sizes, weights, scales. */
   readonly parameters?: readonly number[];
-  /** Whether parameters are constants in all cases. */
+  /** True if parameters are constants in all cases. */
   readonly isFixed?: boolean;
   /** The number of outputs, or which of them exist. */
   readonly outputs?: number | readonly boolean[];

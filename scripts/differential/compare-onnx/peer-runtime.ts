@@ -23,7 +23,7 @@ export interface PeerSession {
   release(): Promise<void>;
 }
 
-/** What is used of onnxruntime-web. */
+/** The part of onnxruntime-web that is used here. */
 export interface Peer {
   readonly env: { wasm: { numThreads: number }; logLevel: string };
   readonly InferenceSession: {

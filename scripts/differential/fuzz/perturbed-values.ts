@@ -95,7 +95,10 @@ function roundsResult(op: string, value: HostTensor): boolean {
   return !isExact && dtypeInfo(value.dtype).category === 'float';
 }
 
-/** Whether all elements have few bits: a short sum of long numbers is so by chance. */
+/**
+ * Returns true if all elements have few bits. One alone may have few by chance, as a sum of long
+ * numbers.
+ */
 function holdsShort(tensor: HostTensor): boolean {
   return Array.from(elementsOf(tensor)).every((element) => isShort(Number(element)));
 }
@@ -124,7 +127,7 @@ export function toleranceOf(op: string, dtype: string): { rtol: number; atol: nu
   return { rtol: tolerance.rtol + HALF_ULP, atol: tolerance.atol + SMALLEST_HALF };
 }
 
-/** Whether sums and products of such numbers are the same in any order, in float16 too. */
+/** Returns true for numbers whose sums and products are the same in any order, in float16 too. */
 function isShort(value: number): boolean {
   return Math.abs(value) <= 64 && Number.isInteger(value * 16);
 }

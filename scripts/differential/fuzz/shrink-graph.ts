@@ -13,7 +13,7 @@ import {
 } from './graph.ts';
 import { evaluateGraph } from './perturbed-values.ts';
 
-/** Whether a graph still shows what is looked for. */
+/** Returns true if a graph still shows the difference that is looked for. */
 export type Shows = (graph: Graph) => Promise<boolean>;
 
 /**

@@ -19,7 +19,7 @@ export const INPUT_SHAPE = [1, 8, 12, 12] as const;
 /** A class of kernels, and the node of the model that one of it computes. */
 export interface PlantedClass {
   readonly title: string;
-  /** What the label of its shader begins with. */
+  /** The beginning of its shader's label. */
   readonly label: string;
   readonly node: string;
 }

@@ -88,7 +88,7 @@ async function errorsOn(
   return run(!wantsSizes && knowsSymbols(found));
 }
 
-/** Whether the operator takes the case with symbols for sizes: some want sizes that are known. */
+/** Returns true if the operator accepts the case with symbols for sizes: some need known sizes. */
 function knowsSymbols(found: OperatorDerivatives): boolean {
   try {
     compile(found.callModule({ symbolic: true }));

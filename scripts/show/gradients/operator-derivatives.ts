@@ -73,7 +73,7 @@ export class OperatorDerivatives {
     this.compared = this.#differences.length;
   }
 
-  /** Whether the operator computes in double precision. */
+  /** True if the operator computes in double precision. */
   get isDouble(): boolean {
     return [...this.#present, this.#v].every(({ dtype }) => dtype !== 'float32');
   }

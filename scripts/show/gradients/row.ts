@@ -8,7 +8,7 @@ export interface DeviceErrors {
   readonly modes: number | undefined;
 }
 
-/** What was found about an operator or a program. */
+/** Results for an operator or a program. */
 export interface Row {
   readonly title: string;
   readonly cases: number;

@@ -5,7 +5,7 @@ import type { Checks } from '../text/checks.ts';
 
 const WIDTH = 480;
 const HEIGHT = 360;
-/** What the mask and the thing that was drawn share, of what both cover together. */
+/** The least intersection over union of the mask and the thing that was drawn. */
 const LEAST_OVERLAP = 0.95;
 
 const isInside = (x: number, y: number): boolean =>

@@ -87,7 +87,7 @@ async function wholeText(
 
 interface CancelledRun {
   readonly ids: readonly number[];
-  /** Whether it ended with the signal's reason. */
+  /** True if it ended with the signal's reason. */
   readonly isCancelled: boolean;
   /** Tokens that came afterwards. */
   readonly lateTokens: number;
@@ -174,7 +174,7 @@ async function showResumed(checks: Checks, device: Device, model: TextModel): Pr
   }
 }
 
-/** What comes behind saved texts, in a process that has nothing but the files. */
+/** Tokens that follow saved texts, generated in a process that has nothing but the files. */
 function inOtherProcess(device: Device, files: readonly string[]): number[][] {
   const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
   const args = [path('../../run-ts.mjs'), path('./cancel/resume-files.ts'), device, ...files];

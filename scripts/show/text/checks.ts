@@ -1,4 +1,4 @@
-/** What a demonstration found, printed line by line. */
+/** The checks of a demonstration, printed line by line. */
 export class Checks {
   #failed = 0;
   #count = 0;

@@ -13,9 +13,10 @@ const POSITIONS = [64, 512, 2048, 8192];
 /** Positions of the model. */
 const CONTEXT = 16_384;
 /**
- * What a decoder has on each device besides `SIZES`. On wasm it has 100 MB of weights: fewer may stay in the caches of a processor as
- * long as there are few keys to read, which says something of its memory: with 18 MB kernels outside attention take up to 1.6 times
- * as long behind 8,192 keys. WebGPU in software has more to do than to wait for memory.
+ * Sizes of the decoder on each device, besides `SIZES`. On wasm its weights take 100 MB. Fewer may
+ * stay in the caches of a processor as long as there are few keys to read, so that times depend on
+ * its memory: with 18 MB kernels outside attention take up to 1.6 times as long after 8,192 keys.
+ * WebGPU in software computes longer than it waits for memory.
  */
 const OWN_SIZES = {
   wasm: {
@@ -35,15 +36,15 @@ const [ROUNDS, PROFILES] = [3, 11];
 /** The most that kernels outside attention take at the last position, in times of the first. */
 const MOST_RATIO = 1.1;
 
-/** What was measured at a position. */
+/** Measurements at a position. */
 interface Place {
   readonly position: number;
   readonly prompt: readonly number[];
   /** Of whole chunks. */
   readonly chunkMs: number[];
-  /** What was counted in each chunk. */
+  /** Counters of each chunk. */
   readonly counts: Counts[];
-  /** What kernels did in a chunk, one list for each round. */
+  /** Times of the kernels of a chunk, one list for each round. */
   readonly profiles: (readonly KernelTiming[])[];
 }
 

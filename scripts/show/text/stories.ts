@@ -46,7 +46,7 @@ export class NearTies {
     this.#model = model;
   }
 
-  /** Whether two texts are the same, or part at a near tie. */
+  /** Returns true if two texts are the same, or part at a near tie. */
   async areSame(
     prompt: string,
     options: { readonly temperature: number; readonly seed: number },
@@ -82,5 +82,5 @@ export class NearTies {
   }
 }
 
-/** What rounding of float16 weights' products makes of scores at most. */
+/** The largest change of scores by rounding in products of float16 weights. */
 const HALVES = 5e-3;

@@ -7,7 +7,7 @@ export const CHECKPOINTS = fileURLToPath(new URL('../../../.weft-cache/stories/'
 
 export interface Checkpoint {
   readonly steps: number;
-  /** What all steps took. */
+  /** The time of all steps. */
   readonly seconds: number;
   /** Weights and running means, as the trainer's `save` writes them. */
   readonly state: Uint8Array;

@@ -133,7 +133,10 @@ async function countToldApart(reader: StoryReader, pairs: BytePairs): Promise<nu
   return apart;
 }
 
-/** What follows a text, to the end of its line: the likeliest token again and again. */
+/**
+ * Continues a text with the likeliest token again and again, to the end of its line or for 8
+ * tokens.
+ */
 export async function answerGreedily(
   reader: StoryReader,
   pairs: BytePairs,

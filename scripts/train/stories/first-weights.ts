@@ -21,7 +21,10 @@ const NOTING = { layer: 0, back: [3, 4, 1, 2], output: 0.25 } as const;
 const FINDING = { layer: 1, product: 4, output: 2 } as const;
 /** Frequencies of a head that tell near tokens apart. */
 const FAST = 16;
-/** What all embeddings have in common, and what queries and keys make of it. */
+/**
+ * The number that all embeddings have in common, and the numbers by which queries and keys multiply
+ * it.
+ */
 const COMMON = { embedding: 0.32, product: 1.2 };
 
 /**
@@ -127,7 +130,7 @@ function lookBack(sizes: StorySizes, weights: Weights): void {
   const embedding = valuesOf(weights, 'embedding');
   for (let token = 0; token < vocabulary; token++) embedding[token * width] = COMMON.embedding;
   for (const part of [query, key]) part.set(part.map((x) => 0.1 * x));
-  // What all have in common is not worth a note.
+  // Values leave out the number that all embeddings have in common: it is not worth a note.
   value.fill(0, 0, keyHeads * head);
   for (let i = 0; i < half; i++) {
     const product = i < FAST ? COMMON.product : 0;

@@ -4,7 +4,7 @@ import { tokenizerTexts } from './story-batches.ts';
 
 const SEED = 41;
 const STORIES = 500;
-/** What stories do not have. */
+/** Texts unlike those of stories. */
 const OTHERS = [
   ' ',
   '  two  spaces\tand a tab\n\n\nlines ',

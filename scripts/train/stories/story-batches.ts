@@ -11,7 +11,10 @@ export const ANSWER_WEIGHT = 8;
 /** Stories to choose from, so that rows become full. */
 const POOL = 24;
 
-/** Whether a story is for tests only: by what happens in it (FNV-1a), whatever is asked. */
+/**
+ * Returns true for a story that is for tests only: by a hash of its events (FNV-1a), whatever is
+ * asked.
+ */
 export function isHeldOut({ events }: Story): boolean {
   let hash = 0x811c9dc5;
   for (let i = 0; i < events.length; i++) hash = Math.imul(hash ^ events.charCodeAt(i), 0x01000193);
@@ -31,7 +34,7 @@ export interface StoryMix {
   readonly sentences?: Range;
   /** How many take part; few of all where it is left out. */
   readonly cast?: CastSizes;
-  /** Whether each of their sentences tells of one person by name. */
+  /** True if each of their sentences tells of one person by name. */
   readonly isPlain?: boolean;
 }
 

@@ -1,6 +1,6 @@
 import type { StoryWorld } from './story-world.ts';
 
-/** What a sentence says. */
+/** The words of a sentence, and the people that it tells of. */
 export interface Slots {
   /** Its words by the places of its form. */
   readonly words: Readonly<Record<string, string>>;
@@ -14,11 +14,11 @@ export interface SentenceForm {
   readonly text: string;
   /** How often it is tried. */
   readonly weight: number;
-  /** Whether its verb agrees with its subject; always where it is left out. */
+  /** Returns true if its verb agrees with its subject; absent for forms that always agree. */
   readonly agrees?: (slots: Slots) => boolean;
-  /** Whether it can be said of a world. */
+  /** Returns true if it can be said of a world. */
   readonly holds: (world: StoryWorld, slots: Slots) => boolean;
-  /** What it changes there; nothing where it is left out. */
+  /** Changes the world; absent for forms that change nothing. */
   readonly happens?: (world: StoryWorld, slots: Slots) => void;
 }
 

@@ -42,7 +42,9 @@ export interface StoryPlan {
   readonly questions: number;
   /** Few of all where it is left out. */
   readonly cast?: CastSizes;
-  /** Whether each sentence tells of one person by name; left out, of two or by a pronoun too. */
+  /**
+   * True if each sentence tells of one person by name; default false: also of two, or by a pronoun.
+   */
   readonly isPlain?: boolean;
 }
 
@@ -150,7 +152,7 @@ export function parseStory(text: string, { world: isChecked = true } = {}): Pars
   return { story: { events, questions: questions.map(splitQuestion) } };
 }
 
-/** Whether one of the forms can say this here; if so, it happens. */
+/** Returns true if one of the forms can say this here; if so, it changes the world. */
 function say(forms: readonly SentenceForm[], text: string, world: StoryWorld): boolean {
   return spell(forms, [text, world], (form, slots) => {
     const isPossible = form.holds(world, slots);
@@ -159,7 +161,10 @@ function say(forms: readonly SentenceForm[], text: string, world: StoryWorld): b
   });
 }
 
-/** Whether one of the forms has these words and all agree; the people of its subject are the last ones then. */
+/**
+ * Returns true if one of the forms has these words and its verb agrees. The people of its subject
+ * are then those that a pronoun stands for.
+ */
 function spell(
   forms: readonly SentenceForm[],
   [text, world]: readonly [string, StoryWorld],

@@ -6,7 +6,7 @@ import { installPackages } from '../install-packages.ts';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 
-/** Whether a value has a schema, and what is wrong with it if not. */
+/** Returns the errors of a value against a schema; undefined for a value that conforms to it. */
 export type Validator = (value: unknown) => string | undefined;
 
 interface Ajv {

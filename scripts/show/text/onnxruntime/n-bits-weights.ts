@@ -6,7 +6,7 @@ import type { WrittenTensor } from '../../../../src/text/files/testing/gguf-writ
 const BLOCK = 32;
 const SCALE_BYTES = 2;
 
-/** What MatMulNBits is given besides what it multiplies. */
+/** Operands of MatMulNBits besides the matrix that it multiplies. */
 export interface NBitsWeights {
   /** uint8 [outputs, blocks, bytes of a block] */
   readonly codes: HostTensor;

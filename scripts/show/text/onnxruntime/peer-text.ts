@@ -67,7 +67,7 @@ function presentAsPast(results: Tensors): Tensors {
   );
 }
 
-/** What goes in besides the caches, of the last tokens of so many. */
+/** Inputs besides the caches: `tokens` are the last of `total`. */
 function inputs(
   peer: Peer,
   { hasPositions }: PeerOrder,

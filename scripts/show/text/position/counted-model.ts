@@ -6,7 +6,7 @@ import type { ReadFile } from '../../../../src/text/model-folder.ts';
 import { TextModel } from '../../../../src/text/text-model.ts';
 import { countBytes } from './count-bytes.ts';
 
-/** What a device and the machine on it have done so far. */
+/** Counters of a device and of the machine on it. */
 export interface Counts {
   /** Buffers, bind groups and pipelines. */
   readonly made: number;

@@ -212,7 +212,7 @@ async function followFile(
   return followed;
 }
 
-/** What jobs give, in order; each is begun while the one before it is looked at. */
+/** Results of jobs, in order; each job begins while the result before it is used. */
 async function* ahead<Result>(jobs: readonly (() => Promise<Result>)[]): AsyncGenerator<Result> {
   let next = jobs[0]?.();
   for (let i = 1; next !== undefined; i++) {

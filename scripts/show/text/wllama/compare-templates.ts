@@ -13,8 +13,9 @@ const LENGTH = 6;
 const SAME = 1e-3;
 
 /**
- * What our templates write against what wllama's do. That does not tell its text, so the text of ours is given to it as a plain prompt:
- * with random weights the same tokens follow with the same probabilities if nothing but the same tokens stands before.
+ * Compares texts of our templates with those of wllama's. Wllama does not tell its text, so it gets
+ * ours as a plain prompt: with random weights the same tokens follow with the same probabilities
+ * only after the same tokens.
  */
 export async function compareTemplates(checks: Checks, peer: Peer): Promise<void> {
   checks.section(

@@ -44,7 +44,7 @@ export interface Following {
 export interface FollowedTexts {
   /** `distinct` is the mean. */
   readonly following: Following;
-  /** Whether prompts have as many tokens there as here. */
+  /** True if prompts have as many tokens there as here. */
   readonly isReadAlike: boolean;
 }
 

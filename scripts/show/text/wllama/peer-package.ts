@@ -9,7 +9,10 @@ export interface PeerToken extends PeerLogprob {
   readonly top_logprobs: readonly PeerLogprob[];
 }
 
-/** What llama.cpp measured of a request: tokens that were read and generated, and how long that took. */
+/**
+ * Measurements of a request by llama.cpp: tokens that were read and generated, and how long that
+ * took.
+ */
 export interface PeerTimings {
   readonly prompt_n: number;
   readonly prompt_ms: number;
@@ -24,7 +27,7 @@ export interface PeerAnswer {
   readonly timings?: PeerTimings;
 }
 
-/** What is used of @wllama/wllama 3. */
+/** The part of @wllama/wllama 3 that is used here. */
 export interface Wllama {
   loadModel(files: readonly Blob[], options: object): Promise<void>;
   getLoadedContextInfo(): { readonly list_tokens_eog: readonly number[] };
@@ -33,7 +36,7 @@ export interface Wllama {
   exit(): Promise<void>;
 }
 
-/** What is used of @wllama/wllama 2, whose successor has no such call. */
+/** The part of @wllama/wllama 2 that is used here; its successor has no such call. */
 export interface TokenWllama {
   loadModel(files: readonly Blob[], options: object): Promise<void>;
   tokenize(text: string, special: boolean): Promise<ArrayLike<number>>;
