@@ -1,22 +1,13 @@
 import { type Command, Option } from 'commander';
 import { deviceNames, inputsOption, threadsOption } from '../parse-options.ts';
 import { parseCount } from '../parse-training.ts';
-import type { Terminal } from '../terminal.ts';
+import type { CommandParts } from '../commands/command-parts.ts';
+import { dimsOption, limitOption } from '../commands/common-options.ts';
 import type { BenchFlags } from './bench-command.ts';
 
-export interface BenchCommandParts {
-  readonly terminal: Terminal;
-  readonly run: (command: Promise<number>) => Promise<void>;
-  /** Options that other commands have too. */
-  readonly options: readonly Option[];
-}
-
 /** `weft bench`. Its code is loaded when it is called. */
-export function addBenchCommand(
-  program: Command,
-  { terminal, run, options }: BenchCommandParts,
-): void {
-  const command = program
+export function addBenchCommand(program: Command, { terminal, run }: CommandParts): void {
+  program
     .command('bench')
     .summary('time a program on devices')
     .description(
@@ -35,6 +26,8 @@ export function addBenchCommand(
     .addOption(new Option('--seed <N>', 'of random inputs').argParser(parseCount).default(1))
     .option('--function <name>', 'the function to run; default: main')
     .addOption(threadsOption())
+    .addOption(dimsOption())
+    .addOption(limitOption())
     .addHelpText('after', HELP)
     .action((path: string, flags: BenchFlags) =>
       run(
@@ -43,7 +36,6 @@ export function addBenchCommand(
         ),
       ),
     );
-  for (const option of options) command.addOption(option);
 }
 
 const HELP = `

@@ -1,14 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../../core/errors.ts';
 import { positiveNumber, splitNames, threadsOption } from '../parse-options.ts';
-import type { Terminal } from '../terminal.ts';
+import type { CommandParts } from '../commands/command-parts.ts';
 import type { DevicesFlags, ServeNatsFlags } from './nats-commands.ts';
 import type { BenchFlags, RelayFlags, ServeFlags, TokenFlags } from './rpc-commands.ts';
 
 type AnyServeFlags = Omit<ServeFlags, 'key'> &
   Omit<ServeNatsFlags, 'nats'> & { readonly key?: string; readonly nats?: string };
-
-type Run = (command: Promise<number>) => Promise<void>;
 
 const tokenFile = new Option(
   '--token-file <file>',
@@ -28,7 +26,7 @@ const natsAuth = new Option(
 );
 
 /** `weft rpc …`. The code of the commands is loaded when one runs. */
-export function addRpcCommands(program: Command, terminal: Terminal, run: Run): void {
+export function addRpcCommands(program: Command, { terminal, run }: CommandParts): void {
   const commands = () => import('./rpc-commands.ts');
   const fleet = () => import('./nats-commands.ts');
   const serve = async ({ key, nats, ...flags }: AnyServeFlags): Promise<number> => {

@@ -1,15 +1,10 @@
 import { type Command, Option } from 'commander';
 import { parseCount } from '../parse-training.ts';
-import type { Terminal } from '../terminal.ts';
+import type { CommandParts } from '../commands/command-parts.ts';
 import type { ServeFlags } from './serve-command.ts';
 
-export interface ServeCommandParts {
-  readonly terminal: Terminal;
-  readonly run: (command: Promise<number>) => Promise<void>;
-}
-
 /** `weft serve`. Its code is loaded when it is called. */
-export function addServeCommand(program: Command, { terminal, run }: ServeCommandParts): void {
+export function addServeCommand(program: Command, { terminal, run }: CommandParts): void {
   program
     .command('serve')
     .summary('serve a folder to pages of this machine')
