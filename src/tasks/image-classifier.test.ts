@@ -73,7 +73,7 @@ test('a model that says something of each place is refused', async () => {
     outputs: ['y'],
   });
   await expect(imageClassifier(model, { device: 'host' })).rejects.toThrow(
-    'the model: got y: float32 [1, 3, 4, 4], expected [N, classes].',
+    'the model: got outputs y: float32 [1, 3, 4, 4], expected one with numbers of float32 or float16 for classes, [N, classes].',
   );
 });
 

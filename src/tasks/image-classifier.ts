@@ -1,8 +1,16 @@
-import { checkOptions, COUNT, NAMES, OBJECT, oneOf, SIGNAL } from '../client/check-options.ts';
+import {
+  checkOptions,
+  COUNT,
+  NAMES,
+  OBJECT,
+  oneOf,
+  SIGNAL,
+  TEXT,
+} from '../client/check-options.ts';
 import type { Session } from '../client/session.ts';
-import type { ValueInfo } from '../worker/protocol/loaded-session.ts';
-import { ShapeError } from '../core/errors.ts';
-import { type PictureInput, pictureInputOf } from './pictures/model-pictures.ts';
+import { UsageError } from '../core/errors.ts';
+import { batchesFor } from './pictures/fixed-batches.ts';
+import { type PictureInput, pictureInputOf, requireSize } from './pictures/model-pictures.ts';
 import type { PictureOptions } from './pictures/picture-options.ts';
 import type { Picture } from './pictures/pixels.ts';
 import { runOnPictures } from './picture-task.ts';
@@ -11,10 +19,9 @@ import {
   type Activation,
   areProbabilities,
   type LabelScore,
-  requireLabels,
   topLabels,
 } from './results/labels.ts';
-import { numbersOf, outputOf } from './results/numbers.ts';
+import type * as ClassRows from './results/class-rows.ts';
 import { Task } from './task.ts';
 import { labelsOf, loadTask, type TaskSource } from './task-model.ts';
 import { type CallOptions, TASK_OPTIONS, type TaskOptions } from './task-options.ts';
@@ -26,10 +33,12 @@ export interface ImageClassifierOptions extends TaskOptions {
   /** What the model expects of pictures, before what its files say. */
   readonly pictures?: PictureOptions | undefined;
   /**
-   * How the model's numbers become scores. Default: `sigmoid` where `config.json` says `multi_label_classification`, `none` for
-   * numbers that are probabilities already (`areProbabilities`), else `softmax`.
+   * How the model's numbers become scores. Default: `sigmoid` where `config.json` says `multi_label_classification`, else `softmax`, but for
+   * numbers that are probabilities already (`areProbabilities`). A model that gives one number has to be told.
    */
   readonly activation?: Activation | undefined;
+  /** The output with the numbers for classes. Default: `logits`, or the only one of such dimensions. */
+  readonly output?: string | undefined;
 }
 
 /** How one picture is classified. */
@@ -39,55 +48,49 @@ export interface ClassifyOptions extends CallOptions {
 }
 
 /**
- * Loads a model that says what is in a picture: (N, C, H, W) or (N, H, W, C) in, (N, classes) out, or that with dimensions of 1.
- * Rejects as `Session.load` does, and with ShapeError for a model that takes no pictures or gives something else.
+ * Loads a model that says what is in a picture: (N, C, H, W) or (N, H, W, C) in, (N, classes) out. Rejects as `Session.load`
+ * does, with ShapeError for a model that takes no pictures or has several outputs that might be meant, and with UsageError where nothing says
+ * how large pictures are to be.
  */
 export async function imageClassifier(
   source: TaskSource,
   options: ImageClassifierOptions = {},
 ): Promise<ImageClassifier> {
-  const { labels, pictures, activation, ...place } = options;
+  const { labels, pictures, activation, output, ...place } = options;
   const { file, config, preprocessor, cache } = options;
-  const own = { labels, pictures, activation, file, config, preprocessor, cache };
+  const own = { labels, pictures, activation, output, file, config, preprocessor, cache };
   checkOptions<typeof own>('imageClassifier', own, {
     ...TASK_OPTIONS,
     labels: NAMES,
     pictures: OBJECT,
     activation: oneOf('softmax', 'sigmoid', 'none'),
+    output: TEXT,
   });
   return loadTask(async (load) => {
-    const model = await load(source, place);
-    const isMany = model.config['problem_type'] === 'multi_label_classification';
-    return new ImageClassifier(model.session, {
-      input: pictureInputOf(model.session, model.preprocessor, pictures),
-      labels: labels ?? labelsOf(model.config),
+    const [{ session, preprocessor, config }, rows] = await Promise.all([
+      load(source, place),
+      import('./results/class-rows.ts'),
+    ]);
+    const input = pictureInputOf(session, preprocessor, pictures);
+    requireSize(session, input);
+    const names = labels ?? labelsOf(config);
+    const isMany = config['problem_type'] === 'multi_label_classification';
+    return new ImageClassifier(session, {
+      input,
+      labels: names,
+      output: rows.classOutput(session.outputs, names, output),
       activation: activation ?? (isMany ? 'sigmoid' : undefined),
+      rows,
     });
   });
 }
-
-/** Names of the output, before the first one. */
-const OUTPUTS = ['logits'];
 
 interface ClassifierParts {
   readonly input: PictureInput;
   readonly labels: readonly string[] | undefined;
-  /** Undefined for softmax, unless it was computed already. */
+  readonly output: string;
   readonly activation: Activation | undefined;
-}
-
-/** How many numbers a model gives for a picture, if that is known. Throws ShapeError where they are no list. */
-function classCountOf({ name, dtype, shape }: ValueInfo): number | undefined {
-  const sizes = shape.slice(shape.length > 1 ? 1 : 0).filter((size) => size !== 1);
-  const known = sizes.filter((size) => typeof size === 'number');
-  if (known.length > 1) {
-    throw new ShapeError({
-      where: 'the model',
-      got: `${name}: ${dtype} [${shape.join(', ')}]`,
-      expected: '[N, classes]',
-    });
-  }
-  return known.length < sizes.length ? undefined : known[0];
+  readonly rows: typeof ClassRows;
 }
 
 /** Says what is in a picture. */
@@ -99,9 +102,6 @@ export class ImageClassifier extends Task {
   /** @internal */
   constructor(session: Session, parts: ClassifierParts) {
     super([session]);
-    const outputs = Object.fromEntries(session.outputs.map((output) => [output.name, output]));
-    const count = classCountOf(outputOf(outputs, OUTPUTS));
-    if (count !== undefined) requireLabels(parts.labels, count);
     this.pictures = parts.input.options;
     this.#parts = parts;
   }
@@ -112,21 +112,33 @@ export class ImageClassifier extends Task {
     return first;
   }
 
-  /** The likeliest classes of each of several pictures, in one run. */
+  /** The likeliest classes of each of several pictures, in one run, or in as many as a model with a fixed number of them needs. */
   async classifyAll(
     pictures: readonly Picture[],
     options: ClassifyOptions = {},
   ): Promise<LabelScore[][]> {
     checkOptions<ClassifyOptions>('classify', options, { topK: COUNT, signal: SIGNAL });
     const { topK = 5, signal } = options;
-    const { input, labels, activation } = this.#parts;
-    const { outputs } = await runOnPictures(this.session, input, { pictures, signal });
-    const numbers = numbersOf(outputOf(outputs, OUTPUTS));
-    const count = numbers.length / pictures.length;
-    return pictures.map((_, i) => {
-      const own = numbers.subarray(i * count, (i + 1) * count);
-      const how = activation ?? (areProbabilities(own) ? 'none' : 'softmax');
-      return topLabels(activate(own, how), { topK, labels });
+    const { input, labels, output, rows } = this.#parts;
+    const found: LabelScore[][] = [];
+    for (const { things, count } of batchesFor(this.session, input.name, pictures)) {
+      const { outputs } = await runOnPictures(this.session, input, { pictures: things, signal });
+      for (const numbers of rows.classRows(outputs[output], things.length).slice(0, count)) {
+        found.push(topLabels(activate(numbers, this.#activationOf(numbers)), { topK, labels }));
+      }
+    }
+    return found;
+  }
+
+  #activationOf(numbers: Float64Array): Activation {
+    const { activation } = this.#parts;
+    if (activation !== undefined) return activation;
+    if (numbers.length > 1) return areProbabilities(numbers) ? 'none' : 'softmax';
+    throw new UsageError({
+      where: 'the result of the model',
+      got: 'one number for a picture',
+      expected: 'numbers for two classes or more, which softmax compares',
+      remedy: 'Give activation: sigmoid for a number before a sigmoid, none for a likelihood.',
     });
   }
 }

@@ -13,10 +13,8 @@ export {
   ocr,
   type OcrOptions,
   type OcrSources,
-  type PageText,
-  type ReadOptions,
-  type TextLine,
 } from './ocr/ocr.ts';
+export type { PageText, ReadOptions, TextLine } from './ocr/page-text.ts';
 export { type DrawOptions, drawTensor, tensorToBitmap } from './pictures/draw-tensor.ts';
 export type { EdgeSize, PictureOptions, Size } from './pictures/picture-options.ts';
 export { PicturePlace } from './pictures/picture-place.ts';

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../core/host-tensor.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
 import { textEmbedding, type TextEmbeddingOptions } from './index.ts';
@@ -115,4 +115,128 @@ test('no text, no tokenizer, an unknown option', async () => {
   await expect(open({ pool: 'cls' } as TextEmbeddingOptions)).rejects.toThrow(
     'got an unknown option "pool"',
   );
+});
+
+describe('models of other exporters', () => {
+  interface Parts {
+    readonly inputs?: readonly string[];
+    readonly dtype?: 'int64' | 'int32';
+    readonly shape?: readonly (number | string)[];
+    /** Of `states` (N, tokens, 2). */
+    readonly outputs?: readonly { readonly op: string; readonly name: string }[];
+  }
+
+  /** States by ids; what else comes in is multiplied by 0 and added. */
+  function modelOf({
+    inputs = ['input_ids', 'attention_mask', 'token_type_ids'],
+    dtype = 'int64',
+    shape = ['batch', 'tokens'],
+    outputs = [{ op: 'Identity', name: 'last_hidden_state' }],
+  }: Parts): Uint8Array {
+    const others = inputs.filter((name) => name !== 'input_ids');
+    const last = others.reduce((before, name) => `${before}+${name}`, 'states');
+    let before = 'states';
+    const added = others.flatMap((name) => {
+      const sum = `${before}+${name}`;
+      const nodes = [
+        { op: 'Cast', inputs: [name], outputs: [`${name}.f`], attributes: { to: 1 } },
+        { op: 'Mul', inputs: [`${name}.f`, 'zero'], outputs: [`${name}.0`] },
+        { op: 'Unsqueeze', inputs: [`${name}.0`, 'last'], outputs: [`${name}.wide`] },
+        { op: 'Add', inputs: [before, `${name}.wide`], outputs: [sum] },
+      ];
+      before = sum;
+      return nodes;
+    });
+    return writeOnnxModel({
+      nodes: [
+        { op: 'Gather', inputs: ['rows', 'input_ids'], outputs: ['states'] },
+        ...added,
+        ...outputs.map(({ op, name }) =>
+          op === 'ReduceMax'
+            ? {
+                op,
+                inputs: [last],
+                outputs: [name],
+                attributes: { axes: [1], keepdims: 0 },
+              }
+            : { op, inputs: [last], outputs: [name] },
+        ),
+      ],
+      opset: 13,
+      inputs: inputs.map((name) => ({ name, dtype, shape })),
+      outputs: outputs.map(({ name }) => name),
+      initializers: {
+        rows: HostTensor.from('float32', [4, 2], ROWS.flat()),
+        last: HostTensor.from('int64', [1], [2n]),
+        zero: HostTensor.from('float32', [], [0]),
+      },
+    });
+  }
+
+  const load = (parts: Parts, options: TextEmbeddingOptions = {}) =>
+    textEmbedding(
+      async (name) => {
+        if (name === 'model.onnx') return modelOf(parts);
+        const content = FILES[name];
+        return content === undefined
+          ? undefined
+          : new TextEncoder().encode(JSON.stringify(content));
+      },
+      { device: 'host', normalize: false, ...options },
+    );
+
+  test.each<[string, Parts]>([
+    ['ids of int32', { dtype: 'int32' }],
+    ['no token types', { inputs: ['input_ids', 'attention_mask'] }],
+    ['no mask', { inputs: ['input_ids'] }],
+    ['positions', { inputs: ['input_ids', 'attention_mask', 'position_ids'] }],
+    ['one text at a time', { shape: [1, 'tokens'] }],
+    ['four texts of three tokens', { shape: [4, 3] }],
+    ['a state of an odd name', { outputs: [{ op: 'Identity', name: '1234' }] }],
+    [
+      'a pooler beside it',
+      {
+        outputs: [
+          { op: 'ReduceMax', name: 'pooler_output' },
+          { op: 'Identity', name: 'last_hidden_state' },
+        ],
+      },
+    ],
+  ])('%s', async (_, parts) => {
+    await using embedding = await load(parts);
+    const [sun, moon] = await embedding.embed(['sun', 'sun moon']);
+    expect(Array.from(sun ?? [])).toEqual([2, 0.5]);
+    expect(Array.from(moon ?? [], (value) => Math.fround(value))).toEqual(
+      [4 / 3, 5 / 3].map(Math.fround),
+    );
+  });
+
+  test('a vector of its own', async () => {
+    const outputs = [
+      { op: 'Identity', name: 'token_embeddings' },
+      { op: 'ReduceMax', name: 'sentence_embedding' },
+    ];
+    await using embedding = await load({ outputs });
+    expect((await embedding.embed(['sun moon'])).map((vector) => Array.from(vector))).toEqual([
+      [3, 4],
+    ]);
+  });
+
+  test('what is not certain is refused', async () => {
+    const two = [
+      { op: 'ReduceMax', name: 'a' },
+      { op: 'Identity', name: 'b' },
+    ];
+    await expect(load({ outputs: two })).rejects.toThrow(
+      'expected last_hidden_state [N, tokens, size], or a vector of its own [N, size]. Name one of them with the option output.',
+    );
+    await using embedding = await load({ outputs: two }, { output: 'b' });
+    expect(Array.from((await embedding.embed(['sun']))[0] ?? [])).toEqual([2, 0.5]);
+    await expect(load({ outputs: [{ op: 'Identity', name: 'logits' }] })).rejects.toThrow(
+      'the model: got outputs logits: float32 [batch, tokens, 2], expected last_hidden_state',
+    );
+    await expect(load({ inputs: ['input_ids', 'pixel_values'] })).rejects.toThrow(
+      'the model: got an input pixel_values: int64 [batch, tokens], expected input_ids, and perhaps attention_mask, token_type_ids, position_ids, of int64, int32 or float32.',
+    );
+  });
 });

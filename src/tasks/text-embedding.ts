@@ -1,14 +1,17 @@
-import { BOOLEAN, checkOptions, COUNT, oneOf, SIGNAL } from '../client/check-options.ts';
+import { BOOLEAN, checkOptions, COUNT, oneOf, SIGNAL, TEXT } from '../client/check-options.ts';
 import type { Session } from '../client/session.ts';
-import { Tensor } from '../client/tensor.ts';
+import type { Tensor } from '../client/tensor.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
 import type { TextTokenizer } from '../text/text-tokenizer.ts';
 import { encodeAtMost } from './encode-at-most.ts';
-import { numbersOf, outputOf } from './results/numbers.ts';
+import { batchesFor } from './pictures/fixed-batches.ts';
+import { chooseOutput } from './results/choose-output.ts';
+import { numbersOf } from './results/numbers.ts';
 import { Task } from './task.ts';
 import { type JsonObject, loadTask, readJson, type TaskSource } from './task-model.ts';
 import { readTokenizer } from './task-tokenizer.ts';
 import { type CallOptions, TASK_OPTIONS, type TaskOptions } from './task-options.ts';
+import { fixedWidth, requireTokenInputs, tokenBatch } from './token-batch.ts';
 
 /** How numbers of tokens become those of a text: their mean, those of the first token, or of the last one. */
 export type Pooling = 'mean' | 'cls' | 'last';
@@ -21,26 +24,30 @@ export interface TextEmbeddingOptions extends Omit<TaskOptions, 'preprocessor'> 
   readonly normalize?: boolean | undefined;
   /** Tokens of a text that the model sees; what is more is left out. Default: `max_position_embeddings`, at most 512. */
   readonly mostTokens?: number | undefined;
+  /** The output with the vectors. Default: `sentence_embedding`, `text_embeds`, `last_hidden_state` or `token_embeddings`, or the only one. */
+  readonly output?: string | undefined;
 }
 
 /**
- * Loads a model that makes vectors of texts: a folder with `tokenizer.json`, `tokenizer_config.json`, and a model that takes `input_ids`
- * and `attention_mask` and gives `last_hidden_state` (N, tokens, size) or a vector of its own (N, size). Rejects as `Session.load` does,
- * and with DownloadError where the tokenizer is not there.
+ * Loads a model that makes vectors of texts: a folder with `tokenizer.json`, `tokenizer_config.json`, and a model that takes `input_ids`,
+ * and perhaps `attention_mask`, `token_type_ids` and `position_ids`, and gives `last_hidden_state` (N, tokens, size) or a vector of its own
+ * (N, size). Rejects as `Session.load` does, with DownloadError where the tokenizer is not there, and with ShapeError for other inputs, or
+ * where it is not certain which output is meant.
  */
 export async function textEmbedding(
   source: TaskSource,
   options: TextEmbeddingOptions = {},
 ): Promise<TextEmbedding> {
-  const { pooling, normalize, mostTokens, ...place } = options;
+  const { pooling, normalize, mostTokens, output, ...place } = options;
   const { file, config, cache, signal } = options;
-  const own = { pooling, normalize, mostTokens, file, config, cache };
+  const own = { pooling, normalize, mostTokens, output, file, config, cache };
   const { preprocessor: _, ...kinds } = TASK_OPTIONS;
   checkOptions<typeof own>('textEmbedding', own, {
     ...kinds,
     pooling: oneOf('mean', 'cls', 'last'),
     normalize: BOOLEAN,
     mostTokens: COUNT,
+    output: TEXT,
   });
   return loadTask(async (load) => {
     const model = await load(source, { ...place, preprocessor: {} });
@@ -49,11 +56,22 @@ export async function textEmbedding(
       readJson(model.read, '1_Pooling/config.json', signal),
     ]);
     const most = model.config['max_position_embeddings'];
+    requireTokenInputs(model.session);
     return new TextEmbedding(model.session, {
       tokenizer,
       pooling: pooling ?? poolingOf(said),
       normalize: normalize ?? true,
-      mostTokens: mostTokens ?? Math.min(typeof most === 'number' ? most : 512, 512),
+      mostTokens: Math.min(
+        mostTokens ?? Math.min(typeof most === 'number' ? most : 512, 512),
+        fixedWidth(model.session) ?? Number.POSITIVE_INFINITY,
+      ),
+      output: chooseOutput(model.session.outputs, {
+        wanted: output,
+        usual: ['sentence_embedding', 'text_embeds', 'last_hidden_state', 'token_embeddings'],
+        // Those are of classes, or of words that may be meant.
+        fits: ({ name, dtype }) => name !== 'logits' && dtype.startsWith('float'),
+        expected: 'last_hidden_state [N, tokens, size], or a vector of its own [N, size]',
+      }),
     });
   });
 }
@@ -69,6 +87,7 @@ interface EmbeddingParts {
   readonly pooling: Pooling;
   readonly normalize: boolean;
   readonly mostTokens: number;
+  readonly output: string;
 }
 
 /** Makes vectors of texts, of which near ones mean the like. */
@@ -84,40 +103,30 @@ export class TextEmbedding extends Task {
     this.#parts = parts;
   }
 
-  /** The vector of each text, in one run. Rejects with UsageError for no text, and with the signal's reason. */
+  /**
+   * The vector of each text, in one run, or in as many as the model needs: one that takes no `attention_mask` sees each text alone. Rejects
+   * with UsageError for no text, and with the signal's reason.
+   */
   async embed(texts: readonly string[], options: CallOptions = {}): Promise<Float32Array[]> {
     checkOptions<CallOptions>('embed', options, { signal: SIGNAL });
     if (texts.length === 0) {
       throw new UsageError({ where: 'embed', got: 'no text', expected: 'one or more' });
     }
     const rows = texts.map((text) => this.#tokensOf(text));
-    const width = Math.max(...rows.map(({ length }) => length));
-    const ids = new BigInt64Array(rows.length * width);
-    const mask = new BigInt64Array(rows.length * width);
-    for (const [i, row] of rows.entries()) {
-      for (const [k, id] of row.entries()) {
-        ids[i * width + k] = BigInt(id);
-        mask[i * width + k] = 1n;
+    const vectors: Float32Array[] = [];
+    for (const part of this.#isMasked ? [rows] : rows.map((row) => [row])) {
+      for (const { things, count } of batchesFor(this.session, 'input_ids', part)) {
+        const { inputs, width } = tokenBatch(this.session, things);
+        const { [this.#parts.output]: states } = await this.session.run(inputs, options);
+        const lengths = things.map(({ length }) => length);
+        vectors.push(...this.#pooled(states, lengths, width).slice(0, count));
       }
     }
-    const shape = [rows.length, width];
-    const given: Readonly<Record<string, BigInt64Array>> = {
-      input_ids: ids,
-      attention_mask: mask,
-      token_type_ids: new BigInt64Array(ids.length),
-    };
-    const inputs = this.session.inputs.map(({ name }) => {
-      const data = given[name];
-      if (data !== undefined) return [name, new Tensor('int64', data, shape)] as const;
-      const expected = Object.keys(given).join(', ');
-      throw new ShapeError({ where: 'the model', got: `an input ${name}`, expected });
-    });
-    const outputs = await this.session.run(Object.fromEntries(inputs), options);
-    const states = outputOf(outputs, ['sentence_embedding', 'last_hidden_state']);
-    return this.#pooled(
-      states,
-      rows.map(({ length }) => length),
-    );
+    return vectors;
+  }
+
+  get #isMasked(): boolean {
+    return this.session.inputs.some(({ name }) => name === 'attention_mask');
   }
 
   #tokensOf(text: string): number[] {
@@ -127,17 +136,27 @@ export class TextEmbedding extends Task {
     throw new UsageError({ where: 'embed', got: 'a text without tokens', expected: 'words' });
   }
 
-  #pooled(states: Tensor, lengths: readonly number[]): Float32Array[] {
+  #pooled(states: Tensor | undefined, lengths: readonly number[], tokens: number): Float32Array[] {
+    const shape = states?.shape ?? [];
+    const size = shape.at(-1) ?? 0;
+    const isOwn = shape.length === 2;
+    const isOfTokens = shape.length === 3 && shape[1] === tokens;
+    if (states === undefined || shape[0] !== lengths.length || !(isOwn || isOfTokens)) {
+      throw new ShapeError({
+        where: `output ${this.#parts.output}`,
+        got: `[${shape.join(', ')}] for ${lengths.length} texts of ${tokens} tokens`,
+        expected: `[${lengths.length}, ${tokens}, size] or [${lengths.length}, size]`,
+        remedy: 'Name the output with the vectors with the option output.',
+      });
+    }
     const numbers = numbersOf(states);
-    const size = states.shape.at(-1) ?? 0;
-    const width = states.shape.length === 3 ? (states.shape[1] ?? 0) : 1;
+    const width = isOwn ? 1 : tokens;
     return lengths.map((length, i) => {
       const rowAt = (token: number) => {
         const at = (i * width + token) * size;
         return numbers.subarray(at, at + size);
       };
       const { pooling, normalize } = this.#parts;
-      const isOwn = states.shape.length < 3;
       const vector =
         isOwn || pooling === 'cls'
           ? Float64Array.from(rowAt(0))

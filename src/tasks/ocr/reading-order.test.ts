@@ -28,6 +28,12 @@ const fromTheSide: View = (x, y) => {
   return [x / farther, (y - 60) / farther];
 };
 
+/** Paper that is bent: its middle is lower by most of a row, and it is seen from above. */
+const bent: View = (x, y) => {
+  const nearer = 1 + y / 1500;
+  return [(x - 160) * nearer, (y + 14 * Math.sin((Math.PI * (x + 20)) / 350)) * nearer];
+};
+
 function seen([name, left, middle, length]: Row, view: View): Named {
   const [from, to] = [view(left, middle), view(left + length, middle)];
   const [above, below] = [view(left, middle - 5), view(left, middle + 5)];
@@ -81,6 +87,20 @@ describe('pieces of text are read row by row', () => {
 
   test('from the side', () => {
     expect(order(fromTheSide)).toEqual(READ);
+  });
+
+  test('on bent paper', () => {
+    expect(order(bent)).toEqual(READ);
+  });
+
+  test('behind a low piece a blank is as wide as elsewhere', () => {
+    const piece = (name: string, left: number, width: number, height: number): Named => ({
+      name,
+      rectangle: { center: [left + width / 2, 0], along: [1, 0], width, height },
+    });
+    const pieces = [piece('card', 0, 100, 12), piece('****', 103, 30, 7), piece('4821', 138, 40, 9)];
+    const names = readingOrder(pieces, 0.5).map((row) => row.map((line) => line.map((p) => p.name)));
+    expect(names).toEqual([[['card', '****', '4821']]]);
   });
 
   test('what lies over another piece is in another row, however near', () => {

@@ -27,23 +27,27 @@ interface Placed<P extends Piece> {
   readonly weight: number;
 }
 
+/** The same with where its row is in the middle of the page, as rows of the page go. */
+interface Levelled<P extends Piece> extends Placed<P> {
+  readonly level: number;
+}
+
 /**
  * Pieces of text as they are read: rows from the top, in a row lines from its begin, for each line its pieces. The page may be turned,
- * also upside down, and rows need not be parallel, as in a photograph from the side: whether two pieces are in one row is asked in the
- * directions of both. Pieces of a row that are nearer to each other than `blank` times the higher one's height are one line.
+ * also upside down; rows need not be parallel, as in a photograph from the side, nor straight, as on paper that is bent: how they go is
+ * what the directions of all pieces tell. Pieces of a row that are nearer to each other than `blank` times the higher one's height are one line.
  */
 export function readingOrder<P extends Piece>(pieces: readonly P[], blank: number): P[][][] {
   const direction = pageDirection(pieces);
-  const placed = pieces.map((piece) => place(piece, direction));
-  const rows: Placed<P>[][] = [];
-  for (const each of placed.toSorted((a, b) => a.down - b.down)) {
+  const placed = levelled(pieces.map((piece) => place(piece, direction)));
+  const rows: Levelled<P>[][] = [];
+  for (const each of placed.toSorted((a, b) => a.level - b.level)) {
     const row = nearestRow(rows, each);
     if (row === undefined) rows.push([each]);
     else row.push(each);
   }
-  const middle = placed.reduce((sum, { along }) => sum + along, 0) / Math.max(placed.length, 1);
   return rows
-    .toSorted((a, b) => levelOf(a, middle) - levelOf(b, middle))
+    .toSorted((a, b) => levelOf(a) - levelOf(b))
     .map((row) =>
       linesOf(
         row.toSorted((a, b) => a.along - b.along),
@@ -85,18 +89,80 @@ function place<P extends Piece>(piece: P, [dx, dy]: Point): Placed<P> {
   };
 }
 
+/** How rows fall: `fall` in the middle of the page, `bend` more for each pixel to the right, and `spread` more for each pixel down. */
+interface RowShape {
+  readonly fall: number;
+  readonly bend: number;
+  readonly spread: number;
+}
+
+const STRAIGHT: RowShape = { fall: 0, bend: 0, spread: 0 };
+/** Rows are thought straight and parallel by so much of what all pieces say. */
+const STIFFNESS = 0.003;
+
+/**
+ * Pieces with their rows' places in the middle of the page. Rows are parabolas that come from one point: lines of a plane that is seen at an
+ * angle, bent a little.
+ */
+function levelled<P extends Piece>(placed: readonly Placed<P>[]): Levelled<P>[] {
+  const mean = (of: (piece: Placed<P>) => number): number =>
+    placed.reduce((sum, piece) => sum + of(piece), 0) / Math.max(placed.length, 1);
+  const [middle, center] = [mean(({ along }) => along), mean(({ down }) => down)];
+  const levelIn = ({ fall, bend, spread }: RowShape, { along, down }: Placed<P>): number => {
+    const x = along - middle;
+    return (down - center - fall * x - (bend * x * x) / 2) / Math.max(1 + spread * x, STEEPEST);
+  };
+  let shape = STRAIGHT;
+  // The second time with the rows of the first.
+  for (let turn = 0; turn < 2; turn++) {
+    const before = shape;
+    shape = rowShape(
+      placed.map((piece) => ({ ...piece, x: piece.along - middle, y: levelIn(before, piece) })),
+    );
+  }
+  return placed.map((piece) => ({ ...piece, level: levelIn(shape, piece) }));
+}
+
+/** A slope at a place of the page. */
+interface Slope {
+  readonly x: number;
+  readonly y: number;
+  readonly slope: number;
+  readonly weight: number;
+}
+
+/** The least squares of slopes, with a little of straight and parallel rows (Hoerl and Kennard 1970). */
+function rowShape(slopes: readonly Slope[]): RowShape {
+  const sum = (of: (slope: Slope) => number): number =>
+    slopes.reduce((all, each) => all + each.weight * of(each), 0);
+  const all = sum(() => 1);
+  if (all === 0) return STRAIGHT;
+  const mean = (of: (slope: Slope) => number): number => sum(of) / all;
+  const [x, y, slope] = [mean((s) => s.x), mean((s) => s.y), mean((s) => s.slope)];
+  // What a page has of its size is what moves its slopes.
+  const extent = slopes.reduce((most, s) => Math.max(most, Math.abs(s.x), Math.abs(s.y)), 1);
+  const xx = mean((s) => (s.x - x) ** 2) + STIFFNESS * extent ** 2;
+  const yy = mean((s) => (s.y - y) ** 2) + STIFFNESS * extent ** 2;
+  const xy = mean((s) => (s.x - x) * (s.y - y));
+  const xs = mean((s) => (s.x - x) * (s.slope - slope));
+  const ys = mean((s) => (s.y - y) * (s.slope - slope));
+  const determinant = xx * yy - xy * xy;
+  const bend = (xs * yy - ys * xy) / determinant;
+  const spread = (ys * xx - xs * xy) / determinant;
+  return { fall: slope - bend * x - spread * y, bend, spread };
+}
+
 /** The row that goes on with a piece, if any. */
 function nearestRow<P extends Piece>(
-  rows: readonly Placed<P>[][],
-  piece: Placed<P>,
-): Placed<P>[] | undefined {
-  let nearest: Placed<P>[] | undefined;
+  rows: readonly Levelled<P>[][],
+  piece: Levelled<P>,
+): Levelled<P>[] | undefined {
+  let nearest: Levelled<P>[] | undefined;
   let least = Infinity;
   for (const row of rows) {
     if (row.some((other) => overlapOf(other, piece) > OVERLAP)) continue;
     const beside = besideOf(row, piece);
-    const slope = slopeOf([beside, piece]);
-    const apart = Math.abs(piece.down - beside.down - slope * (piece.along - beside.along));
+    const apart = Math.abs(piece.level - beside.level);
     if (apart >= SHARE * Math.min(beside.height, piece.height) || apart >= least) continue;
     [nearest, least] = [row, apart];
   }
@@ -104,10 +170,10 @@ function nearestRow<P extends Piece>(
 }
 
 /** The piece of a row that is nearest to another one along it, of those that are about as high if there are any. */
-function besideOf<P extends Piece>(row: readonly Placed<P>[], piece: Placed<P>): Placed<P> {
+function besideOf<P extends Piece>(row: readonly Levelled<P>[], piece: Levelled<P>): Levelled<P> {
   const high = row.filter(({ height }) => height > LOWEST * piece.height);
   const from = high.length > 0 ? high : row;
-  const distance = (other: Placed<P>): number => Math.abs(other.along - piece.along);
+  const distance = (other: Levelled<P>): number => Math.abs(other.along - piece.along);
   return from.reduce((best, next) => (distance(next) < distance(best) ? next : best));
 }
 
@@ -121,32 +187,21 @@ const beginOf = ({ along, length }: { along: number; length: number }): number =
   along - length / 2;
 const endOf = ({ along, length }: { along: number; length: number }): number => along + length / 2;
 
-/** How far a row falls along the page's rows. Short pieces say little of it, and without any it does not fall. */
-function slopeOf<P extends Piece>(row: readonly Placed<P>[]): number {
-  let [sum, weights] = [0, 0];
-  for (const { slope, weight, height } of row) {
-    sum += slope * weight;
-    weights += weight + height / row.length;
-  }
-  return sum / weights;
-}
-
-/** How far down a row is in the middle of the page. */
-function levelOf<P extends Piece>(row: readonly Placed<P>[], middle: number): number {
-  const slope = slopeOf(row);
-  const levels = row.map(({ down, along }) => down - slope * (along - middle));
-  return levels.reduce((sum, level) => sum + level, 0) / row.length;
+/** Where a row is in the middle of the page. */
+function levelOf<P extends Piece>(row: readonly Levelled<P>[]): number {
+  return row.reduce((sum, { level }) => sum + level, 0) / row.length;
 }
 
 /** The pieces of a row as lines: for each the pieces in it. */
 function linesOf<P extends Piece>(row: readonly Placed<P>[], blank: number): P[][] {
   const lines: Placed<P>[][] = [];
   for (const each of row) {
-    const last = lines.at(-1)?.at(-1);
-    const gap = last === undefined ? 0 : beginOf(each) - endOf(last);
-    if (last !== undefined && gap < blank * Math.max(last.height, each.height)) {
-      lines.at(-1)?.push(each);
-    } else lines.push([each]);
+    const line = lines.at(-1) ?? [];
+    const gap = beginOf(each) - Math.max(...line.map(endOf));
+    // What is low, such as a row of dots, says little of how wide a blank is.
+    const height = Math.max(each.height, ...line.map((other) => other.height));
+    if (line.length > 0 && gap < blank * height) line.push(each);
+    else lines.push([each]);
   }
   return lines.map((line) => line.map(({ piece }) => piece));
 }

@@ -1,7 +1,7 @@
 import { checkOptions } from '../../client/check-options.ts';
 import type { Session } from '../../client/session.ts';
 import type { ValueInfo } from '../../worker/protocol/loaded-session.ts';
-import { ShapeError } from '../../core/errors.ts';
+import { ShapeError, UsageError } from '../../core/errors.ts';
 import type { JsonObject } from '../task-model.ts';
 import { PICTURE_OPTIONS, type PictureOptions } from './picture-options.ts';
 import { readPreprocessorConfig } from './preprocessor-config.ts';
@@ -39,6 +39,22 @@ export function pictureInputOf(
   }
   const read = preprocessor === undefined ? {} : readPreprocessorConfig(preprocessor);
   return { name: input.name, options: { ...shape, ...withoutBlanks(read), ...withoutBlanks(own) } };
+}
+
+/**
+ * Throws UsageError where nothing says how large pictures have to be: the model takes any size, but answers well only at that of its
+ * training.
+ */
+export function requireSize({ inputs }: Session, { name, options }: PictureInput): void {
+  const { size, crop, pad, multipleOf } = options;
+  if (size ?? crop ?? pad ?? multipleOf) return;
+  const shape = inputs.find((input) => input.name === name)?.shape ?? [];
+  throw new UsageError({
+    where: 'the model',
+    got: `${name} [${shape.join(', ')}], pictures of any size`,
+    expected: 'a size, in preprocessor_config.json or the option pictures',
+    remedy: 'Give pictures: { size: 224 } or whatever size the model was trained with.',
+  });
 }
 
 /** Options that are given. */

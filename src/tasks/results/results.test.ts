@@ -29,6 +29,12 @@ describe('labels', () => {
     expect(areProbabilities([1.5, -0.5])).toBe(false);
     expect(areProbabilities([Number.NaN, 1])).toBe(false);
     expect(areProbabilities([])).toBe(false);
+    // Of 1,000 classes, each in 8 bits.
+    const rounded = Array.from({ length: 1000 }, (_, i) =>
+      i === 7 ? 0.5 : i % 4 === 0 ? 1 / 256 : 0,
+    );
+    expect(areProbabilities(rounded)).toBe(true);
+    expect(areProbabilities(rounded.map((value) => value * 12))).toBe(false);
   });
 
   test('as many names as classes', () => {
