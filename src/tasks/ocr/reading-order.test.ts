@@ -98,8 +98,14 @@ describe('pieces of text are read row by row', () => {
       name,
       rectangle: { center: [left + width / 2, 0], along: [1, 0], width, height },
     });
-    const pieces = [piece('card', 0, 100, 12), piece('****', 103, 30, 7), piece('4821', 138, 40, 9)];
-    const names = readingOrder(pieces, 0.5).map((row) => row.map((line) => line.map((p) => p.name)));
+    const pieces = [
+      piece('card', 0, 100, 12),
+      piece('****', 103, 30, 7),
+      piece('4821', 138, 40, 9),
+    ];
+    const names = readingOrder(pieces, 0.5).map((row) =>
+      row.map((line) => line.map((p) => p.name)),
+    );
     expect(names).toEqual([[['card', '****', '4821']]]);
   });
 

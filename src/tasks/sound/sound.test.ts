@@ -43,6 +43,16 @@ test('sounds that are none are refused', async () => {
   await expect(readSound([1, 2] as unknown as Sound, 16_000)).rejects.toThrow(
     'sound: got Array, expected { samples: Float32Array, sampleRate }, an AudioBuffer or a Blob.',
   );
+  const whole = { samples: new Int16Array(3), sampleRate: 16_000 } as unknown as Sound;
+  await expect(readSound(whole, 16_000)).rejects.toThrow(
+    'sound, samples: got Int16Array, expected { samples: Float32Array, sampleRate }',
+  );
+  for (const level of [9000, Number.NaN]) {
+    const samples = Float32Array.of(0, 0.5, level);
+    await expect(readSound({ samples, sampleRate: 16_000 }, 16_000)).rejects.toThrow(
+      `sound, sample 2: got ${level}, expected numbers from -1 to 1. Divide samples of 16 bits by 32768.`,
+    );
+  }
   await expect(readSound(new Blob(['x']), 16_000)).rejects.toThrow('nothing here decodes files');
 });
 

@@ -24,8 +24,24 @@ export async function readSound(sound: Sound, sampleRate: number): Promise<Float
       expected: 'a number above 0',
     });
   }
+  requireLevels(samples);
   if (own === sampleRate) return samples;
   return (await import('./resample.ts')).resample(samples, own, sampleRate);
+}
+
+/** Eight times as loud as the loudest: whole numbers of 16 bits go beyond it with the least noise. */
+const MOST = 8;
+
+/** Throws UsageError for samples that are no numbers or far from -1 to 1. */
+export function requireLevels(samples: Float32Array): void {
+  const at = samples.findIndex((sample) => !(Math.abs(sample) <= MOST));
+  if (at < 0) return;
+  throw new UsageError({
+    where: `sound, sample ${at}`,
+    got: String(samples[at]),
+    expected: 'numbers from -1 to 1',
+    remedy: 'Divide samples of 16 bits by 32768.',
+  });
 }
 
 async function decoded(sound: Sound, sampleRate: number): Promise<Samples> {
@@ -43,9 +59,10 @@ async function decoded(sound: Sound, sampleRate: number): Promise<Samples> {
   }
   if ('samples' in sound && sound.samples instanceof Float32Array) return sound;
   if ('getChannelData' in sound) return averaged(sound);
+  const given: unknown = 'samples' in sound ? sound.samples : sound;
   throw new UsageError({
-    where: 'sound',
-    got: Object(sound).constructor.name,
+    where: given === sound ? 'sound' : 'sound, samples',
+    got: Object(given).constructor.name,
     expected: '{ samples: Float32Array, sampleRate }, an AudioBuffer or a Blob',
   });
 }

@@ -7,7 +7,7 @@ import { Task } from '../task.ts';
 import { loadTask, type TaskSource } from '../task-model.ts';
 import type { CallOptions, TaskOptions } from '../task-options.ts';
 import { SampleWindows } from './sample-windows.ts';
-import { readSound, type Sound } from './sound.ts';
+import { readSound, requireLevels, type Sound } from './sound.ts';
 import { padded, SegmentFinder, type SpeechSegment } from './speech-segments.ts';
 
 /** How a model that hears speech is loaded. */
@@ -232,8 +232,12 @@ export class VoiceStream {
     this.#windows = new SampleWindows(windowLength);
   }
 
-  /** Takes samples at the model's rate. Resolves to the windows that they completed, in order. */
-  push(samples: Float32Array): Promise<HeardWindow[]> {
+  /**
+   * Takes samples at the model's rate. Resolves to the windows that they completed, in order; rejects with
+   * UsageError for samples that are far from -1 to 1.
+   */
+  async push(samples: Float32Array): Promise<HeardWindow[]> {
+    requireLevels(samples);
     // The samples are the caller's again when this returns.
     const windows = [...this.#windows.push(samples)];
     const heard = this.#last.then(() => this.#hear(windows));

@@ -167,6 +167,10 @@ test('what is wrong is said', async () => {
   );
   await using listener = await wakeWord({ ...SOURCES, mel: EMBEDDER }, { device: 'host' });
   await expect(listener.stream().push(SOUND)).rejects.toThrow('input_1');
+  const whole = SOUND.map((sample) => sample * 32_768);
+  await expect(listener.stream().push(whole)).rejects.toThrow(
+    'expected numbers from -1 to 1. Divide samples of 16 bits by 32768.',
+  );
   await using good = await wakeWord(SOURCES, { device: 'host' });
   const signal = AbortSignal.abort(new Error('enough'));
   const sound = { samples: SOUND, sampleRate: RATE };

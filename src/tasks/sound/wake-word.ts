@@ -13,7 +13,7 @@ import { Task } from '../task.ts';
 import { loadTask, type TaskSource } from '../task-model.ts';
 import type { CallOptions, TaskOptions } from '../task-options.ts';
 import { SampleWindows } from './sample-windows.ts';
-import { readSound, type Sound } from './sound.ts';
+import { readSound, requireLevels, type Sound } from './sound.ts';
 
 /** The models that hear wake words, as openWakeWord exports them. */
 export interface WakeWordSources {
@@ -317,8 +317,12 @@ export class WakeWordStream {
     return this.#listener?.scores ?? {};
   }
 
-  /** Takes samples at 16,000 a second, from -1 to 1. Resolves to the words that were heard in the windows that they completed. */
-  push(samples: Float32Array): Promise<HeardWord[]> {
+  /**
+   * Takes samples at 16,000 a second, from -1 to 1. Resolves to the words that were heard in the windows that they completed;
+   * rejects with UsageError for samples that are far from there.
+   */
+  async push(samples: Float32Array): Promise<HeardWord[]> {
+    requireLevels(samples);
     // The samples are the caller's again when this returns.
     const windows = [...this.#windows.push(samples)];
     const heard = this.#last.then(() => this.#hear(windows));
