@@ -5,6 +5,7 @@ export {
   type ImageClassifierOptions,
 } from './image-classifier.ts';
 export type { DetectorShape } from './detection/detector-shape.ts';
+export type { KeyPoint } from './detection/output-matrix.ts';
 export type { Pixels } from '../core/pictures/pixels.ts';
 export type { Point } from '../core/pictures/rectangle.ts';
 export type { DictionarySource } from './ocr/dictionary.ts';

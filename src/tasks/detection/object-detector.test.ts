@@ -1,30 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { type OnnxNodeSpec, writeOnnxModel } from '../../testing/onnx-writer.ts';
 import { type Mask, objectDetector, type ObjectDetectorOptions } from '../index.ts';
+import { constantDetector } from '../testing/constant-detector.ts';
 import { drawnPicture } from '../testing/test-pictures.ts';
-
-/** A model of 8 x 8 pixels that says the same of every picture. */
-function constantModel(outputs: Readonly<Record<string, HostTensor>>): Uint8Array {
-  const nodes: OnnxNodeSpec[] = [
-    { op: 'ReduceMean', inputs: ['x'], outputs: ['mean'], attributes: { keepdims: 0 } },
-    { op: 'Mul', inputs: ['mean', 'zero'], outputs: ['none'] },
-    { op: 'Cast', inputs: ['none'], outputs: ['none.int64'], attributes: { to: 7 } },
-    ...Object.entries(outputs).map(([name, { dtype }]) => ({
-      op: 'Add',
-      inputs: [`${name}.value`, dtype === 'int64' ? 'none.int64' : 'none'],
-      outputs: [name],
-    })),
-  ];
-  const values = Object.entries(outputs).map(([name, value]) => [`${name}.value`, value] as const);
-  return writeOnnxModel({
-    nodes,
-    opset: 13,
-    inputs: [{ name: 'x', dtype: 'float32', shape: [1, 3, 8, 8] }],
-    outputs: Object.keys(outputs),
-    initializers: { zero: HostTensor.from('float32', [], [0]), ...Object.fromEntries(values) },
-  });
-}
 
 const floats = (shape: number[], values: number[]) => HostTensor.from('float32', shape, values);
 /** Twice as wide as high, so that places of the model's picture are stretched back. */
@@ -33,7 +11,7 @@ const BOX = { left: 8, top: 4, width: 16, height: 8 };
 
 describe('what outputs mean', () => {
   test('detr: softmax over classes and nothing, boxes by their middle', async () => {
-    const model = constantModel({
+    const model = constantDetector({
       logits: floats([1, 3, 3], [0, 9, 0, 0, 0, 9, 0.5, 0, 0]),
       pred_boxes: floats([1, 3, 4], [0.5, 0.5, 0.5, 0.5, 0.1, 0.1, 0.1, 0.1, 0.5, 0.5, 1, 1]),
     });
@@ -55,7 +33,7 @@ describe('what outputs mean', () => {
     ];
     const rows = [0, 1, 2, 3, 4, 5].flatMap((row) => columns.map((column) => column[row] ?? 0));
     await using detector = await objectDetector(
-      constantModel({ output0: floats([1, 6, 4], rows) }),
+      constantDetector({ output0: floats([1, 6, 4], rows) }),
       {
         device: 'wasm',
       },
@@ -69,7 +47,7 @@ describe('what outputs mean', () => {
   });
 
   test('corners: shares, nothing first; boxes end with the picture', async () => {
-    const model = constantModel({
+    const model = constantDetector({
       scores: floats([1, 2, 2], [0.2, 0.8, 0.9, 0.1]),
       boxes: floats([1, 2, 4], [-0.5, 0.25, 0.75, 0.75, 0, 0, 1, 1]),
     });
@@ -87,7 +65,7 @@ describe('detectors of other exporters', () => {
   const load = (
     outputs: Readonly<Record<string, HostTensor>>,
     options: Partial<ObjectDetectorOptions> = {},
-  ) => objectDetector(constantModel(outputs), { device: 'host', ...options });
+  ) => objectDetector(constantDetector(outputs), { device: 'host', ...options });
 
   test('rt-detr: as many numbers as names, each class for itself', async () => {
     const outputs = {
@@ -183,7 +161,10 @@ describe('masks', () => {
     ['the left half', [1, 0], [0, 0, 16, 16, 256]],
     ['the lower half', [0, -1], [0, 8, 32, 16, 256]],
   ])('yolo: a sum of prototypes, %s', async (_, coefficients, extent) => {
-    const model = constantModel({ output0: floats([1, 7, 1], whole(...coefficients)), prototypes });
+    const model = constantDetector({
+      output0: floats([1, 7, 1], whole(...coefficients)),
+      prototypes,
+    });
     await using detector = await objectDetector(model, { device: 'host' });
     const [thing] = await detector.detect(PICTURE);
     const mask = thing?.mask?.();
@@ -200,7 +181,7 @@ describe('masks', () => {
         Array.from({ length: 16 }, (_, i) => [1, -0.5, -1, -1][i % 4] ?? 0),
       ),
     ];
-    const model = constantModel({ output0, ramp });
+    const model = constantDetector({ output0, ramp });
     await using detector = await objectDetector(model, { device: 'wasm', labels: ['cat'] });
     const [thing] = await detector.detect(PICTURE);
     const mask = thing?.mask?.();
@@ -209,7 +190,7 @@ describe('masks', () => {
   });
 
   test('yolo: pads of the model’s picture are no part of it', async () => {
-    const model = constantModel({ output0: floats([1, 7, 1], whole(0, 1)), prototypes });
+    const model = constantDetector({ output0: floats([1, 7, 1], whole(0, 1)), prototypes });
     const pictures = { size: { width: 8, height: 8 }, fit: 'contain' } as const;
     await using detector = await objectDetector(model, { device: 'host', pictures });
     const [thing] = await detector.detect(PICTURE);
@@ -221,7 +202,7 @@ describe('masks', () => {
   test('Mask R-CNN: above a half in the model’s picture', async () => {
     const ones = Array.from({ length: 64 }, (_, i) => (i % 8 >= 2 && i % 8 < 6 ? 1 : 0));
     await using detector = await objectDetector(
-      constantModel({
+      constantDetector({
         boxes: floats([2, 4], [0, 0, 1, 1, 2, 2, 6, 6]),
         labels: HostTensor.from('int64', [2], [1n, 1n]),
         scores: floats([2], [0.1, 0.9]),
@@ -236,13 +217,13 @@ describe('masks', () => {
 });
 
 test('names of other classes and outputs of another kind are refused', async () => {
-  const model = constantModel({ output0: floats([1, 6, 1], [4, 4, 4, 4, 0.8, 0.1]) });
+  const model = constantDetector({ output0: floats([1, 6, 1], [4, 4, 4, 4, 0.8, 0.1]) });
   await using detector = await objectDetector(model, { device: 'host', labels: ['a'] });
   await expect(detector.detect(PICTURE)).rejects.toThrow('labels: got 1 names, expected 2');
   await expect(detector.detect(PICTURE, { threshold: 2 })).rejects.toThrow(
     'detect: got threshold 2, expected a number from 0 to 1.',
   );
-  const other = constantModel({ y: floats([2], [1, 2]) });
+  const other = constantDetector({ y: floats([2], [1, 2]) });
   await expect(objectDetector(other, { device: 'host' })).rejects.toThrow(
     'the model: got outputs y [2], expected logits and pred_boxes, scores and boxes, perhaps labels, or one of 3 dimensions, perhaps with prototypes of 4.',
   );

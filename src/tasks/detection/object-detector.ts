@@ -1,17 +1,19 @@
 import { checkOptions, COUNT, NAMES, OBJECT, oneOf, SIGNAL } from '../../client/check-options.ts';
 import type { Session } from '../../client/session.ts';
-import { type PictureInput, pictureInputOf } from '../pictures/model-pictures.ts';
+import type { Point } from '../../core/pictures/rectangle.ts';
+import { type PictureInput, pictureInputOf, requireSize } from '../pictures/model-pictures.ts';
 import type { PictureOptions } from '../pictures/picture-options.ts';
 import type { Picture } from '../pictures/pixels.ts';
 import { runOnPicture } from '../picture-task.ts';
-import { type ScoredBox, suppress } from '../results/boxes.ts';
+import type { ScoredBox } from '../results/boxes.ts';
 import { requireLabels } from '../results/labels.ts';
 import type { Mask } from '../segmentation/segmentation.ts';
 import { Task } from '../task.ts';
 import { labelsOf, loadTask, type TaskSource } from '../task-model.ts';
 import { type CallOptions, SHARE, TASK_OPTIONS, type TaskOptions } from '../task-options.ts';
 import { DETECTOR_SHAPES, type DetectorShape } from './detector-shape.ts';
-import type { CandidateReader } from './read-candidates.ts';
+import type { KeyPoint } from './output-matrix.ts';
+import type * as Candidates from './read-candidates.ts';
 
 /** How a detector is loaded. */
 export interface ObjectDetectorOptions extends TaskOptions {
@@ -41,11 +43,15 @@ export interface DetectedObject extends ScoredBox {
    * 255 for its pixels and 0 for all others, in the picture's size, of models that tell them: YOLO's segmentation, Mask R-CNN.
    */
   readonly mask?: (() => Mask) | undefined;
+  /** Its key points in the order of the model, of models of poses. */
+  readonly points?: readonly KeyPoint[];
+  /** The corners of its own box, which may be turned, of models of turned boxes; `box` is the upright one around it. */
+  readonly corners?: readonly Point[];
 }
 
 /**
- * Loads a model that finds things in pictures. Rejects as `Session.load` does, and with ShapeError for a model whose outputs are
- * none of {@link DetectorShape}.
+ * Loads a model that finds things in pictures. Rejects as `Session.load` does, with ShapeError for a model whose outputs are
+ * none of {@link DetectorShape}, and with UsageError where nothing says how large pictures are to be.
  */
 export async function objectDetector(
   source: TaskSource,
@@ -61,14 +67,15 @@ export async function objectDetector(
     shape: oneOf(...DETECTOR_SHAPES),
   });
   return loadTask(async (load) => {
-    const [model, { candidateReader }] = await Promise.all([
-      load(source, place),
-      import('./read-candidates.ts'),
-    ]);
-    return new ObjectDetector(model.session, {
-      input: pictureInputOf(model.session, model.preprocessor, pictures),
-      labels: labels ?? labelsOf(model.config),
-      read: candidateReader(model.session, shape),
+    const [{ session, preprocessor, config }, { candidateReader, suppressCandidates }] =
+      await Promise.all([load(source, place), import('./read-candidates.ts')]);
+    const input = pictureInputOf(session, preprocessor, pictures);
+    requireSize(session, input);
+    return new ObjectDetector(session, {
+      input,
+      labels: labels ?? labelsOf(config),
+      read: candidateReader(session, shape),
+      suppress: suppressCandidates,
     });
   });
 }
@@ -76,7 +83,8 @@ export async function objectDetector(
 interface DetectorParts {
   readonly input: PictureInput;
   readonly labels: readonly string[] | undefined;
-  readonly read: CandidateReader;
+  readonly read: Candidates.CandidateReader;
+  readonly suppress: typeof Candidates.suppressCandidates;
 }
 
 /** Finds things in pictures. */
@@ -92,7 +100,10 @@ export class ObjectDetector extends Task {
     this.#parts = parts;
   }
 
-  /** The things in a picture, the surest first, in pixels of the picture. Rejects with UsageError for one without pixels. */
+  /**
+   * The things in a picture, the surest first, in pixels of the picture. Rejects with UsageError for one without pixels, and where labels have to
+   * tell what the outputs mean; with ShapeError for numbers that are no likelihoods.
+   */
   async detect(picture: Picture, options: DetectOptions = {}): Promise<DetectedObject[]> {
     checkOptions<DetectOptions>('detect', options, {
       threshold: SHARE,
@@ -101,7 +112,7 @@ export class ObjectDetector extends Task {
       signal: SIGNAL,
     });
     const { threshold = 0.5, overlap = 0.5, topK = 100, signal } = options;
-    const { input, labels, read } = this.#parts;
+    const { input, labels, read, suppress } = this.#parts;
     const results = await runOnPicture(this.session, input, { picture, signal });
     const { candidates, classes } = read({ ...results, threshold }, labels);
     if (classes !== undefined) requireLabels(labels, classes);

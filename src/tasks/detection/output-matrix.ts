@@ -1,5 +1,6 @@
 import type { Tensor } from '../../client/tensor.ts';
 import { ShapeError } from '../../core/errors.ts';
+import type { Point } from '../../core/pictures/rectangle.ts';
 import type { PicturePlace } from '../pictures/picture-place.ts';
 import { type Box, clipped, type ScoredBox } from '../results/boxes.ts';
 import { numbersOf } from '../results/numbers.ts';
@@ -13,9 +14,21 @@ export interface DetectorOutputs {
   readonly threshold: number;
 }
 
+/** A key point of a thing, such as an elbow, in pixels of the picture. */
+export interface KeyPoint {
+  /** From the left. */
+  readonly x: number;
+  /** From the top. */
+  readonly y: number;
+  /** How sure the model is that it is seen, from 0 to 1. */
+  readonly score: number;
+}
+
 /** A thing that may be one of several boxes around the same. */
 export interface Candidate extends ScoredBox {
   readonly mask?: (() => Mask) | undefined;
+  readonly points?: readonly KeyPoint[];
+  readonly corners?: readonly Point[];
 }
 
 /** What a detector has found. */

@@ -12,25 +12,37 @@ import {
   matrixOf,
 } from './output-matrix.ts';
 
-/** `scores` with nothing first, and `boxes` as shares. */
-export function readCorners({ outputs, place, threshold }: DetectorOutputs): Candidates {
+/** Shares end with 1, and boxes of rounded numbers a little behind it. No box in pixels is as small. */
+const MOST_SHARE = 2;
+
+const areShares = (boxes: ArrayLike<number>): boolean =>
+  Array.prototype.every.call(boxes, (number: number) => number <= MOST_SHARE);
+
+/**
+ * `scores` with nothing first, unless there is one class only or there are as many names as numbers, and `boxes` as shares or in pixels
+ * of the model's picture.
+ */
+export function readCorners(
+  { outputs, place, threshold }: DetectorOutputs,
+  labels: readonly string[] | undefined,
+): Candidates {
   const { numbers, rows, columns } = matrixOf(outputs['scores'], 'scores');
   const { numbers: boxes } = matrixOf(outputs['boxes'], 'boxes', 4);
   const { width, height } = place.size;
+  const [across, down] = areShares(boxes) ? [width, height] : [1, 1];
+  const before = columns === 1 || labels?.length === columns ? 0 : 1;
   const candidates: Candidate[] = [];
   for (let row = 0; row < rows; row++) {
-    // The first class is nothing.
-    const { index, score } = likeliest(numbers.subarray(row * columns + 1, (row + 1) * columns));
+    const { index, score } = likeliest(
+      numbers.subarray(row * columns + before, (row + 1) * columns),
+    );
     if (score <= threshold) continue;
     const [left = 0, top = 0, right = 0, bottom = 0] = boxes.subarray(row * 4, row * 4 + 4);
-    const corners = [left * width, top * height, right * width, bottom * height] as const;
+    const corners = [left * across, top * down, right * across, bottom * down] as const;
     candidates.push({ index, score, box: boxIn(place, corners) });
   }
-  return { candidates, classes: columns - 1 };
+  return { candidates, classes: columns - before };
 }
-
-/** Shares end with 1, and boxes of rounded numbers a little behind it. No box in pixels is as small. */
-const MOST_SHARE = 2;
 
 /**
  * Boxes, scores and classes of torchvision (left, top, right, bottom) or TensorFlow (top, left, bottom, right), in pixels of the model's
@@ -45,9 +57,8 @@ export function readSuppressed({ outputs, place, threshold }: DetectorOutputs): 
     numbersOfOutput(outputs, name),
   );
   requireEqual(names, [boxes.length / 4, scores.length, labels.length]);
-  const isShares = boxes.every((number) => number <= MOST_SHARE);
   const { width, height } = place.size;
-  const [across, down] = isShares ? [width, height] : [1, 1];
+  const [across, down] = areShares(boxes) ? [width, height] : [1, 1];
   const { masks } = outputs;
   const candidates: Candidate[] = [];
   for (const [thing, score] of scores.entries()) {

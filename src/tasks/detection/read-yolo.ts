@@ -1,5 +1,8 @@
 import type { Tensor } from '../../client/tensor.ts';
-import { likeliest } from '../results/likeliest.ts';
+import { ShapeError, UsageError } from '../../core/errors.ts';
+import type { Point } from '../../core/pictures/rectangle.ts';
+import type { PicturePlace } from '../pictures/picture-place.ts';
+import type { Size } from '../pictures/picture-options.ts';
 import type { Mask } from '../segmentation/segmentation.ts';
 import type { DetectorShape } from './detector-shape.ts';
 import { instanceMask, prototypesOf, sumOfPrototypes } from './instance-mask.ts';
@@ -8,29 +11,47 @@ import {
   type Candidate,
   type Candidates,
   type Corners,
-  cornersAround,
   type DetectorOutputs,
+  type KeyPoint,
   matrixOf,
 } from './output-matrix.ts';
+import {
+  arePlacesFirst,
+  cellsOf,
+  type Matrix,
+  type Place,
+  type Places,
+  readByClasses,
+  type ReadPlaces,
+  readSingle,
+  readWithObjectness,
+  readYolox,
+} from './yolo-places.ts';
 
 type YoloShape = Extract<DetectorShape, `yolo${string}`>;
 
 /** YOLOs without overlaps give some hundred places, and others thousands. */
 const MOST_PLACES_WITHOUT_OVERLAPS = 1000;
-/** Numbers of a place before its classes, or in all of `yolo-v10`. */
-const BOX_NUMBERS = { yolo: 4, 'yolo-v5': 5, 'yolo-v10': 6 } as const;
+/** Numbers of a place before its classes. */
+const BOX_NUMBERS = 4;
+/** A key point is a place, and how sure the model is of it. */
+const POINT_NUMBERS = 3;
 
-interface Place {
-  readonly corners: Corners;
-  readonly index: number;
-  readonly score: number;
-  /** Where the coefficients of its mask begin, and how far they are apart. */
-  readonly from: number;
-  readonly step: number;
-}
+const READERS: Readonly<Record<YoloShape, (matrix: Matrix, options: ReadPlaces) => Places>> = {
+  yolo: readByClasses,
+  'yolo-pose': readByClasses,
+  'yolo-obb': readByClasses,
+  'yolo-v5': readWithObjectness,
+  yolox: readYolox,
+  'yolo-v10': readSingle,
+};
 
-/** As Ultralytics has it. Which YOLO it is, sizes tell unless the page does. */
-export function readYolo(results: DetectorOutputs, wanted?: YoloShape): Candidates {
+/** As Ultralytics has it. Which YOLO it is, sizes and the number of labels tell unless the page does. */
+export function readYolo(
+  results: DetectorOutputs,
+  labels: readonly string[] | undefined,
+  wanted?: YoloShape,
+): Candidates {
   const { outputs, place, threshold } = results;
   const named = Object.entries(outputs);
   const [name = 'output0', tensor] = named.find(([, { shape }]) => shape.length === 3) ?? [];
@@ -39,25 +60,65 @@ export function readYolo(results: DetectorOutputs, wanted?: YoloShape): Candidat
     named.map(([, output]) => output),
     results,
   );
-  const shape = wanted ?? shapeOf(matrix, masks.count);
-  const { places, classes } = READERS[shape](matrix, { threshold, coefficients: masks.count });
-  const candidates = places.map(({ corners, index, score, from, step }): Candidate => {
+  const shape =
+    wanted ?? shapeOf(matrix, { coefficients: masks.count, whole: place.whole, labels });
+  const others = othersOf(shape, matrix, { coefficients: masks.count, whole: place.whole, labels });
+  const { places, classes } = READERS[shape](matrix, { threshold, others, whole: place.whole });
+  const candidates = places.map((found): Candidate => {
+    const { corners, index, score } = found;
+    if (shape === 'yolo-obb') return { index, score, ...turnedBox(found, place) };
     const box = boxIn(place, corners);
-    const coefficients = Array.from(
-      { length: masks.count },
-      (_, i) => matrix.numbers[from + i * step] ?? 0,
-    );
-    return { index, score, box, mask: masks.maskOf?.(coefficients, box) };
+    if (shape === 'yolo-pose') return { index, score, box, points: pointsOf(found, place) };
+    return { index, score, box, mask: masks.maskOf?.(found.others, box) };
   });
   return classes === undefined ? { candidates } : { candidates, classes };
 }
 
-type Matrix = ReturnType<typeof matrixOf>;
+interface Known {
+  readonly coefficients: number;
+  readonly whole: Size;
+  readonly labels: readonly string[] | undefined;
+}
 
-function shapeOf({ rows, columns }: Matrix, coefficients: number): YoloShape {
-  const most = BOX_NUMBERS['yolo-v10'] + coefficients;
+function shapeOf({ rows, columns }: Matrix, { coefficients, whole, labels }: Known): YoloShape {
+  const most = 6 + coefficients;
   if (rows <= columns || columns < most) return 'yolo';
-  return columns === most && rows <= MOST_PLACES_WITHOUT_OVERLAPS ? 'yolo-v10' : 'yolo-v5';
+  const cells = cellsOf(whole);
+  const isByAnchors = rows === 3 * cells;
+  if (columns === most && rows <= MOST_PLACES_WITHOUT_OVERLAPS && rows !== cells && !isByAnchors) {
+    return 'yolo-v10';
+  }
+  if (rows !== cells) return 'yolo-v5';
+  // One place in a cell: YOLOX, or YOLO v8 with places first.
+  const classes = columns - coefficients - BOX_NUMBERS;
+  if (labels?.length === classes) return 'yolo';
+  if (labels?.length === classes - 1) return 'yolox';
+  throw new UsageError({
+    where: 'the result of the model',
+    got: `[1, ${rows}, ${columns}], which is YOLOX with ${classes - 1} classes or YOLO v8 with ${classes}`,
+    expected: 'as many labels as classes, or the option shape',
+    remedy: 'Give shape: yolox or shape: yolo.',
+  });
+}
+
+/** How many numbers follow those of the classes of a place. Throws ShapeError for key points of two or four numbers. */
+function othersOf(
+  shape: YoloShape,
+  matrix: Matrix,
+  { coefficients, whole, labels }: Known,
+): number {
+  if (shape === 'yolo-obb') return 1;
+  if (shape !== 'yolo-pose') return coefficients;
+  const { rows, columns } = matrix;
+  const classes = labels?.length ?? 1;
+  const numbers = (arePlacesFirst(matrix, whole) ? columns : rows) - BOX_NUMBERS - classes;
+  if (numbers > 0 && numbers % POINT_NUMBERS === 0) return numbers;
+  throw new ShapeError({
+    where: 'the result of the model',
+    got: `[1, ${rows}, ${columns}]`,
+    expected: `4 numbers of a box, ${classes} of classes and 3 of each key point`,
+    remedy: 'Give as many labels as there are classes.',
+  });
 }
 
 /** Masks are sums of prototypes, by the coefficients that end each place. */
@@ -73,77 +134,30 @@ function masksOf(tensors: readonly Tensor[], { place }: DetectorOutputs) {
   return { count, maskOf };
 }
 
-interface ReadOptions {
-  readonly threshold: number;
-  /** How many of them end each place. */
-  readonly coefficients: number;
+function pointsOf({ others }: Place, place: PicturePlace): KeyPoint[] {
+  return Array.from({ length: others.length / POINT_NUMBERS }, (_, i) => {
+    const [modelX = 0, modelY = 0, score = 0] = others.slice(i * POINT_NUMBERS);
+    const [x, y] = place.toSource(modelX, modelY);
+    return { x, y, score };
+  });
 }
-type Reader = (
-  matrix: Matrix,
-  options: ReadOptions,
-) => { readonly places: readonly Place[]; readonly classes?: number };
 
-/** Numbers of one place lie `columns` apart. */
-const readColumns: Reader = ({ numbers, rows, columns }, { threshold, coefficients }) => {
-  const classes = rows - BOX_NUMBERS.yolo - coefficients;
-  const scores = new Float64Array(columns).fill(Number.NEGATIVE_INFINITY);
-  const indices = new Uint32Array(columns);
-  for (let index = 0; index < classes; index++) {
-    const from = (BOX_NUMBERS.yolo + index) * columns;
-    for (let column = 0; column < columns; column++) {
-      const score = numbers[from + column] ?? 0;
-      if (score <= (scores[column] ?? 0)) continue;
-      scores[column] = score;
-      indices[column] = index;
-    }
-  }
-  const places: Place[] = [];
-  for (const [column, score] of scores.entries()) {
-    if (score <= threshold) continue;
-    const at = (row: number): number => numbers[row * columns + column] ?? 0;
-    places.push({
-      corners: cornersAround(at(0), at(1), at(2), at(3)),
-      index: indices[column] ?? 0,
-      score,
-      from: (rows - coefficients) * columns + column,
-      step: columns,
-    });
-  }
-  return { places, classes };
-};
-
-/** A class is as sure as it is that there is anything, times how sure it is of the class. */
-const readWithObjectness: Reader = ({ numbers, rows, columns }, { threshold, coefficients }) => {
-  const end = columns - coefficients;
-  const places: Place[] = [];
-  for (let row = 0; row < rows; row++) {
-    const [x = 0, y = 0, w = 0, h = 0, something = 0, ...others] = numbers.subarray(
-      row * columns,
-      row * columns + end,
-    );
-    const found = likeliest(others);
-    const score = something * found.score;
-    if (score <= threshold) continue;
-    const corners = cornersAround(x, y, w, h);
-    places.push({ corners, index: found.index, score, from: row * columns + end, step: 1 });
-  }
-  return { places, classes: end - BOX_NUMBERS['yolo-v5'] };
-};
-
-const readSingle: Reader = ({ numbers, rows, columns }, { threshold, coefficients }) => {
-  const places: Place[] = [];
-  for (let row = 0; row < rows; row++) {
-    const at = row * columns;
-    const [left = 0, top = 0, right = 0, bottom = 0, score = 0, index = 0] = numbers.subarray(at);
-    if (score <= threshold) continue;
-    const from = at + columns - coefficients;
-    places.push({ corners: [left, top, right, bottom], index, score, from, step: 1 });
-  }
-  return { places };
-};
-
-const READERS: Readonly<Record<YoloShape, Reader>> = {
-  yolo: readColumns,
-  'yolo-v5': readWithObjectness,
-  'yolo-v10': readSingle,
-};
+/** A box that is turned around its middle by an angle, clockwise, and the upright one around it. */
+function turnedBox({ corners, others }: Place, place: PicturePlace) {
+  const [left, top, right, bottom] = corners;
+  const [angle = 0] = others;
+  const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
+  const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+  const [w, h] = [(right - left) / 2, (bottom - top) / 2];
+  const own = [
+    [-w, -h],
+    [w, -h],
+    [w, h],
+    [-w, h],
+  ].map(([u = 0, v = 0]): Point => [x + u * cos - v * sin, y + u * sin + v * cos]);
+  const xs = own.map(([cornerX]) => cornerX);
+  const ys = own.map(([, cornerY]) => cornerY);
+  const around: Corners = [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
+  const seen = own.map(([cornerX, cornerY]) => place.toSource(cornerX, cornerY));
+  return { box: boxIn(place, around), corners: seen };
+}

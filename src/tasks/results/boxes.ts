@@ -31,16 +31,17 @@ export function overlap(a: Box, b: Box): number {
 
 /**
  * Non-maximum suppression: of boxes of one class that overlap by more than `threshold`, the one with the highest score stays. The best
- * come first; of equal scores the first one.
+ * come first; of equal scores the first one. `measure` says by how much two of them overlap, from 0 to 1; the default is that of their boxes.
  */
 export function suppress<Found extends ScoredBox>(
   boxes: readonly Found[],
   threshold = 0.5,
+  measure: (a: Found, b: Found) => number = (a, b) => overlap(a.box, b.box),
 ): Found[] {
   const kept: Found[] = [];
   for (const candidate of boxes.toSorted((a, b) => b.score - a.score)) {
     const isCovered = kept.some(
-      ({ box, index }) => index === candidate.index && overlap(box, candidate.box) > threshold,
+      (other) => other.index === candidate.index && measure(other, candidate) > threshold,
     );
     if (!isCovered) kept.push(candidate);
   }
