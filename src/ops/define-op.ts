@@ -158,7 +158,7 @@ export interface IndexCall {
   readonly output: ConcreteTensorType;
 }
 
-/** The coordinates of an output element, and the nodes that a map may make of the call. */
+/** A call with the nodes that its index map is made of. */
 export interface IndexMapContext extends IndexCall {
   /** One per output axis. */
   readonly coords: readonly IndexExpression<'u32'>[];

@@ -245,8 +245,8 @@ export class Unifier {
   }
 
   /**
-   * Compares the dimensions that had to wait. Those that are open still are not known, and neither are
-   * then those of types that such values joined. Whether a type became wider.
+   * Compares the dimensions that had to wait. Those that are still open are not known, and then
+   * neither are those of types that such values were joined into. Returns true if a type became wider.
    */
   settle(): boolean {
     this.#comparePostponed();
@@ -273,7 +273,10 @@ export class Unifier {
     }
   }
 
-  /** Puts `?` where dimensions of what joined the type are not known after all. Whether there were any. */
+  /**
+   * Puts `?` into a type where dimensions of a value that was joined into it are not known after all.
+   * Returns true if there are any.
+   */
   #widen(actual: Term, expected: Term): boolean {
     const from = resolve(actual);
     if (expected.kind === 'meta') {

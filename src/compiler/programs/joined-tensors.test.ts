@@ -14,7 +14,7 @@ const DEVICES = testedDevices(nodeGpu).slice(0, 3);
 /** A row of 64 floats takes 256 bytes. */
 const rows = (count: number) => `Tensor[(1, ${count}, 64), float32]`;
 
-/** The program behind `%x: (1, 1, 64)`; whether the concatenation is computed by its operands. */
+/** Programs after `%x: (1, 1, 64)`. `isJoined`: operands are computed in memory of the result. */
 const PROGRAMS: readonly (readonly [title: string, isJoined: boolean, text: string])[] = [
   [
     'parts that others read too',

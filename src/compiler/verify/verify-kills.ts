@@ -85,7 +85,7 @@ class KillVerifier {
   }
 }
 
-/** Returns true for expressions with blocks: not all parts of them are computed when they are. */
+/** Returns true for expressions with blocks: parts that are computed later, or in one case only. */
 function hasBlocks({ kind }: Expr): boolean {
   return kind === 'if' || kind === 'match' || kind === 'function' || kind === 'let';
 }

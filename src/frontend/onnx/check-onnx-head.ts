@@ -35,7 +35,10 @@ function addUnknown(node: NodeProto, refusals: Refusals): void {
     for (const inner of g?.node ?? []) addUnknown(inner, refusals);
 }
 
-/** Nodes of the graph, in order, as long as there are bytes; whether initializers or the end came before these ran out. */
+/**
+ * Shows the nodes of the graph in order, as long as there are bytes. Returns true if initializers or
+ * the end of the graph came before the bytes ran out.
+ */
 function eachNode(head: Uint8Array, show: (node: NodeProto) => void): boolean {
   const reader = new BinaryReader(head);
   let end = Infinity;

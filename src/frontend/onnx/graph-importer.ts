@@ -172,7 +172,10 @@ export class GraphImporter {
     };
   }
 
-  /** Adds the nodes whose operator nobody has, those of sub-graphs included; whether there are any. */
+  /**
+   * Adds nodes whose operator nobody has to `refusals`, those of sub-graphs too. Returns true if
+   * there are any.
+   */
   #findUnknown(
     nodes: readonly NodeProto[],
     refusals: Refusals,

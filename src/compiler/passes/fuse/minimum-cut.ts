@@ -40,7 +40,7 @@ export class FlowNetwork {
     return side;
   }
 
-  /** Distances from the source along edges with capacity left; whether the sink has one. */
+  /** Ranks vertices along edges with capacity left. Returns true if these lead to the sink. */
   #rank(source: number, sink: number): boolean {
     this.#levels = this.#edges.map(() => -1);
     this.#levels[source] = 0;

@@ -36,8 +36,8 @@ export interface MatchContext {
 }
 
 /**
- * Returns true if all patterns are single constructors, each in one clause only, and a wildcard
- * comes last.
+ * Returns true if each clause looks for one constructor, no two for the same, and no deeper. A
+ * wildcard may come last.
  */
 export function isFlatMatch({ clauses }: MatchExpr): boolean {
   const seen = new Set<string>();
