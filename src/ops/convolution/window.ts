@@ -24,8 +24,8 @@ export interface WindowOptions<D extends Dim> {
   /** Sizes of the window, one for each axis. */
   readonly kernel: readonly D[];
   /**
-   * True if a last window that reaches beyond the padding counts, provided that it begins before
-   * that.
+   * True if a last window that reaches beyond the padding counts. It has to begin before the padding
+   * at the end.
    */
   readonly ceilMode: boolean;
   readonly dims: DimContext<D>;
