@@ -30,7 +30,8 @@ export class CacheShelf {
 
   /**
    * A cache for a text: the idle one that shares the longest prefix with it. If many tokens of that
-   * one come after the prefix, it stays idle, and the text gets a copy of the prefix.
+   * one come after the prefix, it stays idle, and the text gets a copy of the prefix. Without such
+   * a cache the text gets a new one, or the oldest idle one where the shelf is full.
    */
   take(tokens: readonly number[]): TextCache {
     const best = this.best(tokens);
