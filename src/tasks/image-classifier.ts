@@ -30,7 +30,7 @@ import { type CallOptions, TASK_OPTIONS, type TaskOptions } from './task-options
 export interface ImageClassifierOptions extends TaskOptions {
   /** Names of the classes, in order. Default: `id2label` of `config.json`, else numbers. */
   readonly labels?: readonly string[] | undefined;
-  /** What the model expects of pictures, before what its files say. */
+  /** How pictures are prepared; takes precedence over the model's files. */
   readonly pictures?: PictureOptions | undefined;
   /**
    * How the model's numbers become scores. Default: `sigmoid` where `config.json` says `multi_label_classification`, else `softmax`, but for
@@ -95,7 +95,7 @@ interface ClassifierParts {
 
 /** Says what is in a picture. */
 export class ImageClassifier extends Task {
-  /** What the model expects of pictures. */
+  /** How pictures are prepared for the model: by the options, its input and its files. */
   readonly pictures: PictureOptions;
   readonly #parts: ClassifierParts;
 

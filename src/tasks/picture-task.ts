@@ -116,7 +116,7 @@ function masksOf(session: Session, name: string, count: number): Record<string, 
         expected: 'pictures alone, or with pixel_mask',
       });
     }
-    // What the image processor of DETR gives.
+    // The mask of DETR's image processor.
     const dims = [count, 64, 64];
     return [input.name, new Tensor('int64', new BigInt64Array(count * 4096).fill(1n), dims)];
   });

@@ -17,7 +17,7 @@ import { type CallOptions, TASK_OPTIONS, type TaskOptions } from './task-options
 
 /** How a model that enlarges pictures is loaded. */
 export interface SuperResolutionOptions extends TaskOptions {
-  /** What the model expects of pictures, before what its files say. */
+  /** How pictures are prepared; takes precedence over the model's files. */
   readonly pictures?: PictureOptions | undefined;
   /**
    * Pixels of the picture around each tile that the model sees beside it, where it takes pictures of one size only: as far as it
@@ -68,7 +68,7 @@ interface EnlargerParts {
 
 /** Enlarges pictures. */
 export class SuperResolution extends Task {
-  /** What the model expects of pictures. */
+  /** How pictures are prepared for the model: by the options, its input and its files. */
   readonly pictures: PictureOptions;
   readonly #parts: EnlargerParts;
 
@@ -165,7 +165,9 @@ export class SuperResolution extends Task {
   }
 }
 
-/** What preparing multiplies levels by. */
+/**
+ * The default of {@link PictureOptions.scale}, by which preparing multiplies levels of 0 to 255.
+ */
 const defaultScale = (dtype: PictureOptions['dtype']): number => (dtype === 'uint8' ? 1 : 1 / 255);
 
 function fixedSize(size: PictureOptions['size']): Size | undefined {

@@ -62,7 +62,7 @@ async function loadOneOf(
     config ?? json('config.json'),
     preprocessor ?? json('preprocessor_config.json'),
   ]);
-  // What is no address is here already.
+  // Bytes and files are here already, and need no cache.
   const isAddress = typeof program === 'string' || program instanceof URL;
   const session = await Session.load(program, { ...place, cache: cache && isAddress });
   return { session, config: model ?? {}, preprocessor: pictures, read };

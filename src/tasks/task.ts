@@ -1,6 +1,6 @@
 import type { Session } from '../client/session.ts';
 
-/** What all tasks have in common: sessions, which they hold until they are disposed of. */
+/** The base of all tasks: holds their sessions until it is disposed of. */
 export abstract class Task {
   /** Where its models run, in the order of its sources. */
   readonly sessions: readonly [Session, ...Session[]];

@@ -20,7 +20,7 @@ export type Pooling = 'mean' | 'cls' | 'last';
 export interface TextEmbeddingOptions extends Omit<TaskOptions, 'preprocessor'> {
   /** Default: what `1_Pooling/config.json` says, where there is one, else `mean`. */
   readonly pooling?: Pooling | undefined;
-  /** Whether vectors have the length 1. Default true. */
+  /** Scales vectors to length 1. Default true. */
   readonly normalize?: boolean | undefined;
   /** Tokens of a text that the model sees; what is more is left out. Default: `max_position_embeddings`, at most 512. */
   readonly mostTokens?: number | undefined;

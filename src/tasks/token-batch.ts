@@ -2,7 +2,10 @@ import type { Session } from '../client/session.ts';
 import { Tensor } from '../client/tensor.ts';
 import { ShapeError } from '../core/errors.ts';
 
-/** What a model of tokens takes, by the names that exporters give it: a number for each token, and where there is none, 0. */
+/**
+ * Inputs of a model of tokens, by the names that exporters give them: an element for each token.
+ * Rows are filled up with 0.
+ */
 const INPUTS: Readonly<Record<string, (ids: readonly number[]) => readonly number[]>> = {
   input_ids: (ids) => ids,
   attention_mask: (ids) => ids.map(() => 1),

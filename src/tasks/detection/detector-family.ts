@@ -1,7 +1,10 @@
 import type { Session } from '../../client/session.ts';
 import { ShapeError } from '../../core/errors.ts';
 
-/** What is seen by names and numbers of dimensions. The kind of DETR and of YOLO depends on sizes, which a run tells. */
+/**
+ * A kind of outputs that names and ranks tell. The kinds of DETR and of YOLO differ in sizes, which
+ * only a run tells.
+ */
 export type DetectorFamily = 'detr' | 'yolo' | 'corners' | 'suppressed';
 
 /** Throws ShapeError for outputs of another kind. */

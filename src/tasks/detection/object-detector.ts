@@ -19,9 +19,12 @@ import type * as Candidates from './read-candidates.ts';
 export interface ObjectDetectorOptions extends TaskOptions {
   /** Names of the classes, in order. Default: `id2label` of `config.json`, else numbers. */
   readonly labels?: readonly string[] | undefined;
-  /** What the model expects of pictures, before what its files say. */
+  /** How pictures are prepared; takes precedence over the model's files. */
   readonly pictures?: PictureOptions | undefined;
-  /** What the outputs mean. Default: by their names and shapes, and for those of DETR the number of labels. */
+  /**
+   * The layout of the outputs. Default: by their names and shapes, and for those of DETR the number
+   * of labels.
+   */
   readonly shape?: DetectorShape | undefined;
 }
 
@@ -37,7 +40,7 @@ export interface DetectOptions extends CallOptions {
 
 /** A thing in a picture. */
 export interface DetectedObject extends ScoredBox {
-  /** What it is: a name, or a number as text for a model without names. */
+  /** The name of its class; its number as text for a model without names. */
   readonly label: string;
   /**
    * 255 for its pixels and 0 for all others, in the picture's size, of models that tell them: YOLO's segmentation, Mask R-CNN.
@@ -89,7 +92,7 @@ interface DetectorParts {
 
 /** Finds things in pictures. */
 export class ObjectDetector extends Task {
-  /** What the model expects of pictures. */
+  /** How pictures are prepared for the model: by the options, its input and its files. */
   readonly pictures: PictureOptions;
   readonly #parts: DetectorParts;
 

@@ -31,7 +31,7 @@ export interface Candidate extends ScoredBox {
   readonly corners?: readonly Point[];
 }
 
-/** What a detector has found. */
+/** Things that a detector has found, before those that overlap are removed. */
 export interface Candidates {
   readonly candidates: readonly Candidate[];
   /** Classes that things may have, where the outputs tell. */

@@ -14,7 +14,7 @@ import { readDetr, readRtDetr } from './read-detr.ts';
 import { readCorners, readSuppressed } from './read-suppressed.ts';
 import { readYolo } from './read-yolo.ts';
 
-/** What reads the outputs of one model. */
+/** Reads the outputs of one model. */
 export type CandidateReader = (
   results: DetectorOutputs,
   labels: readonly string[] | undefined,

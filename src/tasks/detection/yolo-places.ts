@@ -10,7 +10,7 @@ export interface Matrix {
   readonly columns: number;
 }
 
-/** What the model says of a place. */
+/** A place of the output with its box, its likeliest class and the score of that. */
 export interface Place {
   readonly corners: Corners;
   readonly index: number;

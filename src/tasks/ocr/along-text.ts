@@ -79,7 +79,7 @@ export function upsideDown(
   });
 }
 
-/** Whether two lines go in about the same direction. */
+/** Returns true if the directions of two lines differ by less than 45°. */
 function isParallel(a: Rectangle | undefined, { along: [dx, dy] }: Rectangle): boolean {
   return a !== undefined && a.along[0] * dx + a.along[1] * dy > Math.SQRT1_2;
 }

@@ -44,7 +44,7 @@ export async function ocr(sources: OcrSources, options: OcrOptions = {}): Promis
     const turned = sources.orientation;
     const orientation = turned === undefined ? undefined : (await load(turned, place)).session;
     const { classesOf, PageReader } = await import('./page-reader.ts');
-    // What the head of the model tells is said before a picture is read.
+    // Throws for a model that does not fit the dictionary, before a picture is read.
     classesOf(dictionary, recognition.outputs[0]?.shape.at(-1));
     const reader = new PageReader({
       detection,

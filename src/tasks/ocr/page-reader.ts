@@ -178,7 +178,7 @@ export class PageReader {
     return lines.map((line, i) => (isOver[i] ? (again.next().value ?? line) : line));
   }
 
-  /** What is written in each line. */
+  /** Recognises the text of each line, and how sure the model is of it. */
   async #recognise(lines: readonly FoundLine[], signal: AbortSignal | undefined) {
     const widths = lines.map(({ picture }) => lineWidth(picture));
     const order = lines.map((_, i) => i).toSorted((a, b) => (widths[a] ?? 0) - (widths[b] ?? 0));
@@ -211,7 +211,7 @@ function narrow(text: string): string {
       );
 }
 
-/** What rectangles of a picture hold. */
+/** Cuts lines out of a picture, by their rectangles. */
 async function cutLines(
   held: HeldPicture,
   rectangles: readonly Rectangle[],

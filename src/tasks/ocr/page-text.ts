@@ -16,7 +16,7 @@ export interface ReadOptions extends CallOptions {
 
 /** A line of text, or the part of one that is well apart from the others, such as a price. */
 export interface TextLine {
-  /** What is written there. */
+  /** Its characters. */
   readonly text: string;
   /** How sure the model is of its characters on average, from 0 to 1. */
   readonly score: number;
@@ -28,7 +28,7 @@ export interface TextLine {
   readonly row: number;
 }
 
-/** What a picture says. */
+/** The text of a picture. */
 export interface PageText {
   /** All of it: rows in lines, and what is in a row with a blank between. */
   readonly text: string;

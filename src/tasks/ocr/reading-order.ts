@@ -68,7 +68,7 @@ function pageDirection(pieces: readonly Piece[]): Point {
   return length === 0 ? [1, 0] : [x / length, y / length];
 }
 
-/** What is about as long as high may have any direction. */
+/** The weight of a piece's direction: a piece about as high as wide has none to speak of. */
 const trust = ({ width, height }: Rectangle): number => Math.max(width - height, 0);
 
 function place<P extends Piece>(piece: P, [dx, dy]: Point): Placed<P> {
@@ -139,7 +139,7 @@ function rowShape(slopes: readonly Slope[]): RowShape {
   if (all === 0) return STRAIGHT;
   const mean = (of: (slope: Slope) => number): number => sum(of) / all;
   const [x, y, slope] = [mean((s) => s.x), mean((s) => s.y), mean((s) => s.slope)];
-  // What a page has of its size is what moves its slopes.
+  // The ridge grows with the extent of the lines, so that it counts alike in pictures of any size.
   const extent = slopes.reduce((most, s) => Math.max(most, Math.abs(s.x), Math.abs(s.y)), 1);
   const xx = mean((s) => (s.x - x) ** 2) + STIFFNESS * extent ** 2;
   const yy = mean((s) => (s.y - y) ** 2) + STIFFNESS * extent ** 2;
@@ -198,7 +198,7 @@ function linesOf<P extends Piece>(row: readonly Placed<P>[], blank: number): P[]
   for (const each of row) {
     const line = lines.at(-1) ?? [];
     const gap = beginOf(each) - Math.max(...line.map(endOf));
-    // What is low, such as a row of dots, says little of how wide a blank is.
+    // Low pieces, such as rows of dots, say little about the width of a blank.
     const height = Math.max(each.height, ...line.map((other) => other.height));
     if (line.length > 0 && gap < blank * height) line.push(each);
     else lines.push([each]);

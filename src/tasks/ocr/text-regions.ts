@@ -9,7 +9,7 @@ export interface TextMap {
   readonly data: Float32Array | Float64Array;
 }
 
-/** What counts as text. */
+/** Limits from which likely pixels are text, and count as a line. */
 export interface RegionOptions {
   /** Pixels from this likelihood on are text. */
   readonly threshold: number;

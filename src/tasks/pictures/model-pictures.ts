@@ -13,8 +13,9 @@ export interface PictureInput {
 }
 
 /**
- * What a model expects of pictures: layout, channels, dtype and size by its input, the rest by `preprocessor_config.json`; what a
- * program gives itself goes first. Throws ShapeError where no input is a picture.
+ * How pictures are prepared for a model: layout, channels, dtype and size by its input, the rest by
+ * `preprocessor_config.json`; options that a program gives go first. Throws ShapeError where no
+ * input is a picture.
  */
 export function pictureInputOf(
   session: Session,

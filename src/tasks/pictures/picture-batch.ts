@@ -6,7 +6,7 @@ import { PicturePlace } from './picture-place.ts';
 import { type PicturePlan, picturePlan } from './picture-plan.ts';
 import { resampleWeights } from './resample-weights.ts';
 
-/** What becomes of several pictures that make one tensor. */
+/** The tensor that several pictures make, and the steps to make it. */
 export interface PictureBatch {
   readonly dtype: NonNullable<PictureOptions['dtype']>;
   /** [pictures, channels, rows, columns], or with channels last. */

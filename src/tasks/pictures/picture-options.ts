@@ -17,7 +17,7 @@ export interface EdgeSize {
   readonly longestEdge?: number | undefined;
 }
 
-/** What a model expects of pictures. */
+/** How pictures are prepared for a model. */
 export interface PictureOptions {
   /** The size that the picture is resized to; a number is that of both sides. Default: it is not resized. */
   readonly size?: number | Size | EdgeSize | undefined;
@@ -59,7 +59,7 @@ const NUMBERS: OptionKind = [
   (value) => isNumber(value) || (Array.isArray(value) && value.every(isNumber)),
 ];
 
-/** Whether a value has these sides and no others. */
+/** Returns true if a value has some of these sides, and no others. */
 function hasSides(value: unknown, names: readonly string[]): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const sides = Object.entries(value).filter(([, side]) => side !== undefined);

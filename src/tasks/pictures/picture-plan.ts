@@ -8,7 +8,7 @@ export interface Frame extends Size {
   readonly top: number;
 }
 
-/** What becomes of a picture of some size. */
+/** The sizes that a picture goes through when it is prepared. */
 export interface PicturePlan {
   /** The size that it is resized to. */
   readonly resized: Size;

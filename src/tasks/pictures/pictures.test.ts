@@ -51,7 +51,9 @@ test.each(PILLOW)('%s has the bytes of Pillow', (resampling, small, large) => {
   expect(hashOf(resize(picture, 11, 4, resampling).data)).toBe(large);
 });
 
-/** What `get_resize_output_image_size` of @huggingface/transformers 4.3.1 gives. */
+/**
+ * Expected sizes are those of `get_resize_output_image_size` of @huggingface/transformers 4.3.1.
+ */
 test.each<[number, number, unknown, number, number]>([
   [7, 5, { shortest_edge: 224 }, 313, 224],
   [640, 480, { shortest_edge: 224 }, 298, 224],

@@ -5,8 +5,9 @@ import { isPixels, type Pixels, type Rgb, toRgb } from '../../core/pictures/pixe
 import { drawsPictures } from '../../core/pictures/read-drawn.ts';
 
 /**
- * What tasks see: a picture of the page, a file with one, pixels, or a GPUTexture of the device that a session was loaded with
- * (`gpu`). Colours are those of sRGB, and transparency is left out.
+ * A picture for a task: a picture of the page, a file with one, pixels, or a GPUTexture of the
+ * device that a session was loaded with (`gpu`). Colours are those of sRGB, and transparency is
+ * left out.
  */
 export type Picture = ImageInput | Blob | Pixels | GpuTextureLike;
 

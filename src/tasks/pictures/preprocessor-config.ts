@@ -66,7 +66,7 @@ function isExact(size: PictureOptions['size']): size is Size {
   return typeof size === 'object' && 'width' in size;
 }
 
-/** What some processors do otherwise, by their type. */
+/** Sizes of the types of processors that read the same options in another way. */
 function ownSizes(config: Config, size: PictureOptions['size']): PictureOptions {
   const type = processorOf(config);
   if (!type.startsWith('ConvNext') || typeof size !== 'object' || !('shortestEdge' in size))

@@ -67,7 +67,10 @@ export function discardPictures(pictures: readonly SentPicture[]): void {
   for (const { source } of pictures) if ('close' in source) source.close();
 }
 
-/** What was asked of a session with pictures. A texture that cannot go there is explained. */
+/**
+ * The session's reply about pictures. Where it fails, releases the pictures, and explains a texture
+ * that cannot be sent there.
+ */
 export async function asked(
   reply: Promise<ControlReply>,
   pictures: readonly SentPicture[],

@@ -16,7 +16,7 @@ export interface ScoredBox {
   readonly box: Box;
   /** From 0 to 1. */
   readonly score: number;
-  /** What is in it; only boxes of one class suppress each other. */
+  /** The number of its class; only boxes of one class suppress each other. */
   readonly index: number;
 }
 

@@ -7,9 +7,9 @@ export interface OutputChoice {
   readonly wanted: string | undefined;
   /** Names that exporters give it, the surest first. */
   readonly usual: readonly string[];
-  /** Whether an output can be it at all. */
+  /** Returns true for an output that it can be at all. */
   readonly fits: (output: ValueInfo) => boolean;
-  /** What it looks like, for the error. */
+  /** A description of it, for the error. */
   readonly expected: string;
 }
 

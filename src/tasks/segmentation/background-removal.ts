@@ -25,7 +25,7 @@ import { partOf, type Rectangle, wholePictures } from './whole-pictures.ts';
 
 /** How a model that tells foreground from background is loaded. */
 export interface BackgroundRemovalOptions extends TaskOptions {
-  /** What the model expects of pictures, before what its files say. */
+  /** How pictures are prepared; takes precedence over the model's files. */
   readonly pictures?: PictureOptions | undefined;
 }
 
@@ -56,7 +56,7 @@ export async function backgroundRemoval(
 
 /** Tells the foreground of a picture from its background. */
 export class BackgroundRemoval extends Task {
-  /** What the model expects of pictures. */
+  /** How pictures are prepared for the model: by the options, its input and its files. */
   readonly pictures: PictureOptions;
   readonly #input: PictureInput;
 
@@ -139,7 +139,7 @@ export class BackgroundRemoval extends Task {
     }
   }
 
-  /** What canvases draw; textures and pixels are none of these. */
+  /** The picture as canvases can draw it; textures and pixels are converted. */
   async #drawable(picture: Picture, call: CallOptions): Promise<CanvasImageSource> {
     if (picture instanceof Blob) return createImageBitmap(picture);
     if (!('data' in picture) && !isGpuTexture(picture)) return picture;

@@ -23,7 +23,7 @@ function rowsOf({ classes, width }: Segmentation): string[] {
   );
 }
 
-/** What the pipeline `image-segmentation` of @huggingface/transformers 4.3.1 gives, row by row. */
+/** Classes by the pipeline `image-segmentation` of @huggingface/transformers 4.3.1, row by row. */
 const TRANSFORMERS = [
   '4444000000000022220000',
   '4444000000000022220000',
@@ -155,7 +155,10 @@ test('what is wrong is said', async () => {
   await expect(wrong.segment(FLAG, { signal })).rejects.toThrow('enough');
 });
 
-/** What `post_process_panoptic_segmentation` of @huggingface/transformers 4.3.1 gives: the numbers of segments, row by row. */
+/**
+ * Numbers of segments by `post_process_panoptic_segmentation` of @huggingface/transformers 4.3.1,
+ * row by row.
+ */
 const THINGS = [
   '2223333331111111111222',
   '2223333331111111111222',

@@ -17,7 +17,7 @@ import { samplesOf, wholePictures } from './whole-pictures.ts';
 export interface ImageSegmenterOptions extends TaskOptions {
   /** Names of the classes, in order. Default: `id2label` of `config.json`, else numbers. */
   readonly labels?: readonly string[] | undefined;
-  /** What the model expects of pictures, before what its files say. */
+  /** How pictures are prepared; takes precedence over the model's files. */
   readonly pictures?: PictureOptions | undefined;
 }
 
@@ -62,7 +62,7 @@ interface SegmenterParts {
 
 /** Says of each pixel of a picture what it belongs to. */
 export class ImageSegmenter extends Task {
-  /** What the model expects of pictures. */
+  /** How pictures are prepared for the model: by the options, its input and its files. */
   readonly pictures: PictureOptions;
   readonly #parts: SegmenterParts;
 

@@ -8,7 +8,7 @@ import { type AxisSamples, cornerWeights } from './axis-samples.ts';
 import { NO_CLASS, Segment, Segmentation } from './segmentation.ts';
 import { samplesOf } from './whole-pictures.ts';
 
-/** What a model by queries gives: a class of each, and where it is. */
+/** Outputs of a model by queries: the class and the mask of each. */
 interface QueryOutputs {
   /** (1, queries, classes and nothing), before softmax. */
   readonly classes: Tensor;

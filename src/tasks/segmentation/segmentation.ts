@@ -10,7 +10,7 @@ export interface Mask extends Pixels {
 /** The class of pixels that belong to nothing, of models that tell of single things. */
 export const NO_CLASS = 0xffff;
 
-/** What a picture is divided into, in the picture's own size. */
+/** The segments of a picture and the class of each pixel, in the picture's own size. */
 export class Segmentation implements Size {
   /** Pixels in a row. */
   readonly width: number;

@@ -11,7 +11,7 @@ export interface MelFilter {
   readonly weights: Float64Array;
 }
 
-/** What filters are made for. */
+/** Bands, scale and normalisation of mel filters, and the transform they are for. */
 export interface MelFilterOptions {
   readonly bands: number;
   /** Samples that were transformed; bins reach up to half of them. */
@@ -21,7 +21,10 @@ export interface MelFilterOptions {
   readonly lowest: number;
   readonly highest: number;
   readonly scale: MelScale;
-  /** Whether each filter is divided by half of the width of its band in Hz, so that white noise is even. */
+  /**
+   * Divides each filter by half of the width of its band in Hz, so that white noise gives even
+   * bands.
+   */
   readonly isEven: boolean;
 }
 

@@ -20,9 +20,12 @@ export interface MelOptions {
   readonly hopLength?: number | undefined;
   /** Samples that are transformed: those of a frame, and zeros behind them. Default `frameLength`. */
   readonly fftLength?: number | undefined;
-  /** What frames are multiplied by; both are periodic. Default `hann`. */
+  /** The window that frames are multiplied by; both are periodic. Default `hann`. */
   readonly window?: 'hann' | 'hamming' | 'none' | undefined;
-  /** Whether frames lie around their places, and the sound is mirrored at its ends; else the first begins with it. Default true. */
+  /**
+   * Centres frames on their places, and mirrors the sound at its ends; else the first frame begins
+   * with the sound. Default true.
+   */
   readonly center?: boolean | undefined;
   /** Bands of frequency. Default 80. */
   readonly bands?: number | undefined;
@@ -38,7 +41,10 @@ export interface MelOptions {
   readonly power?: number | undefined;
   /** Default `log10`; `ln` is the natural logarithm. */
   readonly log?: 'log10' | 'ln' | 'none' | undefined;
-  /** What smaller values become before the logarithm. Default 1e-10. */
+  /**
+   * The least value: smaller ones are raised to it, before the logarithm if there is one. Default
+   * 1e-10.
+   */
   readonly floor?: number | undefined;
   /** How many frames there are at most. Default: all, with `center` one for each hop and one more. */
   readonly frames?: number | undefined;

@@ -8,7 +8,7 @@ export interface Samples {
   readonly sampleRate: number;
 }
 
-/** What tasks hear: samples, an `AudioBuffer`, or a file that the browser decodes. */
+/** A sound for a task: samples, an `AudioBuffer`, or a file that the browser decodes. */
 export type Sound = Samples | AudioBuffer | Blob;
 
 /**

@@ -6,7 +6,7 @@ export interface SpeechSegment {
   readonly end: number;
 }
 
-/** What counts as speech. */
+/** Limits of likelihood and length from which sound is speech. */
 export interface SegmentOptions {
   /** Speech begins with a window from this likelihood on, and ends below 0.15 less. */
   readonly threshold: number;
@@ -33,7 +33,7 @@ export class SegmentFinder {
     this.#windowMs = windowMs;
   }
 
-  /** Whether the latest window belongs to speech. */
+  /** True if the latest window belongs to speech. */
   get isSpeech(): boolean {
     return this.#start !== undefined;
   }

@@ -16,7 +16,10 @@ export interface VoiceActivityOptions extends Omit<TaskOptions, 'config' | 'prep
   readonly sampleRate?: 8000 | 16000 | undefined;
 }
 
-/** What counts as speech, as in `get_speech_timestamps` of silero-vad. */
+/**
+ * Limits of likelihood and length from which sound is speech, as in `get_speech_timestamps` of
+ * silero-vad.
+ */
 export interface SpeechOptions {
   /** Speech begins with a window from this likelihood on, and ends below 0.15 less. Default 0.5. */
   readonly threshold?: number | undefined;
@@ -35,7 +38,7 @@ export interface DetectSpeechOptions extends SpeechOptions, CallOptions {}
 export interface HeardWindow {
   /** How likely there is speech in it. */
   readonly likelihood: number;
-  /** Whether speech goes on, short pauses included. */
+  /** True while speech goes on, short pauses included. */
   readonly isSpeech: boolean;
   /** A stretch that is over now, in seconds from the begin of the stream, without padding. */
   readonly ended?: SpeechSegment | undefined;
@@ -66,7 +69,7 @@ export async function voiceActivity(
   });
 }
 
-/** What a version of silero wants for each window. */
+/** The states and window lengths of a version of silero. */
 interface Layout {
   /** Names of the inputs that hold what was heard before, and of the outputs that they come from. */
   readonly states: readonly (readonly [input: string, output: string])[];

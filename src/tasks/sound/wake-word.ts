@@ -165,7 +165,7 @@ export class WakeWord extends Task {
     return new WakeWordStream(start);
   }
 
-  /** What the models make of silence. */
+  /** Frames and embedding of silence, which stands before the sound. Computed once. */
   #silent(): Promise<Silence> {
     this.#silence ??= (async () => {
       const mel = await melFrames(this.#parts.mel, new Float32Array(CONTEXT + WINDOW), undefined);

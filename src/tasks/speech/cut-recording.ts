@@ -35,7 +35,7 @@ export function windowEnd(
   return cut;
 }
 
-/** Whether nothing can be heard in a part of a recording. */
+/** Returns true if no frame of a recording is loud enough to be heard. */
 export function isSilent(samples: Float32Array, sampleRate: number): boolean {
   const frame = Math.round(FRAME_SECONDS * sampleRate);
   for (let at = 0; at < samples.length; at += frame) {

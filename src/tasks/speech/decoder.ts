@@ -7,7 +7,7 @@ import { ShapeError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { numbersOf } from '../results/numbers.ts';
 
-/** What the encoder made of a window: (1, frames, size). */
+/** The encoder's output for a window: (1, frames, size). */
 export type EncoderStates = Tensor | DeviceTensor;
 
 /** The decoder as an exporter left it. */

@@ -95,7 +95,7 @@ export async function speechToText(
   });
 }
 
-/** Whether a decoder takes what earlier steps kept. */
+/** Returns true if a decoder takes keys and values of earlier steps. */
 function takesPast({ inputs }: Session): boolean {
   return inputs.some(({ name }) => name.startsWith('past_key_values.'));
 }
@@ -156,7 +156,7 @@ export class SpeechToText extends Task {
   }
 }
 
-/** What writes a recording down. */
+/** A recording on its way to text. */
 interface Transcribing {
   /** Known once the first window is heard. */
   readonly language: string | undefined;

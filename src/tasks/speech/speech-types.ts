@@ -10,7 +10,10 @@ export interface TranscribeOptions extends CallOptions {
   readonly language?: string | undefined;
   /** `translate`: into English, for a model that can. Default `transcribe`. */
   readonly task?: 'transcribe' | 'translate' | undefined;
-  /** Whether the model says when each segment begins and ends: Whisper. Default false: a segment is a window. */
+  /**
+   * Asks the model for the begin and end of each segment: Whisper only. Default false: a segment is
+   * a window.
+   */
   readonly timestamps?: boolean | undefined;
   /** The longest window, in seconds. Default 30, which is also the most of Whisper. */
   readonly windowSeconds?: number | undefined;
@@ -36,7 +39,7 @@ export interface TranscriptPiece {
   readonly segment?: TranscriptSegment | undefined;
 }
 
-/** What is loaded. */
+/** The loaded models and files of a task for speech. */
 export interface SpeechParts {
   readonly encoder: Session;
   readonly decoder: DecoderModels;

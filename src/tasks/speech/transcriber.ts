@@ -280,7 +280,7 @@ class WhisperText {
     this.#stream = new StreamDecoder((ids) => tokenizer.decode(ids));
   }
 
-  /** What a token completes; undefined for nothing. */
+  /** Takes a token. Returns the piece of text that it completes, if any. */
   push(token: number): WhisperPiece | undefined {
     const { firstTimestamp = Infinity } = this.#rules;
     if (this.#timestamps && token >= firstTimestamp) {
@@ -293,7 +293,7 @@ class WhisperText {
     return text === '' || this.#timestamps ? undefined : { text };
   }
 
-  /** What has no end. */
+  /** Ends the text. Returns the rest, and with timestamps the last segment, which has no end. */
   end(): { readonly text: string; readonly all: string; readonly start: number } {
     const rest = this.#stream.end();
     this.#all += rest;

@@ -6,14 +6,17 @@ import { activate } from '../results/labels.ts';
 /** Seconds between two timestamps of Whisper. */
 export const TIMESTAMP_SECONDS = 0.02;
 
-/** What a window is to become. */
+/** Language, task and form of the text of a window. */
 export interface WhisperOrder {
   readonly language: string | undefined;
   readonly task: 'transcribe' | 'translate' | undefined;
   readonly timestamps: boolean;
 }
 
-/** What `generation_config.json` of Whisper says about tokens, as @huggingface/transformers reads it. */
+/**
+ * The rules for tokens in `generation_config.json` of Whisper, as @huggingface/transformers reads
+ * them.
+ */
 export class WhisperRules {
   /** The token that ends a text; those from it on are none of a text. */
   readonly end: number;

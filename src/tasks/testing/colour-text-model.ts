@@ -3,7 +3,7 @@ import { writeOnnxModel } from '../../testing/onnx-writer.ts';
 import type { OcrSources } from '../ocr/ocr.ts';
 import { drawnPicture } from './test-pictures.ts';
 
-/** What is dark is text. */
+/** Finds text where a picture is dark. */
 export const DETECTION = writeOnnxModel({
   nodes: [
     { op: 'ReduceMean', inputs: ['x'], outputs: ['mean'], attributes: { axes: [1], keepdims: 1 } },

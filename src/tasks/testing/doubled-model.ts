@@ -3,7 +3,7 @@ import { type OnnxInputSpec, writeOnnxModel } from '../../testing/onnx-writer.ts
 
 interface Given {
   readonly shape: OnnxInputSpec['shape'];
-  /** Whether each pixel becomes the mean of those around it first. */
+  /** Averages each pixel with its neighbours first. */
   readonly isSmooth?: boolean;
   readonly scales?: readonly number[];
 }

@@ -206,7 +206,7 @@ export function meanOf(states: ArrayLike<number>): number[] {
   });
 }
 
-/** What the decoders compute: logits behind tokens, in doubles. */
+/** Logits behind the tokens, as the decoders compute them, in doubles. */
 export function referenceLogits(tokens: readonly number[], states: readonly number[]): number[] {
   const row = (token: number): readonly number[] =>
     Array.from(WEIGHTS.embeddings.subarray(token * SIZE, (token + 1) * SIZE));
