@@ -46,3 +46,10 @@ test('that browser is compared with the host of the command', async () => {
   const { stdout } = await weft('compare', file, '--device', 'browser', '--json', '--dim', 'n=4');
   expect(JSON.parse(stdout)).toMatchObject({ against: 'host', calls: 1, largestError: 0 });
 });
+
+test('and with the same in float32', async () => {
+  const file = join(folder, 'm.ir');
+  const where = ['--verify', '--device', 'browser'];
+  const { stdout } = await weft('check', file, ...where, '--json', '--dim', 'n=4');
+  expect(JSON.parse(stdout)).toMatchObject({ against: 'float32', calls: 1, largestError: 0 });
+});

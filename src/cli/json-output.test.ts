@@ -130,3 +130,22 @@ test('another function, and a number from a file', async () => {
     'expected a number, or a .json file with one',
   );
 });
+
+test('wrong options are objects too', async () => {
+  const found = await testCommand(folder, ['inspect', at('model.onnx'), '--frob', '--json']);
+  expect(found.status).toBe(2);
+  expect(found.err).toContain("error: unknown option '--frob'");
+  expect(JSON.parse(found.out)).toEqual({
+    command: 'inspect',
+    error: {
+      name: 'UsageError',
+      code: 'WEFT_USAGE',
+      help: 'weft-vm/docs/troubleshooting.md#weft_usage',
+      message: "unknown option '--frob'",
+      details: {},
+    },
+  });
+  expect(await json('compile', at('model.onnx'))).toMatchObject({
+    error: { message: "required option '-o, --output <file.weft>' not specified" },
+  });
+});

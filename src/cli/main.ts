@@ -15,7 +15,7 @@ import { addRunCommand } from './commands/add-run-command.ts';
 import { addTextCommand } from './commands/add-text-command.ts';
 import { addViewCommand } from './commands/add-view-command.ts';
 import type { CommandParts } from './commands/command-parts.ts';
-import { writeError } from './report.ts';
+import { writeError, writeJsonError } from './report.ts';
 import { addRpcCommands } from './rpc/add-rpc-commands.ts';
 import { addServeCommand } from './serve/add-serve-command.ts';
 import { endWithReader, processTerminal, type Terminal } from './terminal.ts';
@@ -37,9 +37,17 @@ export async function main(
     await makeProgram({ terminal, run }).parseAsync([...args], { from: 'user' });
     return status;
   } catch (error) {
-    // Commander has written its message already.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
-    writeError(terminal, error, { command: args[0] ?? '', isJson: args.includes('--json') });
+    const [command = ''] = args;
+    const isJson = args.includes('--json');
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return 0;
+      // Commander has written its message, or the help, to standard error already.
+      if (isJson && error.code !== 'commander.help') {
+        writeJsonError(terminal, command, new UsageError(error.message.replace(/^error: /, '')));
+      }
+      return EXIT_USAGE;
+    }
+    writeError(terminal, error, { command, isJson });
     return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILURE;
   }
 }

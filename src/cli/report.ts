@@ -14,6 +14,14 @@ function plainNumber(_key: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 }
 
+/** An error as an object on `out`. */
+export function writeJsonError(terminal: Terminal, command: string, error: unknown): void {
+  const { name, message, details } = errorToData(error);
+  const facts =
+    error instanceof WeftError ? { code: error.code, help: errorHelp(error) } : undefined;
+  writeJson(terminal, command, { error: { name, ...facts, message, details } });
+}
+
 /** An error as the command reports it: a line on `err`, and with `--json` also an object on `out`. */
 export function writeError(
   terminal: Terminal,
@@ -21,11 +29,7 @@ export function writeError(
   { command, isJson }: { readonly command: string; readonly isJson: boolean },
 ): void {
   const isOurs = error instanceof WeftError;
-  if (isJson) {
-    const { name, message, details } = errorToData(error);
-    const facts = isOurs ? { code: error.code, help: errorHelp(error) } : {};
-    writeJson(terminal, command, { error: { name, ...facts, message, details } });
-  }
+  if (isJson) writeJsonError(terminal, command, error);
   terminal.err(`${colored(terminal, 'red', 'weft:')} ${describe(error)}\n`);
   if (isOurs && terminal.isInteractive && !(error instanceof UsageError)) {
     terminal.err(colored(terminal, 'dim', `${error.code}: ${errorHelp(error)}\n`));

@@ -97,6 +97,14 @@ test('a program in float16', async () => {
   );
 });
 
+test('nothing is run in a browser without --verify', async () => {
+  const { err, status } = await check(at('fixed.onnx'), '--device', 'browser');
+  expect(status).toBe(2);
+  expect(err).toContain(
+    'check: got --device browser without --verify, which runs nothing, expected --device auto, host, wasm or webgpu. Give --verify to run it in a browser, or --device webgpu.',
+  );
+});
+
 test('a model that does not run, and a file that is none', async () => {
   const { out, status } = await check(at('unknown.onnx'));
   expect(status).toBe(1);

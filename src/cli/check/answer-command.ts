@@ -1,6 +1,6 @@
 import type { Executable } from '../../bytecode/index.ts';
 import { errorHelp } from '../../core/error-help.ts';
-import { CompileLimitError, UnsupportedError } from '../../core/errors.ts';
+import { CompileLimitError, UnsupportedError, UsageError } from '../../core/errors.ts';
 import { foldLines } from '../fold-lines.ts';
 import type { OpenFlags } from '../open-session.ts';
 import { readProgram } from '../read-program.ts';
@@ -11,7 +11,8 @@ import { checkProgram } from './check-program.ts';
 import { formatAnswer } from './format-answer.ts';
 
 export interface AnswerFlags extends Pick<OpenFlags, 'dim' | 'limit'> {
-  readonly device: 'auto' | CheckedDevice;
+  /** `browser` is refused: nothing is run. */
+  readonly device: 'auto' | 'browser' | CheckedDevice;
   /** In bytes. */
   readonly budget?: number;
   readonly json?: boolean;
@@ -27,6 +28,14 @@ export async function answerCommand(
   terminal: Terminal,
 ): Promise<number> {
   const { budget, json = false } = flags;
+  if (flags.device === 'browser') {
+    throw new UsageError({
+      where: 'check',
+      got: '--device browser without --verify, which runs nothing',
+      expected: '--device auto, host, wasm or webgpu',
+      remedy: 'Give --verify to run it in a browser, or --device webgpu.',
+    });
+  }
   // A page that chooses takes WebGPU wherever there is an adapter.
   const device = flags.device === 'auto' ? 'webgpu' : flags.device;
   const read = await readOrRefuse(path, flags, terminal);

@@ -15,7 +15,7 @@ export function addCheckCommand(program: Command, { terminal, run }: CommandPart
     )
     .addOption(budgetOption())
     .option('--verify', 'run it, and compare with float32');
-  runsBeside(command, '0.05')
+  runsBeside(command, '0.05', ['browser'])
     .addHelpText('after', HELP)
     .action((path: string, flags: CheckFlags & AnswerFlags) => {
       if (flags.verify === true) return run(checkCommand(path, flags, terminal));
@@ -32,6 +32,7 @@ Examples:
   weft check model.onnx                      before anything ships
   weft check model.onnx --budget 500MB --device wasm --dim batch=1
   weft check model.onnx --verify --input x=x.npy
+  weft check model.onnx --verify --device browser
 
-Without --verify nothing is run: --input, --tolerance, --seed, --function and --threads are for --verify.
+Without --verify nothing is run: --input, --tolerance, --seed, --function, --threads and the device browser are for --verify.
 The exit status is 1 where it does not run, is over the budget, or a value departs.`;
