@@ -319,13 +319,24 @@ test('reads a drawn receipt with PP-OCRv4', async ({ page }) => {
   await expect(lines).toContainText('TOTAL', { timeout: 90_000 });
   await expect(lines).toContainText('27.05');
   await expect(page.locator('#picture-panel .snippet code')).toContainText("from 'weft-vm/tasks'");
+  await expectMachine(page, 'PP-OCRv4, lines');
 });
+
+/** What runs where is shown of a program that was loaded behind the section. */
+async function expectMachine(page: Page, title: string): Promise<void> {
+  await expect(page.locator('#machine-title')).toHaveText(title);
+  await expect(page.locator('#flow')).not.toContainText('Chosen with the program');
+  await expect(page.locator('#flow')).toContainText('round trip');
+  await expect(page.getByRole('button', { name: 'Look inside' })).toBeEnabled();
+}
 
 test('hears two phrases in the recording of its own making', async ({ page }) => {
   await page.goto('/#voice-panel');
   await page.getByRole('button', { name: 'Play the recording' }).click();
   await expect(page.locator('#voice-status')).toContainText('2 stretches of speech in 5.');
   await expect(page.locator('#voice-facts')).toContainText('Stretches of speech2');
+  await expect(page.locator('#flow')).not.toContainText('Chosen with the program');
+  await expect(page.getByRole('button', { name: 'Look inside' })).toBeEnabled();
 });
 
 /** Fails where axe finds something in the page, or it is wider than a phone or a large screen. */
@@ -412,6 +423,7 @@ test.describe('Any model', () => {
     });
     await run(page);
     await expect(best).toContainText('three');
+    await expectMachine(page, 'digits.onnx');
     await page.getByRole('button', { name: 'Look inside' }).click();
     await page.getByRole('tab', { name: 'Passes' }).click();
     await page.getByRole('button', { name: 'Compile and watch' }).click();

@@ -1,5 +1,7 @@
+import type { Session } from '../client/index.ts';
 import type { PageText } from '../tasks/index.ts';
 import type { DemoContext, Section } from './demo-context.ts';
+import { describeMediaError } from './describe-media-error.ts';
 import { byId, context2d, element } from './element.ts';
 import { showFacts } from './facts.ts';
 import { describeError, formatMs } from '../core/format-quantity.ts';
@@ -19,6 +21,9 @@ export class PictureSection implements Section {
   #picture: ImageBitmap | OffscreenCanvas = drawnReceipt();
   #watching: AbortController | undefined;
   #isReading = false;
+  /** Of the model that finds lines, once the models are here. */
+  #session: Session | undefined;
+  #isOpen = false;
 
   constructor(context: DemoContext) {
     this.#context = context;
@@ -35,11 +40,20 @@ export class PictureSection implements Section {
   }
 
   async open(): Promise<void> {
-    await this.#context.machine.show(undefined, 'PP-OCRv4');
+    this.#isOpen = true;
+    await this.#showMachine();
   }
 
   close(): void {
+    this.#isOpen = false;
     this.#watching?.abort();
+  }
+
+  async #showMachine(): Promise<void> {
+    const session = this.#session;
+    if (session !== undefined) this.#context.showDevice(session.device, { isFastest: true });
+    const title = session === undefined ? 'PP-OCRv4' : 'PP-OCRv4, lines';
+    await this.#context.machine.show(session, title);
   }
 
   async #choose(file: File): Promise<void> {
@@ -49,7 +63,7 @@ export class PictureSection implements Section {
       this.#paint(undefined);
       await this.#readOnce();
     } catch (error) {
-      this.#fail(error);
+      this.#fail(describeError(error));
     }
   }
 
@@ -60,20 +74,29 @@ export class PictureSection implements Section {
     this.#read.disabled = true;
     this.#say('Fetching the models, 15 MB, if they are not here yet; then reading…');
     try {
-      const { readText } = await import('./snippets/read-text.ts');
+      const { reader, readText } = await import('./snippets/read-text.ts');
       const begin = performance.now();
       const page = await readText(this.#picture);
       const elapsedMs = performance.now() - begin;
       this.#show(page, elapsedMs);
-      this.#context.flow.showRun({ roundTripMs: elapsedMs });
+      await this.#showRun((await reader).session, elapsedMs);
       if (this.#watching === undefined) this.#context.announce(`It says: ${page.text}`);
     } catch (error) {
       this.#watching?.abort();
-      this.#fail(error);
+      this.#fail(describeError(error));
     } finally {
       this.#isReading = false;
       this.#read.disabled = false;
     }
+  }
+
+  async #showRun(session: Session, roundTripMs: number): Promise<void> {
+    const isFirst = this.#session === undefined;
+    this.#session = session;
+    // Another tab may have been chosen while the models were fetched.
+    if (!this.#isOpen) return;
+    if (isFirst) await this.#showMachine();
+    this.#context.flow.showRun({ roundTripMs });
   }
 
   #toggleCamera(): void {
@@ -94,7 +117,9 @@ export class PictureSection implements Section {
         await this.#readOnce();
       }
     } catch (error) {
-      if (!signal.aborted) this.#fail(error);
+      if (!signal.aborted) {
+        this.#fail(describeMediaError(error, 'camera', 'Open a picture instead.'));
+      }
     } finally {
       watching.abort();
       this.#watching = undefined;
@@ -136,8 +161,8 @@ export class PictureSection implements Section {
     this.#status.textContent = text;
   }
 
-  #fail(error: unknown): void {
+  #fail(text: string): void {
     this.#status.dataset['kind'] = 'error';
-    this.#status.textContent = describeError(error);
+    this.#status.textContent = text;
   }
 }

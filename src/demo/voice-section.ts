@@ -1,7 +1,8 @@
+import type { Session } from '../client/index.ts';
 import type { DemoContext, Section } from './demo-context.ts';
+import { describeMediaError } from './describe-media-error.ts';
 import { byId, context2d } from './element.ts';
 import { showFacts } from './facts.ts';
-import { describeError } from '../core/format-quantity.ts';
 import { openMicrophone } from './sound/open-microphone.ts';
 import { playedChunks } from './sound/played-chunks.ts';
 import { synthesizedSound } from './sound/synthesized-sound.ts';
@@ -25,6 +26,9 @@ export class VoiceSection implements Section {
   readonly #status = byId('voice-status', HTMLElement);
   readonly #facts = byId('voice-facts', HTMLElement);
   #listening: AbortController | undefined;
+  /** Once the model is here. */
+  #session: Session | undefined;
+  #isOpen = false;
   #heard: HeardWindow[] = [];
   /** Loudness of the latest chunks, from 0 to 1, in step with the windows. */
   #levels: number[] = [];
@@ -40,11 +44,19 @@ export class VoiceSection implements Section {
   }
 
   async open(): Promise<void> {
-    await this.#context.machine.show(undefined, 'silero-vad');
+    this.#isOpen = true;
+    await this.#showMachine();
   }
 
   close(): void {
+    this.#isOpen = false;
     this.#listening?.abort();
+  }
+
+  async #showMachine(): Promise<void> {
+    const session = this.#session;
+    if (session !== undefined) this.#context.showDevice(session.device, { isFastest: true });
+    await this.#context.machine.show(session, 'silero-vad');
   }
 
   /** Before anything was heard, the recording is drawn as it will come in. */
@@ -70,7 +82,10 @@ export class VoiceSection implements Section {
     this.#showState(true);
     this.#say('Fetching the model, 2 MB, if it is not here yet…');
     try {
-      const { hearSpeech } = await import('./snippets/hear-speech.ts');
+      const { hearSpeech, voice } = await import('./snippets/hear-speech.ts');
+      this.#session = (await voice).session;
+      // Another tab may have been chosen while the model was fetched.
+      if (this.#isOpen) await this.#showMachine();
       for await (const window of hearSpeech(this.#watched(open(listening.signal)))) {
         this.#hear(window);
       }
@@ -80,7 +95,7 @@ export class VoiceSection implements Section {
       this.#context.announce(this.#status.textContent ?? '');
     } catch (error) {
       if (listening.signal.aborted) this.#say('Stopped.');
-      else this.#fail(error);
+      else this.#fail(describeMediaError(error, 'microphone', 'Play the recording instead.'));
     } finally {
       listening.abort();
       this.#listening = undefined;
@@ -141,9 +156,9 @@ export class VoiceSection implements Section {
     if (this.#status.textContent !== text) this.#status.textContent = text;
   }
 
-  #fail(error: unknown): void {
+  #fail(text: string): void {
     this.#status.dataset['kind'] = 'error';
-    this.#status.textContent = describeError(error);
+    this.#status.textContent = text;
   }
 }
 

@@ -67,6 +67,8 @@ export class ModelSection implements Section {
 
   async #showMachine(): Promise<void> {
     if (!this.#isOpen) return;
+    const session = this.#session;
+    if (session !== undefined) this.#context.showDevice(session.device, { isFastest: true });
     await this.#context.machine.show(this.#session, this.#shownName, this.#compiledFrom);
   }
 

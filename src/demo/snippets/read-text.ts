@@ -1,6 +1,6 @@
 import { ocr, type Picture } from '../../tasks/index.ts';
 
-const reader = ocr({
+export const reader = ocr({
   detection: './files/ppocr/detection.onnx',
   recognition: './files/ppocr/recognition.onnx',
   dictionary: './files/ppocr/dictionary.txt',
