@@ -32,6 +32,7 @@ export {
   type LabelScore,
   topLabels,
 } from './results/labels.ts';
+export { numbersOf } from './results/numbers.ts';
 export { applyMask, type MaskedPicture } from './segmentation/apply-mask.ts';
 export {
   BackgroundRemoval,
@@ -69,7 +70,7 @@ export type {
   TranscriptPiece,
   TranscriptSegment,
 } from './speech/speech-types.ts';
-export type { Samples, Sound } from './sound/sound.ts';
+export { readSound, type Samples, type Sound } from './sound/sound.ts';
 export type { SpeechSegment } from './sound/speech-segments.ts';
 export {
   type DetectSpeechOptions,

@@ -4,7 +4,7 @@ import { ShapeError } from '../../core/errors.ts';
 import { float16ToNumber } from '../../core/float16.ts';
 import type { ValueInfo } from '../../worker/protocol/loaded-session.ts';
 
-/** The elements as numbers, those of float16 decoded. */
+/** The elements of a tensor as numbers: those of float16, which are bits in its `data`, decoded, and those of int64 rounded. */
 export function numbersOf({ dtype, data }: Tensor): Float32Array | Float64Array {
   if (data instanceof Float32Array || data instanceof Float64Array) return data;
   const decode = dtype === 'float16' ? (bits: number) => float16ToNumber(bits) : Number;

@@ -14,12 +14,22 @@ export interface ClassScores extends Size {
   readonly placeStep: number;
 }
 
+/** What tells which dimension is that of the classes. */
+export interface ClassLayout {
+  /** The size of the model's picture, of which a mask has the proportions. */
+  readonly whole: Size;
+  readonly labels: readonly string[] | undefined;
+  /** Whether pictures have channels last, which decides where nothing else does. */
+  readonly isLast: boolean;
+}
+
 /**
- * Reads [1, classes, rows, columns], or with classes last where pictures have channels last. Throws ShapeError for other dimensions, and
- * for a single class.
+ * Reads [1, classes, rows, columns], or with classes last: where there are names for so many, where only that has the proportions of the
+ * picture, or where pictures have channels last. Throws ShapeError for other dimensions, and for a single class.
  */
-export function classScores(output: Tensor, isLast: boolean): ClassScores {
+export function classScores(output: Tensor, layout: ClassLayout): ClassScores {
   const [batch, ...dims] = output.shape;
+  const isLast = areClassesLast(dims, layout);
   const [classes = 0, height = 0, width = 0] = isLast ? [dims[2], dims[0], dims[1]] : dims;
   if (output.shape.length !== 4 || batch !== 1 || classes < 2) {
     throw new ShapeError({
@@ -33,6 +43,19 @@ export function classScores(output: Tensor, isLast: boolean): ClassScores {
     ? { classStep: 1, placeStep: classes }
     : { classStep: width * height, placeStep: 1 };
   return { numbers: numbersOf(output), classes, width, height, ...steps };
+}
+
+function areClassesLast(
+  [first = 0, second = 0, third = 0]: readonly number[],
+  { whole, labels, isLast }: ClassLayout,
+): boolean {
+  const isNamed = labels !== undefined && (first === labels.length) !== (third === labels.length);
+  if (isNamed) return third === labels.length;
+  // Sides of a mask are rounded, so they are off by one at most.
+  const hasProportions = (height: number, width: number): boolean =>
+    Math.abs(width * whole.height - height * whole.width) <= Math.max(whole.width, whole.height);
+  const [before, behind] = [hasProportions(second, third), hasProportions(first, second)];
+  return before === behind ? isLast : behind;
 }
 
 /**

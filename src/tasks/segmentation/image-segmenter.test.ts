@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { HostTensor } from '../../core/host-tensor.ts';
 import { seededRandom } from '../../core/random.ts';
+import { writeOnnxModel } from '../../testing/onnx-writer.ts';
 import { imageSegmenter, type ImageSegmenterOptions, type Segmentation } from '../index.ts';
 import {
   COLOUR_CLASSES,
@@ -55,6 +57,48 @@ test('classes of pixels are those of transformers.js', async () => {
   await using segmenter = await open({ preprocessor }, seededSegmenter());
   const found = await segmenter.segment(formulaPicture(22, 18));
   expect(rowsOf(found)).toEqual(TRANSFORMERS);
+});
+
+describe('classes before or behind rows and columns, whatever pictures have', () => {
+  /** A picture in, and its first two channels out, as classes, in some order of dimensions. */
+  const model = (shape: readonly (number | string)[], perm: readonly number[]): Uint8Array =>
+    writeOnnxModel({
+      nodes: [
+        { op: 'Transpose', inputs: ['x'], outputs: ['own'], attributes: { perm } },
+        { op: 'Slice', inputs: ['own', 'from', 'to', 'axis'], outputs: ['logits'] },
+      ],
+      opset: 13,
+      inputs: [{ name: 'x', dtype: 'float32', shape }],
+      outputs: ['logits'],
+      initializers: {
+        from: HostTensor.from('int64', [1], [0n]),
+        to: HostTensor.from('int64', [1], [2n]),
+        axis: HostTensor.from(
+          'int64',
+          [1],
+          [BigInt(shape[3] === 3 ? perm.indexOf(3) : perm.indexOf(1))],
+        ),
+      },
+    });
+  /** Red, the first class, at the left, and green at the right. */
+  const halves = drawnPicture(8, 6, [
+    { left: 0, top: 0, width: 4, height: 6, colour: [255, 0, 0] },
+    { left: 4, top: 0, width: 4, height: 6, colour: [0, 255, 0] },
+  ]);
+
+  test.each([
+    ['both before', [1, 3, 6, 8], [0, 1, 2, 3]],
+    ['pictures before, classes behind', [1, 3, 6, 8], [0, 2, 3, 1]],
+    ['pictures behind, classes before', [1, 6, 8, 3], [0, 3, 1, 2]],
+    ['both behind', [1, 6, 8, 3], [0, 1, 2, 3]],
+  ])('%s', async (_, shape, perm) => {
+    for (const labels of [undefined, ['red', 'green']]) {
+      await using segmenter = await open({ labels }, model(shape, perm));
+      expect(rowsOf(await segmenter.segment(halves))).toEqual(
+        Array.from({ length: 6 }, () => '00001111'),
+      );
+    }
+  });
 });
 
 /** What `interpolate_data` and the arg max of transformers.js do. */

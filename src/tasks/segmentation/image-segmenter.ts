@@ -92,7 +92,12 @@ export class ImageSegmenter extends Task {
       const rules = { place, labels, threshold, leastShare };
       if (queries !== undefined) return segmentByQueries(queries, rules);
     }
-    const scores = classScores(outputOf(outputs, ['logits']), this.pictures.layout === 'nhwc');
+    const isLast = this.pictures.layout === 'nhwc';
+    const scores = classScores(outputOf(outputs, ['logits']), {
+      whole: place.whole,
+      labels,
+      isLast,
+    });
     requireLabels(labels, scores.classes);
     const { columns, rows } = samplesOf(place, scores);
     return segmentsOfClasses(place.source, classifyPixels(scores, columns, rows), labels);
