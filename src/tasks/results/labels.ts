@@ -28,18 +28,26 @@ export function activate(values: ArrayLike<number>, activation: Activation): Flo
 }
 
 /**
- * True for numbers of one example that are probabilities already, as a model that ends with softmax gives them: none negative, and
- * their sum 1 as far as float16 keeps it, or 8 bits each of many classes.
+ * True for numbers of one example that are probabilities already, as a model that ends with softmax
+ * gives them: none negative, and their sum 1, as far as float16 or codes of 8 bits keep it.
  */
 export function areProbabilities(values: ArrayLike<number>): boolean {
   const list = Array.from(values);
-  const excess = list.reduce((sum, value) => sum + value, -1);
-  const rounding = Math.max(1e-3, list.length < MANY ? 0 : list.length / 512);
-  return Math.abs(excess) < rounding && list.every((value) => value >= 0);
+  if (!list.every((value) => value >= 0 && value <= 1 + FLOAT16_ROUNDING)) return false;
+  const sum = list.reduce((all, value) => all + value, 0);
+  // Each code is off by half a step at most; of many small ones all may be 0.
+  const rounding = areCodes(list) && sum > 0 ? list.length / 512 : 0;
+  return Math.abs(sum - 1) < Math.max(rounding, FLOAT16_ROUNDING);
 }
 
-/** Numbers before softmax of fewer classes might have about such a sum by chance. */
-const MANY = 10;
+const FLOAT16_ROUNDING = 1e-3;
+
+/** True for multiples of 1/256 or 1/255, the scales of probabilities in 8 bits. */
+function areCodes(list: readonly number[]): boolean {
+  return [256, 255].some((steps) =>
+    list.every((value) => Math.abs(value * steps - Math.round(value * steps)) < 1e-3),
+  );
+}
 
 /** The highest scores, the highest first; of equal ones the first class first. */
 export function topLabels(

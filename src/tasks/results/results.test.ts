@@ -35,6 +35,9 @@ describe('labels', () => {
     );
     expect(areProbabilities(rounded)).toBe(true);
     expect(areProbabilities(rounded.map((value) => value * 12))).toBe(false);
+    // Of as many, before softmax: equal ones, and some that are not negative.
+    expect(areProbabilities(rounded.map(() => 0))).toBe(false);
+    expect(areProbabilities(rounded.map((value) => value * 0.9))).toBe(false);
   });
 
   test('as many names as classes', () => {
