@@ -29,7 +29,7 @@ export interface ConnectionChoice {
   readonly worker: boolean | (() => Worker);
   /** For `worker: false`, also a device of the page's own; default `navigator.gpu`. */
   readonly gpu?: GpuLike | GpuDeviceLike | undefined;
-  /** For `worker: false` and `remote`; default those that Weft has. */
+  /** Replaces the operators that Weft has, for `worker: false` and `remote`. */
   readonly operators?: ServiceOptions['operators'];
   readonly importers?: ServiceOptions['importers'];
   /** For `worker: true`: the folder of its files. */
@@ -43,7 +43,7 @@ export function hasWorkers(): boolean {
   return typeof Worker === 'function';
 }
 
-/** Where sessions of a choice run: the same for the same place. */
+/** A key of the place where sessions of a choice run: equal for the same place. */
 function placeOf({ worker, gpu, workerFiles, remote }: ConnectionChoice): unknown {
   if (remote) return remote;
   if (worker === false) return gpu ?? false;
@@ -51,7 +51,7 @@ function placeOf({ worker, gpu, workerFiles, remote }: ConnectionChoice): unknow
 }
 
 const connections = new Set<Connection>();
-/** By place, for connections that are there and those to come. */
+/** Settings of each place, for connections that are open and those to come. */
 const configs = new Map<unknown, WorkerConfig>();
 let nextCall = 1;
 

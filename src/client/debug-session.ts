@@ -38,7 +38,7 @@ export interface RegisterPlace {
   readonly path?: readonly number[] | undefined;
 }
 
-/** Where a run stands, at its end with what it gave. */
+/** The place where a run stands; at its end also its results. */
 export interface DebugPlace extends DebugStop {
   /** With `end`: the results by name, as `run` gives them. */
   readonly outputs?: Readonly<Record<string, OutputValue>> | undefined;
@@ -110,38 +110,44 @@ export class DebugRun {
     });
   }
 
-  /** Where it stands, after the last order. */
+  /** The place where the run stands after the last order. */
   get place(): DebugPlace {
     if (this.#place === undefined) throw internalError('a debugging run that stands nowhere');
     return this.#place;
   }
 
-  /** One instruction, into calls of functions. */
+  /** Runs one instruction, into calls of functions. */
   step(options?: OrderOptions): Promise<DebugPlace> {
     return this.#go({ do: 'step' }, options);
   }
 
-  /** One instruction; a call of a function to its end. A tail call takes the place of its caller, and is gone into. */
+  /**
+   * Runs one instruction; a call of a function to its end. A tail call takes the place of its
+   * caller, and is gone into.
+   */
   stepOver(options?: OrderOptions): Promise<DebugPlace> {
     return this.#go({ do: 'stepOver' }, options);
   }
 
-  /** To behind the call of the innermost function. */
+  /** Runs until the innermost function has returned, to behind its call. */
   stepOut(options?: OrderOptions): Promise<DebugPlace> {
     return this.#go({ do: 'stepOut' }, options);
   }
 
-  /** One instruction back. The program runs again up to there, from a snapshot or from its start. */
+  /**
+   * Goes one instruction back. The program runs again up to there, from a snapshot or from its
+   * start.
+   */
   stepBack(options?: OrderOptions): Promise<DebugPlace> {
     return this.#go({ do: 'stepBack' }, options);
   }
 
-  /** To the next breakpoint, or to the end. */
+  /** Runs to the next breakpoint, or to the end. */
   continue(options?: OrderOptions): Promise<DebugPlace> {
     return this.#go({ do: 'continue' }, options);
   }
 
-  /** To where it had executed so many instructions, back or forth. Rejects with UsageError for what is no integer from 0 up. */
+  /** Goes to where the run had executed so many instructions, back or forth. Rejects with UsageError for what is no integer from 0 up. */
   seek(executed: number, options?: OrderOptions): Promise<DebugPlace> {
     return this.#go({ do: 'seek', executed }, options);
   }
@@ -186,7 +192,7 @@ export class DebugRun {
     await this.#link.over.catch(() => undefined);
   }
 
-  /** As {@link close}, at the end of a block with `await using`. */
+  /** Calls {@link close} at the end of a block with `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

@@ -33,7 +33,7 @@ let lastId = 0;
 
 const OF_SESSIONS = new WeakMap<object, PageObjects>();
 
-/** Those of a session. */
+/** Objects of the page that went to the program of a session. */
 export function pageObjectsOf(session: object): PageObjects {
   const known = OF_SESSIONS.get(session) ?? new PageObjects();
   OF_SESSIONS.set(session, known);

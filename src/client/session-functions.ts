@@ -133,7 +133,7 @@ async function answer(
   return resultOf(await given.run(inputs, attributesOf(attributes)), name, bridge);
 }
 
-/** As JSON. */
+/** The types of the outputs of a node, as JSON. */
 function typeOf(
   name: string,
   { type }: SessionNodeFunction,

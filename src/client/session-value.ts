@@ -94,6 +94,6 @@ export interface ProgramFunction {
   (...args: readonly (InputValue | FunctionInput)[]): Promise<OutputValue>;
   /** Frees what it holds, after calls that already use it. Idempotent. */
   dispose(): void;
-  /** As {@link dispose}, at the end of a block with `using`. */
+  /** Calls {@link dispose} at the end of a block with `using`. */
   [Symbol.dispose](): void;
 }

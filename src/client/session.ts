@@ -82,7 +82,7 @@ export interface Profile {
  * the device is; load the session again then.
  */
 export class Session {
-  /** Of `main`, or of the first function when there is no `main`. */
+  /** Inputs of `main`, or of the first function when there is no `main`, in order. */
   readonly inputs: readonly ValueInfo[];
   /** Outputs of `main`, in order; empty where there is no `main`. */
   readonly outputs: readonly ValueInfo[];

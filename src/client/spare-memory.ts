@@ -1,14 +1,14 @@
 /** All spare memory together. */
 const KEPT_BYTE_LENGTH = 64 * 1024 * 1024;
-/** It is given up when so long no run has ended. */
+/** Spare memory is given up when no run has ended for this long. */
 const KEPT_MS = 5000;
 
 /** To detach less takes longer than to get new memory: 12 microseconds for each run of a small model. */
 export const LEAST_ROOM = 64 * 1024;
 
-/** Most recently used first. */
+/** Memory of past inputs and results, the most recently used first. */
 let spares: ArrayBuffer[] = [];
-/** Of results that were disposed of, for those of the next run. */
+/** Memory of results that were disposed of; the results of the next run are written to it. */
 let room: ArrayBuffer[] = [];
 let timer: ReturnType<typeof setTimeout> | undefined;
 /** The end of the last run, in milliseconds since the page began. */

@@ -20,7 +20,7 @@ export interface TraceOptions {
 
 /** A value that a run has computed on its way. */
 export interface TracedValue extends TracedPlace {
-  /** The value. */
+  /** The value, read back to the page. */
   readonly tensor: Tensor;
 }
 

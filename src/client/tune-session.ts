@@ -30,7 +30,7 @@ export interface TuneOptions {
   readonly idle?: boolean | undefined;
 }
 
-/** Kernels done, of all. */
+/** How many kernels are tuned, of all. */
 export interface TuneProgress {
   /** Kernels that are done. */
   readonly loaded: number;

@@ -115,7 +115,7 @@ export class SuperResolution extends Task {
     }
   }
 
-  /** For a model of luma, with the colours of the picture. */
+  /** The canvas to draw the result on; for a model of luma it has the colours of the picture. */
   async #canvasFor(
     held: HeldPicture,
     factor: number,
@@ -207,7 +207,7 @@ class Canvas {
   readonly picture: EnlargedPicture;
   readonly #factor: number;
   readonly #options: PictureOptions;
-  /** In RGB, for models of luma. */
+  /** The enlarged colours in RGB, for models of luma. */
   readonly #colours: Uint8Array | undefined;
 
   constructor({ width, height }: Size, factor: number, options: CanvasOptions) {

@@ -21,7 +21,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A loaded model and the small files beside it. */
 export interface TaskModel {
-  /** Where it runs. */
+  /** The session in which the model runs. */
   readonly session: Session;
   /** `config.json`, empty where there is none. */
   readonly config: JsonObject;

@@ -2,7 +2,7 @@ import type { Session } from '../client/session.ts';
 
 /** The base of all tasks: holds their sessions until it is disposed of. */
 export abstract class Task {
-  /** Where its models run, in the order of its sources. */
+  /** Sessions of its models, in the order of its sources. */
   readonly sessions: readonly [Session, ...Session[]];
 
   /** @internal */
@@ -20,7 +20,7 @@ export abstract class Task {
     await Promise.all(this.sessions.map((session) => session.dispose()));
   }
 
-  /** As {@link dispose}, at the end of a block with `await using`. */
+  /** Calls {@link dispose} at the end of a block with `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
   }

@@ -122,7 +122,7 @@ describe('models of other exporters', () => {
     readonly inputs?: readonly string[];
     readonly dtype?: 'int64' | 'int32';
     readonly shape?: readonly (number | string)[];
-    /** Of `states` (N, tokens, 2). */
+    /** Operators that compute the outputs from `states` (N, tokens, 2). */
     readonly outputs?: readonly { readonly op: string; readonly name: string }[];
   }
 

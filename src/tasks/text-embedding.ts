@@ -76,7 +76,7 @@ export async function textEmbedding(
   });
 }
 
-/** As sentence-transformers writes it. */
+/** Reads the pooling from the file that sentence-transformers writes for it. */
 function poolingOf(modes: JsonObject = {}): Pooling {
   if (modes['pooling_mode_cls_token'] === true) return 'cls';
   return modes['pooling_mode_lasttoken'] === true ? 'last' : 'mean';

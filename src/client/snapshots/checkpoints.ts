@@ -71,7 +71,7 @@ export class Checkpoints {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** As {@link stop}, at the end of a block with `await using`. */
+  /** Calls {@link stop} at the end of a block with `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

@@ -21,7 +21,7 @@ export interface SnapshotOptions extends SnapshotContents {
 export interface ResultOptions {
   /** Stops the run. */
   readonly signal?: AbortSignal | undefined;
-  /** Default `host`. */
+  /** Where the results stay. Default `host`. */
   readonly keep?: 'host' | 'device';
 }
 
@@ -36,7 +36,7 @@ export interface ResumedRun extends PausedCall {
 
 /** The content of the snapshot that a session was resumed from. */
 export interface ResumedState {
-  /** In the order in which they were called. */
+  /** The runs of the snapshot that go on, in the order in which they were called. */
   readonly runs: readonly ResumedRun[];
   /** The `tensors` of the snapshot; each is a DeviceTensor of the session. */
   readonly tensors: Readonly<Record<string, OutputValue>>;

@@ -27,7 +27,7 @@ export function prototypesOf(tensor: Tensor): Prototypes {
   });
 }
 
-/** Where a thing is above a level. */
+/** A thing's mask before it is cut: the pixels of a box whose number is above a level. */
 interface MaskParts extends Size {
   /** Numbers over the model's picture, rows from the top. */
   readonly numbers: ArrayLike<number>;

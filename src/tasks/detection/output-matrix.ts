@@ -16,9 +16,9 @@ export interface DetectorOutputs {
 
 /** A key point of a thing, such as an elbow, in pixels of the picture. */
 export interface KeyPoint {
-  /** From the left. */
+  /** Pixels from the left edge of the picture. */
   readonly x: number;
-  /** From the top. */
+  /** Pixels from the top edge of the picture. */
   readonly y: number;
   /** How sure the model is that it is seen, from 0 to 1. */
   readonly score: number;

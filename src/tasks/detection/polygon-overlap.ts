@@ -37,7 +37,7 @@ function cutBy(polygon: readonly Point[], depth: (point: Point) => number): Poin
   });
 }
 
-/** With its sign by the direction in which corners go around. */
+/** The area of a polygon; its sign says in which direction the corners go around. */
 function areaOf(polygon: readonly Point[]): number {
   const twice = polygon.reduce((sum, [x, y], i) => {
     const [nextX, nextY] = polygon[(i + 1) % polygon.length] ?? [x, y];

@@ -52,7 +52,7 @@ export function arePlacesFirst({ rows, columns }: Matrix, whole: Size): boolean 
   return rows === cellsOf(whole) && columns > LEAST_NUMBERS;
 }
 
-/** A box, and a class. */
+/** Numbers that each place has at least: four of the box, and one class. */
 const LEAST_NUMBERS = 5;
 
 /** (4 + classes + others, places), or with places first, where there is one in each cell. */

@@ -10,7 +10,7 @@ interface Named {
   readonly rectangle: Rectangle;
 }
 
-/** Where a point of the page is seen. */
+/** Maps a point of the page to where it is seen. */
 type View = (x: number, y: number) => Point;
 
 const flat: View = (x, y) => [x, y];

@@ -187,7 +187,7 @@ const beginOf = ({ along, length }: { along: number; length: number }): number =
   along - length / 2;
 const endOf = ({ along, length }: { along: number; length: number }): number => along + length / 2;
 
-/** Where a row is in the middle of the page. */
+/** The height of a row in the middle of the page: the mean of its pieces. */
 function levelOf<P extends Piece>(row: readonly Levelled<P>[]): number {
   return row.reduce((sum, { level }) => sum + level, 0) / row.length;
 }

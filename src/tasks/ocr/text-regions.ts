@@ -5,7 +5,7 @@ import { minAreaRectangle } from './min-area-rectangle.ts';
 export interface TextMap {
   readonly width: number;
   readonly height: number;
-  /** Row by row, from 0 to 1. */
+  /** The likelihoods, row by row, from 0 to 1. */
   readonly data: Float32Array | Float64Array;
 }
 

@@ -14,7 +14,7 @@ import { asked, sentPicture } from './send-picture.ts';
 
 /** A part of a picture that is prepared by itself. */
 interface PartOptions extends CallOptions {
-  /** Default: all of it. */
+  /** The part of the picture. Default: all of it. */
   readonly part?: Rectangle | undefined;
 }
 
@@ -80,7 +80,7 @@ export class HeldPicture implements Size {
     return this.#pixels(rectangles, signal);
   }
 
-  /** All pixels. */
+  /** Reads all pixels back. */
   async read({ signal }: CallOptions): Promise<Rgb> {
     const [all] = await this.#pixels(undefined, signal);
     if (all === undefined) throw internalError('a picture without pixels');
@@ -102,7 +102,7 @@ export class HeldPicture implements Size {
     });
   }
 
-  /** Frees it. */
+  /** Frees the picture in the session. */
   drop(): void {
     const dropped = this.#session.control({ kind: 'drop', picture: this.id, args: [] });
     // A session that is over holds nothing.

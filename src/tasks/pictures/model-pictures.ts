@@ -58,7 +58,7 @@ export function requireSize({ inputs }: Session, { name, options }: PictureInput
   });
 }
 
-/** Options that are given. */
+/** The options without those that are undefined. */
 function withoutBlanks(options: PictureOptions): PictureOptions {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }

@@ -4,7 +4,7 @@ import type { EdgeSize, PictureOptions, Size } from './picture-options.ts';
 export interface Frame extends Size {
   /** Columns to the left of the picture; below 0 what is cut off. */
   readonly left: number;
-  /** Rows above it. */
+  /** Rows above the picture; below 0 what is cut off. */
   readonly top: number;
 }
 
@@ -12,7 +12,7 @@ export interface Frame extends Size {
 export interface PicturePlan {
   /** The size that it is resized to. */
   readonly resized: Size;
-  /** Where that lies in the picture that the model gets. */
+  /** Where the resized picture lies in the one that the model gets. */
   readonly frame: Frame;
   /** The size of that with its zeros. */
   readonly padded: Size;

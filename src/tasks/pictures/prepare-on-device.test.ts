@@ -40,7 +40,7 @@ const PLACES: readonly [string, () => Promise<LoadOptions>][] = [
   ['WebGPU', async () => ({ device: 'webgpu', worker: false, gpu: await nodeGpu() })],
 ];
 
-/** With bytes for alpha, of which nothing may be seen. */
+/** The picture with a fourth byte for alpha in each pixel, which must not count. */
 function withAlpha({ width, height, data }: Rgb): Pixels {
   const rgba = new Uint8ClampedArray(width * height * 4);
   for (let i = 0; i < width * height; i++) {

@@ -17,7 +17,7 @@ import { asked, discardPictures, sentPicture } from './send-picture.ts';
 export interface PicturesOnDevice {
   /** (pictures, channels, rows, columns), or with channels last. Dispose of it. */
   readonly tensor: DeviceTensor;
-  /** Where each of them lies. */
+  /** Where each picture lies in the tensor's rows and columns. */
   readonly places: readonly PicturePlace[];
 }
 

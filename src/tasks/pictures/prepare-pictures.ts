@@ -9,7 +9,7 @@ import { type Picture, readRgb } from './pixels.ts';
 export interface PreparedPictures {
   /** (pictures, channels, rows, columns), or with channels last. */
   readonly tensor: Tensor;
-  /** Where each of them lies. */
+  /** Where each picture lies in the tensor's rows and columns. */
   readonly places: readonly PicturePlace[];
 }
 

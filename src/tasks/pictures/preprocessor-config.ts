@@ -2,7 +2,7 @@ import { FormatError, UnsupportedError } from '../../core/errors.ts';
 import type { EdgeSize, PictureOptions, Size } from './picture-options.ts';
 import type { Resampling } from './resample-weights.ts';
 
-/** Pillow's numbers. */
+/** Kinds of resampling by the numbers that Pillow gives them. */
 const RESAMPLINGS: readonly Resampling[] = [
   'nearest',
   'lanczos',

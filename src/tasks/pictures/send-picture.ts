@@ -53,7 +53,9 @@ async function bitmapOf(picture: ImageBitmapSource): Promise<ImageBitmap | undef
   return undefined;
 }
 
-/** Of a part of a larger buffer only that part crosses. */
+/**
+ * Pixels that may be transferred: where they are a part of a larger buffer, a copy of that part.
+ */
 function sentPixels({ width, height, data }: Pixels): SentPicture {
   if (data.byteLength === data.buffer.byteLength) {
     return { source: { width, height, data }, transfers: [] };

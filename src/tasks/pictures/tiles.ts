@@ -3,11 +3,13 @@ import type { Size } from './picture-options.ts';
 
 /** A part of a picture that a model sees, and the part of it whose result counts. */
 export interface Tile {
-  /** Where it begins in the picture; below 0 where it reaches beyond. */
+  /**
+   * The left edge of the tile in the picture; below 0 where the tile reaches beyond the picture.
+   */
   readonly left: number;
   readonly top: number;
   readonly size: Size;
-  /** In pixels of the picture, without the last column and row. */
+  /** The part that counts, in pixels of the picture, without the last column and row. */
   readonly kept: {
     readonly left: number;
     readonly top: number;

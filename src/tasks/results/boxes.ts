@@ -4,17 +4,17 @@ export interface Box {
   readonly left: number;
   /** Its upper edge. */
   readonly top: number;
-  /** From left to right. */
+  /** The extent from left to right. */
   readonly width: number;
-  /** From top to bottom. */
+  /** The extent from top to bottom. */
   readonly height: number;
 }
 
 /** A box that was found, and how sure the model is. */
 export interface ScoredBox {
-  /** Where it is. */
+  /** The rectangle around the thing. */
   readonly box: Box;
-  /** From 0 to 1. */
+  /** How sure the model is, from 0 to 1. */
   readonly score: number;
   /** The number of its class; only boxes of one class suppress each other. */
   readonly index: number;

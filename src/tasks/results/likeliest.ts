@@ -3,7 +3,7 @@ import { activate } from './labels.ts';
 /** A class of a thing, and how sure a model is of it. */
 export interface ClassScore {
   readonly index: number;
-  /** From 0 to 1. */
+  /** How likely the class is, from 0 to 1. */
   readonly score: number;
 }
 

@@ -16,7 +16,7 @@ export async function applyMask(picture: Picture, mask: Mask): Promise<MaskedPic
   return masked(await readRgb(picture), mask);
 }
 
-/** The same for pixels. */
+/** The pixels with a mask for their transparency. Throws UsageError for a mask of another size. */
 export function masked({ width, height, data: colours }: Rgb, mask: Mask): MaskedPicture {
   if (mask.width !== width || mask.height !== height || mask.data.length !== width * height) {
     throw new UsageError({

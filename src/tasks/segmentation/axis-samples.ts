@@ -37,7 +37,7 @@ function within(index: number, length: number): number {
 /** How much the four elements around a pixel count: those above, from the left, then those below. */
 export type CornerWeights = readonly [number, number, number, number];
 
-/** By the distances from the element above to the left. */
+/** The weights of the four elements, by the distances of the pixel from the first of them. */
 export function cornerWeights(across: number, down: number): CornerWeights {
   return [(1 - across) * (1 - down), across * (1 - down), (1 - across) * down, across * down];
 }

@@ -177,7 +177,7 @@ function maskOf(output: Tensor): Mask {
   return { width, height, data };
 }
 
-/** Of [1, 1, H, W], [1, H, W, 1] or [1, H, W]. */
+/** The size of a mask of [1, 1, H, W], [1, H, W, 1] or [1, H, W]. */
 function sizeOf({ dtype, shape }: Pick<Tensor, 'dtype' | 'shape'>): Size {
   const isFirst = shape.length === 3 || shape[1] === 1;
   const [batch, height = 0, width = 0] = isFirst ? [shape[0], ...shape.slice(-2)] : shape;

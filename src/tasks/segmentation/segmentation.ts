@@ -38,9 +38,9 @@ interface SegmentParts {
   readonly size: Size;
   /** The number of the segment that each pixel belongs to. */
   readonly owners: Uint16Array;
-  /** The number of this one. */
+  /** The number of this segment in `owners`. */
   readonly owner: number;
-  /** How many pixels that is. */
+  /** How many pixels belong to the segment. */
   readonly count: number;
   readonly index: number;
   readonly label: string | undefined;

@@ -17,7 +17,7 @@ export interface MelFilterOptions {
   /** Samples that were transformed; bins reach up to half of them. */
   readonly fftLength: number;
   readonly sampleRate: number;
-  /** In Hz. */
+  /** The lower edge of the first band, in Hz. */
   readonly lowest: number;
   readonly highest: number;
   readonly scale: MelScale;

@@ -60,7 +60,7 @@ describe('numbers are those of @huggingface/transformers 4.3.1', () => {
   });
 });
 
-/** By the formulas, bin by bin. */
+/** The energy of a band, computed from the formulas, bin by bin. */
 function reference(frame: readonly number[], band: number, options: MelOptions): number {
   const { sampleRate = 16_000, bands = 80, scale = 'slaney', norm = 'slaney', power = 2 } = options;
   const { lowest = 0, highest = sampleRate / 2, fftLength = frame.length } = options;

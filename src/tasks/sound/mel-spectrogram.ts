@@ -37,7 +37,7 @@ export interface MelOptions {
   readonly scale?: MelScale | undefined;
   /** `slaney`, the default: filters have equal areas in Hz. `none`: they have equal heights. */
   readonly norm?: 'slaney' | 'none' | undefined;
-  /** Of magnitudes: 2, the default, is energy, 1 is amplitude. */
+  /** The power of the magnitudes: 2, the default, gives energy, 1 amplitude. */
   readonly power?: number | undefined;
   /** Default `log10`; `ln` is the natural logarithm. */
   readonly log?: 'log10' | 'ln' | 'none' | undefined;
@@ -54,9 +54,9 @@ export interface MelOptions {
 export interface MelSpectrogram {
   /** (bands, frames), one row for each band. */
   readonly data: Float32Array<ArrayBuffer>;
-  /** Rows. */
+  /** Bands, the rows of `data`. */
   readonly bands: number;
-  /** Columns. */
+  /** Frames, the columns of `data`. */
   readonly frames: number;
 }
 

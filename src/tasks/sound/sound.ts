@@ -2,7 +2,7 @@ import { UnsupportedError, UsageError } from '../../core/errors.ts';
 
 /** Samples of one channel from -1 to 1. */
 export interface Samples {
-  /** One after another. */
+  /** The samples, one after another. */
   readonly samples: Float32Array;
   /** Samples of a second. */
   readonly sampleRate: number;

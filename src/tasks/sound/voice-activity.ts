@@ -254,7 +254,7 @@ export class VoiceStream {
     this.#step.dispose();
   }
 
-  /** As {@link dispose}, at the end of a block with `await using`. */
+  /** Calls {@link dispose} at the end of a block with `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
   }

@@ -28,7 +28,7 @@ export class Decoder {
   readonly #models: DecoderModels;
   readonly #states: EncoderStates;
   readonly #read: number[] = [];
-  /** By the names of the inputs that take them. */
+  /** Keys and values, by the names of the inputs that take them. */
   readonly #caches = new Map<string, DeviceTensor>();
 
   constructor(models: DecoderModels, states: EncoderStates) {

@@ -44,7 +44,7 @@ export interface SpeechToTextOptions extends Omit<TaskOptions, 'file'> {
 export interface Transcript {
   /** The text of all segments. */
   readonly text: string;
-  /** In order. */
+  /** The segments, in the order in which they were said. */
   readonly segments: readonly TranscriptSegment[];
   /** The code of its language, where the model tells languages apart. */
   readonly language: string | undefined;

@@ -39,7 +39,7 @@ export class Transcriber {
   language: string | undefined;
   readonly #parts: SpeechParts;
   readonly #order: TranscriberOrder;
-  /** Of Whisper. */
+  /** Rules of Whisper's tokens; undefined for other models. */
   readonly #rules: WhisperRules | undefined;
 
   constructor(parts: SpeechParts, order: TranscriberOrder) {

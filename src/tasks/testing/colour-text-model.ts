@@ -59,7 +59,7 @@ export const patch = (left: number, top: number, colour: readonly [number, numbe
   colour,
 });
 
-/** It says: rb g, and below grb. */
+/** A picture with the text "rb g", and "grb" below. */
 export const WRITTEN = drawnPicture(160, 96, [
   patch(16, 16, RED),
   patch(32, 16, BLUE),

@@ -8,7 +8,7 @@ interface Given {
   readonly scales?: readonly number[];
 }
 
-/** Each pixel becomes four. */
+/** A model that makes four pixels of each. */
 export const doubled = ({ shape, isSmooth = false, scales = [1, 1, 2, 2] }: Given): Uint8Array =>
   writeOnnxModel({
     nodes: [
@@ -36,5 +36,5 @@ export const doubled = ({ shape, isSmooth = false, scales = [1, 1, 2, 2] }: Give
     initializers: { scales: HostTensor.from('float32', [4], scales) },
   });
 
-/** Of any size, in RGB. */
+/** Doubles pictures of any size, in RGB. */
 export const DOUBLED = doubled({ shape: [1, 3, 'h', 'w'] });

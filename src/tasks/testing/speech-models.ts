@@ -6,7 +6,7 @@ import {
   writeOnnxModel,
 } from '../../testing/onnx-writer.ts';
 
-/** Numbers of a state. */
+/** How many numbers a state has. */
 const SIZE = 4;
 
 /** Words of the test's vocabulary, then special tokens as Whisper has them, then timestamps. */
