@@ -8,12 +8,12 @@ export class CacheMemory {
   readonly #limit: number;
   #used = 0;
 
-  /** `limit` in bytes. */
+  /** Limits all caches together to `limit` bytes. */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** Bytes that are taken. */
+  /** Bytes that caches hold. */
   get used(): number {
     return this.#used;
   }
@@ -37,7 +37,7 @@ export class CacheMemory {
     this.#used += bytes;
   }
 
-  /** Gives some bytes back. */
+  /** Gives back bytes that were taken. */
   give(bytes: number): void {
     this.#used -= bytes;
   }

@@ -24,7 +24,7 @@ export interface ChatCompletionRequest {
   readonly messages: readonly ChatMessage[];
   /** Gives the answer in pieces, as it is generated. */
   readonly stream?: boolean | null | undefined;
-  /** With `include_usage` a last piece has the usage. */
+  /** With `include_usage`, a last piece tells the usage. */
   readonly stream_options?: { readonly include_usage?: boolean | undefined } | null | undefined;
   /** The most tokens of an answer. */
   readonly max_tokens?: number | null | undefined;
@@ -87,7 +87,7 @@ export interface ChatChoice {
   };
   /** Why it ended. */
   readonly finish_reason: ChatFinishReason;
-  /** Of each token, where asked for. */
+  /** The probability of each token, where the request asked for it. */
   readonly logprobs: { readonly content: readonly TokenLogprob[] } | null;
 }
 
@@ -97,7 +97,7 @@ export interface ChatUsage {
   readonly prompt_tokens: number;
   /** Tokens of all answers. */
   readonly completion_tokens: number;
-  /** Both. */
+  /** The sum of both. */
   readonly total_tokens: number;
   /** How many of the conversation a cache held. */
   readonly prompt_tokens_details: { readonly cached_tokens: number };
@@ -142,7 +142,7 @@ export interface ChatCompletionChunk {
     readonly finish_reason: ChatFinishReason | null;
     readonly logprobs: { readonly content: readonly TokenLogprob[] } | null;
   }[];
-  /** In the last piece, where asked for. */
+  /** How much was done: in the last piece, where the request asked for it. */
   readonly usage?: ChatUsage | null;
 }
 

@@ -11,7 +11,7 @@ export interface ChatMessage {
   readonly tool_calls?: readonly ToolCall[] | undefined;
   /** The call that a tool answers. */
   readonly tool_call_id?: string | undefined;
-  /** Of the speaker, for templates that read it. */
+  /** The name of the speaker, for templates that read it. */
   readonly name?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface ToolCall {
   /** Which one, and with what. */
   readonly function: {
     readonly name: string;
-    /** In JSON. */
+    /** The arguments, as JSON. */
     readonly arguments: string;
   };
 }
@@ -37,7 +37,7 @@ export interface Tool {
   readonly function: {
     readonly name: string;
     readonly description?: string | undefined;
-    /** A JSON schema. */
+    /** The parameters, as a JSON schema. */
     readonly parameters?: object | undefined;
   };
 }

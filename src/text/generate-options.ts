@@ -81,7 +81,7 @@ export interface SavedOptions extends SamplingOptions {
   readonly overflow: 'error' | 'slide';
 }
 
-/** Of `TextModel.generate`. */
+/** Options of `TextModel.generate` and their kinds. */
 export const GENERATE_OPTIONS = {
   maxTokens: LENGTH,
   temperature: NUMBER,
@@ -101,9 +101,9 @@ export const GENERATE_OPTIONS = {
 } satisfies Record<string, OptionKind>;
 
 const { overflow: _overflow, constraint, speculate, ...batch } = GENERATE_OPTIONS;
-/** Of `TextModel.generateBatch`. */
+/** Options of `TextModel.generateBatch` and their kinds. */
 export const BATCH_OPTIONS = batch;
-/** Of `TextModel.resume`. */
+/** Options of `TextModel.resume` and their kinds. */
 export const RESUME_OPTIONS = { constraint, speculate, signal: SIGNAL };
 
 /** Throws UsageError for a prompt without tokens, or with some that the model does not have. */

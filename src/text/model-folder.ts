@@ -8,7 +8,7 @@ export interface ModelFolder {
   readonly generation: JsonObject;
   readonly tokenizer: JsonObject;
   readonly tokenizerConfig: JsonObject;
-  /** `chat_template.jinja`. */
+  /** The text of `chat_template.jinja`. */
   readonly chatTemplate: string | undefined;
 }
 

@@ -27,9 +27,9 @@ export interface SamplingOptions {
 export interface Sampling {
   /** The bits of `OPTIONS` that are set. */
   readonly options: number;
-  /** A row of `settings`. */
+  /** The row of this text in `settings`. */
   readonly settings: readonly number[];
-  /** A row of `keys`. */
+  /** The row of this text in `keys`. */
   readonly key: readonly [number, number];
   /** Summands of the logits, by token. */
   readonly bias: ReadonlyMap<number, number>;
@@ -50,7 +50,7 @@ const RANGES: Readonly<Record<NumberName, readonly [least: number, most: number]
 
 /** Logits divided by it are still float32. */
 const COLDEST = 1e-20;
-/** In place of 0, so that the likeliest token stays. */
+/** The least `topP`, in place of 0: the likeliest token always stays. */
 const LEAST_SHARE = 2 ** -100;
 
 /** Throws UsageError that names the option, what was given and what may be. */

@@ -6,14 +6,14 @@ import { OPTIONS } from '../core/text-layout.ts';
 
 /** Guesses tokens that may come behind a text. */
 export interface Guesser {
-  /** At most so many; none where it has no idea. */
+  /** Returns at most `most` tokens; none where it has no idea. */
   guess(text: readonly number[], most: number): Promise<readonly number[]>;
   dispose(): void;
 }
 
 /** A model that guesses for another one: a `TextModel`. */
 export interface DraftModel {
-  /** How many tokens it has. */
+  /** How many tokens the vocabulary has. */
   readonly vocabularySize: number;
   /** @internal What guesses tokens behind a text, drawn as the other model draws them. */
   guesser(text: readonly number[], sampling: Sampling): Guesser;

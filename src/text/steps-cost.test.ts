@@ -4,9 +4,9 @@ import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { openTestModel } from './testing/open-test-model.ts';
 import type { GenerateOptions } from './generate-options.ts';
 
-/** Tokens of a chunk. */
+/** How many tokens a chunk has. */
 const CHUNK = 8;
-/** With the prompt less than the first room, so that nothing grows. */
+/** How many tokens are generated: with the prompt they fit the first caches, so that none grows. */
 const LENGTH = 112;
 /** Until then buffers take their turns and calls are recorded. */
 const SETTLED = 5;

@@ -89,7 +89,7 @@ export class TokenDrawer {
   }
 }
 
-/** A chunk on its way. */
+/** A chunk whose tokens are being drawn and are not read back yet. */
 interface Ahead {
   readonly drawn: DeviceTensor;
   readonly count: number;

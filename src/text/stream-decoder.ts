@@ -14,7 +14,7 @@ export class StreamDecoder {
   #before: readonly number[];
   #waiting: number[] = [];
 
-  /** Of tokens behind some others. */
+  /** Begins behind the tokens `before`, whose text was given already. */
   constructor(decode: Decode, before: readonly number[] = []) {
     this.#decode = decode;
     this.#before = before;

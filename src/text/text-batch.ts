@@ -20,11 +20,11 @@ import {
 export interface BatchPiece {
   /** Which prompt it goes on with. */
   readonly index: number;
-  /** It completes whole characters. */
+  /** The text that the token completes, in whole characters. */
   readonly text: string;
 }
 
-/** One text of a batch. */
+/** A text of a batch that is to be generated. */
 export interface BatchRow {
   readonly prompt: readonly number[];
   readonly maxTokens: number;
@@ -243,7 +243,7 @@ class BatchSteps {
   }
 }
 
-/** A chunk on its way. */
+/** A chunk whose tokens are being drawn and are not read back yet. */
 interface Ahead {
   readonly drawn: DeviceTensor;
   readonly count: number;

@@ -33,7 +33,7 @@ interface Started {
 export interface GenerationSource {
   readonly promptTokens: number;
   start(): Started;
-  /** Takes the cache back. */
+  /** Takes the cache of a generation back. */
   end(cache: TextCache): void;
   /** A file of the text with tokens that were generated. */
   save(generated: readonly number[]): Promise<Uint8Array>;
@@ -126,7 +126,7 @@ export class Generation implements AsyncIterable<string> {
     for await (const { text } of this.tokens()) if (text !== '') yield text;
   }
 
-  /** The whole text. */
+  /** Generates to the end, and gives the whole text. */
   async text(): Promise<string> {
     let all = '';
     for await (const piece of this) all += piece;

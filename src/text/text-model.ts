@@ -66,7 +66,7 @@ const SINKS = 4;
  * ```
  */
 export class TextModel implements DraftModel {
-  /** Where it runs, and what it is made of. */
+  /** The session in which the model runs, with its functions and its memory. */
   readonly session: Session;
   /** Turns text into its tokens and back. */
   readonly tokenizer: TextTokenizer;
@@ -157,7 +157,7 @@ export class TextModel implements DraftModel {
     this.chat = Object.assign(chat, { completions });
   }
 
-  /** How many tokens it has. */
+  /** How many tokens the vocabulary has. */
   get vocabularySize(): number {
     return this.#program.vocabulary;
   }
@@ -274,7 +274,7 @@ export class TextModel implements DraftModel {
     await this.session.dispose();
   }
 
-  /** At the end of a block with `await using`. */
+  /** Calls {@link dispose} at the end of a block with `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
   }
@@ -388,7 +388,7 @@ interface GenerationStart {
   readonly options: SavedOptions;
 }
 
-/** The grammar of a format. */
+/** The grammar that answers of a format follow. */
 function sourceOf(format: ResponseFormat): GrammarSource {
   if (format.type === 'json_schema') return { schema: format.json_schema.schema as JsonSchema };
   if (format.type === 'grammar') return { ebnf: format.grammar };

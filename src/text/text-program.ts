@@ -71,7 +71,7 @@ export interface Drawn {
   readonly logprobs: readonly number[];
 }
 
-/** Where tokens are read into caches. */
+/** The place in the caches to which tokens are read. */
 export interface ReadPlace {
   readonly positions: readonly number[];
   /** Positions that there is room for. */

@@ -28,7 +28,7 @@ export interface TextFilesOptions extends Pick<FolderOptions, 'cache'> {
 
 /** A language model that is found, of which nothing is loaded yet. */
 export interface TextSource {
-  /** For `Session.load`. */
+  /** The source that `Session.load` takes. */
   readonly program: SessionSource;
   /** The small files beside it. */
   readonly folder: Promise<ModelFolder>;

@@ -7,7 +7,7 @@ import type { Dims } from './protocol/dispatch-sizes.ts';
 
 /** How a module is compiled. */
 interface JsonOrder extends LoadContext {
-  /** Names it in messages. */
+  /** The name of the module in messages. */
   readonly where: string;
   readonly dims: Dims;
   readonly compileLimits?: CompileLimits | undefined;

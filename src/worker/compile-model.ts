@@ -17,7 +17,7 @@ import { type CompiledModel, RemoteCompiler } from './remote-compiler.ts';
 
 /** A source that is no executable. */
 export interface ModelSource extends PeekedSource {
-  /** Names it in messages. */
+  /** The name of the model in messages. */
   readonly where: string;
   readonly byteLength: number | undefined;
 }

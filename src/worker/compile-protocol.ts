@@ -14,14 +14,14 @@ import type { WireSignature } from './protocol/wire-value.ts';
 /** A model to compile, for whichever thread does it. */
 export interface CompileOrder {
   readonly bytes: Uint8Array;
-  /** Of the model, beside which files with its tensors lie. */
+  /** The address of the model, beside which files with its tensors lie. */
   readonly url: string | undefined;
-  /** Among which the model is, where they are kept. */
+  /** The kept files among which the model is, where files are kept. */
   readonly files?: FilesSource | undefined;
   readonly dims: Dims;
   readonly dispatch?: Dispatch | undefined;
   readonly devices?: readonly ['webgpu', 'wasm'] | undefined;
-  /** Of these devices, by which the parts of the model are placed. */
+  /** Speeds of these devices, by which the parts of the model are placed. */
   readonly rates?: RatesOfBoth | undefined;
   readonly compileLimits?: CompileLimits | undefined;
   readonly check?: 'indices' | undefined;
@@ -52,7 +52,7 @@ export type ToCompiler =
       readonly model: Uint8Array | string;
       /** The name of a text in places. */
       readonly file: string;
-      /** Of the model, beside which files with its tensors lie. */
+      /** The address of the model, beside which files with its tensors lie. */
       readonly url: string | undefined;
       readonly dims: Dims;
       readonly files: WorkerFiles | undefined;
@@ -73,7 +73,7 @@ export type FromCompiler =
   | { readonly kind: 'time'; readonly milliseconds: number }
   /** A question for the type of a node; the next one comes after the answer. */
   | { readonly kind: 'type'; readonly node: WireSignature }
-  /** Where the compiler is. */
+  /** The place in the model at which the compiler works. */
   | { readonly kind: 'place'; readonly place: string }
   /** The program without its data. */
   | { readonly kind: 'compiled'; readonly program: ExecutableData }

@@ -76,7 +76,7 @@ export class DevicePool {
 /** A device with its users and the work they have under way. */
 export class SharedDevice {
   readonly device: Device;
-  /** Works that began so far. */
+  /** How often work began on the device so far. */
   useCount = 0;
   #users = 0;
   #isDestroyed = false;

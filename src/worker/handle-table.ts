@@ -5,7 +5,7 @@ import type { HandleId } from './protocol/reply.ts';
 export interface Keeper {
   /** Another session, or a run of one, reads its memory from now on. */
   addReader(): void;
-  /** Such a reader has ended. */
+  /** A session or run that reads its memory has ended. */
   removeReader(): void;
 }
 

@@ -44,7 +44,7 @@ export class HostedSession {
   readonly functions: readonly FunctionInfo[];
   /** Set when the session shares its device. */
   shared: SharedUse | undefined;
-  /** See `ProgramLimits`. */
+  /** The most milliseconds that a run may take; see `ProgramLimits`. */
   runTimeout: number | undefined;
   /** How it was loaded; undefined where nobody noted it down. */
   loaded: LoadRecord | undefined;

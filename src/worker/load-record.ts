@@ -12,7 +12,7 @@ export interface LoadSpan {
 export class LoadRecord {
   readonly beginMs = performance.now();
   endMs = 0;
-  /** By what was loaded, the program or the machine, and the phase. */
+  /** Spans by what was loaded (`program` or `machine`) and by phase. */
   readonly spans: Record<string, LoadSpan> = {};
 
   /** A listener that also hears of progress. Phases begin with their first report, or with `beginMs`. */

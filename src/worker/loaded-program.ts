@@ -24,7 +24,7 @@ export interface LoadedProgram {
   readonly executable: ExecutableData;
   /** The data section, in order. */
   readonly blocks: AsyncIterable<DataBlock>;
-  /** Of a model that was compiled, complete after the last block. */
+  /** Hashes of a model that was compiled, complete after the last block. */
   readonly dataHashes?: DataHashes | undefined;
   /** Tables that a model was compiled with, to do it again. */
   readonly tables?: CompileTables | undefined;

@@ -19,7 +19,7 @@ export interface ThreadRole {
 
 export interface ThreadEvents<Answer> {
   readonly onMessage: (message: Answer) => void;
-  /** It could not be started, or it failed. */
+  /** Hears that the thread could not be started, or failed. */
   readonly onError: (error: unknown) => void;
 }
 

@@ -14,7 +14,7 @@ export interface PlannedBytes {
   readonly storages: number;
 }
 
-/** Of a verified program. */
+/** Counts the bytes that a verified program plans for. */
 export function plannedBytes(executable: ExecutableData): PlannedBytes {
   let constants = 0;
   for (const one of executable.constants) {

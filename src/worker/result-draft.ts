@@ -21,7 +21,7 @@ export interface ResultDraft {
   readonly finish: (toWire: TensorToWire) => WireValue;
 }
 
-/** A whole result. */
+/** The draft of a whole result, with all tensors in it. */
 export interface WholeDraft extends ResultDraft {
   readonly tensors: readonly TensorValue[];
 }

@@ -349,7 +349,7 @@ function releaseDevices({ main, host }: SessionDevices): void {
   host.release();
 }
 
-/** For as long as this thread lives. */
+/** Holds a lock for as long as this thread lives. */
 async function holdLock(name: string): Promise<void> {
   await new Promise<void>((resolve) => {
     const forever = (): Promise<never> => {

@@ -12,7 +12,7 @@ export class SiblingFiles {
   readonly #base: string | undefined;
   readonly #signal: AbortSignal;
   readonly #blobs = new Map<string, Promise<Blob>>();
-  /** Where they are kept: asked for with the first of them. */
+  /** The source of kept files, which is asked when the first sibling is read. */
   readonly #files: FilesSource | undefined;
   #kept: SourceFiles | undefined;
 

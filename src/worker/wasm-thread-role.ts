@@ -9,7 +9,7 @@ export const WASM_THREAD_NAME = 'weft-wasm-thread';
 export interface ToWasmThread {
   /** Undefined where it has a memory of its own. */
   readonly start: ThreadStart | undefined;
-  /** Where the other files of the package's worker are. */
+  /** Addresses of the other files of the package's worker. */
   readonly files: WorkerFiles | undefined;
 }
 
@@ -19,7 +19,7 @@ export function isWasmThread(): boolean {
   return name === WASM_THREAD_NAME && 'DedicatedWorkerGlobalScope' in globalThis;
 }
 
-/** Serves as one. */
+/** Serves in this worker as a thread of the wasm device. */
 export function serveAsWasmThread(): void {
   const begin = async ({ data }: MessageEvent<ToWasmThread>): Promise<void> => {
     globalThis.weftFiles = data.files;

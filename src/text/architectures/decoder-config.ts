@@ -32,7 +32,7 @@ export interface DecoderConfig {
   /** Positions from 0 on that may be asked for. */
   readonly contextLength: number;
   readonly rotary: RotaryConfig;
-  /** Of layers that slide, where it is another. */
+  /** The rotary embedding of layers with a sliding window, where it differs. */
   readonly slidingRotary?: RotaryConfig | undefined;
   /** For each layer how many keys, its own included, a query sees; undefined for all. */
   readonly windows: readonly (number | undefined)[];
@@ -40,7 +40,7 @@ export interface DecoderConfig {
   readonly attentionScale: number;
   /** Limits scores by a hyperbolic tangent; 0 for no limit. */
   readonly attentionSoftcap: number;
-  /** Limits logits likewise. */
+  /** Limits logits by a hyperbolic tangent; 0 for no limit. */
   readonly logitSoftcap: number;
   /** Multiplies embeddings. */
   readonly embeddingScale: number;

@@ -21,13 +21,13 @@ export type TensorReader = (tensor: StoredTensor) => Uint8Array | Promise<Uint8A
 export interface DecoderFileOptions {
   readonly architecture: Architecture;
   readonly config: DecoderConfig;
-  /** By their names in the file. */
+  /** Tensors of the file, by their names in it. */
   readonly stored: ReadonlyMap<string, StoredTensor>;
   /** The name in the file of a weight by that of GGUF. */
   readonly nameOf: (name: string) => string;
   /** Returns true for a tensor that the file may have though the decoder has none of that name. */
   readonly isBeside: (name: string) => boolean;
-  /** For messages. */
+  /** The name of the file in messages. */
   readonly where: string;
   /** Problems found in the metadata, before the tensors are compared. */
   readonly problems: readonly string[];
@@ -35,7 +35,7 @@ export interface DecoderFileOptions {
 
 interface ReadTensor {
   readonly tensor: StoredTensor;
-  /** Its bytes. */
+  /** The bytes of the tensor in the file. */
   readonly stored: Uint8Array;
   readonly quantizer: WeightQuantizer | undefined;
 }

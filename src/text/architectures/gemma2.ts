@@ -113,7 +113,7 @@ export function gemmaLayer(
   return add(y, layer.norm(fed, 'post_ffw_norm'));
 }
 
-/** As SwiGLU, with GELU. */
+/** The gated feed-forward network: SwiGLU with GELU in place of SiLU. */
 function geGlu(layer: LayerBuilder, x: Expr): Expr {
   const gate = geluTanh(layer.linear(x, 'ffn_gate'));
   return layer.linear(mul(gate, layer.linear(x, 'ffn_up')), 'ffn_down');

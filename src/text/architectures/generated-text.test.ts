@@ -8,7 +8,7 @@ import { randomDecoder } from './testing/decoder-files.ts';
 import { fromGguf } from './testing/expect-reference.ts';
 import { referenceLogits } from './testing/reference-decoder.ts';
 
-/** As large a vocabulary as the tokenizer of the stories has. */
+/** A gemma 2 whose vocabulary is as large as that of the stories' tokenizer. */
 const CONFIG = {
   model_type: 'gemma2',
   vocab_size: 512,

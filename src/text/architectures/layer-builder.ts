@@ -11,7 +11,7 @@ import type { DecoderWeights } from './decoder-weights.ts';
 export interface Surroundings {
   readonly config: DecoderConfig;
   readonly weights: DecoderWeights;
-  /** int32 (b). */
+  /** The position of each row's first token, int32 (b). */
   readonly first: Expr;
   /** The angles of a layer's positions. */
   readonly angles: (layer: number) => Angles;

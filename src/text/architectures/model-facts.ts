@@ -3,7 +3,7 @@ import type { StoredTensor } from '../files/stored-tensor.ts';
 
 /** The surroundings in which the metadata of a model file is read. */
 export interface FactsOptions {
-  /** The file, for messages. */
+  /** The name of the file in messages. */
   readonly where: string;
   /** The table of tensors, by their names in the file. */
   readonly tensors: ReadonlyMap<string, StoredTensor>;
@@ -43,7 +43,7 @@ export abstract class ModelFacts {
     throw this.#malformed(key, String(value), `an integer from 1 to ${MAX_COUNT}`);
   }
 
-  /** A finite number. */
+  /** Reads a finite number. */
   number(key: string, otherwise?: number): number {
     const value = this.#number(key, otherwise);
     if (Number.isFinite(value)) return value;
@@ -62,7 +62,7 @@ export abstract class ModelFacts {
     return value === undefined || value === null || value === 0 ? undefined : this.count(key);
   }
 
-  /** So many finite numbers. */
+  /** Reads a list of `length` finite numbers. */
   numbers(key: string, length: number): number[] {
     const value = this.value(key);
     const numbers: unknown[] = Array.isArray(value) ? value : [];

@@ -10,7 +10,7 @@ import { EMBEDDING } from './tensor-spec.ts';
 import { TransformersFacts } from './transformers-config.ts';
 import { TransformersNames } from './transformers-names.ts';
 
-/** How a decoder is opened. */
+/** How far a decoder is to reach. */
 export interface OpenOptions {
   /**
    * Positions that it is to reach, up to the model's own number, which is the default. LongRoPE has other factors

@@ -15,7 +15,7 @@ const PARTS: Readonly<Record<string, string>> = {
   ffn_down: 'mlp.down_proj',
 };
 
-/** Where the decoder lies in a model, which may also see. */
+/** Prefixes of the decoder's tensors; a model that also sees has other parts beside it. */
 const PREFIXES = ['model.', 'language_model.model.', 'model.language_model.', ''];
 
 /** Tensors that a decoder of text does not have, and those that follow from its configuration. */

@@ -1,6 +1,6 @@
 /** The head of a file cannot be read yet: the first bytes that are there end within it. */
 export interface BytesNeeded {
-  /** Tells it from a head. */
+  /** Tells this answer from a head. */
   readonly kind: 'bytes-needed';
   /**
    * How many bytes from the start of the file reading needs at least to go further. The head may turn out

@@ -99,7 +99,7 @@ export class GgufMetadata {
     this.#where = where;
   }
 
-  /** The file, for messages. */
+  /** The name of the file in messages. */
   get where(): string {
     return this.#where;
   }
@@ -109,7 +109,7 @@ export class GgufMetadata {
     return [...this.#values.keys()];
   }
 
-  /** The value as it is. */
+  /** The value of a key, of any type; undefined where there is none. */
   get(key: string): GgufValue | undefined {
     return this.#values.get(key);
   }

@@ -8,10 +8,10 @@ import type { StoredTensor } from './stored-tensor.ts';
 export interface GgufHead {
   /** Tells it from {@link BytesNeeded}. */
   readonly kind: 'gguf';
-  /** Of the format: 2 or 3. */
+  /** The version of the format: 2 or 3. */
   readonly version: number;
   readonly metadata: GgufMetadata;
-  /** By name, in the order of the file. */
+  /** Tensors by name, in the order of the file. */
   readonly tensors: ReadonlyMap<string, StoredTensor>;
   /** Where the elements begin, in bytes from the start of the file. */
   readonly dataOffset: number;

@@ -38,7 +38,7 @@ export function readHead<T>(
 export class HeadReader {
   readonly #reader: ByteReader;
   readonly #end: number;
-  /** The file, for messages. */
+  /** The name of the file in messages. */
   readonly where: string;
   /** Bytes of the whole file, where known. */
   readonly fileByteLength: number | undefined;
@@ -96,7 +96,7 @@ export class HeadReader {
     return count;
   }
 
-  /** A view, not a copy. */
+  /** The next bytes, as a view and not a copy. */
   bytes(byteLength: number, what: string): Uint8Array {
     this.claim(byteLength, what);
     return this.#reader.bytes(byteLength, what);

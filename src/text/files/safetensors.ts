@@ -9,13 +9,13 @@ export interface SafetensorsHead {
   readonly kind: 'safetensors';
   /** Free-form metadata of the file, such as `format`. */
   readonly metadata: Readonly<Record<string, string>>;
-  /** By name, in the order of their places. */
+  /** Tensors by name, in the order of their places in the file. */
   readonly tensors: ReadonlyMap<string, StoredTensor>;
   /** Where the elements begin, in bytes from the start of the file. */
   readonly dataOffset: number;
 }
 
-/** The format's own limit. */
+/** The longest header that the format allows. */
 const MAX_HEADER_BYTES = 100_000_000;
 
 const NUMBER_BITS: Readonly<Record<string, number>> = {

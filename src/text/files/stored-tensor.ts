@@ -8,7 +8,7 @@ export interface StoredTensor {
   readonly shape: Shape;
   /** The name of its elements' type or of its blocks: `F16`, `Q4_K`. It need not be one that Weft reads. */
   readonly type: string;
-  /** Where it begins, in bytes from the start of its file. */
+  /** The place of the first element, in bytes from the start of its file. */
   readonly byteOffset: number;
   /** Bytes in the file; undefined where the type is unknown. */
   readonly byteLength: number | undefined;

@@ -90,7 +90,7 @@ function requireStateCount(count: number): void {
 
 interface UnpackedAutomaton {
   readonly states: readonly DfaState[];
-  /** By rule, its first state. */
+  /** The first state of each rule. */
   readonly starts: readonly number[];
   /** The first state of counted rules, which are the last ones. */
   readonly countedStart: number;

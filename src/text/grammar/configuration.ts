@@ -22,7 +22,7 @@ export interface Configurations {
 
 const MAX_CONFIGURATION_COUNT = 1000;
 
-/** Before the first byte. */
+/** The configurations before the first byte. */
 export function startConfigurations(automaton: Automaton, stacks: Stacks): Configurations {
   const { start, isEmptyAllowed } = automaton;
   const closed = close([inRule(start, EMPTY_STACK)], automaton, stacks);

@@ -6,7 +6,7 @@ export interface DfaState {
   /** Bytes from `first` to `last` lead to `target`; the ranges are in order and do not overlap. */
   readonly bytes: { readonly first: number; readonly last: number; readonly target: number }[];
   readonly calls: (RuleCall & { readonly target: number })[];
-  /** The rule may end here. */
+  /** True if the rule may end here. */
   readonly isAccepting: boolean;
 }
 

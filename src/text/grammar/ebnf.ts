@@ -37,7 +37,7 @@ export function parseEbnf(grammar: string, root = 'root'): Rules {
 class EbnfParser {
   readonly #cursor: TextCursor;
   readonly #rules = new Map<string, Expression>();
-  /** Where each rule is used first. */
+  /** The place where each rule is used first. */
   readonly #uses = new Map<string, number>();
 
   constructor(grammar: string) {

@@ -8,7 +8,7 @@ import { Vocabulary } from './vocabulary.ts';
 const TOKENS = randomTokens(1500, 9);
 const VOCABULARY = new Vocabulary([...TOKENS, undefined], { endTokens: [TOKENS.length] });
 
-/** With the characters of which texts to try are made. */
+/** Expressions, each with the characters of the texts that are tried on it. */
 const EXPRESSIONS: readonly (readonly [source: string | RegExp, alphabet: string])[] = [
   ['a{2,3}b*|c+?', 'abc'],
   ['^(?:ab|a)(?<name>b?c)$', 'abc'],

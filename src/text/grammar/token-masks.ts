@@ -107,7 +107,7 @@ function plainTokens(mask: Uint32Array): StateTokens['tokens'] {
   };
 }
 
-/** By byte, the number of nodes of tokens that begin with it. */
+/** For each byte, the number of trie nodes of the tokens that begin with it. */
 function firstByteNodeCounts({ nodeCount, skip, byte }: Vocabulary): number[] {
   const counts = new Array<number>(256).fill(0);
   for (let node = 1; node < nodeCount; node = skip[node] ?? nodeCount) {

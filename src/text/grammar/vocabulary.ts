@@ -21,7 +21,7 @@ export class Vocabulary {
   readonly skip: Int32Array;
   /** A token with exactly these bytes, or -1. */
   readonly token: Int32Array;
-  /** By token: the next one with the same bytes, or -1. */
+  /** For each token the next one with the same bytes, or -1. */
   readonly sameBytes: Int32Array;
   readonly maxDepth: number;
 
@@ -111,7 +111,7 @@ export class Vocabulary {
 
 export interface LongestToken {
   readonly token: number | undefined;
-  /** The number of its bytes. */
+  /** How many bytes the token has. */
   readonly length: number;
   /** Some token begins with all of the bytes and goes on. */
   readonly goesOn: boolean;

@@ -42,7 +42,7 @@ const executables = new Map<string, Uint8Array>();
 
 interface TestModelOptions extends TextLoadOptions {
   readonly chatTemplate?: string;
-  /** Of its weights. */
+  /** The seed of the weights. */
   readonly seed?: number;
 }
 

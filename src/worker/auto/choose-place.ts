@@ -7,7 +7,7 @@ export interface RunTimes {
 /** Where a program runs, and why. */
 export interface ChosenPlace {
   readonly kind: keyof RunTimes;
-  /** A sentence. */
+  /** Why it was chosen, in one sentence. */
   readonly reason: string;
   /** True if the estimates of both devices are too close to trust. */
   readonly isNear: boolean;

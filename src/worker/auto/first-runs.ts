@@ -13,9 +13,9 @@ const MOST_INPUT_BYTES = 2 ** 22;
 
 export interface FirstRunsOptions {
   readonly store: PlaceStore;
-  /** Of the device that the session runs on. */
+  /** The kind of the device that the session runs on. */
   readonly kind: DeviceKind;
-  /** Where an estimate is too close to trust. */
+  /** A trial of the other device, where the estimate is too close to trust. */
   readonly trial: PlaceTrial | undefined;
 }
 

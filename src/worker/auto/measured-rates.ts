@@ -4,7 +4,7 @@ import { type MeasuringTurn, measureRates } from '../../device/measure-rates.ts'
 import type { DeviceKind } from '../protocol/loaded-session.ts';
 import type { PlaceStore } from './place-store.ts';
 
-/** Where rates of a device are kept, and as what. */
+/** The store in which the rates of a device are kept, and their key. */
 export interface RatesPlace {
   readonly store: PlaceStore;
   readonly kind: DeviceKind;

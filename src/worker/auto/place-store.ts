@@ -6,7 +6,7 @@ import type { RunTimes } from './choose-place.ts';
 
 /** The run times of a program that were measured. */
 export interface MeasuredProgram {
-  /** See `programKey`. */
+  /** The key of the program; see `programKey`. */
   readonly program: string;
   readonly times: RunTimes;
 }

@@ -12,7 +12,7 @@ import type { RunTimes } from './choose-place.ts';
 export interface PlaceTrialOptions {
   readonly pool: DevicePool;
   readonly load: DecidedLoad;
-  /** Of the program; see `programKey`. */
+  /** The key of the program; see `programKey`. */
   readonly key: string;
   /** Its data, once the session is loaded. */
   readonly blocks: readonly DataBlock[];

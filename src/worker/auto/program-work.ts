@@ -83,7 +83,7 @@ export function callCounts(
 /** Types of the inputs and shapes of the results of a launch. */
 export interface LaunchSizes {
   readonly inputs: readonly ConcreteTensorType[];
-  /** Of the results that it has room for. */
+  /** Shapes of the results that the launch has room for. */
   readonly results: readonly Shape[];
 }
 

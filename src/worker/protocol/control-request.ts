@@ -33,7 +33,7 @@ export type ControlRequest = { readonly args: readonly WireValue[] } & (
   | { readonly kind: 'source'; readonly kernel: string }
   | {
       readonly kind: 'snapshot';
-      /** Of `args`. */
+      /** The names of `args`, in the same order. */
       readonly names: readonly string[];
       readonly note: string;
       /** Pauses the session for the time of it; otherwise it must be paused. */
@@ -100,7 +100,7 @@ export type ControlRequest = { readonly args: readonly WireValue[] } & (
 /** A picture, or one that is held, and what becomes of it. */
 export interface PreparedPicture {
   readonly source: PictureSource | HeldSource;
-  /** Of the picture only this part. */
+  /** The part of the picture to prepare. Default: all of it. */
   readonly part?: Rectangle | undefined;
   readonly steps: PictureSteps;
 }
@@ -121,7 +121,7 @@ export interface TensorPlace {
 export interface GpuRange {
   /** Made by Weft on the page's device, with STORAGE, COPY_SRC and COPY_DST; or the page's own that the tensor was made of. */
   readonly buffer: PageGpuBuffer;
-  /** Where the elements begin. */
+  /** The offset of the first element in the buffer. */
   readonly byteOffset: number;
   /** How many bytes they take, in whole words. */
   readonly byteLength: number;
@@ -136,11 +136,11 @@ export interface ControlReply {
   readonly source?: KernelSource | undefined;
   readonly tuning?: SessionTuning | undefined;
   readonly verification?: RunComparison | undefined;
-  /** Where each of the results was computed. */
+  /** The place in the program where each of `results` was computed. */
   readonly trace?: readonly TracedPlace[] | undefined;
   readonly ranges?: readonly ValueRange[] | undefined;
   readonly timeline?: RunTimelines | undefined;
-  /** Where the tensor lies that was asked for. */
+  /** The place in a buffer of the tensor that was asked for. */
   readonly range?: GpuRange | undefined;
   /** The tensor that was drawn. */
   readonly bitmap?: ImageBitmap | undefined;

@@ -20,7 +20,7 @@ export interface LoadRequest
   readonly dispatch?: Dispatch | undefined;
   /** Places parts of an ONNX model on both, by time. */
   readonly devices?: readonly ['webgpu', 'wasm'] | undefined;
-  /** Of these devices; set where the model is compiled. */
+  /** Speeds of these devices; set where the model is compiled. */
   readonly rates?: RatesOfBoth | undefined;
   /** The most that compiling an ONNX model may take. */
   readonly compileLimits?: CompileLimits | undefined;
@@ -34,7 +34,7 @@ export interface LoadRequest
   readonly threads?: number | undefined;
   /** Names of functions that the page supplies. */
   readonly functions?: readonly string[] | undefined;
-  /** Of those that compute nodes of a model. */
+  /** Signatures and types of the functions that compute nodes of a model. */
   readonly nodeTypes?: PageNodeTypes | undefined;
 }
 

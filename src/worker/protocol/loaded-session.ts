@@ -14,7 +14,7 @@ export interface Placement {
   readonly node: string;
   /** The operator of the node. */
   readonly operator: string;
-  /** Where it runs. */
+  /** The device that runs the node. */
   readonly device: 'host' | 'wasm';
   /** The cause, in words that follow "because". */
   readonly reason: string;

@@ -7,11 +7,11 @@ export type Keep = 'host' | 'device' | readonly string[];
 export interface RunRequest {
   readonly session: SessionId;
   readonly functionName: string;
-  /** In place of the name: a function that the page holds. */
+  /** The function that the page holds and calls, in place of one by name. */
   readonly callee?: HandleId | undefined;
-  /** In the order of the function's parameters. */
+  /** Arguments in the order of the function's parameters. */
   readonly args: readonly WireValue[];
-  /** Default `host`. */
+  /** Where the results stay. Default `host`. */
   readonly keep?: Keep | undefined;
   /** Names of parameters whose tensors on the device the run takes over. */
   readonly donate?: readonly string[] | undefined;

@@ -2,9 +2,9 @@
 export interface SessionMemory {
   /** Weights and other constants. */
   readonly constantBytes: number;
-  /** Tensors in use. */
+  /** Bytes of tensors in use. */
   readonly liveBytes: number;
-  /** Freed and kept for the next allocation. */
+  /** Bytes that were freed and are kept for the next allocation. */
   readonly pooledBytes: number;
   /** Temporary memory of kernels, which all sessions on a device share. */
   readonly scratchBytes: number;

@@ -44,7 +44,7 @@ export interface SessionService {
 }
 
 export interface Greeting {
-  /** Where the package's worker finds its other files. */
+  /** Addresses of the other files of the package's worker. */
   readonly files: WorkerFiles | undefined;
   /**
    * The worker holds it for as long as it lives. The page queues for the same lock: it is granted when
@@ -54,7 +54,7 @@ export interface Greeting {
 }
 
 export interface WorkerInfo {
-  /** Of the package. */
+  /** The version of the package. */
   readonly version: string;
 }
 

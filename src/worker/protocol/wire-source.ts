@@ -53,7 +53,7 @@ export interface HttpInfo {
   readonly url: string;
   readonly status: number;
   readonly statusText: string;
-  /** Of the body as it is read; undefined while unknown. */
+  /** The length of the body after decompression; undefined while unknown. */
   readonly byteLength: number | undefined;
 }
 

@@ -31,12 +31,12 @@ export interface EnterOptions {
   readonly signal?: AbortSignal | undefined;
   /** Waits until nothing runs, and keeps other runs out. */
   readonly alone?: boolean;
-  /** It is not for a run, but for weights that are loaded. */
+  /** True if weights are loaded, false for a run. */
   readonly isLoading?: boolean;
 }
 
 interface SessionUse {
-  /** Runs under way. */
+  /** How many runs are under way. */
   users: number;
   /** The most at a time, since there were none. */
   mostUsers: number;

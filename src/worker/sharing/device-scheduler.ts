@@ -149,10 +149,10 @@ export class DeviceScheduler {
 /** A session's part of a device. */
 export class DeviceShare {
   readonly priority: number;
-  /** Asks for the device. */
+  /** Asks for a turn on the device. */
   readonly take: () => DeviceTurn;
   readonly leave: () => void;
-  /** For the scheduler. */
+  /** Device time divided by the priority, by which the scheduler orders sessions. */
   virtualMs = 0;
   /** A launch of this session lately; undefined before the first one. */
   msPerLaunch: number | undefined;
@@ -168,7 +168,7 @@ export class DeviceShare {
     this.leave = leave;
   }
 
-  /** Tells of a batch. */
+  /** Counts a batch of launches that has ended. */
   note(ms: number, launches: number): void {
     this.batches++;
     this.usedMs += ms;
@@ -176,7 +176,7 @@ export class DeviceShare {
     if (launches > 0) this.msPerLaunch = recent(this.msPerLaunch, ms / launches);
   }
 
-  /** Tells of a whole run. */
+  /** Counts a run that has ended. */
   noteRun(ms: number): void {
     this.runMs = recent(this.runMs, ms);
   }

@@ -17,7 +17,7 @@ const WEIGHT_BYTES = SIZE * 4;
 /** A worker whose devices can be taken away. */
 class World {
   readonly host: SessionHost;
-  /** Bytes of the devices. */
+  /** How many bytes each device has. */
   capacity = Number.POSITIVE_INFINITY;
   /** So many devices to come are lost when something is read from them. */
   doomed = 0;

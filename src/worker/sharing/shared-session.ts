@@ -64,7 +64,7 @@ export class SharedSession implements SharedUse, ResidentSession {
   readonly #context: SharedSessionContext;
   readonly #priority: number;
   readonly #closed = new AbortController();
-  /** Of the constants on the session's device. */
+  /** Bytes of the constants on the session's device. */
   readonly #constantBytes: number;
   #devices: SessionDevices;
   #sharing: DeviceSharing;
@@ -84,7 +84,7 @@ export class SharedSession implements SharedUse, ResidentSession {
   #restoredBytes = 0;
   #rebuilds = 0;
   #retries = 0;
-  /** Of devices that were lost. */
+  /** Time that the session took on devices that were lost. */
   #earlierMs = 0;
 
   constructor(devices: SessionDevices, context: SharedSessionContext) {
@@ -281,7 +281,7 @@ export class SharedSession implements SharedUse, ResidentSession {
     this.#restoredBytes += this.#constantBytes;
   }
 
-  /** Of the weights on the session's device. */
+  /** Storages of the weights on the session's device. */
   #storages(): StorageValue[] {
     const { device } = this.#devices.main;
     const storages = this.#session?.machine.internals().constants.storages ?? [];
@@ -330,7 +330,10 @@ export class SharedSession implements SharedUse, ResidentSession {
     this.#rebuilds++;
   }
 
-  /** Of its own for each use: what listens to it goes with it. */
+  /**
+   * A signal that aborts at the end of the session, a new one for each use: what listens to it is
+   * freed with it.
+   */
   #untilClosed(): AbortSignal {
     return AbortSignal.any([this.#closed.signal]);
   }

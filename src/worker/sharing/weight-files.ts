@@ -5,7 +5,7 @@ export interface WeightFile {
   close(): void;
 }
 
-/** Where weights are kept that are not on the device. */
+/** A folder of files for weights that are not on the device. */
 export interface WeightFolder {
   /** A new, empty file. Rejects where the browser gives none. */
   create(name: string): Promise<WeightFile>;
@@ -14,7 +14,7 @@ export interface WeightFolder {
 
 const FOLDER = 'weft-weights';
 
-/** Of `FileSystemFileHandle`, what only dedicated workers have. */
+/** The method of `FileSystemFileHandle` that only dedicated workers have. */
 interface WorkerFileHandle {
   createSyncAccessHandle?(): Promise<WeightFile>;
 }

@@ -10,16 +10,16 @@ interface KeptBlock {
   readonly byteOffset: number;
   readonly byteLength: number;
   readonly hash: Uint8Array;
-  /** Where there is no file, and the source cannot be read again. */
+  /** The bytes, where there is no file and the source cannot be read again. */
   blob?: Blob;
 }
 
 export interface WeightSourceOptions {
   readonly request: LoadRequest;
-  /** Of the data section, as far as they are known. */
+  /** Hashes of the data section, as far as they are known. */
   readonly hashes: DataHashes | undefined;
   readonly folder: WeightFolder | undefined;
-  /** To compile a model again. */
+  /** Tables with which the model is compiled again; undefined for an executable. */
   readonly tables?: CompileTables | undefined;
 }
 

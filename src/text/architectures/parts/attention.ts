@@ -25,7 +25,7 @@ export interface Attention {
   readonly window: number;
   readonly scale: number;
   readonly softcap: number;
-  /** heads * headWidth. */
+  /** Elements of the result for each token: heads * headWidth. */
   readonly width: number;
 }
 

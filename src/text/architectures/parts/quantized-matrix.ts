@@ -3,7 +3,7 @@ import { decodeElements } from '../../files/blocks/decode-elements.ts';
 import { blockMatrix, denseMatrix, type Matrix, type StoredMatrix } from './weight.ts';
 
 interface QuantizedOptions {
-  /** In the file. */
+  /** The name of the tensor in the file. */
   readonly name: string;
   /** True if it has a row for each token. */
   readonly isVocabulary: boolean;

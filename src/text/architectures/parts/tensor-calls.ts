@@ -28,7 +28,7 @@ export const upTo = (size: Dim): Expr =>
 /** x sigmoid(x), which is also called swish. */
 export const silu = (x: Expr): Expr => mul(x, call('sigmoid', [x]));
 
-/** As transformers' `gelu_pytorch_tanh`. */
+/** GELU by a hyperbolic tangent, as transformers' `gelu_pytorch_tanh`. */
 export const geluTanh = (x: Expr): Expr => call('gelu', [x], { approximate: 'tanh' });
 
 /** limit tanh(x / limit), or x where the limit is 0. */
@@ -37,12 +37,12 @@ export function softcap(x: Expr, limit: number): Expr {
   return mul(call('tanh', [call('div', [x, number(limit)])]), number(limit));
 }
 
-/** A float32 of rank 0. */
+/** A constant float32 of rank 0. */
 export const number = (value: number): Expr => constant(HostTensor.from('float32', [], [value]));
 
-/** A float32 tensor. */
+/** A constant float32 tensor. */
 export const floats = (shape: readonly number[], values: Float32Array): ConstantExpr =>
   constant(new HostTensor('float32', shape, values));
 
-/** An int32 of rank 0. */
+/** A constant int32 of rank 0. */
 export const integer = (value: number): Expr => constant(HostTensor.from('int32', [], [value]));

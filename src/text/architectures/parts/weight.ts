@@ -15,7 +15,7 @@ interface MatrixSizes {
   readonly columns: number;
 }
 
-/** Float32 elements. */
+/** A matrix of float32 elements. */
 interface DenseMatrix extends MatrixSizes {
   readonly kind: 'dense';
   /** (rows, columns). */

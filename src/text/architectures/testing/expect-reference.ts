@@ -22,13 +22,13 @@ export interface MoreOfGguf {
   readonly tensors?: Readonly<Record<string, readonly number[]>>;
 }
 
-/** Rows of a batch. */
+/** The tokens of a batch, one row for each text. */
 export const TOKENS = [
   [3, 17, 39, 0, 8, 22, 22, 5, 31, 12],
   [11, 2, 29, 4, 36, 1],
 ];
 
-/** A decoder from GGUF. */
+/** Opens a decoder as a GGUF file. */
 export function fromGguf(
   decoder: TestedDecoder,
   { metadata, tensors = {} }: MoreOfGguf = {},

@@ -6,7 +6,7 @@ import { eachBlock, requireByteLength } from './each-block.ts';
 
 /** The elements of a stored tensor, and how many they are. */
 export interface Elements {
-  /** As {@link READABLE_TYPES} has it. */
+  /** The type of the elements, one of {@link READABLE_TYPES}. */
   readonly type: string;
   readonly count: number;
   /** The tensor, for messages. */

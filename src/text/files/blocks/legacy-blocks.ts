@@ -1,7 +1,7 @@
 import { float16ToNumber } from '../../../core/float16.ts';
 import type { BlockFormat } from './block-format.ts';
 
-/** Of blocks of 32 codes. */
+/** The layout of a block of 32 codes. */
 interface LegacyFormat {
   readonly bits: 4 | 5;
   /** True if a float16 behind the scale is added to each element: a minimum with the other sign. */
@@ -51,7 +51,7 @@ export const Q8_0: BlockFormat = {
 };
 
 interface Halves {
-  /** Where the codes go. */
+  /** The index in `codes` at which the first code goes. Default 0. */
   readonly first?: number;
   /** The codes that those of the file stand for. */
   readonly table?: readonly number[];

@@ -117,7 +117,7 @@ function encodeMxfp4(out: ByteWriter, values: Float32Array): void {
   writeHalves(out, codes);
 }
 
-/** Where blocks have their float16 scales. */
+/** The byte offsets of the float16 scales in a block. */
 const SCALES_AT: Readonly<Record<string, readonly number[]>> = {
   Q4_0: [0],
   Q4_1: [0, 2],

@@ -1,4 +1,4 @@
-/** `kvalues_iq4nl` of ggml. */
+/** Values of the 16 codes: `kvalues_iq4nl` of ggml. */
 const VALUES = [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113];
 
 /** The code whose value is nearest. */

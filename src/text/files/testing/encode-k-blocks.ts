@@ -2,7 +2,7 @@ import { ByteWriter } from '../../../core/byte-writer.ts';
 import { float16ToNumber, numberToFloat16 } from '../../../core/float16.ts';
 import { nearestIq4 } from './encode-iq4.ts';
 
-/** Elements of a block. */
+/** How many elements a block has. */
 const BLOCK = 256;
 
 type BlockEncoder = (out: ByteWriter, block: Float32Array) => void;
@@ -43,10 +43,10 @@ const half = (x: number): number => float16ToNumber(numberToFloat16(x));
 interface MinimumBlock {
   /** The float16 scales of scales and of minima. */
   readonly scales: readonly [number, number];
-  /** Of each part. */
+  /** The code of each part's scale. */
   readonly partScales: readonly number[];
   readonly partMinima: readonly number[];
-  /** Of each element. */
+  /** The code of each element. */
   readonly codes: readonly number[];
 }
 
@@ -55,7 +55,7 @@ interface MinimumFormat {
   readonly size: number;
   /** The largest code of a part's scale and minimum. */
   readonly mostScale: number;
-  /** That of an element. */
+  /** The largest code of an element. */
   readonly most: number;
 }
 

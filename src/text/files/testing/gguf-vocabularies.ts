@@ -147,7 +147,7 @@ function byteLevel(pre: string, marks: readonly Mark[], size: number): Tokenizer
 
 const UNKNOWN: Mark = { text: '<unk>', type: TOKEN_TYPES.unknown };
 
-/** As the files of llama 2 say it. */
+/** A vocabulary as in files of llama 2. */
 export function llamaVocabulary(size: number): TokenizerMetadata {
   return {
     ...sentencePiece([UNKNOWN, ...control('<s>', '</s>')], size),
@@ -180,7 +180,7 @@ export function gemmaVocabulary(size: number): TokenizerMetadata {
   };
 }
 
-/** As those of phi 3, whose tokens take the blanks behind them. */
+/** A vocabulary as in files of phi 3, whose tokens take the blanks behind them. */
 export function phiVocabulary(size: number): TokenizerMetadata {
   const marks = [
     UNKNOWN,

@@ -84,13 +84,13 @@ export function ggufTokenizer(metadata: GgufMetadata): TokenizerFolder {
   };
 }
 
-/** A tokenizer of one kind. */
+/** The parts that differ between kinds of tokenizers. */
 interface Kind {
   readonly vocabulary: GgufVocabulary;
   readonly ids: GgufSpecialIds;
   /** Puts the BOS token before each text, unless the file says otherwise. */
   readonly addsBos: boolean;
-  /** Of `tokenizer.json`. */
+  /** Fields of `tokenizer.json` for this kind. */
   readonly parts: JsonRecord;
 }
 

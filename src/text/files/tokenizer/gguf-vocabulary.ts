@@ -7,7 +7,7 @@ export const TOKEN_TYPES = { normal: 1, unknown: 2, control: 3, userDefined: 4 }
 /** The tokens of a GGUF file, by id. */
 export interface GgufVocabulary {
   readonly tokens: readonly string[];
-  /** Of each token, one of {@link TOKEN_TYPES} or another number. */
+  /** The type of each token: one of {@link TOKEN_TYPES}, or another number. */
   readonly types: ArrayLike<number>;
   /** Of each token; the higher, the sooner it is put together. All 0 in files that have none. */
   readonly scores: ArrayLike<number>;
