@@ -1,6 +1,6 @@
 import { float, int, tuple, variableOf } from '../../ir/build.ts';
 import type { Expr, Pattern } from '../../ir/expr.ts';
-import { formatType, type Type } from '../../ir/type.ts';
+import { type AdtTypeNode, formatType, type Type } from '../../ir/type.ts';
 import type { Cotangents } from './cotangents.ts';
 import type { Emitter } from './emitter.ts';
 import { construct, type TypedValues } from './typed-values.ts';
@@ -24,21 +24,20 @@ export function cotangentOfPattern(pattern: Pattern, type: Type, place: PatternP
     case 'int-pattern':
     case 'float-pattern':
       return values.zero(matched, type, emitter);
-    case 'tuple-pattern':
+    case 'tuple-pattern': {
+      const types = fieldTypesOf(pattern, type, values);
       return tuple(
-        pattern.fields.map((field, i) =>
-          cotangentOfPattern(field, fieldTypesOf(type)[i] ?? type, place),
-        ),
+        pattern.fields.map((field, i) => cotangentOfPattern(field, types[i] ?? type, place)),
       );
+    }
     case 'constructor-pattern': {
-      if (type.kind !== 'adt') throw new Error(`internal: a pattern of ${formatType(type)}`);
-      const types = values.fieldTypes(type, pattern.constructor);
+      const types = fieldTypesOf(pattern, type, values);
       const fields = pattern.fields.map((field, i) => {
         const own = types[i] ?? type;
         const cotangent = cotangentOfPattern(field, own, place);
         return values.toData(cotangent, valueOf(field, own, values), { type: own, emitter });
       });
-      return construct(pattern.constructor, type, fields);
+      return construct(pattern.constructor, requireData(type), fields);
     }
     default:
       return pattern satisfies never;
@@ -51,9 +50,6 @@ export function bindAllParts(
   type: Type,
   place: { readonly values: TypedValues; readonly emitter: Emitter },
 ): Pattern {
-  const { values, emitter } = place;
-  const bindFields = (fields: readonly Pattern[], types: readonly Type[]): readonly Pattern[] =>
-    fields.map((field, i) => bindAllParts(field, types[i] ?? type, place));
   switch (pattern.kind) {
     case 'var-pattern':
     case 'int-pattern':
@@ -61,14 +57,14 @@ export function bindAllParts(
       return pattern;
     case 'wildcard': {
       const own =
-        type.kind === 'tensor' ? { ...type, shape: emitter.namedShape(type.shape) } : type;
+        type.kind === 'tensor' ? { ...type, shape: place.emitter.namedShape(type.shape) } : type;
       return { kind: 'var-pattern', variable: variableOf('rest', own) };
     }
     case 'tuple-pattern':
-      return { ...pattern, fields: bindFields(pattern.fields, fieldTypesOf(type)) };
     case 'constructor-pattern': {
-      const types = type.kind === 'adt' ? values.fieldTypes(type, pattern.constructor) : [];
-      return { ...pattern, fields: bindFields(pattern.fields, types) };
+      const types = fieldTypesOf(pattern, type, place.values);
+      const fields = pattern.fields.map((field, i) => bindAllParts(field, types[i] ?? type, place));
+      return { ...pattern, fields };
     }
     default:
       return pattern satisfies never;
@@ -77,17 +73,16 @@ export function bindAllParts(
 
 /** The value that fits a pattern without wildcards. */
 function valueOf(pattern: Pattern, type: Type, values: TypedValues): Expr {
-  const fieldsOf = (fields: readonly Pattern[], types: readonly Type[]): readonly Expr[] =>
-    fields.map((field, i) => valueOf(field, types[i] ?? type, values));
   switch (pattern.kind) {
     case 'var-pattern':
       return pattern.variable;
     case 'tuple-pattern':
-      return tuple(fieldsOf(pattern.fields, fieldTypesOf(type)));
     case 'constructor-pattern': {
-      if (type.kind !== 'adt') throw new Error(`internal: a pattern of ${formatType(type)}`);
-      const types = values.fieldTypes(type, pattern.constructor);
-      return construct(pattern.constructor, type, fieldsOf(pattern.fields, types));
+      const types = fieldTypesOf(pattern, type, values);
+      const fields = pattern.fields.map((field, i) => valueOf(field, types[i] ?? type, values));
+      return pattern.kind === 'tuple-pattern'
+        ? tuple(fields)
+        : construct(pattern.constructor, requireData(type), fields);
     }
     case 'int-pattern':
       return int(pattern.value);
@@ -100,4 +95,15 @@ function valueOf(pattern: Pattern, type: Type, values: TypedValues): Expr {
   }
 }
 
-const fieldTypesOf = (type: Type): readonly Type[] => (type.kind === 'tuple' ? type.fields : []);
+/** The types of the parts of a value that a pattern takes apart. */
+function fieldTypesOf(pattern: Pattern, type: Type, values: TypedValues): readonly Type[] {
+  if (pattern.kind === 'constructor-pattern') {
+    return values.fieldTypes(requireData(type), pattern.constructor);
+  }
+  return type.kind === 'tuple' ? type.fields : [];
+}
+
+function requireData(type: Type): AdtTypeNode {
+  if (type.kind === 'adt') return type;
+  throw new Error(`internal: a pattern of ${formatType(type)}`);
+}
