@@ -5,7 +5,7 @@ export const MOST_COMPILATIONS = 1000;
 
 /** The latest compilations of a device, at most {@link MOST_COMPILATIONS}, with their times. */
 export class CompilationLog {
-  /** In the order of their ends. */
+  /** The compilations, in the order of their ends. */
   readonly latest: Compilation[] = [];
 
   /** Notes down what began then and is over now. */

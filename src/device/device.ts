@@ -155,9 +155,9 @@ export interface DeviceBuffer {
 export interface DeviceRange {
   /** The memory. */
   readonly buffer: DeviceBuffer;
-  /** Where the bytes begin. */
+  /** The offset of the first byte in the buffer, in bytes. */
   readonly byteOffset: number;
-  /** How many there are. */
+  /** How many bytes there are. */
   readonly byteLength: number;
 }
 
@@ -165,7 +165,7 @@ export interface DeviceRange {
 export interface DeviceTensor {
   /** The memory. */
   readonly buffer: DeviceBuffer;
-  /** Where the elements begin. */
+  /** The offset of the first element in the buffer, in bytes. */
   readonly byteOffset: number;
   /** The dtype of the elements. */
   readonly dtype: DType;
@@ -255,7 +255,7 @@ export interface ReferenceStep {
 
 export interface TuneOptions {
   readonly signal?: AbortSignal | undefined;
-  /** By default there is one turn, for all of it. */
+  /** Turns in which the kernels are tuned. Default: one turn for all of them. */
   readonly turns?: TuningTurns | undefined;
   /** Leaves kernels alone that were tuned before, or whose tuning ended early again and again. */
   readonly isBackground?: boolean | undefined;
@@ -274,9 +274,9 @@ export interface TuningTurns {
 }
 
 export interface TuningStep {
-  /** Kernels to tune in all. */
+  /** How many kernels are to be tuned in all. */
   readonly count: number;
-  /** For each size; empty where there is nothing to choose. */
+  /** The findings for each size; empty where there is nothing to choose. */
   readonly kernels: readonly KernelTuning[];
 }
 
@@ -300,7 +300,7 @@ export interface TriedVariant {
   readonly place: string;
   /** The name of the variant. */
   readonly name: string;
-  /** Of one call; undefined when it was refused. */
+  /** Milliseconds of one call; undefined if the variant was refused. */
   readonly ms: number | undefined;
   /** Why it is out of the question, however fast. */
   readonly refusal: string | undefined;
@@ -320,7 +320,7 @@ export interface TunedChoice {
 
 /** A primitive function made ready on one device. */
 export interface Kernel {
-  /** That of the primitive function. */
+  /** The name of the primitive function. */
   readonly name: string;
   /**
    * Enqueues the kernel: inputs, then outputs. Never waits. Shapes are those of the arguments and
@@ -394,10 +394,10 @@ export interface Compilation {
   readonly endMs: number;
 }
 
-/** Where the elements of a picture go. */
+/** The tensor that a picture is written to, and how. */
 export interface PictureTarget {
   readonly tensor: DeviceTensor;
-  /** Where the picture begins in the tensor, in whole words. */
+  /** The index of the picture's first element in the tensor; it begins a word. */
   readonly firstElement: number;
   readonly steps: PictureSteps;
 }
@@ -408,7 +408,7 @@ export interface DeviceCounters {
   readonly buffersCreated: number;
   /** Buffers that were not destroyed. */
   readonly buffersLive: number;
-  /** Bytes of these. */
+  /** Bytes of the buffers that were not destroyed. */
   readonly bytesLive: number;
   /** Pipelines that were compiled. */
   readonly pipelinesCreated: number;

@@ -112,7 +112,7 @@ async function timeSample(
   }
 }
 
-/** Of so many repetitions as take a while. */
+/** Milliseconds of one repetition, on average of as many as take `leastMs` in all. */
 async function meanMs(work: () => Promise<void>, leastMs: number): Promise<number> {
   const begin = performance.now();
   for (let count = 1; ; count++) {

@@ -103,7 +103,7 @@ function isCheck(item: unknown): item is IndexCheck {
   );
 }
 
-/** A parameter, or numbers. */
+/** Returns true if the source of indices is a parameter, or a list of numbers. */
 function isSource(parameter: unknown, values: unknown): boolean {
   if (values === undefined) return isCount(parameter);
   return Array.isArray(values) && values.every((value) => typeof value === 'number');

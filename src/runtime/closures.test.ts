@@ -21,7 +21,7 @@ async function loadAs(
   });
 }
 
-/** `apply(f, x) = f(x)`. */
+/** A program with `apply(f, x) = f(x)`. */
 function withApply(): ExecBuilder {
   const b = new ExecBuilder();
   const f = b.function('apply', ['f', 'x']);

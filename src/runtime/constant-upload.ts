@@ -36,7 +36,7 @@ export class ConstantUpload implements StorageOwner {
   readonly byteLength: number;
   /** One for each buffer, on all devices. */
   readonly storages: StorageValue[] = [];
-  /** In the order of the data section. */
+  /** Writers of the tensors, in the order of the data section. */
   readonly #tensors: TensorWriter[] = [];
   /** Tensors before this one are complete. */
   #next = 0;
@@ -128,7 +128,7 @@ interface Chunk {
   readonly tensors: { readonly constant: TensorConstant; readonly byteOffset: number }[];
 }
 
-/** In the order of the data section, which is that of first use. */
+/** Places constants in buffers in the order of the data section, which is that of first use. */
 export function layOut(constants: readonly TensorConstant[], device: Device): Chunk[] {
   const limit = device.info.maxBufferByteLength;
   const chunkLimit = Math.min(CHUNK_BYTE_LENGTH, limit);

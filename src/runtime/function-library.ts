@@ -16,7 +16,7 @@ export interface FunctionLibrary {
   readonly compileForSizes?: PreparedKernels['compileForSizes'];
   readonly tune?: PreparedKernels['tune'];
   readonly references?: PreparedKernels['references'];
-  /** Those of a device. */
+  /** The prepared kernels, in the library of a device. */
   readonly kernels?: Pick<PreparedKernels, 'get'>;
   dispose(): void;
 }

@@ -4,7 +4,7 @@ import type { InstrumentedCall, MachineInstrument } from './instrument-calls.ts'
 export interface FunctionUse {
   /** The name of the function. */
   readonly name: string;
-  /** Its kind. */
+  /** The kind of the function. */
   readonly kind: InstrumentedCall['kind'];
   /** Calls that have ended. */
   readonly calls: number;
@@ -24,7 +24,7 @@ interface OpenCall {
   readonly call: InstrumentedCall;
   readonly start: number;
   readonly bytes: number;
-  /** Of calls within it. */
+  /** Milliseconds of the calls within it. */
   inner: number;
 }
 

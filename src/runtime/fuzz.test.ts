@@ -25,7 +25,7 @@ interface Scope {
   readonly f: FunctionBuilder;
   readonly random: Random;
   readonly shapeProgram: number;
-  /** By what they hold at first; calls may put anything into them. */
+  /** Registers by the kind of value that they hold at first; calls may put anything into them. */
   readonly registers: Readonly<Record<string, Register>>;
 }
 

@@ -16,13 +16,13 @@ const LENGTH = 300;
 const RUNS = 1000;
 /** Objects that are held grow in each round; code and what it knows of types settle in the first ones. */
 const MAX_ROUNDS = 10;
-/** Of a round: a run that leaves an object behind leaves more. */
+/** How much the heap may grow in a round: a run that leaves an object behind leaves more. */
 const SLACK_BYTES = 32 * RUNS;
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** `main(x)` is x + x. */
+/** A program whose `main(x)` is x + x. */
 function doubling() {
   const type: TensorType = { dtype: 'float32', shape: [LENGTH] };
   const add: PrimitiveFunction = {

@@ -41,7 +41,7 @@ export interface MachineInstrument {
 
 /** The parts of a machine that call, with an instrument. A file of its own, loaded where there is one. */
 export class InstrumentedCalls {
-  /** In place of {@link Invocation}. */
+  /** The class of watched calls, in place of {@link Invocation}. */
   readonly invocation: typeof Invocation;
   readonly #instrument: MachineInstrument;
   readonly #liveBytes: () => number;

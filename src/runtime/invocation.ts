@@ -43,7 +43,7 @@ export class Invocation {
   /** Set when the first frame has returned; holds a reference until it is taken. */
   result: Value = null;
   isDone = false;
-  /** Set at a breakpoint. */
+  /** True while the call stands at a breakpoint. */
   isBroken = false;
   readonly #frameCount: FrameCount;
 

@@ -20,7 +20,7 @@ export type Upload = (tensor: HostTensor, device: Device) => TensorValue;
 
 interface DeviceProgram {
   readonly primitives: ReadonlyMap<string, PrimitiveFunction>;
-  /** For results that kernels make themselves. */
+  /** Makes tensors for results that kernels make themselves. */
   readonly upload: Upload;
   readonly allocator: Allocator;
   /** Loaded where there are such. */
@@ -66,13 +66,13 @@ export class KernelLibrary implements FunctionLibrary {
   }
 }
 
-/** Where the kernels of one device get memory. */
+/** The allocator and the budgets of the kernels of one device. */
 export interface KernelMemory extends Pick<PrepareOptions, 'prepacking' | 'idle'> {
   readonly allocator: Allocator;
 }
 
 export interface LoadOptions extends Omit<PrepareOptions, 'prepacking' | 'idle'> {
-  /** For results that kernels make themselves. */
+  /** Makes tensors for results that kernels make themselves. */
   readonly upload: Upload;
   readonly memoryOn: (device: Device) => KernelMemory;
 }

@@ -95,11 +95,14 @@ export interface LoadedMachine {
   /** Kernels of each device, then builtins, then functions of the host. */
   readonly libraries: readonly FunctionLibrary[];
   readonly dataHashes: DataHashes | undefined;
-  /** Of programs that demand something of indices. */
+  /** Checks of indices, for programs that demand any. */
   readonly indexChecks: IndexChecks | undefined;
-  /** Of programs with tuples, data or functions of JavaScript in their types. */
+  /**
+   * Converts values at the border of programs with tuples, data or functions of JavaScript in their
+   * types.
+   */
   readonly border: TypedBorder | undefined;
-  /** Of a machine with an instrument: its calls. */
+  /** The class of watched calls, for a machine with an instrument. */
   readonly invocation?: typeof Invocation | undefined;
 }
 

@@ -7,7 +7,7 @@ import { type StorageSource, type StorageValue, TensorValue, type TensorView } f
 export interface Pitch {
   readonly axis: number;
   readonly capacity: number;
-  /** For copies without the room. */
+  /** Gives storages for copies without the room. */
   readonly memory: StorageSource;
 }
 
@@ -40,7 +40,7 @@ export class PitchedTensor extends TensorValue {
     return copy;
   }
 
-  /** With the capacity in place of the size. */
+  /** The tensor with its room: along the axis it has the capacity in place of the size. */
   override whole(): TensorValue {
     const { storage, byteOffset, dtype, shape, pitch } = this;
     return new TensorValue(storage, {

@@ -39,7 +39,7 @@ function moveAddMul(): Executable {
   return b.build();
 }
 
-/** Two entry points. */
+/** A program with two entry points. */
 function twoFunctions(): Executable {
   const b = new ExecBuilder();
   const func0 = b.function('func0', ['a', 'b']);

@@ -11,7 +11,7 @@ import {
 /** Results of more values are not rebuilt. */
 const MAX_VALUES = 256;
 
-/** Where the tensors of a result lie. */
+/** A part of a result, and where its tensors lie. */
 type Part =
   | { readonly kind: 'plain'; readonly value: Value }
   /** A view of the argument tensor of this index. */
@@ -21,7 +21,7 @@ type Part =
 
 export interface TemplateContext {
   readonly argumentTensors: readonly TensorValue[];
-  /** Of the session's device. */
+  /** The allocator of the session's device. */
   readonly allocator: Allocator;
   readonly count: FieldCount;
 }

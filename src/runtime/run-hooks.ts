@@ -19,7 +19,7 @@ export interface RunHooks {
   between(call: CallInFlight): Promise<void> | undefined;
   /** A call is over, however it ended. */
   ended(call: CallInFlight): void;
-  /** The machine is over. */
+  /** Called when the machine is disposed of. */
   close(): void;
 }
 

@@ -212,7 +212,7 @@ export function constructorNames(
 
 /** The surroundings of a conversion. */
 export interface TypedContext {
-  /** For messages: which result or argument it is. */
+  /** Names the result or argument in messages. */
   readonly where: string;
   readonly state: VmState;
   /** Sizes by the names of dimensions; learns those that it does not have. */

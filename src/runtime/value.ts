@@ -115,7 +115,7 @@ export class FieldCount {
     );
   }
 
-  /** Gives fields back. */
+  /** Gives back fields that were taken. */
   give(count: number): void {
     this.#live -= count;
   }
@@ -186,13 +186,13 @@ export class StorageValue {
   }
 }
 
-/** Where a storage lies. */
+/** The place of a storage in the memory of a device. */
 export interface StoragePlace {
-  /** The device. */
+  /** The device that has the memory. */
   readonly device: Device;
   /** The buffer of the device. */
   readonly buffer: DeviceBuffer;
-  /** Where it begins in the buffer; a multiple of 256. */
+  /** The offset of the storage in the buffer, in bytes; a multiple of 256. */
   readonly byteOffset: number;
   /** Holds constants: no kernel may write there. */
   readonly isReadOnly?: boolean;
@@ -256,7 +256,7 @@ export class TensorValue implements DeviceTensor {
 
 /** `byteOffset` counts from the begin of the buffer. */
 export interface TensorView {
-  /** Where the elements begin in the buffer, in bytes. */
+  /** The offset of the first element in the buffer, in bytes. */
   readonly byteOffset: number;
   /** The dtype of the elements. */
   readonly dtype: DType;

@@ -253,7 +253,7 @@ export class VirtualMachine implements MachineValue {
     return this.#live();
   }
 
-  /** As {@link dispose}, at the end of a block with `using`. */
+  /** Calls {@link dispose} at the end of a block with `using`. */
   [Symbol.dispose](): void {
     this.dispose();
   }

@@ -38,7 +38,7 @@ export class VmState {
   readonly fields: FieldCount;
   /** `vm.builtin.append` and `vm.builtin.whole`; loaded for programs that call them. */
   growing: GrowingTensors | undefined;
-  /** Of a program that runs in float32 in place of float16. */
+  /** Widens tensors of a program that runs in float32 in place of float16. */
   widened: WidenedTensors | undefined;
   /** The run that is being recorded, while its code runs. */
   recording: RunRecording | undefined;

@@ -23,7 +23,7 @@ export class HostKernel implements Kernel {
   readonly #context: KernelContext;
   /** Values that calls read. */
   readonly #reads: ReadonlySet<number>;
-  /** Of the last call. */
+  /** The launch that was planned for the last call. */
   #known: PlannedLaunch | undefined;
 
   constructor(primitive: PrimitiveFunction, context: KernelContext) {

@@ -63,7 +63,7 @@ export interface PlannedCall {
   readonly attributes: Attributes;
   /** Values it reads; -1 for an absent input. */
   readonly inputs: readonly number[];
-  /** The value it makes. */
+  /** The value that the call makes. */
   readonly value: number;
 }
 
@@ -295,7 +295,7 @@ class TemporaryPlan {
 const callsOf = (step: HostStep): readonly PlannedCall[] =>
   step.kind === 'chain' ? step.calls : [step.call];
 
-/** Bytes of a value. */
+/** How many bytes a value takes. */
 export function byteLengthOf(type: ConcreteTensorType | undefined): number {
   return type ? storageByteLength(type.dtype, elementCount(type.shape)) : 0;
 }

@@ -6,7 +6,7 @@ import type { DeviceTensor, KernelTiming, PrepackingBudget } from '../device.ts'
 import type { HostStep } from './host-plan.ts';
 import type { StoredTensor } from './storage-view.ts';
 
-/** Memory of a tensor. */
+/** The memory that holds a tensor. */
 export type StoredBytes = Pick<StoredTensor, 'bytes' | 'byteOffset'>;
 
 /** Services of the device to its kernels. */
@@ -15,7 +15,7 @@ export interface KernelServices {
   readonly computes: boolean;
   /** Memory for temporaries, by slot; it grows to the largest request and is reused. */
   scratch(slot: number, byteLength: number): StoredBytes;
-  /** Where the elements of an argument lie. */
+  /** The memory that holds the elements of an argument. */
   locate(tensor: DeviceTensor): StoredBytes;
   /** Called for each launch. */
   launched(): void;

@@ -23,7 +23,7 @@ export type MakeKernels = (
 ) => Promise<readonly Kernel[]>;
 
 export interface HostKernelsOptions {
-  /** For messages. */
+  /** The name of the device in messages. */
   readonly deviceName: string;
   readonly services: KernelServices;
   /** Default: the core operators. */

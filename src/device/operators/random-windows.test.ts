@@ -35,7 +35,7 @@ const axis = axisUpTo(21, fc.oneof(size(4), size(11)));
 const spatial = fc.tuple(axis, axis);
 const short = axisUpTo(9, size(4));
 const volume = fc.tuple(short, short, short);
-/** One to three axes. */
+/** Windows along one to three axes. */
 const axes = fc.oneof(fc.tuple(axis), spatial, volume);
 
 const attributesOf = (windows: readonly RandomAxis[]) => ({

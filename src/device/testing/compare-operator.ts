@@ -32,7 +32,7 @@ export interface Comparison {
 interface Reference {
   readonly inputs: readonly (HostTensor | undefined)[];
   readonly expected: () => HostTensor;
-  /** Of the result. */
+  /** The type of the result. */
   readonly type: ConcreteTensorType;
 }
 

@@ -17,7 +17,10 @@ const MIDDLES = HALVES.flatMap((value, i) => {
   return [middle - step, middle, middle + step];
 });
 
-/** By groups of four, and one by one because the count is odd. */
+/**
+ * Two cases of the operator, one in whole vectors of four, one with an odd count, element by
+ * element.
+ */
 function bothWidths(title: string, opCase: OpCase, values: readonly number[]): OpCase[] {
   const whole = values.slice(0, values.length - (values.length % 4));
   return [whole, whole.slice(1)].map((part) => ({

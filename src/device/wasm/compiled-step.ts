@@ -13,7 +13,7 @@ import { asWasmBuffer } from './wasm-memory.ts';
 /** The part of a device that steps need. */
 export interface StepMachine {
   readonly packed: PackedConstants;
-  /** Of a device that checks all accesses. */
+  /** Checks accesses, on a device that checks all of them. */
   readonly checks: MemoryChecks | undefined;
   readonly threads: ThreadPool | undefined;
   readonly distributor: StepDistributor | undefined;
@@ -32,9 +32,9 @@ export interface StepMachine {
 /** The functions of a step, and what it may keep. */
 export interface StepCode {
   readonly step: LoadedCode;
-  /** Of the packs in their order. */
+  /** The functions of the packs, in their order. */
   readonly packs: readonly LoadedCode[];
-  /** For constants; without it they are packed in each call. */
+  /** The budget for packed constants; without it they are packed in each call. */
   readonly prepacking: PrepackingBudget | undefined;
 }
 
@@ -47,13 +47,13 @@ export class CompiledStep {
   readonly #code: StepCode;
   readonly #machine: StepMachine;
   readonly #args: number[];
-  /** By pack; undefined where constants are packed in each call. */
+  /** The packed constants of each pack; undefined where they are packed in each call. */
   readonly #constantPacks: readonly ConstantPack[] | undefined;
-  /** Of each thread, where some share the work. */
+  /** The arguments for each thread, where several share the work. */
   #threadArgs: number[][] | undefined;
-  /** Its number for threads. */
+  /** The number of the step's function for threads. */
   #index = 0;
-  /** Where threads with memories of their own may help. */
+  /** Runs the step in parts, where threads with memories of their own may help. */
   readonly #distributed: RunStep | undefined;
 
   constructor(plan: StepPlan, code: StepCode, machine: StepMachine) {
@@ -123,7 +123,7 @@ export class CompiledStep {
     run(args, constants);
   }
 
-  /** By argument. */
+  /** The constants among the arguments, by the index of the argument. */
   #constants(tensors: readonly DeviceTensor[]): (StepConstant | undefined)[] {
     const constantAt = (value: number, layout: string): StepConstant | undefined => {
       const tensor = tensors[value];

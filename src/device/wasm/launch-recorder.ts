@@ -6,7 +6,7 @@ import type { WasmBuffer, WasmMemory } from './wasm-memory.ts';
 const MAX_STEPS = 4096;
 const MAX_WRITE_BYTE_LENGTH = 64 * 1024;
 
-/** Where the recording that is going on is kept. */
+/** The machine that launches are recorded on, with the recording under way. */
 export interface RecordedMachine {
   readonly memory: Pick<WasmMemory, 'scratchMoves'>;
   recording: LaunchRecorder | undefined;

@@ -6,12 +6,12 @@ import type { WasmCode } from './wasm-code.ts';
 
 /** Ranges that the running step may access. With checks on, each load and store calls `check`. */
 export class MemoryChecks {
-  /** Begins and ends. */
+  /** The begin and the end of each range, one range after the other. */
   readonly #ranges: number[] = [];
-  /** Accesses so far. */
+  /** How many accesses were checked. */
   count = 0;
 
-  /** Nothing any more. */
+  /** Allows no range any more. */
   clear(): void {
     this.#ranges.length = 0;
   }

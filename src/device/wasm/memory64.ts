@@ -12,11 +12,11 @@ const MOST_WIDE_PAGES = 2 ** 18;
  * engine checks each access. Threads cannot share it, since their orders hold addresses of 32 bits.
  */
 export interface Memory64 {
-  /** All buffers together. */
+  /** The most bytes of all buffers together. */
   readonly maxByteLength: number;
   /** Within a buffer, kernels count bytes by signed i32. */
   readonly maxBufferByteLength: number;
-  /** As modules import it. */
+  /** The limits that modules import the memory with. */
   readonly limits: Partial<MemoryLimits>;
   /** Throws DeviceError where the engine has none. */
   create(): WebAssembly.Memory;

@@ -6,16 +6,16 @@ import type { MemoryChecks } from './memory-checks.ts';
 import type { WasmCode } from './wasm-code.ts';
 import { MOST_PAGES } from './address-space.ts';
 
-/** A function. */
+/** A function that was compiled, with ways to give it to threads. */
 export interface LoadedCode {
   readonly run: WasmCode;
   /** Gives it to threads, with all of its module; its number there. */
   readonly share: () => number;
-  /** For threads that have memories of their own. */
+  /** The code, for threads that have memories of their own. */
   readonly source: CodeSource;
 }
 
-/** A function of a module. */
+/** A function by its index in a module. */
 export interface CodeSource {
   readonly module: WebAssembly.Module;
   readonly index: number;
@@ -23,7 +23,7 @@ export interface CodeSource {
 
 export interface ModuleCompilerOptions {
   readonly memory: WebAssembly.Memory;
-  /** In place of those of a memory with addresses of 32 bits. */
+  /** The limits of the memory, where they are not those of one with addresses of 32 bits. */
   readonly limits: Partial<MemoryLimits> | undefined;
   readonly threads: ThreadPool | undefined;
   /** Adds products by relaxed SIMD, in one instruction. */

@@ -278,7 +278,7 @@ interface Operands {
   readonly fixed: readonly (Lanes | undefined)[];
 }
 
-/** The vectors in locals. */
+/** Assigns each vector to a local. */
 function bindLanes(lanes: Lanes, statements: Statement[]): Lanes {
   return lanes.map((value) => {
     if (value.kind === 'local') return value;

@@ -4,7 +4,7 @@ import type { StepPlan } from './step-plan.ts';
 
 /** A primitive for certain shapes, before its code is compiled. */
 export interface PlannedKernel {
-  /** Of parameters, then of results. */
+  /** Types of the parameters, then of the results. */
   readonly types: readonly ConcreteTensorType[];
   readonly plan: HostPlan;
   /** Undefined for steps that references do. */

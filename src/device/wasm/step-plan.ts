@@ -32,7 +32,7 @@ export interface StepAccess {
   readonly elementByteLength: number;
   /** The result, as an index of the step's values. */
   readonly output: number;
-  /** By the step's values. */
+  /** Accesses to each of the step's values, in their order. */
   readonly values: readonly ValueAccess[];
 }
 

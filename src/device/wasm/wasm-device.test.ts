@@ -15,7 +15,7 @@ const matrix = (...shape: readonly (number | string)[]): TensorType => ({
   shape,
 });
 
-/** a times b. */
+/** A primitive that multiplies a by b. */
 function product(a: TensorType, b: TensorType, y: TensorType): PrimitiveFunction {
   const body = [{ op: 'matmul', inputs: [0, 1], attributes: {} }];
   return { name: 'product', params: [a, b], body, results: [{ value: 2, type: y }] };

@@ -48,7 +48,7 @@ export class WasmKernel implements Kernel {
   /** Values that calls read. */
   readonly #reads: ReadonlySet<number>;
   #ahead: PlannedKernel | undefined;
-  /** The latest first. */
+  /** Compiled kernels, the one that was used last first. */
   readonly #ready: ReadyKernel[] = [];
   readonly #addresses: number[] = [];
 

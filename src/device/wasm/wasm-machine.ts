@@ -118,7 +118,7 @@ export class WasmMachine implements StepMachine, RecordedMachine {
     );
   }
 
-  /** With the functions of {@link groupsOf}, in the same order. */
+  /** Steps of the plans, with the functions of {@link groupsOf} in the same order. */
   #stepsOf(
     plans: Plans,
     codes: readonly LoadedCode[],

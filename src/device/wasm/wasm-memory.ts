@@ -142,7 +142,7 @@ export class WasmMemory implements ProcessorMemory {
     this.#scratch.clear();
   }
 
-  /** Of a buffer, which does so once. */
+  /** Frees the bytes of a buffer. Each buffer calls it once. */
   free(begin: number, byteLength: number): void {
     this.live--;
     this.bytesLive -= byteLength;

@@ -23,7 +23,7 @@ export interface OpenedAdapter {
   readonly info: DeviceInfo;
   readonly caps: PlannerCaps;
   readonly hasTimestamps: boolean;
-  /** Of a device of the page's own. */
+  /** Adds the methods of a device that is the page's own. */
   readonly join?: JoinPage;
 }
 

@@ -54,7 +54,7 @@ export class CommandQueue {
   #pass: GPUComputePassEncoder | undefined;
   #passPipeline: GPUComputePipeline | undefined;
   #recorded = 0;
-  /** Launches among them. */
+  /** The launches among the recorded commands. */
   #work: (CompiledLaunch | readonly CompiledLaunch[])[] = [];
   #flushAfter = FIRST_FLUSH_LAUNCHES;
   /** Faults after which all was mended. */
@@ -64,7 +64,7 @@ export class CommandQueue {
   readonly #boundBuffers: WebGpuBuffer[] = [];
   readonly #boundOffsets: number[] = [];
   readonly #boundLengths: number[] = [];
-  /** Bytes of a binding. */
+  /** The most bytes that a binding may have. */
   readonly #mostBound: number;
   readonly #dynamicOffset = new Uint32Array(1);
   /** Scratch of the plan that is being recorded, by position. */

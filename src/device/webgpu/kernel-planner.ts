@@ -23,7 +23,7 @@ export interface KernelPlanner {
 export interface MeasuredChoices {
   /** The plan for a call that would have this one without choices. */
   improve(first: LaunchPlan, planWith: (choices: VariantChoices) => LaunchPlan): LaunchPlan;
-  /** Of this device, without those that it was given. */
+  /** Choices that were measured on this device, without those that it was given. */
   entries(): readonly TunedChoice[];
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Compilation } from '../device.ts';
 import { LaunchClock } from './launch-clock.ts';
 
-/** As much of a device as a clock looks at. */
+/** The members of a device that a launch clock uses. */
 class FakeDevice {
   createCommandEncoder() {
     return new FakeEncoder();

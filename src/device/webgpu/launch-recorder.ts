@@ -46,7 +46,7 @@ type Step =
 export interface RecordedQueue {
   recording: LaunchRecorder | undefined;
   readonly profiler: object | undefined;
-  /** See `DeviceFaults`. */
+  /** How many faults the device had; see `DeviceFaults`. */
   readonly faultCount: number;
   launchAll(list: LaunchList): void;
   copy(from: DeviceRange, to: DeviceRange): void;

@@ -16,9 +16,9 @@ export interface BindingLayout {
 export interface CachedPipeline {
   readonly layout: BindingLayout;
   readonly pipeline: GPUComputePipeline;
-  /** Bindings and code. */
+  /** The key of the pipeline: its bindings and its code. */
   readonly key: string;
-  /** Kernels that launch it. */
+  /** How many kernels launch it. */
   userCount: number;
 }
 

@@ -6,7 +6,7 @@ import type { DeviceFaults } from './device-faults.ts';
 
 /** Constants in the form that a kernel wants: what one launch makes of them, which is done once. */
 class PrepackedLaunch implements BufferUser {
-  /** By binding of the launch; undefined where it reads. */
+  /** Buffers that the launch fills, by its bindings; undefined where it reads. */
   readonly buffers: readonly (WebGpuBuffer | undefined)[];
   readonly byteLength: number;
   /** True once the launch that fills the buffers was recorded. */
@@ -45,7 +45,7 @@ export interface PrepackedCall {
 }
 
 interface Source extends Pick<DeviceTensor, 'buffer' | 'byteOffset'> {
-  /** Of the argument; -1 for what is prepacked itself. */
+  /** The index of the argument; -1 for a tensor that is itself prepacked. */
   readonly index: number;
 }
 

@@ -17,7 +17,7 @@ export function refused(
     adapterName,
     operators,
   }: {
-    /** Of all primitives. */
+    /** How many primitives the program has. */
     readonly count: number;
     readonly adapterName: string;
     readonly operators: OperatorTable | undefined;

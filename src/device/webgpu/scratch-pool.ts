@@ -25,7 +25,7 @@ export class ScratchPool {
     return this.sizes().reduce((sum, size) => sum + size, 0);
   }
 
-  /** By position. */
+  /** Bytes of each buffer, by position. */
   sizes(): number[] {
     return this.#pool.map(({ byteLength }) => byteLength);
   }

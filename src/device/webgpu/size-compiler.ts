@@ -23,7 +23,7 @@ export interface SymbolicKernel {
 export class SizeCompiler {
   readonly #kernels: readonly SymbolicKernel[];
   readonly #context: KernelContext;
-  /** By sizes; undefined once the pipelines are there. */
+  /** Compilations by sizes; undefined once the pipelines are there. */
   readonly #known = new Map<string, Promise<void> | undefined>();
   #idle: ReturnType<typeof setTimeout> | undefined;
   /** The count of submits when the device was last looked at. */

@@ -76,7 +76,7 @@ export class WebGpuDevice implements Device {
   /** The device, or what gives it back to the page. */
   readonly #own: LastingMemory;
   #readbackCount = 0;
-  /** Of a device of the page's own alone. */
+  /** Takes buffers of the page, on a device of the page's own alone. */
   declare adoptBuffer?: NonNullable<Device['adoptBuffer']>;
   declare exposeBuffer?: NonNullable<Device['exposeBuffer']>;
 

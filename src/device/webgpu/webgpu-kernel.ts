@@ -53,7 +53,7 @@ export class WebGpuKernel implements Kernel {
   /** The plan for all calls, when the shapes are static. */
   #staticPlan: CompiledPlan | undefined;
   #staticShapes: CallShapes | undefined;
-  /** Most recently used last. */
+  /** Plans of recent calls, the one that was used last at the end. */
   #plans: KnownPlan[] = [];
   /** Compiled ahead for shapes that may come. */
   readonly #kept: CachedPipeline[] = [];

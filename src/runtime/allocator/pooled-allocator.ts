@@ -39,7 +39,7 @@ export class PooledAllocator implements Allocator {
   readonly #heldElsewhere: AllocatorOptions['heldElsewhere'];
   /** Sizes that were asked for so far, by size class; one more than are exact for any number. */
   readonly #sizes = new Map<number, Set<number>>();
-  /** By capacity; a class moves to the end when it is used. */
+  /** Free buffers by capacity; a class moves to the end when it is used. */
   readonly #pools = new Map<number, Pool>();
   readonly #live = new Set<DeviceBuffer>();
   /** Serial numbers of all buffers, live and pooled. */

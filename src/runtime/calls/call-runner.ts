@@ -27,7 +27,7 @@ export interface CallRunnerOptions {
   readonly state: VmState;
   /** Repeated calls are recorded and replayed. */
   readonly replay: boolean;
-  /** In place of calls that nobody watches. */
+  /** The class of watched calls; undefined where nobody watches. */
   readonly invocation?: typeof Invocation | undefined;
 }
 
@@ -120,7 +120,7 @@ export class CallRunner implements RunControls {
     this.hooks?.close();
   }
 
-  /** In the order in which they began. */
+  /** The calls in flight, in the order in which they began. */
   get calls(): ReadonlySet<CallInFlight> {
     return this.#inFlight.calls;
   }

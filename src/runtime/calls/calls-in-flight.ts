@@ -18,7 +18,7 @@ export interface CallsInFlightOptions {
   readonly linked: LinkedProgram;
   readonly limits: Limits;
   readonly controls: RunControls;
-  /** In place of calls that nobody watches. */
+  /** The class of watched calls; undefined where nobody watches. */
   readonly invocation?: typeof Invocation | undefined;
 }
 
@@ -33,7 +33,7 @@ export class CallsInFlight {
     this.#options = options;
   }
 
-  /** In the order in which they began. */
+  /** The calls, in the order in which they began. */
   get calls(): ReadonlySet<CallInFlight> {
     return this.#calls;
   }

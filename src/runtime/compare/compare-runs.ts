@@ -34,7 +34,7 @@ export type LookIntoKernel = (
 export interface OperatorDeparture extends TensorDifference {
   /** The number of the operator among those of the kernel, from 0. */
   readonly index: number;
-  /** Its name. */
+  /** The name of the operator. */
   readonly operator: string;
   /** Its node of the model or line of the source; undefined where several operators of the kernel share few nodes. */
   readonly source: string | undefined;
@@ -119,7 +119,7 @@ interface Arrival {
   readonly fail: (error: unknown) => void;
 }
 
-/** Where the runs wait for each other. */
+/** Holds each run at a call until the other has come to it, and compares their values. */
 class Meeting {
   /** Ends a run from within, once a value departs. */
   readonly stop = new Error('a value departs');

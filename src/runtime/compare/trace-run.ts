@@ -7,7 +7,7 @@ import { type KernelCall, KernelCalls, sourceOf } from './kernel-results.ts';
 import { ValueNames, type ValuePlace } from './value-places.ts';
 import type { WatchedCall, WatchedRun } from './watched-run.ts';
 
-/** A value of a run. */
+/** A value that a run computed, and the call that did. */
 export interface TracedPlace extends KernelCall {
   /** The name that was asked for, or else that of the source; of a value that no source names, that of the kernel. */
   readonly name: string;
@@ -35,7 +35,7 @@ export interface TraceOptions {
 }
 
 export interface RunTrace {
-  /** In the order in which they were computed, with their values. */
+  /** The values in the order in which they were computed, with their places. */
   readonly values: readonly { readonly place: TracedPlace; readonly tensor: HostTensor }[];
   /** Names that the program has no place for. */
   readonly unknown: readonly string[];

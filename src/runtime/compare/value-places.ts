@@ -1,7 +1,7 @@
 import { FormatError } from '../../core/errors.ts';
 import { DERIVED, VALUE_NAMES } from '../../core/value-names.ts';
 
-/** Where a value of the source is computed. */
+/** The node that computes a value of the source, and the output that it is. */
 export interface ValuePlace {
   /** The name of a node, or a line as `file:line:column`. */
   readonly source: string;

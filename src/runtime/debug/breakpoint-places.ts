@@ -39,7 +39,7 @@ export class BreakpointPlaces {
     throw refused(JSON.stringify(breakpoint), "output 'nan' or 'infinity', or outputAbove above 0");
   }
 
-  /** With the places of the source that it comes from. */
+  /** The place with the places of the source that it was compiled from. */
   describe({ function: name, instruction }: CodePlace): DebugFrame {
     const sources = this.#sources?.at(name, instruction) ?? [];
     return { function: name, instruction, sources: sources.map(formatPlace) };

@@ -42,13 +42,13 @@ export interface FoundOutput extends DebugFrame {
 /** Why a debugging run stands: it went as far as it was told, or was stopped before. */
 export type StopReason = 'step' | 'breakpoint' | 'output' | 'pause' | 'end' | 'error';
 
-/** Where a debugging run stands. */
+/** The place where a debugging run stands, and why. */
 export interface DebugStop {
-  /** Why it stands there. */
+  /** Why the run stands there. */
   readonly reason: StopReason;
   /** Instructions that it has run: the number of its place in the run, for `seek`. */
   readonly executed: number;
-  /** Calls that are open. */
+  /** Calls that are open: frames of the stack. */
   readonly depth: number;
   /**
    * The open calls, the innermost first, at most 100: the instruction that it runs next, then those that called. After an
@@ -77,7 +77,7 @@ export interface DebugValue {
 
 /** Numbers about the elements of a tensor. Those of all but counts leave out NaN and infinities. */
 export interface TensorStatistics {
-  /** Elements in all. */
+  /** How many elements there are in all. */
   readonly count: number;
   /** The least finite element; NaN where there is none. */
   readonly minimum: number;
@@ -97,15 +97,15 @@ export interface TensorStatistics {
 
 /** A tensor as a picture, which is made smaller where it is larger than 256 pixels. */
 export interface TensorPicture {
-  /** In pixels. */
+  /** Width of the picture in pixels. */
   readonly width: number;
-  /** In pixels. */
+  /** Height of the picture in pixels. */
   readonly height: number;
   /** Red, green, blue and opacity of each pixel, row by row. */
   readonly rgba: Uint8ClampedArray<ArrayBuffer>;
 }
 
-/** A tensor in numbers. */
+/** The elements of a tensor, described in numbers. */
 export interface TensorDetail {
   /** Tells details apart. */
   readonly kind: 'tensor';
@@ -138,11 +138,11 @@ export interface StorageUse {
   readonly frame: number;
   /** The number of the register. */
   readonly register: number;
-  /** Where it begins in the storage, in bytes. */
+  /** The offset of the first byte in the storage. */
   readonly byteOffset: number;
   /** Bytes of it; of a storage itself all. */
   readonly byteLength: number;
-  /** Of a tensor, what it is. */
+  /** The tensor in words, where the register holds one. */
   readonly text: string;
 }
 
@@ -162,7 +162,7 @@ export interface DebugStorage {
 
 /** The memory that registers of a debugging run hold. */
 export interface DebugMemory {
-  /** In the order of their numbers, at most 1,000. */
+  /** The storages, in the order of their numbers, at most 1,000. */
   readonly storages: readonly DebugStorage[];
   /** Shape heaps by the frame and register that hold them. */
   readonly heaps: readonly {

@@ -28,7 +28,7 @@ export interface DebuggedCallOptions {
   readonly functionName: string;
   /** As for a call of the machine. They are not changed, and live as long as the run. */
   readonly inputs: readonly HostInput[];
-  /** Kept with checkpoints. */
+  /** States of the host that checkpoints store beside the call. */
   readonly states?: HostStates | undefined;
   /** Runs of the program between two snapshots, in milliseconds. Default: 250. */
   readonly checkpointMs?: number | undefined;
@@ -43,7 +43,7 @@ const MOST_PLACES = 100_000;
 
 /** One execution of the call: from the start, or from a checkpoint. */
 interface Execution {
-  /** Never rejects. */
+  /** Resolves to how the execution ended; never rejects. */
   readonly outcome: Promise<Ended>;
   abort(error: Error): void;
 }
@@ -107,27 +107,27 @@ export class DebuggedCall {
     return stop;
   }
 
-  /** One instruction, into calls. */
+  /** Runs one instruction, into calls. */
   step(): Promise<DebugStop> {
     return this.#go({ kind: 'step' });
   }
 
-  /** One instruction; a call of a function to its end. A tail call takes the place of its caller: it is gone into. */
+  /** Runs one instruction; a call of a function to its end. A tail call takes the place of its caller: it is gone into. */
   stepOver(): Promise<DebugStop> {
     return this.#go({ kind: 'depth', depth: this.#frames().length });
   }
 
-  /** To the return of the innermost function. */
+  /** Runs to the return of the innermost function. */
   stepOut(): Promise<DebugStop> {
     return this.#go({ kind: 'depth', depth: this.#frames().length - 1 });
   }
 
-  /** To a breakpoint, or to the end. */
+  /** Runs to a breakpoint, or to the end. */
   continue(): Promise<DebugStop> {
     return this.#go({ kind: 'continue' });
   }
 
-  /** To where it had run so many instructions, back or forth. Throws UsageError for what is no such number. */
+  /** Goes to where it had run so many instructions, back or forth. Throws UsageError for what is no such number. */
   async seek(executed: number): Promise<DebugStop> {
     if (!Number.isSafeInteger(executed) || executed < 0) {
       const got = String(executed);

@@ -23,7 +23,7 @@ function decoded(dtype: DType, bits: TypedArray): Numbers {
   return Float32Array.from(bits as ArrayLike<number>, (each) => smallFloatToNumber(dtype, each));
 }
 
-/** A tensor in numbers. */
+/** Describes a tensor in numbers. */
 export function describeTensor(tensor: HostTensor): TensorDetail {
   const { dtype, shape } = tensor;
   const numbers = numbersOf(tensor);

@@ -9,7 +9,7 @@ import { TensorValue, type Value } from '../value.ts';
 /** A call of a kernel that is about to be made. */
 export interface KernelLaunch {
   readonly primitive: PrimitiveFunction;
-  /** Its inputs. */
+  /** The inputs of the kernel. */
   readonly inputs: readonly Value[];
   /** True if its results go to tensors that it is given; false if it makes them itself. */
   readonly hasRoom: boolean;
@@ -26,7 +26,7 @@ interface KnownInstruction {
 export class KernelInstructions {
   readonly #program: ExecutableData;
   readonly #primitives: ReadonlyMap<string, PrimitiveFunction>;
-  /** By the first word of the instruction. */
+  /** Decoded instructions, by the index of their first word in the code. */
   readonly #known = new Map<number, KnownInstruction>();
 
   constructor(program: ExecutableData) {

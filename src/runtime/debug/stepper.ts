@@ -15,7 +15,7 @@ import type { StopConditions } from './stop-conditions.ts';
 export type Advance =
   /** Until it has run so many instructions; nothing stops it before but a pause. */
   | { readonly kind: 'seek'; readonly executed: number }
-  /** One instruction. */
+  /** For one instruction. */
   | { readonly kind: 'step' }
   /** Until it is back in a stack that is no deeper than this. */
   | { readonly kind: 'depth'; readonly depth: number }
@@ -46,7 +46,7 @@ interface Going {
 export interface StepperParts {
   readonly machine: VirtualMachine;
   readonly conditions: StopConditions;
-  /** Of sessions that share their device. */
+  /** Turns on the device, for sessions that share it. */
   readonly turns: Turns | undefined;
 }
 

@@ -36,7 +36,7 @@ export class StopConditions {
     this.#context = context;
   }
 
-  /** In place of those before. */
+  /** Sets all breakpoints, in place of those that were set before. */
   set(all: readonly SetBreakpoint[]): void {
     const { places } = this.#context;
     this.#places.clear();
@@ -87,7 +87,7 @@ export class StopConditions {
     return this.found !== undefined;
   }
 
-  /** Of a call that failed at its kernel. */
+  /** Forgets the output that waits, of a call that failed at its kernel. */
   forget(): void {
     this.#watched = undefined;
     this.found = undefined;

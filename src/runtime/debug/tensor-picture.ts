@@ -1,7 +1,7 @@
 import type { Shape } from '../../core/shape.ts';
 import type { TensorPicture } from './debug-types.ts';
 
-/** Along each axis. */
+/** The most pixels along each axis. */
 const MAX_PIXELS = 256;
 /** Narrower ones are no pictures but rows of numbers. */
 const MIN_PIXELS = 4;

@@ -2,7 +2,7 @@ import type { ByteReader } from '../../core/byte-reader.ts';
 import { type DType, dtypeFromCode, storageByteLength } from '../../core/dtype.ts';
 import type { Shape } from '../../core/shape.ts';
 
-/** Where a tensor lies in what it is a view of, in bytes. */
+/** The place of a tensor in the storage or tensor that it is a view of, in bytes. */
 export interface View {
   readonly byteOffset: number;
   readonly dtype: DType;
@@ -35,7 +35,7 @@ export function readShape(r: ByteReader): number[] {
   });
 }
 
-/** See `writeText`. */
+/** Reads a text that `writeText` wrote. */
 export function readText(r: ByteReader): string {
   const length = r.count('UTF-16 units', 2);
   let text = '';

@@ -84,7 +84,7 @@ export async function restoreSnapshot(
 
 type InstructionAt = (callee: LinkedFunction, index: number) => LinkedInstruction | undefined;
 
-/** Where the calls of a snapshot go on. */
+/** The runner in which the calls of a snapshot go on. */
 export interface RestoreContext extends RestoreOptions {
   readonly runner: CallRunner;
   /** An instruction as it is without a breakpoint. */

@@ -13,9 +13,9 @@ import type { VirtualMachine } from '../virtual-machine.ts';
 import { Breakpoints } from './breakpoints.ts';
 
 interface Pause {
-  /** All calls are held. */
+  /** Resolved once all calls are held. */
   readonly reached: Deferred;
-  /** They go on. */
+  /** Resolved once the calls go on. */
   readonly over: Deferred;
   /** Whoever waits for a breakpoint was told. */
   isTold: boolean;
@@ -121,7 +121,7 @@ export class RunControl implements RunHooks {
     });
   }
 
-  /** See {@link calls}. */
+  /** The calls that {@link calls} describes. */
   heldCalls(): CallInFlight[] {
     return [...this.#runner.calls].filter((call) => this.#held.has(call));
   }

@@ -12,7 +12,7 @@ export const FORMAT_MAJOR = 1;
 export const FORMAT_MINOR = 1;
 
 export const HEADER_BYTE_LENGTH = 64;
-/** Where the hash stands in the header. */
+/** The byte offset of the hash in the header. */
 export const HASH_OFFSET = 32;
 export const HASH_BYTE_LENGTH = 32;
 export const SECTION_ALIGNMENT = 8;

@@ -30,7 +30,7 @@ export interface SnapshotOptions {
   readonly roots?: Readonly<Record<string, Value>>;
   /** Stored with the machine, and restored by those of the same names. */
   readonly states?: HostStates;
-  /** Any text of the caller. */
+  /** A text of the caller, which is stored as it is. */
   readonly note?: string;
   /** Gives up while calls are waited for. */
   readonly signal?: AbortSignal | undefined;

@@ -10,7 +10,7 @@ import { type ClosureValue, type StorageValue, TensorValue, type Value } from '.
 import { type EntryKind, OperandCode, ValueCode } from './snapshot-format.ts';
 import { MACHINE_SIDE, type MachineForms } from '../machine-side.ts';
 
-/** An entry of the table. */
+/** The reference to an entry of the table. */
 interface Entry {
   readonly index: number;
 }
@@ -25,7 +25,7 @@ type Operand = null | number | string | Entry;
 export class ValueWriter {
   /** Entries, without their number. */
   readonly entries = new ByteWriter();
-  /** In the order of their entries. */
+  /** Storages that were entered, in the order of their entries. */
   readonly storages: StorageValue[] = [];
   /** Names of packed functions that are not in the function table. */
   readonly functionNames: string[] = [];
@@ -51,7 +51,7 @@ export class ValueWriter {
     writeOperand(w, this.#enter(value));
   }
 
-  /** As {@link operand}, after their number. */
+  /** Writes how many values there are, then each as {@link operand} does. */
   operands(w: ByteWriter, values: readonly Value[]): void {
     writeOperands(w, values.map(this.#enter));
   }

@@ -42,7 +42,7 @@ export function loopAndTree({ asking = false } = {}): Executable {
   return b.build();
 }
 
-/** Of `main` of both programs, reached once in each round. */
+/** An instruction of `main` of both programs, which is reached once in each round. */
 export const LOOP_PLACE = { function: 'main', instruction: 3 };
 
 function openFunction(b: ExecBuilder, name: string, params: string[]): FunctionDraft {

@@ -16,7 +16,7 @@ export interface RecordedInstruction extends RecordedPlace {
   endMs: number;
 }
 
-/** The call of a kernel. */
+/** The types in the call of a kernel. */
 export interface RecordedCall {
   readonly primitive: PrimitiveFunction;
   readonly inputs: readonly ConcreteTensorType[];

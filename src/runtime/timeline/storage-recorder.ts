@@ -14,7 +14,7 @@ type OpenStorage = { -readonly [K in keyof TimelineStorage]: TimelineStorage[K] 
   order: [allocated: number, givenBack: number];
 };
 
-/** More are not kept. */
+/** Storages that are recorded; those after them are not kept. */
 const MOST_STORAGES = 50_000;
 
 /** Notes which storages a run allocates, what writes them first, and when they are given back. Times are those of `performance.now()`. */

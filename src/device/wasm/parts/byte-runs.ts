@@ -3,7 +3,7 @@ import type { ElementRuns } from '../../../ops/unit-writes.ts';
 /** Begin and length of each run, in bytes. */
 export type ByteRuns = Int32Array<ArrayBuffer>;
 
-/** All runs, each once. */
+/** Runs of bytes for all runs of elements, repeated ones each once. */
 export function byteRuns(written: readonly ElementRuns[], elementByteLength: number): ByteRuns {
   const runs: number[] = [];
   const add = ({ begin, length, repeats }: ElementRuns): void => {
@@ -20,7 +20,7 @@ export function byteRuns(written: readonly ElementRuns[], elementByteLength: num
   return new Int32Array(runs);
 }
 
-/** Of all runs together. */
+/** How many bytes all runs have together. */
 export function runsByteLength(runs: ByteRuns): number {
   let byteLength = 0;
   for (let i = 1; i < runs.length; i += 2) byteLength += runs[i] ?? 0;

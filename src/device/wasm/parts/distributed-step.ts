@@ -22,7 +22,7 @@ export interface StepCall {
   readonly constants: readonly (StepConstant | undefined)[];
 }
 
-/** Where a part's result goes. */
+/** The units of a part, and the bytes of the result that they write. */
 interface PartResult extends Units {
   readonly runs: ByteRuns;
 }
@@ -32,7 +32,7 @@ export class DistributedStep {
   readonly #step: DistributableStep;
   readonly #options: DistributedStepOptions;
   #split: UnitSplit | undefined;
-  /** As they are divided at the moment. */
+  /** The parts as the units are divided now. */
   #parts: readonly PartResult[] = [];
 
   constructor(step: DistributableStep, options: DistributedStepOptions) {

@@ -9,7 +9,7 @@ export class LaunchQueue implements Omit<LaunchOrder, 'view'> {
   readonly #tasks: Task[] = [];
   #next = 0;
   #isBusy = false;
-  /** Of those who wait for a result. */
+  /** Functions that reject the promises of those who wait for a result. */
   readonly #rejecters = new Set<(error: unknown) => void>();
   /** The first since somebody asked. */
   #failure: { readonly error: unknown } | undefined;

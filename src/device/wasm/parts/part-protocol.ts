@@ -7,7 +7,7 @@ export type ToPart =
   | { readonly kind: 'drop'; readonly id: number }
   | PartRequest;
 
-/** Some units of a step. */
+/** Asks a thread to do some units of a step. */
 export interface PartRequest {
   readonly kind: 'run';
   readonly id: number;
@@ -21,7 +21,7 @@ export interface PartRequest {
   readonly output: number;
   /** The bytes of the result to send back: begin and length of each run. */
   readonly runs: Int32Array<ArrayBuffer>;
-  /** For these bytes. */
+  /** A buffer to send these bytes back in; undefined: a new one is made. */
   readonly room: ArrayBuffer | undefined;
 }
 
@@ -38,7 +38,7 @@ export const bytesOf = (operands: readonly PartOperand[]): ArrayBuffer[] =>
 
 /** Messages from such a thread. `done` without bytes: the thread could not do its part. */
 export type FromPart =
-  /** It has started, or heard a `ping`. */
+  /** The thread has started, or heard a `ping`. */
   | { readonly kind: 'ready' }
   | {
       readonly kind: 'done';
@@ -56,7 +56,7 @@ export interface PartThread {
 
 export interface PartEvents {
   readonly onMessage: (message: FromPart) => void;
-  /** It could not be started, or it ended. */
+  /** Called when the thread could not be started, or ended. */
   readonly onError: () => void;
 }
 

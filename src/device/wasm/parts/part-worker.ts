@@ -48,7 +48,7 @@ export class PartWorker {
   readonly #options: PartWorkerOptions;
   readonly #thread: PartThread | undefined;
   readonly #pending = new Map<number, Pending>();
-  /** By the buffers of constants. */
+  /** Constants that the thread has, by their buffers. */
   readonly #kept = new WeakMap<WasmBuffer, Map<string, Kept>>();
   /** Those that it has, the one that was used last at the end. */
   readonly #modules = new Map<WebAssembly.Module, number>();

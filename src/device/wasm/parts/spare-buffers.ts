@@ -3,7 +3,7 @@ const MOST_BYTES = 2 ** 26;
 
 /** Buffers that messages brought: to fill one again takes less time than to get new memory. */
 export class SpareBuffers {
-  /** The oldest first. */
+  /** The buffers, the oldest first. */
   readonly #buffers: ArrayBuffer[] = [];
   #byteLength = 0;
 

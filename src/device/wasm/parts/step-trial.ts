@@ -4,7 +4,7 @@ import type { TrialTurns } from './trial-turns.ts';
 export type Way = 'alone' | 'shared';
 
 export interface StepTrialOptions {
-  /** Threads beside this one. */
+  /** How many threads there are beside this one. */
   readonly others: number;
   /** About how long its messages take at least. */
   readonly messagesMs: () => number;
@@ -22,7 +22,7 @@ const LONG_MS = 3;
 const SPACING = 3;
 /** Runs that something else held up are no measure: so many of all that took the longest. */
 const LEFT_OUT = 1 / 3;
-/** To share has to take so much less. */
+/** The part of the time that a shared step may take of that alone, to be shared from then on. */
 const LEAST_GAIN = 0.9;
 /**
  * A step that takes this much longer when shared, already in the first runs, is tried no further.

@@ -24,7 +24,7 @@ export class TrialTurns {
     return this.#current === trial;
   }
 
-  /** It waits no more, and its turn is over. */
+  /** Takes a trial out: it waits no more, and its turn is over. */
   leave(trial: object): void {
     this.#waiting.delete(trial);
     if (this.#current === trial) this.#current = undefined;

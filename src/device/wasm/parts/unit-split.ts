@@ -17,7 +17,7 @@ export interface PartTimes {
   /** This thread's begin and end. */
   readonly ownBegin: number;
   readonly ownEnd: number;
-  /** That of the last of the others. */
+  /** The end of the last of the other threads. */
   readonly end: number;
 }
 
@@ -41,7 +41,7 @@ export class UnitSplit {
     this.#part = Math.max(units / (others + 1), 1);
   }
 
-  /** Of this thread first. */
+  /** The units of each thread, this one first. */
   get ranges(): readonly Units[] {
     const own = Math.max(this.#units - this.#part * this.#others, 0);
     const beginOf = (thread: number): number =>

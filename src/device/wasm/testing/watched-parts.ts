@@ -13,7 +13,7 @@ export class WatchedParts {
   /** Constants that they have. */
   readonly kept = new Set<number>();
 
-  /** Starts them. */
+  /** Returns what starts threads, which are counted from then on. */
   async starter(): Promise<StartPart> {
     const startPart = await nodeParts();
     return (events) => {

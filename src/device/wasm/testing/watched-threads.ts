@@ -13,7 +13,7 @@ export class WatchedThreads {
     return this.#controls.reduce((sum, control) => sum + Atomics.load(control, CONTROL.runs), 0);
   }
 
-  /** Starts them. */
+  /** Returns what starts threads, which are counted from then on. */
   async starter(): Promise<StartThread> {
     const startThread = await nodeThreads();
     return (start, onError) => {

@@ -6,7 +6,7 @@ export const CONTROL = {
   order: 1,
   /** Threads that are done with the order. */
   done: 2,
-  /** One of {@link ORDERS}. */
+  /** The kind of the order, one of {@link ORDERS}. */
   kind: 3,
   /** Of `load` address and length of a module's bytes, then how many functions it exports; of `run` the function. */
   first: 4,
@@ -35,6 +35,6 @@ export const controlByteLength = (threads: number): number =>
 export interface ThreadStart {
   readonly memory: WebAssembly.Memory;
   readonly control: SharedArrayBuffer;
-  /** From 0 on. */
+  /** The number of the thread, from 0 on. */
   readonly index: number;
 }

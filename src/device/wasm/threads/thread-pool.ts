@@ -93,7 +93,7 @@ export class ThreadPool {
     return this.#options.count;
   }
 
-  /** Of a step that threads share. */
+  /** The least work of a step that threads share; see `WasmKernel.work`. */
   get leastSharedWork(): number {
     return this.#options.leastSharedWork;
   }

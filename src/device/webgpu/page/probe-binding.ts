@@ -3,7 +3,7 @@ import { UsageError } from '../../../core/errors.ts';
 /** A buffer or texture of the page, and how kernels would bind it. */
 export interface ProbedBinding {
   readonly where: string;
-  /** `a texture`. */
+  /** The kind of resource in messages: `a texture`. */
   readonly kind: string;
   readonly layout: Omit<GPUBindGroupLayoutEntry, 'binding' | 'visibility'>;
   readonly resource: () => GPUBindingResource;

@@ -14,7 +14,7 @@ const TEXTURE_USAGE = 0x02 | 0x04 | 0x10;
 const WORKGROUP = 64;
 const MOST_WORKGROUPS = 65_535;
 const PARAMETER_COUNT = 25;
-/** In whole vectors. */
+/** Words of the uniform buffer, rounded up to whole vectors of four. */
 const UNIFORM_WORDS = 28;
 
 interface Pipelines {
@@ -176,7 +176,7 @@ interface Words {
   readonly isLinear: boolean;
 }
 
-/** In the order of the shader's struct. */
+/** The parameters in the order of the shader's struct. */
 function parametersOf(
   steps: PictureSteps,
   [, rowWeights = 0, columnFirst = 0, columnWeights = 0, levels = 0]: readonly number[],

@@ -26,7 +26,7 @@ export function elementTypeOf(dtype: DType): ElementType | undefined {
   return ELEMENT_TYPES[dtype];
 }
 
-/** `f32` or `vec4<f32>`. */
+/** The WGSL type of elements side by side: `f32` or `vec4<f32>`. */
 export function vectorType(type: ElementType, width: 1 | 4): string {
   if (type === 'i64') {
     if (width === 1) return 'vec2<u32>';

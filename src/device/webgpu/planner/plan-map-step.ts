@@ -77,7 +77,7 @@ function isNarrow(plan: PlanBuilder): boolean {
 interface Spread {
   /** Invocations of a workgroup. */
   readonly groupSize: number;
-  /** Items of an invocation. */
+  /** Items that each invocation does. */
   readonly perInvocation: number;
 }
 

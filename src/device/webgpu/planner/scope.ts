@@ -1,4 +1,4 @@
-/** Where in a value's row-major elements an expression reads. */
+/** The place in a value's row-major elements that an expression reads. */
 export interface Position {
   /** A u32 expression: the element for width 1, the group of four elements for width 4. */
   readonly linear: string;

@@ -192,7 +192,7 @@ export class ValueEmitter {
     return this.#choose(call, { sources, read, at, scope });
   }
 
-  /** Of axes that are counted as one the first has the coordinate. */
+  /** The sources in WGSL. Of axes that are counted as one, the first has the coordinate. */
   #sourceTexts(
     call: TypedCall,
     { values, sources }: MapLayout,
@@ -370,7 +370,7 @@ interface Choice extends EmitContext {
   readonly read: (source: SourceText, block: Scope) => string;
 }
 
-/** A source in WGSL. */
+/** A source of a map, its places as WGSL expressions. */
 interface SourceText {
   readonly input: number;
   readonly coords: readonly string[];

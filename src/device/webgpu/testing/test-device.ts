@@ -12,7 +12,7 @@ export type TestKernels = Readonly<Record<string, (elementCount: number) => Laun
 
 export interface TestDevice {
   readonly device: WebGpuDevice;
-  /** To break things from behind. */
+  /** The device of WebGPU, on which tests cause faults. */
   readonly gpuDevice: GPUDevice;
 }
 

@@ -41,7 +41,7 @@ export class NamedChoices implements VariantChoices {
 }
 
 interface VariantList {
-  /** The place in the plan. */
+  /** The name of the place in the plan. */
   readonly name: string;
   readonly variants: ReadonlyMap<string, unknown>;
 }

@@ -121,7 +121,7 @@ interface TrialPlan {
   readonly context: TrialContext;
   readonly operators: OperatorTable;
   readonly plan: CompiledPlan;
-  /** Of its launches, those that calls do. */
+  /** The launches of the plan that each call does, without those that are done once. */
   readonly timed: CompiledPlan;
 }
 

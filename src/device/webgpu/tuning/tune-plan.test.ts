@@ -7,13 +7,13 @@ interface Variant {
   /** Milliseconds by measurement; the last one stays. */
   readonly ms: readonly number[];
   readonly isWrong?: boolean;
-  /** Of compiling it. */
+  /** The message with which compiling the variant fails. */
   readonly failure?: string;
-  /** Of launching it. */
+  /** The error with which launching the variant fails. */
   readonly fault?: Error;
   readonly refusal?: Error;
   readonly scratch?: number;
-  /** Of places that it is not offered at without this choice. */
+  /** The choice without which this variant is not offered. */
   readonly behind?: string;
 }
 

@@ -33,14 +33,14 @@ export interface TuningTask {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** For who has the device anyway. */
+/** Turns for a caller that has the device to itself. */
 export const ALL_AT_ONCE: TuningTurns = {
   idle: () => Promise.resolve(),
   take: (work) => work(),
 };
 
 export interface TunedPlan {
-  /** By place; empty where the first choice stays. */
+  /** Names of the choices by place; empty where the first choice stays. */
   readonly choices: ReadonlyMap<string, string>;
   readonly firstMs: number;
   readonly chosenMs: number;

@@ -36,7 +36,7 @@ interface Call {
   readonly attributes?: Attributes;
   /** Tries all tiles of products inside of others; these take seconds to compile. */
   readonly tiles?: boolean;
-  /** Default: all. */
+  /** Classes of adapters to try. Default: all. */
   readonly classes?: readonly AdapterClass[];
 }
 
