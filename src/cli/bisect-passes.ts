@@ -6,7 +6,7 @@ import { UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { readTensor } from './tensor-file.ts';
 
-/** Of results that were computed in another order. */
+/** The tolerance for results that were computed in another order. */
 const TOLERANCE = { rtol: 1e-4, atol: 1e-5 };
 
 /** The arguments of `main` from files, in the order of its parameters. Throws UsageError for missing ones. */

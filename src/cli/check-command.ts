@@ -10,7 +10,7 @@ import type { Terminal } from './terminal.ts';
 
 export interface CheckFlags extends OpenFlags {
   readonly input?: Record<string, string>;
-  /** Of `weft check`, which otherwise runs nothing. */
+  /** Runs the model, for `weft check`, which otherwise runs nothing. */
   readonly verify?: boolean;
   readonly tolerance?: number;
   readonly seed: number;

@@ -59,7 +59,7 @@ function inflate(
   }
 }
 
-/** It is at the end, before a comment of any length. */
+/** Finds the end record of the archive, which stands before a comment of any length. */
 function findEnd(view: DataView, where: string): number {
   const last = view.byteLength - END_LENGTH;
   for (let at = last; at >= 0 && at >= last - MAX_COMMENT; at--) {

@@ -72,7 +72,7 @@ export function parseLossScale(text: string): number | 'dynamic' {
   return positive(text, 'a number above 0, or dynamic');
 }
 
-/** `norm=1,value=0.5`. */
+/** Parses limits of gradients: `norm=1,value=0.5`. */
 export function parseClip(text: string): { norm?: number; value?: number } {
   const limits: { norm?: number; value?: number } = {};
   for (const [name, value] of pairsOf(text)) {
@@ -84,7 +84,7 @@ export function parseClip(text: string): { norm?: number; value?: number } {
   return limits;
 }
 
-/** `RANK` or `RANK:ALPHA`. */
+/** Parses the rank of adapters: `RANK` or `RANK:ALPHA`. */
 export function parseLora(text: string): { rank: number; alpha?: number } {
   const [rank = '', alpha] = text.split(':');
   if (!/^[1-9]\d*$/.test(rank)) throw new InvalidArgumentError('Write it as RANK or RANK:ALPHA.');
@@ -92,7 +92,7 @@ export function parseLora(text: string): { rank: number; alpha?: number } {
   return { rank: Number(rank), alpha: positive(alpha, 'RANK:ALPHA, ALPHA above 0') };
 }
 
-/** An integer from 1 on. */
+/** Parses an integer from 1 on. */
 export function parseCount(text: string): number {
   if (/^[1-9]\d*$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It has to be an integer from 1 on.');

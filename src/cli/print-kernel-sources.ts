@@ -3,7 +3,7 @@ import { Session } from '../client/index.ts';
 import type { KernelSource } from '../core/kernel-source.ts';
 import { responseOf } from './open-session.ts';
 
-/** Where kernels are planned, and which are told. */
+/** The device that kernels are planned for, and the kernels to print. */
 export interface KernelSourceFlags {
   readonly device: 'auto' | 'host' | 'wasm' | 'webgpu';
   /** The name of a kernel; true: all of the program. */

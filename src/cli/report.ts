@@ -42,7 +42,7 @@ function describe(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** A warning on `err`. */
+/** Writes a warning to `err`. */
 export function warn(terminal: Terminal, message: string): void {
   terminal.err(`${colored(terminal, 'yellow', 'warning:')} ${message}\n`);
 }

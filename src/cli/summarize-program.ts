@@ -5,7 +5,7 @@ import { type KernelCost, kernelCosts } from '../worker/auto/kernel-costs.ts';
 import { plannedBytes } from '../worker/planned-bytes.ts';
 import { formatBytes } from './format-bytes.ts';
 
-/** A program in numbers. */
+/** A program, described in numbers. */
 export interface ProgramSummary {
   readonly signature: string;
   readonly functions: number;

@@ -107,7 +107,7 @@ interface OpenedModel {
 }
 
 interface OpenModelOptions extends Pick<TextFlags, 'context' | 'limit' | 'cacheType'> {
-  /** Where the executable is to be. */
+  /** The folder to which the executable is to be written. */
   readonly folder: string;
   readonly quantizer: WeightQuantizer | undefined;
 }

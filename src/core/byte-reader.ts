@@ -70,7 +70,7 @@ export class ByteReader {
     return value;
   }
 
-  /** One of 0 and 1. */
+  /** Reads a byte that is 0 or 1. */
   bool(what: string): boolean {
     const value = this.u8(what);
     if (value > 1) throw this.error({ got: `${what} ${value}`, expected: '0 or 1' });
@@ -87,7 +87,7 @@ export class ByteReader {
     }
   }
 
-  /** A view, not a copy. */
+  /** Reads bytes as a view, not a copy. */
   bytes(byteLength: number, what: string): Uint8Array {
     const at = this.#take(byteLength, what);
     return this.#bytes.subarray(at, at + byteLength);

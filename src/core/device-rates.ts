@@ -1,10 +1,10 @@
 import type { AdapterClass } from './launch-plan.ts';
 
-/** How fast a device is. */
+/** Times and throughputs of a device, by which runs are estimated. */
 export interface DeviceRates {
-  /** Of a small launch whose result is read, apart from the launch. */
+  /** Milliseconds that reading the result of a small launch takes, apart from the launch. */
   readonly roundTripMs: number;
-  /** Of one more small launch before that. */
+  /** Milliseconds of one more small launch before that. */
   readonly launchMs: number;
   /** Additions and multiplications of a product of matrices. */
   readonly operationsPerMs: number;

@@ -8,9 +8,9 @@ export type Dim = number | string | DimExpression;
 export interface DimExpression {
   /** The operation on them. */
   readonly op: DimOperator;
-  /** The first one. */
+  /** The first dimension. */
   readonly left: Dim;
-  /** The second one. */
+  /** The second dimension. */
   readonly right: Dim;
 }
 

@@ -6,11 +6,11 @@ export interface DrawnElements {
   readonly height: number;
   /** Elements from one pixel to the next. */
   readonly pixelStep: number;
-  /** Where the elements of red, green and blue begin. */
+  /** The indices of the first elements of red, green and blue. */
   readonly begins: readonly [red: number, green: number, blue: number];
   /** A colour from 0 to 1 is `element * factor + shift`. */
   readonly factors: readonly [red: number, green: number, blue: number];
-  /** See `factors`. */
+  /** The summand of each colour; see `factors`. */
   readonly shifts: readonly [red: number, green: number, blue: number];
   /** Elements are logits, and go through a sigmoid first. */
   readonly hasSigmoid: boolean;

@@ -9,9 +9,9 @@ const WINDOW_BYTES = 2 ** 16;
 /** A file of which small parts are looked at, one behind the other, with few reads. */
 export class FileWindow {
   readonly byteLength: number;
-  /** Bytes read so far. */
+  /** How many bytes were read. */
   readByteLength = 0;
-  /** Reads so far. */
+  /** How many reads there were. */
   reads = 0;
   readonly #read: ReadRange;
   #begin = 0;

@@ -17,7 +17,7 @@ export function formatMs(durationMs: number | undefined): string {
   return `${durationMs.toFixed(digits)} ms`;
 }
 
-/** `1 kernel`, `4 kernels`. */
+/** A count with its noun: `1 kernel`, `4 kernels`. */
 export function formatCount(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -27,7 +27,7 @@ export interface GpuTextureLike {
   readonly width: number;
   /** Rows. */
   readonly height: number;
-  /** Such as `rgba8unorm`. */
+  /** The format of the pixels, such as `rgba8unorm`. */
   readonly format: string;
   /** The bits of GPUTextureUsage. */
   readonly usage: number;

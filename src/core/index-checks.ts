@@ -44,7 +44,7 @@ export interface IndexBounds {
 /** An index that is out of bounds. */
 export interface StrayIndex {
   readonly value: number | bigint;
-  /** Its place, row-major. */
+  /** The number of the element in the tensor of indices, row-major. */
   readonly element: number;
   readonly lower: number;
   readonly below: number;

@@ -17,7 +17,7 @@ export interface NodeCall {
   readonly nodes: readonly string[];
 }
 
-/** By the names of packed functions. */
+/** Calls by the names of their packed functions. */
 export type NodeCalls = ReadonlyMap<string, NodeCall>;
 
 export function nodeCallsToJson(calls: NodeCalls): string {

@@ -14,6 +14,6 @@ export interface PassLine {
   readonly text: string;
   /** In a difference: whether the pass took the line away (`-`) or added it (`+`). */
   readonly sign?: '-' | '+' | undefined;
-  /** Where it comes from, as `formatPlace` writes it. */
+  /** The place of the source that the line comes from, as `formatPlace` writes it. */
   readonly place?: string | undefined;
 }

@@ -34,7 +34,7 @@ export interface TimelineEvent {
   readonly endMs: number;
   /** The place of an instruction. */
   readonly at?: CodePlace | undefined;
-  /** Of an upload, a copy or a readback. */
+  /** Bytes of an upload, a copy or a readback. */
   readonly bytes?: number | undefined;
   /** Of an instruction that calls a kernel: what it computes and moves; undefined where nobody can tell. */
   readonly work?: LaunchAmount | undefined;
@@ -62,13 +62,13 @@ export interface TimelineStorage {
   readonly order: readonly [allocated: number, givenBack: number];
 }
 
-/** A run, over time. */
+/** The events of a run, and the memory that it held, over time. */
 export interface RunTimeline {
   /** From the first upload until the results are in memory of the processor. */
   readonly totalMs: number;
-  /** In the order of their begins. */
+  /** Events in the order of their begins. */
   readonly events: readonly TimelineEvent[];
-  /** In the order in which they were allocated. */
+  /** Storages in the order in which they were allocated. */
   readonly storages: readonly TimelineStorage[];
   /** Bytecode instructions that were executed. */
   readonly instructions: number;
@@ -84,7 +84,7 @@ export interface RunTimelines {
   readonly device: 'host' | 'wasm' | 'webgpu';
   /** The measured rates of the device; undefined for the host. */
   readonly rates: DeviceRates | undefined;
-  /** In their order. */
+  /** The runs in the order in which they ran. */
   readonly runs: readonly RunTimeline[];
   /**
    * How the session was loaded: download and check of the program, passes of the compiler, weights that were uploaded, and

@@ -31,7 +31,7 @@ export class SymbolicDims implements DimContext<Dim> {
     this.#facts = facts;
   }
 
-  /** In the order of their requirements, each pair once. */
+  /** Checks in the order of their requirements, each pair once. */
   get checks(): readonly DimCheck[] {
     return this.#checks;
   }

@@ -14,9 +14,9 @@ export interface TensorDifference {
   readonly relativeError: number;
   /** The number of the element that is furthest from the expected one, in row-major order. */
   readonly element: number;
-  /** That element. */
+  /** The value of that element. */
   readonly got: number;
-  /** The expected element. */
+  /** The value that was expected there. */
   readonly expected: number;
   /** Elements that are no number. */
   readonly nans: number;

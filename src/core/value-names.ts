@@ -17,7 +17,7 @@ export function valueNamesToJson(
   return others.length === 0 ? undefined : JSON.stringify(Object.fromEntries(others));
 }
 
-/** Of a single output. */
+/** Returns true if the name follows from the node's own, as that of its single output. */
 function isDerived(name: string, source: string): boolean {
   if (name === source) return true;
   return DERIVED.some((pattern) => {

@@ -1,8 +1,8 @@
 /** `FileSystemFileHandle` in the private file system of an origin, each of whose ways to write some thread or browser lacks. */
 export interface WritablePrivateFile {
-  /** In dedicated workers. */
+  /** Only dedicated workers have this method. */
   createSyncAccessHandle?(): Promise<SyncAccessHandle>;
-  /** Not in Safari before 26. */
+  /** Safari before 26 lacks this method. */
   createWritable?(): Promise<FileSystemWritableFileStream>;
 }
 

@@ -14,7 +14,7 @@ export interface BlockFileParts {
   readonly remote: RemoteReader;
   /** The hash that all bytes must have. */
   readonly integrity?: string | undefined;
-  /** Hears that they have it. */
+  /** Called once all bytes were found to have that hash. */
   readonly onVerified?: (() => Promise<void>) | undefined;
 }
 

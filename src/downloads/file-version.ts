@@ -4,7 +4,7 @@ export interface FileVersion {
   readonly etag?: string | undefined;
   /** `Last-Modified`, as it was sent. */
   readonly lastModified?: string | undefined;
-  /** Of the whole file. */
+  /** The length of the whole file, in bytes. */
   readonly byteLength?: number | undefined;
 }
 

@@ -61,7 +61,7 @@ export class KeptFile implements BlockStore {
     return new Set(this.#hashes.keys());
   }
 
-  /** Bytes that are kept. */
+  /** How many bytes of the file are kept. */
   get storedByteLength(): number {
     const { byteLength = 0, blockByteLength = 1 } = this.#facts ?? {};
     return [...this.#hashes.keys()].reduce(

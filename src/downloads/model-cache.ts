@@ -3,9 +3,9 @@ import { keptFiles, removeKeptFile } from './kept-files.ts';
 
 /** A file of a model that the browser keeps, or a part of one. */
 export interface CachedFile {
-  /** Where it was loaded from. */
+  /** The address that it was loaded from. */
   readonly url: string;
-  /** Of the whole file. */
+  /** The length of the whole file, in bytes. */
   readonly byteLength: number;
   /** Bytes of it that are stored. */
   readonly storedByteLength: number;

@@ -18,7 +18,7 @@ export interface OpenFileOptions {
   readonly integrity?: string | undefined;
   /** For tests. Default 2 MiB. */
   readonly blockByteLength?: number | undefined;
-  /** For tests: the wait before a connection that broke is taken up. */
+  /** For tests: milliseconds to wait before a broken connection is taken up again. */
   readonly retryMs?: number | undefined;
 }
 

@@ -20,7 +20,7 @@ export interface ReadOptions {
   readonly onBytes?: ((count: number) => void) | undefined;
 }
 
-/** All bytes of a file. */
+/** Reads all bytes of a file. */
 export async function readWhole(file: RangeFile): Promise<Uint8Array> {
   await file.verify();
   return file.read(0, file.byteLength);

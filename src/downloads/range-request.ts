@@ -5,7 +5,7 @@ import { type FileVersion, ifRangeOf, isSameVersion, versionOf } from './file-ve
 export interface RangeRequest {
   readonly url: string;
   readonly begin: number;
-  /** Behind the last one. */
+  /** The offset behind the last byte. */
   readonly end: number;
   /** The version of which they have to be. */
   readonly version: FileVersion | undefined;
@@ -93,7 +93,7 @@ function lengthOf(headers: Headers): number | undefined {
 interface Asked {
   readonly begin: number;
   readonly end: number;
-  /** Bytes of the answer. */
+  /** How many bytes the answer has, as its headers say. */
   readonly length: number | undefined;
 }
 

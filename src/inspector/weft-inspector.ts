@@ -185,7 +185,7 @@ export class WeftInspector extends Base {
     this.#passes.show(this.#target.compiledFrom);
   }
 
-  /** In all views, of which none comes to the front. */
+  /** Marks an instruction in all views, of which none comes to the front. */
   async #mark({ function: name, instruction }: CodePlace): Promise<void> {
     try {
       if (name !== this.#function) await this.#showFunction(name);
@@ -241,7 +241,7 @@ export class WeftInspector extends Base {
     this.#showPlace(place).catch((error: unknown) => this.#say(describeError(error), true));
   }
 
-  /** By the milliseconds of a call. */
+  /** Colours kernels by the milliseconds of a call. */
   #tintTimes(times: ReadonlyMap<string, number>): void {
     const most = Math.max(...times.values(), 1e-9);
     this.#tintKernels((name) => {
@@ -265,7 +265,7 @@ export class WeftInspector extends Base {
     this.#choose(instruction);
   }
 
-  /** In the graph, which comes to the front. */
+  /** Chooses an instruction in the graph, which comes to the front. */
   #choose(instruction: number | undefined): void {
     this.#open('graph');
     this.#graph?.selectInstruction(instruction);

@@ -3,9 +3,9 @@
  * that is owned belongs to the channel from now on, which may hand its memory to the other side.
  */
 export interface Frame {
-  /** Encoded data. */
+  /** The values of the message, encoded. */
   readonly head: Uint8Array;
-  /** Bytes of tensors. */
+  /** The bytes of tensors in the message. */
   readonly body?: Uint8Array | undefined;
   /** Hands the memory of the body over to the channel. */
   readonly isOwned?: boolean | undefined;

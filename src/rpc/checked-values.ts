@@ -4,31 +4,31 @@ import { malformed } from './wire-values.ts';
 
 // Checks of the arguments that the other side sends to the connection's own methods. All throw ProtocolError.
 
-/** A string. */
+/** Checks a string. */
 export function textOf(value: RpcValue | undefined): string {
   if (typeof value === 'string') return value;
   throw malformed('a value that is not a text');
 }
 
-/** A number from 0 up. */
+/** Checks a number from 0 up. */
 export function countOf(value: RpcValue | undefined): number {
   if (typeof value === 'number' && value >= 0) return value;
   throw malformed('a value that is not a number from 0 up');
 }
 
-/** A list of values. */
+/** Checks a list of values. */
 export function tupleOf(value: RpcValue | undefined): RpcTuple {
   if (value instanceof RpcTuple) return value;
   throw malformed('a value that is not a list');
 }
 
-/** A tensor of bytes. */
+/** Checks a tensor of bytes. */
 export function bytesOf(value: RpcValue | undefined): Uint8Array {
   if (value instanceof HostTensor && value.dtype === 'uint8' && !value.isSplat) return value.bytes;
   throw malformed('a value that is not bytes');
 }
 
-/** An object as JSON. */
+/** Checks an object that came as JSON. */
 export function objectOf(
   value: RpcValue | undefined,
   reviver?: (key: string, part: unknown) => unknown,

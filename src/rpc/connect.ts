@@ -223,7 +223,7 @@ export class Remote implements SessionProvider {
     this.#connection.close();
   }
 
-  /** As {@link close}, at the end of a block with `using`. */
+  /** Calls {@link close} at the end of a block with `using`. */
   [Symbol.dispose](): void {
     this.close();
   }

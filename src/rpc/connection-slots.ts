@@ -1,6 +1,6 @@
 import type { Served } from './serve.ts';
 
-/** As many may be about to prove the token. */
+/** How many connections may be about to prove the token. */
 const MAX_UNPROVED = 16;
 
 /**

@@ -28,7 +28,7 @@ import {
 } from './wire-values.ts';
 
 export interface ConnectionValuesOptions {
-  /** Whose handles they are. */
+  /** The connection that received handles belong to. */
   readonly owner: HandleOwner;
   readonly limits: RpcLimits;
   /** Tells the other side that this one holds a handle no more, which it received so often. */

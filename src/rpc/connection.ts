@@ -51,7 +51,7 @@ export class Connection implements HandleOwner {
   readonly #values: ConnectionValues;
   /** Calls of this side; undefined for those that were given up, until the answer comes. */
   readonly #pending = new Map<number, PendingCall | undefined>();
-  /** Calls of the other side. */
+  /** Calls of the other side that are running here. */
   readonly #active = new Map<number, AbortController>();
   #nextCall = 1;
   #received = 0;

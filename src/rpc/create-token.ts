@@ -1,4 +1,4 @@
-/** 160 bits. */
+/** How long a token is: 160 bits. */
 export const TOKEN_BYTE_LENGTH = 20;
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';

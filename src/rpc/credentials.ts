@@ -12,7 +12,7 @@ const KEPT_SECRETS = 16;
  */
 export type Purpose = 'session' | 'relay' | 'relay token';
 
-/** Of tokens used here: stretching takes a few tenths of a second. */
+/** Keys of tokens that were used here: to stretch one takes a few tenths of a second. */
 const secrets = new Map<string, Promise<CryptoKey>>();
 
 /**

@@ -106,7 +106,7 @@ async function readVerified(bytes: Uint8Array): Promise<Executable> {
   return new Executable(executable, bytes.subarray(byteLength - executable.dataByteLength));
 }
 
-/** As 64 hexadecimal digits. */
+/** The SHA-256 of bytes, as 64 hexadecimal digits. */
 export async function sha256(bytes: Uint8Array): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>);
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');

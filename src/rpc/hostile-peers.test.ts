@@ -11,7 +11,7 @@ import { LOCAL_ADD, openConnection, testProgram, TOKEN } from './testing/open-co
 import { RemoteTensor } from './remote-handles.ts';
 import { TestDevice } from '../runtime/testing/test-device.ts';
 
-/** The machine may be busy. */
+/** A long timeout, since the machine may be busy. */
 const SOON = { timeout: 20_000 };
 
 const ECHO: Record<string, RpcFunction> = { echo: (x) => x ?? null };

@@ -6,7 +6,7 @@ import { messagePortChannel } from './message-port-channel.ts';
 import { serve } from './serve.ts';
 import { LOCAL_ADD, testProgram, TOKEN } from './testing/open-connection.ts';
 
-/** The machine may be busy. */
+/** A long timeout, since the machine may be busy. */
 const SOON = { timeout: 20_000 };
 
 test('a connection over a MessagePort: arguments stay the caller’s, the end is told', async () => {

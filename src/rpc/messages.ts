@@ -135,7 +135,7 @@ function counts(list: unknown): number[] {
   return list.map(count);
 }
 
-/** A list as MessagePack. */
+/** Encodes a list as MessagePack. */
 export function encodeHead(fields: readonly unknown[]): Uint8Array {
   const head = encode(fields, { ignoreUndefined: true });
   if (head.byteLength <= MAX_HEAD_BYTE_LENGTH) return head;

@@ -29,7 +29,7 @@ export interface JoinOptions {
 }
 
 const KEY_PATTERN = /^[\w.-]{1,64}$/;
-/** Of setTimeout. */
+/** The longest time that `setTimeout` takes, in milliseconds. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** Asks a relay for a partner. Later frames come from the partner. */

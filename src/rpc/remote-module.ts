@@ -29,7 +29,7 @@ export class RemoteModule {
     this.#module.release();
   }
 
-  /** As {@link release}, at the end of a block with `using`. */
+  /** Calls {@link release} at the end of a block with `using`. */
   [Symbol.dispose](): void {
     this.release();
   }

@@ -16,11 +16,11 @@ export interface TimeOptions {
 export interface TimeResult {
   /** One for each repeat: its time divided by its runs, until the device is idle. */
   readonly results: readonly number[];
-  /** Of the repeats. */
+  /** The mean of `results`. */
   readonly mean: number;
-  /** Of the repeats. */
+  /** The median of `results`. */
   readonly median: number;
-  /** Of the repeats. */
+  /** The standard deviation of `results`. */
   readonly standardDeviation: number;
   /** Runs of one repeat in the end. */
   readonly number: number;

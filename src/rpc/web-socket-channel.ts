@@ -12,9 +12,9 @@ const WINDOW_BYTE_LENGTH = 16 * PIECE_BYTE_LENGTH;
 
 /** The common part of the sockets of browsers and of `ws`. */
 export interface SocketLike {
-  /** Set to `arraybuffer`. */
+  /** The type of binary messages; the channel sets `arraybuffer`. */
   binaryType: string;
-  /** 1 while it is open. */
+  /** The state of the socket: 1 while it is open. */
   readonly readyState: number;
   /** Bytes that wait to be sent. */
   readonly bufferedAmount: number;

@@ -7,7 +7,7 @@ import type { SnapshotFiles } from './store-types.ts';
 
 /** A store in a folder of the private file system. */
 export class OpfsStore extends SnapshotSlots {
-  /** By it another thread of the same origin opens the same store. */
+  /** The name by which another thread of the same origin opens the same store. */
   readonly name: string;
 
   constructor(name: string, files: SnapshotFiles) {

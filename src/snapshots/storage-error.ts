@@ -1,6 +1,6 @@
 import { StorageError, WeftError } from '../core/errors.ts';
 
-/** By names of DOM exceptions and codes of Node. */
+/** Causes by the names of DOM exceptions and the codes of Node. */
 const FAULTS: Readonly<Record<string, string>> = {
   QuotaExceededError: 'no space left',
   ENOSPC: 'no space left',

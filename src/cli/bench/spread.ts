@@ -9,7 +9,7 @@ export interface Spread {
   readonly upperMs: number;
 }
 
-/** Of at least one time. */
+/** The spread of at least one time. */
 export function spreadOf(times: readonly number[]): Spread {
   const sorted = times.toSorted((a, b) => a - b);
   return {

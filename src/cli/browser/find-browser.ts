@@ -93,7 +93,7 @@ function cacheOf({ platform, env, home }: BrowserPlaces): string {
   return join(home, '.cache/ms-playwright');
 }
 
-/** Where Playwright's Chromium lies in its folder. */
+/** Paths of the browser inside Playwright's folder of Chromium, by platform. */
 const INSIDE = [
   'chrome-linux64/chrome',
   'chrome-linux/chrome',
@@ -103,7 +103,7 @@ const INSIDE = [
   'chrome-win/chrome.exe',
 ];
 
-/** The newest first. */
+/** Paths where Playwright's downloads may be, the newest first. */
 function downloaded(places: BrowserPlaces): string[] {
   const cache = cacheOf(places);
   const number = (name: string): number => Number(/\d+$/.exec(name)?.[0]);

@@ -10,7 +10,7 @@ import { startBrowser } from './start-browser.ts';
 export interface BrowserDevice {
   /** For `remote` of `Session.load`. */
   readonly remote: Remote;
-  /** The best of its devices. */
+  /** The best of the browser's devices. */
   readonly kind: 'webgpu' | 'wasm';
   close(): Promise<void>;
 }

@@ -13,7 +13,7 @@ import { formatAnswer } from './format-answer.ts';
 export interface AnswerFlags extends Pick<OpenFlags, 'dim' | 'limit'> {
   /** `browser` is refused: nothing is run. */
   readonly device: 'auto' | 'browser' | CheckedDevice;
-  /** In bytes. */
+  /** The memory that the device has for it, in bytes. */
   readonly budget?: number;
   readonly json?: boolean;
 }

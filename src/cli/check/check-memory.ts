@@ -17,13 +17,13 @@ export interface MemoryAnswer {
   readonly total: number;
   /** True if there are more tensors, of sizes that only a run tells: they are not counted. */
   readonly isAtLeast: boolean;
-  /** The largest tensor. */
+  /** Bytes of the largest tensor. */
   readonly largest: number;
   /** Undefined without a budget. */
   readonly fits: boolean | undefined;
 }
 
-/** As `prepackedBytes` of a machine is by default. */
+/** Prepacked bytes as parts of the weights, as `prepackedBytes` of a machine is by default. */
 const PREPACKED_SHARE: Readonly<Record<CheckedDevice, number>> = {
   webgpu: 1 / 16,
   wasm: 2,

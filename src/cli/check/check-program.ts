@@ -37,7 +37,7 @@ export interface Elsewhere {
 
 export interface CheckOptions {
   readonly device: CheckedDevice;
-  /** In bytes. */
+  /** The memory that the device has for it, in bytes. */
   readonly budget?: number | undefined;
 }
 

@@ -29,7 +29,7 @@ const LARGEST = 65_504;
 const COARSE = 0.01;
 /** Smaller numbers have fewer than all digits of float16. */
 const LEAST_NORMAL = 2 ** -14;
-/** Of a weight a few tiny elements are none that matter. */
+/** The part of a weight's elements that may be tiny: a few of them do not matter. */
 const COARSE_SHARE = 0.01;
 
 /** The use of float16 in a program, and its constants that float16 does not hold. */

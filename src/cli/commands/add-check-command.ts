@@ -5,7 +5,7 @@ import { budgetOption } from '../parse-options.ts';
 import type { CommandParts } from './command-parts.ts';
 import { runsBeside } from './runs-beside.ts';
 
-/** `weft check`. */
+/** Adds the command `weft check`. */
 export function addCheckCommand(program: Command, { terminal, run }: CommandParts): void {
   const command = program
     .command('check')

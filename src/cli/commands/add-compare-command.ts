@@ -3,7 +3,7 @@ import { compareCommand, type CompareFlags } from '../check-command.ts';
 import type { CommandParts } from './command-parts.ts';
 import { runsBeside } from './runs-beside.ts';
 
-/** `weft compare`. */
+/** Adds the command `weft compare`. */
 export function addCompareCommand(program: Command, { terminal, run }: CommandParts): void {
   const command = program
     .command('compare')

@@ -11,7 +11,7 @@ import {
   placementOption,
 } from './common-options.ts';
 
-/** `weft compile`. */
+/** Adds the command `weft compile`. */
 export function addCompileCommand(program: Command, { terminal, run }: CommandParts): void {
   program
     .command('compile')

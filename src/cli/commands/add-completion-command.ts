@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander';
 import { completionScript, type Shell, SHELLS } from '../complete.ts';
 import type { CommandParts } from './command-parts.ts';
 
-/** `weft completion`. */
+/** Adds the command `weft completion`. */
 export function addCompletionCommand(program: Command, { terminal }: CommandParts): void {
   program
     .command('completion')

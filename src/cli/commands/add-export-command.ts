@@ -3,7 +3,7 @@ import { type ExportFlags, exportCommand } from '../export-command.ts';
 import { collectPairs } from '../parse-options.ts';
 import type { CommandParts } from './command-parts.ts';
 
-/** `weft export`. */
+/** Adds the command `weft export`. */
 export function addExportCommand(program: Command, { terminal, run }: CommandParts): void {
   program
     .command('export')

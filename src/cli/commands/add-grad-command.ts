@@ -17,7 +17,7 @@ import {
 import type { CommandParts } from './command-parts.ts';
 import { dimsOption, limitOption } from './common-options.ts';
 
-/** `weft grad`. */
+/** Adds the command `weft grad`. */
 export function addGradCommand(program: Command, { terminal, run }: CommandParts): void {
   program
     .command('grad')

@@ -3,7 +3,7 @@ import { type InspectFlags, inspectCommand } from '../inspect-command.ts';
 import type { CommandParts } from './command-parts.ts';
 import { deviceOption, dimsOption, limitOption } from './common-options.ts';
 
-/** `weft inspect`. */
+/** Adds the command `weft inspect`. */
 export function addInspectCommand(program: Command, { terminal, run }: CommandParts): void {
   program
     .command('inspect')

@@ -4,7 +4,7 @@ import { collectPairs, memoryBudgetOption, splitNames } from '../parse-options.t
 import type { CommandParts } from './command-parts.ts';
 import { dimsOption, dispatchOption } from './common-options.ts';
 
-/** `weft opt`. */
+/** Adds the command `weft opt`. */
 export function addOptCommand(program: Command, { terminal, run }: CommandParts): void {
   program
     .command('opt')

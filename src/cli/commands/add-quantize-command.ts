@@ -7,7 +7,7 @@ import { parseBits, parseCosine } from '../quantize/parse-quantize.ts';
 import type { CommandParts } from './command-parts.ts';
 import { dimsOption, limitOption } from './common-options.ts';
 
-/** `weft quantize`. */
+/** Adds the command `weft quantize`. */
 export function addQuantizeCommand(program: Command, { terminal, run }: CommandParts): void {
   program
     .command('quantize')

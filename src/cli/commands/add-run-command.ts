@@ -10,7 +10,7 @@ import {
   limitOption,
 } from './common-options.ts';
 
-/** `weft run`. */
+/** Adds the command `weft run`. */
 export function addRunCommand(program: Command, { terminal, run }: CommandParts): void {
   program
     .command('run')

@@ -6,7 +6,7 @@ import { parseCount } from '../parse-training.ts';
 import type { CommandParts } from './command-parts.ts';
 import { limitOption } from './common-options.ts';
 
-/** `weft text`. */
+/** Adds the command `weft text`. */
 export function addTextCommand(program: Command, { terminal, run }: CommandParts): void {
   program
     .command('text')

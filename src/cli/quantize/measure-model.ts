@@ -67,7 +67,7 @@ export async function compareModels(
 }
 
 export interface Calibrating extends Samples {
-  /** To which the values of all samples are added. */
+  /** Moments to which the values of all samples are added. */
   readonly moments?: SampleMoments | undefined;
   readonly onSample?: (index: number) => void;
 }

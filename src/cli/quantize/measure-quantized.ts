@@ -28,7 +28,7 @@ export type Calibration = Pick<QuantizeOptions, 'ranges' | 'moments'>;
 /** A quantised model with how far its values are from those of the float model. */
 export interface Measured {
   readonly quantized: QuantizedOnnx;
-  /** By name: the outputs of the model, and those of its layers. */
+  /** Errors of the model's outputs and of those of its layers, by name. */
   readonly values: ReadonlyMap<string, ValueError>;
   /** Values that go through uint8. */
   readonly rounded: readonly string[];

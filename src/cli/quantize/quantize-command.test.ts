@@ -248,7 +248,7 @@ describe('weft quantize', () => {
   });
 });
 
-/** Inputs of `weft run`. */
+/** The options of `weft run` for the inputs of a sample. */
 const SAMPLE = (): string[] =>
   ['one'].flatMap((name) => [
     '-i',

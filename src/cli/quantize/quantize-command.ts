@@ -61,7 +61,7 @@ export async function quantizeCommand(
   return measured.failure === undefined ? 0 : 1;
 }
 
-/** The bytes of a file. */
+/** Writes a file. Resolves to its length in bytes. */
 async function writePieces(path: string, pieces: readonly Uint8Array[]): Promise<number> {
   const file = await open(path, 'w');
   let byteLength = 0;

@@ -24,7 +24,7 @@ import { devicesCommand, serveNatsCommand } from './nats-commands.ts';
 import { openBroker } from './open-broker.ts';
 import { type NatsServer, startNatsServer } from './testing/nats-server.ts';
 
-/** The machine may be busy. */
+/** A long timeout, since the machine may be busy. */
 const SOON = { timeout: 20_000 };
 
 const AUTH = 'what the broker asks for';

@@ -10,7 +10,7 @@ import { TestDevice } from '../../runtime/testing/test-device.ts';
 import { openBroker } from './open-broker.ts';
 import { type NatsServer, startNatsServer } from './testing/nats-server.ts';
 
-/** The machine may be busy. */
+/** A long timeout, since the machine may be busy. */
 const SOON = { timeout: 20_000 };
 
 const AUTH = 'what the broker asks for';

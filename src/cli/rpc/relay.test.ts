@@ -15,7 +15,7 @@ import { LOCAL_ADD, testProgram, TOKEN } from '../../rpc/testing/open-connection
 import { TestDevice } from '../../runtime/testing/test-device.ts';
 import { type Relay, type RelayOptions, startRelay } from './start-relay.ts';
 
-/** The machine may be busy. */
+/** A long timeout, since the machine may be busy. */
 const SOON = { timeout: 20_000 };
 
 const opened: (() => void | Promise<void>)[] = [];

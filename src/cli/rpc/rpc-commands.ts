@@ -31,7 +31,7 @@ export interface RelayFlags extends RelayTokenFlags {
 export interface DeviceFlags extends TokenFlags {
   readonly device: readonly ('host' | 'wasm' | 'webgpu')[];
   readonly maxConnections: number;
-  /** Of the device `wasm`. */
+  /** How many threads the device `wasm` has. */
   readonly threads?: number;
 }
 

@@ -10,7 +10,7 @@ import { admitToRelay, announcePartner, type RelayRole } from '../../rpc/relay-c
 import { refuse, UnprovedSockets } from './unproved-sockets.ts';
 
 export interface RelayOptions {
-  /** 0 takes a free one. */
+  /** The port; 0 takes any that is free. */
   readonly port: number;
   /** Default: 127.0.0.1. */
   readonly host?: string | undefined;
@@ -40,7 +40,7 @@ export interface RelayCounters {
 }
 
 export interface Relay {
-  /** `ws://host:port/`. */
+  /** The address of the relay: `ws://host:port/`. */
   readonly url: string;
   /** Devices that wait, pairs that talk, and bytes that wait for slow readers. */
   counters(): RelayCounters;
@@ -189,7 +189,7 @@ class RelayServer implements Relay {
     }
   }
 
-  /** Who comes first waits. */
+  /** Pairs a socket with the first partner that waits, or lets it wait itself. */
   #join(
     socket: WebSocket,
     { role, key, start }: { role: RelayRole; key: string; start: () => void },

@@ -19,7 +19,7 @@ export interface UnprovedLimits {
  */
 export class UnprovedSockets {
   readonly #limits: UnprovedLimits;
-  /** In the order in which they came. */
+  /** The address of each socket, in the order in which they came. */
   readonly #sockets = new Map<WebSocket, string>();
 
   constructor(limits: UnprovedLimits) {

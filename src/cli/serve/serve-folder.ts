@@ -9,7 +9,7 @@ import { findPackageFiles, type ServedPage } from './serve-package.ts';
 export interface ServeOptions {
   /** A folder, or a file: then its folder is served. */
   readonly path: string;
-  /** 0: any that is free. */
+  /** The port; 0 takes any that is free. */
   readonly port: number;
   /** A content security policy, for every answer. */
   readonly policy?: string | undefined;

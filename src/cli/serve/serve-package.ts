@@ -23,7 +23,7 @@ export interface PackageOptions {
   /** Files by their paths; those of the package lie below `/files/`. */
   readonly own: Readonly<Record<string, OwnFile>>;
   readonly policy: string;
-  /** 0: any that is free. */
+  /** The port; 0 takes any that is free. */
   readonly port: number;
   /** The folder with the package's files. Default: where this one lies. */
   readonly files?: string | undefined;

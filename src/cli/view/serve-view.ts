@@ -8,7 +8,7 @@ export interface ViewOptions {
   readonly source?: ServedSource | undefined;
   /** The device that the page runs it on. */
   readonly device: string;
-  /** 0: any that is free. */
+  /** The port; 0 takes any that is free. */
   readonly port: number;
   /** The folder with the package's files. Default: where this one lies. */
   readonly files?: string | undefined;

@@ -8,7 +8,7 @@ export interface PictureSteps {
   readonly frame: readonly [left: number, top: number, width: number, height: number];
   /** The tensor's own; behind the frame are zeros. */
   readonly padded: readonly [width: number, height: number];
-  /** Of the pixels along a row. */
+  /** The weights of resizing along a row; `columns` has those along a column. */
   readonly rows: AxisWeights;
   readonly columns: AxisWeights;
   /** Levels from 0 to 255 of red, green and blue around the picture in its frame. */

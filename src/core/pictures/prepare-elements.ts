@@ -37,7 +37,7 @@ export class PreparedElements {
 
 const countOf = ({ order, padded }: PictureSteps): number => order.length * padded[0] * padded[1];
 
-/** `out` has to be zeros. */
+/** Writes the elements that are not 0: `out` has to hold zeros. */
 function writeElements(picture: Rgb, steps: PictureSteps, out: ElementBits): void {
   const { frame, resized, padded, order, levels, isLast, isGrey, fill } = steps;
   const [left, top, width, height] = frame;
@@ -75,7 +75,7 @@ interface Range {
   readonly to: number;
 }
 
-/** Of something that lies at a place, the part from 0 to a length. */
+/** The part of something that lies from 0 to `length`, counted from its own begin at `place`. */
 function overlap(place: number, size: number, length: number): Range {
   return { from: Math.max(-place, 0), to: Math.min(size, length - place) };
 }

@@ -14,9 +14,9 @@ export interface ServedFile {
   bytes: Uint8Array;
   etag?: string | undefined;
   lastModified?: string | undefined;
-  /** `Content-Type`. */
+  /** The value of the header `Content-Type`. */
   type?: string | undefined;
-  /** Default true. */
+  /** Answers requests for ranges; default true. */
   hasRanges?: boolean;
   /** Obeys `If-Range`; default true. */
   minds?: boolean;

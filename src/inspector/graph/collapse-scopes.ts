@@ -8,7 +8,7 @@ export interface ShownNode {
   readonly note: string;
   /** The nodes of the graph that it stands for, by number. */
   readonly nodes: readonly number[];
-  /** Of a scope that is drawn as one: its parts joined by `/`. */
+  /** The key of a scope that is drawn as one: its parts joined by `/`. */
   readonly scope: string | undefined;
   readonly isOnHost: boolean;
 }
@@ -19,7 +19,7 @@ export interface ShownGraph {
   readonly edges: readonly (readonly [from: number, to: number])[];
 }
 
-/** Of the parts of a scope. */
+/** The key of a scope, from its parts. */
 export const scopeKey = (parts: readonly string[]): string => parts.join('/');
 
 /** The graph with each scope of `collapsed` (keys of {@link scopeKey}) drawn as one node. */

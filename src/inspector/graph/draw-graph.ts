@@ -62,7 +62,7 @@ export interface Drawn {
 /** Below this height of a node on the screen its texts are left out. */
 const LEAST_TEXT_HEIGHT = 13;
 const LEAST_NOTE_HEIGHT = 24;
-/** With more edges than this in sight, each is one straight line. */
+/** With more edges in sight than this, each is drawn as one straight line. */
 const MANY_EDGES = 1500;
 
 export function areaOf({ x, y, scale, width, height }: Viewport): Area {

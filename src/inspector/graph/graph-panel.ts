@@ -187,7 +187,7 @@ export class GraphPanel {
     this.#announce(query === '' ? '' : `${formatCount(this.#found.length, 'node')} found`);
   }
 
-  /** Of some that were found, the one behind the chosen one. */
+  /** Chooses the node that was found next behind the chosen one. */
   #nextFound(found: readonly number[]): void {
     const at = found.indexOf(this.#chosen ?? -1);
     const next = found[(at + 1) % Math.max(1, found.length)];

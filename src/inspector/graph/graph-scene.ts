@@ -21,7 +21,7 @@ export class GraphScene {
   readonly outputs: readonly (readonly number[])[];
   /** Nodes of each layer, from the left. */
   readonly #rows: number[][] = [];
-  /** Where the nodes of each layer have their middle. */
+  /** The y of the middles of each layer's nodes. */
   readonly #rowY: number[] = [];
   /** Edges that go from each layer to the next or beyond. */
   readonly #edgesBelow: number[][] = [];

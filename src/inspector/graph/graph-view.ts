@@ -100,7 +100,7 @@ export class GraphView {
     this.redraw();
   }
 
-  /** Colours nodes. */
+  /** Colours these nodes, and takes the colour from all others. */
   tint(tints: ReadonlyMap<number, Tint>): void {
     this.#tints = tints;
     this.redraw();
@@ -115,7 +115,7 @@ export class GraphView {
     this.#look({ x, y, scale });
   }
 
-  /** As much of the graph as can be read: its width, from the top. */
+  /** Shows as much of the graph as can be read: its width, from the top. */
   fitWidth(): void {
     const { layout } = this.#scene ?? {};
     const { width, height } = this.#viewport;
@@ -129,7 +129,7 @@ export class GraphView {
     });
   }
 
-  /** All of the graph. */
+  /** Shows all of the graph. */
   fitAll(): void {
     const { layout } = this.#scene ?? {};
     const { width, height } = this.#viewport;

@@ -6,15 +6,15 @@
 export interface LayoutInput {
   readonly widths: Float32Array;
   readonly heights: Float32Array;
-  /** Pairs: from, to. */
+  /** The numbers of the two nodes of each edge: from, to. */
   readonly edges: Uint32Array;
 }
 
-/** Where everything lies; the upper left corner of all is (0, 0). */
+/** The places of nodes and edges; the upper left corner of all is (0, 0). */
 export interface Layout {
   readonly width: number;
   readonly height: number;
-  /** Of the middles of nodes. */
+  /** The x of each node's middle; `y` has the other coordinate. */
   readonly x: Float32Array;
   readonly y: Float32Array;
   /** The layer of each node, from 0 at the top. */
@@ -146,7 +146,7 @@ function layersOf(nodeCount: number, { from, to }: Edges): Uint32Array {
 /** The graph with a bend on each layer that an edge crosses. */
 interface Lanes {
   readonly nodeCount: number;
-  /** Of nodes and bends. */
+  /** The layer of each node and bend. */
   readonly layer: readonly number[];
   readonly width: readonly number[];
   readonly from: readonly number[];

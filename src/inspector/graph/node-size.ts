@@ -1,6 +1,6 @@
 import type { ShownNode } from './collapse-scopes.ts';
 
-/** Longer labels are cut. */
+/** Characters of a label; longer ones are cut. */
 export const LONGEST_LABEL = 30;
 const CHARACTER_WIDTH = 6.7;
 const NOTE_CHARACTER_WIDTH = 5.6;

@@ -12,7 +12,7 @@ export class KernelSourceView {
   readonly #lines = new LineList('Code of the kernel', () => undefined);
   #session: Session | undefined;
   #kernel: string | undefined;
-  /** Of the question that was asked last. */
+  /** The key of the question that was asked last. */
   #asked: string | undefined;
 
   constructor() {

@@ -124,7 +124,7 @@ export class MemoryPanel {
     /></label>`;
   }
 
-  /** The largest first. */
+  /** Numbers of the storages that are held at the peak, the largest first. */
   #atPeak({ storages, peak: { instruction } }: MemoryUse): readonly number[] {
     const isHeld = ({ spans }: StorageLife): boolean =>
       spans.some(([first, last]) => first <= instruction && instruction <= last);

@@ -56,7 +56,7 @@ export class PassesPanel {
     this.#mark();
   }
 
-  /** Ends the worker. */
+  /** Ends the worker that compiles. */
   close(): void {
     this.#history?.close();
     this.#history = undefined;

@@ -23,7 +23,7 @@ export interface GraphNode {
   readonly scope: readonly string[];
   /** The instruction in its function, from 0; undefined for inputs. */
   readonly instruction: number | undefined;
-  /** Types of what it gives. */
+  /** Types of the values that the node gives. */
   readonly types: readonly string[];
   /** Runs on the host whatever device the session is on. */
   readonly isOnHost: boolean;
@@ -180,7 +180,7 @@ class GraphBuilder {
   }
 }
 
-/** By register; those that no node has written are absent. */
+/** Nodes that wrote each register; registers that no node has written are absent. */
 type State = Map<number, Writers>;
 
 function write(state: State, register: number, by: Writers): void {

@@ -23,7 +23,7 @@ export class BreakpointChoice {
     return this.#all.some((each) => JSON.stringify(each) === text);
   }
 
-  /** In place of any other limit; undefined: none. */
+  /** Stops at outputs above a limit, in place of any other limit; undefined: at none. */
   limit(outputAbove: number | undefined): void {
     const others = this.#all.filter((each) => !('outputAbove' in each));
     this.#all = outputAbove === undefined ? others : [...others, { outputAbove }];
@@ -49,7 +49,7 @@ export class BreakpointChoice {
   }
 }
 
-/** A breakpoint in words. */
+/** Describes a breakpoint in words. */
 export function describeBreakpoint(breakpoint: Breakpoint): string {
   if ('at' in breakpoint) return `${breakpoint.at.function} ${breakpoint.at.instruction}`;
   if ('node' in breakpoint) return breakpoint.node;

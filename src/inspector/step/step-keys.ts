@@ -23,7 +23,7 @@ export const STEP_COMMANDS: readonly {
   { command: 'stop', name: 'Stop', key: 'Shift+F5' },
 ];
 
-/** The command of a key. */
+/** The command that a key gives. */
 export function commandOf(event: KeyboardEvent): StepCommand | undefined {
   if (event.ctrlKey || event.altKey || event.metaKey) return undefined;
   const key = event.shiftKey ? `Shift+${event.key}` : event.key;

@@ -22,7 +22,7 @@ export class StepTab extends LateTab<StepPanel> {
     this.panel?.showCode(functionName, code);
   }
 
-  /** Ends what runs. */
+  /** Ends the run of the view. */
   close(): void {
     this.panel?.close();
   }

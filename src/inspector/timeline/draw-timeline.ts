@@ -26,7 +26,7 @@ export const TIMELINE_COLOURS = [
 ] as const;
 export type TimelineColours = Readonly<Record<(typeof TIMELINE_COLOURS)[number], string>>;
 
-/** The time that is seen. */
+/** The stretch of time in sight. */
 export interface TimeWindow {
   readonly beginMs: number;
   readonly endMs: number;

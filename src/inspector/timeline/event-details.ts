@@ -2,7 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit-html';
 import { formatBytes, formatMs } from '../../core/format-quantity.ts';
 import type { TimelineEvent } from '../../core/run-timeline.ts';
 
-/** An event in a line. */
+/** Describes an event in a line. */
 export function describeEvent({ kind, name, beginMs, endMs, bytes }: TimelineEvent): string {
   const size = bytes === undefined ? '' : `, ${formatBytes(bytes)}`;
   return `${name}, ${kind}${size}, ${formatMs(endMs - beginMs)} from ${formatMs(beginMs)} on.`;

@@ -8,7 +8,7 @@ import { formatRate } from './run-advice.ts';
 export interface KernelTableOptions {
   /** The run that is shown. */
   readonly run: RunTimeline;
-  /** All that were recorded. */
+  /** All runs that were recorded. */
   readonly runs: readonly RunTimeline[];
   readonly rates: DeviceRates | undefined;
   readonly onKernel: (name: string) => void;

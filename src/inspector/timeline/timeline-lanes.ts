@@ -4,7 +4,7 @@ import type { RunTimeline, TimelineEvent, TimelineKind } from '../../core/run-ti
 export interface TimelineLane {
   readonly kind: TimelineKind;
   readonly title: string;
-  /** In each row in the order of their begins. */
+  /** The rows, each with its events in the order of their begins. */
   readonly rows: readonly (readonly TimelineEvent[])[];
 }
 
@@ -33,7 +33,7 @@ export function timelineLanes({ events }: Pick<RunTimeline, 'events'>): readonly
   });
 }
 
-/** In the order of their begins. */
+/** The events of one kind, in the order of their begins. */
 export const eventsOfKind = (
   { events }: Pick<RunTimeline, 'events'>,
   kind: TimelineKind,

@@ -29,13 +29,13 @@ export interface EventPlace {
   readonly index: number;
 }
 
-/** Where the events of a run are drawn, from top to bottom. */
+/** The places of a run's events in the drawing, from top to bottom. */
 export class TimelineScene {
   readonly rows: readonly PlacedRow[];
   readonly lanes: readonly PlacedLane[];
   readonly held: readonly HeldBytes[];
   readonly peakBytes: number;
-  /** Where the drawing of the memory begins. */
+  /** The y at which the drawing of the memory begins. */
   readonly memoryTop: number;
   readonly height: number;
   readonly totalMs: number;
@@ -99,7 +99,7 @@ export class TimelineScene {
     return { row, index };
   }
 
-  /** Where an event stands; undefined for one of another run. */
+  /** The place of an event in the drawing; undefined for one of another run. */
   placeOf(wanted: TimelineEvent): EventPlace | undefined {
     for (const [row, { events }] of this.rows.entries()) {
       const index = events.indexOf(wanted);

@@ -4,7 +4,7 @@ import { drawTimeline, TIMELINE_COLOURS, type TimeWindow } from './draw-timeline
 import { type EventPlace, TimelineScene } from './timeline-scene.ts';
 
 const ZOOM_STEP = 1.5;
-/** Of the time that is seen, for a key. */
+/** The part of the time in sight by which a key moves the view. */
 const KEY_PAN = 0.2;
 /** How far a pointer may move in a click, and how near to an event it has to be. */
 const CLICK_PX = 4;
@@ -58,12 +58,12 @@ export class TimelineView {
     this.fit();
   }
 
-  /** The time that is seen. */
+  /** The stretch of time in sight. */
   get window(): TimeWindow {
     return this.#window;
   }
 
-  /** All of the run. */
+  /** Shows all of the run. */
   fit(): void {
     const totalMs = this.#scene?.totalMs ?? 1;
     this.#look(0, totalMs);

@@ -10,7 +10,7 @@ export interface SessionPanel {
 
 /** A view whose code loads when its tab is opened first. It shows the latest target then. */
 export class LateTab<Panel extends SessionPanel = SessionPanel> {
-  /** Once it is loaded. */
+  /** The view, once its code is loaded. */
   protected panel: Panel | undefined;
   readonly #load: (root: HTMLElement) => Promise<Panel>;
   #loading: Promise<Panel> | undefined;

@@ -1,11 +1,11 @@
 /** A line of a list. */
 export interface ListedLine {
   readonly text: string;
-  /** At the end of the line: a time. */
+  /** A note at the end of the line, such as a time. */
   readonly note?: string | undefined;
   /** Lines of bookkeeping step back. */
   readonly isMinor?: boolean;
-  /** Of a difference: a line that was taken away, or added. */
+  /** The sign of a line that a difference takes away or adds. */
   readonly sign?: '-' | '+' | undefined;
 }
 

@@ -3,9 +3,9 @@ import { isServiceId } from './subjects.ts';
 
 /** A server of devices over NATS, as announced. Whoever may publish may announce anything. */
 export interface FleetDevice {
-  /** Its service id. */
+  /** The id of the service in NATS. */
   readonly id: string;
-  /** Its name for itself. */
+  /** The name that the server gives itself. */
   readonly name: string;
   /** The group that it belongs to. */
   readonly group: string;
@@ -15,13 +15,13 @@ export interface FleetDevice {
   readonly limits: FleetLimits;
   /** Connections that are open. */
   readonly connections: number;
-  /** Calls that run. */
+  /** Calls that are running. */
   readonly calls: number;
 }
 
 /** Options of a server of devices. */
 export interface FleetLimits {
-  /** Connections at one time. */
+  /** The most connections at one time. */
   readonly connections: number;
   /** Bytes of tensors in one message. */
   readonly messageBytes: number;

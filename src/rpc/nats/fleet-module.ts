@@ -79,7 +79,7 @@ export class FleetModule {
     this.#members.clear();
   }
 
-  /** As {@link close}, at the end of a block with `using`. */
+  /** Calls {@link close} at the end of a block with `using`. */
   [Symbol.dispose](): void {
     this.close();
   }

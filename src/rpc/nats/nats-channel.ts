@@ -12,7 +12,7 @@ const WINDOW_BYTE_LENGTH = 16 * PIECE_BYTE_LENGTH;
 /** Share of the window that is taken before the other side is told. */
 const ACKNOWLEDGED_SHARE = 4;
 
-/** First byte of a message. */
+/** The first byte of a message, which says what it is. */
 const Kind = {
   /** A part of a frame that goes on in the next one. */
   part: 0,
@@ -49,7 +49,7 @@ export interface NatsChannelOptions {
 export class NatsChannel extends BaseChannel {
   readonly pieceByteLength: number;
   readonly windowByteLength = WINDOW_BYTE_LENGTH;
-  /** Where the other side publishes. */
+  /** The subject to which the other side publishes. */
   readonly inbox: string = createInbox();
   readonly #nats: NatsConnection;
   readonly #silenceMs: number;

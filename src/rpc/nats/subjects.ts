@@ -3,7 +3,7 @@ import { UsageError } from '../../core/errors.ts';
 /** Under this name devices announce themselves as services. */
 export const SERVICE_NAME = 'weft-device';
 export const SERVICE_VERSION = '1.0.0';
-/** Where devices are found that were given no other group. */
+/** The group of devices that were given no other. */
 export const DEFAULT_GROUP = 'any';
 
 const GROUP = /^[\w-]{1,64}$/;
@@ -21,7 +21,7 @@ export function groupSubject(group: string): string {
   });
 }
 
-/** Where the device of this service id opens a connection. */
+/** The subject on which the device of this service id opens connections. */
 export function deviceSubject(id: string): string {
   return `weft.rpc.device.${id}`;
 }

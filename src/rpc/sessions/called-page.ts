@@ -15,7 +15,7 @@ export interface AskedProgram {
   readonly limits: RpcValue | undefined;
   /** Names of functions of the page that the program may call, as JSON; null without any. */
   readonly functions?: RpcValue | undefined;
-  /** Calls these functions. */
+  /** The function of the page that calls them. */
   readonly page?: RpcValue | undefined;
 }
 

@@ -22,7 +22,7 @@ export type SentControl = ControlRequest extends infer Request
     : never
   : never;
 
-/** Limits of a session. */
+/** Reads the limits of a session from a request. */
 export function programLimits(sent: Sent): RequestLimits & CompileModeOption & PrecisionOption {
   const limits: Record<string, unknown> = {};
   for (const name of PROGRAM_NUMBERS) {
@@ -55,7 +55,7 @@ export function namesOf(value: RpcValue | undefined): {
   return { ...(keep !== undefined && { keep: textsOf(keep) }), donate: textsOf(donate ?? []) };
 }
 
-/** A list of texts. */
+/** Checks a list of texts. */
 export function textsOf(value: unknown): readonly string[] {
   if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value;
   throw unexpected('names');

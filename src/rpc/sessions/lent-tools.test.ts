@@ -182,7 +182,7 @@ async function refusal(refused: Promise<unknown>): Promise<string | undefined> {
   return message.split('\n')[0];
 }
 
-/** All that a place shows. */
+/** Everything that a debugging run shows of the place where it stands. */
 async function everything(run: DebugRun): Promise<unknown> {
   const { place } = run;
   const registers = place.depth === 0 ? [] : await run.registers();

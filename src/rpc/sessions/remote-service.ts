@@ -60,7 +60,7 @@ export interface SessionDoor {
     program: Uint8Array,
     options: {
       readonly device: number;
-      /** As JSON. */
+      /** Limits of the session, as JSON. */
       readonly limits: string;
       /** Names of functions of the page that the program may call, as JSON, and what calls them. */
       readonly functions: string | null;
@@ -417,7 +417,7 @@ async function readProgram(
   return { executable, bytes: new Executable(executable, data).toBytes() };
 }
 
-/** As JSON, which has no infinities: those are no limits. */
+/** The limits of a request as JSON. JSON has no infinities: those are no limits. */
 function limitsOf(request: LoadRequest): string {
   const limits: Record<string, unknown> = {};
   for (const name of PROGRAM_NUMBERS) {

@@ -46,9 +46,9 @@ export interface ServedProgram {
   /** The functions that the program may call by name. */
   readonly functions: (machine: () => VirtualMachine) => MachineOptions['functions'];
   readonly createAllocator: (limits: RequestLimits) => MachineOptions['createAllocator'];
-  /** The server's limits. */
+  /** The limits of the server, which no request exceeds. */
   readonly ceilings: RequestLimits;
-  /** Those of the connection. */
+  /** Runs that the connection holds. */
   readonly heldRuns: HeldRuns;
   readonly onEvent?: ((event: WorkEvent) => void) | undefined;
   readonly onDispose: (session: ServedSession) => void;

@@ -16,7 +16,7 @@ export type ServedSessionsOptions = Omit<
 export interface ServedPlace {
   readonly executable: Executable;
   readonly device: ServedDevice;
-  /** Where it computes what the device cannot. */
+  /** The device that computes what `device` cannot. */
   readonly host: ServedDevice | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface ServedPlace {
 export class ServedSessions {
   readonly #options: ServedSessionsOptions;
   readonly #sessions = new Set<ServedSession>();
-  /** Of all of them together. */
+  /** Runs that are held, of all sessions together. */
   readonly #heldRuns: HeldRuns;
   /** Of this one only: whoever profiles keeps out no other who uses the device. */
   readonly #devices = new Map<ServedDevice, SharedDevice>();

@@ -57,7 +57,7 @@ export class ServedWatch implements RunByOrders {
     }
   }
 
-  /** One at a time. */
+  /** Carries out an order. Throws ProtocolError for a second one before the first is answered. */
   async order([name, reads]: readonly RpcValue[], signal: AbortSignal): Promise<RpcValue> {
     if (this.#isBusy) throw malformed('two orders for a watched run at a time');
     this.#isBusy = true;

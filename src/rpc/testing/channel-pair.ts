@@ -49,7 +49,7 @@ export class TestChannel extends BaseChannel {
     };
   }
 
-  /** As when the connection breaks: neither side says why. */
+  /** Breaks the connection: neither side says why. */
   break(): void {
     this.end('the connection broke off');
     this.partner?.end('the connection broke off');

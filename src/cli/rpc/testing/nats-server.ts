@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { findNatsServer } from '../../../../scripts/find-nats-server.mjs';
 
 export interface NatsServer {
-  /** `nats://127.0.0.1:port`. */
+  /** The address for Node: `nats://127.0.0.1:port`. */
   readonly url: string;
   /** `ws://127.0.0.1:port`, for pages. */
   readonly webSocketUrl: string;
@@ -21,7 +21,7 @@ export interface NatsServer {
 export interface NatsServerOptions {
   /** The token that clients have to show. */
   readonly auth?: string | undefined;
-  /** In place of a token: more of the configuration. */
+  /** More lines of the configuration, in place of a token. */
   readonly configuration?: string | undefined;
   /** Without it nothing is stored. Default: true. */
   readonly jetStream?: boolean | undefined;
