@@ -113,18 +113,18 @@ export interface CompileOptions {
 
 /** Parts of the compiler that few programs need, so that a page need not have them. */
 export interface CompilerParts {
-  /** For programs that ask for derivatives. */
+  /** The pass for programs that ask for derivatives. */
   readonly gradient?: Pass | undefined;
-  /** For programs that call operators of training. */
+  /** The pass for programs that call operators of training. */
   readonly expandTraining?: Pass | undefined;
   /** For `dispatch` and `memoryBudget`, and for operators that are compositions. */
   readonly rarePasses?: typeof RarePasses | undefined;
-  /** For `passes` and `rules`: inserts them. */
+  /** Inserts the passes and rules of the options `passes` and `rules`. */
   readonly withOwnPasses?: (
     steps: readonly PipelineStep[],
     options: CompileOptions,
   ) => readonly PipelineStep[];
-  /** For `verify`. */
+  /** Makes the verifier for the option `verify`. */
   readonly newVerifier?: (operators: Operators, source: Module) => PassVerifier;
 }
 
@@ -137,7 +137,7 @@ const withoutDerivatives: Pass = {
   },
 };
 
-/** In the place of the pass `expand-training`. */
+/** Takes the place of the pass `expand-training`, for programs that have no use for it. */
 const withoutTraining: Pass = { name: 'expand-training', run: (module) => module };
 
 /** Keeps the place of a pass of which there is no need. */

@@ -15,7 +15,7 @@ import { toAnf } from './passes/to-anf.ts';
 import { toGraph } from './passes/to-graph.ts';
 import type { OnRewrite } from './rewriting/rewrite-rule.ts';
 
-/** Parameters of passes. */
+/** Parameters that passes of the table take. */
 export interface PassParameters {
   /** Numbers for symbolic dimensions of inputs. */
   readonly dims?: DimBindings | undefined;

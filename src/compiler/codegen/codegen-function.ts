@@ -75,7 +75,7 @@ export class FunctionGenerator implements BlockEmitter {
     } else if (result.kind !== 'var' || !targets.has(result)) this.#value(result, destination);
   }
 
-  /** The operand for an atom. */
+  /** The operand that stands for an atom. */
   operand(expr: Expr): Operand {
     switch (expr.kind) {
       case 'constant':

@@ -13,7 +13,7 @@ export type Destination = { readonly kind: 'return' } | RegisterOperand;
 export interface BlockEmitter {
   readonly emitter: Emitter;
   readonly module: ModuleContext;
-  /** The operand for an atom. */
+  /** The operand that stands for an atom. */
   operand(expr: Expr): Operand;
   /** The block that begins with an expression. */
   blockOf(root: Expr): Block;

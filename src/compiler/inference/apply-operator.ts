@@ -24,7 +24,7 @@ const APPLIED = new WeakMap<Operators, WeakMap<DimFacts, Map<string, AppliedOper
 const MAX_APPLIED = 4096;
 
 interface ApplyOptions {
-  /** Bounds of symbols. */
+  /** Bounds of the symbols in the operands' types. */
   readonly facts?: DimFacts;
   /** Default: the core operators. */
   readonly operators?: Operators;

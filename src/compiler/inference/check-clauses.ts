@@ -72,7 +72,7 @@ function constructedWitness(
   return [{ ...first, fields: found.slice(0, fields.length) }, ...found.slice(fields.length)];
 }
 
-/** There is always a number that no row names. */
+/** Values that no clause fits, where the first is a number: some number is in no clause. */
 function numberWitness(
   rows: readonly Row[],
   { heads, rest }: { heads: readonly Constructed[]; rest: Row },

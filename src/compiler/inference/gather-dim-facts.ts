@@ -40,7 +40,7 @@ export function symbolsIn(fn: FunctionExpr): ReadonlySet<string> {
   return symbols;
 }
 
-/** Symbols in a type. */
+/** Collects the symbols in a type. */
 export function symbolsOfType(type: Type): ReadonlySet<string> {
   const symbols = new Set<string>();
   forEachDim(type, (dim) => forEachSymbol(dim, (symbol) => symbols.add(symbol)));

@@ -106,7 +106,7 @@ export class InferenceContext {
   readonly #required = new Set<Term>();
   readonly #terms = new Map<Expr, Term>();
   readonly #values = new Map<Expr, Term>();
-  /** Where expressions are being inferred now. */
+  /** The scope whose expressions are being inferred. */
   scope: Scope = { ...NO_SCOPE, symbols: new Set(), naming: new Map() };
   /** The global function around them. */
   global = '';

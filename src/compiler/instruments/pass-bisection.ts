@@ -23,7 +23,7 @@ export interface ChangedResult {
   readonly difference: string;
   /** The module that the pass was given. */
   readonly before: Module;
-  /** The module that it made. */
+  /** The module that the pass made of it. */
   readonly after: Module;
 }
 
@@ -31,7 +31,7 @@ export interface ChangedResult {
 export interface UncheckedPass {
   /** The name of the pass. */
   readonly pass: string;
-  /** Why. */
+  /** Why the program could not be computed. */
   readonly reason: string;
 }
 

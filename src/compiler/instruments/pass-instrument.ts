@@ -1,7 +1,7 @@
 import type { Module } from '../ir/expr.ts';
 import type { Pass, PassContext } from '../passes/pass.ts';
 
-/** One run of a pass. */
+/** One run of a pass, with its modules before and after. */
 export interface PassRun {
   /** The name of the pass. */
   readonly pass: string;

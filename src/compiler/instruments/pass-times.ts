@@ -4,7 +4,7 @@ import type { PassInstrument } from './pass-instrument.ts';
 export interface PassTime {
   /** The name of the pass. */
   readonly pass: string;
-  /** Wall-clock time. */
+  /** Milliseconds of wall-clock time that the pass took. */
   readonly milliseconds: number;
 }
 
@@ -18,12 +18,12 @@ export class PassTimes implements PassInstrument {
     return this.#times;
   }
 
-  /** Starts the clock. */
+  /** Starts the clock before a pass. */
   beforePass(): void {
     this.#start = performance.now();
   }
 
-  /** Stops the clock. */
+  /** Stops the clock, and notes the time of the pass. */
   afterPass({ pass }: { readonly pass: string }): void {
     this.#times.push({ pass, milliseconds: performance.now() - this.#start });
   }

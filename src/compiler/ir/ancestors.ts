@@ -6,13 +6,13 @@ export interface AncestorNode<N> {
   readonly jump: N | undefined;
 }
 
-/** Where a node with this parent stands. */
+/** The links of a new node with this parent. */
 export function below<N extends AncestorNode<N>>(parent: N | undefined): AncestorNode<N> {
   if (parent === undefined) return { parent, depth: 0, jump: undefined };
   return { parent, depth: parent.depth + 1, jump: jumpFrom(parent) };
 }
 
-/** Where the jump of a node with this parent leads. */
+/** The ancestor that the jump of a node with this parent leads to. */
 function jumpFrom<N extends AncestorNode<N>>(parent: N): N {
   const { jump } = parent;
   const further = jump?.jump;

@@ -7,7 +7,7 @@ import type { LossName, OptimizerName, ScheduleName } from './training-operators
 export interface OptimizerOperands {
   /** A tensor of floats. */
   readonly parameter: Expr;
-  /** Of the parameter's shape. */
+  /** The gradient, of the parameter's shape. */
   readonly gradient: Expr;
   /** The tensors that the optimiser keeps (`OPTIMIZER_SIGNATURES`), of the parameter's shape, zeros at first. */
   readonly slots?: readonly Expr[] | undefined;

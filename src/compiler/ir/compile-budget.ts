@@ -85,7 +85,7 @@ export class CompileBudget {
   #turnEnd = Infinity;
   #reported = 0;
   readonly #options: BudgetOptions;
-  /** Where compiling is, for messages. */
+  /** The place in the program that is being compiled, for messages. */
   place: string | (() => string) = 'compiler';
 
   /** Throws UsageError for limits that are no positive numbers. */
@@ -223,7 +223,7 @@ export class CompileBudget {
 
 const LARGE_TENSOR = 2 ** 16;
 
-/** Of a long place its begin and its end, in characters. */
+/** Characters of a place in a message; of a longer one its begin and its end are shown. */
 const SHOWN_LENGTH = 120;
 
 function withBudget<T>(budget: CompileBudget, work: () => T): T {

@@ -23,7 +23,7 @@ export type Expr =
   | IfExpr
   | MatchExpr;
 
-/** Where a node comes from, for messages. */
+/** The place of the source that a node comes from, for messages. */
 export type Span = SourcePlace;
 
 /** A variable. Two are the same only if they are the same node; one node is bound in one place. */
@@ -98,7 +98,7 @@ export interface CallExpr {
   readonly attributes: Attributes;
   /** The types that the callee's type parameters stand for; filled in by inference. */
   readonly typeArguments?: readonly Type[];
-  /** Where the call of an operator has to run: `on_device="host"`. */
+  /** The device that the call of an operator has to run on: `on_device="host"`. */
   readonly onDevice?: DeviceName | undefined;
   /** Where it stands in the source. */
   readonly span?: Span;
@@ -182,7 +182,7 @@ export interface LetExpr {
   readonly variable: VarExpr;
   /** The value that it is bound to. */
   readonly value: Expr;
-  /** Where it is bound. */
+  /** The expression in which the variable is bound. */
   readonly body: Expr;
   /** Where it stands in the source. */
   readonly span?: Span;

@@ -26,7 +26,7 @@ export function hostValues(
   return onHost;
 }
 
-/** On which device the result of a call lies. */
+/** The device on which the result of a call lies. */
 function callGives(
   { callee, args, attributes }: CallExpr,
   device: DeviceName | undefined,

@@ -18,7 +18,7 @@ export interface Token {
   /** Without the `%`, `@`, `#`, `.` or quotes of its kind. */
   readonly text: string;
   readonly start: number;
-  /** Line and column, from 1. */
+  /** The line of the token from 1, and its column from 1. */
   readonly line: number;
   readonly column: number;
 }

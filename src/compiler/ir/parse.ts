@@ -84,7 +84,7 @@ function isFunctionKeyword(keyword: string): keyword is keyof typeof PARSERS {
   return Object.hasOwn(PARSERS, keyword);
 }
 
-/** Words before `def`. */
+/** Words that may stand before `def`. */
 const MARKS: ReadonlySet<string> = new Set(['extern', 'private']);
 
 const PARSERS = {

@@ -14,7 +14,7 @@ export interface Statement {
   readonly expr: Expr;
 }
 
-/** The texts by place. */
+/** The blocks and statements that a function is printed as. */
 export interface Plan {
   readonly top: Block;
   /** The blocks of a function, an `if`, the clauses of a `match`, a `let` that is an operand. */

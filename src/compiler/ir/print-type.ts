@@ -26,7 +26,7 @@ export function printType(type: Type): string {
   }
 }
 
-/** `<A, B>`, or nothing. */
+/** Type parameters as text, such as `<A, B>`; empty where there are none. */
 export function printTypeParams(names: readonly string[] = []): string {
   return names.length === 0 ? '' : `<${names.map(printName).join(', ')}>`;
 }

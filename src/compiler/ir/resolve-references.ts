@@ -9,7 +9,7 @@ import type { TypeDefinition } from './type.ts';
 export interface Reference {
   readonly kind: 'global' | 'constructor' | 'type';
   readonly token: Token;
-  /** Of a type. */
+  /** How many arguments a reference to a type has. */
   readonly argumentCount?: number;
 }
 

@@ -8,7 +8,7 @@ export interface ScalarOperator {
   readonly name: string;
   /** The kinds of its operands; `tensor` takes a tensor of any type. */
   readonly inputs: readonly ScalarInput[];
-  /** Repeats after those. */
+  /** The kind of further operands, any number of them. */
   readonly rest?: ScalarInput;
   readonly attributes: Readonly<Record<string, AttributeSpec>>;
   /** `operand`: the type of the first input. */

@@ -22,7 +22,7 @@ const x = variableOf('x');
 describe('the innermost scope that holds all uses', () => {
   const relu = call('relu', [x]);
 
-  /** Where relu(x) is computed in a body: the depth of its scope. */
+  /** The depth of the scope in which a body computes relu(x). */
   const depthIn = (body: Expr): number => computeScopes(func([x], body)).of(relu).depth;
 
   test.each<[string, number, Expr]>([

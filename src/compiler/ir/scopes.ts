@@ -43,7 +43,7 @@ export interface ScopeOptions {
  * Relay's meaning of graph form.
  */
 export interface Scopes {
-  /** The scope of the body. */
+  /** The scope of the function's body. */
   readonly top: Scope;
   /** Every expression once, children before parents: in each scope a possible order of evaluation. */
   readonly order: readonly Expr[];

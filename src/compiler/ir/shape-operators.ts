@@ -21,7 +21,7 @@ export const COMPUTE_SHAPE = 'compute_shape';
 /** A shape, one text for each size: `2`, `slot 1`. */
 export const MAKE_SHAPE = 'make_shape';
 
-/** The content of a slot. */
+/** The size that a slot holds. */
 export const LOAD_SHAPE = 'load_shape';
 
 /** A tensor with the elements of another, and the sizes of the second operand, which are `shape`. */

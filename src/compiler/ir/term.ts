@@ -115,7 +115,7 @@ export interface TypeOfOptions {
   readonly unknown: () => Type;
   /** A dimension without metavariables. */
   readonly dim: (dim: Dim) => Dim;
-  /** Says where, in messages. */
+  /** Names the place in messages. */
   readonly where?: string | undefined;
 }
 

@@ -70,7 +70,7 @@ export class TokenCursor {
     return this.next();
   }
 
-  /** A name, plain or quoted. */
+  /** Takes a name, plain or quoted. */
   takeName(what: string): Token {
     const { kind } = this.peek();
     if (kind !== 'name' && kind !== 'string') throw this.unexpected(what);

@@ -9,7 +9,7 @@ import { formatType, tensorType, type TensorTypeNode, type Type } from './type.t
 export interface OptimizerSignature {
   /** Names of the tensors, each of the parameter's shape, that begin as zeros. */
   readonly slots: readonly string[];
-  /** Settings by name. */
+  /** The settings of the optimiser, by name. */
   readonly attributes: Readonly<Record<string, AttributeSpec>>;
 }
 

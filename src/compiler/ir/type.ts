@@ -151,7 +151,7 @@ export const INT_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'int' };
 export const FLOAT_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'float' };
 /** The type of a list of integers. */
 export const SHAPE_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'shape' };
-/** Of what gives nothing. */
+/** The type of a call that gives nothing: the empty tuple. */
 export const UNIT_TYPE: TupleTypeNode = { kind: 'tuple', fields: [] };
 export const SHAPE_HEAP_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'shape_heap' };
 export const STORAGE_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'storage' };

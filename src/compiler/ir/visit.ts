@@ -126,7 +126,7 @@ export function rewrite(root: Expr, replace: (expr: Expr, original: Expr) => Exp
   return resultOf(root);
 }
 
-/** Most nodes are leaves. */
+/** Returns true for a node that has no children of its own, as most nodes. */
 function isLeaf({ kind }: Expr): boolean {
   return kind === 'var' || kind === 'constant' || kind === 'int' || kind === 'global';
 }

@@ -14,7 +14,7 @@ import type { Pass } from './pass.ts';
 /** Values for symbolic dimensions, by symbol. */
 export type DimBindings = Readonly<Record<string, number>>;
 
-/** Numbers for symbols. */
+/** The numbers that take the place of symbols. */
 type Replacements = ReadonlyMap<string, Dim>;
 
 /**

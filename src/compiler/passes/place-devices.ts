@@ -27,7 +27,7 @@ export interface Placement {
   readonly node: string;
   /** The operator that is called. */
   readonly operator: string;
-  /** In words that follow "because". */
+  /** The cause, in words that follow "because". */
   readonly reason: string;
 }
 

@@ -37,7 +37,7 @@ export const TRANSPOSED_CONVOLUTIONS: readonly RewriteRule[] = [
   },
 ];
 
-/** One spatial axis. */
+/** The sizes of a transposed convolution along one spatial axis. */
 interface Axis {
   readonly size: Dim;
   readonly length: Dim;

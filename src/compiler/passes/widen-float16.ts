@@ -42,7 +42,7 @@ class Widening {
   readonly #types: TypeInference;
   /** The replacement of each node, of its type. */
   readonly #results = new Map<Expr, Expr>();
-  /** In float32, what has grown and was not brought back to size yet. */
+  /** Values in float32 that have grown and were not brought back to size yet. */
   readonly #grown = new Map<Expr, Expr>();
 
   constructor(types: TypeInference) {

@@ -14,7 +14,7 @@ import { parseModule } from '../ir/parse.ts';
 
 const CHANNELS = 32;
 const WEIGHT_BYTES = CHANNELS * CHANNELS * 9 * 4;
-/** Of 3 x 3 weights, 36 products' worth are kept. */
+/** Bytes of the weights of one convolution once prepacked: 36 numbers in place of 3 x 3. */
 const PREPACKED_BYTES = WEIGHT_BYTES * 4;
 
 /** Two convolutions that run as one primitive, of different weights; the batch has no fixed size. */

@@ -13,7 +13,7 @@ export interface Binding {
 
 /** The expressions behind the names of a pattern in one match. */
 export class Captures {
-  /** The whole match. */
+  /** The call that the whole pattern fits. */
   readonly root: CallExpr;
   readonly #last: Binding | undefined;
 

@@ -39,7 +39,7 @@ export interface CallPattern {
 export interface ConstantPattern {
   /** Tells patterns apart. */
   readonly kind: 'constant';
-  /** Of all its elements, which then are equal. */
+  /** A predicate of its elements, which then have to be equal. */
   readonly value?: NumberPattern;
   /** Has one element and therefore makes no tensor larger but in rank. */
   readonly isSingle?: true;
@@ -64,13 +64,13 @@ export type NumberPattern =
 
 /** A predicate of an attribute. */
 export interface AttributePattern {
-  /** It is one of these. */
+  /** The values that the attribute may have. */
   readonly oneOf?: readonly AttributeValue[];
-  /** It is a list of nothing but this number. */
+  /** The number that the attribute is a list of, with nothing else in it. */
   readonly every?: number;
-  /** It may be left out. */
+  /** True if the attribute may be left out. */
   readonly isOptional?: true;
-  /** It is captured. */
+  /** The name of the capture, if the attribute is captured. */
   readonly name?: string;
 }
 

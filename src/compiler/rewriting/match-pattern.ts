@@ -23,7 +23,7 @@ export interface Matching<T> {
   readonly readers?: Readers;
 }
 
-/** For other patterns. */
+/** The readers for patterns that do not ask for any. */
 const NOBODY: Readers = { isOnce: () => false };
 
 /**

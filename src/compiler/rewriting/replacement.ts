@@ -44,7 +44,7 @@ export interface CallReplacement {
   readonly copied: readonly string[];
 }
 
-/** Where the value of an attribute comes from. */
+/** The source of an attribute's value. */
 export type AttributeSource =
   | { readonly from: 'value'; readonly value: AttributeValue }
   | { readonly from: 'attribute'; readonly name: string }

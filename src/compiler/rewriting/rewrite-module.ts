@@ -12,7 +12,7 @@ import type { OnRewrite, RewriteRule } from './rewrite-rule.ts';
 
 /** Options of applying rules. */
 export interface Rewriting {
-  /** Types of expressions. */
+  /** The types of the module's expressions. */
   readonly types: TypeInference;
   /** Called for each rule that was applied. */
   readonly onRewrite?: OnRewrite | undefined;

@@ -19,9 +19,9 @@ export interface RewriteRule {
   readonly types?: Readonly<Record<string, TypePattern>>;
   /** Undefined: the rule does not apply after all. Calls without a place get that of the root. */
   replace(captures: Captures, context: RewriteContext): Expr | undefined;
-  /** It gives numbers where what it replaces gives NaN. */
+  /** Set if the rule gives numbers where the expression that it replaces gives NaN. */
   readonly definesNaN?: true;
-  /** It may give NaN where numbers that are not finite meet padding. */
+  /** Set if the rule may give NaN where numbers that are not finite meet padding. */
   readonly makesNaN?: true;
   /** Why, where the name does not say it. */
   readonly explains?: string;
@@ -33,9 +33,9 @@ export interface AppliedRule {
   readonly rule: string;
   /** Why, where the name does not say it. */
   readonly explains?: string | undefined;
-  /** The global function. */
+  /** The name of the global function in which it was applied. */
   readonly function: string;
-  /** Where what was replaced stands in the source. */
+  /** The place of the source of the expression that was replaced. */
   readonly span?: Span | undefined;
 }
 

@@ -1,10 +1,10 @@
 import type { ExprPattern } from './expr-pattern.ts';
 
-/** The names of a pattern. */
+/** The names that a pattern gives in every match. */
 export interface PatternNames {
-  /** Of expressions that every match has. */
+  /** Names of expressions that every match has. */
   readonly exprs: ReadonlySet<string>;
-  /** Of attributes that every match has. */
+  /** Names of attributes that every match has. */
   readonly attributes: ReadonlySet<string>;
 }
 

@@ -74,7 +74,7 @@ export const PROGRAMS: readonly (readonly [name: string, body: string, scale: nu
     ],
   ];
 
-/** Rows of a size. */
+/** Random rows of a magnitude, in float16. */
 export function inputOf(scale: number): HostTensor {
   const random = seededRandom(3);
   const values = Array.from({ length: ROWS * WIDTH }, (_, i) =>

@@ -44,7 +44,7 @@ import {
   type Type,
 } from '../ir/type.ts';
 
-/** For tests of what must hold for every module. */
+/** Options of random modules, for tests of what must hold for every module. */
 export interface RandomModuleOptions {
   /** Numbers in [0, 1). The same numbers give the same module. */
   readonly random: () => number;

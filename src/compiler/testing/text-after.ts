@@ -19,7 +19,7 @@ export function textAfter(names: readonly string[], text: string): string {
   return printed;
 }
 
-/** A module after passes. */
+/** The module that these passes make of a module. */
 export function runNamed(names: readonly string[], module: Module): Module {
   const passes = names.map((name) => {
     const pass = allPasses().find((candidate) => candidate.name === name);

@@ -18,7 +18,7 @@ import { STEP_OPERATORS } from './step-operators.ts';
 interface TrainingCall {
   readonly graph: GraphBuilder;
   readonly inputs: readonly GraphTensor[];
-  /** Complete. */
+  /** All attributes, defaults included. */
   readonly attributes: Attributes;
 }
 

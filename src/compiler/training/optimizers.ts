@@ -108,7 +108,7 @@ function decayed({ graph, attributes, parameter, rate }: OptimizerStep): GraphTe
   return graph.mul(parameter, kept);
 }
 
-/** A running average. */
+/** The running average of a value: `before` counts by the part `kept`. */
 function average(
   graph: GraphBuilder,
   before: GraphTensor,
@@ -118,7 +118,7 @@ function average(
   return graph.add(graph.mul(before, kept), graph.mul(now, 1 - kept));
 }
 
-/** Where `1 - exp(x)` loses too many digits: a series has them. */
+/** Below this exponent `1 - exp(x)` loses too many digits: a series takes its place. */
 const SMALL_EXPONENT = 0.1;
 
 /**

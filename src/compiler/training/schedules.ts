@@ -70,7 +70,7 @@ function progress({ graph, step, attributes }: ScheduleCall): GraphTensor {
   return graph.call('clip', [share], { min: 0, max: 1 });
 }
 
-/** From 1 down to `final`. */
+/** A rate that goes from 1 down to `final` as `left` goes from 1 to 0. */
 function between({ graph, attributes }: ScheduleCall, left: GraphTensor): GraphTensor {
   const final = floatAttribute(attributes, 'final');
   return graph.add(graph.mul(left, 1 - final), final);

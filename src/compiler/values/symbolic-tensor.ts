@@ -13,7 +13,7 @@ const MAX_ELEMENTS = 1024;
 export class SymbolicTensor {
   readonly dtype: DType;
   readonly shape: Shape;
-  /** In row-major order. */
+  /** The elements in row-major order. */
   readonly elements: readonly Dim[];
 
   constructor(dtype: DType, shape: Shape, elements: readonly Dim[]) {

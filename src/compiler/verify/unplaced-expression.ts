@@ -4,7 +4,7 @@ import { isUnplaced } from '../ir/place.ts';
 import { FLOAT } from '../ir/scalar-operators.ts';
 import { postOrder } from '../ir/visit.ts';
 
-/** Calls that cannot fail. */
+/** Operators whose calls cannot fail. */
 const SAFE: ReadonlySet<string> = new Set([KILL, FLOAT]);
 
 /**

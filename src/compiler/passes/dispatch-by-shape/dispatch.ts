@@ -33,7 +33,7 @@ export interface DispatchReport {
 export interface Dispatched {
   /** The module with the clones. */
   readonly module: Module;
-  /** How much larger it is. */
+  /** How much larger the module became. */
   readonly report: DispatchReport;
 }
 

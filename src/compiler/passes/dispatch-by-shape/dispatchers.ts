@@ -114,7 +114,7 @@ function requireBase(base: number): void {
 interface Split {
   readonly sizes: Pick<UniformIntervals, 'min' | 'max' | 'open'>;
   readonly known: DimRange;
-  /** Where the interval ends that begins at a size. */
+  /** The end of the interval that begins at a size. */
   readonly next: (from: number) => number;
 }
 

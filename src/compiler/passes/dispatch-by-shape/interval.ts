@@ -31,7 +31,7 @@ interface RuleSizes extends Sizes {
 export interface UniformIntervals extends RuleSizes {
   /** Tells rules apart. */
   readonly kind: 'uniform';
-  /** Sizes of one interval. */
+  /** How many sizes an interval has. */
   readonly step: number;
 }
 
@@ -75,7 +75,7 @@ export type AxisDispatcher =
       readonly otherwise: 'generic';
     };
 
-/** Sizes of one clone. */
+/** An interval of sizes, and the clone that is for them. */
 export interface SizeInterval {
   readonly interval: Interval;
   /** Intervals of one clone have the same; undefined: the function as it is. */

@@ -11,7 +11,7 @@ export interface DispatchAxis {
   readonly intervals: readonly SizeInterval[];
 }
 
-/** Facts of symbols. */
+/** Ranges of the symbols, by name. */
 export type Ranges = ReadonlyMap<string, DimRange>;
 
 /** Which clone is for which sizes. */
@@ -32,7 +32,7 @@ export interface GenericLeaf {
 export interface BucketSplit {
   readonly kind: 'split';
   readonly axis: DispatchAxis;
-  /** In ascending order of the intervals. */
+  /** The branches, in ascending order of their intervals. */
   readonly branches: readonly { readonly interval: Interval; readonly next: BucketTree }[];
 }
 

@@ -38,7 +38,7 @@ interface Tail {
   readonly product: WeightedProduct;
   readonly input: InputChain;
   readonly affine: Affine;
-  /** Where the product's channels lie in the value. */
+  /** The axis of the value along which the product's channels lie. */
   readonly axis: number | undefined;
   readonly operators: number;
   readonly hasShift: boolean;

@@ -272,7 +272,7 @@ interface Form {
   readonly attributes?: Attributes;
   readonly bias?: Shape;
   readonly isLeft?: boolean;
-  /** Where channels lie, counted from the last axis. */
+  /** The axis of the channels, counted from the last one. */
   readonly place: number;
   readonly inputPlace?: number;
 }

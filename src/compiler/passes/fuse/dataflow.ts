@@ -29,7 +29,7 @@ export class Dataflow {
     }
   }
 
-  /** Where an expression comes in the order of evaluation. */
+  /** The position of an expression in the order of evaluation. */
   position(expr: Expr): number {
     return this.#positions.get(expr) ?? -1;
   }

@@ -36,7 +36,7 @@ export class DeviceNetwork {
   readonly #vertices = new Map<Group, number>();
   /** Where tensors come to be; none for constants, which are stored where they are read. */
   readonly #homes = new Map<Expr, number | undefined>();
-  /** Of each tensor the vertices that read it. */
+  /** The vertices that read each tensor. */
   readonly #readers = new Map<Expr, Set<number>>();
 
   constructor(context: DeviceNetworkContext) {

@@ -22,11 +22,11 @@ const STORE = 24;
 /** An operator with functions of its own, or of 64-bit integers. */
 const HEAVY = 64;
 
-/** Another kernel. */
+/** The cost of launching another kernel. */
 const LAUNCH = 50_000;
 
 interface Repetition {
-  /** The producers' result. */
+  /** The call that gives the producers' result. */
   readonly from: CallExpr;
   readonly anchor: CallExpr;
   /** The calls that would run for each element that the anchor loads. */

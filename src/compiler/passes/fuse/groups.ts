@@ -33,7 +33,7 @@ export interface Group {
   movesData: boolean;
   /** True if a member is an operator that is never fused. */
   isClosed: boolean;
-  /** Where its kernel runs, if not on the session's device. */
+  /** The device of the group's kernel, if it is not the session's. */
   readonly device: DeviceName | undefined;
 }
 

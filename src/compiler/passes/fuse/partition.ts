@@ -214,7 +214,7 @@ class Partitioner {
 
 interface Region {
   readonly from: CallExpr;
-  /** The post-dominator. */
+  /** The call at which all paths from the first call meet again: its post-dominator. */
   readonly sink: CallExpr;
   /** The calls behind the first, with the post-dominator. */
   readonly calls: readonly CallExpr[];

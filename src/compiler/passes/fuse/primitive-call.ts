@@ -12,7 +12,7 @@ import { operatorName } from '../../ir/operator-name.ts';
 const MAX_NAMED_OPERATORS = 32;
 
 export interface PrimitiveContext {
-  /** In order of evaluation. */
+  /** The calls in order of evaluation. */
   readonly calls: readonly CallExpr[];
   readonly device: DeviceName | undefined;
   readonly resultOf: (expr: Expr) => Expr;

@@ -54,7 +54,7 @@ export class Cotangents {
     return this.whole(this.get(variable), variable, type);
   }
 
-  /** A field of a cotangent. */
+  /** The cotangent of a field; undefined where it is zero. */
   field(cotangent: Cotangent, index: number): Cotangent | undefined {
     if (cotangent.kind === 'fields') return cotangent.fields[index];
     return { kind: 'whole', expr: this.#values.field(cotangent.expr, index, this.#emitter) };

@@ -322,7 +322,7 @@ interface PassedFunction extends ClosedFunction {
 }
 
 interface VersionParts {
-  /** By parameter; undefined for those that are no functions. */
+  /** The function that each parameter gets; undefined for parameters that are no functions. */
   readonly functions: readonly (PassedFunction | undefined)[];
   readonly captured: readonly VarExpr[];
   readonly typeArguments: readonly Type[];

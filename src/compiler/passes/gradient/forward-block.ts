@@ -390,6 +390,6 @@ export class ForwardBlock {
 interface Bound {
   readonly variable: VarExpr;
   readonly tangent: VarExpr;
-  /** It is a field of data. */
+  /** True if the variable is bound to a field of data. */
   readonly inData: boolean;
 }

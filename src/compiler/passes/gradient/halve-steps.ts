@@ -88,7 +88,7 @@ class HalvedSteps {
     return type?.kind === 'tensor' ? type.shape[axes[input] ?? 0] : undefined;
   }
 
-  /** The call in others. */
+  /** The call written out in others, of which those with steps are halved; or halved itself. */
   #halved({ call: given, op, halving }: SteppedCall): Expr {
     const emitter = new Emitter(this.#types, given.span);
     const { graph, parts } = this.#partsOf(given, op, { emitter, args: given.args });

@@ -5,10 +5,10 @@ import type { Cotangents } from './cotangents.ts';
 import type { Emitter } from './emitter.ts';
 import { construct, type TypedValues } from './typed-values.ts';
 
-/** Where the cotangent of a matched value is put together. */
+/** The surroundings in which the cotangent of a matched value is put together. */
 export interface PatternPlace {
   readonly values: TypedValues;
-  /** With those of the pattern's variables. */
+  /** Cotangents, those of the pattern's variables among them. */
   readonly cotangents: Cotangents;
   readonly emitter: Emitter;
   readonly matched: Expr;

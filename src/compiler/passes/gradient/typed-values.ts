@@ -223,7 +223,7 @@ export class TypedValues {
     return emitter.bind(callFunction(this.#tensorFunction('zero', dtype, shape.length), [value]));
   }
 
-  /** For tensors whose dimensions have no names where they are. */
+  /** A function for tensors whose dimensions have no names at the place of the call. */
   #tensorFunction(kind: 'zero' | 'sum', dtype: DType, rank: number): Expr {
     const prefix = kind === 'zero' ? ZERO_PREFIX : SUM_PREFIX;
     const name = this.#nameOf(`${prefix}${dtype}.${rank}`);

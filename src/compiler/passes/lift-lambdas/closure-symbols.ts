@@ -9,9 +9,9 @@ import type { TypeInference } from '../../inference/type-inference.ts';
 
 /** The symbols that a closure and those inside it mention. */
 export interface MentionedSymbols {
-  /** In the types of tensors: their sizes may have to be known. */
+  /** Symbols in the types of tensors, whose sizes may have to be known. */
   readonly sizes: ReadonlySet<string>;
-  /** In any type: they have to be those of the functions around it. */
+  /** Symbols in any type, which have to be those of the functions around it. */
   readonly names: ReadonlySet<string>;
 }
 

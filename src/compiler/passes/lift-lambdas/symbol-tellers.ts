@@ -3,7 +3,7 @@ import type { VarExpr } from '../../ir/expr.ts';
 import { tensorType } from '../../ir/type.ts';
 import { tensorTypesOf } from '../../inference/shape-needs.ts';
 
-/** For each symbol the first variable in scope that brings it. */
+/** The first variable in scope that brings each symbol. */
 export class SymbolTellers {
   /** Tensors and tuples of tensors, whose values tell the size. */
   readonly #tellers = new Map<string, VarExpr>();

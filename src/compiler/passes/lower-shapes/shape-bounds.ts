@@ -40,7 +40,7 @@ export class ShapeBounds {
   }
 }
 
-/** Where a symbol stands alone for the first time. */
+/** The first parameter and axis whose size is the symbol alone. */
 function firstAxis(
   params: readonly VarExpr[],
   symbol: string,

@@ -27,7 +27,7 @@ import {
 interface ComputedDims {
   readonly rank: number;
   readonly later: readonly (readonly [axis: number, dim: Dim])[];
-  /** Says where in a message. */
+  /** The tensor in messages. */
   readonly context: string;
 }
 
@@ -37,7 +37,7 @@ interface ComputedDims {
  * known in a branch is forgotten after it.
  */
 export class ShapeSlots {
-  /** Where calls go. */
+  /** The steps to which calls are added. */
   #steps: Step[] = [];
   readonly #slots = new Map<string, number>();
   #known = new Set<string>();

@@ -127,7 +127,7 @@ class FlatMatch {
   readonly #functionOf = new Map<number, VarExpr>();
   /** A variable that a clause has for a place. */
   readonly #hints = new Map<Occurrence, { readonly variable: VarExpr; readonly clause: number }>();
-  /** On how many ways through the tree a place of a field is reached. */
+  /** How many ways through the tree reach the place of a field. */
   readonly #ways = new Map<Occurrence, number>();
   /** Places that some leaf or test needs, or a place inside them. */
   readonly #needed = new Set<Occurrence>();
@@ -271,7 +271,7 @@ class FlatMatch {
     return bind(steps, withPlace(ifElse(condition, thenBranch, elseBranch), span));
   }
 
-  /** Where `match?` has no clause for a number. */
+  /** Stops the program, where `match?` has no clause for a value. */
   #fail(): Expr {
     if (this.#expr.complete) throw new Error('internal: a match that nothing fits');
     const place = formatSpan(this.#expr.span, 'match');

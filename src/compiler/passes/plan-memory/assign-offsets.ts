@@ -87,7 +87,7 @@ function isFormula({ isShared, size }: TensorInterval): boolean {
   return isShared && size === undefined;
 }
 
-/** For each tensor those that may not be in its storage. */
+/** The tensors that may not be in the storage of each tensor. */
 function conflictsOf(tensors: readonly TensorInterval[]): readonly ReadonlySet<number>[] {
   const conflicts = tensors.map(() => new Set<number>());
   for (const [index, { reads }] of tensors.entries()) {
@@ -113,7 +113,7 @@ interface Occupied {
 interface Arena {
   readonly storageClass: string;
   readonly storage: PlannedStorage & { size: number };
-  /** By begin. */
+  /** Occupied ranges, in the order of their begins. */
   readonly occupied: Occupied[];
 }
 
@@ -123,7 +123,7 @@ interface Place {
   readonly growth: number;
   /** Bytes of the gap that stay empty. */
   readonly waste: number;
-  /** Bytes of the storage. */
+  /** Bytes that the storage then has. */
   readonly size: number;
 }
 

@@ -55,7 +55,7 @@ export function assignStorages(
 
 interface Candidate {
   readonly storages: PlannedStorage[];
-  /** Bytes of buffers. */
+  /** Bytes of the buffers that the storages take from the pool. */
   readonly pooled: number;
   /** Bytes of storages times the steps during which they are no pool's. */
   readonly busy: number;

@@ -42,11 +42,11 @@ export interface KernelCall {
   readonly exactSize: number | undefined;
   /** Kernels whose results it joins in memory, if that is all it does. */
   readonly operands: readonly number[] | undefined;
-  /** Where its result lies in the memory of an input, which it changes. */
+  /** The input in whose memory its result lies, and which it thereby changes. */
   readonly overwrite: Overwrite | undefined;
 }
 
-/** Where the result of a kernel is. */
+/** The place of a kernel's result in memory. */
 export interface TensorPlace {
   readonly storage: PlannedStorage;
   readonly byteOffset: number;
@@ -57,12 +57,12 @@ export interface TensorPlace {
   readonly isJoined: boolean;
 }
 
-/** The plan of a block. */
+/** The memory plan of a block. */
 export interface BlockPlan {
   readonly block: Block;
   readonly kernels: readonly KernelCall[];
   readonly storages: readonly PlannedStorage[];
-  /** By kernel. */
+  /** Places of the kernels' results, by kernel. */
   readonly places: readonly TensorPlace[];
   /** By step, and for the result: the bytes that blocks inside it hold. */
   readonly innerBytes: readonly number[];

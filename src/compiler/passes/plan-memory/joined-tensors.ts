@@ -6,7 +6,7 @@ import type { FunctionExpr } from '../../ir/expr.ts';
 import { liveBytes, type TensorInterval } from './planned-storage.ts';
 import { RangePeaks } from './range-peaks.ts';
 
-/** Where a tensor is part of another one. */
+/** The place of a tensor that is part of another one. */
 export interface Part {
   /** The index of the kernel that would join the parts. */
   readonly whole: number;

@@ -21,7 +21,7 @@ export type OverwrittenMemory =
   | { readonly kind: 'planned'; readonly kernel: number }
   /** Nothing of the function reads the input any more. The machine finds out if somebody else does. */
   | { readonly kind: 'owned' }
-  /** As `owned`: the result is the input, and more behind it. */
+  /** The same as `owned`, where the result is the input with more behind it. */
   | (Append & { readonly kind: 'appended' });
 
 /** How a primitive function extends one of its parameters. */

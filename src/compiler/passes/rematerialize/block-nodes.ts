@@ -41,7 +41,7 @@ export function inOrder(nodes: readonly BlockNode[]): readonly Entry[] {
 /** The most bytes that are alive at once, and when. */
 export interface Peak {
   readonly byteLength: number;
-  /** The index of the entry. */
+  /** The index of the entry at which they are alive. */
   readonly at: number;
 }
 

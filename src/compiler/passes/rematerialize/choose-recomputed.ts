@@ -108,7 +108,7 @@ class Segments {
     return cuts;
   }
 
-  /** Where least is alive from one step up to another. */
+  /** The first step at which least is alive, from one step up to another. */
   #narrowest(from: number, to: number): number {
     let best = from;
     for (let at = from; at < to; at++) {

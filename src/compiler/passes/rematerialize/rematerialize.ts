@@ -58,7 +58,7 @@ const MAX_ROUNDS = 8;
 const MAX_ATTEMPTS = 4;
 
 interface Found extends PlannedFunction {
-  /** The planned peak. */
+  /** Bytes of the planned peak. */
   readonly byteLength: number;
 }
 

@@ -1,6 +1,6 @@
 import type { Expr, LetExpr, ProjectionExpr, VarExpr } from '../../ir/expr.ts';
 
-/** A read of a field. */
+/** A read of a field of a tuple, and its place in the function. */
 export interface FieldRead {
   readonly tuple: VarExpr;
   readonly read: ProjectionExpr;

@@ -10,7 +10,7 @@ import { ProgramDerivatives } from './program-derivatives.ts';
 
 const programs = GRADIENT_PROGRAMS.map((program) => [program.title, program] as const);
 
-/** By program: the differences are the same for all devices. */
+/** Derivatives of each program by differences, which are the same for all devices. */
 const KNOWN = new Map<GradientProgram, Promise<ProgramDerivatives>>();
 
 function derivativesOf(program: GradientProgram): Promise<ProgramDerivatives> {

@@ -19,9 +19,12 @@ import {
 
 /** The errors of the derivatives of a program, relative to their size where that is above 1. */
 export interface ProgramErrors {
-  /** Of the gradient, against central differences. */
+  /** The error of the gradient, against central differences. */
   readonly differences: number;
-  /** Of forward mode against the gradient; undefined where forward mode does not know the program. */
+  /**
+   * The error of forward mode against the gradient; undefined where forward mode does not know the
+   * program.
+   */
   readonly modes: number | undefined;
 }
 
@@ -32,7 +35,7 @@ const DERIVED = { gradient: withGradient, tangents: withTangents };
 /** A program with its derivatives by central differences, in double precision and not optimised. */
 export class ProgramDerivatives {
   readonly #program: GradientProgram;
-  /** In the order of the floats in the arguments. */
+  /** The derivatives, in the order of the floats in the arguments. */
   readonly expected: readonly number[];
   /** Compiled once for all devices. */
   readonly #executables = new Map<string, Executable>();
@@ -85,7 +88,7 @@ export class ProgramDerivatives {
     return executable;
   }
 
-  /** The errors on a device. */
+  /** The errors of the derivatives on a device. */
   async errorsOn(
     device: Device,
     float: ProgramFloat,

@@ -179,7 +179,7 @@ interface Maker {
   /** The same with further variables. */
   readonly inside: (kind: Kind, variables: readonly Variable[]) => string;
   readonly below: (limit: number) => number;
-  /** A name that nothing has. */
+  /** A name that no variable has yet. */
   readonly fresh: () => string;
 }
 

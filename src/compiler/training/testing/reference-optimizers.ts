@@ -8,7 +8,7 @@ export interface ReferenceState {
 
 export interface ReferenceStep {
   readonly rate: number;
-  /** From 1 on. */
+  /** The number of the step, from 1 on. */
   readonly step: number;
   readonly settings: Readonly<Record<string, number | boolean>>;
 }

@@ -6,7 +6,7 @@ import { functionTypesIn, hasTypeParameter, withoutSizes } from './type-parts.ts
 /** So many instances of data types: one that holds itself at ever new types has no end. */
 const MAX_INSTANCES = 1000;
 
-/** A data type at types. */
+/** A data type with the types that it is applied to. */
 interface Instance {
   readonly source: AdtTypeNode;
   /** Its own type, without parameters. */
