@@ -156,7 +156,7 @@ test.describe('on an adapter that says it is hardware', () => {
       return { keys: keys.result.map(String), values: values.result as unknown[] };
     });
 
-  /** As a visit before would have left it. */
+  /** Stores a finding as an earlier visit would have left it. */
   const pretend = (page: Page, key: string, value: unknown) =>
     page.evaluate(
       async ([name, stored]) => {

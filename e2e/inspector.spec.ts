@@ -257,7 +257,7 @@ test('bytes that are no program are refused in words', async ({ page }) => {
   await expect(page.getByRole('status')).toContainText('FormatError');
 });
 
-/** In the page: the next file that a link saves. */
+/** Runs in the page: watches for the next file that a link saves. */
 function watchDownload(): { readonly file: Promise<{ name: string; text: string }> } {
   const createObjectURL = URL.createObjectURL.bind(URL);
   const file = new Promise<{ name: string; text: string }>((resolve) => {

@@ -15,7 +15,7 @@ async function open(page: Page, name: string): Promise<void> {
   await expect(page.locator('html')).toHaveAttribute('data-ready', 'true');
 }
 
-/** In a page that is not isolated. */
+/** Opens a page that is not isolated. */
 const openApart = (page: Page): Promise<void> => open(page, 'threads-apart');
 
 test('an isolated page has threads, and the results of one', async ({ page }) => {

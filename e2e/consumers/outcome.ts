@@ -54,7 +54,7 @@ function expectedValues(): number[] {
   return powers.map((power) => power / total);
 }
 
-/** Exact in float32. */
+/** A weight that float32 holds exactly. */
 export function weight(row: number, column: number): number {
   return (((row * 3 + column) % 5) - 2) / 4;
 }

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 
-/** Headers for a path. */
+/** Gives the headers for a path. */
 export type Headers = (path: string) => Readonly<Record<string, string>>;
 
 export interface FolderServer {

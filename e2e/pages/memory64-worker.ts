@@ -29,7 +29,7 @@ const UNUSED_PAGES = 81_920;
  */
 const FIRST_PAGE = 65_536 - 64;
 
-/** As {@link MEMORY64}, with all buffers behind the first 5 GiB. */
+/** The memory of {@link MEMORY64}, with all buffers behind the first 5 GiB. */
 const FAR: Memory64 = {
   ...MEMORY64,
   create() {

@@ -11,7 +11,7 @@ const RUN_COUNT = 40;
 
 export interface Run {
   readonly device: SessionDevice;
-  /** Of another session on it, loaded after the runs. */
+  /** The device of another session on it, loaded after the runs. */
   readonly later: SessionDevice;
   /** The bits of the results of all runs, each once. */
   readonly results: readonly string[];

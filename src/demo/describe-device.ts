@@ -2,9 +2,9 @@ import type { SessionDevice } from '../client/index.ts';
 
 /** The names of a device in the page. */
 export interface DeviceWords {
-  /** In the middle of a sentence. */
+  /** The name in the middle of a sentence. */
   readonly name: string;
-  /** At its beginning. */
+  /** The name at the beginning of a sentence. */
   readonly title: string;
   readonly detail: string;
 }

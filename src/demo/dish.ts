@@ -35,7 +35,7 @@ type Cells = Tensor | DeviceTensor;
 export class Dish {
   /** Steps since the last {@link reset}. */
   steps = 0;
-  /** Of the run that is under way. */
+  /** Steps of the run that is under way. */
   pending = 0;
   readonly #session: Session;
   #u: Cells = cellsOf(1);

@@ -30,7 +30,7 @@ export class FlowDiagram {
     this.#text('device', '[data-detail]', 'runs kernels');
   }
 
-  /** Of a program that has not run yet. */
+  /** Shows the device of a program that has not run yet. */
   showDevice(device: SessionDevice): void {
     const { title, detail } = describeDevice(device);
     const place = device.kind === 'webgpu' ? 'WebGPU' : 'CPU, in the worker';

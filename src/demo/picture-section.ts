@@ -21,7 +21,7 @@ export class PictureSection implements Section {
   #picture: ImageBitmap | OffscreenCanvas = drawnReceipt();
   #watching: AbortController | undefined;
   #isReading = false;
-  /** Of the model that finds lines, once the models are here. */
+  /** The session of the model that finds lines, once the models are here. */
   #session: Session | undefined;
   #isOpen = false;
 

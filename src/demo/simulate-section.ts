@@ -111,7 +111,7 @@ export class SimulateSection extends ProgramSection implements Movable {
     return { tensors: cells, note: JSON.stringify(note) };
   }
 
-  /** Between two runs. */
+  /** Stops between two runs, and stores the simulation. */
   async pack(): Promise<Parcel> {
     const [session, dish] = [this.session, this.#dish];
     if (session === undefined || dish === undefined) throw new Error('internal: no simulation');

@@ -29,7 +29,7 @@ export function snippetOf(name: string): HTMLElement {
   );
 }
 
-/** With the package's name where this repository has a path. */
+/** The code with the package's name in place of paths of this repository. */
 export function forHostPage(source: string): string {
   return source
     .replaceAll(/'(?:\.\.\/)+(text|tasks|client)\/index\.ts'/g, (_, entry: string) =>

@@ -46,7 +46,7 @@ export class StorySection extends ProgramSection implements Movable {
   readonly #facts = byId('story-facts', HTMLElement);
   #model: TextModel | undefined;
   #abort: AbortController | undefined;
-  /** Of the run, or the last one. */
+  /** The generation of the run, or of the last one. */
   #generation: Generation | undefined;
   /** True while the model answers in JSON. */
   #isJson = false;

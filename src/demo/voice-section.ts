@@ -26,7 +26,7 @@ export class VoiceSection implements Section {
   readonly #status = byId('voice-status', HTMLElement);
   readonly #facts = byId('voice-facts', HTMLElement);
   #listening: AbortController | undefined;
-  /** Once the model is here. */
+  /** The session of the model, once it is here. */
   #session: Session | undefined;
   #isOpen = false;
   #heard: HeardWindow[] = [];

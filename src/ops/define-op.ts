@@ -24,7 +24,7 @@ export type OpKind = 'elementwise' | 'injective' | 'reduction' | 'anchor' | 'opa
 
 /** An input of an operator. */
 export interface InputSpec {
-  /** For messages, and for compositions. */
+  /** The name in messages, and in compositions. */
   readonly name: string;
   /** Allowed types of its elements. */
   readonly dtypes: readonly DType[];
@@ -59,9 +59,9 @@ export interface AttributeSpec {
 
 /** How far two results may be apart: `atol + rtol * |expected|`. */
 export interface Tolerance {
-  /** Relative to what is expected. */
+  /** The part that is relative to the expected number. */
   readonly rtol: number;
-  /** Whatever is expected. */
+  /** The part that does not depend on the expected number. */
   readonly atol: number;
 }
 
@@ -73,15 +73,15 @@ export type ScalarFunction = FormulaFunction | CodedFunction;
 
 /** A scalar function that is a formula. */
 export interface FormulaFunction {
-  /** In plain data, as the functions of `formula` make it. */
+  /** The formula in plain data, as the functions of `formula` make it. */
   readonly formula: Formula;
   /** As many additions take as long, about; default what its intrinsics say. */
   readonly cost?: number;
 }
 
-/** For what no formula says. */
+/** A scalar function in WGSL, for what no formula says. */
 export interface CodedFunction {
-  /** None. */
+  /** Always absent: this function has no formula. */
   readonly formula?: undefined;
   /**
    * A WGSL expression over operand expressions. The operands have the type of their dtype or are
@@ -137,7 +137,7 @@ export interface KeptOrder extends IndexMapFacts {
 
 /** A map that says for coordinates of the output where they lie in an input. */
 export interface CoordinateMap extends IndexMapFacts {
-  /** False. */
+  /** Absent or false: such a map need not keep the order of the elements. */
   readonly keepsOrder?: false;
   /**
    * For the coordinates of an output element: which input it is an element of, at which coordinates,
@@ -160,7 +160,7 @@ export interface IndexCall {
 
 /** A call with the nodes that its index map is made of. */
 export interface IndexMapContext extends IndexCall {
-  /** One per output axis. */
+  /** Coordinates of the output element, one for each axis. */
   readonly coords: readonly IndexExpression<'u32'>[];
   /**
    * A number that depends on shapes or attributes (a stride, a begin); it travels as a parameter so
@@ -216,7 +216,7 @@ export interface OpStorage {
  * the same name.
  */
 export interface OpDefinition<Name extends string = string> {
-  /** As programs call it. */
+  /** The name by which programs call it. */
   readonly name: Name;
   /** How it may be fused. */
   readonly kind: OpKind;
@@ -235,9 +235,9 @@ export interface OpDefinition<Name extends string = string> {
   ): TensorTypeOf<D>;
   /** Its effect on memory. */
   readonly storage?: OpStorage;
-  /** For `elementwise`. */
+  /** The function of an operator of the kind `elementwise`. */
   readonly scalar?: ScalarFunction;
-  /** For `injective`. */
+  /** The index map of an operator of the kind `injective`. */
   readonly indexMap?: IndexMap;
   /** For `reduction` and `anchor`. Absent: its inputs have to be in memory. */
   readonly fusion?: OpFusion;

@@ -108,7 +108,7 @@ interface Format {
   readonly readFour: (address: Expression, offset: number) => Expression;
   /** Four lanes, as they are stored next to each other. */
   readonly writeFour: (address: Expression, offset: number, value: Expression) => Statement;
-  /** Of what was read. */
+  /** Makes an element of the word that was read. */
   readonly decode?: (value: Expression) => Expression;
   readonly encode?: (value: Expression) => Expression;
   readonly round?: (value: Expression) => Expression;

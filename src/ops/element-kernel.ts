@@ -42,7 +42,7 @@ interface ElementShader extends Pick<KernelSpec, 'name' | 'source'> {
   /** Hooks of the call's inputs, in order. */
   readonly hooks: readonly string[];
   readonly constants?: KernelSpec['constants'];
-  /** Numbers are u32. */
+  /** Parameters by name; plain numbers are u32. */
   readonly params: Readonly<Record<string, number | KernelParam>>;
 }
 

@@ -24,7 +24,7 @@ export function loopDims(shape: Shape, operands: readonly Shape[]): readonly Loo
   return dims.length === 0 ? [{ size: 1, strides: operands.map(() => 0) }] : dims;
 }
 
-/** By axis of the shape; 0 where the operand is broadcast. */
+/** The operand's stride along each axis of the shape; 0 where the operand is broadcast. */
 function stridesIn(shape: Shape, operand: Shape): number[] {
   const strides = new Array<number>(shape.length).fill(0);
   let stride = 1;

@@ -72,7 +72,7 @@ export interface KernelParam {
 export interface KernelRead {
   /** Its name behind `load_`. */
   readonly hook: string;
-  /** Where the elements lie. */
+  /** The memory that it loads from. */
   readonly from: KernelOperand;
   /** How many elements it loads. */
   readonly width: 1 | 4;
@@ -84,7 +84,7 @@ export interface KernelRead {
 export interface KernelWrite {
   /** Its name behind `store_`; empty: `store`. */
   readonly hook: string;
-  /** Where the elements go. */
+  /** The memory that it stores to. */
   readonly to: KernelOperand;
   /** How many elements it stores. */
   readonly width: 1 | 4;
@@ -94,7 +94,7 @@ export interface KernelWrite {
 export interface KernelExchange {
   /** Its name behind `exchange_`. */
   readonly hook: string;
-  /** Where the element lies. */
+  /** The memory that has the element. */
   readonly to: ScratchOperand;
 }
 
@@ -108,19 +108,19 @@ export type KernelOperand =
 export interface ScratchOperand {
   /** Tells it from inputs and the output. */
   readonly kind: 'scratch';
-  /** Which one, from 0 on. */
+  /** The number of the scratch among those of the call, from 0 on. */
   readonly index: number;
-  /** Its size. */
+  /** The size of the scratch in bytes. */
   readonly byteLength: number;
-  /** Default `f32`. */
+  /** The type of the elements. Default `f32`. */
   readonly type?: 'f32' | 'u32';
 }
 
-/** A `u32`. */
+/** A parameter of the type `u32`. */
 export const u32 = (value: number): KernelParam => ({ type: 'u32', value });
-/** An `i32`. */
+/** A parameter of the type `i32`. */
 export const i32 = (value: number): KernelParam => ({ type: 'i32', value });
-/** An `f32`. */
+/** A parameter of the type `f32`. */
 export const f32 = (value: number): KernelParam => ({ type: 'f32', value });
 
 /**

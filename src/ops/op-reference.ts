@@ -9,7 +9,7 @@ import type { Operands } from './lowering.ts';
  */
 export type OpReference = StaticReference | DynamicReference;
 
-/** For all other kinds. */
+/** The reference of an operator of all other kinds. */
 export interface StaticReference {
   /** Writes the result into `output`, whose type is what `infer` gave. */
   reference(inputs: Operands<HostTensor>, attributes: Attributes, output: HostTensor): void;
@@ -22,7 +22,7 @@ export interface StaticReference {
   readonly element?: (operands: readonly number[], call: FormulaCall) => number;
 }
 
-/** For the kind `dynamic`. */
+/** The reference of an operator of the kind `dynamic`. */
 export interface DynamicReference {
   /**
    * The result, whose sizes take the place of the unknown dimensions that `infer` gave. Throws

@@ -18,7 +18,7 @@ export function present<T>(inputs: Operands<T>): T[] {
   return inputs.filter((input) => input !== undefined) as T[];
 }
 
-/** `float32 (2, 3)`. */
+/** The type as text: `float32 (2, 3)`. */
 export function formatType(type: TensorType): string {
   return `${type.dtype} ${formatShape(type.shape.map(formatDim))}`;
 }
@@ -122,7 +122,7 @@ export function requireVector<D extends Dim>(
   dims.requireEqual(length, size, complaint);
 }
 
-/** There is something to reduce for each element that the result has. */
+/** Requires something to reduce for each element that the result has. */
 export function requireElements<D extends Dim>(
   { kept, reduced }: { readonly kept: readonly D[]; readonly reduced: readonly D[] },
   dims: DimContext<D>,

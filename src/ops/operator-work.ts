@@ -19,9 +19,9 @@ const WORK: Readonly<Record<string, WorkFunction | undefined>> = {
   ...SIGNAL_WORK,
 };
 
-/** For each element that is read or written, where nothing else is known. */
+/** The cost of each element that is read or written, where nothing else is known. */
 const USUAL_COST = 4;
-/** Of a scalar function that calls functions. */
+/** The cost of a scalar function that calls functions. */
 const LONG_COST = 32;
 
 /** Additions and multiplications of a call, about: what nobody counted for is some for each element. */

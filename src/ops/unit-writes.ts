@@ -2,7 +2,7 @@
 export interface ElementRuns {
   readonly begin: number;
   readonly length: number;
-  /** The outermost first. */
+  /** Repetitions, the outermost first. */
   readonly repeats: readonly { readonly count: number; readonly stride: number }[];
 }
 
@@ -21,7 +21,7 @@ export const writesInOrder =
 export interface WrittenMatrices {
   readonly rows: number;
   readonly columns: number;
-  /** Units of a matrix. */
+  /** How many units write a matrix. */
   readonly parts: number;
   /** The elements of a matrix that some of its units write. */
   readonly ofParts: UnitWrites;
@@ -55,11 +55,11 @@ export interface WrittenTiles {
   readonly planes: number;
   readonly height: number;
   readonly width: number;
-  /** Of a tile's side. */
+  /** Elements along a side of a tile. */
   readonly size: number;
-  /** Of a row of them. */
+  /** How many tiles a row of them has. */
   readonly across: number;
-  /** Of a unit. */
+  /** How many tiles a unit writes. */
   readonly tiles: number;
 }
 

@@ -13,7 +13,7 @@ export interface InnerKernel {
   readonly scratch: readonly number[];
   /** Packs one operand, or all. */
   pack(places: InnerPlaces, operand?: number): readonly Statement[];
-  /** Of operands that are packed. */
+  /** Runs the kernel on operands that are packed. */
   run(places: InnerPlaces): readonly Statement[];
 }
 
@@ -74,7 +74,7 @@ function withCalls(statements: readonly Statement[], prefix: string): Statement[
   });
 }
 
-/** Of calls whose operands and result are all float32. */
+/** A lowering for calls whose operands and result are all float32. */
 export const ofFloats =
   (kernelOf: WasmLowering): WasmLowering =>
   (given) => {

@@ -12,9 +12,9 @@ import { currentFrame, type Frame, type TracedValue } from './trace.ts';
 
 /** The elements of an eager array: in the page, on a device, or on their way there. */
 export interface ArrayData {
-  /** In the page. */
+  /** The elements in the page, once they are there. */
   readonly host?: Tensor | undefined;
-  /** On a device. */
+  /** The elements on a device, once they are or will be there. */
   device?: Promise<DeviceTensor> | undefined;
   /** How many runs read those of the page. */
   runs: number;

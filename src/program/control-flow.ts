@@ -300,7 +300,7 @@ interface Slices {
   readonly sequences: readonly WrittenLeaf[];
   readonly xs: unknown;
   readonly at: NdArray;
-  /** Of the sequences. */
+  /** The frame that the sequences belong to. */
   readonly frame: Frame;
 }
 

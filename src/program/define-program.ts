@@ -24,7 +24,7 @@ export interface Program<P extends Spec, R> {
   toExecutable(): Promise<Executable>;
   /** Frees the program, and the results of its runs. */
   dispose(): Promise<void>;
-  /** As {@link dispose}, at the end of a block with `await using`. */
+  /** Calls {@link dispose} at the end of a block with `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 

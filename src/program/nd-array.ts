@@ -88,49 +88,49 @@ export class NdArray implements HasState {
     return this.#call('minimum', 'minimum', [other]);
   }
 
-  /** Where elements are equal. */
+  /** True where the elements are equal. */
   equal(other: Operand): NdArray {
     return this.#call('equal', 'equal', [other]);
   }
 
-  /** Where elements differ. */
+  /** True where the elements differ. */
   notEqual(other: Operand): NdArray {
     return within(this.#entry('notEqual'), () =>
       wrap(apply('logical_not', [apply1('equal', this, other)])),
     );
   }
 
-  /** Where elements are less than others. */
+  /** True where the elements are less than those of `other`. */
   less(other: Operand): NdArray {
     return this.#call('less', 'less', [other]);
   }
 
-  /** Where elements are less than others, or equal. */
+  /** True where the elements are less than those of `other`, or equal. */
   lessEqual(other: Operand): NdArray {
     return this.#call('lessEqual', 'less_equal', [other]);
   }
 
-  /** Where elements are greater than others. */
+  /** True where the elements are greater than those of `other`. */
   greater(other: Operand): NdArray {
     return this.#call('greater', 'greater', [other]);
   }
 
-  /** Where elements are greater than others, or equal. */
+  /** True where the elements are greater than those of `other`, or equal. */
   greaterEqual(other: Operand): NdArray {
     return this.#call('greaterEqual', 'greater_equal', [other]);
   }
 
-  /** Where both are true; of integers, the bits that both have. */
+  /** True where both are true; of integers, the bits that both have. */
   and(other: Operand): NdArray {
     return this.#call('and', 'bitwise_and', [other]);
   }
 
-  /** Where either is true; of integers, the bits that either has. */
+  /** True where either is true; of integers, the bits that either has. */
   or(other: Operand): NdArray {
     return this.#call('or', 'bitwise_or', [other]);
   }
 
-  /** Where it is false. */
+  /** True where the elements are false. */
   not(): NdArray {
     return this.#call('not', 'logical_not');
   }
@@ -145,7 +145,7 @@ export class NdArray implements HasState {
     return this.#call('abs', 'abs');
   }
 
-  /** -1, 0 or 1. */
+  /** The signs of the elements: -1, 0 or 1. */
   sign(): NdArray {
     return this.#call('sign', 'sign');
   }
@@ -352,7 +352,7 @@ export class NdArray implements HasState {
     if (this.state.frame === undefined) disposeState(this.state);
   }
 
-  /** As {@link dispose}, at the end of a block with `using`. */
+  /** Calls {@link dispose} at the end of a block with `using`. */
   [Symbol.dispose](): void {
     this.dispose();
   }

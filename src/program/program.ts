@@ -37,11 +37,11 @@ export interface ProgramOptions extends RunnerOptions {
 /** A program, as it was given. */
 export interface ProgramSource {
   readonly params: Spec;
-  /** Of a program that says what it gives. */
+  /** The result of a program that says what it gives. */
   readonly result: Spec | undefined;
   readonly body: (args: never, self: never) => unknown;
   readonly options: ProgramOptions;
-  /** It runs as all programs do that are compiled of the same module. */
+  /** True if it shares one runner with all programs that are compiled of the same module. */
   readonly isShared?: boolean;
 }
 
@@ -61,7 +61,7 @@ const isResultLeaf = (value: unknown): value is ResultLeaf => value instanceof R
 interface Written {
   readonly module: Module;
   readonly result: unknown;
-  /** Of `main`. */
+  /** The types of the results of `main`. */
   readonly types: readonly Type[];
 }
 
@@ -100,7 +100,7 @@ export class ProgramCore {
     return compile(this.written.module);
   }
 
-  /** In the body of a program a call of a function, elsewhere a run. */
+  /** Writes a call of a function in the body of another program; runs the program elsewhere. */
   call(args: unknown): unknown {
     const frame = currentFrame();
     return frame === undefined ? this.#run(args) : this.#callIn(frame, args);

@@ -16,7 +16,7 @@ export interface LoopStep {
 
 /** A function that calls itself while a condition holds, and gives the last that it carries. */
 export interface LoopFunction {
-  /** In names. */
+  /** The name of the construct, which is part of the function's name. */
   readonly construct: string;
   readonly frame: Frame;
   /** Parameters that change from call to call, with what they are first. */

@@ -48,7 +48,7 @@ export function counters(): Counters {
 /** An argument of a run: elements, or a value of data. */
 export type Argument = ArrayData | { readonly value: Promise<OutputValue> };
 
-/** By their sessions. */
+/** Runners by the sessions that they opened. */
 const RUNNERS = new WeakMap<object, Runner>();
 
 /** A module that is compiled and loaded when it first runs. */

@@ -35,7 +35,7 @@ export interface WrittenLeaf {
   readonly path: string;
   readonly expr: Expr;
   readonly type: Type;
-  /** Of data. */
+  /** The type of the leaf, if it is data. */
   readonly spec: DataSpec | undefined;
 }
 

@@ -30,7 +30,7 @@ const RUNTIMES: readonly Runtime[] = [
   { name: 'Bun', isHeavy: true, command: (at) => [at('@oven/bun-linux-x64/bin/bun'), 'run'] },
 ];
 
-/** Runtimes without a page. */
+/** Consumers that run the package without a page. */
 export const RUNTIME_CONSUMERS: readonly Consumer[] = RUNTIMES.map(
   ({ name, isHeavy, command }) => ({
     name,

@@ -32,9 +32,9 @@ async function ownOrigin(lab: Lab, name: string, headers?: Headers, files = {}) 
 }
 
 interface ForeignOptions {
-  /** Of the page, with the other origin put in for CDN. */
+  /** The policy of the page, with the other origin put in for CDN. */
   readonly policy?: string;
-  /** Of the files of the other origin. */
+  /** Headers for the files of the other origin. */
   readonly headers?: Headers;
   /** The app's main.js, with the other origin put in for CDN. */
   readonly main?: string;

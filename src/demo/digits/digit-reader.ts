@@ -7,6 +7,6 @@ export interface DigitReader {
   readonly title: string;
   /** Probabilities [10] of an image [1, 1, 28, 28]. */
   read(image: Tensor): Promise<Float32Array>;
-  /** As `read`, and tells what each kernel took. */
+  /** Does the same as `read`, and tells what each kernel took. */
   profile(image: Tensor): Promise<Profile>;
 }

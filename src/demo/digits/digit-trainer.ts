@@ -111,7 +111,7 @@ export class DigitTrainer {
     });
   }
 
-  /** As {@link read}, and tells what each kernel took. */
+  /** Does the same as {@link read}, and tells what each kernel took. */
   profile(image: Tensor): Promise<Profile> {
     return this.#next(() =>
       this.session.profile({ ...this.#parameters, image }, { function: 'predict' }),

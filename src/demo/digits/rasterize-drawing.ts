@@ -17,7 +17,7 @@ export interface Drawing {
 export interface Placement {
   /** 1: the longer side of the ink's box takes 20 pixels. */
   readonly scale: number;
-  /** Pixels. */
+  /** Pixels by which the drawing moves to the right; `shiftY` moves it down. */
   readonly shiftX: number;
   readonly shiftY: number;
 }

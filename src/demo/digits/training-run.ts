@@ -26,11 +26,11 @@ export interface BatchSource {
 export interface TrainingCourse {
   readonly loss: readonly PlotPoint[];
   readonly accuracy: readonly PlotPoint[];
-  /** Of all held-out digits, once the training is over. */
+  /** The accuracy on all held-out digits, once the training is over. */
   readonly reached: number | undefined;
 }
 
-/** Nothing was trained yet. */
+/** The course before anything was trained. */
 export const EMPTY_COURSE: TrainingCourse = { loss: [], accuracy: [], reached: undefined };
 
 /** The learning rate of a step, from 1: up in a line, and down to 0 in half a cosine. */

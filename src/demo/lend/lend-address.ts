@@ -1,4 +1,4 @@
-/** Where `weft rpc relay` listens by default. */
+/** The address at which `weft rpc relay` listens by default. */
 export const LOCAL_RELAY = 'ws://127.0.0.1:9190/';
 
 /** Why a page can reach nobody, where the browser hides WebCrypto from it. */
@@ -6,7 +6,7 @@ export const PLAIN_HTTP =
   'This page came over plain http from another machine. Browsers give such pages neither WebGPU nor ' +
   'cryptography: open it by https.';
 
-/** To whom the page lends its device. */
+/** The relay or the fleet to which the page lends its device. */
 export interface LendAddress {
   readonly way: 'relay' | 'nats';
   readonly url: string;

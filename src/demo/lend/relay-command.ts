@@ -6,7 +6,7 @@ export interface RelayCommandOptions {
   readonly url: string;
   /** The credential that the relay requires. */
   readonly relayToken: string;
-  /** Of the pages that meet there. */
+  /** The origin of the pages that meet there. */
   readonly origin: string;
 }
 
@@ -27,7 +27,7 @@ export function relayCommand({ url, relayToken, origin }: RelayCommandOptions): 
   return [`WEFT_RELAY_TOKEN=${quoted(relayToken)} npx weft-vm rpc relay`, ...flags].join(' ');
 }
 
-/** For a shell, with quotes only where they are needed. */
+/** Quotes an argument for a shell, only where that is needed. */
 export function quoted(text: string): string {
   return /^[\w.:/-]+$/.test(text) ? text : shellQuoted(text);
 }

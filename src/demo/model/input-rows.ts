@@ -15,7 +15,7 @@ interface InputRow {
   readonly kind: () => InputKind | undefined;
 }
 
-/** Where the elements of each input of a model come from. */
+/** Choices of the source of each input's elements. */
 export class InputRows {
   readonly root = element('div', { class: 'inputs' });
   readonly #rows = new Map<string, InputRow>();

@@ -3,9 +3,9 @@
  */
 export interface ModelHead {
   readonly format: 'onnx' | 'gguf' | 'weft';
-  /** Of the whole file. */
+  /** Bytes of the whole file. */
   readonly byteLength: number;
-  /** Of the file, which were read for this. */
+  /** Bytes of the file that were read for these facts. */
   readonly readByteLength: number;
   readonly weightByteLength: number;
   /** Such as `image: float32 [1, 3, 224, 224]`. */
@@ -13,7 +13,7 @@ export interface ModelHead {
   readonly outputs: readonly string[];
   /** Operators, or types of tensors of a GGUF file, the most frequent first. */
   readonly operators: readonly OperatorCount[];
-  /** Why Weft cannot run it. */
+  /** Why Weft cannot run the model; undefined where it can. */
   readonly refusal: string | undefined;
   /** Undefined where nobody can tell before it is compiled. */
   readonly work: ModelWork | undefined;
@@ -26,7 +26,7 @@ export interface OperatorCount {
 
 /** An estimate of the work of a model. */
 export interface ModelWork {
-  /** Of a run, or of a token of a language model. */
+  /** The unit of the work: a run, or a token of a language model. */
   readonly per: 'run' | 'token';
   readonly launches: number;
   /** Additions and multiplications. */

@@ -31,7 +31,7 @@ export function setUpMoves(prefix: string, movable: Movable, context: DemoContex
   });
 }
 
-/** Where a section goes on, and that it ends here. */
+/** Says where a section goes on, and that it ends here. */
 export function describeLeft(what: string, to: Destination): string {
   const place = to === 'another tab' ? 'in the other tab' : 'on the other device';
   return `${what} continues ${place}. Here it ends; a reload begins anew.`;

@@ -71,7 +71,7 @@ export class MoveDialog {
     this.#root.showModal();
   }
 
-  /** Where the page asks. */
+  /** Shows the relay that the page asks. */
   showAsking(url: string): void {
     this.#say(`Asks the relay at ${url} …`, 'waiting');
   }

@@ -7,7 +7,7 @@ declare function registerProcessor(
   processor: new () => AudioWorkletProcessor & { process(inputs: Float32Array[][]): boolean },
 ): void;
 
-/** A window of the model. */
+/** Samples of a chunk: a window of the model. */
 const CHUNK = 512;
 
 /** Hands on what it hears in chunks. */

@@ -106,7 +106,7 @@ export class NodeAttributes {
     return tensorFromProto(proto, where, this.#externalData);
   }
 
-  /** A list of strings. */
+  /** The attribute as a list of strings; undefined where it is absent. */
   strings(name: string): readonly string[] | undefined {
     const decoder = new TextDecoder();
     return this.#get(name, 'strings')?.strings.map((bytes) => decoder.decode(bytes));

@@ -42,7 +42,7 @@ export interface KnownOptional {
   readonly type: Type;
 }
 
-/** By the expressions that stand for them. */
+/** Composite values, by the expressions that stand for them. */
 export type Composites = WeakMap<Expr, Composite>;
 
 /** A type of which nothing is known yet: that of elements of an empty sequence. */

@@ -21,7 +21,7 @@ import { withTensorNames } from './tensor-names.ts';
 import { type NodeReader, WayFollower } from './way-follower.ts';
 import { Split, Way } from './ways.ts';
 
-/** Where the nodes of a graph or a function of the model stand. */
+/** The surroundings in which nodes of a graph or of a function of the model are imported. */
 export interface Surroundings {
   readonly context: ImportContext;
   readonly importers: ImporterTable;

@@ -19,7 +19,7 @@ export interface Capture {
  */
 export class FunctionFrame {
   readonly #context: ImportContext;
-  /** Where the function is called; absent for `main`. */
+  /** The block in which the function is called; absent for `main`. */
   readonly #caller: Block | undefined;
   readonly #captures = new Map<Expr, Capture>();
   readonly #carriers = new Map<string, Expr>();

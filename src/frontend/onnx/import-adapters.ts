@@ -14,7 +14,7 @@ export interface Adapter {
   /** (depth, rank) and (rank, columns). */
   readonly down: VarExpr;
   readonly up: VarExpr;
-  /** By which the product of both is multiplied. */
+  /** The factor by which the product of both is multiplied. */
   readonly scale: number;
   /** True if the model holds the matrix as (columns, depth). */
   readonly isTransposed: boolean;

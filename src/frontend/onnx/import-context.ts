@@ -28,7 +28,7 @@ export interface ImportContextOptions {
   readonly operators: Operators;
   /** Functions of JavaScript that compute nodes. */
   readonly functions?: NodeTypes | undefined;
-  /** For models that are imported to be trained. */
+  /** Set for a model that is imported to be trained. */
   readonly training?: ImportTraining | undefined;
 }
 
@@ -106,7 +106,7 @@ export class ImportContext {
     return name;
   }
 
-  /** Of functions of a module, what they call. */
+  /** The calls of nodes that functions of a module make, by these names. */
   nodeCallsOf(names: ReadonlySet<string>): NodeCalls {
     return new Map([...this.#nodeCalls].filter(([name]) => names.has(name)));
   }

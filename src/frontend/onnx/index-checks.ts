@@ -37,7 +37,7 @@ export class IndexChecks {
     return true;
   }
 
-  /** As the metadata of an executable has them; empty for none. */
+  /** The checks as the metadata of an executable has them; empty for none. */
   toJson(): string {
     return this.#checks.length === 0 ? '' : JSON.stringify(this.#checks);
   }

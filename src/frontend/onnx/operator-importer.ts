@@ -13,5 +13,5 @@ export interface OperatorImporter {
   readonly import: NodeImporter;
 }
 
-/** By the names that the domain gives them. */
+/** Importers by the names that the domain gives operators. */
 export type OperatorImporters = Readonly<Record<string, OperatorImporter>>;

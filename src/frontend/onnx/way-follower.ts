@@ -166,7 +166,7 @@ interface NameUses {
   readonly isResult: (name: string) => boolean;
 }
 
-/** Where in the order each name is read last. */
+/** The index in the order of the node that reads each name last. */
 function lastReadsOf(order: readonly NodeProto[]): ReadonlyMap<string, number> {
   const last = new Map<string, number>();
   for (const [index, node] of order.entries()) {

@@ -12,7 +12,7 @@ import type { Block, Names } from './graph-scope.ts';
 export class Way {
   readonly block: Block;
   names: Names;
-  /** Where it goes on in one of several ways. */
+  /** The split at its end, if it goes on in one of several ways. */
   split: Split | undefined;
   /** Why the nodes on it cannot be imported: a program that takes it stops. */
   error: WeftError | undefined;
@@ -62,7 +62,7 @@ export class Way {
   }
 }
 
-/** Where a way goes on in one of several. */
+/** A node at which a way goes on in one of several. */
 export class Split {
   readonly ways: readonly Way[];
   /** The node at which it does. */

@@ -18,7 +18,7 @@ export interface ChannelFormat {
   readonly cancels: boolean;
   /** How errors of a channel carry over, where samples of its inputs say so: they take the place of inputs that are alike. */
   readonly feedback?: ((channel: number) => ErrorFeedback | undefined) | undefined;
-  /** A scale as it is stored. */
+  /** Rounds a scale to how it is stored. */
   readonly roundScale: (scale: number) => number;
 }
 
@@ -58,7 +58,7 @@ export function codeChannels(
 }
 
 interface Channel {
-  /** Where the elements of the channel lie. */
+  /** Indices of the channel's elements in the tensor. */
   readonly places: Uint32Array;
   /** Elements that see inputs which are alike, of which a channel has several in a row. */
   readonly kernel: number;

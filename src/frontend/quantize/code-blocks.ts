@@ -8,7 +8,7 @@ export interface BlockFormat {
   readonly blockSize: number;
   /** True if half of the range of codes stands for 0; otherwise each block has a zero point. */
   readonly isSymmetric: boolean;
-  /** A scale as it is stored. */
+  /** Rounds a scale to how it is stored. */
   readonly roundScale: (scale: number) => number;
   /** How errors of a row carry over, where samples of what it is multiplied by say so. */
   readonly feedback?: ErrorFeedback | undefined;

@@ -3,9 +3,9 @@ import type { NodeProto } from '../onnx/protobuf/schema.ts';
 
 /** Which inputs and outputs of an operator have the type that may be float16 in place of float32. */
 export interface Float16Places {
-  /** Undefined: all. */
+  /** Indices of these inputs. Undefined: all. */
   readonly inputs?: readonly number[];
-  /** Undefined: all. */
+  /** Indices of these outputs. Undefined: all. */
   readonly outputs?: readonly number[];
   /** Its inputs may have types that differ. */
   readonly isMixed?: boolean;

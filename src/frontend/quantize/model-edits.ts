@@ -126,7 +126,7 @@ export class ModelEdits {
     return this.#retyped.has(name);
   }
 
-  /** At least a version of an operator set. */
+  /** Imports an operator set in this version. */
   importOpset(domain: string, version: number): void {
     this.#opsets.set(domain, version);
   }

@@ -31,7 +31,7 @@ export interface KeptNode {
   readonly node: string;
   /** Its operator. */
   readonly operator: string;
-  /** Why they stay. */
+  /** Why the weights of the node stay as they are. */
   readonly reason: string;
 }
 

@@ -14,7 +14,7 @@ const ROWS = 12;
 const CHUNK = 8;
 
 interface Case extends SamplingOptions {
-  /** Tokens that may come. */
+  /** Returns true for tokens that may be drawn. */
   readonly allowed?: (token: number) => boolean;
 }
 

@@ -25,7 +25,7 @@ export interface Decoder {
    * A key at position j counts for a query at position i if j <= i, so whatever a cache holds behind is never seen.
    */
   readonly module: Module;
-  /** V, the number of tokens. */
+  /** The number of tokens, V. */
   readonly vocabulary: number;
   /** Types of the caches, (b, heads, c, width) each, where c is how many positions there is room for. */
   readonly caches: readonly TensorType[];

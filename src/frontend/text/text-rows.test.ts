@@ -11,7 +11,7 @@ import { textModule } from './text-module.ts';
 
 const VOCABULARY = 512;
 const CHUNK = 8;
-/** Of prompts padded to as many. */
+/** How many tokens prompts have, padding included. */
 const LENGTH = 16;
 
 interface Row {

@@ -23,7 +23,7 @@ export interface CodedRows {
 /** Errors of rounded weights: root mean squares, relative to those of the weights. */
 export interface QuantizationReport {
   readonly matrices: number;
-  /** Of all elements. */
+  /** The error of the elements of all matrices together. */
   readonly error: number;
   /** The matrix with the largest error of its own. */
   readonly worst: { readonly name: string; readonly error: number };

@@ -25,7 +25,7 @@ export function weightsFingerprint({ functions }: Module): FunctionExpr {
   return func([], constant(words), { resultNames: ['fingerprint'] });
 }
 
-/** FNV-1a, 32 bits. */
+/** The hash FNV-1a, of 32 bits. */
 class Hash {
   #value: number;
 

@@ -255,7 +255,7 @@ function predicted(state: TrainingState, { inputs, outputs }: StepInputs): Expr[
   return forward(state, given, { trained, key: state.step, name: PREDICT });
 }
 
-/** The loss in inference. */
+/** A function that computes the loss of the model in inference. */
 function evaluateFunction(
   state: TrainingState,
   given: StepInputs,

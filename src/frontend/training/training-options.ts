@@ -29,7 +29,7 @@ export interface TrainingOptions extends Omit<ImportOptions, 'check' | 'function
   readonly targets?: DType | undefined;
   /** The first dimension of all inputs, where the model leaves it open. Default: open. */
   readonly batch?: number | undefined;
-  /** Default: `adamw`. */
+  /** The optimizer and its settings. Default: `adamw`. */
   readonly optimizer?: Setting<OptimizerName> | undefined;
   /** The peak of the learning rate; `input`: an input `rate` of each step. Default: 0.001. */
   readonly rate?: number | 'input' | undefined;

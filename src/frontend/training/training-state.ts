@@ -14,7 +14,7 @@ export interface TrainedParameter {
 
 export interface TrainingStateOptions {
   readonly imported: ImportTraining;
-  /** Values of initializers. */
+  /** The values of the initializers. */
   readonly tensors: ReadonlyMap<string, HostTensor>;
   readonly optimizer: OptimizerName;
   readonly hasScale: boolean;

@@ -14,7 +14,7 @@ type Operand = GraphTensor | number;
 
 /** Builds graphs of operators: a method for each of the common ones, `call` for all. */
 export class GraphBuilder {
-  /** Where the nodes are made. */
+  /** The target in which the nodes are made. */
   readonly target: GraphTarget;
   /** Arithmetic of sizes. */
   readonly dims: DimContext<Dim> = new SymbolicDims();
@@ -123,7 +123,7 @@ export class GraphBuilder {
     return sameShape(x.shape, shape) ? x : this.call('reshape', [x], { shape });
   }
 
-  /** Repeated to a shape. */
+  /** The tensor, repeated to a shape. */
   broadcastTo(x: GraphTensor, shape: readonly Dim[]): GraphTensor {
     return sameShape(x.shape, shape) ? x : this.call('broadcast_to', [x], { shape });
   }

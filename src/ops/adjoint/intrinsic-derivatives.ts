@@ -11,13 +11,13 @@ interface IntrinsicCall {
 /** The cotangent of an operand, from that of the result. */
 type Derivative = (graph: GraphBuilder, cotangent: GraphTensor, call: IntrinsicCall) => GraphTensor;
 
-/** Of one operand: the cotangent is multiplied by this. */
+/** The derivative of a function of one operand whose cotangent is multiplied by this factor. */
 const times =
   (factor: (graph: GraphBuilder, x: GraphTensor, y: () => GraphTensor) => GraphTensor) =>
   (...[graph, cotangent, { operands, value }]: Parameters<Derivative>): GraphTensor =>
     graph.mul(cotangent, factor(graph, operands[0] ?? cotangent, value));
 
-/** Of one operand: the cotangent is divided by this. */
+/** The derivative of a function of one operand whose cotangent is divided by this. */
 const over =
   (divisor: (graph: GraphBuilder, x: GraphTensor) => GraphTensor) =>
   (...[graph, cotangent, { operands }]: Parameters<Derivative>): GraphTensor =>
@@ -46,7 +46,7 @@ const POWER_BY_EXPONENT: Derivative = (g, cotangent, { operands: [a = cotangent]
   return g.mul(cotangent, g.where(isZero, 0, slope));
 };
 
-/** For each operand of each intrinsic. */
+/** Derivatives of each intrinsic by each of its operands. */
 export const INTRINSIC_DERIVATIVES: Readonly<Record<IntrinsicName, readonly Derivative[]>> = {
   exp: [times((_, __, y) => y())],
   log: [over((_, x) => x)],

@@ -14,7 +14,7 @@ export interface RecordedCall {
 
 /** Remembers the calls of a graph in their order, to be differentiated. */
 export class RecordedGraph implements GraphTarget {
-  /** In an order of computation. */
+  /** The calls in the order in which they were made. */
   readonly calls: RecordedCall[] = [];
   readonly #target: GraphTarget;
 
@@ -35,7 +35,7 @@ export class RecordedGraph implements GraphTarget {
 
 interface PulledBack {
   readonly calls: readonly RecordedCall[];
-  /** Cotangents of results. */
+  /** The cotangents of the results. */
   readonly cotangents: ReadonlyMap<GraphTensor, GraphTensor>;
   /** The tensors whose cotangents are wanted. */
   readonly sources: readonly GraphTensor[];

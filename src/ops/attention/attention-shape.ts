@@ -7,7 +7,7 @@ import type { AttentionSizes } from './attention-variant.ts';
 /** A call of attention, whatever it is lowered to. */
 export interface AttentionShape extends AttentionSizes {
   readonly heads: number;
-  /** Heads of keys. */
+  /** How many heads keys and values have. */
   readonly kvHeads: number;
   readonly queries: number;
   readonly scale: number;
@@ -17,7 +17,7 @@ export interface AttentionShape extends AttentionSizes {
   readonly first: number | undefined;
   /** How many rows there are for each head of keys, and of values: perhaps more than keys. */
   readonly pitches: readonly [keys: number, values: number];
-  /** Rows of all heads. */
+  /** How many rows all heads have together. */
   readonly allRows: number;
   /** Strides of what is added, by axis, 0 where it is broadcast. */
   readonly strides: readonly number[];

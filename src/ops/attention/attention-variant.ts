@@ -2,7 +2,7 @@ import type { PlannerCaps } from '../../core/launch-plan.ts';
 
 /** The sizes of attention; rows are the queries of all heads that share keys. */
 export interface AttentionSizes {
-  /** Times heads of keys. */
+  /** The batch times the heads of keys. */
   readonly batch: number;
   readonly rows: number;
   readonly keys: number;
@@ -22,7 +22,7 @@ export interface AttentionChoice {
   readonly tile: AttentionTile | undefined;
 }
 
-/** Keys in a block. */
+/** How many keys a block has. */
 export const BLOCK = 32;
 
 const MOST_VECTORS = 4;

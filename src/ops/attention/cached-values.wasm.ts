@@ -20,7 +20,7 @@ interface ValuePlaces {
   readonly v: Local;
   readonly valueScale: Local;
   readonly y: Local;
-  /** For each lane's row what its weights have to be times. */
+  /** The factor of the weights of each lane's row. */
   readonly share: Local;
 }
 
@@ -34,7 +34,7 @@ export function sumValues(tile: Tile, places: ValuePlaces): Statement[] {
 }
 
 interface Columns {
-  /** Of a part of the columns. */
+  /** The first column of the part. */
   readonly index: Local;
   readonly columns: number;
 }

@@ -3,7 +3,7 @@ import { floatElements } from '../elements.ts';
 import { INPUTS, sizesOf } from './linear-attention.ts';
 import type { StaticReference } from '../op-reference.ts';
 
-/** In double precision, one column of the state after the other. */
+/** Computes in double precision, one column of the state after the other. */
 export const linearAttentionReference: StaticReference = {
   reference(inputs, attributes, output) {
     const sizes = sizesOf(inputs, attributes, CONCRETE_DIMS);

@@ -60,7 +60,7 @@ function attentionCase(sizes: Sizes, attributes: Attributes = {}, bias?: Shape):
   };
 }
 
-/** Two queries, four keys. */
+/** A case with two queries and four keys, whose mask has these values. */
 function maskedCase(values: readonly number[]): OpCase {
   const { inputs } = attentionCase([1, 1, 1, 2, 4, 4, 4]);
   const mask = { dtype: 'float32', shape: [2, 4], values } as const;

@@ -4,7 +4,7 @@ import { gatherNdRule, gatherRule, scatterNdRule } from './batching-of-indices.t
 import { gemmRule, matmulRule } from './batching-of-products.ts';
 import * as rules from './batching-rules.ts';
 
-/** By name; elementwise operators share one rule. */
+/** Rules by operator; elementwise operators share one. */
 const RULES: Readonly<Record<string, BatchingRule>> = {
   matmul: matmulRule,
   matmul_integer: matmulRule,

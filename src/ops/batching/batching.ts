@@ -5,7 +5,7 @@ import type { GraphTensor } from '../adjoint/graph-target.ts';
 
 /** An operand of a call that is mapped over an axis. */
 export interface BatchedInput {
-  /** With the mapped axis first, if it has that. */
+  /** The operand, with the mapped axis first if it has that. */
   readonly tensor: GraphTensor;
   /** True if it has the mapped axis; otherwise it is the same at all places of that. */
   readonly isMapped: boolean;
@@ -39,7 +39,7 @@ export function whole({ tensor, isMapped, shape }: BatchedInput, call: BatchedCa
   return graph.broadcastTo(graph.reshape(tensor, [1, ...shape]), [size, ...shape]);
 }
 
-/** An operand of a number. */
+/** The operand at an index. */
 export function inputAt({ inputs, name }: BatchedCall, index: number): BatchedInput {
   const input = inputs[index];
   if (input === undefined) throw new Error(`internal: ${name} without input ${index}`);

@@ -111,7 +111,7 @@ function variantKernels(conv: Conv, variant: ConvVariant): readonly KernelSpec[]
   }
 }
 
-/** Of windows with more taps the rows are a loop. */
+/** Taps of a window whose rows are unrolled; of larger windows the rows are a loop. */
 export const MAX_UNROLLED_TAPS = 9;
 
 /** Wider windows take more registers than a tile has. */

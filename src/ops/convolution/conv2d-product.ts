@@ -55,7 +55,7 @@ function tapCount({ channels, rows, columns }: Window2d): number {
   return channels * rows.kernel * columns.kernel;
 }
 
-/** Groups of four pixels. */
+/** How many groups of four pixels the result has. */
 function vectorCount({ rows, columns }: Window2d): number {
   return Math.ceil((rows.count * columns.count) / 4);
 }
@@ -69,7 +69,7 @@ export function pointKernels(
   return productKernels(window, { hasBias, caps, step: window.rows.count * window.columns.count });
 }
 
-/** As many images as fit, each time the same number. */
+/** How many images are done at once: as many as fit, where that divides the batch. */
 function imagesAtOnce(window: Window2d): number {
   const { batch } = window;
   let images = Math.max(1, batch);

@@ -6,7 +6,7 @@ export interface ConvolutionSizes {
   readonly groups: number;
   /** Channels of a group times the elements of the window. */
   readonly groupTaps: number;
-  /** Positions of the window. */
+  /** Positions of the window, which are pixels of the result. */
   readonly pixels: number;
   readonly hasBias: boolean;
 }

@@ -94,14 +94,14 @@ export function windowVariants(
   return new Map(choices.map((choice) => [`${choice.tileRows} rows`, choice]));
 }
 
-/** Of the place in a plan. */
+/** The name of a convolution's place in a plan. */
 export function convolutionName({ window, groups }: Conv): string {
   const { batch, channels, outChannels, rows, columns } = window;
   const [kernel, size] = [`${rows.kernel}x${columns.kernel}`, `${rows.count}x${columns.count}`];
   return `convolution ${kernel} of ${channels} to ${outChannels} by ${groups}, ${batch} of ${size}`;
 }
 
-/** Of the place in a plan. */
+/** The name of a window operator's place in a plan. */
 export function windowName({ kind, rows, columns, planes }: PlaneWindow): string {
   const [kernel, size] = [`${rows.kernel}x${columns.kernel}`, `${rows.count}x${columns.count}`];
   return `${kind} window ${kernel}, ${planes} of ${size}`;

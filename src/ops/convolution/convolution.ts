@@ -144,7 +144,7 @@ export function convolveByTap(plan: ConvolutionPlan, image: number, group: numbe
 }
 
 interface Tap {
-  /** Where the channel begins in x. */
+  /** The index in x of the channel's first element. */
   readonly plane: number;
   readonly r: number;
   readonly s: number;

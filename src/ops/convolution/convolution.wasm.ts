@@ -9,7 +9,7 @@ import { windowKernel } from './window-planes.wasm.ts';
 import { type VolumeAxes, volumeAxes, windowAxes } from './window.ts';
 import { findWinograd, winogradKernel } from './winograd.wasm.ts';
 
-/** Of fewer channels the panels would cost more than the products. */
+/** With fewer channels the panels would cost more than the products. */
 const FEW_CHANNELS = 4;
 
 /** Convolutions over one to three axes: x (N, C, ...), w (K, C / groups, ...), bias (K) or absent. */

@@ -24,7 +24,7 @@ import type { VolumeAxes } from './window.ts';
 
 interface GatheredOptions {
   readonly axes: VolumeAxes;
-  /** Channels of a group. */
+  /** How many channels a group has. */
   readonly channels: number;
   /** Channels of a group's result. */
   readonly outChannels: number;
@@ -84,7 +84,7 @@ function gatherFunction(gather: Gather): WasmFunction {
   return { name, params, body: when(isRun, runs(8), runs(1)) };
 }
 
-/** Where the window of a position begins. */
+/** The address of the window's first element at a position. */
 function windowAddress({ axes, image }: Gather, base: Local, position: Expression): Expression {
   const [depths, rows, columns] = axes;
   const [, height, width] = image.sizes;

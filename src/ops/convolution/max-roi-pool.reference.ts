@@ -52,7 +52,7 @@ function cellOf(first: number, last: number, { index, cells, size }: Cell): [num
   ];
 }
 
-/** Halves away from zero. */
+/** Rounds to the nearest integer, halves away from zero. */
 function roundAway(value: number): number {
   return Math.sign(value) * Math.floor(Math.abs(value) + 0.5);
 }

@@ -33,7 +33,7 @@ export interface PaddedVolumes {
   readonly functions: readonly WasmFunction[];
   /** Statements before the first copy, which write the padding. */
   fill(to: Expression): readonly Statement[];
-  /** Where a column is in its row. */
+  /** The offset of a column in its row, in elements. */
   columnAt(column: number): number;
   copy(from: Expression, to: Expression): readonly Statement[];
 }
@@ -41,7 +41,7 @@ export interface PaddedVolumes {
 interface PaddedOptions {
   /** So many volumes lie together. */
   readonly volumes: number;
-  /** The value of padding. */
+  /** The value of the padding. */
   readonly outside?: number;
   /** Copies rows as their even columns, then their odd ones: steps of two become steps of one. */
   readonly splits?: boolean;

@@ -113,7 +113,7 @@ function countOf(graph: GraphBuilder, shape: readonly Dim[]): Dim {
   return shape.reduce((product, dim) => graph.dims.mul(product, dim), 1);
 }
 
-/** That of the reduction over the spatial axes. */
+/** The adjoint of the reduction over the spatial axes. */
 export const globalPoolAdjoint = (reduction: string): AdjointRule =>
   byExpansion(({ inputs: [x], output, graph }) => {
     if (x === undefined) return output;

@@ -13,14 +13,14 @@ export interface PlaneWindow {
   readonly kind: 'max' | 'mean' | 'sum' | 'weighted';
   readonly rows: WindowAxis;
   readonly columns: WindowAxis;
-  /** Planes of the result. */
+  /** How many planes the result has. */
   readonly planes: number;
   /** Planes of the result for one of the image. */
   readonly multiplier: number;
   readonly outChannels: number;
   readonly hasBias: boolean;
   readonly countsPad: boolean;
-  /** The value of padding. */
+  /** The value of the padding. */
   readonly outside: number;
 }
 

@@ -10,7 +10,7 @@ export interface WinogradFilter {
   /** As many rows as a tile of the image has; its square is the number of points. */
   readonly image: Matrix;
   readonly weights: Matrix;
-  /** As many rows as a tile of the result has. */
+  /** The matrix with as many rows as a tile of the result has. */
   readonly output: Matrix;
 }
 

@@ -103,7 +103,7 @@ export function imageFunction(plan: WinogradPlan, { sizes, volume }: PaddedVolum
   const sources = fourLocals('i32');
   const [, , width] = sizes;
   const step = filter.output.length * FLOAT;
-  /** Lane i is of tile i. */
+  /** Loads a row of each of the four tiles: lane i is of tile i. */
   const take = (row: number, statements: Statement[]): readonly Expression[] => {
     const columns = (column: number, count: 2 | 4) => {
       const at = (row * width + column) * FLOAT;
@@ -212,7 +212,7 @@ interface TileTransform {
   readonly give: (row: number, values: readonly Expression[]) => readonly Statement[];
 }
 
-/** M d M^T. */
+/** Statements for M d M^T, with the matrix M and the tile d. */
 function transform(matrix: Matrix, { take, give }: TileTransform): Statement[] {
   const statements: Statement[] = [];
   const bind = binder(statements);
@@ -254,7 +254,7 @@ function storePoints(
   );
 }
 
-/** Of columns whose lane i is of tile i, the row of each tile. */
+/** The row of each tile, from columns whose lane i is of tile i. */
 function rowsOfTiles(
   columns: readonly Expression[],
   statements: Statement[],

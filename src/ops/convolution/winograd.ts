@@ -128,7 +128,7 @@ function blockOf({ channels, outChannels }: Window2d, { adapterClass }: Caps): n
   return Math.min(outChannels, Math.ceil(outChannels / blocks / 64) * 64);
 }
 
-/** Channels of the result. */
+/** Some channels of the result, which are computed together. */
 interface Block {
   readonly first: number;
   readonly count: number;
@@ -150,7 +150,7 @@ interface Part {
   readonly first: number;
   /** The end, which no tile reaches. */
   readonly last: number;
-  /** Columns of the matrices. */
+  /** Tiles of the part, which are columns of the matrices. */
   readonly tiles: number;
   readonly tilesH: number;
   readonly tilesW: number;

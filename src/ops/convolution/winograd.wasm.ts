@@ -56,7 +56,7 @@ function costOf(filter: WinogradFilter, { axes, channels, outChannels }: Winogra
   return filter.image.length ** 2 * inPanels(tilesOf(filter, axes).tiles) * perTile;
 }
 
-/** With the columns that are idle in the last panel. */
+/** How many columns whole panels have, those that are idle in the last panel included. */
 const inPanels = (columns: number): number => Math.ceil(columns / COLUMNS) * COLUMNS;
 
 function tilesOf(
@@ -185,7 +185,7 @@ function forQuads(
   return loop({ index: quad, end: count }, body(plus(times(first, COLUMNS), times(quad, 4)), quad));
 }
 
-/** Where four tiles begin in panels of two fours. */
+/** The byte offset of four tiles, in panels of two fours. */
 const quadOffset = ({ channels }: WinogradPlan, quad: Local): Expression =>
   plus(
     times(apply('i32.shr_u', quad, i32(1)), channels * COLUMNS * FLOAT),

@@ -6,7 +6,7 @@ import { NUMERIC } from '../elementwise/number-dtypes.ts';
 /** dtypes whose elements the host compares by value. */
 export const COMPARED_DTYPES: readonly DType[] = [...NUMERIC, 'float16', 'bfloat16', 'bool'];
 
-/** All elements, by value. */
+/** All elements by their values: small floats as numbers, not as bits. */
 export function comparedElements({ dtype, data }: HostTensor): ArrayLike<number | bigint> {
   if (!isSmallFloat(dtype)) return data;
   return Array.from<number | bigint, number>(data, (bits) =>

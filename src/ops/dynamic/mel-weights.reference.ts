@@ -17,9 +17,9 @@ export const melWeightsReference: DynamicReference = {
 
 export interface MelScale {
   readonly bins: number;
-  /** Of the transform. */
+  /** Samples that are transformed. */
   readonly length: number;
-  /** In hertz, as are the edges. */
+  /** The sample rate in hertz, the unit of the edges too. */
   readonly rate: number;
   readonly lower: number;
   readonly upper: number;

@@ -10,7 +10,7 @@ import { integersOf } from './integers.ts';
 import type { SizeName } from './sizes.ts';
 
 interface SizeContext {
-  /** Sizes of the data. */
+  /** The sizes of the data. */
   readonly dims: readonly number[];
   readonly attributes: Attributes;
   readonly fail: (got: string, expected: string) => never;

@@ -28,7 +28,7 @@ interface Groups {
   /** The first slice of each group. */
   readonly first: readonly number[];
   readonly counts: readonly number[];
-  /** The group of each slice. */
+  /** The number of each slice's group. */
   readonly inverse: readonly number[];
 }
 

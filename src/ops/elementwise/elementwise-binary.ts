@@ -9,7 +9,7 @@ import { NUMERIC } from './number-dtypes.ts';
 export interface BinarySpec<Name extends string = string>
   extends Pick<ElementwiseSpec<Name>, 'name' | 'attributes' | 'tolerance'> {
   readonly dtypes: readonly DType[];
-  /** Of the operands A and B. */
+  /** The formula of the operands A and B. */
   readonly formula: Formula;
 }
 

@@ -9,7 +9,7 @@ import { FLOATS, NUMERIC, SIGNED } from './number-dtypes.ts';
 export interface UnarySpec<Name extends string = string>
   extends Pick<ElementwiseSpec<Name>, 'name' | 'attributes' | 'tolerance'> {
   readonly dtypes: readonly DType[];
-  /** Of the operand X. */
+  /** The formula of the operand X. */
   readonly formula: Formula;
 }
 

@@ -12,7 +12,7 @@ export interface CommonCases {
   /** Ranges of the random elements of two inputs. */
   readonly ranges?: readonly [Range, Range];
   readonly cases?: readonly OpCase[];
-  /** Of two inputs: in place of the call with bool operands. */
+  /** Invalid calls of an operator of two inputs, in place of the one with bool operands. */
   readonly badCases?: readonly OpCase[];
 }
 

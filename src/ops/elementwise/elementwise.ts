@@ -11,7 +11,7 @@ import { commonDType, present } from '../operand-checks.ts';
 
 /** The statements of an elementwise operator; the rest follows from its scalar function. */
 export interface ElementwiseSpec<Name extends string = string> {
-  /** As programs call it. */
+  /** The name by which programs call it. */
   readonly name: Name;
   /** Its inputs, in order. */
   readonly inputs: readonly { readonly name: string; readonly dtypes: readonly DType[] }[];

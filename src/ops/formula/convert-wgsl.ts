@@ -49,7 +49,7 @@ function fromFloat(x: string, to: ScalarType, width: 1 | 4): string {
   return `select(${integer}, ${type}(), ${size} > ${constant('0x7f800000u')})`;
 }
 
-/** Of a vec2<u32> with the low word first. */
+/** Converts a vec2<u32> with the low word first. */
 function fromWide(x: string, { from, to }: Conversion): string {
   switch (to) {
     case 'f32':

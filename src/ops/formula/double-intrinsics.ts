@@ -40,7 +40,7 @@ const inDouble =
     return joined(halves, bind);
   };
 
-/** As {@link inDouble}, of large arguments too. */
+/** Rounds as {@link inDouble} does, and reduces large arguments exactly. */
 const angular =
   (name: keyof typeof ANGULAR): Intrinsic =>
   ([x = f32x4(0)], bind, statements) => {

@@ -15,7 +15,7 @@ export async function loadDoubles(): Promise<void> {
 const own = <T>(table: Table<T> | undefined, name: IntrinsicName): T | undefined =>
   table !== undefined && Object.hasOwn(table, name) ? table[name] : undefined;
 
-/** In four lanes of float32; undefined for one that is not loaded. */
+/** The function in four lanes of float32; undefined for one that is not loaded. */
 export const findIntrinsic = (name: IntrinsicName): Intrinsic | undefined =>
   own<Intrinsic>(INTRINSICS, name) ?? own<Intrinsic>(doubles?.DOUBLE_INTRINSICS, name);
 

@@ -312,7 +312,7 @@ class FormulaLowering {
     return isFloatType(to) ? this.#toFloat(from, to, value) : this.#resizeInteger(from, to, value);
   }
 
-  /** Between f32 and f64. */
+  /** Converts between f32 and f64. */
   #resize(from: ScalarType, value: Lanes): Lanes {
     if (from === 'f64') return [halved('f32x4.demote_f64x2_zero', value)];
     return widened('f64x2.promote_low_f32x4', this.#bindOne(value[0] ?? NONE));
@@ -366,7 +366,7 @@ class FormulaLowering {
   }
 }
 
-/** In place of a vector that there always is. */
+/** Satisfies the type, in place of a vector that is always there. */
 const NONE: Expression = f32x4(0);
 
 const COMPARISONS = { '==': 'eq', '!=': 'ne', '<': 'lt', '<=': 'le' } as const;

@@ -64,7 +64,7 @@ const INTEGER: Readonly<Record<BinaryOperator, Binary>> = {
   shr: (a, b) => (b >= 32 ? 0 : a >>> b),
 };
 
-/** Of numbers as of bigints. */
+/** Comparisons, of numbers as of bigints. */
 export const COMPARE: Readonly<
   Record<CompareOperator, (a: number | bigint, b: number | bigint) => boolean>
 > = {

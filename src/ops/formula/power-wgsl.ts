@@ -2,7 +2,7 @@ import { wideDeclarations } from '../wide-integers.ts';
 import { inLanes, lanewise } from './lanewise.ts';
 import { INFINITY, NOT_A_NUMBER } from './transcendental-wgsl.ts';
 
-/** By repeated squaring, of 64 bits. */
+/** WGSL of powers of 64-bit integers, by repeated squaring. */
 export const WIDE_POW: Readonly<Record<string, string>> = {
   ...wideDeclarations('wide_mul', 'u64_shr'),
   pow_wide: `fn pow_wide(a: vec2<u32>, b: vec2<u32>, is_signed: bool) -> vec2<u32> {
@@ -69,7 +69,7 @@ export const POW: Readonly<Record<string, string>> = {
   ...integerPowers('u32', ''),
 };
 
-/** By repeated squaring. */
+/** WGSL of powers of integers, by repeated squaring. */
 function integerPowers(type: string, start: string): Record<string, string> {
   return lanewise(
     'pow',

@@ -19,7 +19,7 @@ const choose = (condition: Expression, a: Expression, b: Expression) =>
 const is = (comparison: 'eq' | 'ne' | 'lt' | 'gt' | 'le' | 'ge', a: Expression, b: number) =>
   apply(`f64x2.${comparison}`, a, both(b));
 
-/** By Horner's rule, the highest power first. */
+/** Evaluates a polynomial by Horner's rule; the highest power comes first. */
 function polynomial(x: Expression, coefficients: readonly number[]): Expression {
   const [first = 0, ...rest] = coefficients;
   return rest.reduce<Expression>((sum, next) => add(mul(sum, x), both(next)), both(first));
@@ -119,7 +119,7 @@ export function reduceAngle(x: Expression, bind: Bind): ReducedAngle {
   return { rest, quarters: bind(add(n, both(2 ** 52 + 2 ** 51))) };
 }
 
-/** 2 / pi by 24 bits. */
+/** Digits of 2 / pi, 24 bits each. */
 const TWO_OVER_PI = [
   0xa2f983, 0x6e4e44, 0x1529fc, 0x2757d1, 0xf534dd, 0xc0db62, 0x95993c, 0x439041,
 ];
@@ -284,7 +284,7 @@ const atanh: DoubleFunction = ([x = both(0)], bind) => {
   return signed(choose(is('gt', a, 1), both(NaN), value), x);
 };
 
-/** By e^-|x|, which does not overflow. */
+/** The sigmoid by e^-|x|, which does not overflow. */
 const sigmoid: DoubleFunction = ([x = both(0)], bind) => {
   const power = bind(exp([bind(apply('f64x2.neg', absolute(x)))], bind));
   return div(choose(is('lt', x, 0), power, both(1)), add(both(1), power));

@@ -59,7 +59,7 @@ function unitOf(value: number, digits: number): number {
 }
 
 interface Errors {
-  /** Units in the last place. */
+  /** The largest error in units in the last place. */
   readonly largest: number;
   /** The operands of a result that is not what it has to be: NaN, an infinity, another sign. */
   readonly wrong: readonly string[];

@@ -20,7 +20,7 @@ type SimpleIntrinsic = (operands: readonly Expression[], bind: Bind) => Expressi
 const choose = (condition: Expression, a: Expression, b: Expression) =>
   apply('v128.bitselect', a, b, condition);
 
-/** By Horner's rule, the highest power first. */
+/** Evaluates a polynomial by Horner's rule; the highest power comes first. */
 function polynomial(x: Expression, coefficients: readonly number[]): Expression {
   const [first = 0, ...rest] = coefficients;
   return rest.reduce<Expression>((sum, next) => multiplyAdd(sum, x, f32x4(next)), f32x4(first));
@@ -33,7 +33,7 @@ const between = (x: Expression, least: number, most: number): Expression =>
 /** To add it to a number leaves the nearest integer in the lowest bits: 1.5 times 2 to the number of bits. */
 const TO_INTEGER = 1.5 * 2 ** 23;
 
-/** Of an exponent in float32: what stands for 2^0. */
+/** The bias of exponents in float32: the bits that stand for 2^0. */
 const BIAS = 127;
 
 /**
@@ -124,7 +124,7 @@ const log: Intrinsic = ([x = f32x4(1)], bind) => {
   return choose(apply('v128.and', isFinite, isPositive), value, ends);
 };
 
-/** Of float32. */
+/** The bits of the square root of 1/2 in float32. */
 const SQRT_HALF_BITS = 0x3f3504f3;
 
 /** Within 3 units in the last place, by e^-|x|, which does not overflow. */

@@ -12,10 +12,10 @@ export interface IntegerInput {
  */
 export class IndexEvaluator {
   readonly #input: (index: number) => IntegerInput;
-  /** By cell: one for each axis, then one for each expression. */
+  /** Values of the cells: one for each axis, then one for each expression. */
   readonly #values: number[];
   readonly #cells = new Map<IndexNode, Cell>();
-  /** By axis: what is computed when its coordinate changes, in order. */
+  /** For each axis, the steps that recompute values when its coordinate changes, in order. */
   readonly #steps: (() => void)[][];
 
   /** Begins at the first element of an output of `rank` axes. */

@@ -43,7 +43,7 @@ export interface ParameterNode {
 export interface ElementNode {
   readonly kind: 'element';
   readonly input: number;
-  /** Its coordinates. */
+  /** The coordinates of the element. */
   readonly operands: readonly IndexExpression<'u32'>[];
   readonly type: 'i32';
 }

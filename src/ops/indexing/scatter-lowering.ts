@@ -17,7 +17,7 @@ import {
 import { operand } from '../operand-checks.ts';
 import { combineWgsl } from './combine-wgsl.ts';
 
-/** Where updates go, in rows of `run` elements. */
+/** The rows that updates go to, each of `run` elements. */
 export interface ScatterPlaces {
   readonly run: number;
   readonly updateRows: number;

@@ -34,7 +34,7 @@ import { placesOf } from './tensor-scatter.ts';
 
 /** The row of x that an update goes to. */
 interface Row {
-  /** Its number. */
+  /** The number of the row. */
   readonly row: Expression;
   /** The condition that there is such a row. */
   readonly isInside: Expression;
@@ -45,11 +45,11 @@ interface Row {
 interface Places {
   /** Loops over updates: sizes, outer first. */
   readonly sizes: readonly number[];
-  /** Elements of a row. */
+  /** How many elements a row has. */
   readonly run: number;
   /** The row for an update, whose index begins at an address. */
   rowOf(coordinates: readonly Local[], index: Local): Row;
-  /** Indices of an update. */
+  /** How many indices an update has. */
   readonly indexCount: number;
 }
 
@@ -99,7 +99,7 @@ interface Update {
   readonly dtype: DType;
   readonly access: LaneAccess;
   readonly reduction: string;
-  /** Elements. */
+  /** How many elements an update has. */
   readonly count: number;
 }
 

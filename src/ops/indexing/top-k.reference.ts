@@ -30,7 +30,7 @@ export const topKReference: StaticReference = {
   },
 };
 
-/** NaN is the largest. */
+/** Compares two numbers; NaN is the largest. */
 function compare(a: number | bigint, b: number | bigint): number {
   if (a < b) return -1;
   if (a > b) return 1;

@@ -37,7 +37,7 @@ export function lowerGemm(call: LoweringCall): readonly KernelSpec[] {
   return matmulKernels(gemmProblem(call), call.caps);
 }
 
-/** Where the matrices A and B and the bias lie. */
+/** The operands in which the matrices A and B and the bias lie. */
 export interface MatmulOperands {
   readonly a: KernelOperand;
   readonly b: KernelOperand;

@@ -34,7 +34,7 @@ export interface TiledVariant {
   readonly buffers: 1 | 2;
   readonly a: LoadForm;
   readonly b: LoadForm;
-  /** As in {@link RegisterVariant}. */
+  /** The number of parts that k is cut into; see {@link RegisterVariant}. */
   readonly parts: number;
   readonly part: number;
 }

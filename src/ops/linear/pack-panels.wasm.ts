@@ -74,7 +74,7 @@ export function packFunction(name: string, layout: PanelLayout): WasmFunction {
 interface Panel {
   readonly source: Local;
   readonly target: Local;
-  /** Lanes that there are. */
+  /** How many lanes of the panel there are rows or columns for. */
   readonly count: number;
 }
 

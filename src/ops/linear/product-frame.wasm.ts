@@ -127,7 +127,7 @@ export function forUnits(
   ]);
 }
 
-/** From 0 to `most`. */
+/** The value, limited to 0 to `most`. */
 function clamped(value: Expression, most: number): Expression {
   const least = select(apply('i32.gt_s', value, i32(0)), value, i32(0));
   return lesser(least, most);
@@ -152,7 +152,7 @@ export function storeRow(
 interface Columns {
   readonly y: Local;
   readonly offset: number;
-  /** At most four. */
+  /** How many columns there are, at most four. */
   readonly count: number;
 }
 

@@ -35,7 +35,7 @@ import { UNIT_COLUMNS } from './product-stream.wasm.ts';
 
 /** Vectors of a panel's columns. */
 const VECTORS = COLUMNS / 4;
-/** Depths a round. */
+/** How many depths a round has. */
 const UNROLL = 4;
 /** Sums that are added up beside each other: fewer would wait for themselves. */
 const SUMS = 8;

@@ -28,7 +28,7 @@ const LOT_BYTES = 2 ** 20;
 /** Bytes of rows that stay in the second cache beside one panel. */
 const FEW_ROWS_BYTES = 2 ** 18;
 
-/** Where panels of b come from. */
+/** The panels of b: made before the product, or during it. */
 export interface PanelSource {
   readonly functions: readonly WasmFunction[];
   /** The operand that has all panels, where these are made at once. */

@@ -43,7 +43,7 @@ export const rowKernel = (problem: MatmulProblem): WasmKernel =>
   });
 
 interface Parts {
-  /** Columns of a part. */
+  /** How many columns a part has. */
   readonly width: number;
   /** `columns<width>(a, b, y, c?)`: a row of a times so many columns. */
   readonly functionOf: (width: number) => WasmFunction;

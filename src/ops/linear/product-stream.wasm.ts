@@ -32,7 +32,7 @@ import {
   storeRow,
 } from './product-frame.wasm.ts';
 
-/** Columns of a unit. */
+/** How many columns a unit has. */
 export const UNIT_COLUMNS = 64;
 /** Elements of a that stay in registers. */
 const FACTORS = 8;

@@ -6,9 +6,9 @@ import { addProduct, loadColumns, storeColumns, storeRow } from './product-frame
 
 /** Sums in registers, and which depths they are of. */
 export interface TileShape {
-  /** At most as many as a panel of a has. */
+  /** Rows of the tile, at most as many as a panel of a has. */
   readonly rows: number;
-  /** At most as many as a panel of b has. */
+  /** Columns of the tile, at most as many as a panel of b has. */
   readonly columns: number;
   readonly depth: number;
   /** True if sums begin with these depths; otherwise they are added to what is in y. */
@@ -17,9 +17,9 @@ export interface TileShape {
   readonly isLast: boolean;
 }
 
-/** Depths a round. */
+/** How many depths a round has. */
 const UNROLL = 4;
-/** Lanes of the panels. */
+/** Rows of a panel of a, and columns of a panel of b. */
 const PANEL_ROWS = 4;
 const PANEL_COLUMNS = 8;
 

@@ -28,7 +28,7 @@ export interface MatmulTileOptions {
   readonly slices: number;
   /** k is no multiple of 4; then neither form is `depth`. */
   readonly tail: boolean;
-  /** In place of the loads of B, which then has no tail. */
+  /** Decodes elements of B, in place of loading them; B then has no tail. */
   readonly decoding?: Decoding;
 }
 
@@ -42,7 +42,7 @@ export interface Decoding {
   readonly addProducts: (tile: MatmulTileOptions) => string;
 }
 
-/** Where the matrix of a hook begins, and how it is stepped through. */
+/** The place of the matrix of a hook, and how it is stepped through. */
 export interface BlockLoads {
   /** Prefix of the names of what is loaded. */
   readonly name: string;

@@ -103,7 +103,7 @@ function axesOf({ inputs: [input], output, attributes }: WasmCall): readonly Axi
   return axes;
 }
 
-/** By how much a flat index over axes moves. */
+/** Terms of the byte offset that a flat index over axes stands for. */
 function offsetOf(
   axes: readonly Axis[],
   index: Expression,

@@ -8,7 +8,7 @@ import { elementAccess } from '../element-access.ts';
 import { withHalves } from '../wasm-kernels.ts';
 import type { WasmLowering } from '../wasm-lowering.ts';
 
-/** For each channel a factor and a term. */
+/** Multiplies each channel by a factor, and adds a term. */
 const batchNorm: WasmLowering = ({ output, attributes }) => {
   if (output.dtype !== 'float32') return undefined;
   const [batch = 0, channels = 0] = output.shape;

@@ -6,7 +6,7 @@ import { type RowShape, RowWalk, type RowOfElements } from '../reduction/row-wal
 
 /** The steps of a softmax of rows. */
 export interface SoftmaxRow {
-  /** Of each row, once it is found. */
+  /** The largest element of each row, set by `findMaximum`. */
   readonly maximum: Local;
   readonly findMaximum: readonly Statement[];
   /** The exponentials of elements minus the maximum, divided by their sum. */

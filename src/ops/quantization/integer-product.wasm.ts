@@ -44,9 +44,11 @@ export interface IntegerProblem {
   readonly a: MatrixStrides;
   readonly b: MatrixStrides;
   readonly signs: readonly [ByteSign, ByteSign];
-  /** By row of a; undefined: 0. */
+  /** Strides of the zero points of the rows of a; undefined: these are 0. */
   readonly aZeros: ZeroStrides | undefined;
-  /** By column of b, unless panels come without zero points. */
+  /**
+   * Strides of the zero points of the columns of b; undefined where its panels come without any.
+   */
   readonly bZeros: ZeroStrides | undefined;
 }
 

@@ -15,7 +15,7 @@ import { type ByteSign, COLUMNS, type PairSource } from './integer-product.wasm.
 
 export interface WindowPairs {
   readonly axes: VolumeAxes;
-  /** Channels of a group. */
+  /** How many channels a group has. */
   readonly channels: number;
   readonly sign: ByteSign;
   /** From the zero point of one channel to the next; undefined: there are none. */

@@ -44,7 +44,7 @@ import {
   WORDS,
 } from './rounded-rows.wasm.ts';
 
-/** Of larger blocks sums might not fit 32 bits. */
+/** In larger blocks the sums might not fit 32 bits. */
 const MOST_IN_BLOCK = 512;
 
 /** Columns and rows of a tile. */

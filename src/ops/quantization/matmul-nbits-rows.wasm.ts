@@ -47,7 +47,7 @@ const EXPONENT = 0x7f800000;
 /** Of smaller ones the inverse may be infinite; what such a block adds is 2^-97 at most, and is left out. */
 const LEAST_SCALE = 2 ** -126;
 const WORD = 2;
-/** Bytes of an index. */
+/** How many bytes an index has. */
 const INDEX = 4;
 const WORD_BITS = 15;
 /** Of each block of a row: its scale, what sums of upper and lower words add for half of the range of codes, its sum. */
@@ -58,7 +58,7 @@ const lowerWords = ({ depth }: Codes): number => depth * WORD + 16;
 /** Columns that go through a row together. */
 const COLUMNS = 4;
 
-/** Where the operands of a product lie. */
+/** The addresses of the operands of a product. */
 interface RowPlaces {
   readonly a: Expression;
   readonly weights: readonly [Expression, Expression, Expression | undefined];

@@ -4,7 +4,7 @@ import type { NbitsProblem } from './matmul-nbits-problem.ts';
 
 /** The problem and how its codes are read. */
 export interface Codes extends NbitsProblem {
-  /** Codes of a byte. */
+  /** How many codes a byte has. */
   readonly each: number;
   /** Bytes that are read together, all of one block: 16, 8 or 4. */
   readonly chunk: number;

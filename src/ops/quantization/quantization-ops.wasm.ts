@@ -11,7 +11,7 @@ import { MATMUL_NBITS_WASM } from './matmul-nbits.wasm.ts';
 
 const signOf = (dtype: DType | undefined): ByteSign => (dtype === 'int8' ? 's' : 'u');
 
-/** Of the input `index`, one for all or one for each row or column. */
+/** Strides of the zero points in input `index`: one for all, or one for each row or column. */
 function zerosOf(
   { inputs }: WasmCall,
   index: number,

@@ -4,7 +4,7 @@ export interface CellActivation {
   readonly beta?: number;
 }
 
-/** By the names that ONNX gives them. */
+/** Activations by the names that ONNX gives them. */
 const ACTIVATIONS = {
   Affine: { alpha: 1, beta: 0 },
   Elu: { alpha: 1 },

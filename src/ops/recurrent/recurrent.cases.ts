@@ -54,7 +54,7 @@ export const recurrentCases: OpCases = {
 
 interface CaseSpec extends Attributes {
   readonly cell: 'rnn' | 'gru' | 'lstm';
-  /** Steps, batch and units. */
+  /** How many steps, batch entries and units there are. */
   readonly sizes: readonly [number, number, number];
   readonly direction?: string;
   readonly activations?: readonly string[];

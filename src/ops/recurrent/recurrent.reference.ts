@@ -50,7 +50,7 @@ const EQUATIONS: Readonly<
 
 const same: Activate = (x) => x;
 
-/** In double precision, one sequence and direction after the other. */
+/** Computes in double precision, one sequence and direction after the other. */
 export const recurrentReference: StaticReference = {
   reference(inputs, attributes, output) {
     const { steps, batch, directions, hidden } = sizesOf(inputs, attributes);

@@ -143,7 +143,7 @@ interface RecurrentProblem {
   readonly batch: number;
   readonly directions: number;
   readonly hidden: number;
-  /** Products of a sequence. */
+  /** How many products each step of a sequence takes. */
   readonly width: number;
   readonly direction: string;
   readonly clip: number;

@@ -5,7 +5,7 @@ import type { ScalarAccess } from '../scalar-access.wasm.ts';
 export interface Accumulator {
   readonly type: 'i32' | 'i64' | 'f64';
   constant(value: number): Expression;
-  /** An element. */
+  /** Converts an element to the type of the sum. */
   widen(value: Expression): Expression;
   narrow(value: Expression): Expression;
 }

@@ -25,7 +25,7 @@ interface Accumulation {
   readonly isReverse: boolean;
 }
 
-/** In double precision, or as 64-bit integers, which wrap. */
+/** Accumulates in double precision, or in 64-bit integers, which wrap. */
 function accumulate(x: HostTensor, output: HostTensor, how: Accumulation): void {
   const { data } = x;
   const target = output.elements;

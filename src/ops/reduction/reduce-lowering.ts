@@ -113,7 +113,7 @@ export interface ReduceProblem {
   readonly call: LoweringCall;
   readonly kept: readonly AxisRun[];
   readonly reduced: readonly AxisRun[];
-  /** Elements of the output. */
+  /** How many elements the output has. */
   readonly count: number;
   /** Elements of the input for each. */
   readonly divisor: number;

@@ -4,7 +4,7 @@ import { wideDeclarations } from '../wide-integers.ts';
 
 export type Reduction = 'sum' | 'mean' | 'prod' | 'max' | 'min';
 
-/** Where a kernel's elements come from and where its results go. */
+/** The source of a kernel's elements and the place for its results. */
 export interface ReductionStage {
   readonly from: 'input' | 'scratch';
   readonly to: 'output' | 'scratch';

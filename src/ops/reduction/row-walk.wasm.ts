@@ -14,17 +14,17 @@ import type { ElementAccess } from '../element-access.ts';
 
 /** Elements that are computed with each other, and how vectors hold them. */
 export interface RowShape {
-  /** Elements of a row. */
+  /** How many elements a row has. */
   readonly size: number;
   /** Elements from one of a row to its next. */
   readonly stride: number;
   /** `along`: a vector has four elements of one row; `across`: one of each of `rows` rows side by side. */
   readonly lanes: 'along' | 'across';
-  /** At most four; of `along` 1. */
+  /** Rows of a vector: 1 with `along`, otherwise at most four. */
   readonly rows: number;
 }
 
-/** Where a row begins, and how its elements lie there. */
+/** The address of a row, and how its elements lie there. */
 export interface RowOfElements {
   readonly base: Local;
   readonly access: ElementAccess;
@@ -38,9 +38,9 @@ export type Combine = (a: Expression, b: Expression) => Expression;
 
 export interface Fold {
   readonly combine: Combine;
-  /** In every lane. */
+  /** The identity of `combine`, in every lane. */
   readonly identity: Expression;
-  /** Of each vector before it is joined. */
+  /** Maps each vector before it is joined. */
   readonly map?: MapElements;
 }
 
@@ -193,7 +193,7 @@ interface Place {
   readonly offset: number;
 }
 
-/** Ones in the first lanes. */
+/** A mask with ones in the first lanes. */
 function laneMask(count: number): Expression {
   return vector(Int32Array.from({ length: 4 }, (_, lane) => (lane < count ? -1 : 0)));
 }

@@ -91,7 +91,7 @@ function identity(kind: Reduction, dtype: DType, sums: Accumulator): Expression 
   return sums.type === 'i64' ? i64(end) : i32(Number(BigInt.asIntN(32, end)));
 }
 
-/** Of integers rounded towards zero; of none 0. */
+/** The mean: of integers rounded towards zero, of no elements 0. */
 function meanOf(total: Local, count: number, { type, isSigned }: ScalarAccess): Expression {
   if (type === 'f32' || type === 'f64') return apply('f64.div', total, f64(count));
   if (count === 0) return total;

@@ -32,7 +32,7 @@ export function scalarRows(
 }
 
 interface ScalarRow {
-  /** Of an element of the input. */
+  /** Bytes of an element of the input. */
   readonly byteLength: number;
   /** Elements of a row's result, and bytes of one. */
   readonly results: readonly [number, number];

@@ -59,7 +59,7 @@ interface Transform {
   readonly outSize: number;
   /** Complex numbers after the axis. */
   readonly inner: number;
-  /** 2 where x is complex. */
+  /** Numbers of an element of x: 2 where x is complex. */
   readonly parts: number;
   /** The result is real, made of half of a spectrum. */
   readonly isHermitian: boolean;

@@ -2,7 +2,7 @@ import { elementCount } from '../../core/shape.ts';
 import type { WorkFunction } from '../work-function.ts';
 import type { SignalName } from './signal-ops.ts';
 
-/** As the definition says: a product with the twiddles. */
+/** Counts a transform as its definition has it: a product with the twiddles. */
 const transformWork: WorkFunction = ({ inputs, output }) =>
   4 * elementCount(output.shape) * (inputs[1]?.shape[0] ?? 1);
 

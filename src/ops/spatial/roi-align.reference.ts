@@ -45,7 +45,7 @@ interface Cell {
   readonly attributes: Attributes;
 }
 
-/** Where the samples of a cell are along an axis. */
+/** The places of a cell's samples along an axis. */
 function samplesOf(
   corners: readonly [number, number],
   { cell, cells, attributes }: Cell,

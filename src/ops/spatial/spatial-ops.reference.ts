@@ -4,7 +4,10 @@ import { gridSampleReference } from './grid-sample.reference.ts';
 import { roiAlignReference } from './roi-align.reference.ts';
 import type { SpatialName } from './spatial-ops.ts';
 
-/** That of `repeat` follows from its index map. */
+/**
+ * References of the spatial operators, without `repeat`, whose reference follows from its index
+ * map.
+ */
 export const SPATIAL_REFERENCES = {
   resample: resampleReference,
   grid_sample: gridSampleReference,

@@ -14,7 +14,7 @@ export function callReference(
   return caseResult(CORE_OPERATORS.require(name), { title: name, inputs, attributes }, inputs);
 }
 
-/** An element as a number. */
+/** The element at an index, as a number. */
 export const at = (tensor: HostTensor, index: number): number => Number(tensor.elements[index]);
 
 /** The coordinates of every element of a shape, in row-major order. */

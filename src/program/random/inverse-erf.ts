@@ -1,7 +1,7 @@
 import { apply } from '../apply.ts';
 import type { ArrayState } from '../array-state.ts';
 
-/** Of the polynomials, from the highest power; below and from 5 on. */
+/** Coefficients of the polynomials, from the highest power: NEAR below 5, FAR from 5 on. */
 const NEAR = [
   2.81022636e-8, 3.43273939e-7, -3.5233877e-6, -4.39150654e-6, 0.00021858087, -0.00125372503,
   -0.00417768164, 0.246640727, 1.50140941,

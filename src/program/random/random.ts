@@ -232,7 +232,7 @@ function threefryOf(
   return [word(false), word(true)];
 }
 
-/** The two words of a key. */
+/** Slices the two words of a key. */
 function wordsOf(from: ArrayState | undefined): readonly [ArrayState, ArrayState] {
   const word = (index: number): ArrayState => {
     const part = apply('slice', [from], { starts: [index], ends: [index + 1] });

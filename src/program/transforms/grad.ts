@@ -193,7 +193,7 @@ function zeroOf(type: Type): Expr {
 }
 
 interface Chosen {
-  /** Of the arguments that are wanted. */
+  /** Paths of the arguments whose gradients are wanted. */
   readonly paths: readonly string[];
   readonly pick: (args: readonly unknown[]) => unknown;
 }

@@ -113,7 +113,7 @@ export function bertModel(length: number | 'sequence' = 'sequence'): Uint8Array 
   });
 }
 
-/** Of the nodes that need some, by their output. */
+/** Attributes of the nodes that need some, by their output. */
 const ATTRIBUTES: Readonly<Record<string, Pick<OnnxNodeSpec, 'attributes'>>> = {
   states: { attributes: { axis: -1 } },
   mask: { attributes: { to: 1 } },

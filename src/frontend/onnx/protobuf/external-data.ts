@@ -4,16 +4,16 @@ import type { GraphProto, Message, ModelProto, TensorProto } from './schema.ts';
 
 /** A part of a file, in bytes. */
 export interface ByteRange {
-  /** Where the part begins. */
+  /** The offset of the part in the file. */
   readonly byteOffset: number;
-  /** Its length. */
+  /** The length of the part. */
   readonly byteLength: number;
 }
 
 /** Reads a part of a file that lies beside the model. `path` is relative, without `..`. */
 export type ExternalDataReader = (path: string, range: ByteRange) => Uint8Array;
 
-/** Where the data of a tensor lies. */
+/** The file beside the model that has a tensor's data, and the place in it. */
 export interface ExternalRange extends ByteRange {
   readonly path: string;
 }

@@ -5,7 +5,7 @@ import type { FileWindow } from '../../../core/file-window.ts';
 /** A tag and a length take no more. */
 const MOST_HEADER_BYTES = 15;
 
-/** Where a field of a message lies in a file. */
+/** The number of a message's field, and its place in a file. */
 export interface Field {
   readonly number: number;
   readonly begin: number;

@@ -49,7 +49,7 @@ export function errorFeedback(
   return { order, shares };
 }
 
-/** Where a row of a lower triangle with its diagonal begins. */
+/** The index of a row's first element, in the elements of a lower triangle with its diagonal. */
 const rowAt = (row: number): number => (row * (row + 1)) / 2;
 
 /** The lower triangle of a matrix becomes Uᵀ and, on the diagonal, D. */

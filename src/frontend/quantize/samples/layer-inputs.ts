@@ -124,7 +124,7 @@ function windows(node: NodeProto, [, channels = 0, ...kernel]: Shape): Vectors {
 interface Window {
   readonly kernel: readonly number[];
   readonly sizes: readonly number[];
-  /** Where the window begins, along each axis. */
+  /** The first index of the window, along each axis. */
   readonly begins: readonly number[];
   readonly dilations: readonly number[];
 }

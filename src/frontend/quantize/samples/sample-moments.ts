@@ -22,7 +22,7 @@ interface Layer {
   readonly moments: readonly Float64Array[];
   /** Vectors of each group that were added up. */
   count: number;
-  /** Of each group, once it was asked for. */
+  /** The feedback of each group, once it was asked for. */
   readonly feedback: (ErrorFeedback | undefined)[];
 }
 

@@ -213,9 +213,9 @@ function additionsOf<T>(all: Map<T, Additions>, key: T): Additions {
 
 /** Where states end: what a loop carries from one iteration to the next. */
 interface Places {
-  /** In the inputs of the node. */
+  /** The end of the states in the inputs of the node. */
   readonly givenStates: number;
-  /** In the outputs of the node, of which it has `giving` in all. */
+  /** The end of the states in the outputs of the node, of which it has `giving` in all. */
   readonly states: number;
   readonly giving: number;
   readonly bodyInputs: number;

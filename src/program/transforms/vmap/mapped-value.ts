@@ -22,7 +22,7 @@ export interface MappedValue {
 /** A function over a mapped axis. */
 export interface MappedFunction {
   readonly name: string;
-  /** Of each parameter. */
+  /** Which tensors of each parameter have the mapped axis. */
   readonly params: readonly Flags[];
   readonly result: Flags;
 }

@@ -39,13 +39,13 @@ import {
 
 export interface MapperOptions {
   readonly functions: FunctionMapping;
-  /** Where what is made is used. */
+  /** The frame in which the mapped values are used. */
   readonly frame: Frame;
   /** How many places there are along the mapped axis. */
   readonly size: Dim;
   /** The function, for messages, where it calls itself. */
   readonly recursion?: string | undefined;
-  /** Of the function around a closure. */
+  /** The mapper of the function around a closure. */
   readonly outer?: Mapper | undefined;
 }
 

@@ -66,7 +66,7 @@ export interface LinearOperands {
   readonly decay: Expr | undefined;
   /** (batch, positions, 1 or kvHeads). */
   readonly beta: Expr | undefined;
-  /** Like keys. */
+  /** The factor of the keys with which old values are erased, of the shape of `key`. */
   readonly eraseGate: Expr | undefined;
   readonly rule: string;
   readonly heads: number;

@@ -4,10 +4,10 @@ import type { ImportNode } from '../../import-node.ts';
 import { cutAlong } from '../movement/slice-along.ts';
 
 interface Rotation {
-  /** Of each position and pair, (batch or 1, positions, pairs). */
+  /** The cosine for each position and pair, (batch or 1, positions, pairs). */
   readonly cos: Expr;
   readonly sin: Expr;
-  /** Of an x of rank 3. */
+  /** How many heads an x of rank 3 has. */
   readonly heads: Dim;
   /** Pairs are neighbours; else halves of what is rotated. */
   readonly isInterleaved: boolean;

@@ -12,7 +12,7 @@ export interface ScaledAttention {
   readonly key: Expr;
   /** (batch, kvHeads, keys, valueSize). */
   readonly value: Expr;
-  /** Default 1 / sqrt(size). */
+  /** The factor of the scores. Default 1 / sqrt(size). */
   readonly scale?: number | undefined;
   /** Scores are limited to this by a hyperbolic tangent; 0 for no limit. */
   readonly softcap?: number;

@@ -21,7 +21,7 @@ function activated(node: ImportNode, x: Expr): Expr {
 
 interface Activation {
   readonly activation: string;
-  /** Undefined for defaults. */
+  /** The parameters in order; undefined for defaults. */
   readonly params: readonly (number | undefined)[];
 }
 

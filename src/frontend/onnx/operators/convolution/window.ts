@@ -6,7 +6,7 @@ import type { ImportNode } from '../../import-node.ts';
 export interface ImportedWindow {
   readonly kernel: readonly number[];
   readonly strides: readonly number[];
-  /** Begins, then ends. */
+  /** The padding at the begins of the axes, then at their ends. */
   readonly pads: readonly Dim[];
   readonly dilations: readonly number[];
 }

@@ -16,14 +16,14 @@ interface Layer {
   readonly ofChosen: (x: Expr, indices: Expr) => Expr;
   /** Of rows (1 or experts, tokens, inputs) by all matrices: (experts, tokens, outputs); undefined where nothing is gained by it. */
   readonly ofAll: ((x: Expr) => Expr) | undefined;
-  /** (experts, outputs). */
+  /** The bias of each expert, (experts, outputs). */
   readonly bias: Expr | undefined;
 }
 
 interface Experts {
   readonly first: Layer;
   readonly second: Layer;
-  /** By whose result that of the first is multiplied. */
+  /** The layer by whose result that of the first is multiplied. */
   readonly third: Layer | undefined;
 }
 
@@ -54,7 +54,7 @@ function importMoE(node: ImportNode): Expr {
   return mixture(node, { first, second, third });
 }
 
-/** Where QMoE has the parts of a layer. */
+/** Indices of the inputs of QMoE with the parts of a layer. */
 interface QuantizedPlaces {
   readonly weights: number;
   readonly zeros: number;
@@ -104,7 +104,7 @@ interface Blocks {
 }
 
 const STEP = 16;
-/** Of larger blocks kernels have none. */
+/** The largest block that kernels have code for. */
 const LARGEST_BLOCK = 512;
 
 function blocksOf(
@@ -257,14 +257,14 @@ function routes(node: ImportNode, tokens: Dim): Routes {
 }
 
 interface Mixture {
-  /** (tokens, width). */
+  /** The tokens, (tokens, width). */
   readonly rows: Expr;
   readonly experts: Experts;
   readonly shares: Expr;
   readonly indices: Expr;
 }
 
-/** By the matrices of each token's experts: (tokens, width). */
+/** Multiplies each token by the matrices of its own experts: (tokens, width). */
 function mixChosen(node: ImportNode, { rows, experts, shares, indices }: Mixture): Expr {
   const [tokens = 1, k = 1] = node.shape(indices);
   const {
@@ -285,7 +285,7 @@ function mixChosen(node: ImportNode, { rows, experts, shares, indices }: Mixture
   return node.call('reduce_sum', [weighted], { axes: [1], keepdims: false });
 }
 
-/** By the matrices of all experts: (tokens, width). */
+/** Multiplies all tokens by the matrices of all experts: (tokens, width). */
 function mixAll(
   node: ImportNode,
   { rows, experts, shares, indices, count }: Mixture & { readonly count: number },

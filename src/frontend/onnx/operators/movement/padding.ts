@@ -39,7 +39,7 @@ function fillNumber(node: ImportNode, value: Expr): number | undefined {
 interface FilledPad {
   readonly x: Expr;
   readonly pads: readonly Dim[];
-  /** Of rank 0. */
+  /** The value of the padding, a tensor of rank 0. */
   readonly value: Expr;
 }
 

@@ -43,7 +43,7 @@ function checkBits(node: ImportNode, bits: number): void {
 interface Codes {
   readonly expr: Expr;
   readonly bits: number;
-  /** Codes in an element. */
+  /** How many codes an element has. */
   readonly each: number;
 }
 

@@ -37,7 +37,7 @@ function flat(node: ImportNode, zero: Expr | undefined): Expr | undefined {
   return long.length > 1 || node.shape(zero).length < 2 ? zero : node.reshape(zero, long);
 }
 
-/** The product in int32. */
+/** Multiplies matrices of bytes; the product is int32. */
 export function multiplyBytes(node: ImportNode, operands: IntegerOperands): Expr {
   const { aZero, bZero } = operands;
   const args = { ...operands, aZero: flat(node, aZero), bZero: flat(node, bZero) };

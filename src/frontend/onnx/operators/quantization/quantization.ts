@@ -12,7 +12,7 @@ import { sliceAlong } from '../movement/slice-along.ts';
 /** How integers stand for numbers. */
 export interface Quantization {
   readonly scale: Expr;
-  /** Absent: zero. */
+  /** The zero point; absent: zero. */
   readonly zero: Expr | undefined;
 }
 

@@ -8,7 +8,7 @@ interface Given {
   readonly attributes?: OnnxNodeSpec['attributes'];
   readonly x?: Tensor;
   readonly device?: 'host' | 'wasm';
-  /** Nodes of the same kind. */
+  /** How many nodes of the same kind the model has. */
   readonly nodes?: number;
 }
 

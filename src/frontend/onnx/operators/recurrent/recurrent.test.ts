@@ -36,7 +36,7 @@ interface Layer {
   readonly isCoupled?: boolean;
   readonly resetsLate?: boolean;
   readonly clip?: number;
-  /** By name and as functions, for one direction after the other. */
+  /** Activations by name and as functions, for one direction after the other. */
   readonly activations?: readonly (readonly [string, Activation])[];
   readonly alphas?: readonly number[];
   readonly betas?: readonly number[];

@@ -14,7 +14,7 @@ const givenWeights = (node: ImportNode): LayerWeights => [node.input(1), node.in
 
 interface Layer {
   readonly cell: CellName;
-  /** Of inputs. */
+  /** The weights of the inputs. */
   readonly weights: Expr;
   readonly directions: number;
   readonly hidden: Dim;

@@ -81,7 +81,7 @@ export function requireOneLength(node: ImportNode, lists: readonly RunningData[]
   }
 }
 
-/** An int as a dimension. */
+/** A dimension that has the value of an int. */
 export function asDim(node: ImportNode, value: Expr): Dim {
   const sizes = call('sizes_of', [value], {}, node.span);
   const [, size = 0] = node.shape(
