@@ -322,7 +322,7 @@ test('reads a drawn receipt with PP-OCRv4', async ({ page }) => {
   await expectMachine(page, 'PP-OCRv4, lines');
 });
 
-/** What runs where is shown of a program that was loaded behind the section. */
+/** The diagram and the facts are those of a program that a section loaded by itself. */
 async function expectMachine(page: Page, title: string): Promise<void> {
   await expect(page.locator('#machine-title')).toHaveText(title);
   await expect(page.locator('#flow')).not.toContainText('Chosen with the program');

@@ -14,12 +14,12 @@ export interface ClassScores extends Size {
   readonly placeStep: number;
 }
 
-/** What tells which dimension is that of the classes. */
+/** Facts by which the dimension of the classes is found. */
 export interface ClassLayout {
   /** The size of the model's picture, of which a mask has the proportions. */
   readonly whole: Size;
   readonly labels: readonly string[] | undefined;
-  /** Whether pictures have channels last, which decides where nothing else does. */
+  /** True if pictures have channels last, which decides where nothing else does. */
   readonly isLast: boolean;
 }
 

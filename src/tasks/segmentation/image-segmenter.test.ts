@@ -101,7 +101,7 @@ describe('classes before or behind rows and columns, whatever pictures have', ()
   });
 });
 
-/** What `interpolate_data` and the arg max of transformers.js do. */
+/** The classes of pixels as `interpolate_data` and the arg max of transformers.js give them. */
 function plainClasses(scores: ClassScores, columns: AxisSamples, rows: AxisSamples): number[] {
   const { numbers, classes, width, classStep, placeStep } = scores;
   const at = (c: number, row = 0, column = 0) =>
