@@ -11,7 +11,9 @@ function open(source: SessionSource): Promise<Session> {
   return Session.load(source, { worker: false, device: 'host' });
 }
 
-/** Of one function `main(x)` without a signature, which takes and gives anything. */
+/**
+ * Opens a program of one function `main(x)` without a signature, which takes and gives anything.
+ */
 function openProgram(body: (f: FunctionBuilder) => OperandLike, param = 'x'): Promise<Session> {
   const b = new ExecBuilder();
   const f = b.function('main', [param]);

@@ -22,7 +22,10 @@ export async function openWorker(options: WorkerStart): Promise<SessionService> 
   }
 }
 
-/** Of the package, or the first one of the copies in a folder, where the worker looks for the others. */
+/**
+ * Addresses of the package's files, or of the first of the copies in a folder, where the worker
+ * looks for the others.
+ */
 function filesIn(folder: string | URL | undefined): WorkerFiles | undefined {
   if (folder === undefined) return workerFiles();
   const { href } = new URL(folder, baseUrl());

@@ -4,7 +4,10 @@ import { explainStart } from './explain-start.ts';
 import { FailedStart, shakeHands, type StartFailure, type WorkerStart } from './shake-hands.ts';
 import { importTexts } from './worker-files.ts';
 
-/** For the workers of all connections: a `blob:` address stays, since the worker's files load later. */
+/**
+ * Files for the workers of all connections: a `blob:` address stays, since the worker's files load
+ * later.
+ */
 let blobs: Promise<WorkerFiles> | undefined;
 
 /**

@@ -7,7 +7,7 @@ export type Polynomial = ReadonlyMap<string, Term>;
 export interface Term {
   /** Not 0; a safe integer. */
   readonly coefficient: number;
-  /** In order of their keys, repeated for powers; none for the constant term. */
+  /** Factors in the order of their keys, repeated for powers; none for the constant term. */
   readonly factors: readonly Atom[];
 }
 

@@ -34,7 +34,10 @@ export class FileWindow {
     return this.#bytes.subarray(begin - this.#begin, last - this.#begin);
   }
 
-  /** As `bytes`, all of them. Throws FormatError where the file ends before. */
+  /**
+   * Reads as `bytes` does, but always the whole range. Throws FormatError where the file ends
+   * before.
+   */
   async exactly(begin: number, end: number): Promise<Uint8Array> {
     const bytes = await this.bytes(begin, end);
     if (bytes.byteLength === end - begin) return bytes;

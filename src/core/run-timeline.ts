@@ -36,11 +36,14 @@ export interface TimelineEvent {
   readonly at?: CodePlace | undefined;
   /** Bytes of an upload, a copy or a readback. */
   readonly bytes?: number | undefined;
-  /** Of an instruction that calls a kernel: what it computes and moves; undefined where nobody can tell. */
+  /**
+   * The operations and bytes of an instruction that calls a kernel; undefined where nobody can
+   * tell.
+   */
   readonly work?: LaunchAmount | undefined;
   /** True for an instruction that calls a kernel. */
   readonly isKernelCall?: boolean | undefined;
-  /** Of a kernel: the name of its shader, or of the operator on a processor. */
+  /** The name of a kernel's shader, or of its operator on a processor. */
   readonly label?: string | undefined;
 }
 

@@ -51,7 +51,10 @@ export async function measureRates(
     const manyMs = await time(MANY);
     const launchMs = Math.max((manyMs - oneMs) / (MANY.count - ONE.count), LEAST_MS);
     const roundTripMs = Math.max(oneMs - launchMs, LEAST_MS);
-    /** Of one launch, without what it takes to launch it, as far as that can be told apart. */
+    /**
+     * Milliseconds of one launch, without what it takes to launch it, as far as that can be told
+     * apart.
+     */
     const kernelMs = async (what: Sample): Promise<number> => {
       const each = Math.max((await time(what)) - roundTripMs, LEAST_MS) / what.count;
       return Math.max(each - launchMs, each / 4);

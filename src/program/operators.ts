@@ -1006,7 +1006,7 @@ export const uniqueCounts: (
   },
 ) => NdArray = /* @__PURE__ */ operator('unique_counts');
 
-/** The number of the group of equal slices that each slice along axis belongs to. */
+/** For each slice along axis, which of the different ones it is. */
 export const uniqueInverse: (
   x: Operand,
   attributes?: {

@@ -81,7 +81,10 @@ export class ConnectionValues implements HandleNames {
     }
   }
 
-  /** As {@link encode}, for what nobody holds if it cannot be sent: then it is released. */
+  /**
+   * Encodes as {@link encode} does, for a value that nobody holds if it cannot be sent: then it is
+   * released.
+   */
   encodeResult(value: RpcValue): EncodedValues {
     try {
       return this.encode([value]);

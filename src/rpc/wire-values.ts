@@ -89,7 +89,7 @@ export function encodeValues(values: readonly RpcValue[], names: HandleNames): E
   return { nodes, roots: values.map(encode), blobs };
 }
 
-/** As bytes, because MessagePack's shorter forms lose the sign of zero. */
+/** Encodes a float as bytes, because MessagePack's shorter forms lose the sign of zero. */
 function floatNode(value: number): unknown {
   const bytes = new Uint8Array(FLOAT_BYTE_LENGTH);
   new DataView(bytes.buffer).setFloat64(0, value, true);

@@ -51,7 +51,9 @@ export interface MachineOptions extends ProgramKernelLimits, CompileModeOption, 
   readonly onProgress?: ((progress: MachineProgress) => void) | undefined;
   /** The data section as it arrives, in place of `executable.data`. */
   readonly dataBlocks?: AsyncIterable<DataBlock> | undefined;
-  /** Of the data section, where it comes as `dataBlocks`; snapshots of the machine need them. */
+  /**
+   * Hashes of the data section, where it comes as `dataBlocks`; snapshots of the machine need them.
+   */
   readonly dataHashes?: DataHashes | undefined;
   /** Limits of calls; the defaults of {@link Limits} stand for those that are absent. */
   readonly limits?: Partial<Limits> | undefined;

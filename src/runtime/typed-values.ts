@@ -302,7 +302,10 @@ function describeInput(input: HostResult): string {
 
 /** The border of a program whose types are known in full. */
 export interface TypedBorder {
-  /** For each packed function of a type, what checks and converts its results. */
+  /**
+   * The function that checks and converts the results of each packed function of a type, by its
+   * name.
+   */
   readonly converters: ReadonlyMap<string, ConvertResult>;
   /** Arguments of a function that is a value, as JavaScript gave them. Throws RuntimeError. */
   arguments(type: FunctionType, inputs: readonly HostResult[]): Value[];

@@ -159,7 +159,7 @@ export class StorageValue {
   readonly owner: StorageOwner;
   /** The device that it lies on. */
   readonly device: Device;
-  /** That of constants is another one when they come back to the device. */
+  /** The memory; that of constants is another one when they come back to the device. */
   buffer: DeviceBuffer;
   /** Where the storage begins in its buffer; a multiple of 256. */
   readonly byteOffset: number;
@@ -347,7 +347,10 @@ export function retain(value: Value): void {
   else if (isCounted(value)) value.references++;
 }
 
-/** As {@link retain}, for whoever keeps the memory of an argument and reads nothing of it: `unhold` ends that. */
+/**
+ * Retains as {@link retain} does, for a caller that keeps the memory of an argument and reads
+ * nothing of it: `unhold` ends that.
+ */
 export function hold(value: Value): void {
   retain(value);
   if (value instanceof TensorValue) value.storage.holds++;

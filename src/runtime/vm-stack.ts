@@ -65,7 +65,7 @@ function sourceMapOf(program: ExecutableData): SourceMap | undefined {
   }
 }
 
-/** Of many places the first ones: `node "conv1", node "relu1" and 7 more`. */
+/** Formats the first of many places: `node "conv1", node "relu1" and 7 more`. */
 function formatPlaces(places: readonly SourcePlace[]): string {
   const shown = places.slice(0, SHOWN_PLACES).map(formatPlace).join(', ');
   return places.length > SHOWN_PLACES ? `${shown} and ${places.length - SHOWN_PLACES} more` : shown;

@@ -41,7 +41,7 @@ test('options go before files, and scores may stay as they are', async () => {
   expect(first).toEqual({ label: 'blue', index: 2, score: 200 });
 });
 
-/** As exporters write networks that end with a pool and softmax: (1, 3, 1, 1). */
+/** A network as exporters write those that end with a pool and softmax: (1, 3, 1, 1). */
 const POOLED = writeOnnxModel({
   nodes: [
     { op: 'GlobalAveragePool', inputs: ['pixel_values'], outputs: ['means'] },

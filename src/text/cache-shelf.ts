@@ -11,7 +11,9 @@ export class CacheShelf {
   /** The one that was used last at the end. */
   #idle: TextCache[] = [];
 
-  /** Of `most` texts; all that are in use and on the shelf take `bytes` at most. */
+  /**
+   * Keeps the caches of `most` texts; all that are in use and on the shelf take `bytes` at most.
+   */
   constructor(place: Omit<CachePlace, 'memory'>, { most, bytes }: { most: number; bytes: number }) {
     this.#most = most;
     const memory = new CacheMemory(bytes);

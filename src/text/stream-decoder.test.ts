@@ -6,7 +6,10 @@ import { StreamDecoder } from './stream-decoder.ts';
 const bytesOf = (text: string): number[] => [...new TextEncoder().encode(text)];
 const decodeBytes = (ids: readonly number[]): string =>
   new TextDecoder().decode(Uint8Array.from(ids));
-/** As tokenizers of Llama's kind do: words begin with a blank, which the first one of a text loses. */
+/**
+ * Tokens as tokenizers of Llama's kind have them: words begin with a blank, which the first one of
+ * a text loses.
+ */
 const WORDS = ['▁Mia', '▁went', '▁home', '.', '▁'];
 const decodeWords = (ids: readonly number[]): string =>
   ids

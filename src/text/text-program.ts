@@ -40,7 +40,7 @@ export interface DrawOrder extends Reached {
   readonly allowed: Uint32Array | undefined;
   /** Lets the program overwrite the caches; else it copies them. */
   readonly isOwn: boolean;
-  /** Of {@link TextProgram.blank}, for several texts. */
+  /** The empty caches of {@link TextProgram.blank}, for several texts. */
   readonly blank?: Blank | undefined;
 }
 

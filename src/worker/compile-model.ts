@@ -73,7 +73,7 @@ export async function compileModel(
   }
 }
 
-/** In a thread of its own, or in this one where there are no others. */
+/** Compiles in a thread of its own, or in this one where there are no others. */
 async function compileOnce(
   order: CompileOrder,
   context: CompileContext,

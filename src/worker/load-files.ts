@@ -73,7 +73,7 @@ async function loadStream(
   return load(order, { ...context, onProgress: heard });
 }
 
-/** In a thread of its own, or in this one where there are no others. */
+/** Compiles in a thread of its own, or in this one where there are no others. */
 async function compile(
   model: TextOrder['model'],
   { compileLimits }: LoadRequest,

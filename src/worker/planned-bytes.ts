@@ -58,7 +58,10 @@ function readFunction(
   return { own, callees };
 }
 
-/** With those of the callee with most. Calls may be nested deeper than this thread's stack. */
+/**
+ * Bytes of a function's storages, with those of the callee with most. Calls may be nested deeper
+ * than this thread's stack.
+ */
 function storageBytes(
   root: PlannedFunction,
   functions: ReadonlyMap<string, PlannedFunction>,

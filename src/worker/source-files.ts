@@ -27,7 +27,7 @@ export class SourceFiles {
     return file;
   }
 
-  /** As {@link open}. Rejects with DownloadError for a file that is not there. */
+  /** Opens a file as {@link open} does. Rejects with DownloadError for a file that is not there. */
   async get(name: string): Promise<RangeFile> {
     const file = await this.open(name);
     if (file !== undefined) return file;

@@ -3,7 +3,10 @@ import type { StartThread } from '../device/wasm/threads/thread-pool.ts';
 import { startOwnThread } from './own-thread.ts';
 import { type ToWasmThread, WASM_THREAD_NAME } from './wasm-thread-role.ts';
 
-/** In the package, that of its entry. No bundler must take it for an address of its own. */
+/**
+ * The thread's file in Node; in the package, that of its entry. No bundler must take it for an
+ * address of its own.
+ */
 const NODE_FILE: string = './wasm-thread-main.ts';
 
 const roleOf = (nodeFile: string) => ({ name: WASM_THREAD_NAME, nodeFile, isAwaited: false });

@@ -26,7 +26,10 @@ export class Checkpoints {
   readonly #options: CheckpointOptions;
   readonly #stopped = new AbortController();
   readonly #end: AbortSignal;
-  /** Of the snapshot that was saved last: what is still the same is not written again. */
+  /**
+   * The key of the snapshot that was saved last: a snapshot that is still the same is not written
+   * again.
+   */
   #saved = '';
   #timer: ReturnType<typeof setTimeout> | undefined;
   #last: Promise<void> = Promise.resolve();

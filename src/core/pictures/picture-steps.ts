@@ -24,7 +24,7 @@ export interface PictureSteps {
   readonly elementSize: 1 | 2 | 4;
 }
 
-/** Of the source, the pixels that each pixel along an axis is a weighted sum of. */
+/** The pixels of the source that each pixel along an axis is a weighted sum of. */
 export interface AxisWeights {
   /** The first pixel of the source, for each of the result. */
   readonly first: Int32Array;

@@ -18,7 +18,9 @@ export class PreparedElements {
   readonly #bits: ElementBits;
   readonly #steps: readonly PictureSteps[];
 
-  /** Of so many pictures as there are steps. Throws RangeError where there is no memory. */
+  /**
+   * Takes memory for as many pictures as there are steps. Throws RangeError where there is none.
+   */
   constructor(steps: readonly PictureSteps[]) {
     this.#steps = steps;
     const count = steps.reduce((sum, each) => sum + countOf(each), 0);

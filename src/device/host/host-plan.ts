@@ -32,7 +32,7 @@ export interface HostPlan {
 
 export interface Temporary {
   readonly value: number;
-  /** Of its memory, which another one has when this one is no longer read. */
+  /** The slot of its memory, which another value takes once this one is no longer read. */
   readonly slot: number;
   /**
    * Present where the temporary may lie in the memory of the result, unless an argument lies there:

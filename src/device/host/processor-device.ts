@@ -320,7 +320,7 @@ export class ProcessorDevice implements Device {
   }
 }
 
-/** In a buffer of the same length, which is then taken, else in a new one. */
+/** Copies bytes into a buffer of the same length, which is then taken, else into a new one. */
 function copyInto(room: Set<ArrayBuffer>, bytes: Uint8Array): Uint8Array {
   for (const buffer of room) {
     if (buffer.byteLength !== bytes.byteLength) continue;

@@ -4,7 +4,10 @@ import type { ValuePack } from './step-plan.ts';
 import type { WasmCode } from './wasm-code.ts';
 import { asWasmBuffer, type WasmBuffer, type WasmMemory } from './wasm-memory.ts';
 
-/** Of all buffers: constants twice are not worth the last memory of a machine. Only Memory64 reaches it. */
+/**
+ * The most bytes of packed constants in all buffers: constants twice are not worth the last memory
+ * of a machine. Only Memory64 reaches it.
+ */
 const MOST_BYTES = 2 ** 33;
 
 /** Those of one buffer, by their place in it and by layout. */

@@ -306,7 +306,7 @@ export class CommandQueue {
     if (launch.hasManySizes) this.#collectLengths(launch);
   }
 
-  /** To the end of each buffer, unless another binding is of the same one. */
+  /** Binds to the end of each buffer, unless another binding is of the same one. */
   #collectLengths({ byteLengths }: CompiledLaunch): void {
     const buffers = this.#boundBuffers;
     for (const [i, buffer] of buffers.entries()) {

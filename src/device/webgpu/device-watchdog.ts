@@ -37,7 +37,7 @@ interface Submission {
 }
 
 export interface WatchdogOptions {
-  /** Of what nobody owns; see {@link LaunchOwner.deviceTimeout}. */
+  /** The timeout of work that nobody owns; see {@link LaunchOwner.deviceTimeout}. */
   readonly timeoutMs: number;
   /** Launches that one submit should have at most until submits have ended. Default: any number. */
   readonly mostLaunches?: number | undefined;

@@ -95,7 +95,7 @@ export class HeldRun {
     this.#options.onEnd();
   }
 
-  /** As {@link end}, once orders that are under way have been answered. */
+  /** Ends the run as {@link end} does, once orders that are under way have been answered. */
   finish(error: Error): void {
     this.#isFinished ??= error;
     if (this.#orders === 0) this.end(error);

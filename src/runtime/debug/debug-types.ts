@@ -119,7 +119,10 @@ export interface TensorDetail {
   readonly histogram: readonly number[];
   /** The first elements, at most 256. */
   readonly first: readonly number[];
-  /** Of a shape that pictures have: HxW, HxWx1, 3 or 4, and 1 or 3 planes of HxW, all of them also after a 1. */
+  /**
+   * The picture of a tensor of a shape that pictures have: HxW, HxWx1, 3 or 4, and 1 or 3 planes of
+   * HxW, all of them also after a 1.
+   */
   readonly picture?: TensorPicture | undefined;
 }
 

@@ -26,7 +26,7 @@ import { StopConditions } from './stop-conditions.ts';
 
 export interface DebuggedCallOptions {
   readonly functionName: string;
-  /** As for a call of the machine. They are not changed, and live as long as the run. */
+  /** Inputs as for a call of the machine. They are not changed, and live as long as the run. */
   readonly inputs: readonly HostInput[];
   /** States of the host that checkpoints store beside the call. */
   readonly states?: HostStates | undefined;
@@ -151,7 +151,10 @@ export class DebuggedCall {
     this.#stepper.pause();
   }
 
-  /** In place of those before. Throws UsageError for a place or name that the program does not have. */
+  /**
+   * Sets breakpoints in place of those before. Throws UsageError for a place or name that the
+   * program does not have.
+   */
   setBreakpoints(breakpoints: readonly Breakpoint[]): readonly SetBreakpoint[] {
     let count = 0;
     const all = breakpoints.map((each) => {

@@ -91,7 +91,9 @@ export interface RestoreContext extends RestoreOptions {
   readonly instructionAt: InstructionAt;
 }
 
-/** As {@link restoreSnapshot}, in a runner that lets none of them run meanwhile. */
+/**
+ * Restores calls as {@link restoreSnapshot} does, in a runner that lets none of them run meanwhile.
+ */
 export async function restoreCalls(
   machine: VirtualMachine,
   sections: SnapshotSections,

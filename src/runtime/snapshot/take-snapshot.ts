@@ -50,7 +50,10 @@ export function takeSnapshot(
   return control.whilePaused(work, options.signal);
 }
 
-/** As {@link takeSnapshot}, of calls that stand between two instructions for the time of it. */
+/**
+ * Stores calls as {@link takeSnapshot} does; they have to stand between two instructions for the
+ * time of it.
+ */
 export async function storeCalls(
   machine: VirtualMachine,
   held: readonly CallInFlight[],

@@ -65,7 +65,10 @@ const readEitherDetr: CandidateReader = (results, labels) => {
   });
 };
 
-/** Of things of one class that overlap by more than `threshold`, the surest: turned boxes by their own corners. */
+/**
+ * Keeps the surest of the things of one class that overlap by more than `threshold`: turned boxes
+ * by their own corners.
+ */
 export function suppressCandidates(
   candidates: readonly Candidate[],
   threshold: number,

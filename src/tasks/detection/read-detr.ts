@@ -9,13 +9,16 @@ import {
   matrixOf,
 } from './output-matrix.ts';
 
-/** As `post_process_object_detection` of transformers has it: of each query the likeliest class, unless that is nothing. */
+/**
+ * Reads results as `post_process_object_detection` of transformers does: of each query the
+ * likeliest class, unless that is nothing.
+ */
 export function readDetr(results: DetectorOutputs): Candidates {
   const { candidates, columns } = readQueries(results, (logits) => likeliestThing(logits) ?? []);
   return { candidates, classes: columns - 1 };
 }
 
-/** As that function of RT-DETR: every class of every query for itself. */
+/** Reads results as that function of RT-DETR does: every class of every query for itself. */
 export function readRtDetr(results: DetectorOutputs): Candidates {
   const { candidates, columns } = readQueries(results, (logits) =>
     Array.from(activate(logits, 'sigmoid'), (score, index) => ({ index, score })),

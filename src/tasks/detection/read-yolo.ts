@@ -46,7 +46,10 @@ const READERS: Readonly<Record<YoloShape, (matrix: Matrix, options: ReadPlaces) 
   'yolo-v10': readSingle,
 };
 
-/** As Ultralytics has it. Which YOLO it is, sizes and the number of labels tell unless the page does. */
+/**
+ * Reads results as Ultralytics does. Which YOLO it is, sizes and the number of labels tell unless
+ * the page does.
+ */
 export function readYolo(
   results: DetectorOutputs,
   labels: readonly string[] | undefined,

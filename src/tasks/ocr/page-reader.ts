@@ -237,7 +237,7 @@ async function runOn(
   }
 }
 
-/** As large as the picture, or larger for small ones, but not larger than asked for. */
+/** The size of the picture, larger for small ones, but not larger than asked for. */
 function detectionSize({ width, height }: Size, longestEdge: number): Size {
   const larger = Math.max(LEAST_EDGE / Math.min(width, height), 1);
   const factor = Math.min(longestEdge / Math.max(width, height), larger);

@@ -8,7 +8,7 @@ export interface Piece {
 
 /** Pieces are in one row if their middles are nearer to each other than this share of the lower one. */
 const SHARE = 0.5;
-/** Of the shorter one of two pieces so much may lie over the other in one row. */
+/** The part of the shorter of two pieces that may lie over the other in one row. */
 const OVERLAP = 0.5;
 /** Pieces that are lower than this share of another one, such as a dot, say nothing of its row. */
 const LOWEST = 0.6;

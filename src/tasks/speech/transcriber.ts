@@ -31,7 +31,7 @@ const WINDOW_SECONDS = 30;
 const TOKENS_PER_SECOND = 6.5;
 /** Moonshine's convolutions see no less. */
 const LEAST_SECONDS = 0.1;
-/** Of Whisper: how far below the loudest value others are told apart, in powers of ten. */
+/** How far below the loudest value Whisper tells others apart, in powers of ten. */
 const RANGE = 8;
 
 /** Writes down one recording, window by window. */
@@ -148,7 +148,7 @@ export class Transcriber {
     throw new ShapeError({ where: 'the encoder', got: 'no output', expected: 'its states' });
   }
 
-  /** As WhisperFeatureExtractor makes them of a window that is filled with silence. */
+  /** The features that WhisperFeatureExtractor makes of a window that is filled with silence. */
   #features(heard: Float32Array): Tensor {
     const { encoder, preprocessor } = this.#parts;
     const { sampleRate } = this.#order;

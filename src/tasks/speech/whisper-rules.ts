@@ -105,7 +105,7 @@ export class WhisperRules {
     return highest(scores);
   }
 
-  /** As `WhisperTimeStampLogitsProcessor`: timestamps come in pairs, and rise. */
+  /** Limits timestamps as `WhisperTimeStampLogitsProcessor` does: they come in pairs, and rise. */
   #pairTimestamps(scores: Float64Array, text: readonly number[]): void {
     const first = this.firstTimestamp ?? scores.length;
     const isTime = (token: number | undefined): boolean => (token ?? 0) >= first;
@@ -140,7 +140,10 @@ export class WhisperRules {
     throw new UnsupportedError({ where: 'task', got, expected: 'a model for it' });
   }
 
-  /** Of models without `lang_to_id`: tokens by their places from 1 up, without those that are left open. */
+  /**
+   * The tokens that begin a text, of models without `lang_to_id`: in the order of their places from
+   * 1 up, without those left open.
+   */
   #forced(): readonly number[] {
     const pairs = this.#generation['forced_decoder_ids'];
     const list: readonly unknown[] = Array.isArray(pairs) ? pairs : [];

@@ -121,7 +121,7 @@ function readTensor(reader: HeadReader, alignment: number): StoredTensor {
   return { name, shape, type: type.name, byteOffset, byteLength };
 }
 
-/** With the offset from the start of the file, where the tensor has to lie. */
+/** The tensor with its offset from the start of the file, in which it has to lie. */
 function placed(reader: HeadReader, tensor: StoredTensor, dataOffset: number): StoredTensor {
   const byteOffset = dataOffset + tensor.byteOffset;
   const end = byteOffset + (tensor.byteLength ?? 0);

@@ -15,7 +15,7 @@ export class CountedTokens {
   readonly #all: TokensByUnits = [];
   /** Those of them that reach the end of the rule. */
   readonly #ended: TokensByUnits = [];
-  /** By n, the tokens that begin at most n units; the last one has all tokens. */
+  /** For each n, the tokens that begin at most n units; the last mask has all tokens. */
   #masks: readonly Uint32Array[] = [];
   readonly #scratch: Uint32Array;
 

@@ -14,7 +14,7 @@ interface StateTokens {
   };
   /** Nodes at which the rule of the state may end; tokens below them depend on the stack. */
   readonly exits: readonly number[];
-  /** By exit, the units that began since the state if the rule is a counted one. */
+  /** For each exit, the units that began since the state if the rule is a counted one. */
   readonly exitUnits: readonly number[];
 }
 

@@ -12,7 +12,9 @@ export interface SessionMemory {
   readonly peakBytes: number;
   /** Results that are functions and that the page has not disposed of. */
   readonly functions: number;
-  /** Of a session that shares its device: with a `priority`, `pin`, or `configureWorker`. */
+  /**
+   * Counters of a session that shares its device: with a `priority`, `pin`, or `configureWorker`.
+   */
   readonly sharing?: SharingCounters | undefined;
 }
 

@@ -30,7 +30,7 @@ export interface DistributorOptions {
 const PATIENCE_MS = 20_000;
 const KEPT_BYTE_BUDGET = 2 ** 30;
 
-/** To copy a byte into a message and out of it again, on fast machines. */
+/** Milliseconds to copy a byte into a message and out of it again, on fast machines. */
 const MS_PER_BYTE = 1e-7;
 
 /** Messages take longer than less work. */

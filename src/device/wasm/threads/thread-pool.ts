@@ -30,7 +30,7 @@ export interface ThreadPoolOptions {
   readonly startThread: StartThread;
   /** Waits until threads can do their part; else the caller does all the work until then. */
   readonly isAwaited: boolean;
-  /** Of a step that threads share: see `WasmKernel.work`. */
+  /** The least work of a step that threads share: see `WasmKernel.work`. */
   readonly leastSharedWork: number;
   allocate(byteLength: number): SharedBytes;
 }

@@ -170,7 +170,7 @@ export class PlanTrial implements Trial {
     for (const { buffer } of this.#outputs) buffer.destroy();
   }
 
-  /** In host time: browsers round timestamps to a tenth of a millisecond. */
+  /** Measures in host time: browsers round timestamps to a tenth of a millisecond. */
   async #time(repeats: number): Promise<number> {
     const { plan, timed, context } = this.#trial;
     const { queue, device } = context;

@@ -12,14 +12,17 @@ import { TrialArguments, type TrialContext } from './plan-trial.ts';
 import { planHash, TunedChoices } from './tuned-choices.ts';
 import { ALL_AT_ONCE, hasVariants, type TunedPlan, tunePlan } from './tune-plan.ts';
 
-/** Of a kernel with symbolic sizes, those of its latest calls are tuned, so many. */
+/** How many shapes are tuned of a kernel with symbolic sizes: those of its latest calls. */
 const MOST_SHAPES = 4;
 
 /** The scratch that variants may take beyond that of the first choice: a part of what a call's tensors take. */
 const MORE_SCRATCH = 1 / 10;
 const LITTLE_SCRATCH = 1 << 18;
 
-/** In the background no kernel is tuned again that ended it so often: it may have lost the device. */
+/**
+ * In the background no kernel is tuned again that ended tuning so often: it may have lost the
+ * device.
+ */
 const MOST_ATTEMPTS = 3;
 
 export interface TuningContext extends TrialContext {

@@ -67,7 +67,10 @@ export const Q4_K: BlockFormat = {
   },
 };
 
-/** As Q4_K, with a fifth bit of each code: 32 bytes between scales and codes hold one bit of 8 codes each. */
+/**
+ * Blocks as of Q4_K, with a fifth bit of each code: 32 bytes between scales and codes hold one bit
+ * of 8 codes each.
+ */
 export const Q5_K: BlockFormat = {
   elements: 256,
   bytes: 176,

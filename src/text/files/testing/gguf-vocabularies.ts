@@ -159,7 +159,10 @@ export function llamaVocabulary(size: number): TokenizerMetadata {
   };
 }
 
-/** As those of gemma: no blank before a text, and runs of line breaks and blanks as tokens that users added. */
+/**
+ * A vocabulary as in files of gemma: no blank before a text, and runs of line breaks and blanks as
+ * tokens that users added.
+ */
 export function gemmaVocabulary(size: number): TokenizerMetadata {
   const marks = [
     ...control('<pad>', '<eos>', '<bos>'),

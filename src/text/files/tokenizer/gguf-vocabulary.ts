@@ -9,7 +9,10 @@ export interface GgufVocabulary {
   readonly tokens: readonly string[];
   /** The type of each token: one of {@link TOKEN_TYPES}, or another number. */
   readonly types: ArrayLike<number>;
-  /** Of each token; the higher, the sooner it is put together. All 0 in files that have none. */
+  /**
+   * The score of each token: the higher, the sooner it is put together. All 0 in files that have
+   * none.
+   */
   readonly scores: ArrayLike<number>;
 }
 

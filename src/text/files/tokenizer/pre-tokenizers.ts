@@ -30,7 +30,7 @@ const o200k = (digits: string, contractions: string): string =>
 const BLOOM = ' ?[^(\\s|.,!?…。，、।۔،)]+';
 
 interface NamedPreTokenizer extends PreTokenizer {
-  /** As `tokenizer.ggml.pre` says them. */
+  /** Names that `tokenizer.ggml.pre` has for it. */
   readonly names: readonly string[];
 }
 

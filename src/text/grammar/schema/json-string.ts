@@ -84,7 +84,7 @@ const SPELLED = union(difference(ALL, CONTROLS), charactersOf('\b\f\n\r\t'));
 /** JSON strings other than some. Each character has one spelling, so none of those can be written. */
 export function jsonStringExcept(excluded: readonly string[]): Expression {
   const rest = sequence(repeat(jsonCharacter(SPELLED), 0), text('"'));
-  /** By prefix of an excluded string, the characters with which an excluded one goes on. */
+  /** The characters with which an excluded string goes on, by prefix of it. */
   const nextOf = new Map<string, string>([['', '']]);
   for (const name of excluded) {
     let prefix = '';
