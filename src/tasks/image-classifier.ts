@@ -9,7 +9,7 @@ import {
 } from '../client/check-options.ts';
 import type { Session } from '../client/session.ts';
 import { UsageError } from '../core/errors.ts';
-import { batchesFor } from './pictures/fixed-batches.ts';
+import { batchesFor } from './fixed-batches.ts';
 import { type PictureInput, pictureInputOf, requireSize } from './pictures/model-pictures.ts';
 import type { PictureOptions } from './pictures/picture-options.ts';
 import type { Picture } from './pictures/pixels.ts';

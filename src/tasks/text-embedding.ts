@@ -4,7 +4,7 @@ import type { Tensor } from '../client/tensor.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
 import type { TextTokenizer } from '../text/text-tokenizer.ts';
 import { encodeAtMost } from './encode-at-most.ts';
-import { batchesFor } from './pictures/fixed-batches.ts';
+import { batchesFor } from './fixed-batches.ts';
 import { chooseOutput } from './results/choose-output.ts';
 import { numbersOf } from './results/numbers.ts';
 import { Task } from './task.ts';

@@ -15,8 +15,8 @@
  *   model's picture.
  * - `yolo-v10`: (places, 6) without overlaps: left, top, right, bottom, how sure, the class.
  * - `corners`: `scores` (places, classes with nothing first) and `boxes` (places, 4) with left,
- *   top, right and bottom as shares, as detectors of
- *   faces have them.
+ *   top, right and bottom as shares or in pixels of the model's picture, as detectors of faces have
+ *   them.
  * - `suppressed`: without overlaps, `boxes` (things, 4), `scores` and `labels` (things) as
  *   torchvision exports them, or `detection_boxes`, `detection_scores` and
  *   `detection_classes` as TensorFlow does.

@@ -52,6 +52,12 @@ export function boxIn(place: PicturePlace, corners: Corners): Box {
   return clipped({ left, top, width: right - left, height: bottom - top }, place.source);
 }
 
+/**
+ * Shares of a picture end with 1, and boxes of rounded numbers a little behind it. No box in pixels
+ * is as small.
+ */
+export const MOST_SHARE = 2;
+
 /** The dimensions and numbers of an output for one picture. Throws ShapeError for other dimensions. */
 export function matrixOf(tensor: Tensor | undefined, name: string, width?: number) {
   const [batch, rows = 0, columns = 0] = tensor?.shape ?? [];

@@ -10,10 +10,8 @@ import {
   type Corners,
   type DetectorOutputs,
   matrixOf,
+  MOST_SHARE,
 } from './output-matrix.ts';
-
-/** Shares end with 1, and boxes of rounded numbers a little behind it. No box in pixels is as small. */
-const MOST_SHARE = 2;
 
 const areShares = (boxes: ArrayLike<number>): boolean =>
   Array.prototype.every.call(boxes, (number: number) => number <= MOST_SHARE);

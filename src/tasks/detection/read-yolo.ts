@@ -17,6 +17,7 @@ import {
 } from './output-matrix.ts';
 import {
   arePlacesFirst,
+  BOX_NUMBERS,
   cellsOf,
   type Matrix,
   type Place,
@@ -32,8 +33,6 @@ type YoloShape = Extract<DetectorShape, `yolo${string}`>;
 
 /** YOLOs without overlaps give some hundred places, and others thousands. */
 const MOST_PLACES_WITHOUT_OVERLAPS = 1000;
-/** Numbers of a place before its classes. */
-const BOX_NUMBERS = 4;
 /** A key point is a place, and how sure the model is of it. */
 const POINT_NUMBERS = 3;
 
@@ -63,10 +62,11 @@ export function readYolo(
     named.map(([, output]) => output),
     results,
   );
-  const shape =
-    wanted ?? shapeOf(matrix, { coefficients: masks.count, whole: place.whole, labels });
-  const others = othersOf(shape, matrix, { coefficients: masks.count, whole: place.whole, labels });
-  const { places, classes } = READERS[shape](matrix, { threshold, others, whole: place.whole });
+  const { whole } = place;
+  const known: Known = { coefficients: masks.count, whole, labels };
+  const shape = wanted ?? shapeOf(matrix, known);
+  const others = othersOf(shape, matrix, known);
+  const { places, classes } = READERS[shape](matrix, { threshold, others, whole });
   const candidates = places.map((found): Candidate => {
     const { corners, index, score } = found;
     if (shape === 'yolo-obb') return { index, score, ...turnedBox(found, place) };

@@ -1,7 +1,7 @@
 import { ShapeError } from '../../core/errors.ts';
 import type { Size } from '../pictures/picture-options.ts';
 import { likeliest } from '../results/likeliest.ts';
-import { type Corners, cornersAround } from './output-matrix.ts';
+import { type Corners, cornersAround, MOST_SHARE } from './output-matrix.ts';
 
 /** An output for one picture. */
 export interface Matrix {
@@ -49,11 +49,11 @@ function requireLikelihood(score: number): void {
 
 /** Places come first where there is one in each cell of the model's picture. */
 export function arePlacesFirst({ rows, columns }: Matrix, whole: Size): boolean {
-  return rows === cellsOf(whole) && columns > LEAST_NUMBERS;
+  return rows === cellsOf(whole) && columns > BOX_NUMBERS + 1;
 }
 
-/** Numbers that each place has at least: four of the box, and one class. */
-const LEAST_NUMBERS = 5;
+/** Numbers of a box, which come before those of the classes. */
+export const BOX_NUMBERS = 4;
 
 /** (4 + classes + others, places), or with places first, where there is one in each cell. */
 export function readByClasses(matrix: Matrix, { threshold, others, whole }: ReadPlaces): Places {
@@ -61,13 +61,13 @@ export function readByClasses(matrix: Matrix, { threshold, others, whole }: Read
   const isFirst = arePlacesFirst(matrix, whole);
   const [count, width] = isFirst ? [rows, columns] : [columns, rows];
   const [placeStep, step] = isFirst ? [columns, 1] : [1, columns];
-  const classes = width - 4 - others;
+  const classes = width - BOX_NUMBERS - others;
   const scores = new Float64Array(count).fill(Number.NEGATIVE_INFINITY);
   const indices = new Uint32Array(count);
   let [least, most] = [0, 0];
   for (let index = 0; index < classes; index++) {
     for (let place = 0; place < count; place++) {
-      const score = numbers[place * placeStep + (4 + index) * step] ?? 0;
+      const score = numbers[place * placeStep + (BOX_NUMBERS + index) * step] ?? 0;
       if (score < least) least = score;
       if (score > most) most = score;
       if (score <= (scores[place] ?? 0)) continue;
@@ -79,7 +79,7 @@ export function readByClasses(matrix: Matrix, { threshold, others, whole }: Read
   requireLikelihood(most);
   const places: Place[] = [];
   const at = (place: number, k: number): number => numbers[place * placeStep + k * step] ?? 0;
-  const [across, down] = unitOf(count, (place, k) => at(place, k), whole);
+  const [across, down] = unitOf(count, at, whole);
   for (const [place, score] of scores.entries()) {
     if (score <= threshold) continue;
     const [x, y, w, h] = [at(place, 0), at(place, 1), at(place, 2), at(place, 3)];
@@ -87,22 +87,20 @@ export function readByClasses(matrix: Matrix, { threshold, others, whole }: Read
       corners: cornersAround(x * across, y * down, w * across, h * down),
       index: indices[place] ?? 0,
       score,
-      others: Array.from({ length: others }, (_, i) => at(place, 4 + classes + i)),
+      others: Array.from({ length: others }, (_, i) => at(place, BOX_NUMBERS + classes + i)),
     });
   }
   return { places, classes };
 }
 
-/** Middles of places that all lie within a pixel or two of the corner are shares of the picture. */
-const MOST_SHARE = 2;
-
+/** Factors to pixels: numbers of boxes that are all small are shares of the picture. */
 function unitOf(
   count: number,
   at: (place: number, k: number) => number,
   { width, height }: Size,
 ): readonly [across: number, down: number] {
   for (let place = 0; place < count; place++) {
-    for (let k = 0; k < 4; k++) if (at(place, k) > MOST_SHARE) return [1, 1];
+    for (let k = 0; k < BOX_NUMBERS; k++) if (at(place, k) > MOST_SHARE) return [1, 1];
   }
   return [width, height];
 }

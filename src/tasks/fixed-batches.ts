@@ -1,4 +1,4 @@
-import type { Session } from '../../client/session.ts';
+import type { Session } from '../client/session.ts';
 
 /** Things for one run of a model. */
 interface Batch<Thing> {
