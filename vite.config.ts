@@ -7,8 +7,11 @@ import { builtEntries } from './scripts/built/built-entries.ts';
 import { demoFiles } from './scripts/demo-files.ts';
 import { LongestFirst } from './scripts/longest-first.ts';
 import { minifyWgsl } from './scripts/minify-wgsl.ts';
+import { writeOperators } from './scripts/write-operators.mjs';
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
+
+await writeOperators();
 
 const STRICT = "default-src 'self'";
 /** The device `wasm` compiles WebAssembly. */
@@ -61,25 +64,34 @@ function securityHeaders(): Plugin {
   };
 }
 
-/** Tests of models and cases in ../shared, which run by themselves: `vitest run --mode shared`. */
-const SHARED_TEST = '*.shared.test.ts';
+/** Files that `npm test` leaves out, by mode (docs/tests.md): `vitest run --mode shared`. */
+const APART = {
+  /** Tests of models and cases in ../shared. */
+  shared: ['{src,scripts}/**/*.shared.test.ts'],
+  /** Tests of what ships, in dist. */
+  built: ['scripts/**/*.built.test.ts'],
+  /** What continuous integration adds: classes of adapters, a broker, faults at each place. */
+  ci: [
+    '{src,scripts,bench}/**/*.ci.test.ts',
+    'src/device/operators/*.test.ts',
+    'src/device/{fusion,in-place}.test.ts',
+    'src/compiler/programs/kernels.test.ts',
+    'src/device/webgpu/{tuning/variants,planner/matmul-variants}.test.ts',
+  ],
+};
 
-/** Tests of what ships, in dist: `vitest run --mode built`. */
-const BUILT_TEST = '*.built.test.ts';
-
-/** Folders without state of their own: their tests share modules, which are imported once for each core. */
-const STATELESS = 'src/{bytecode,compiler,core,device,frontend,ops,runtime}/**/*.test.ts';
-
-/** The tests of a mode. */
-function tests(mode: string): Pick<InlineConfig, 'include' | 'projects'> {
-  if (mode === 'shared') return { include: [`{src,scripts}/**/${SHARED_TEST}`] };
-  if (mode === 'built') return { include: [`scripts/**/${BUILT_TEST}`] };
+/** The tests of a mode; `all` are those of `npm test`, of continuous integration and the long ones. */
+function tests(mode: string): Pick<InlineConfig, 'include' | 'exclude'> {
   // Demonstrations install packages below their own folders, some of which come with tests.
-  const elsewhere = ['**/node_modules/**', `**/${SHARED_TEST}`, `**/${BUILT_TEST}`];
-  const all = '{src,scripts,bench}/**/*.test.ts';
-  const stateless = { name: 'stateless', include: [STATELESS], exclude: elsewhere, isolate: false };
-  const alone = { name: 'alone', include: [all], exclude: [...elsewhere, STATELESS] };
-  return { projects: [stateless, alone].map((test) => ({ extends: true, test })) };
+  const elsewhere = ['**/node_modules/**'];
+  if (mode === 'shared' || mode === 'built' || mode === 'ci') {
+    return { include: APART[mode], exclude: elsewhere };
+  }
+  const isApart = mode === 'all' ? '*.{shared,built}.test.ts' : '*.{shared,built,ci,long}.test.ts';
+  return {
+    include: ['{src,scripts,bench}/**/*.test.ts'],
+    exclude: [...elsewhere, `**/${isApart}`],
+  };
 }
 
 /** The pages alone, or with `--mode e2e` the pages of the browser tests too. */
@@ -121,6 +133,9 @@ export default defineConfig(({ mode }) => ({
   preview: { host: 'localhost' },
   test: {
     ...tests(mode),
+    // Modules are loaded once for each core: no file may leave anything behind in them.
+    isolate: false,
+    globalSetup: path('scripts/test/build-wasm-thread.ts'),
     setupFiles: path('scripts/test/compare-typed-arrays.ts'),
     testTimeout: 180_000,
     hookTimeout: 180_000,

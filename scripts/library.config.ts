@@ -8,11 +8,14 @@ import { minifyWgsl } from './minify-wgsl.ts';
 import { skipFacades } from './skip-facades.ts';
 import { packagedAddresses } from './worker-files/packaged-addresses.ts';
 import { workerFiles } from './worker-files/worker-files.ts';
+import { writeOperators } from './write-operators.mjs';
 
 // The published package: one file per entry and shared chunks. Dependencies are inside, so that the
 // files also work straight from a server without a bundler; what only Node loads stays outside.
 
 const source = (path: string): string => fileURLToPath(new URL(`../src/${path}`, import.meta.url));
+
+await writeOperators();
 
 /** Entries of package.json's `exports` and `bin`, and what the worker's files are made of. */
 export const ENTRIES = {

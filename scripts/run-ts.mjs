@@ -16,5 +16,7 @@ if (!existsSync(`${root}node_modules`) && !installDependencies(root)) process.ex
 // Errors name lines of the sources, not of the build.
 process.setSourceMapsEnabled(true);
 const { builtEntry } = await import('./run-ts/built-entry.mjs');
+const { writeOperators } = await import('./write-operators.mjs');
+await writeOperators();
 const { main } = await import(pathToFileURL(await builtEntry(resolve(file))).href);
 process.exitCode = (await main(args)) ?? 0;

@@ -5,7 +5,7 @@ import { build, type Plugin } from 'vite';
 import { pageHtml, type SiteAssets } from './page-template.ts';
 import { findPages, type SitePage } from './pages.ts';
 import { readNavigation } from './read-navigation.ts';
-import { MarkdownRenderer } from './render-markdown.ts';
+import { MarkdownRenderer, siteText } from './render-markdown.ts';
 import { searchIndex } from './search-index.ts';
 
 export interface SiteFolders {
@@ -20,7 +20,7 @@ export interface BuiltSite {
   readonly complaints: readonly string[];
 }
 
-/** Builds the demo's pages with the documentation beside them. */
+/** Builds the demo's pages with the documentation beside them; `docs/api` has to be there (`npm run api`). */
 export async function buildSite({ root, out }: SiteFolders): Promise<BuiltSite> {
   await build({
     root,
@@ -43,7 +43,7 @@ export async function buildSite({ root, out }: SiteFolders): Promise<BuiltSite> 
     searchIndex: `docs/assets/search-${hash(index)}.json`,
   };
   write(out, assets.searchIndex, index);
-  const list = readFileSync(join(root, 'docs/README.md'), 'utf8');
+  const list = siteText(readFileSync(join(root, 'docs/README.md'), 'utf8'));
   const { sections: navigation, complaints } = readNavigation(list, pages);
   for (const { path, page } of rendered) {
     write(out, path, pageHtml({ path, page, navigation, assets }));

@@ -18,17 +18,20 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const out = join(root, 'dist-site');
 
 /**
- * `npm run site`: builds dist-site/, the demo with the documentation beside it, and checks it: every link
+ * `npm run site`: builds dist-site/, the demo with the documentation and the reference beside it, and checks it: every link
  * and heading, every program against the packed package, every page in Chromium at 360 and 1,600 pixels, and with axe-core a page of each
  * kind, in Firefox too.
  *
  *     --built              takes dist/ as it is
  *     --no-blocks          leaves out the programs
+ *     --quick              builds it and checks its links, without the programs and the browsers
  *     --external           prints the addresses outside the site
  *     --screenshots DIR    pictures of every page
  */
 export async function main(args: readonly string[] = []): Promise<number> {
   const startedAt = Date.now();
+  const reference = await runNode([join(root, 'scripts/api-reference.mjs')], { cwd: root });
+  if (!reference.isGood) throw new Error(`npm run api failed:\n${reference.output}`);
   const { pages, complaints: wrong } = await buildSite({ root, out });
   const complaints = [...wrong];
   const links = checkLinks(out);
@@ -40,6 +43,19 @@ export async function main(args: readonly string[] = []): Promise<number> {
   if (args.includes('--external'))
     for (const address of links.external) console.log(`  ${address}`);
 
+  if (!args.includes('--quick')) complaints.push(...(await checkPages(pages, args)));
+  for (const complaint of complaints) console.error(complaint);
+  const seconds = ((Date.now() - startedAt) / 1000).toFixed(0);
+  console.log(`site: dist-site/ in ${seconds} s, ${complaints.length} complaints`);
+  return complaints.length === 0 ? 0 : 1;
+}
+
+/** What takes browsers and the packed package. */
+async function checkPages(
+  pages: Parameters<typeof checkInBrowser>[0],
+  args: readonly string[],
+): Promise<readonly string[]> {
+  const complaints: string[] = [];
   const executablePath = findChromium();
   const browser = await chromium.launch({
     args: CHROMIUM_FLAGS,
@@ -56,10 +72,7 @@ export async function main(args: readonly string[] = []): Promise<number> {
   } finally {
     await browser.close();
   }
-  for (const complaint of complaints) console.error(complaint);
-  const seconds = ((Date.now() - startedAt) / 1000).toFixed(0);
-  console.log(`site: dist-site/ in ${seconds} s, ${complaints.length} complaints`);
-  return complaints.length === 0 ? 0 : 1;
+  return complaints;
 }
 
 /** In Firefox too, where there is one. */

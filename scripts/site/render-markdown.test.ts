@@ -22,6 +22,16 @@ test('links lead to pages of the site', () => {
   expect(lost).toEqual([]);
 });
 
+test('what a comment has for the site is part of the page', () => {
+  const text =
+    'Before.\n\n<!-- site\n- [one](api/README.md)\n-->\n\n<!-- no [two](x.md) -->\n\nAfter.';
+  const { html, lost } = render(text);
+  expect(html).toContain('<a href="api/index.html">one</a>');
+  expect(html).not.toContain('two');
+  expect(html).toContain('After.');
+  expect(lost).toEqual([]);
+});
+
 test('links to other files are named', () => {
   expect(render('[one](../src/core/errors.ts)').lost).toEqual([
     'docs/a.md: ../src/core/errors.ts is not in the site',

@@ -21,6 +21,13 @@ hljs.registerLanguage('weft', weftGrammar);
 
 type Markdown = InstanceType<typeof MarkdownIt>;
 
+/**
+ * A text as the site has it: without its comments, but with what stands in `<!-- site … -->`, which leads
+ * to pages that the repository and the package do not have.
+ */
+export const siteText = (text: string): string =>
+  text.replaceAll(/^<!-- site\n([^]*?)-->$/gm, '$1').replaceAll(/^<!--[^]*?-->$/gm, '');
+
 /** A heading of a page and the text below it, up to the next one. */
 export interface Section {
   readonly level: number;
@@ -151,8 +158,7 @@ export class MarkdownRenderer {
   }
 
   render(page: SitePage, text: string): RenderedPage {
-    const source = text.replaceAll(/^<!--[^]*?-->$/gm, '');
-    const tokens = withoutEmptyHeads(nameHeadings(this.#md.parse(source, {})));
+    const tokens = withoutEmptyHeads(nameHeadings(this.#md.parse(siteText(text), {})));
     const lost: string[] = [];
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {
       const name = token.type === 'image' ? 'src' : 'href';

@@ -21,6 +21,7 @@ import {
 } from './expression.ts';
 import { findInstruction, instructionNames } from './instructions.ts';
 import { increment, loop, set, type Statement, store, when } from './statement.ts';
+import { runStatements } from './testing/run-statements.ts';
 import type { ValueType } from './value-type.ts';
 
 const ZEROS: Readonly<Record<ValueType, Expression>> = {
@@ -30,19 +31,6 @@ const ZEROS: Readonly<Record<ValueType, Expression>> = {
   f64: f64(0),
   v128: i32x4(0),
 };
-
-/** Runs statements over a memory of one page that begins with these words. */
-function run(body: readonly Statement[], words: ArrayLike<number> = []): Int32Array {
-  const memory = new WebAssembly.Memory({ initial: 1 });
-  new Int32Array(memory.buffer).set(Array.from(words));
-  const module = new WebAssembly.Module(
-    encodeModule({ groups: [[{ name: 'main', params: [], body }]] }),
-  );
-  const { 0: main } = new WebAssembly.Instance(module, { env: { memory } }).exports;
-  if (typeof main !== 'function') throw new Error('no main');
-  main();
-  return new Int32Array(memory.buffer);
-}
 
 const storeAt = (address: number, width: StoreWidth, value: Expression): Statement =>
   store(width, { address: i32(address) }, value);
@@ -74,12 +62,12 @@ describe('the module', () => {
 
   test.each(Object.keys(LOADS) as (keyof typeof LOADS)[])('loads %s', (width) => {
     const value = load(width, i32(16));
-    expect(() => run([storeAt(64, value.type, value)])).not.toThrow();
+    expect(() => runStatements([storeAt(64, value.type, value)])).not.toThrow();
   });
 
   test.each(Object.keys(STORES) as StoreWidth[])('stores %s', (width) => {
     const { type } = STORES[width];
-    expect(() => run([storeAt(64, width, ZEROS[type])])).not.toThrow();
+    expect(() => runStatements([storeAt(64, width, ZEROS[type])])).not.toThrow();
   });
 
   test('calls functions of the group with parameters, and exports the last of each group', () => {
@@ -106,7 +94,7 @@ describe('statements', () => {
     const [i, j, end] = [local('i32'), local('i32'), local('i32')];
     const sum = load('i32', i32(0));
     const add = (amount: Expression) => storeAt(0, 'i32', apply('i32.add', sum, amount));
-    const memory = run([
+    const memory = runStatements([
       set(end, i32(10)),
       ...loop({ index: i, begin: i32(1), end, step: 3 }, [
         add(i),
@@ -127,7 +115,7 @@ describe('statements', () => {
   test('conditions choose statements, selects values', () => {
     const x = local('i32');
     const isSmall = apply('i32.lt_s', x, i32(5));
-    const memory = run(
+    const memory = runStatements(
       [
         set(x, load('i32', i32(0))),
         ...when(isSmall, [storeAt(4, 'i32', i32(1))], [storeAt(4, 'i32', i32(2))]),
@@ -145,7 +133,7 @@ describe('values', () => {
   test('lanes are read, replaced and shuffled', () => {
     const value = vector(Int32Array.of(1, 2, 3, 4));
     const other = withLane('i32x4', value, { index: 2, scalar: i32(30) });
-    const memory = run([
+    const memory = runStatements([
       storeAt(0, 'v128', shuffle32(value, other, [0, 6, 5, 3])),
       storeAt(16, 'i32', lane('i32x4', other, 2)),
     ]);
@@ -153,7 +141,7 @@ describe('values', () => {
   });
 
   test('negative and large constants arrive as they are', () => {
-    const words = run([
+    const words = runStatements([
       storeAt(0, 'i32', i32(-2147483648)),
       storeAt(4, 'i32', i32(0xfffffff0)),
       storeAt(8, 'i64', i64(-(2n ** 63n))),
@@ -171,7 +159,7 @@ describe('values', () => {
     expect(apply('i32.sub', x, i32(3))).toEqual(add(x, -3));
     expect(load('f32', add(x, 12), 4)).toMatchObject({ address: x, offset: 16 });
     expect(load('f32', add(x, -4), 4)).toMatchObject({ offset: 4 });
-    const memory = run(
+    const memory = runStatements(
       [
         set(x, load('i32', i32(0))),
         storeAt(4, 'i32', apply('i32.div_u', x, i32(8))),

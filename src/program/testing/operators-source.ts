@@ -1,11 +1,13 @@
 import type { AttributeSpec } from '../../ops/define-op.ts';
-import type { TestedOp } from '../../ops/testing/tested-ops.ts';
+import { TESTED_OPS, type TestedOp } from '../../ops/testing/tested-ops.ts';
 
-/** The text of `operators.ts`: a typed function for each operator of the table. */
-export function operatorsSource(ops: Iterable<TestedOp>): string {
+/** An operator as far as its function depends on it. */
+export type DescribedOp = Pick<TestedOp, 'name' | 'summary' | 'inputs' | 'attributes'>;
+
+/** The text of `operators.ts`, which `scripts/write-operators.mjs` writes: a typed function for each operator. */
+export function operatorsSource(ops: Iterable<DescribedOp> = TESTED_OPS.values()): string {
   const functions = [...ops].map(functionOf);
-  return `// Written by \`src/program/operators.test.ts\` from the table of operators;
-// \`npx vitest run src/program/operators.test.ts -u\` renews it.
+  return `// Written by \`node scripts/write-operators.mjs\` from the tables of operators.
 import type { Dim } from '../core/dim.ts';
 import type { DType } from '../core/dtype.ts';
 import type { NdArray } from './nd-array.ts';
@@ -16,7 +18,7 @@ ${functions.join('\n\n')}
 `;
 }
 
-function functionOf({ name, summary, inputs, attributes }: TestedOp): string {
+function functionOf({ name, summary, inputs, attributes }: DescribedOp): string {
   const isVariadic = inputs.some(({ variadic }) => variadic === true);
   const operands = inputs.map(({ name: input, optional, variadic }) => {
     const type = variadic === true ? 'readonly Operand[]' : 'Operand';

@@ -1,0 +1,1 @@
+export function writeOperators(): Promise<void>;
