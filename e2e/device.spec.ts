@@ -1,10 +1,10 @@
-import { expect, test } from './fixtures.ts';
+import { expect, testOfPage as test } from './fixtures.ts';
 import type { DevicePage } from './pages/device.ts';
+
+test.use({ address: '/e2e/pages/device.html' });
 
 for (const place of ['inPage', 'inWorker'] as const) {
   test(`the WebGPU device computes, reports faults and loss: ${place}`, async ({ page }) => {
-    await page.goto('/e2e/pages/device.html');
-    await expect(page.locator('html')).toHaveAttribute('data-ready', 'true');
     const findings = await page.evaluate((name) => {
       const { weftDevice } = globalThis as unknown as { weftDevice: DevicePage };
       return weftDevice[name]();

@@ -1,28 +1,20 @@
-import { readFileSync } from 'node:fs';
-import type Axe from 'axe-core';
 import type { Page } from '@playwright/test';
-import { expect, test } from './fixtures.ts';
+import { AXE, violationsOf } from './demo-page.ts';
+import { expect, testOfPage as test } from './fixtures.ts';
 import type { InspectorPage } from './pages/inspector.ts';
-import { reluModel } from './relu-model.ts';
-
-const AXE = readFileSync('node_modules/axe-core/axe.min.js', 'utf8');
+import { reluModel } from '../src/testing/relu-model.ts';
 
 declare const weftInspector: InspectorPage;
 
 /** Complaints of axe-core about the inspector. */
-async function violationsOf(page: Page): Promise<string[]> {
+async function violations(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
-  return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: typeof Axe };
-    const { violations } = await axe.run('weft-inspector');
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join()}`);
-  });
+  return violationsOf(page, 'weft-inspector');
 }
 
-test.beforeEach(async ({ page }) => {
-  await page.goto('/e2e/pages/inspector.html');
-  await page.waitForSelector('html[data-ready]', { state: 'attached' });
-});
+test.use({ address: '/e2e/pages/inspector.html' });
+
+test.beforeEach(({ page }) => page.evaluate(() => weftInspector.begin()));
 
 test('a deep program is a graph of which only what is in sight is drawn', async ({ page }) => {
   const { nodes } = await page.evaluate(() => weftInspector.showDeep(600));
@@ -173,7 +165,7 @@ test('runs are recorded over time, with advice, and their events lead back to th
   await page.getByLabel('Show').selectOption({ index: 1 });
   await page.getByRole('button', { name: 'Zoom in' }).click();
   await drawing.press('Home');
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await violations(page)).toEqual([]);
   // The load stands behind the runs: its phases, and each pipeline.
   await page.getByLabel('Show').selectOption('load');
   await expect(status).toHaveText(/^Loaded in [\d.]+ ms: \d+ events\.$/);
@@ -181,7 +173,7 @@ test('runs are recorded over time, with advice, and their events lead back to th
   await drawing.focus();
   await drawing.press('ArrowRight');
   await expect(status).toHaveText(/^program and weights, download, /);
-  expect(await violationsOf(page)).toEqual([]);
+  expect(await violations(page)).toEqual([]);
   await page.getByLabel('Show').selectOption({ index: 1 });
   // The driver of Firefox reports no download of a blob: what the link would save is read in either browser.
   const saved = await page.evaluateHandle(watchDownload);
@@ -239,7 +231,7 @@ for (const [name, show] of Object.entries(SESSIONS)) {
     await page.keyboard.press('F8');
     await expect(status).toHaveText('Stands before instruction 13 of main, after 13 instructions.');
     await page.keyboard.press('F10');
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await violations(page)).toEqual([]);
     await page.getByRole('tab', { name: 'Graph' }).click();
     await expect(page.getByRole('status')).toHaveText(/^scores, kernel, matmul/);
     await page.getByRole('tab', { name: 'Step' }).click();

@@ -1,12 +1,10 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import type Axe from 'axe-core';
 import type { Browser, Page } from '@playwright/test';
 import { type Relay, startRelay } from '../src/cli/rpc/start-relay.ts';
+import { AXE, keptSteps, resumedAt, stepsOf, violationsOf } from './demo-page.ts';
 import { expect, forgiveLostSockets, test } from './fixtures.ts';
 
-const AXE = readFileSync('node_modules/axe-core/axe.min.js', 'utf8');
 const STORY = { prompt: 'Mia went to the park. Tom', written: '', seed: 4, isOver: false };
 
 // The dialog asks until there is a relay.
@@ -48,19 +46,6 @@ async function openElsewhere(browser: Browser, page: Page): Promise<Page> {
   return other;
 }
 
-/** Steps at which a simulation went on. */
-async function resumedAt(page: Page): Promise<number> {
-  const facts = page.locator('#dish-facts');
-  await expect(facts).toContainText('Went on at');
-  const text = (await facts.textContent()) ?? '';
-  return Number(/Went on atstep ([\d,]+?)Last/.exec(text)?.[1]?.replaceAll(',', ''));
-}
-
-async function stepsOf(page: Page): Promise<number> {
-  const text = (await page.locator('#dish-facts').textContent()) ?? '';
-  return Number(/Steps so far([\d,]+?)(?:Went|Last)/.exec(text)?.[1]?.replaceAll(',', '') ?? 0);
-}
-
 test('moves a running simulation to another profile through a relay that it asks for', async ({
   page,
   browser,
@@ -88,7 +73,7 @@ test('moves a running simulation to another profile through a relay that it asks
     await expect(other.locator('#notice')).toBeHidden();
 
     // A reload goes on there, and begins anew here.
-    await expect.poll(() => isStored(other)).toBe(true);
+    await expect.poll(() => keptSteps(other, 'reaction-diffusion')).toBeGreaterThanOrEqual(steps);
     await other.reload();
     expect(await resumedAt(other)).toBeGreaterThanOrEqual(steps);
     await page.reload();
@@ -99,16 +84,6 @@ test('moves a running simulation to another profile through a relay that it asks
     await relay.close();
   }
 });
-
-function isStored(page: Page): Promise<boolean> {
-  return page.evaluate(async () => {
-    const root = await navigator.storage.getDirectory();
-    const snapshots = await root.getDirectoryHandle('weft-snapshots', { create: true });
-    const kept = await snapshots.getDirectoryHandle('reaction-diffusion', { create: true });
-    for await (const name of kept.keys()) if (name.endsWith('.commit')) return true;
-    return false;
-  });
-}
 
 /** Opens the tab that writes, with a story of a seed that is not begun. */
 async function openStory(page: Page): Promise<void> {
@@ -225,14 +200,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     const check = async (): Promise<void> => {
       for (const width of [360, 1600]) {
         await page.setViewportSize({ width, height: 900 });
-        const found = await page.evaluate(async (selector) => {
-          const { axe } = globalThis as unknown as { axe: typeof Axe };
-          const { violations } = await axe.run(selector);
-          return violations.map(
-            ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join()}`,
-          );
-        }, part);
-        expect(found, `at ${width} pixels`).toEqual([]);
+        expect(await violationsOf(page, part), `at ${width} pixels`).toEqual([]);
         const isWide = await page
           .getByRole('dialog')
           .evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);

@@ -1,15 +1,12 @@
 import { COLOURS } from '../src/tasks/testing/colours-model.ts';
-import { expect, test } from './fixtures.ts';
+import { expect, testOfPage as test } from './fixtures.ts';
 import type { OwnDevicePage } from './pages/own-device.ts';
 
 declare const weftOwnDevice: OwnDevicePage;
 
 const MODEL = [...COLOURS];
 
-test.beforeEach(async ({ page }) => {
-  await page.goto('/e2e/pages/own-device.html');
-  await page.waitForSelector('html[data-ready]', { state: 'attached' });
-});
+test.use({ address: '/e2e/pages/own-device.html' });
 
 test('textures of the page have the elements of the same picture', async ({ page }) => {
   const all = await page.evaluate((model) => weftOwnDevice.textures(model), MODEL);

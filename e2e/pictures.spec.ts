@@ -2,7 +2,7 @@ import { COLOURS } from '../src/tasks/testing/colours-model.ts';
 import { DETECTION, RECOGNITION } from '../src/tasks/testing/colour-text-model.ts';
 import { doubled, DOUBLED } from '../src/tasks/testing/doubled-model.ts';
 import { lightnessModel } from '../src/tasks/testing/segmentation-models.ts';
-import { test as base, expect } from './fixtures.ts';
+import { expect, testOfPage } from './fixtures.ts';
 import type { OwnDevicePage } from './pages/own-device.ts';
 import type { TasksPage } from './pages/tasks.ts';
 
@@ -16,7 +16,7 @@ const ONE_ADAPTER = [
   '--enable-features=Vulkan',
 ];
 
-const test = base.extend<object, object>({
+const test = testOfPage.extend<object, object>({
   launchOptions: [
     async ({ launchOptions, browserName }, use) => {
       const { args = [] } = launchOptions;
@@ -27,10 +27,7 @@ const test = base.extend<object, object>({
   ],
 });
 
-test.beforeEach(async ({ page }) => {
-  await page.goto('/e2e/pages/tasks.html');
-  await page.waitForSelector('html[data-ready]', { state: 'attached' });
-});
+test.use({ address: '/e2e/pages/tasks.html' });
 
 test.describe('results on a canvas', () => {
   for (const place of [
@@ -59,60 +56,6 @@ test.describe('results on a canvas', () => {
   }
 });
 
-const MODELS = {
-  colours: [...COLOURS],
-  lightness: [...lightnessModel()],
-  // In tiles.
-  doubled: [...doubled({ shape: [1, 3, 64, 64] })],
-  detection: [...DETECTION],
-  recognition: [...RECOGNITION],
-};
-
-for (const device of ['wasm', 'host', 'webgpu'] as const) {
-  test(`tasks on ${device} read no pixels in the thread of the page`, async ({ page }) => {
-    await page.goto('/e2e/pages/tasks-wasm.html');
-    await page.waitForSelector('html[data-ready]', { state: 'attached' });
-    const { results, inTasks, inThisThread } = await page.evaluate(
-      ([models, place]) => weftTasks.whereRead(models, place),
-      [MODELS, { device, worker: true }] as const,
-    );
-    expect(inTasks).toBe(0);
-    // The count works: this thread's own `preparePictures` reads pixels once.
-    expect(inThisThread).toBe(1);
-    expect(results).toHaveLength(4);
-    expect(new Set(results).size).toBe(1);
-    expect(JSON.parse(results[0] ?? '')).toMatchObject({ text: 'rb g\ngrb' });
-  });
-}
-
-for (const device of ['wasm', 'host'] as const) {
-  test(`pictures on ${device} have the elements of this thread, to the bit`, async ({ page }) => {
-    await page.goto('/e2e/pages/tasks-wasm.html');
-    await page.waitForSelector('html[data-ready]', { state: 'attached' });
-    const { all } = await page.evaluate(([model, place]) => weftTasks.onDevice(model, place), [
-      [...COLOURS],
-      { device, worker: true },
-    ] as const);
-    const { VideoFrame: frame = 0, ...others } = all;
-    expect(others).toEqual({ ImageBitmap: 0, OffscreenCanvas: 0, HTMLCanvasElement: 0, Blob: 0 });
-    // Elements of float16 count by their bits.
-    expect(frame).toBeLessThanOrEqual(64);
-  });
-}
-
-test('tasks that need pixels see those of a texture of the page', async ({ page }) => {
-  await page.goto('/e2e/pages/own-device.html');
-  await page.waitForSelector('html[data-ready]', { state: 'attached' });
-  const [texture, picture] = await page.evaluate((models) => weftOwnDevice.pixels(models), {
-    lightness: [...lightnessModel()],
-    doubled: [...doubled({ shape: [1, 3, 16, 16] })],
-    detection: [...DETECTION],
-    recognition: [...RECOGNITION],
-  });
-  expect(texture?.enlarged).toHaveLength(47 * 35 * 16);
-  expect(texture).toEqual(picture);
-});
-
 for (const worker of [true, false]) {
   test(`the GPU prepares pictures as the processor does${worker ? ', in the worker' : ''}`, async ({
     page,
@@ -128,3 +71,59 @@ for (const worker of [true, false]) {
     expect(frame).toBeLessThanOrEqual(64);
   });
 }
+
+const MODELS = {
+  colours: [...COLOURS],
+  lightness: [...lightnessModel()],
+  // In tiles.
+  doubled: [...doubled({ shape: [1, 3, 64, 64] })],
+  detection: [...DETECTION],
+  recognition: [...RECOGNITION],
+};
+
+test.describe('where the policy lets WebAssembly compile', () => {
+  test.use({ address: '/e2e/pages/tasks-wasm.html' });
+
+  for (const device of ['wasm', 'host', 'webgpu'] as const) {
+    test(`tasks on ${device} read no pixels in the thread of the page`, async ({ page }) => {
+      const { results, inTasks, inThisThread } = await page.evaluate(
+        ([models, place]) => weftTasks.whereRead(models, place),
+        [MODELS, { device, worker: true }] as const,
+      );
+      expect(inTasks).toBe(0);
+      // The count works: this thread's own `preparePictures` reads pixels once.
+      expect(inThisThread).toBe(1);
+      expect(results).toHaveLength(4);
+      expect(new Set(results).size).toBe(1);
+      expect(JSON.parse(results[0] ?? '')).toMatchObject({ text: 'rb g\ngrb' });
+    });
+  }
+
+  for (const device of ['wasm', 'host'] as const) {
+    test(`pictures on ${device} have the elements of this thread, to the bit`, async ({ page }) => {
+      const { all } = await page.evaluate(([model, place]) => weftTasks.onDevice(model, place), [
+        [...COLOURS],
+        { device, worker: true },
+      ] as const);
+      const { VideoFrame: frame = 0, ...others } = all;
+      expect(others).toEqual({ ImageBitmap: 0, OffscreenCanvas: 0, HTMLCanvasElement: 0, Blob: 0 });
+      // Elements of float16 count by their bits.
+      expect(frame).toBeLessThanOrEqual(64);
+    });
+  }
+});
+
+test.describe('on a device of the page', () => {
+  test.use({ address: '/e2e/pages/own-device.html' });
+
+  test('tasks that need pixels see those of a texture of the page', async ({ page }) => {
+    const [texture, picture] = await page.evaluate((models) => weftOwnDevice.pixels(models), {
+      lightness: [...lightnessModel()],
+      doubled: [...doubled({ shape: [1, 3, 16, 16] })],
+      detection: [...DETECTION],
+      recognition: [...RECOGNITION],
+    });
+    expect(texture?.enlarged).toHaveLength(47 * 35 * 16);
+    expect(texture).toEqual(picture);
+  });
+});

@@ -1,4 +1,4 @@
-import { expect, test } from './fixtures.ts';
+import { expect, testOfPage as test } from './fixtures.ts';
 import type { ProgramPage } from './pages/program.ts';
 
 /** Those of the host device. */
@@ -7,10 +7,7 @@ const WALK = ['0.02599', '0.40736', '1.22544'];
 
 declare const weftProgram: ProgramPage;
 
-test.beforeEach(async ({ page }) => {
-  await page.goto('/e2e/pages/program.html');
-  await expect(page.locator('html')).toHaveAttribute('data-ready', 'true');
-});
+test.use({ address: '/e2e/pages/program.html' });
 
 test('a network is trained by programs that the worker compiles, under a strict policy', async ({
   page,

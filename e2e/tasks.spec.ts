@@ -1,14 +1,11 @@
 import { COLOURS } from '../src/tasks/testing/colours-model.ts';
 import { COLOUR_CLASSES, lightnessModel } from '../src/tasks/testing/segmentation-models.ts';
-import { expect, test } from './fixtures.ts';
+import { expect, testOfPage as test } from './fixtures.ts';
 import type { TasksPage } from './pages/tasks.ts';
 
 declare const weftTasks: TasksPage;
 
-test.beforeEach(async ({ page }) => {
-  await page.goto('/e2e/pages/tasks.html');
-  await page.waitForSelector('html[data-ready]', { state: 'attached' });
-});
+test.use({ address: '/e2e/pages/tasks.html' });
 
 test('a picture in any form gives the same elements', async ({ page }) => {
   const differences = await page.evaluate(() => weftTasks.differences());

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { Page, Route } from '@playwright/test';
 import { ggufOf, randomDecoder } from '../src/text/architectures/testing/decoder-files.ts';
 import { referenceLogits } from '../src/text/architectures/testing/reference-decoder.ts';
-import { expect, test } from './fixtures.ts';
+import { expect, testOfPage as test } from './fixtures.ts';
 import type { TextPage } from './pages/text.ts';
 
 declare const weftText: TextPage;
@@ -60,10 +60,7 @@ function smallFiles(): Record<string, Buffer> {
   return Object.fromEntries(there.map((name) => [name, readFileSync(new URL(name, STORIES))]));
 }
 
-test.beforeEach(async ({ page }) => {
-  await page.goto('/e2e/pages/text.html');
-  await expect(page.locator('html')).toHaveAttribute('data-ready', 'true');
-});
+test.use({ address: '/e2e/pages/text.html' });
 
 test('a GGUF file is compiled in the worker, kept, and after a reload not fetched again', async ({
   page,

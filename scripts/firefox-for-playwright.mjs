@@ -8,6 +8,13 @@ import { findFirefox } from './find-firefox.mjs';
 
 const LISTENING = /WebDriver BiDi listening on ws:\/\/127\.0\.0\.1:(\d+)/;
 const EMULATE_MEDIA = 'emulation.setMediaFeaturesOverride';
+/**
+ * A session hears of every worker, and a worker that starts another one waits until it has heard. In release 153 it
+ * waits for ever now and then, so the session gives up hearing of them: `page.workers()` is empty in Firefox.
+ */
+const IGNORE_WORKERS = `ChromeUtils.importESModule(
+  'chrome://remote/content/shared/js-process-actors/WebDriverWorkerListenerActor.sys.mjs'
+).unregisterWebDriverWorkerListenerActor()`;
 const MAX_MESSAGE_BYTE_LENGTH = 2 ** 30;
 /** Ids of commands of our own, beyond those that Playwright counts up to. */
 const OWN_ID = 2 ** 40;
@@ -41,14 +48,18 @@ class ColorScheme {
     return resolve !== undefined;
   }
 
-  async set(scheme) {
+  set(scheme) {
     const value = { dark: 0, light: 1 }[scheme] ?? 2;
+    return this.evaluate(
+      `Services.prefs.setIntPref('layout.css.prefers-color-scheme.content-override', ${value})`,
+    );
+  }
+
+  /** Evaluates an expression in the browser's own window. */
+  async evaluate(expression) {
     const tree = await this.command('browsingContext.getTree', { 'moz:scope': 'chrome' });
-    return this.command('script.evaluate', {
-      expression: `Services.prefs.setIntPref('layout.css.prefers-color-scheme.content-override', ${value})`,
-      target: { context: tree?.contexts[0]?.context },
-      awaitPromise: false,
-    });
+    const target = { context: tree?.contexts[0]?.context };
+    return this.command('script.evaluate', { expression, target, awaitPromise: false });
   }
 }
 
@@ -68,16 +79,22 @@ function connect(client, address) {
   server.on('open', () => {
     for (const text of early) server.send(text);
   });
+  let sessionId;
   client.on('message', async (data) => {
     const text = decoder.decode(data);
     const message = JSON.parse(text);
+    if (message.method === 'session.new') sessionId = message.id;
     if (message.method !== EMULATE_MEDIA) return send(text);
     await colors.set(message.params.features['prefers-color-scheme']);
     client.send(JSON.stringify({ type: 'success', id: message.id, result: {} }));
   });
   server.on('message', (data) => {
     const text = decoder.decode(data);
-    if (!colors.answer(JSON.parse(text))) client.send(text);
+    const message = JSON.parse(text);
+    if (colors.answer(message)) return;
+    const isNew = message.id !== undefined && message.id === sessionId;
+    const ignored = isNew ? colors.evaluate(IGNORE_WORKERS) : Promise.resolve();
+    void ignored.then(() => client.send(text));
   });
   const end = () => {
     client.terminate();

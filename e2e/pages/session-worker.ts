@@ -2,6 +2,23 @@ import { FloatValue } from '../../src/runtime/index.ts';
 import { serve } from '../../src/worker/index.ts';
 import { importers, operators } from '../../src/frontend/onnx/testing/own-operators.ts';
 
+const threads = new BroadcastChannel('threads');
+
+/** Tells the page of each thread that this worker starts or ends. */
+class ToldWorker extends Worker {
+  constructor(...args: ConstructorParameters<typeof Worker>) {
+    super(...args);
+    threads.postMessage('started');
+  }
+
+  override terminate(): void {
+    super.terminate();
+    threads.postMessage('ended');
+  }
+}
+
+globalThis.Worker = ToldWorker;
+
 /** A generator of random numbers that fits a byte. */
 let random = 7;
 

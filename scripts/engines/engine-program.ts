@@ -1,6 +1,6 @@
 // Runs inside an engine, as one file without imports: a page takes it from the server, Deno from the disk.
 import type { AdapterClass } from '../../src/core/launch-plan.ts';
-import { oneGpuDevice } from '../../src/device/testing/conformance-devices.ts';
+import { oneGpuDevice } from '../../src/device/testing/one-gpu-device.ts';
 import { compareOperator } from '../../src/device/testing/compare-operator.ts';
 import { CONFORMANCE_OPS } from '../../src/device/testing/conformance-ops.ts';
 import { openAdapter } from '../../src/device/webgpu/adapter.ts';

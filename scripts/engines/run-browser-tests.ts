@@ -25,7 +25,7 @@ export async function runBrowserTests(browserName: BrowserName): Promise<Count> 
   const child = spawn('playwright', ['test', `--project=${browserName}`, '--reporter=dot,json'], {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...process.env, PLAYWRIGHT_JSON_OUTPUT_NAME: file },
+    env: { ...process.env, WEFT_E2E: browserName, PLAYWRIGHT_JSON_OUTPUT_NAME: file },
     shell: process.platform === 'win32',
   });
   await new Promise((resolve, reject) => {

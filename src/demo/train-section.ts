@@ -98,19 +98,23 @@ export class TrainSection extends ProgramSection {
       onError: (error) => this.context.fail(error),
     });
     this.#play.disabled = run.isOver;
-    this.#play.textContent = this.#startLabel;
+    if (run.isOver) this.#isTraining = false;
+    this.#play.textContent = this.#playLabel;
     this.#show();
+    // Whoever pressed the button while the network was loaded has waited since.
+    if (this.#isTraining) this.#continue();
   }
 
   #setTraining(training: boolean): void {
     if (training === this.#isTraining) return;
     this.#isTraining = training;
-    this.#play.textContent = training ? 'Pause' : this.#startLabel;
+    this.#play.textContent = this.#playLabel;
     this.#play.setAttribute('aria-pressed', String(training));
     if (training) this.#continue();
   }
 
-  get #startLabel(): string {
+  get #playLabel(): string {
+    if (this.#isTraining) return 'Pause';
     return (this.#trainer?.steps ?? 0) === 0 ? 'Train' : 'Go on';
   }
 
@@ -122,7 +126,7 @@ export class TrainSection extends ProgramSection {
       if (this.#run !== undefined) this.#run.course = EMPTY_COURSE;
       this.#lastStepMs = undefined;
       this.#play.disabled = false;
-      this.#play.textContent = this.#startLabel;
+      this.#play.textContent = this.#playLabel;
       this.#show();
     });
   }
