@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { firstDifference } from '../core/all-close.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { compileOnnx } from '../frontend/onnx/compile-onnx.ts';
-import { nodeGpu } from '../testing/node-gpu.ts';
+import { sharedNodeGpu } from '../testing/node-gpu.ts';
 import { type OnnxNodeSpec, writeOnnxModel } from '../testing/onnx-writer.ts';
 import { DeviceTensor } from './device-tensor.ts';
 import { Session } from './session.ts';
@@ -95,7 +95,7 @@ test('a decoder with repeated heads is one kernel, which reads caches where they
 });
 
 test.each(['webgpu', 'wasm', 'host'] as const)('its steps on %s', async (device) => {
-  const gpu = device === 'webgpu' ? { gpu: await nodeGpu() } : {};
+  const gpu = device === 'webgpu' ? { gpu: await sharedNodeGpu() } : {};
   const session = await Session.load(MODEL, { worker: false, device, ...gpu });
   const reference = await Session.load(MODEL, { worker: false, device: 'host' });
   let caches: Record<string, Tensor | DeviceTensor> = {};

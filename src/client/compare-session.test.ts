@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { compile, parseModule } from '../compiler/index.ts';
 import { brokenGpu } from '../testing/broken-gpu.ts';
-import { nodeGpu } from '../testing/node-gpu.ts';
+import { nodeGpu, sharedNodeGpu } from '../testing/node-gpu.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { type LoadOptions, Session, Tensor } from './index.ts';
@@ -37,7 +37,7 @@ const x = new Tensor(
 const open = (options: LoadOptions) => Session.load(MODEL, { worker: false, ...options });
 
 test.each(['host', 'wasm'] as const)('nothing departs from %s', async (against) => {
-  const gpu = await nodeGpu();
+  const gpu = await sharedNodeGpu();
   for (const options of [{ device: 'webgpu', gpu }, { device: 'wasm' }] as const) {
     const session = await open(options);
     const { departure, calls, largestError } = await session.compare({ x }, { against });
@@ -175,7 +175,7 @@ test.each(['host', 'wasm', 'webgpu'] as const)(
   'kernels that make their results themselves, on %s',
   async (device) => {
     const model = new Uint8Array(await readFile('models/detector/model.onnx'));
-    const gpu = device === 'webgpu' ? { gpu: await nodeGpu() } : {};
+    const gpu = device === 'webgpu' ? { gpu: await sharedNodeGpu() } : {};
     const session = await Session.load(model, { worker: false, device, ...gpu });
     const image = new Tensor(
       'uint8',

@@ -1,23 +1,18 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { nodeGpu } from '../testing/node-gpu.ts';
+import { ownGpu } from '../testing/own-gpu.ts';
 import { addWeights } from '../worker/testing/test-programs.ts';
 import { configureWorker, type LoadOptions, Session, Tensor } from './index.ts';
 
 const SIZE = 1024;
 const WEIGHT_BYTES = SIZE * 4;
 
+const ownPlace = async () => ({ worker: false, gpu: await ownGpu() }) as const;
+
 describe.each(['host', 'webgpu'] as const)('sessions of one budget on %s', (device) => {
   const open: Session[] = [];
-  const gpu = async () => (device === 'webgpu' ? { gpu: await nodeGpu() } : {});
 
-  async function load(options: LoadOptions = {}): Promise<Session> {
-    const bytes = addWeights(SIZE).toBytes();
-    const session = await Session.load(bytes, {
-      worker: false,
-      device,
-      ...(await gpu()),
-      ...options,
-    });
+  async function load(options: LoadOptions): Promise<Session> {
+    const session = await Session.load(addWeights(SIZE).toBytes(), { device, ...options });
     open.push(session);
     return session;
   }
@@ -41,9 +36,10 @@ describe.each(['host', 'webgpu'] as const)('sessions of one budget on %s', (devi
   test('weights of the least recently used go and come back; pinned ones stay', async () => {
     // Room for two weights, and for an input and an output.
     const memoryBudget = 2 * WEIGHT_BYTES + 2 * WEIGHT_BYTES;
-    configureWorker({ worker: false, ...(await gpu()), memoryBudget });
-    const pinned = await load({ pin: true });
-    const [a, b] = [await load(), await load()];
+    const place = await ownPlace();
+    configureWorker({ ...place, memoryBudget });
+    const pinned = await load({ ...place, pin: true });
+    const [a, b] = [await load(place), await load(place)];
     for (let round = 0; round < 3; round++) {
       for (const [index, session] of [pinned, a, b].entries()) await check(session, index + round);
     }
@@ -80,8 +76,9 @@ describe.each(['host', 'webgpu'] as const)('sessions of one budget on %s', (devi
 
   test('runs at the same time wait for room, and are all right', async () => {
     const memoryBudget = 4 * WEIGHT_BYTES;
-    configureWorker({ worker: false, ...(await gpu()), memoryBudget });
-    const sessions = await Promise.all([0, 1, 2, 3].map(() => load()));
+    const place = await ownPlace();
+    configureWorker({ ...place, memoryBudget });
+    const sessions = await Promise.all([0, 1, 2, 3].map(() => load(place)));
     const order = Array.from({ length: 10 }, () => sessions.toReversed()).flat();
     await Promise.all(order.map((session, i) => check(session, i)));
     for (const session of sessions) {
@@ -98,11 +95,10 @@ test('what is no budget is refused; sessions that share nothing say so', async (
       `configureWorker: got memoryBudget ${memoryBudget}, expected bytes, above 0.`,
     );
   }
-  const gpu = await nodeGpu();
-  const other = { requestAdapter: () => gpu.requestAdapter() } as unknown as GPU;
-  const options = { worker: false, device: 'host', gpu: other } as const;
+  const place = await ownPlace();
+  const options = { ...place, device: 'host' } as const;
   const before = await Session.load(addWeights(4).toBytes(), options);
-  configureWorker({ worker: false, gpu: other });
+  configureWorker(place);
   const after = await Session.load(addWeights(4).toBytes(), options);
   expect((await before.memory()).sharing).toBe(undefined);
   expect((await after.memory()).sharing).toMatchObject({

@@ -9,7 +9,7 @@ import type {
 import type { ServiceOptions } from '../worker/create-service.ts';
 import { openWorker } from './open-worker.ts';
 import { goneError } from './shake-hands.ts';
-import { keepSpares } from './spare-memory.ts';
+import { SPARE_MEMORY } from './spare-memory.ts';
 
 export type Send<T> = (service: SessionService, call: CallId) => Promise<Reply<T>>;
 
@@ -149,7 +149,7 @@ export class Connection {
         const service = await this.#service;
         const reply = await send(service, call);
         if (!reply.ok) throw errorFromData(reply.error);
-        if (reply.spares) keepSpares(reply.spares);
+        if (reply.spares) SPARE_MEMORY.keep(reply.spares);
         if (isOpen) resolve(reply.value);
         else discard?.(reply.value, service);
       };

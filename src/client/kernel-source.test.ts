@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { compile, parseModule } from '../compiler/index.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { openConnection } from '../rpc/testing/open-connection.ts';
-import { nodeGpu } from '../testing/node-gpu.ts';
+import { sharedNodeGpu } from '../testing/node-gpu.ts';
 import { Session, Tensor } from './index.ts';
 
 const PROGRAM = `def @main(%a: Tensor[(n, 8), float32], %b: Tensor[(8, 8), float32])
@@ -23,7 +23,7 @@ async function run(session: Session, n: number): Promise<void> {
 }
 
 test('on WebGPU the code of a kernel is its shaders, for the sizes of the latest call', async () => {
-  const session = await Session.load(executable, { device: 'webgpu', gpu: await nodeGpu() });
+  const session = await Session.load(executable, { device: 'webgpu', gpu: await sharedNodeGpu() });
   const kernel = await kernelOf(session);
   const sample = await session.kernelSource(kernel);
   expect(sample).toMatchObject({ kernel, language: 'wgsl', sizes: 'sample' });

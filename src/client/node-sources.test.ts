@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Deferred } from '../core/deferred.ts';
 import { sumAndProduct } from '../worker/testing/test-programs.ts';
 import { Session, Tensor } from './index.ts';
 
@@ -49,11 +50,15 @@ describe('in Node', () => {
 
 describe('over HTTP', () => {
   const asked: string[] = [];
+  /** `silent.weft` was asked for. */
+  const silent = new Deferred();
   const server = createServer(({ url = '' }, response) => {
     asked.push(url);
     if (url === '/sum.weft') response.end(sumAndProduct().toBytes());
-    else if (url === '/silent.weft') response.flushHeaders();
-    else response.writeHead(404, 'Not here').end();
+    else if (url === '/silent.weft') {
+      response.flushHeaders();
+      silent.resolve();
+    } else response.writeHead(404, 'Not here').end();
   });
   let origin = '';
 
@@ -68,10 +73,11 @@ describe('over HTTP', () => {
   });
 
   test('a file is asked for once, before the machine is there', async () => {
+    asked.length = 0;
     expect(await sumOf(`${origin}/sum.weft`)).toEqual([4, 6]);
     const session = Session.load(`${origin}/sum.weft`, { ...host, threads: 1 });
     await (await session).dispose();
-    expect(asked.splice(0)).toEqual(['/sum.weft', '/sum.weft']);
+    expect(asked).toEqual(['/sum.weft', '/sum.weft']);
   });
 
   test('what the server refuses is told once, whatever the options are', async () => {
@@ -93,7 +99,8 @@ describe('over HTTP', () => {
     const controller = new AbortController();
     const { signal } = controller;
     const loading = Session.load(`${origin}/silent.weft`, { ...host, signal });
-    setTimeout(() => controller.abort(new Error('enough')), 50);
+    await silent.promise;
+    controller.abort(new Error('enough'));
     await expect(loading).rejects.toThrow('enough');
   });
 });

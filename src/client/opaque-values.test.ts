@@ -145,9 +145,9 @@ test('the page holds no object that no program holds', async () => {
   for (let i = 0; i < 20; i++) await session.run<OutputValue>({ store: shelf(i) });
   const objects = pageObjectsOf(session);
   expect(objects.size).toBeGreaterThan(0);
-  for (let i = 0; i < 50 && objects.size > 0; i++) {
+  const left = () => {
     collect();
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  expect(objects.size).toBe(0);
+    return objects.size;
+  };
+  await expect.poll(left).toBe(0);
 });

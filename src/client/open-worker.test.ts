@@ -1,5 +1,6 @@
 import { expose } from 'comlink';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Deferred } from '../core/deferred.ts';
 import { VERSION } from '../core/version.ts';
 import { createService } from '../worker/create-service.ts';
 import { sumAndProduct } from '../worker/testing/test-programs.ts';
@@ -38,6 +39,8 @@ class FakeWorker extends EventTarget {
 }
 
 const started: FakeWorker[] = [];
+/** Resolves when a worker starts. */
+let starting = new Deferred();
 
 /** The option `worker` for a fake one, to which `prepare` is done when it starts. */
 function fake(prepare: (worker: FakeWorker) => void): () => Worker {
@@ -45,14 +48,22 @@ function fake(prepare: (worker: FakeWorker) => void): () => Worker {
     const worker = new FakeWorker();
     started.push(worker);
     prepare(worker);
+    starting.resolve();
     return worker as unknown as Worker;
   };
 }
+
+beforeEach(() => {
+  starting = new Deferred();
+});
 
 afterEach(() => {
   for (const { inside } of started.splice(0)) inside.close();
   vi.useRealTimers();
 });
+
+/** Messages go their way while these stand still. */
+const fakeTimeouts = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 
 const bytes = sumAndProduct().toBytes();
 const x = Tensor.from([1]);
@@ -78,13 +89,13 @@ describe('the handshake with a worker', () => {
   });
 
   test('gives up after 30 seconds, and terminates the worker', async () => {
-    vi.useFakeTimers();
+    fakeTimeouts();
     const loading = Session.load(bytes, { worker: fake(() => undefined) });
     const outcome = loading.catch((error: unknown) => error);
-    await vi.advanceTimersByTimeAsync(29_999);
+    await starting.promise;
+    vi.advanceTimersByTime(29_999);
     expect(started[0]?.terminations).toBe(0);
-    await vi.advanceTimersByTimeAsync(1);
-    vi.useRealTimers();
+    vi.advanceTimersByTime(1);
     expect(await outcome).toMatchObject({
       name: 'WorkerError',
       message: message('no answer within 30000 ms', OWN),
@@ -108,13 +119,17 @@ describe('the handshake with a worker', () => {
   });
 
   test('does not count what comes after the answer', async () => {
-    const slow = new ReadableStream<Uint8Array>({
-      async start(controller) {
-        await new Promise((resolve) => setTimeout(resolve, 1500));
-        controller.enqueue(bytes);
-        controller.close();
+    fakeTimeouts();
+    const slow = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          vi.advanceTimersByTime(1500);
+          controller.enqueue(bytes);
+          controller.close();
+        },
       },
-    });
+      { highWaterMark: 0 },
+    );
     const worker = fake(({ inside }) => expose(createService(), inside));
     const session = await Session.load(slow, { worker, device: 'host', workerTimeout: 1000 });
     await session.dispose();
@@ -140,7 +155,7 @@ describe('the handshake with a worker', () => {
   });
 
   test('is over at once when the file cannot be loaded', async () => {
-    const worker = fake((worker) => setTimeout(() => worker.fail(), 1));
+    const worker = fake((worker) => queueMicrotask(() => worker.fail()));
     await expect(Session.load(bytes, { worker })).rejects.toMatchObject({
       name: 'WorkerError',
       message: message('one whose file or import is missing or refused', LOOK),
@@ -150,7 +165,7 @@ describe('the handshake with a worker', () => {
 
   test('is over at once when the module throws', async () => {
     const worker = fake((worker) =>
-      setTimeout(() => worker.fail({ message: 'Uncaught: boom' }), 1),
+      queueMicrotask(() => worker.fail({ message: 'Uncaught: boom' })),
     );
     await expect(Session.load(bytes, { worker })).rejects.toThrow(
       'The worker failed: Uncaught: boom. Load the session again to go on.',
@@ -172,7 +187,7 @@ describe('the handshake with a worker', () => {
   test('sees a terminate before the answer', async () => {
     const loading = Session.load(bytes, { worker: fake(() => undefined) });
     const outcome = loading.catch((error: unknown) => error);
-    await vi.waitFor(() => expect(started).toHaveLength(1));
+    await starting.promise;
     started[0]?.terminate();
     expect(await outcome).toMatchObject({
       name: 'WorkerError',
@@ -186,7 +201,7 @@ describe('the handshake with a worker', () => {
     const { signal } = controller;
     const loading = Session.load(bytes, { worker: fake(() => undefined), signal });
     const outcome = loading.catch((error: unknown) => error);
-    await vi.waitFor(() => expect(started).toHaveLength(1));
+    await starting.promise;
     controller.abort(reason);
     expect(await outcome).toBe(reason);
     expect(started[0]?.terminations).toBe(1);

@@ -1,6 +1,7 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { compile, parseModule } from '../compiler/index.ts';
 import { RuntimeError, UnsupportedError, UsageError } from '../core/errors.ts';
+import { macrotask } from '../core/macrotask.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';
 import { createService } from '../worker/create-service.ts';
 import type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
@@ -45,6 +46,8 @@ describe.each(['host', 'webgpu'] as const)('on %s', (device) => {
     options = { device, worker: false, gpu: await nodeGpu() };
   });
 
+  afterEach(() => void vi.useRealTimers());
+
   test('programs with kernels of their own are refused, others are not', async () => {
     const loading = Session.load(doubling('4'), { ...options, programKernels: 'refuse' });
     await expect(loading).rejects.toBeInstanceOf(UnsupportedError);
@@ -68,7 +71,11 @@ describe.each(['host', 'webgpu'] as const)('on %s', (device) => {
     await expect(long).rejects.toThrow('got a program that runs beyond 10000 instructions');
     await session.dispose();
     const timed = await Session.load(countingLoop().toBytes(), { ...options, runTimeout: 500 });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const endless = timed.run({ steps: 2 ** 31 - 1 });
+    endless.catch(() => undefined);
+    while (vi.getTimerCount() === 0) await macrotask();
+    vi.advanceTimersByTime(500);
     await expect(endless).rejects.toBeInstanceOf(RuntimeError);
     await expect(endless).rejects.toThrow(
       'got a run of more than 500 ms, expected results within the runTimeout.',

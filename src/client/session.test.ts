@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { nodeGpu } from '../testing/node-gpu.ts';
+import { Deferred } from '../core/deferred.ts';
 import { HostTensor } from '../core/host-tensor.ts';
+import { macrotask } from '../core/macrotask.ts';
 import { ExecBuilder } from '../bytecode/index.ts';
 import { compile, parseModule } from '../compiler/index.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
@@ -159,7 +161,8 @@ describe.each(['host', 'webgpu'] as const)('a session on %s', (device) => {
     const controller = new AbortController();
     const reason = new Error('enough');
     const running = session.run({ steps: 1e12 }, { signal: controller.signal });
-    setTimeout(() => controller.abort(reason), 20);
+    await macrotask();
+    controller.abort(reason);
     await expect(running).rejects.toBe(reason);
     expect(await session.run<number>({ steps: 7 })).toEqual({ count: 7 });
     await expect(session.run({ steps: 1 }, { signal: controller.signal })).rejects.toBe(reason);
@@ -177,7 +180,7 @@ describe.each(['host', 'webgpu'] as const)('a session on %s', (device) => {
     );
     const counts = (await Promise.all(runs)).map(({ count }) => count);
     // Node reports a warning in a turn of its own.
-    await new Promise((resolve) => setTimeout(resolve));
+    await macrotask();
     process.off('warning', warn);
     expect(counts).toEqual(Array.from({ length: 30 }, (_, i) => i));
     expect(warnings).toEqual([]);
@@ -307,7 +310,7 @@ function chunked(bytes: Uint8Array, size: number): ReadableStream<Uint8Array> {
   let at = 0;
   return new ReadableStream({
     async pull(controller) {
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await macrotask();
       controller.enqueue(bytes.slice(at, at + size));
       at += size;
       if (at >= bytes.length) controller.close();
@@ -385,17 +388,22 @@ describe('what cannot be loaded', () => {
     const signal = AbortSignal.abort(reason);
     await expect(open('host', sumAndProduct().toBytes(), { signal })).rejects.toBe(reason);
     const controller = new AbortController();
-    let wasCancelled = false;
-    const endless = new ReadableStream<Uint8Array>({
-      pull: () => new Promise(() => undefined),
-      cancel() {
-        wasCancelled = true;
+    const [asked, cancelled] = [new Deferred(), new Deferred()];
+    const endless = new ReadableStream<Uint8Array>(
+      {
+        pull() {
+          asked.resolve();
+          return new Promise(() => undefined);
+        },
+        cancel: () => cancelled.resolve(),
       },
-    });
+      { highWaterMark: 0 },
+    );
     const loading = open('host', endless, { signal: controller.signal });
-    setTimeout(() => controller.abort(reason), 10);
+    await asked.promise;
+    controller.abort(reason);
     await expect(loading).rejects.toBe(reason);
-    await expect.poll(() => wasCancelled).toBe(true);
+    await cancelled.promise;
   });
 });
 

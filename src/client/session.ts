@@ -59,7 +59,7 @@ import type {
   OverflowReport,
   VerifyOptions,
 } from './verify-session.ts';
-import { takeRoom } from './spare-memory.ts';
+import { SPARE_MEMORY } from './spare-memory.ts';
 import type { OutputValue } from './session-value.ts';
 import { fromWire, handlesIn, toWire } from './wire-values.ts';
 
@@ -536,11 +536,11 @@ export class Session {
       const { explainInputs } = await import('./explain-inputs.ts');
       throw explainInputs(info, plain, binding);
     }
-    const { args, transfers } = toWire(info, binding.values, move);
+    const { args, transfers } = toWire(info, binding.values, { move });
     const { callPage }: Partial<WiredValue> = Object(
       binding.values.find((value) => Object(value).callPage),
     );
-    const room = takeRoom();
+    const room = SPARE_MEMORY.takeRoom();
     transfers.push(...room);
     const request = { ...rest, session: this.#id, functionName: name, args, room };
     return this.#call(

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { compile } from '../compiler/compile.ts';
 import { parseModule } from '../compiler/ir/parse.ts';
 import { DeviceTensor } from './device-tensor.ts';
-import { nodeGpu } from '../testing/node-gpu.ts';
+import { sharedNodeGpu } from '../testing/node-gpu.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
 import type { Inputs } from './input-value.ts';
 import { Session } from './session.ts';
@@ -189,7 +189,7 @@ const DOUBLED = `def @main(%x: Tensor[(1, 3, n, 4), float32], results=["y"]) { a
 test.each(['webgpu', 'wasm', 'host'] as const)(
   'a cache of several heads grows where it lies, and other sessions read it, on %s',
   async (device) => {
-    const gpu = device === 'webgpu' ? { gpu: await nodeGpu() } : {};
+    const gpu = device === 'webgpu' ? { gpu: await sharedNodeGpu() } : {};
     const loaded = [CACHE, DOUBLED].map((text) => {
       const source = compile(parseModule(text), { verify: true }).toBytes();
       return Session.load(source, { worker: false, device, ...gpu });

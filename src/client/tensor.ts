@@ -12,7 +12,7 @@ import { ShapeError, UsageError } from '../core/errors.ts';
 import { float16ToNumber, numberToFloat16 } from '../core/float16.ts';
 import { elementCount, formatShape } from '../core/element-count.ts';
 import type { Shape } from '../core/shape.ts';
-import { keepRoom, LEAST_ROOM } from './spare-memory.ts';
+import { LEAST_ROOM, SPARE_MEMORY } from './spare-memory.ts';
 
 type Element = number | bigint | boolean;
 /** A number, or arrays of arrays of numbers, as deep as a tensor has dimensions. */
@@ -76,7 +76,7 @@ export class Tensor {
   dispose(): void {
     const { buffer, byteLength } = this.data;
     if (byteLength !== buffer.byteLength || byteLength < LEAST_ROOM) return;
-    if (buffer instanceof ArrayBuffer) keepRoom(buffer);
+    if (buffer instanceof ArrayBuffer) SPARE_MEMORY.keepRoom(buffer);
   }
 
   /** Nested arrays of numbers; bigints for int64 and uint64, booleans for bool. A scalar is bare. */

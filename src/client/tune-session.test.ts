@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { compile, parseModule } from '../compiler/index.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';
+import { Deferred } from '../core/deferred.ts';
 import { DeviceLostError, UsageError, WorkerError } from '../core/errors.ts';
 import type { ControlRequest } from '../worker/protocol/control-request.ts';
 import { Session, Tensor, type TuneProgress } from './index.ts';
@@ -22,6 +23,17 @@ async function run(session: Session, n: number): Promise<void> {
   const [result] = Object.values(await session.run({ a, b }));
   expect(result?.shape).toEqual([n, 64]);
   for (const element of result?.data ?? []) expect(element).toBeCloseTo(Math.tanh(1), 5);
+}
+
+/** Resolves when a kernel of a session is about to be tuned. */
+function tuningOf(session: Session): Promise<void> {
+  const begun = new Deferred();
+  const control = session.control.bind(session);
+  vi.spyOn(session, 'control').mockImplementation((...args) => {
+    begun.resolve();
+    return control(...args);
+  });
+  return begun.promise;
 }
 
 test('a session is tuned for the sizes of its runs and of `dims`, and gives the same results', async () => {
@@ -48,8 +60,10 @@ test('tuning can be stopped, and rejects for sizes that there are not', async ()
   const session = await load();
   await expect(session.tune({ dims: { m: 3 } })).rejects.toThrow('dimension m');
   const stop = new AbortController();
+  const begun = tuningOf(session);
   const tuning = session.tune({ dims: { n: 33 }, signal: stop.signal });
-  setTimeout(() => stop.abort(), 100);
+  await begun;
+  stop.abort();
   await expect(tuning).rejects.toThrow('aborted');
   await run(session, 33);
   await session.dispose();
@@ -85,8 +99,10 @@ test('idle tuning ends with its session, and rejects when it is aborted', async 
   const session = await load();
   await run(session, 33);
   const stop = new AbortController();
+  const begun = tuningOf(session);
   const aborted = session.tune({ idle: true, signal: stop.signal });
-  setTimeout(() => stop.abort(), 300);
+  await begun;
+  stop.abort();
   await expect(aborted).rejects.toThrow('aborted');
   const tuning = session.tune({ idle: true });
   await run(session, 33);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { numberToFloat16 } from '../core/float16.ts';
 import { HostTensor } from '../core/host-tensor.ts';
-import { nodeGpu } from '../testing/node-gpu.ts';
+import { sharedNodeGpu } from '../testing/node-gpu.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
 import { Session, Tensor } from './index.ts';
 
@@ -29,7 +29,7 @@ const LARGE = inputOf([1, 2, 3, 400, 500, 600]);
 
 describe.each(['host', 'wasm', 'webgpu'] as const)('verify on %s', (device) => {
   const open = async () => {
-    const gpu = device === 'webgpu' ? { gpu: await nodeGpu() } : {};
+    const gpu = device === 'webgpu' ? { gpu: await sharedNodeGpu() } : {};
     return Session.load(MODEL, { worker: false, device, ...gpu });
   };
 
@@ -83,7 +83,7 @@ test('misuse', async () => {
 
 describe.each(['host', 'wasm', 'webgpu'] as const)('overflows on %s', (device) => {
   test('names values of float16 that come near its limit in any sample', async () => {
-    const gpu = device === 'webgpu' ? { gpu: await nodeGpu() } : {};
+    const gpu = device === 'webgpu' ? { gpu: await sharedNodeGpu() } : {};
     const session = await Session.load(MODEL, { worker: false, device, ...gpu });
     const sound = await session.overflows([{ x: SMALL }]);
     expect(sound.overflows).toEqual([]);

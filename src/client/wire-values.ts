@@ -11,7 +11,7 @@ import {
 } from '../worker/protocol/wire-value.ts';
 import { DeviceTensor, type HandleOwner } from './device-tensor.ts';
 import type { BoundValue } from './input-value.ts';
-import { LEAST_ROOM, takeSpare } from './spare-memory.ts';
+import { LEAST_ROOM, SPARE_MEMORY, type SpareMemory } from './spare-memory.ts';
 import type { OutputValue } from './session-value.ts';
 import { Tensor } from './tensor.ts';
 
@@ -20,11 +20,17 @@ export interface WireArguments {
   readonly transfers: Transferable[];
 }
 
+interface ToWireOptions {
+  readonly move?: boolean | undefined;
+  /** Memory that the copies take. Default: that of the page. */
+  readonly memory?: SpareMemory;
+}
+
 /** Copies the data of bound inputs, or with `move` hands it over. */
 export function toWire(
   info: FunctionInfo,
   values: readonly BoundValue[],
-  move: boolean | undefined,
+  { move = false, memory = SPARE_MEMORY }: ToWireOptions = {},
 ): WireArguments {
   const args = values.map((value, index): WireValue => {
     if (typeof value === 'string') return { kind: 'string', value };
@@ -38,9 +44,8 @@ export function toWire(
       return { kind: 'handle', handle: value.handle ?? -1, dtype, shape };
     }
     const { data } = value;
-    const canMove =
-      move === true && data.byteLength > 0 && data.byteLength === data.buffer.byteLength;
-    return { kind: 'tensor', dtype, shape, data: canMove ? data : copy(value) };
+    const canMove = move && data.byteLength > 0 && data.byteLength === data.buffer.byteLength;
+    return { kind: 'tensor', dtype, shape, data: canMove ? data : copy(value, memory) };
   });
   const transfers = buffersIn(args);
   // To detach less takes longer than to copy it again.
@@ -51,8 +56,8 @@ export function toWire(
   return { args: taken, transfers: buffersIn(taken) };
 }
 
-function copy({ data, dtype }: Tensor): TypedArray {
-  const spare = takeSpare(data.byteLength);
+function copy({ data, dtype }: Tensor, memory: SpareMemory): TypedArray {
+  const spare = memory.take(data.byteLength);
   if (!spare) return allocate(data.byteLength, () => data.slice());
   const target = new (dtypeInfo(dtype).array)(spare, 0, data.length);
   target.set(data as never);

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
+import { trustedAddresses } from './trusted-address.ts';
 
 /** A browser's Trusted Types, with the names of policies that a page allows. */
 function trustedTypes(allowed: readonly string[]) {
@@ -16,18 +17,17 @@ function trustedTypes(allowed: readonly string[]) {
   };
 }
 
-beforeEach(() => vi.resetModules());
 afterEach(() => vi.unstubAllGlobals());
 
-test('is the address where there are no Trusted Types', async () => {
-  const { trustedAddress } = await import('./trusted-address.ts');
+test('is the address where there are no Trusted Types', () => {
+  const trustedAddress = trustedAddresses();
   expect(trustedAddress('/weft-worker.js')).toBe('/weft-worker.js');
 });
 
-test('comes from one policy, which lets nothing else through', async () => {
+test('comes from one policy, which lets nothing else through', () => {
   const types = trustedTypes(['weft']);
   vi.stubGlobal('trustedTypes', types);
-  const { trustedAddress } = await import('./trusted-address.ts');
+  const trustedAddress = trustedAddresses();
   expect(trustedAddress('/weft-worker.js')).toBe('trusted /weft-worker.js');
   expect(trustedAddress('/other-folder/weft-worker.js')).toBe(
     'trusted /other-folder/weft-worker.js',
@@ -38,8 +38,8 @@ test('comes from one policy, which lets nothing else through', async () => {
   );
 });
 
-test('is the address where the page allows no policy of this name', async () => {
+test('is the address where the page allows no policy of this name', () => {
   vi.stubGlobal('trustedTypes', trustedTypes(['other']));
-  const { trustedAddress } = await import('./trusted-address.ts');
+  const trustedAddress = trustedAddresses();
   expect(trustedAddress('/weft-worker.js')).toBe('/weft-worker.js');
 });

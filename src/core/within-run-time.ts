@@ -1,5 +1,12 @@
+import type { Clock } from './clock.ts';
 import { abortError, RuntimeError } from './errors.ts';
 import { withinTime } from './within-time.ts';
+
+/** How long a run may take, in milliseconds. */
+export interface RunTime {
+  readonly runTimeout: number | undefined;
+  readonly clock?: Clock | undefined;
+}
 
 /**
  * The value that `run` resolves to, or a RuntimeError when that takes longer. The signal that it gets is aborted
@@ -8,7 +15,7 @@ import { withinTime } from './within-time.ts';
 export async function withinRunTime<T>(
   run: (signal: AbortSignal) => Promise<T>,
   signal: AbortSignal,
-  runTimeout: number | undefined,
+  { runTimeout, clock }: RunTime,
 ): Promise<T> {
   if (runTimeout === undefined) return run(signal);
   // Not `AbortSignal.any`: Node keeps such a signal until it is aborted.
@@ -17,11 +24,12 @@ export async function withinRunTime<T>(
   signal.addEventListener('abort', abort, { once: true });
   if (signal.aborted) abort();
   try {
-    return await withinTime(run(ended.signal), runTimeout, () => {
+    const late = (): Error => {
       const error = tooLongRun(runTimeout);
       ended.abort(error);
       return error;
-    });
+    };
+    return await withinTime(run(ended.signal), { timeoutMs: runTimeout, late, clock });
   } finally {
     signal.removeEventListener('abort', abort);
   }

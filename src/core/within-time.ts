@@ -1,10 +1,19 @@
-/** Timers of more would go off at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+import { CLOCK, type Clock } from './clock.ts';
+
+export interface TimeLimit {
+  readonly timeoutMs: number;
+  /** Makes the error once the time is over. */
+  readonly late: () => Error;
+  readonly clock?: Clock | undefined;
+}
 
 /** `work`, or the error that `late` makes when it has not settled by then; it then ends unheard. */
-export function withinTime<T>(work: Promise<T>, timeoutMs: number, late: () => Error): Promise<T> {
+export function withinTime<T>(
+  work: Promise<T>,
+  { timeoutMs, late, clock = CLOCK }: TimeLimit,
+): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const timer = setTimeout(() => reject(late()), Math.min(timeoutMs, LONGEST_TIMER_MS));
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
+    const cancel = clock.after(timeoutMs, () => reject(late()));
+    work.then(resolve, reject).finally(cancel);
   });
 }

@@ -2,13 +2,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { DeviceLostError, OutOfMemoryError, UnsupportedError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import type { PrimitiveFunction } from '../core/primitive-function.ts';
-import { nodeGpu } from '../testing/node-gpu.ts';
-import { testedDevices } from './testing/conformance-devices.ts';
+import { HOST, WASM, WASM_THREADS, WEBGPU_ALONE } from './testing/node-devices.ts';
 import type { Device, DeviceBuffer, DeviceTensor, Kernel } from './device.ts';
 import { allocateTensor, downloadTensors, uploadTensor } from './testing/device-tensors.ts';
 import { createHostDevice } from './host/host-device.ts';
 
-const DEVICES = testedDevices(nodeGpu);
+const DEVICES = [HOST, WEBGPU_ALONE, WASM, WASM_THREADS];
 
 const vector = <T extends number | string>(length: T) =>
   ({ dtype: 'float32', shape: [length] }) as const;

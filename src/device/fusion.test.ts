@@ -4,9 +4,8 @@ import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import { elementCount } from '../core/shape.ts';
 import { callReference } from '../ops/testing/call-reference.ts';
 import { firstDifference } from '../core/all-close.ts';
-import { nodeGpu } from '../testing/node-gpu.ts';
 import { seededRandom } from '../core/random.ts';
-import { kernelDevices } from './testing/conformance-devices.ts';
+import { KERNEL_DEVICES } from './testing/node-devices.ts';
 import type { Device } from './device.ts';
 import { allocateTensor, downloadTensors, uploadTensor } from './testing/device-tensors.ts';
 import { randomPrimitive } from './testing/random-primitive.ts';
@@ -110,7 +109,7 @@ function describeSample({ body }: PrimitiveFunction): string {
   return body.map(({ op, inputs }) => `${op}(${inputs.join(', ')})`).join(' ');
 }
 
-describe.each(kernelDevices(nodeGpu).map(({ title, open }) => [title, open] as const))(
+describe.each(KERNEL_DEVICES.map(({ title, open }) => [title, open] as const))(
   'fused primitives on %s',
   (_, open) => {
     let device: Device;

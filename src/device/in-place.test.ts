@@ -3,9 +3,8 @@ import type { DType } from '../core/dtype.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import type { OperatorCall, PrimitiveFunction } from '../core/primitive-function.ts';
 import { seededRandom } from '../core/random.ts';
-import { nodeGpu } from '../testing/node-gpu.ts';
 import type { Device } from './device.ts';
-import { testedDevices } from './testing/conformance-devices.ts';
+import { KERNEL_DEVICES, WASM_THREADS } from './testing/node-devices.ts';
 import { allocateTensor, downloadTensors, uploadTensor } from './testing/device-tensors.ts';
 
 /** Counts with every kind of rest, and one of more than a block. */
@@ -77,7 +76,7 @@ const SAMPLES = CHAINS.flatMap(({ dtype, body }) =>
   }),
 );
 
-describe.each(testedDevices(nodeGpu))(
+describe.each([...KERNEL_DEVICES, WASM_THREADS])(
   'chains whose result lies in an input, on $title',
   ({ open }) => {
     let device: Device;

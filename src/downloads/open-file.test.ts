@@ -129,7 +129,8 @@ test('a signal ends a read', async () => {
   const file = await open('m', { signal: aborter.signal, retryMs: 10_000 });
   served.cutAfter = 1500;
   const reading = readWhole(file);
-  setTimeout(() => aborter.abort(new Error('enough')), 50);
+  await expect.poll(() => server.requests.length).toBe(2);
+  aborter.abort(new Error('enough'));
   await expect(reading).rejects.toThrow('enough');
 });
 

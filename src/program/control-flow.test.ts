@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
 import { printModule } from '../compiler/index.ts';
 import {
   array,
@@ -19,6 +19,7 @@ import {
 } from './index.ts';
 
 beforeAll(() => configure({ device: 'wasm' }));
+afterAll(() => configure({}));
 
 describe('control flow', () => {
   test('If runs one branch', async () => {

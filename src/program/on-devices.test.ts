@@ -1,14 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { nodeGpu } from '../testing/node-gpu.ts';
+import { sharedNodeGpu } from '../testing/node-gpu.ts';
 import { configure, f32, grad, type NdArray, program, random, scan, vmap } from './index.ts';
 
 const X = [
   [0.5, -1, 2],
   [1, 0.25, -3],
 ];
-
-/** Results of the host, by case. */
-const wanted = new Map<string, number[]>();
 
 /** Ports of what jax-js shows: a classifier, an RNN by scan, keys; forward, backward and mapped. */
 const loss = (w: NdArray, x: NdArray) => x.matmul(w).tanh().square().mean();
@@ -38,16 +35,25 @@ const CASES = {
     }),
 };
 
+afterAll(() => configure({}));
+
+const numbersOf = async (make: () => NdArray) => Array.from(await make().data(), Number);
+
+/** Results of the host, by case. */
+const wanted = new Map<string, readonly number[]>();
+beforeAll(async () => {
+  configure({ device: 'host', worker: false });
+  for (const [name, make] of Object.entries(CASES)) wanted.set(name, await numbersOf(make));
+});
+
 describe.each(['host', 'wasm', 'webgpu'] as const)('on %s', (device) => {
   beforeAll(async () => {
-    const gpu = device === 'webgpu' ? { gpu: await nodeGpu() } : {};
+    const gpu = device === 'webgpu' ? { gpu: await sharedNodeGpu() } : {};
     configure({ device, worker: false, ...gpu });
   });
-  afterAll(() => configure({}));
 
   test.each(Object.entries(CASES))('%s', async (name, make) => {
-    const got = Array.from(await make().data(), Number);
-    if (device === 'host') wanted.set(name, got);
+    const got = await numbersOf(make);
     const expected = wanted.get(name) ?? [];
     expect(got).toHaveLength(expected.length);
     const isExact = name.startsWith('bits') || name.startsWith('uniform');

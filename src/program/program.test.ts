@@ -1,8 +1,9 @@
-import { beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
 import { printModule } from '../compiler/index.ts';
 import { array, configure, counters, f32, type NdArray, program, relu, softmax } from './index.ts';
 
 beforeAll(() => configure({ device: 'host' }));
+afterAll(() => configure({}));
 
 describe('a program', () => {
   test('is plain IR, with sizes by name', async () => {

@@ -1,4 +1,5 @@
 import type { Executable } from '../bytecode/executable-file.ts';
+import type { Clock } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import type { HostTensor } from '../core/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
@@ -32,6 +33,7 @@ export interface DeviceServiceOptions {
   readonly limits: RpcLimits;
   readonly store: ExecutableStore;
   readonly onEvent?: ((event: WorkEvent) => void) | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 /** A device as the other side sees it. */
@@ -156,7 +158,7 @@ export class DeviceService {
 
   async #openSessions(): Promise<ServedSessions> {
     const { ServedSessions: Sessions } = await import('./sessions/served-sessions.ts');
-    const { limits: ceilings, onEvent } = this.#options;
+    const { limits: ceilings, onEvent, clock } = this.#options;
     this.#sessions = new Sessions({
       functions: (machine) => this.#linkable(new Map(), machine),
       createAllocator:
@@ -165,6 +167,7 @@ export class DeviceService {
           this.#memory.allocator(on, byteBudget),
       ceilings,
       onEvent,
+      clock,
     });
     return this.#sessions;
   }
@@ -224,19 +227,17 @@ export class DeviceService {
     const { machine, name } = entry;
     // Says at once when there is no such function.
     machine.signature(name);
-    const { onEvent, limits } = this.#options;
+    const { onEvent, limits, clock } = this.#options;
     const call = async (args: readonly RpcValue[], { signal, keep }: CallContext) => {
       onEvent?.({ kind: 'call', function: name });
       try {
         return await callMachine(args, {
           machine: () => machine,
           keep,
-          run: (values) =>
-            withinRunTime(
-              (ended) => machine.invoke(name, values, { signal: ended }),
-              signal,
-              limits.runTimeout,
-            ),
+          run: (values) => {
+            const run = (ended: AbortSignal) => machine.invoke(name, values, { signal: ended });
+            return withinRunTime(run, signal, { ...limits, clock });
+          },
         });
       } finally {
         device.flush();
@@ -273,8 +274,9 @@ export class DeviceService {
     };
     try {
       const measured = measuredFunction(machine, name, { args: borrowed.values, synchronize });
-      const { runTimeout } = this.#options.limits;
-      return await withinRunTime((ended) => evaluate(measured, options, ended), signal, runTimeout);
+      const { limits, clock } = this.#options;
+      const run = (ended: AbortSignal) => evaluate(measured, options, ended);
+      return await withinRunTime(run, signal, { ...limits, clock });
     } finally {
       borrowed.release();
     }

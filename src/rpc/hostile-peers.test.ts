@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../core/host-tensor.ts';
+import { macrotask } from '../core/macrotask.ts';
 import { seededRandom } from '../core/random.ts';
 import { connect } from './connect.ts';
 import type { Frame } from './channel.ts';
@@ -22,7 +23,7 @@ async function echoing(...[serving, connecting]: Parameters<typeof openConnectio
 }
 
 async function settle(): Promise<void> {
-  for (let i = 0; i < 20; i++) await new Promise((resolve) => setTimeout(resolve));
+  for (let i = 0; i < 20; i++) await macrotask();
 }
 
 describe('strangers', () => {
@@ -111,12 +112,10 @@ describe('messages', () => {
       };
       clientEnd.onSend = ({ head, body }): Frame[] => [{ head: change(head), body }];
       const tensor = HostTensor.from('float32', [3], [1, 2, 3]);
-      const calls = [echo([tensor, 'text', 0.5]), echo(tensor)];
-      const stop = setTimeout(() => served.close(), 20);
-      const settled = await Promise.allSettled(calls);
-      clearTimeout(stop);
+      const outcomes = Promise.allSettled([echo([tensor, 'text', 0.5]), echo(tensor)]);
+      await settle();
       served.close();
-      for (const outcome of settled) {
+      for (const outcome of await outcomes) {
         if (outcome.status === 'rejected') names.add((outcome.reason as Error).name);
       }
       names.add((await served.closed).name);

@@ -1,4 +1,5 @@
 import type { Channel } from './channel.ts';
+import type { Clock } from '../core/clock.ts';
 import { Connection } from './connection.ts';
 import { ExecutableStore } from './executable-store.ts';
 import { admit } from './handshake.ts';
@@ -26,6 +27,8 @@ export interface ServeOptions {
   readonly store?: ExecutableStore | undefined;
   /** Who connects and what runs, for a page that shows it. */
   readonly onEvent?: ((event: ServeEvent) => void) | undefined;
+  /** @internal */
+  readonly clock?: Clock | undefined;
 }
 
 /** One connection of somebody who may use the devices. */
@@ -75,12 +78,13 @@ async function open(channel: Channel, options: ServeOptions, id: number): Promis
   const { name: peer, keys } = await admit(channel, { token, name, timeoutMs, isSealed });
   const sealed = keys === undefined ? channel : new SealedChannel(channel, keys);
   const store = options.store ?? new ExecutableStore(limits.executableBytes);
-  const { onEvent } = options;
+  const { onEvent, clock } = options;
   const served = new DeviceService({
     devices,
     offer,
     limits,
     store,
+    clock,
     onEvent: onEvent && ((event) => onEvent({ connection: id, ...event })),
   });
   const { methods } = served;

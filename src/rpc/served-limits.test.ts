@@ -4,6 +4,7 @@ import { compile, parseModule } from '../compiler/index.ts';
 import { OutOfMemoryError, RuntimeError, UnsupportedError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
+import { FakeClock } from '../testing/fake-clock.ts';
 import { countingLoop } from '../worker/testing/test-programs.ts';
 import { RemoteTensor } from './remote-handles.ts';
 import { openConnection } from './testing/open-connection.ts';
@@ -28,9 +29,10 @@ describe('what a server lets programs take', () => {
     await expect(long).rejects.toBeInstanceOf(RuntimeError);
     await expect(long).rejects.toThrow('got a program that runs beyond 10000 instructions');
     remote.close();
-    const timed = await openConnection({ limits: { runTimeout: 50 } });
+    const clock = new FakeClock();
+    const timed = await openConnection({ limits: { runTimeout: 50 }, clock });
     const endless = await (await timed.remote.load(countingLoop())).getFunction('main');
-    const running = endless(2 ** 31 - 1);
+    const running = clock.advanceUntil(endless(2 ** 31 - 1), 50);
     await expect(running).rejects.toBeInstanceOf(RuntimeError);
     await expect(running).rejects.toThrow(
       'got a run of more than 50 ms, expected results within the runTimeout. Raise it when you load the program, as far as its worker or server allows.',

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ExecBuilder } from '../bytecode/index.ts';
 import { DeviceLostError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
+import { macrotask } from '../core/macrotask.ts';
 import type { HostFunction } from './host-function.ts';
 import { TestDevice } from './testing/test-device.ts';
 import type { TensorValue, Value } from './value.ts';
@@ -101,7 +102,7 @@ describe('several calls in flight', () => {
     const vm = await load(new TestDevice());
     const stop = new AbortController();
     const spinning = vm.invoke('spin', [], { signal: stop.signal });
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await macrotask();
     expect(await vm.invoke('answer')).toBe(42);
     stop.abort();
     await expect(spinning).rejects.toThrow('This operation was aborted');
@@ -126,13 +127,15 @@ describe('abort', () => {
       const stop = new AbortController();
       const [name, ...inputs] = args;
       const call = vm.invoke(name, inputs, { signal: stop.signal });
-      setTimeout(() => stop.abort(reason), 1);
-      await expect(call).rejects.toBe(reason);
+      const rejected = expect(call).rejects.toBe(reason);
+      await macrotask();
+      stop.abort(reason);
+      await rejected;
     }
     expect(vm.memory().liveBytes).toBe(256);
     hold.open();
     await vm.invoke('branch', [1]);
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await macrotask();
     expect(vm.memory().liveBytes).toBe(0);
   });
 
@@ -151,7 +154,7 @@ describe('abort', () => {
     await expect(call).rejects.toHaveProperty('name', 'AbortError');
     expect(vm.memory().liveBytes).toBe(256);
     hold.open();
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await macrotask();
     expect(seen).toBe('77');
     expect(vm.memory().liveBytes).toBe(0);
   });
@@ -164,7 +167,7 @@ describe('the end of a machine', () => {
     const kept = vm.tensor(HostTensor.zeros('float32', [1000]));
     const calls = [vm.invoke('wait', [kept]), vm.invoke('spin')];
     const outcomes = Promise.allSettled(calls);
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await macrotask();
     expect(device.counters().bytesLive).toBeGreaterThan(0);
     vm.dispose();
     vm.dispose();
@@ -192,7 +195,7 @@ describe('the end of a machine', () => {
     vm.dispose();
     await expect(call).rejects.toThrow('a machine that was disposed of');
     hold.open();
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await macrotask();
     expect(device.counters()).toMatchObject({ buffersCreated: 0, bytesLive: 0 });
   });
 

@@ -18,6 +18,8 @@ const RUNS = 1000;
 const MAX_ROUNDS = 10;
 /** How much the heap may grow in a round: a run that leaves an object behind leaves more. */
 const SLACK_BYTES = 32 * RUNS;
+/** A heap that shrinks by less at a time is still. */
+const STILL_BYTES = 1000;
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -42,20 +44,27 @@ function doubling() {
   return b.build();
 }
 
-/** Bytes on the heap once nothing is under way and garbage is gone. */
+/** Bytes on the heap once nothing is under way and garbage is gone, that of other tests too. */
 async function usedBytes(): Promise<number> {
-  for (let i = 0; i < 3; i++) {
+  let used = Number.POSITIVE_INFINITY;
+  for (let quiet = 0; quiet < 3; quiet++) {
     await new Promise((resolve) => setTimeout(resolve, 5));
     collectGarbage();
+    const { used_heap_size: now } = getHeapStatistics();
+    if (now < used - STILL_BYTES) quiet = 0;
+    used = now;
   }
-  return getHeapStatistics().used_heap_size;
+  return used;
 }
 
-/** Bytes that the runs of a round leave on the heap, of the first round that leaves little or else of the last. */
+/**
+ * Bytes that the runs of a round leave on the heap, of the first round that leaves little or else of the last. A round in
+ * which more goes tells nothing: that was of others.
+ */
 async function growthOf(run: () => Promise<unknown>): Promise<number> {
   let growth = Number.POSITIVE_INFINITY;
   let before = await usedBytes();
-  for (let round = 0; round < MAX_ROUNDS && growth >= SLACK_BYTES; round++) {
+  for (let round = 0; round < MAX_ROUNDS && Math.abs(growth) >= SLACK_BYTES; round++) {
     for (let i = 0; i < RUNS; i++) await run();
     const after = await usedBytes();
     growth = after - before;

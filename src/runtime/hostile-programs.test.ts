@@ -7,6 +7,7 @@ import {
 } from '../bytecode/index.ts';
 import { OutOfMemoryError, RuntimeError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
+import { macrotask } from '../core/macrotask.ts';
 import type { HostInput } from './host-function.ts';
 import type { MachineOptions } from './load-machine.ts';
 import { TestDevice } from './testing/test-device.ts';
@@ -240,9 +241,12 @@ describe('an endless loop can be stopped soon: one of', () => {
     });
     const controller = new AbortController();
     const running = vm.invoke('main', [x], { signal: controller.signal });
-    setTimeout(() => controller.abort(), 10);
-    await expect(running).rejects.toThrow('aborted');
-    expect(vm.memory().liveBytes).toBe(0);
+    const rejected = expect(running).rejects.toThrow('aborted');
+    await macrotask();
+    controller.abort();
+    await rejected;
+    // What is being read is held until it has been.
+    await expect.poll(() => vm.memory().liveBytes).toBe(0);
     vm.dispose();
   });
 });

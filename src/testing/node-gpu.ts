@@ -1,4 +1,5 @@
 import { DeviceError } from '../core/errors.ts';
+import { keepPipelines } from './keep-pipelines.ts';
 import { pausePolls } from './pause-polls.ts';
 
 let created: Promise<GPU> | undefined;
@@ -37,4 +38,37 @@ async function openNodeGpu(): Promise<GPU> {
     });
   }
   return gpu;
+}
+
+let shared: Promise<GPU> | undefined;
+
+/**
+ * The same, with one device for all who ask: the files of a worker share it, and each pipeline that one of them
+ * compiled. To destroy it leaves it to the others. Not for tests that lose or exhaust a device.
+ */
+export function sharedNodeGpu(): Promise<GPU> {
+  shared ??= nodeGpu().then(shareDevice);
+  return shared;
+}
+
+function shareDevice(gpu: GPU): GPU {
+  let opening: Promise<GPUDevice> | undefined;
+  const requestAdapter: GPU['requestAdapter'] = async (options) => {
+    const adapter = await gpu.requestAdapter(options);
+    if (adapter === null) return null;
+    const request = adapter.requestDevice.bind(adapter);
+    adapter.requestDevice = (descriptor) => {
+      opening ??= request(descriptor).then((device) => {
+        keepPipelines(device);
+        device.destroy = () => undefined;
+        return device;
+      });
+      return opening;
+    };
+    return adapter;
+  };
+  return new Proxy(gpu, {
+    get: (target, name) =>
+      name === 'requestAdapter' ? requestAdapter : (Reflect.get(target, name, target) as unknown),
+  });
 }

@@ -4,6 +4,10 @@ const PAUSE_MS = 1;
 
 type Poll = () => void;
 
+// Those of the process, whatever a test puts in their place when the first device is opened.
+const { setImmediate, setTimeout } = globalThis;
+const now = performance.now.bind(performance);
+
 let isPaused = false;
 
 /** The functions that a process waits with. */
@@ -41,12 +45,7 @@ export function withPauses({ now, soon, later }: Timers): (poll: Poll) => unknow
 export function pausePolls(): void {
   if (isPaused) return;
   isPaused = true;
-  const { setImmediate, setTimeout } = globalThis;
-  const paused = withPauses({
-    now: () => performance.now(),
-    soon: setImmediate,
-    later: setTimeout,
-  });
+  const paused = withPauses({ now, soon: setImmediate, later: setTimeout });
   const isNative = (callback: unknown) => String(callback).includes('[native code]');
   const replacement = (callback: (...args: unknown[]) => void, ...args: unknown[]) =>
     isNative(callback) ? paused(() => callback(...args)) : setImmediate(callback, ...args);

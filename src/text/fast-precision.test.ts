@@ -13,10 +13,16 @@ import { createHostDevice } from '../device/host/host-device.ts';
 import { allocateTensor, downloadTensors, uploadTensor } from '../device/testing/device-tensors.ts';
 import { hasByteProducts } from '../device/wasm/check-engine.ts';
 import { createWasmDevice } from '../device/wasm/wasm-device.ts';
+import { ownGpu } from '../testing/own-gpu.ts';
 
 // Node 20 knows relaxed SIMD; only its optimizing compiler has it right.
 setFlagsFromString('--experimental-wasm-relaxed-simd');
 setFlagsFromString('--no-liftoff');
+// Other files of this process expect the sums of an engine without it.
+afterAll(() => {
+  setFlagsFromString('--no-experimental-wasm-relaxed-simd');
+  setFlagsFromString('--liftoff');
+});
 
 interface Problem {
   readonly m: number;
@@ -167,8 +173,11 @@ test('a session has the precision that was asked for, and full precision by defa
   const constants = [codes, scales].map((tensor) => constant(tensor as HostTensor));
   const y = call('matmul_nbits', [x, ...constants], { bits: 4, block_size: 32 });
   const executable = compile(moduleOf({ main: func([x], y) })).toBytes();
+  // A place of its own: whoever opened the device of another looked at the engine before.
+  const gpu = await ownGpu();
   const resultOf = async (options: LoadOptions): Promise<number[]> => {
-    const session = await Session.load(executable, { device: 'wasm', worker: false, ...options });
+    const place = { device: 'wasm', worker: false, gpu } as const;
+    const session = await Session.load(executable, { ...place, ...options });
     const input = new Tensor('float32', a?.data as Float32Array, [2, 64]);
     const [output] = Object.values(await session.run({ x: input }));
     await session.dispose();

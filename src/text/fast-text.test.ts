@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { Precision } from '../core/precision.ts';
 import { hasByteProducts } from '../device/wasm/check-engine.ts';
 import { createWasmDevice } from '../device/wasm/wasm-device.ts';
@@ -11,6 +11,11 @@ import { storyDecoder } from './architectures/testing/story-decoder.ts';
 // Node 20 knows relaxed SIMD; only its optimizing compiler has it right.
 setFlagsFromString('--experimental-wasm-relaxed-simd');
 setFlagsFromString('--no-liftoff');
+// Other files of this process expect the sums of an engine without it.
+afterAll(() => {
+  setFlagsFromString('--no-experimental-wasm-relaxed-simd');
+  setFlagsFromString('--liftoff');
+});
 
 const [TEXTS, TOKENS] = [12, 12];
 /** How often the likeliest token has to be the same. */

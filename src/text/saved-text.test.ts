@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inTier } from '../testing/tier.ts';
 import { FormatError, UsageError } from '../core/errors.ts';
 import type { GenerateOptions } from './generate-options.ts';
 import { openTestModel } from './testing/open-test-model.ts';
@@ -42,11 +43,15 @@ const KINDS: Record<string, GenerateOptions> = {
   'with a string that ends it': { temperature: 0, maxTokens: 40, stop: ['never', 'e'] },
 };
 
-describe.each([
-  ['wasm', 'wasm'],
+/** The host is as slow as it is plain. */
+const MOVES = [
   ['wasm', 'webgpu'],
+  ['webgpu', 'wasm'],
+  ['wasm', 'wasm'],
   ['webgpu', 'host'],
-] as const)('from %s to %s', (from, to) => {
+] as const;
+
+describe.each(MOVES.slice(0, inTier({ quick: 2, long: 4 })))('from %s to %s', (from, to) => {
   test.each(Object.entries(KINDS))('a text goes on, %s', async (kind, options) => {
     const seed = kind === 'with a seed of its own' ? 77 : (options.seed ?? 0);
     const whole = await modelOn(to)

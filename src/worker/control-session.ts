@@ -172,12 +172,12 @@ async function restore(
 }
 
 /** A run that goes on has the time of one that begins. */
-function withinTimeOf({ runTimeout }: HostedSession, call: ResumedCall): Promise<Value> {
+function withinTimeOf(hosted: HostedSession, call: ResumedCall): Promise<Value> {
   const run = (ended: AbortSignal): Promise<Value> => {
     ended.addEventListener('abort', () => call.abort(ended.reason), { once: true });
     return call.result;
   };
-  return withinRunTime(run, new AbortController().signal, runTimeout);
+  return withinRunTime(run, new AbortController().signal, hosted);
 }
 
 /** Aborted, it stops the run, as the signal of a run does. */

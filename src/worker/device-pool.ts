@@ -1,6 +1,7 @@
 import type { DeviceLostError } from '../core/errors.ts';
 import { untilAborted } from '../core/until-aborted.ts';
 import type { Device } from '../device/device.ts';
+import type { PlaceStores } from './auto/place-store.ts';
 import type { DeviceKind } from './protocol/loaded-session.ts';
 import { threadCount } from './thread-count.ts';
 
@@ -22,9 +23,12 @@ export class DevicePool {
   readonly #devices = new Map<string, Promise<SharedDevice>>();
   /** Devices that had work when they were looked at, or may have had since. */
   readonly #opened = new Set<SharedDevice>();
+  readonly #places: PlaceStores;
 
-  constructor(create: CreateDevice) {
+  /** `places`: what was measured of its adapters. */
+  constructor(create: CreateDevice, places: PlaceStores = new Map()) {
     this.#create = create;
+    this.#places = places;
   }
 
   /** A device to {@link SharedDevice.release} in the end. A lost one is never given out again. */
@@ -63,7 +67,7 @@ export class DevicePool {
 
   async #open(kind: DeviceKind, options: PooledOptions): Promise<SharedDevice> {
     this.isBusy();
-    const shared = new SharedDevice(await this.#create(kind, options));
+    const shared = new SharedDevice(await this.#create(kind, options), this.#places);
     this.#opened.add(shared);
     return shared;
   }
@@ -76,6 +80,7 @@ export class DevicePool {
 /** A device with its users and the work they have under way. */
 export class SharedDevice {
   readonly device: Device;
+  readonly places: PlaceStores;
   /** How often work began on the device so far. */
   useCount = 0;
   #users = 0;
@@ -85,8 +90,9 @@ export class SharedDevice {
   readonly #active = new Set<Promise<unknown>>();
   #exclusive: Promise<unknown> = Promise.resolve();
 
-  constructor(device: Device) {
+  constructor(device: Device, places: PlaceStores = new Map()) {
     this.device = device;
+    this.places = places;
     void this.#watch();
   }
 

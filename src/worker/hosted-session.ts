@@ -1,4 +1,5 @@
 import type { ExecutableData, FullType } from '../bytecode/executable.ts';
+import { CLOCK } from '../core/clock.ts';
 import { DeviceLostError, UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { untilAborted } from '../core/until-aborted.ts';
@@ -46,6 +47,7 @@ export class HostedSession {
   shared: SharedUse | undefined;
   /** The most milliseconds that a run may take; see `ProgramLimits`. */
   runTimeout: number | undefined;
+  clock = CLOCK;
   /** How it was loaded; undefined where nobody noted it down. */
   loaded: LoadRecord | undefined;
   /** Hears of each run before it begins. */
@@ -90,7 +92,7 @@ export class HostedSession {
   run(request: RunRequest, signal: AbortSignal, callPage?: CallPage): Promise<WireResult[]> {
     if (request.callee === undefined) this.onRun?.(request);
     const run = (ended: AbortSignal) => this.#run(request, ended, callPage);
-    return withinRunTime(run, signal, this.runTimeout);
+    return withinRunTime(run, signal, this);
   }
 
   #run(
@@ -123,7 +125,7 @@ export class HostedSession {
   /** Runs while no other session uses the device, so that all launches are this run's. */
   profile(request: RunRequest, signal: AbortSignal, callPage?: CallPage): Promise<WireProfile> {
     const run = (ended: AbortSignal) => this.#profile(request, ended, callPage);
-    return withinRunTime(run, signal, this.runTimeout);
+    return withinRunTime(run, signal, this);
   }
 
   #profile(

@@ -1,7 +1,12 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
+import { macrotask } from '../core/macrotask.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
+import { FakeClock } from '../testing/fake-clock.ts';
 import { SharedDevice } from './device-pool.ts';
 import { IdleTurns } from './idle-turns.ts';
+
+/** Longer than a device is to be quiet. */
+const LONG_MS = 1000;
 
 /** Work that ends when it is told to. */
 function work() {
@@ -15,63 +20,63 @@ function work() {
 function turns() {
   const device = new SharedDevice(createHostDevice());
   const abort = new AbortController();
-  return { device, abort, idle: new IdleTurns(device, abort.signal) };
+  const clock = new FakeClock();
+  const passUntil = <T>(done: Promise<T>) => clock.advanceUntil(done, LONG_MS);
+  return { device, abort, clock, passUntil, idle: new IdleTurns(device, abort.signal, clock) };
 }
 
 test('a turn waits for the work that is under way', async () => {
-  const { device, idle } = turns();
+  const { device, idle, clock, passUntil } = turns();
   const run = work();
   const events: string[] = [];
   const running = device.share(run.run).then(() => events.push('run'));
   const turn = idle.take(async () => void events.push('turn'));
-  await new Promise((resolve) => {
-    setTimeout(resolve, 500);
-  });
+  await clock.waitedFor();
+  await clock.advance(LONG_MS);
   expect(events).toEqual([]);
   run.done();
-  await Promise.all([running, turn]);
+  await running;
+  await passUntil(turn);
   expect(events).toEqual(['run', 'turn']);
 });
 
 test('work that comes during a turn is next, before another turn', async () => {
-  const { device, idle } = turns();
+  const { device, idle, passUntil } = turns();
   const events: string[] = [];
   const running: Promise<unknown>[] = [];
   const share = (name: string) => running.push(device.share(async () => void events.push(name)));
   for (let i = 0; i < 3; i++) {
-    await idle.take(async () => {
+    const turn = idle.take(async () => {
       events.push(`turn ${i}`);
       if (i === 1) share('a run');
       if (i === 1) share('another');
     });
+    await passUntil(turn);
   }
   await Promise.all(running);
   expect(events).toEqual(['turn 0', 'turn 1', 'a run', 'another', 'turn 2']);
 });
 
 test('turns follow each other without a wait while nobody else is there', async () => {
-  const { idle } = turns();
-  const waits = vi.spyOn(globalThis, 'setTimeout');
+  const { idle, passUntil } = turns();
   let count = 0;
-  for (let i = 0; i < 10; i++) await idle.take(async () => void count++);
+  const take = () => idle.take(async () => void count++);
+  await passUntil(take());
+  for (let i = 1; i < 10; i++) await take();
   expect(count).toBe(10);
-  expect(waits).toHaveBeenCalledTimes(1);
-  waits.mockRestore();
 });
 
 test('two that take turns both come to their end', async () => {
-  const { device, idle, abort } = turns();
-  const other = new IdleTurns(device, abort.signal);
+  const { device, idle, abort, clock, passUntil } = turns();
+  const other = new IdleTurns(device, abort.signal, clock);
   let inTurn = 0;
-  const counts = await Promise.all(
+  const both = Promise.all(
     [idle, other].map(async (turns) => {
       let count = 0;
       for (let i = 0; i < 5; i++) {
         await turns.take(async () => {
           expect(++inTurn).toBe(1);
-          await new Promise((resolve) => {
-            setTimeout(resolve, 5);
-          });
+          await macrotask();
           inTurn--;
         });
         count++;
@@ -79,7 +84,7 @@ test('two that take turns both come to their end', async () => {
       return count;
     }),
   );
-  expect(counts).toEqual([5, 5]);
+  expect(await passUntil(both)).toEqual([5, 5]);
 });
 
 test('an abort ends the wait', async () => {

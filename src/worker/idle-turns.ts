@@ -1,3 +1,4 @@
+import { CLOCK, type Clock, sleep } from '../core/clock.ts';
 import { macrotask } from '../core/macrotask.ts';
 import { untilAborted } from '../core/until-aborted.ts';
 import type { TuningTurns } from '../device/device.ts';
@@ -13,12 +14,14 @@ const QUIET_MS = 200;
 export class IdleTurns implements TuningTurns {
   readonly #device: SharedDevice;
   readonly #signal: AbortSignal;
+  readonly #clock: Clock;
   /** Uses of the device up to the end of the last turn; none at first. */
   #useCount = -1;
 
-  constructor(device: SharedDevice, signal: AbortSignal) {
+  constructor(device: SharedDevice, signal: AbortSignal, clock: Clock = CLOCK) {
     this.#device = device;
     this.#signal = signal;
+    this.#clock = clock;
   }
 
   async idle(): Promise<void> {
@@ -28,7 +31,7 @@ export class IdleTurns implements TuningTurns {
     const device = this.#device;
     while (!device.isIdle() || device.useCount !== this.#useCount) {
       this.#useCount = device.useCount;
-      await untilAborted(sleep(QUIET_MS), this.#signal);
+      await untilAborted(sleep(this.#clock, QUIET_MS), this.#signal);
     }
   }
 
@@ -38,10 +41,4 @@ export class IdleTurns implements TuningTurns {
     this.#useCount++;
     return this.#device.exclude(work, this.#signal);
   }
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Deferred } from '../core/deferred.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { compileOnnx } from '../frontend/index.ts';
 import { ownModel } from '../frontend/onnx/testing/own-model.ts';
@@ -18,6 +19,8 @@ let behaviour: Behaviour = 'serves';
 /** Options that the script shared by all threads passes to `serve`. */
 let servedTables: CompileTables | undefined;
 const started: FakeWorker[] = [];
+/** Resolves when a thread starts. */
+let starting = new Deferred();
 
 /** A worker of the same script, in this thread: what is posted is cloned and arrives later. */
 class FakeWorker {
@@ -29,6 +32,7 @@ class FakeWorker {
   constructor(_address: string, { name }: WorkerOptions) {
     this.name = name;
     started.push(this);
+    starting.resolve();
     const post = (message: FromCompiler, transfer: readonly ArrayBuffer[] = []): void => {
       const data = structuredClone(message, { transfer: [...transfer] });
       setTimeout(() => this.#emit('message', { data }));
@@ -66,6 +70,7 @@ beforeEach(() => {
   behaviour = 'serves';
   servedTables = undefined;
   started.length = 0;
+  starting = new Deferred();
   vi.stubGlobal('DedicatedWorkerGlobalScope', FakeWorker);
   vi.stubGlobal('Worker', FakeWorker);
   vi.stubGlobal('location', { href: 'https://page.test/worker.js' });
@@ -137,7 +142,7 @@ describe('a model that is compiled in a thread', () => {
     behaviour = 'hangs';
     const controller = new AbortController();
     const loading = load(MODEL, { signal: controller.signal }, { nodes: 10 });
-    await vi.waitFor(() => expect(started).toHaveLength(1));
+    await starting.promise;
     controller.abort(new Error('enough'));
     await expect(loading).rejects.toThrow('enough');
     expect(started[0]?.isTerminated).toBe(true);

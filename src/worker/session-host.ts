@@ -1,10 +1,12 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
+import { CLOCK, type Clock, sleep } from '../core/clock.ts';
 import { errorToData, UsageError } from '../core/errors.ts';
 import { VERSION } from '../core/version.ts';
 import type { LaunchOwner } from '../device/device.ts';
 import type { HostFunctions } from '../runtime/host-function.ts';
 import type { HostStates } from '../runtime/snapshot/take-snapshot.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
+import type { PlaceStores } from './auto/place-store.ts';
 import { type CreateDevice, DevicePool, type PooledOptions } from './device-pool.ts';
 import { sparesOf } from './buffers-in.ts';
 import type { AskType } from './compile-protocol.ts';
@@ -54,6 +56,9 @@ export interface SessionHostOptions {
   readonly limits?: (ProgramLimits & MachineLimits) | undefined;
   /** Default: models are compiled with the operators and importers that Weft has. */
   readonly tables?: CompileTables | undefined;
+  readonly clock?: Clock | undefined;
+  /** What is known of the adapters of its devices. */
+  readonly places?: PlaceStores | undefined;
 }
 
 /** How long a disposal waits for calls that were aborted, and then for the device to be done. */
@@ -73,6 +78,7 @@ export class SessionHost implements SessionService {
   readonly #states: HostStates | undefined;
   readonly #ceilings: ProgramLimits & MachineLimits;
   readonly #tables: CompileTables | undefined;
+  readonly #clock: Clock;
   readonly #sessions = new Map<SessionId, HostedSession>();
   readonly #handles = new HandleTable<HostedSession>();
   readonly #calls = new Map<CallId, ActiveCall>();
@@ -81,11 +87,12 @@ export class SessionHost implements SessionService {
   #sharing: Promise<SessionSharing> | undefined;
 
   constructor(options: SessionHostOptions) {
-    const { createDevice, functions = {}, states, limits = {} } = options;
+    const { createDevice, functions = {}, states, limits = {}, clock = CLOCK } = options;
     checkCeilings(limits);
     this.#ceilings = limits;
     this.#tables = options.tables;
-    this.#pool = new DevicePool(createDevice);
+    this.#clock = clock;
+    this.#pool = new DevicePool(createDevice, options.places);
     this.#functions = functions;
     this.#states = states;
   }
@@ -170,15 +177,15 @@ export class SessionHost implements SessionService {
     const own = [...this.#calls.values()].filter((active) => active.session === session);
     for (const { controller } of own) controller.abort();
     const over = Promise.allSettled(own.map(({ done }) => done));
-    await Promise.race([over, new Promise((wake) => setTimeout(wake, LONGEST_WAIT_MS))]);
+    await Promise.race([over, sleep(this.#clock, LONGEST_WAIT_MS)]);
   }
 
   /** Resolves to true if a device still has work after {@link LONGEST_WAIT_MS}. */
   async #isBusy(): Promise<boolean> {
-    const begin = performance.now();
+    const begin = this.#clock.now();
     while (this.#pool.isBusy()) {
-      if (performance.now() - begin > LONGEST_WAIT_MS) return true;
-      await new Promise((wake) => setTimeout(wake, WAIT_STEP_MS));
+      if (this.#clock.now() - begin > LONGEST_WAIT_MS) return true;
+      await sleep(this.#clock, WAIT_STEP_MS);
     }
     return false;
   }
@@ -265,6 +272,7 @@ export class SessionHost implements SessionService {
       record.endMs = performance.now();
       hosted.loaded = record;
       hosted.runTimeout = request.runTimeout;
+      hosted.clock = this.#clock;
       hosted.shared = shared;
       shared?.loaded(hosted);
       devices.loaded?.(hosted);

@@ -69,6 +69,7 @@ async function load(source: WireSource): Promise<Uint8Array> {
 }
 
 test('files beside a model are fetched once, relative to its URL', async () => {
+  asked.length = 0;
   const data = await load({ kind: 'url', url: `${origin}/models/net.onnx` });
   const floats = [...new Float32Array(data.slice().buffer)];
   expect(floats).toEqual(expect.arrayContaining([1, 2, 3, 4]));

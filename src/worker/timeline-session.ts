@@ -44,7 +44,7 @@ export async function timelineSession(
           signal: ended,
           deliver: (result) => hosted.deliver({ functionName, keep: 'host' }, result),
         });
-      runs.push(toTimeline(await withinRunTime(record, signal, hosted.runTimeout), work));
+      runs.push(toTimeline(await withinRunTime(record, signal, hosted), work));
     }
     return { device: kind, rates, runs, load: loadTimeline(hosted) };
   }, signal);
@@ -61,11 +61,11 @@ function uploadedInputs(
   });
 }
 
-async function ratesOf({ device: { device } }: HostedSession): Promise<DeviceRates | undefined> {
-  const { kind } = device;
+async function ratesOf({ device: shared }: HostedSession): Promise<DeviceRates | undefined> {
+  const { kind } = shared.device;
   // The references of the host are no measure of anything.
   if (kind === 'host') return undefined;
-  return measuredRates(device, { store: await PlaceStore.of(device), kind });
+  return measuredRates(shared.device, { store: await PlaceStore.of(shared), kind });
 }
 
 /** The work of calls of kernels, which is found once for the same sizes. */

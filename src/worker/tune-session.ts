@@ -17,7 +17,7 @@ export async function tuneSession(
   const step = await (idle === true
     ? machine.tune(index, {
         signal,
-        turns: new IdleTurns(device, signal),
+        turns: new IdleTurns(device, signal, hosted.clock),
         isBackground: true,
         remember,
       })

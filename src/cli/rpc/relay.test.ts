@@ -28,6 +28,8 @@ async function relayed(options: Partial<RelayOptions> = {}): Promise<Relay> {
   const relay = await startRelay({
     port: 0,
     relayToken: await deriveRelayToken(TOKEN),
+    // Silent sockets stay, however busy the machine is.
+    handshakeMs: 600_000,
     ...options,
   });
   opened.push(() => relay.close());
@@ -105,7 +107,7 @@ describe('relay', () => {
       opened.push(() => socket.terminate());
       const channel = webSocketChannel(socket);
       const relayToken = await deriveRelayToken(TOKEN);
-      await joinRelay(channel, { role, key: 'desk', relayToken, timeoutMs: 5000 });
+      await joinRelay(channel, { role, key: 'desk', relayToken, timeoutMs: 60_000 });
       channel.listen({ frame: () => received++, closed: () => undefined });
       return socket;
     };

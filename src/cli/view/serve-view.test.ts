@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -93,12 +93,18 @@ test('the compiler of the view of passes reads tensors beside the model', async 
 });
 
 test('a file that is gone is not there', async () => {
-  await rm(join(folder, 'model.onnx.data'));
-  expect(await status('/beside/model.onnx.data')).toBe(404);
-  const question = { kind: 'passes', model: MODEL, file: 'model.onnx', dims: {} } as const;
-  const url = `${view.url}beside/model`;
-  const answer = new PassService(() => undefined).answer({ ...question, url, files: undefined });
-  await expect(answer).rejects.toThrow(`${view.url}beside/model.onnx.data: got HTTP 404`);
+  const data = join(folder, 'model.onnx.data');
+  const elsewhere = join(folder, 'gone.data');
+  await rename(data, elsewhere);
+  try {
+    expect(await status('/beside/model.onnx.data')).toBe(404);
+    const question = { kind: 'passes', model: MODEL, file: 'model.onnx', dims: {} } as const;
+    const url = `${view.url}beside/model`;
+    const answer = new PassService(() => undefined).answer({ ...question, url, files: undefined });
+    await expect(answer).rejects.toThrow(`${view.url}beside/model.onnx.data: got HTTP 404`);
+  } finally {
+    await rename(elsewhere, data);
+  }
 });
 
 test.each([

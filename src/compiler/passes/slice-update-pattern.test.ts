@@ -2,10 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
-import { testedDevices } from '../../device/testing/conformance-devices.ts';
+import { DEVICES } from '../../device/testing/node-devices.ts';
 import { TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
 import { compile } from '../compile.ts';
 import { parseModule } from '../ir/parse.ts';
 import { textAfter } from '../testing/text-after.ts';
@@ -85,7 +84,7 @@ describe('an update of a slice that is spelled by slices', () => {
   });
 });
 
-describe.each(testedDevices(nodeGpu).slice(0, 3))('such an update on $title', ({ open }) => {
+describe.each(DEVICES)('such an update on $title', ({ open }) => {
   let device: Device;
   beforeAll(async () => {
     device = await open();

@@ -3,7 +3,7 @@ import { float16ToNumber, numberToFloat16 } from '../../core/float16.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { seededRandom } from '../../core/random.ts';
 import { Session, Tensor } from '../../client/index.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
+import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { compile } from '../compile.ts';
 import { evaluateModule } from '../evaluation/evaluate-module.ts';
 import { parseModule } from '../ir/parse.ts';
@@ -45,7 +45,7 @@ describe.each(PROGRAMS)('%s', (_, body, scale, meaning) => {
 
   test.each(['host', 'wasm', 'webgpu'] as const)('on %s', async (device) => {
     const executable = compile(parseModule(program(body))).toBytes();
-    const gpu = device === 'webgpu' ? { gpu: await nodeGpu() } : {};
+    const gpu = device === 'webgpu' ? { gpu: await sharedNodeGpu() } : {};
     const session = await Session.load(executable, { worker: false, device, ...gpu });
     const { result } = await session.run({ x: new Tensor('float16', x.data, [ROWS, WIDTH]) });
     expect(result?.dtype).toBe('float16');
@@ -109,7 +109,7 @@ test.each(['host', 'wasm', 'webgpu'] as const)(
         keys.map((key, j) => ((weights[j] ?? 0) / sum(weights)) * (k[key * 16 + column] ?? 0)),
       );
     });
-    const gpu = device === 'webgpu' ? { gpu: await nodeGpu() } : {};
+    const gpu = device === 'webgpu' ? { gpu: await sharedNodeGpu() } : {};
     const session = await Session.load(compile(module).toBytes(), {
       worker: false,
       device,

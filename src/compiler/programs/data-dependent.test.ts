@@ -1,12 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { testedDevices } from '../../device/testing/conformance-devices.ts';
+import { DEVICES } from '../../device/testing/node-devices.ts';
 import type { Device } from '../../device/device.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
 import { f32, type LoadedProgram, loadProgram } from '../testing/load-program.ts';
-
-const DEVICES = testedDevices(nodeGpu).slice(0, 3);
 
 const int64 = (...values: number[]) => HostTensor.from('int64', [values.length], values);
 

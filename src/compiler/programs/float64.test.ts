@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { testedDevices } from '../../device/testing/conformance-devices.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
+import { DEVICES } from '../../device/testing/node-devices.ts';
 import { compile } from '../compile.ts';
 import type { Module } from '../ir/expr.ts';
 import { parseModule } from '../ir/parse.ts';
@@ -73,7 +72,7 @@ test('the float64 part takes two copies, and each of its calls is reported', () 
   `);
 });
 
-describe.each(testedDevices(nodeGpu).slice(0, 3))('on $title', ({ open }) => {
+describe.each(DEVICES)('on $title', ({ open }) => {
   test('float64 is computed on the host, exactly, and the rest on the device', async () => {
     const device = await open();
     const { run, launches, vm } = await loadProgram(TEXT, { device });

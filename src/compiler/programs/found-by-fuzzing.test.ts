@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { testedDevices } from '../../device/testing/conformance-devices.ts';
+import { DEVICES } from '../../device/testing/node-devices.ts';
 import type { Device } from '../../device/device.ts';
 import type { HostInput } from '../../runtime/host-function.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
 import { loadProgram } from '../testing/load-program.ts';
 
 /** Programs that were once wrong somewhere, cut down by `npm run fuzz`. */
@@ -176,7 +175,7 @@ const FOUND: readonly FoundProgram[] = [
   },
 ];
 
-describe.each(testedDevices(nodeGpu).slice(0, 3))('on $title', ({ open }) => {
+describe.each(DEVICES)('on $title', ({ open }) => {
   let device: Device;
   beforeAll(async () => {
     device = await open();

@@ -3,16 +3,13 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import { seededRandom } from '../../core/random.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
-import { testedDevices } from '../../device/testing/conformance-devices.ts';
+import { DEVICES } from '../../device/testing/node-devices.ts';
 import { NaiveAllocator } from '../../runtime/testing/naive-allocator.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
 import { compile } from '../compile.ts';
 import { evaluateModule } from '../evaluation/evaluate-module.ts';
 import { parseModule } from '../ir/parse.ts';
 import { lists, taken } from '../testing/read-tuple.ts';
-
-const DEVICES = testedDevices(nodeGpu).slice(0, 3);
 
 /** The axes before the one that grows. */
 const OUTER = ['', '2, ', '1, 3, ', 'b, 3, '];

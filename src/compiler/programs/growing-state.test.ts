@@ -2,15 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
-import { testedDevices } from '../../device/testing/conformance-devices.ts';
+import { DEVICES } from '../../device/testing/node-devices.ts';
 import { NaiveAllocator } from '../../runtime/testing/naive-allocator.ts';
 import { AdtValue, TensorValue, type Value } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
 import { compile } from '../compile.ts';
 import { parseModule } from '../ir/parse.ts';
-
-const DEVICES = testedDevices(nodeGpu).slice(0, 3);
 
 /** Keys and values that a step adds to; it compares with all of them. */
 const STEP = `def @main(%keys: Tensor[(1, n, 8), float32], %values: Tensor[(n, 8), float32], %row: Tensor[(1, 1, 8), float32]) {

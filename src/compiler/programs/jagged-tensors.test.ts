@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { testedDevices } from '../../device/testing/conformance-devices.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
+import { DEVICES } from '../../device/testing/node-devices.ts';
 import { compile, OPTIONAL_PASSES } from '../compile.ts';
 import { parseModule } from '../ir/parse.ts';
 import { f32, loadProgram } from '../testing/load-program.ts';
 
 /** Lists of tensors of different lengths, and functions of tensors whose sizes nothing tells before they are called. */
-const DEVICES = testedDevices(nodeGpu).slice(0, 3);
 
 const LIST = `
   Cons([1f], Cons([-1f, 2f, 3f], Cons([4f, -5f], Nil)))`;

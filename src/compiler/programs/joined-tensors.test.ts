@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { HostTensor } from '../../core/host-tensor.ts';
-import { testedDevices } from '../../device/testing/conformance-devices.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
+import { DEVICES } from '../../device/testing/node-devices.ts';
 import { firstDifference } from '../../core/all-close.ts';
 import { evaluateModule } from '../evaluation/evaluate-module.ts';
 import { parseModule } from '../ir/parse.ts';
@@ -9,7 +8,6 @@ import { TensorValue } from '../../runtime/value.ts';
 import { f32, loadProgram } from '../testing/load-program.ts';
 
 /** The host, and WebGPU as on software adapters. */
-const DEVICES = testedDevices(nodeGpu).slice(0, 3);
 
 /** A row of 64 floats takes 256 bytes. */
 const rows = (count: number) => `Tensor[(1, ${count}, 64), float32]`;

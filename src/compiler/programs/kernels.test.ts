@@ -2,10 +2,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Executable } from '../../bytecode/executable-file.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { testedDevices } from '../../device/testing/conformance-devices.ts';
+import { GPU_CLASSES, HOST, WEBGPU } from '../../device/testing/node-devices.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
 import { compile } from '../compile.ts';
 import { parseModule } from '../ir/parse.ts';
 import { f32, loadProgram } from '../testing/load-program.ts';
@@ -21,10 +20,7 @@ const BLURRED = [
   [0, 10, 20],
 ];
 
-const [host, ...others] = testedDevices(nodeGpu);
-const gpus = others.filter(({ title }) => title.startsWith('WebGPU'));
-
-describe.each(gpus)('on $title', ({ open }) => {
+describe.each(GPU_CLASSES)('on $title', ({ open }) => {
   test('kernels run with their grids, and no operator of an alternative does', async () => {
     const device = await open();
     const { run, launches, vm } = await loadProgram(TEXT, { device });
@@ -49,8 +45,7 @@ describe.each(gpus)('on $title', ({ open }) => {
 });
 
 test('the host runs the alternative', async () => {
-  if (host === undefined) throw new Error('no host');
-  const device = await host.open();
+  const device = await HOST.open();
   const { run, executable, vm } = await loadProgram(BLUR, { device });
   expect(await run('blur', IMAGE)).toEqual(BLURRED);
   expect(Executable.fromText(executable.toText()).primitives).toEqual(executable.primitives);
@@ -69,8 +64,7 @@ test('the host refuses a kernel without one when the program is loaded', async (
 });
 
 test('what does not compile is told with the name of the kernel and the line', async () => {
-  const device = await gpus[0]?.open();
-  if (device === undefined) throw new Error('no GPU');
+  const device = await WEBGPU.open();
   const wrong = compile(parseModule(BLUR.replace('/ 3f);\n}\n"""', '/ three);\n}\n"""')));
   await expect(
     VirtualMachine.create(wrong, { devices: [device, createHostDevice()] }),

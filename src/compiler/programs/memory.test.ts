@@ -1,17 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { testedDevices } from '../../device/testing/conformance-devices.ts';
+import { DEVICES } from '../../device/testing/node-devices.ts';
 import type { Device } from '../../device/device.ts';
 import { firstDifference } from '../../core/all-close.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
 import { TensorValue } from '../../runtime/value.ts';
 import { evaluateModule, type ReferenceValue } from '../evaluation/evaluate-module.ts';
 import { parseModule } from '../ir/parse.ts';
 import { f32, type LoadedProgram, loadProgram } from '../testing/load-program.ts';
 
 /** The host, and WebGPU as on software adapters. */
-const DEVICES = testedDevices(nodeGpu).slice(0, 3);
 
 const TEXT = readFileSync(new URL('memory.ir', import.meta.url), 'utf8');
 const MODULE = parseModule(TEXT);

@@ -8,7 +8,7 @@ import type { MachineOptions } from '../../runtime/load-machine.ts';
 import { TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { firstDifference } from '../../core/all-close.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
+import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { compile } from '../compile.ts';
 import { parseModule } from '../ir/parse.ts';
 
@@ -47,7 +47,7 @@ let device: Device;
 const machines: VirtualMachine[] = [];
 
 beforeEach(async () => {
-  device = await createWebGpuDevice({ operators: CORE_OPERATORS, gpu: await nodeGpu() });
+  device = await createWebGpuDevice({ operators: CORE_OPERATORS, gpu: await sharedNodeGpu() });
 });
 
 afterEach(() => {

@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { testedDevices } from '../../device/testing/conformance-devices.ts';
+import { DEVICES } from '../../device/testing/node-devices.ts';
 import type { Device } from '../../device/device.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
 import { f32, type LoadedProgram, loadProgram } from '../testing/load-program.ts';
 
 /** The host, and WebGPU as on software adapters. */
-const DEVICES = testedDevices(nodeGpu).slice(0, 3);
 
 const bool = (value: number): HostTensor => HostTensor.from('bool', [], [value]);
 

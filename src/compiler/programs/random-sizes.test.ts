@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { testedDevices } from '../../device/testing/conformance-devices.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
+import { DEVICES } from '../../device/testing/node-devices.ts';
 import { seededRandom } from '../../core/random.ts';
 import { loadProgram } from '../testing/load-program.ts';
 
@@ -88,8 +87,6 @@ class ProgramWriter {
     return Math.floor(this.#random() * limit);
   }
 }
-
-const DEVICES = testedDevices(nodeGpu).slice(0, 3);
 
 test.each(DEVICES)('names of sizes come before what mentions them, on $title', async ({ open }) => {
   const device = await open();

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
-import { testedDevices } from '../../device/testing/conformance-devices.ts';
+import { DEVICES } from '../../device/testing/node-devices.ts';
 import { TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
 import { compile } from '../compile.ts';
 import { parseModule } from '../ir/parse.ts';
 
@@ -13,7 +12,7 @@ const POSITIONS = `def @main(%x: Tensor[(n, 2), float32], %y: Tensor[(3,), float
   add(cast(arange(start=[n], size=[3]), to="float32"), %y)
 }`;
 
-test.each(testedDevices(nodeGpu).slice(0, 3))(
+test.each(DEVICES)(
   'no tensor is read for its sizes, and calls are repeated, on $title',
   async ({ open }) => {
     const device = await open();

@@ -3,16 +3,13 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import { seededRandom } from '../../core/random.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
-import { testedDevices } from '../../device/testing/conformance-devices.ts';
+import { DEVICES, WASM_THREADS } from '../../device/testing/node-devices.ts';
 import { NaiveAllocator } from '../../runtime/testing/naive-allocator.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
 import { compile } from '../compile.ts';
 import { parseModule } from '../ir/parse.ts';
 import { evaluateModule } from '../evaluation/evaluate-module.ts';
 import { lists, taken } from '../testing/read-tuple.ts';
-
-const DEVICES = testedDevices(nodeGpu).filter(({ title }) => !/ as on (?!software)/.test(title));
 
 const STATE = 'Tensor[(4, 64), float32]';
 const PARAMS = `%k: int, %a: ${STATE}, %b: ${STATE}, %i: Tensor[(1, 1), int32], %u: Tensor[(1, 64), float32]`;
@@ -64,7 +61,7 @@ function numbers(random: () => number): HostTensor {
   return HostTensor.from('float32', [4, 64], values);
 }
 
-describe.each(DEVICES)('state on $title', ({ open }) => {
+describe.each([...DEVICES, WASM_THREADS])('state on $title', ({ open }) => {
   let device: Device;
   beforeAll(async () => {
     device = await open();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';
 import { CORE_OPERATORS } from '../../ops/core-operators.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
+import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { f32, loadProgram } from '../testing/load-program.ts';
 
 const CHANNELS = 64;
@@ -21,7 +21,7 @@ const TEXT = `def @main(%x: Tensor[(2, ${CHANNELS}, ${SIZES.join()}), float32], 
 test('channels that a Winograd convolution computes in blocks are those that it computes at once', async () => {
   const device = await createWebGpuDevice({
     operators: CORE_OPERATORS,
-    gpu: await nodeGpu(),
+    gpu: await sharedNodeGpu(),
     adapterClass: 'software',
   });
   const { run, vm } = await loadProgram(TEXT, { device });

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { seededRandom } from '../../core/random.ts';
-import { kernelDevices } from '../../device/testing/conformance-devices.ts';
+import { DEVICES } from '../../device/testing/node-devices.ts';
 import type { Device } from '../../device/device.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
 import { compile } from '../compile.ts';
 import { OPTIMIZER_SIGNATURES, type OptimizerName } from '../ir/training-operators.ts';
 import { parseModule } from '../ir/parse.ts';
@@ -40,7 +39,6 @@ function optimizerProgram(name: OptimizerName, settings: Settings): string {
 }
 
 // The host and one WebGPU, which have formulas of their own; wasm renders those of the host's.
-const DEVICES = kernelDevices(nodeGpu).filter(({ title }) => /host|software|^wasm$/.test(title));
 
 describe.each(DEVICES)('operators of training on $title', ({ open }) => {
   let device: Device;

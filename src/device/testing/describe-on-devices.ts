@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestedOp } from '../../ops/testing/tested-ops.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
-import { kernelDevices } from './conformance-devices.ts';
+import { KERNEL_DEVICES } from './node-devices.ts';
 import type { Device } from '../device.ts';
 import { compareOperator } from './compare-operator.ts';
 
-const DEVICES = kernelDevices(nodeGpu);
+const DEVICES = KERNEL_DEVICES;
 
 /** Compares every device with the references of some operators, over all their cases. */
 export function describeOnDevices(ops: readonly TestedOp[]): void {

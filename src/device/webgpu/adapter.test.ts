@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DeviceError } from '../../core/errors.ts';
+import { macrotask } from '../../core/macrotask.ts';
+import { FakeClock } from '../../testing/fake-clock.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { openAdapter } from './adapter.ts';
 
@@ -81,27 +83,31 @@ describe('an adapter that does not answer', () => {
     return { gpu: { requestAdapter } as unknown as GPU, answer, events };
   }
 
-  const later = () => new Promise((wake) => setTimeout(wake, 1));
+  /** The error of who waits for 20 milliseconds. */
+  async function impatient(gpu: GPU): Promise<unknown> {
+    const clock = new FakeClock();
+    const opening = openAdapter({ gpu, clock, deviceTimeout: 20 });
+    return clock.advanceUntil(opening, 20).catch((error: unknown) => error);
+  }
 
   test('is given up in time, and its device destroyed when it comes after all', async () => {
     const { gpu, answer, events } = slowGpu();
-    const opening = openAdapter({ gpu, deviceTimeout: 20 });
-    await expect(opening).rejects.toBeInstanceOf(DeviceError);
-    await expect(opening).rejects.toThrow(NO_DEVICE);
+    const error = await impatient(gpu);
+    expect(error).toBeInstanceOf(DeviceError);
+    expect(String(error)).toContain(NO_DEVICE);
     expect(events).toEqual(['asked']);
     answer();
-    await later();
+    await macrotask();
     expect(events).toEqual(['asked', 'made', 'destroyed']);
   });
 
   test('is asked once: who comes next waits for the same device', async () => {
     const { gpu, answer, events } = slowGpu();
-    await expect(openAdapter({ gpu, deviceTimeout: 20 })).rejects.toThrow(NO_DEVICE);
-    await expect(openAdapter({ gpu, deviceTimeout: 20 })).rejects.toThrow(NO_DEVICE);
-    const next = openAdapter({ gpu, deviceTimeout: 1000 });
+    for (let i = 0; i < 2; i++) expect(String(await impatient(gpu))).toContain(NO_DEVICE);
+    const next = openAdapter({ gpu, clock: new FakeClock() });
     answer();
     expect((await next).info.maxBufferByteLength).toBe(4);
-    await later();
+    await macrotask();
     expect(events).toEqual(['asked', 'made']);
   });
 });

@@ -1,3 +1,4 @@
+import type { Clock } from '../../core/clock.ts';
 import { DeviceError } from '../../core/errors.ts';
 import type { AdapterClass, PlannerCaps } from '../../core/launch-plan.ts';
 import { nodeBuiltin } from '../../core/node-builtin.ts';
@@ -16,6 +17,8 @@ export interface AdapterOptions {
   readonly powerPreference?: GPUPowerPreference | undefined;
   /** Milliseconds until an adapter and a device must be there. Default 30,000. */
   readonly deviceTimeout?: number | undefined;
+  /** @internal */
+  readonly clock?: Clock | undefined;
 }
 
 export interface OpenedAdapter {
@@ -73,11 +76,12 @@ export async function openAdapter(options: AdapterOptions): Promise<OpenedAdapte
   const opening = known ?? open(options);
   const isDoubtful = known !== undefined || isAnyDeviceStuck();
   const timeoutMs = isDoubtful ? Math.min(deviceTimeout, DOUBTFUL_TIMEOUT_MS) : deviceTimeout;
-  const { adapter, device } = await withinTime(opening, timeoutMs, () => {
+  const late = (): DeviceError => {
     overdue.set(gpu, opening);
     void discardLate(gpu, opening);
     return noAnswer(timeoutMs);
-  });
+  };
+  const { adapter, device } = await withinTime(opening, { timeoutMs, late, clock: options.clock });
   return describeDevice(device, adapter.info, options.adapterClass);
 }
 

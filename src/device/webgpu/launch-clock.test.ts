@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { FakeClock } from '../../testing/fake-clock.ts';
 import type { Compilation } from '../device.ts';
 import { LaunchClock } from './launch-clock.ts';
 
@@ -29,16 +30,17 @@ function openClock() {
   const device = new FakeDevice();
   const launches = { launchCount: 0 };
   const heard: Compilation[] = [];
-  const clock = new LaunchClock(device as unknown as GPUDevice, launches, (each) =>
-    heard.push(each),
-  );
+  const time = new FakeClock();
+  const clock = new LaunchClock(device as unknown as GPUDevice, launches, {
+    onCompilation: (each) => heard.push(each),
+    clock: time,
+  });
   const submit = async (launchCount: number): Promise<number> => {
     const encoder = device.createCommandEncoder();
     launches.launchCount = launchCount;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    const before = performance.now();
+    await time.advance(5);
     expect(encoder.finish()).toBe('commands');
-    return before;
+    return time.now();
   };
   return { device, clock, submit, heard };
 }
@@ -50,8 +52,8 @@ test('launches stand as early as none begins before it was submitted', async () 
   // The second submit waited longest for nothing: its first launch began at once.
   const apart = second - first;
   const begins = clock.begins([1000 + 3, 1000 + 4, 1000 + apart, 1000 + apart + 7, Number.NaN], 0);
-  expect(begins[2]).toBeCloseTo(second, 0);
-  expect(begins[0]).toBeCloseTo(first + 3, 0);
+  expect(begins[2]).toBeCloseTo(second);
+  expect(begins[0]).toBeCloseTo(first + 3);
   expect((begins[3] ?? 0) - (begins[2] ?? 0)).toBeCloseTo(7);
   expect(begins[4]).toBeUndefined();
   clock.stop();
@@ -60,7 +62,7 @@ test('launches stand as early as none begins before it was submitted', async () 
 test('launches of an earlier profile do not count, and without timestamps nothing is known', async () => {
   const { clock, submit } = openClock();
   const at = await submit(2);
-  expect(clock.begins([1, 500], 1)[1]).toBeCloseTo(at, 0);
+  expect(clock.begins([1, 500], 1)[1]).toBeCloseTo(at);
   expect(clock.begins([Number.NaN, Number.NaN], 0)).toEqual([undefined, undefined]);
   clock.stop();
 });

@@ -1,3 +1,4 @@
+import { CLOCK, type Clock } from '../../core/clock.ts';
 import { shadowMethod } from '../../core/shadow-method.ts';
 import type { Compilation } from '../device.ts';
 
@@ -5,6 +6,11 @@ import type { Compilation } from '../device.ts';
 interface TimedSubmit {
   readonly atMs: number;
   readonly launchCount: number;
+}
+
+export interface LaunchClockOptions {
+  readonly onCompilation: (compilation: Compilation) => void;
+  readonly clock?: Clock;
 }
 
 /**
@@ -20,26 +26,26 @@ export class LaunchClock {
   constructor(
     device: GPUDevice,
     launches: { readonly launchCount: number },
-    onCompilation: (compilation: Compilation) => void,
+    { onCompilation, clock = CLOCK }: LaunchClockOptions,
   ) {
     const told = ({ label = '' }: GPUComputePipelineDescriptor, beginMs: number): void =>
-      onCompilation({ label, beginMs, endMs: performance.now() });
+      onCompilation({ label, beginMs, endMs: clock.now() });
     this.#stops = [
       shadowMethod(device, 'createCommandEncoder', (create) => (descriptor) => {
         const encoder = create(descriptor);
         // The last that is done before a submit, during which a GPU may begin.
         shadowMethod(encoder, 'finish', (finish) => (end) => {
-          this.#submits.push({ atMs: performance.now(), launchCount: launches.launchCount });
+          this.#submits.push({ atMs: clock.now(), launchCount: launches.launchCount });
           return finish(end);
         });
         return encoder;
       }),
       shadowMethod(device, 'createComputePipelineAsync', (create) => (descriptor) => {
-        const beginMs = performance.now();
+        const beginMs = clock.now();
         return create(descriptor).finally(() => told(descriptor, beginMs));
       }),
       shadowMethod(device, 'createComputePipeline', (create) => (descriptor) => {
-        const beginMs = performance.now();
+        const beginMs = clock.now();
         const pipeline = create(descriptor);
         told(descriptor, beginMs);
         return pipeline;

@@ -29,7 +29,8 @@ export function startProfile(context: ProfileContext): () => Promise<readonly Ke
   queue.recording?.invalidate();
   queue.profiler ??= new LaunchProfiler(device, buffers, hasTimestamps);
   const { profiler } = queue;
-  const clock = context.onCompilation && new LaunchClock(device, profiler, context.onCompilation);
+  const { onCompilation } = context;
+  const clock = onCompilation && new LaunchClock(device, profiler, { onCompilation });
   const first = profiler.launchCount;
   profiler.userCount++;
   let timings: Promise<readonly KernelTiming[]> | undefined;

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import {
   DeviceError,
@@ -6,6 +7,7 @@ import {
   UnsupportedError,
 } from '../../core/errors.ts';
 import type { LaunchPlan } from '../../core/launch-plan.ts';
+import { macrotask } from '../../core/macrotask.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import type { Kernel } from '../device.ts';
 import {
@@ -179,10 +181,10 @@ describe('a refused launch', () => {
     const buffer = floatBuffer(device, [1]);
     // The scopes of a write are open until its task is over.
     await Promise.resolve();
+    const uncaptured = once(gpuDevice, 'uncapturederror');
     gpuDevice.createBuffer({ size: 4, usage: 0 });
-    const error = await errorOf(
-      new Promise((resolve) => setTimeout(resolve, 50)).then(() => readFloats(device, buffer)),
-    );
+    await uncaptured;
+    const error = await errorOf(readFloats(device, buffer));
     expect(error).toBeInstanceOf(DeviceError);
     expect(error.message).toContain('WebGPU: the GPU refused:');
     device.destroy();
@@ -250,7 +252,7 @@ describe('a lost device', () => {
 
   test('destroying it ourselves does the same, twice without harm', async () => {
     const opened = await open();
-    const { device } = opened;
+    const { device, gpuDevice } = opened;
     const buffer = floatBuffer(device, [1]);
     const pending = readFloats(device, buffer);
     device.destroy();
@@ -259,10 +261,10 @@ describe('a lost device', () => {
     expect(error).toBeInstanceOf(DeviceLostError);
     expect(error.message).toContain('destroyed by its owner');
     expect(() => device.createBuffer(4)).toThrow('destroyed by its owner');
-    const first = await Promise.race([
-      device.lost.then(() => 'lost'),
-      new Promise((resolve) => setTimeout(() => resolve('quiet'), 50)),
-    ]);
-    expect(first).toBe('quiet');
+    const told: unknown[] = [];
+    void device.lost.then((loss) => told.push(loss));
+    await gpuDevice.lost;
+    await macrotask();
+    expect(told).toEqual([]);
   });
 });

@@ -104,6 +104,12 @@ export class FileServer {
     const body = bytes.subarray(begin, Math.min(end, begin + cutAfter));
     logged.sentBytes = body.byteLength;
     if (body.byteLength === end - begin) response.end(body);
-    else response.write(body, () => setTimeout(() => response.destroy(), 20));
+    else response.write(body, () => void breakOff(response));
   }
+}
+
+/** Ends a connection once the other side, which is in this process, has taken what was sent. */
+async function breakOff(response: ServerResponse): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  response.destroy();
 }

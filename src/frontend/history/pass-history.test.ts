@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reluModel } from '../../../e2e/relu-model.ts';
+import { reluModel } from '../../testing/relu-model.ts';
 import { compileWithHistory } from './compile-with-history.ts';
 
 const TEXT = `def @main(%x: Tensor[(4), float32]) -> Tensor[(4), float32] {

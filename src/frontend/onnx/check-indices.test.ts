@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { testedDevices } from '../../device/testing/conformance-devices.ts';
+import { IMPORTER_DEVICES } from '../../device/testing/node-devices.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
 import { type OnnxNodeSpec, writeOnnxModel } from '../../testing/onnx-writer.ts';
 import { compileOnnx } from './compile-onnx.ts';
 import type { CompileOnnxOptions } from './compile-onnx-async.ts';
@@ -295,7 +294,7 @@ function strayOf({ inputs, at, stray }: Case): HostTensor {
   return HostTensor.from(indices.dtype, indices.shape, stray);
 }
 
-describe.each(testedDevices(nodeGpu).slice(0, 3))('on $title', ({ open }) => {
+describe.each(IMPORTER_DEVICES)('on $title', ({ open }) => {
   let device: Device;
   beforeAll(async () => {
     device = await open();

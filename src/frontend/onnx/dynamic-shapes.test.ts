@@ -8,7 +8,7 @@ import { createWebGpuDevice } from '../../device/webgpu/index.ts';
 import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import { AdtValue, TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
+import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { firstDifference } from '../../core/all-close.ts';
 import {
   type OnnxModelSpec,
@@ -265,7 +265,7 @@ describe('a model with symbolic dimensions', () => {
 
   test('on WebGPU', async () => {
     const open = async () =>
-      createWebGpuDevice({ gpu: await nodeGpu(), operators: CORE_OPERATORS });
+      createWebGpuDevice({ gpu: await sharedNodeGpu(), operators: CORE_OPERATORS });
     await agrees(heads, { batch: 2, length: 5 }, open);
     await agrees(image, { n: 2, h: 9, w: 12 }, open);
     await agrees(moves, { n: 3, m: 2 }, open);

@@ -3,15 +3,12 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import { seededRandom } from '../../core/random.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
-import { testedDevices } from '../../device/testing/conformance-devices.ts';
+import { DEVICES } from '../../device/testing/node-devices.ts';
 import { NaiveAllocator } from '../../runtime/testing/naive-allocator.ts';
 import { AdtValue, TensorValue, type Value } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
 import { type OnnxNodeSpec, writeOnnxModel } from '../../testing/onnx-writer.ts';
 import { compileOnnx } from './compile-onnx.ts';
-
-const DEVICES = testedDevices(nodeGpu).slice(0, 3);
 
 const MICROSOFT = 'com.microsoft';
 const [LAYERS, BATCH, HEADS, KV_HEADS, SIZE] = [2, 2, 4, 2, 8];

@@ -5,7 +5,7 @@ import { coreOperators } from '../../ops/core-operators.ts';
 import { Operators } from '../../ops/operators.ts';
 import { TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
+import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { createDevice } from '../../worker/create-service.ts';
 import { compileOnnx } from './compile-onnx.ts';
 import type { Importers } from './importers.ts';
@@ -27,7 +27,7 @@ describe.each(['host', 'webgpu'] as const)('on %s', (kind) => {
   let core: Device;
   let host: Device;
   beforeAll(async () => {
-    const gpu = kind === 'webgpu' ? await nodeGpu() : undefined;
+    const gpu = kind === 'webgpu' ? await sharedNodeGpu() : undefined;
     own = await createDevice(kind, gpu, { operators });
     core = await createDevice(kind, gpu);
     host = await createDevice('host');

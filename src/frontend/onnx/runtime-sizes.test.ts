@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DType } from '../../core/dtype.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
-import { testedDevices } from '../../device/testing/conformance-devices.ts';
+import { DEVICES } from '../../device/testing/node-devices.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { AdtValue, TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
 import {
   type OnnxInputSpec,
   type OnnxModelSpec,
@@ -51,7 +50,7 @@ interface Session {
   readonly dispose: () => void;
 }
 
-describe.each(testedDevices(nodeGpu).slice(0, 3))('on $title', ({ open }) => {
+describe.each(DEVICES)('on $title', ({ open }) => {
   let device: Device;
 
   beforeAll(async () => {

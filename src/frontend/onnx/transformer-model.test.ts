@@ -9,7 +9,7 @@ import { AdtValue, TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { firstDifference } from '../../core/all-close.ts';
 import { ownModel } from '../../testing/files/own-model.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
+import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { compileOnnx } from './compile-onnx.ts';
 import { readTensorFile } from './protobuf/read-tensor.ts';
 
@@ -47,7 +47,10 @@ describe('a decoder with keys and values of earlier calls', () => {
     expectOutputs(compileOnnx(onnx), [createHostDevice()]));
 
   test('and on WebGPU', async () => {
-    const device = await createWebGpuDevice({ gpu: await nodeGpu(), operators: CORE_OPERATORS });
+    const device = await createWebGpuDevice({
+      gpu: await sharedNodeGpu(),
+      operators: CORE_OPERATORS,
+    });
     await expectOutputs(compileOnnx(onnx), [device, createHostDevice()]);
   });
 

@@ -121,6 +121,30 @@ describe('values that convolutions read and give', () => {
     expect(values).toContainEqual(['x_zero', 127]);
     expect(values?.map(([tensor]) => tensor)).not.toContain('b');
   });
+
+  test.each([
+    [2 ** 30, true],
+    [2 ** 31 * 1.01, false],
+    [-(2 ** 31) * 1.01, false],
+  ])('a bias of %d steps is rounded: %s', (steps, isRounded) => {
+    const first = (bytesOfModel: Uint8Array, name: string) =>
+      readMessage('ModelProto', bytesOfModel)
+        .graph?.initializer.filter((tensor) => tensor.name === name)
+        .map((tensor) => Number(tensorFromProto(tensor, '').data[0]))[0];
+    const written = quantizeOnnx(bytes, model.options).model;
+    // The bias over its code is one step.
+    const [code = 1] = [first(written, 'first_bias_int32')];
+    const step = (first(bytes, 'b') ?? 0) / code;
+    const bias = HostTensor.from('float32', [8], [steps * step, ...new Array<number>(7).fill(0)]);
+    const initializers = { ...model.spec.initializers, b: bias };
+    const { model: rounded } = quantizeOnnx(
+      writeOnnxModel({ ...model.spec, initializers }),
+      model.options,
+    );
+    const got = first(rounded, 'first_bias_int32');
+    if (isRounded) expect((got ?? 0) / steps).toBeCloseTo(1, 2);
+    else expect([got, first(rounded, 'b')]).toEqual([undefined, bias.data[0]]);
+  });
 });
 
 const W = randomTensor([64, 32], 1);

@@ -5,7 +5,7 @@ import { compile } from '../../compiler/compile.ts';
 import { OPTIONS } from '../../core/text-layout.ts';
 import { type SamplingOptions, samplingOf } from '../../text/sampling.ts';
 import { takeDrawn } from '../../text/testing/take-drawn.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
+import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { drawnTokens } from './testing/drawn-token.ts';
 import { type Table, tableModule, tableRow } from './testing/table-decoder.ts';
 
@@ -137,7 +137,7 @@ describe.each([
     if (table === undefined) throw new Error('no table');
     const { vocabulary } = table;
     const rows = Array.from({ length: vocabulary }, (_, token) => tableRow(table, token));
-    const gpu = device === 'webgpu' ? { gpu: await nodeGpu() } : {};
+    const gpu = device === 'webgpu' ? { gpu: await sharedNodeGpu() } : {};
     const session = await Session.load(programOf(title, table), { device, worker: false, ...gpu });
     let unsure = 0;
     for (const [name, { allowed, ...options }] of Object.entries(CASES)) {

@@ -6,7 +6,7 @@ import { compile } from '../../compiler/compile.ts';
 import { type SamplingOptions, samplingOf } from '../../text/sampling.ts';
 import { testModelBytes } from '../../text/testing/open-test-model.ts';
 import { takeDrawn } from '../../text/testing/take-drawn.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
+import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { textModule } from './text-module.ts';
 
 const VOCABULARY = 512;
@@ -94,7 +94,7 @@ async function generate(session: Session, rows: readonly Row[]): Promise<number[
 test.each(['host', 'wasm', 'webgpu'] as const)(
   'texts of other lengths and settings are those that each is alone on %s',
   async (device) => {
-    const gpu = device === 'webgpu' ? { gpu: await nodeGpu() } : {};
+    const gpu = device === 'webgpu' ? { gpu: await sharedNodeGpu() } : {};
     program ??= compile(textModule(testModelBytes()), { verify: true }).toBytes();
     const session = await Session.load(program, { device, worker: false, ...gpu });
     const alone: number[][] = [];

@@ -1,7 +1,8 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { array, configure, f32, grad, type NdArray, program, random, scan, u32 } from '../index.ts';
 
 beforeAll(() => configure({ device: 'host' }));
+afterAll(() => configure({}));
 
 const numbers = async (x: NdArray): Promise<number[]> => [...(await x.data())].map(Number);
 

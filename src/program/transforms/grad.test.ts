@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
 import { printModule } from '../../compiler/index.ts';
 import {
   array,
@@ -20,6 +20,7 @@ import {
 } from '../index.ts';
 
 beforeAll(() => configure({ device: 'host' }));
+afterAll(() => configure({}));
 
 describe('grad', () => {
   test('of relu is 0 at 0, as elsewhere, and lets NaN through', async () => {

@@ -1,3 +1,4 @@
+import { CLOCK, type Clock } from '../../core/clock.ts';
 import { tooLongRun } from '../../core/within-run-time.ts';
 import { LimitError } from '../errors.ts';
 
@@ -12,10 +13,12 @@ export interface HeldRunLimits {
 /** The runs of a connection that wait for orders. */
 export class HeldRuns {
   readonly #limits: HeldRunLimits;
+  readonly #clock: Clock;
   readonly #open = new Set<HeldRun>();
 
-  constructor(limits: HeldRunLimits) {
+  constructor(limits: HeldRunLimits, clock: Clock = CLOCK) {
     this.#limits = limits;
+    this.#clock = clock;
   }
 
   get size(): number {
@@ -27,7 +30,7 @@ export class HeldRuns {
     const { heldRuns, heldRunMs } = this.#limits;
     if (this.#open.size >= heldRuns) throw tooMany(heldRuns);
     const onEnd = (): boolean => this.#open.delete(run);
-    const run: HeldRun = new HeldRun({ idleMs: heldRunMs, runTimeout, onEnd });
+    const run: HeldRun = new HeldRun({ idleMs: heldRunMs, runTimeout, onEnd, clock: this.#clock });
     this.#open.add(run);
     return run;
   }
@@ -37,10 +40,8 @@ interface HeldRunOptions {
   readonly idleMs: number;
   readonly runTimeout: number | undefined;
   readonly onEnd: () => void;
+  readonly clock: Clock;
 }
-
-/** The longest time of a timer. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * The clock of a run: while orders are under way it counts towards the run's timeout, and otherwise for how long nobody has
@@ -55,7 +56,7 @@ export class HeldRun {
   #spentMs = 0;
   #begunMs = 0;
   #isFinished: Error | undefined;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #cancel: () => void = () => undefined;
 
   constructor(options: HeldRunOptions) {
     this.#options = options;
@@ -89,7 +90,7 @@ export class HeldRun {
   /** Ends the run. Idempotent. */
   end(error: Error): void {
     if (this.#end.signal.aborted) return;
-    clearTimeout(this.#timer);
+    this.#cancel();
     this.#reject(error);
     this.#end.abort(error);
     this.#options.onEnd();
@@ -102,26 +103,26 @@ export class HeldRun {
   }
 
   #count(): void {
-    clearTimeout(this.#timer);
-    this.#begunMs = performance.now();
-    const { runTimeout } = this.#options;
+    this.#cancel();
+    const { runTimeout, clock } = this.#options;
+    this.#begunMs = clock.now();
     if (runTimeout === undefined) return;
     const late = (): void => this.end(tooLongRun(runTimeout));
-    this.#timer = setTimeout(late, Math.min(runTimeout - this.#spentMs, LONGEST_TIMER_MS));
+    this.#cancel = clock.after(runTimeout - this.#spentMs, late);
   }
 
   #stand(): void {
     if (this.#end.signal.aborted) return;
     if (this.#isFinished !== undefined) return this.end(this.#isFinished);
-    this.#spentMs += performance.now() - this.#begunMs;
+    this.#spentMs += this.#options.clock.now() - this.#begunMs;
     this.#wait();
   }
 
   #wait(): void {
-    clearTimeout(this.#timer);
-    const { idleMs } = this.#options;
+    this.#cancel();
+    const { idleMs, clock } = this.#options;
     const late = (): void => this.end(idleTooLong(idleMs));
-    this.#timer = setTimeout(late, Math.min(idleMs, LONGEST_TIMER_MS));
+    this.#cancel = clock.after(idleMs, late);
   }
 }
 

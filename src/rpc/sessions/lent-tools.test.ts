@@ -10,7 +10,8 @@ import { compile, parseModule } from '../../compiler/index.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import { brokenGpu } from '../../testing/broken-gpu.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
+import { FakeClock } from '../../testing/fake-clock.ts';
+import { nodeGpu, sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { writeOnnxModel } from '../../testing/onnx-writer.ts';
 import { createDevice } from '../../worker/index.ts';
 import { connect } from '../connect.ts';
@@ -80,7 +81,7 @@ afterEach(() => {
 
 /** A device of one's own and the same one lent, each with what the tests look at. */
 async function bothSides(kind: Kind, gpu?: GPU) {
-  const real = gpu ?? (kind === 'webgpu' ? await nodeGpu() : undefined);
+  const real = gpu ?? (kind === 'webgpu' ? await sharedNodeGpu() : undefined);
   const device = await createDevice(kind, real);
   opened.push(() => device.destroy());
   const { remote, served, clientEnd } = await openConnection({ devices: [device] });
@@ -90,6 +91,12 @@ async function bothSides(kind: Kind, gpu?: GPU) {
 }
 
 const bytesLive = (device: Device): number => device.counters().bytesLive;
+
+/** Resolves when programs have launched some more kernels. */
+async function runsOn(device: Device): Promise<void> {
+  const enough = device.counters().launches + 100;
+  await expect.poll(() => device.counters().launches).toBeGreaterThan(enough);
+}
 
 describe.each(DEVICES)('a lent %s', (kind) => {
   test('traces, compares and verifies as one of this side', async () => {
@@ -304,10 +311,12 @@ test('weights are on the device once while a run is watched', async () => {
 describe('what the server bounds', () => {
   const start = async (limits: object) => {
     const device = await createDevice('host');
-    const connection = await openConnection({ devices: [device], limits });
+    const clock = new FakeClock();
+    const connection = await openConnection({ devices: [device], limits, clock });
     return {
       ...connection,
       device,
+      clock,
       session: await Session.load(LOOP, { remote: connection.remote }),
     };
   };
@@ -344,34 +353,30 @@ describe('what the server bounds', () => {
   });
 
   test('the time in which a run goes on, not that in which it stands', async () => {
-    const { session } = await start({ runTimeout: 300 });
+    const { session, clock } = await start({ runTimeout: 300 });
     const run = await session.debug({ x: X, n: 1e9 });
-    await new Promise((wake) => setTimeout(wake, 400));
+    await clock.advance(400);
     expect((await run.step()).executed).toBe(1);
-    const going = run.continue();
+    const going = clock.advanceUntil(run.continue(), 100);
     await expect(going).rejects.toMatchObject({ name: 'RuntimeError' });
     await expect(going).rejects.toThrow('got a run of more than 300 ms');
     await expect(run.step()).rejects.toThrow('got a run of more than 300 ms');
     expect((await session.memory()).liveBytes).toBe(0);
-    await expect(session.trace({ x: X, n: 1e9 })).rejects.toThrow('got a run of more than 300 ms');
+    const tracing = clock.advanceUntil(session.trace({ x: X, n: 1e9 }), 300);
+    await expect(tracing).rejects.toThrow('got a run of more than 300 ms');
     expect((await session.run({ x: X, n: 1 }))['result']).toBeDefined();
     await run.close();
   });
 
   test('how long a run stands still', async () => {
-    const { session } = await start({ heldRunMs: 100 });
+    const { session, clock } = await start({ heldRunMs: 100 });
     const run = await session.debug({ x: X, n: 3 });
+    await clock.advance(99);
     await run.step();
-    await expect
-      .poll(
-        () =>
-          run.memory().then(
-            () => 'open',
-            ({ name }: Error) => name,
-          ),
-        { interval: 200 },
-      )
-      .toBe('LimitError');
+    await clock.advance(99);
+    await run.memory();
+    await clock.advance(100);
+    await expect(run.memory()).rejects.toMatchObject({ name: 'LimitError' });
     await expect(run.step()).rejects.toThrow(
       'got a run that stood still for 100 ms, expected an order for it within limits.heldRunMs.',
     );
@@ -415,7 +420,7 @@ describe('the end of a connection', () => {
     const goes = await session.debug({ x: X, n: 1e9 });
     const going = goes.continue();
     const tracing = session.trace({ x: X, n: 1e9 });
-    await new Promise((wake) => setTimeout(wake, 50));
+    await runsOn(device);
     clientEnd.break();
     await expect(going).rejects.toMatchObject({ name: 'RemoteLostError' });
     await expect(tracing).rejects.toMatchObject({ name: 'RemoteLostError' });
@@ -436,13 +441,13 @@ describe('the end of a connection', () => {
     await expect(aborted).rejects.toThrow('enough of it');
     expect((await run.step()).reason).toBe('step');
     const paused = run.continue();
-    await new Promise((wake) => setTimeout(wake, 50));
+    await runsOn(device);
     await run.pause();
     expect((await paused).reason).toBe('pause');
     const last = run.continue();
     const tracing = session.trace({ x: X, n: 1e9 }, { signal: ended.signal });
     const comparing = session.compare({ x: X, n: 1e9 }, { signal: ended.signal });
-    await new Promise((wake) => setTimeout(wake, 50));
+    await runsOn(device);
     ended.abort(new Error('enough of all'));
     for (const each of [last, tracing, comparing])
       await expect(each).rejects.toThrow('enough of all');

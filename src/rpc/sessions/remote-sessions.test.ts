@@ -4,6 +4,7 @@ import { DeviceTensor, type Inputs, Session, Tensor } from '../../client/index.t
 import { compile, parseModule } from '../../compiler/index.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { loopAndTree } from '../../runtime/testing/long-programs.ts';
+import { FakeClock } from '../../testing/fake-clock.ts';
 import { writeOnnxModel } from '../../testing/onnx-writer.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { seededRandom } from '../../core/random.ts';
@@ -112,6 +113,8 @@ describe('a session on a served device', () => {
         fields: [{ tag: 0, fields: [1, [2, 3]] }, 2, { tag: 0, fields: [1, [2, 3]] }],
       },
     });
+    await here.dispose();
+    await there.dispose();
   });
 
   test('compiles an ONNX model on this side, and reports all phases', async () => {
@@ -132,9 +135,11 @@ describe('a session on a served device', () => {
   test('ends a run that is aborted, here and there', async () => {
     const { remote } = await startServing();
     const session = await Session.load(LOOP, { remote });
-    const signal = AbortSignal.timeout(20);
-    const run = session.run({ x: X, n: 1e8 }, { signal });
-    await expect(run).rejects.toMatchObject({ name: 'TimeoutError' });
+    const stop = new AbortController();
+    const run = session.run({ x: X, n: 1e8 }, { signal: stop.signal });
+    await settle();
+    stop.abort();
+    await expect(run).rejects.toMatchObject({ name: 'AbortError' });
     await expect.poll(() => session.memory()).toMatchObject({ liveBytes: 0 });
     const later = session.run({ x: X, n: 1e8 });
     await session.dispose();
@@ -162,6 +167,7 @@ describe('a session on a served device', () => {
       expect(await runs[0]?.result()).toEqual({ result: straight });
       expect([note, await (tensors['x'] as DeviceTensor).read()]).toEqual(['half', X]);
       await resumed.dispose();
+      await from.dispose();
     }
   });
 
@@ -270,10 +276,12 @@ describe('limits of the server', () => {
   });
 
   test('bound the time of a run, also of one that was resumed', async () => {
-    const { remote } = await startServing({ limits: { runTimeout: 200 } });
+    const clock = new FakeClock();
+    const { remote } = await startServing({ limits: { runTimeout: 200 }, clock });
     const held = await Session.load(LOOP, { remote });
     await held.pause();
-    await expect(held.run({ x: X, n: 2 })).rejects.toThrow('more than 200 ms');
+    const late = clock.advanceUntil(held.run({ x: X, n: 2 }), 200);
+    await expect(late).rejects.toThrow('more than 200 ms');
     const { remote: other } = await startServing();
     const patient = await Session.load(LOOP, { remote: other });
     const paused = patient.pause({ at: { function: 'main', instruction: 4 } });
@@ -282,7 +290,8 @@ describe('limits of the server', () => {
     const kept = await patient.snapshot();
     await patient.dispose();
     const resumed = await Session.resume(kept, { executable: LOOP, remote, paused: true });
-    await expect(resumed.resumed.runs[0]?.result()).rejects.toThrow('more than 200 ms');
+    const result = Promise.resolve(resumed.resumed.runs[0]?.result());
+    await expect(clock.advanceUntil(result, 200)).rejects.toThrow('more than 200 ms');
   });
 
   test('bound the sessions and the handles of one who connects', async () => {
@@ -323,7 +332,7 @@ describe('what no page sends is refused with ProtocolError', () => {
     const [clientEnd, serverEnd] = channelPair();
     const device = createHostDevice();
     const served = serve(serverEnd, { devices: [device], token: TOKEN });
-    await introduce(clientEnd, { token: TOKEN, name: 'x', timeoutMs: 1000, isSealed: false });
+    await introduce(clientEnd, { token: TOKEN, name: 'x', timeoutMs: 60_000, isSealed: false });
     const options = { limits: DEFAULT_RPC_LIMITS, peerName: 'desk', methods: new Map() };
     const connection = new Connection(clientEnd, options);
     const hash = await sha256(SQUARE);

@@ -1,4 +1,5 @@
 import type { Executable } from '../../bytecode/executable-file.ts';
+import type { Clock } from '../../core/clock.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
 import { withinRunTime } from '../../core/within-run-time.ts';
 import type { MachineOptions } from '../../runtime/load-machine.ts';
@@ -50,6 +51,7 @@ export interface ServedProgram {
   readonly ceilings: RequestLimits;
   /** Runs that the connection holds. */
   readonly heldRuns: HeldRuns;
+  readonly clock?: Clock | undefined;
   readonly onEvent?: ((event: WorkEvent) => void) | undefined;
   readonly onDispose: (session: ServedSession) => void;
 }
@@ -111,6 +113,7 @@ export class ServedSession {
     opened = hosted;
     if (page !== undefined) page.called.keeper = hosted;
     hosted.runTimeout = limits.runTimeout;
+    if (program.clock !== undefined) hosted.clock = program.clock;
     return new ServedSession(hosted, program, { ends, place: placeOf(machine) });
   }
 
@@ -161,7 +164,7 @@ export class ServedSession {
       },
       warmup: async ([dims], { signal }) => {
         const sizes = sizesOf(dims);
-        await withinRunTime((ended) => hosted.warmup(sizes, ended), signal, hosted.runTimeout);
+        await withinRunTime((ended) => hosted.warmup(sizes, ended), signal, hosted);
         return null;
       },
       read: async ([handle]) => {

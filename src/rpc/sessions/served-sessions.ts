@@ -32,7 +32,7 @@ export class ServedSessions {
 
   constructor(options: ServedSessionsOptions) {
     this.#options = options;
-    this.#heldRuns = new HeldRuns(options.ceilings);
+    this.#heldRuns = new HeldRuns(options.ceilings, options.clock);
   }
 
   get size(): number {

@@ -6,7 +6,7 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { compile, parseModule } from '../../frontend/index.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
+import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { createDevice } from '../../worker/index.ts';
 import { compareRuns, type RunComparison } from './compare-runs.ts';
 import { programRun } from './machine-run.ts';
@@ -18,7 +18,7 @@ afterEach(() => {
 });
 
 async function open(kind: 'host' | 'wasm' | 'webgpu'): Promise<Device> {
-  const device = await createDevice(kind, kind === 'webgpu' ? await nodeGpu() : undefined);
+  const device = await createDevice(kind, kind === 'webgpu' ? await sharedNodeGpu() : undefined);
   devices.push(device);
   return device;
 }

@@ -6,16 +6,12 @@ import {
   loadProgram,
   plainValue,
 } from '../../compiler/testing/load-program.ts';
-import { testedDevices } from '../../device/testing/conformance-devices.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
+import { MACHINE_DEVICES } from '../../device/testing/node-devices.ts';
 import type { HostInput } from '../host-function.ts';
 import { release } from '../value.ts';
 import { restoreSnapshot } from './resume-snapshot.ts';
 import { RunControl } from './run-control.ts';
 import { takeSnapshot } from './take-snapshot.ts';
-
-/** The host, and WebGPU as on software adapters. */
-const DEVICES = testedDevices(nodeGpu).slice(0, 3);
 
 const pair = f32([2], 1, 2);
 
@@ -74,7 +70,7 @@ interface Stop {
 }
 
 test.each(
-  DEVICES.flatMap((device) => CALLS.map((call) => ({ device, call, title: device.title }))),
+  MACHINE_DEVICES.flatMap((device) => CALLS.map((call) => ({ device, call, title: device.title }))),
 )(
   'on $title, $call.0: $call.1 goes on from every instruction',
   async ({ device: { open }, call: [file, name, ...args] }) => {

@@ -7,21 +7,21 @@ import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';
 import { CORE_OPERATORS } from '../../ops/core-operators.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
+import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { seededRandom } from '../../core/random.ts';
 import type { HostFunction } from '../host-function.ts';
 import type { MachineOptions } from '../load-machine.ts';
 import { LOOP_PLACE, loopAndTree, throwsDice } from '../testing/long-programs.ts';
 import { TensorValue, release, type Value } from '../value.ts';
 import { VirtualMachine } from '../virtual-machine.ts';
-import { resumeSnapshot } from './resume-snapshot.ts';
+import { restoreSnapshot, resumeSnapshot } from './resume-snapshot.ts';
 import { RunControl } from './run-control.ts';
 import { takeSnapshot } from './take-snapshot.ts';
 
 const X = HostTensor.from('float32', [3], [1, 2, 3]);
 
 const webGpu = async (): Promise<Device> =>
-  createWebGpuDevice({ operators: CORE_OPERATORS, gpu: await nodeGpu() });
+  createWebGpuDevice({ operators: CORE_OPERATORS, gpu: await sharedNodeGpu() });
 
 function open(program: Executable, options: Partial<MachineOptions> = {}): Promise<VirtualMachine> {
   return VirtualMachine.create(program, { devices: [createHostDevice()], ...options });
@@ -290,11 +290,15 @@ test.each(['host', 'webgpu'] as const)(
       await paused;
       const before = machine.memory().liveBytes;
       const bytes = await takeSnapshot(machine);
-      const resumed = await resumeSnapshot(bytes, program, { devices: [device] });
-      const live = resumed.machine.memory().liveBytes;
-      expect(await elements(resumed.machine, await resumed.calls[0]?.result)).toEqual([3, 6, 9]);
-      expect(live).toBeLessThanOrEqual(before);
-      resumed.machine.dispose();
+      const resumed = await open(program, { devices: [device] });
+      // The call stands until its memory was looked at.
+      const held = RunControl.of(resumed);
+      await held.pause();
+      const { calls } = await restoreSnapshot(resumed, bytes);
+      expect(resumed.memory().liveBytes).toBeLessThanOrEqual(before);
+      held.continue();
+      expect(await elements(resumed, await calls[0]?.result)).toEqual([3, 6, 9]);
+      resumed.dispose();
       control.continue();
       expect(await elements(machine, await result)).toEqual([3, 6, 9]);
     }

@@ -6,7 +6,7 @@ import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';
 import { CORE_OPERATORS } from '../../ops/core-operators.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
+import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import {
   AdtValue,
   ClosureValue,
@@ -63,7 +63,7 @@ test.each([
   ['a loop', 'main', 200, 57],
   ['a recursion', 'tree', 6, 20],
 ] as const)('%s goes on in another machine, on either device', async (_, name, n, visits) => {
-  const gpu = await createWebGpuDevice({ operators: CORE_OPERATORS, gpu: await nodeGpu() });
+  const gpu = await createWebGpuDevice({ operators: CORE_OPERATORS, gpu: await sharedNodeGpu() });
   const host = createHostDevice();
   for (const device of [host, gpu]) {
     const machine = await open(device);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Session } from '../../client/index.ts';
 import { numberToFloat16 } from '../../core/float16.ts';
 import type { Pixels } from '../../core/pictures/pixels.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
+import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { openPageDevice, type PageDevice } from '../../testing/page-device.ts';
 import {
   applyMask,
@@ -234,7 +234,7 @@ describe('a texture that does not fit', () => {
   });
 
   test('a session without the device of the page takes none', async () => {
-    const options = { worker: false, device: 'webgpu', gpu: await nodeGpu() } as const;
+    const options = { worker: false, device: 'webgpu', gpu: await sharedNodeGpu() } as const;
     const own = await Session.load(COLOURS, options);
     await expect(preparePicturesOnDevice(own, [textureOf(formulaPicture(4, 4))])).rejects.toThrow(
       'GPUTexture: got a texture of another device (',

@@ -4,7 +4,7 @@ import { DeviceTensor } from '../../client/device-tensor.ts';
 import type { Pixels, Rgb } from '../../core/pictures/pixels.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { openConnection } from '../../rpc/testing/open-connection.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
+import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import {
   imageClassifier,
   ocr,
@@ -37,7 +37,7 @@ const PLACES: readonly [string, () => Promise<LoadOptions>][] = [
   ['wasm', async () => ({ device: 'wasm' })],
   ['wasm in this thread', async () => ({ device: 'wasm', worker: false })],
   ['wasm that is shared', async () => ({ device: 'wasm', worker: false, pin: true })],
-  ['WebGPU', async () => ({ device: 'webgpu', worker: false, gpu: await nodeGpu() })],
+  ['WebGPU', async () => ({ device: 'webgpu', worker: false, gpu: await sharedNodeGpu() })],
 ];
 
 /** The picture with a fourth byte for alpha in each pixel, which must not count. */

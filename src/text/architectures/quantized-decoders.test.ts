@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { compile } from '../../compiler/compile.ts';
 import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import { createWebGpuDevice } from '../../device/webgpu/webgpu-device.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
+import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { loadFrom } from './testing/decode-runner.ts';
 import { randomDecoder } from './testing/decoder-files.ts';
 import { expectReference, fromGguf, fromSafetensors } from './testing/expect-reference.ts';
@@ -44,7 +44,8 @@ const RARE = [
   ['Q3_K', WIDE, { q_proj: 'Q2_K', k_proj: 'Q3_K', v_proj: 'IQ4_XS', gate: 'Q2_K', up: 'Q3_K' }],
 ] as const;
 
-const gpu = async () => createWebGpuDevice({ gpu: await nodeGpu(), operators: CORE_OPERATORS });
+const gpu = async () =>
+  createWebGpuDevice({ gpu: await sharedNodeGpu(), operators: CORE_OPERATORS });
 
 describe.each(['Q4_0', 'Q8_0'])('%s throughout', (type) => {
   const decoder = randomDecoder(SMALL, 3, () => type);

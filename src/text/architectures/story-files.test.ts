@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import { STORY_SIZES } from '../../../scripts/train/stories/story-network.ts';
-import { StoryReader } from '../../../scripts/train/stories/story-reader.ts';
+import { STORY_SIZES } from '../testing/story-sizes.ts';
+import { StoryReader } from '../testing/story-reader.ts';
 import { createWasmDevice } from '../../device/wasm/wasm-device.ts';
 import { DecodeRunner, loadFrom } from './testing/decode-runner.ts';
 import { fromGguf, fromSafetensors, type OpenedFile, worst } from './testing/expect-reference.ts';

@@ -1,10 +1,10 @@
-import { type StorySizes, weightShapes } from '../../../scripts/train/stories/story-network.ts';
-import { writeStoryModel } from '../../../scripts/train/stories/story-model.ts';
+import { type StorySizes, weightShapes } from './story-sizes.ts';
+import { writeStoryModel } from './story-model.ts';
 import { compile } from '../../compiler/compile.ts';
 import { seededRandom } from '../../core/random.ts';
 import { elementCount } from '../../core/shape.ts';
 import { textModule } from '../../frontend/text/text-module.ts';
-import { nodeGpu } from '../../testing/node-gpu.ts';
+import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import type { TextLoadOptions } from '../load-options.ts';
 import { TextModel } from '../text-model.ts';
 import { storyFolder } from './story-file.ts';
@@ -56,7 +56,7 @@ export async function openTestModel(
     executables.get(key) ??
     compile(textModule(testModelBytes(seed), { cacheType }), { verify: true }).toBytes();
   executables.set(key, executable);
-  const gpu = device === 'webgpu' ? { gpu: await nodeGpu() } : {};
+  const gpu = device === 'webgpu' ? { gpu: await sharedNodeGpu() } : {};
   const template = chatTemplate === undefined ? undefined : new TextEncoder().encode(chatTemplate);
   const read = storyFolder({ 'model.weft': executable, 'chat_template.jinja': template });
   return TextModel.load(read, { device, worker: false, ...gpu, ...options });

@@ -32,7 +32,7 @@ export async function decideDevice(
   const work = programWork(executable, operators);
   if (work === undefined || info.adapterClass === 'host' || info.adapterClass === 'wasm')
     return opened;
-  const store = await PlaceStore.of(opened.main.device);
+  const store = await PlaceStore.of(opened.main);
   const key = programKey(executable);
   const times = estimate(work, info.adapterClass, store.findings);
   const measured = store.findings.programs.find((one) => one.program === key)?.times;

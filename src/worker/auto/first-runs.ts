@@ -44,7 +44,8 @@ export class FirstRuns {
 
   async #measure(hosted: HostedSession, request: RunRequest | undefined): Promise<void> {
     const { store, kind, trial } = this.#options;
-    const turns = new IdleTurns(hosted.device, new AbortController().signal);
+    const { signal } = new AbortController();
+    const turns = new IdleTurns(hosted.device, signal, hosted.clock);
     const { device } = hosted.device;
     await measuredRates(device, { store, kind }, (work) =>
       turns.take(() => {

@@ -18,12 +18,19 @@ export interface Findings {
   readonly programs: readonly MeasuredProgram[];
 }
 
+/** A device of a pool. */
+export interface MeasuredDevice {
+  readonly device: Pick<Device, 'info'>;
+  readonly places: PlaceStores;
+}
+
 /** So many programs are remembered for an adapter; the ones measured first go first. */
 const MOST_PROGRAMS = 1024;
 /** No load waits longer for what is stored. */
 const PATIENCE_MS = 1000;
 
-const stores = new Map<string, Promise<PlaceStore>>();
+/** Those of the adapters that the devices of a pool are of. */
+export type PlaceStores = Map<string, Promise<PlaceStore>>;
 
 /**
  * Measured rates and run times of an adapter, stored beside its tuning choices; in memory alone
@@ -33,11 +40,11 @@ export class PlaceStore {
   readonly #key: string;
   #findings: Findings;
 
-  /** The one of an adapter, with what earlier visits stored. */
-  static of(device: Pick<Device, 'info'>): Promise<PlaceStore> {
+  /** The one of the adapter of a device, with what earlier visits stored. */
+  static of({ device, places }: MeasuredDevice): Promise<PlaceStore> {
     const key = `${'indexedDB' in globalThis ? keyOf(device) : device.info.name}|places`;
-    const known = stores.get(key) ?? open(key);
-    stores.set(key, known);
+    const known = places.get(key) ?? open(key);
+    places.set(key, known);
     return known;
   }
 

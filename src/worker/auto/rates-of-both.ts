@@ -5,9 +5,9 @@ import { FirstRuns } from './first-runs.ts';
 import { PlaceStore } from './place-store.ts';
 
 /** Rates of an adapter and of WebAssembly beside it, as they were measured, or guesses. */
-export async function ratesOfBoth({ device }: SharedDevice): Promise<RatesOfBoth> {
-  const { findings } = await PlaceStore.of(device);
-  const { adapterClass } = device.info;
+export async function ratesOfBoth(shared: SharedDevice): Promise<RatesOfBoth> {
+  const { findings } = await PlaceStore.of(shared);
+  const { adapterClass } = shared.device.info;
   const isGpu = adapterClass !== 'host' && adapterClass !== 'wasm';
   return {
     webgpu: findings.gpu ?? usualRates(isGpu ? adapterClass : 'integrated'),
@@ -17,8 +17,7 @@ export async function ratesOfBoth({ device }: SharedDevice): Promise<RatesOfBoth
 
 /** Measures the adapter of a session after its first runs, for the next program that is placed on both. */
 export async function measureLater(hosted: HostedSession): Promise<void> {
-  const { device } = hosted.device;
-  if (device.kind !== 'webgpu') return;
-  const store = await PlaceStore.of(device);
+  if (hosted.device.device.kind !== 'webgpu') return;
+  const store = await PlaceStore.of(hosted.device);
   new FirstRuns({ store, kind: 'webgpu', trial: undefined }).follow(hosted);
 }

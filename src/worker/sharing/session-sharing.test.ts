@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ExecBuilder } from '../../bytecode/index.ts';
+import { Deferred } from '../../core/deferred.ts';
 import { DeviceLostError, errorFromData, OutOfMemoryError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { LaunchOwner } from '../../device/device.ts';
@@ -195,23 +196,22 @@ describe('a device that is lost', () => {
 
   test('does not make JavaScript run twice', async () => {
     let calls = 0;
-    let open: () => void = () => undefined;
-    const gate = new Promise<void>((resolve) => {
-      open = resolve;
-    });
+    const called = new Deferred();
+    const gate = new Deferred();
     const wait: HostFunction = async () => {
       calls++;
-      await gate;
+      called.resolve();
+      await gate.promise;
       return null;
     };
     const world = new World({ 'test.wait': wait });
     const session = await world.load(callsJavaScript(), { priority: 1 });
     const running = world.run(session, [filled(1)]);
-    await vi.waitUntil(() => calls === 1);
+    await called.promise;
     const rejected = expect(running).rejects.toThrow('gone');
     await world.lose();
     await rejected;
-    open();
+    gate.resolve();
     expect(await world.run(session, [filled(1)])).toHaveLength(1);
     expect(calls).toBe(2);
     expect(await world.sharing(session)).toMatchObject({ rebuilds: 1, retries: 0 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findNatsServer } from '../../../../scripts/find-nats-server.mjs';
+import { findNatsServer } from './find-nats-server.mjs';
 
 export interface NatsServer {
   /** The address for Node: `nats://127.0.0.1:port`. */
@@ -27,7 +27,7 @@ export interface NatsServerOptions {
   readonly jetStream?: boolean | undefined;
 }
 
-const START_MS = 10_000;
+const START_MS = 60_000;
 
 /** A broker on free ports of loopback, with a store of its own. */
 export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {

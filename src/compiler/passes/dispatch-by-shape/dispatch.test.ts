@@ -8,7 +8,7 @@ import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
 import { TensorValue } from '../../../runtime/value.ts';
 import { VirtualMachine } from '../../../runtime/virtual-machine.ts';
 import { firstDifference } from '../../../core/all-close.ts';
-import { nodeGpu } from '../../../testing/node-gpu.ts';
+import { sharedNodeGpu } from '../../../testing/node-gpu.ts';
 import { seededRandom } from '../../../core/random.ts';
 import { compile, type CompileOptions, type Executable } from '../../compile.ts';
 import { call, constant, func, moduleOf, variable } from '../../ir/build.ts';
@@ -532,7 +532,10 @@ describe('two dynamic axes of nine intervals', () => {
 
   test('and on WebGPU', async () => {
     const plain = await runner({}, createHostDevice());
-    const device = await createWebGpuDevice({ gpu: await nodeGpu(), operators: CORE_OPERATORS });
+    const device = await createWebGpuDevice({
+      gpu: await sharedNodeGpu(),
+      operators: CORE_OPERATORS,
+    });
     const clones = await runner({ dispatch: DISPATCH }, device);
     for (const [n, m] of [
       [1, 1],

@@ -61,7 +61,7 @@ test('where one of two threads cannot start, the other ends', async () => {
 
 test('a thread that ends leaves its part to this one', async () => {
   const threads = new WatchedParts();
-  const startPart = await threads.starter();
+  const startPart = threads.starter();
   let end = (): void => undefined;
   const device = openWith((events) => {
     const thread = startPart(events);
@@ -125,7 +125,7 @@ test.each([
 
 test('a device that is destroyed ends its threads, and who reads gets an error', async () => {
   const threads = new WatchedParts();
-  const device = openWith(await threads.starter(), { threads: 3 });
+  const device = openWith(threads.starter(), { threads: 3 });
   const read = await launch(device);
   expect(threads.live).toBe(2);
   const result = read();
@@ -138,7 +138,7 @@ test('a device that is destroyed ends its threads, and who reads gets an error',
 
 test('a device that is destroyed while threads start ends them, too', async () => {
   const threads = new WatchedParts();
-  const device = openWith(await threads.starter(), { sharesAll: false });
+  const device = openWith(threads.starter(), { sharesAll: false });
   await device.prepare([product(256)]);
   expect(threads.live).toBe(1);
   device.destroy();

@@ -1,5 +1,5 @@
-import { nodeParts } from '../../../../scripts/node-threads.ts';
 import type { StartPart } from '../parts/part-protocol.ts';
+import { nodeParts } from './node-threads.ts';
 
 /** Threads of Node that have memories of their own, counted. */
 export class WatchedParts {
@@ -14,8 +14,8 @@ export class WatchedParts {
   readonly kept = new Set<number>();
 
   /** Returns what starts threads, which are counted from then on. */
-  async starter(): Promise<StartPart> {
-    const startPart = await nodeParts();
+  starter(): StartPart {
+    const startPart = nodeParts();
     return (events) => {
       this.started++;
       this.live++;

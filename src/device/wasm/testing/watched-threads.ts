@@ -1,6 +1,6 @@
-import { nodeThreads } from '../../../../scripts/node-threads.ts';
 import { CONTROL } from '../threads/thread-control.ts';
 import type { StartThread } from '../threads/thread-pool.ts';
+import { nodeThreads } from './node-threads.ts';
 
 /** Threads of Node, counted. */
 export class WatchedThreads {
@@ -14,8 +14,8 @@ export class WatchedThreads {
   }
 
   /** Returns what starts threads, which are counted from then on. */
-  async starter(): Promise<StartThread> {
-    const startThread = await nodeThreads();
+  starter(): StartThread {
+    const startThread = nodeThreads();
     return (start, onError) => {
       this.started++;
       this.live++;

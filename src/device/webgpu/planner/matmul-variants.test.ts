@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import { type Gpu, openGpu } from '../../../../bench/kernels/open-gpu.ts';
-import { preparePlan, readBuffer, storageBuffer } from '../../../../bench/kernels/prepare-plan.ts';
+import { type Gpu, openGpu } from '../testing/open-gpu.ts';
+import { preparePlan, readBuffer, storageBuffer } from '../testing/prepare-plan.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import type { PlannerCaps } from '../../../core/launch-plan.ts';
 import type { Attributes, PrimitiveFunction } from '../../../core/primitive-function.ts';
@@ -11,7 +11,8 @@ import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
 import { firstDifference } from '../../../core/all-close.ts';
 import { pausePolls } from '../../../testing/pause-polls.ts';
 import { randomTensor } from '../../../testing/random-tensor.ts';
-import { keepPipelines } from '../keep-pipelines.ts';
+import { TESTED_CLASSES } from '../../testing/node-devices.ts';
+import { keepPipelines } from '../../../testing/keep-pipelines.ts';
 import { plan } from './plan.ts';
 
 let gpu: Gpu;
@@ -186,7 +187,11 @@ const PRODUCTS: readonly Product[] = [
   ),
 ];
 
-test.each(PRODUCTS.map((product) => [product.title, product] as const))(
+const chosen = PRODUCTS.filter(({ caps: { adapterClass = 'software' } }) =>
+  TESTED_CLASSES.includes(adapterClass),
+);
+
+test.each(chosen.map((product) => [product.title, product] as const))(
   'matmul: %s',
   async (_, { shapes, attributes = {}, caps, kernels, code }) => {
     const op = CORE_OPERATORS.require(shapes[0]?.length === 2 ? 'gemm' : 'matmul');

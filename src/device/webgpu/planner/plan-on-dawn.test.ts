@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Gpu, openGpu } from '../../../../bench/kernels/open-gpu.ts';
-import { preparePlan, readBuffer, storageBuffer } from '../../../../bench/kernels/prepare-plan.ts';
+import { type Gpu, openGpu } from '../testing/open-gpu.ts';
+import { preparePlan, readBuffer, storageBuffer } from '../testing/prepare-plan.ts';
 import { dtypeInfo } from '../../../core/dtype.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import type { PlannerCaps } from '../../../core/launch-plan.ts';
@@ -15,7 +15,7 @@ import { testedOp } from '../../../ops/testing/tested-ops.ts';
 import { firstDifference } from '../../../core/all-close.ts';
 import { pausePolls } from '../../../testing/pause-polls.ts';
 import { seededRandom } from '../../../core/random.ts';
-import { keepPipelines } from '../keep-pipelines.ts';
+import { keepPipelines } from '../../../testing/keep-pipelines.ts';
 import { plan } from './plan.ts';
 
 let gpu: Gpu;

@@ -10,6 +10,7 @@ import { firstDifference } from '../../../core/all-close.ts';
 import { nodeGpu } from '../../../testing/node-gpu.ts';
 import { randomTensor } from '../../../testing/random-tensor.ts';
 import type { Device } from '../../device.ts';
+import { TESTED_CLASSES } from '../../testing/node-devices.ts';
 import { openAdapter } from '../adapter.ts';
 import { kernelPlanner } from '../kernel-planner.ts';
 import { floatBuffer, floatTensor, readFloats } from '../testing/test-device.ts';
@@ -124,8 +125,6 @@ function attention(query: Shape, key: Shape, valueSize: number): Call {
   return { op: 'scaled_dot_product_attention', shapes, attributes: { scale: 0.125 } };
 }
 
-const CLASSES: readonly AdapterClass[] = ['software', 'integrated', 'discrete'];
-
 function prepare({ op: name, shapes, attributes = {} }: Call) {
   const op = CORE_OPERATORS.require(name);
   // Weights as large as trained ones, so that sums are no larger than their terms.
@@ -191,8 +190,8 @@ function choicesOf(
   );
 }
 
-describe.each(CLASSES)('%s', (adapterClass) => {
-  const calls = CALLS.filter(({ classes = CLASSES }) => classes.includes(adapterClass));
+describe.each(TESTED_CLASSES)('%s', (adapterClass) => {
+  const calls = CALLS.filter(({ classes = TESTED_CLASSES }) => classes.includes(adapterClass));
   test.each(calls.map((call) => [`${call.op} ${JSON.stringify(call.shapes)}`, call] as const))(
     'every variant of %s computes what the operator means',
     async (_, call) => {

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { HostTensor } from '../../../core/host-tensor.ts';
-import { testedDevices } from '../../../device/testing/conformance-devices.ts';
+import { IMPORTER_DEVICES } from '../../../device/testing/node-devices.ts';
 import type { Device } from '../../../device/device.ts';
 import { createHostDevice } from '../../../device/host/host-device.ts';
 import { AdtValue, TensorValue } from '../../../runtime/value.ts';
 import { VirtualMachine } from '../../../runtime/virtual-machine.ts';
-import { nodeGpu } from '../../../testing/node-gpu.ts';
 import { type OnnxNodeSpec, writeOnnxModel } from '../../../testing/onnx-writer.ts';
 import { compileOnnx } from '../compile-onnx.ts';
 
@@ -57,7 +56,7 @@ export function describeNodes(
   title: string,
   define: (run: (node: NodeRun) => Promise<HostTensor[]>) => void,
 ): void {
-  describe.each(testedDevices(nodeGpu).slice(0, 3))(`${title} on $title`, ({ open }) => {
+  describe.each(IMPORTER_DEVICES)(`${title} on $title`, ({ open }) => {
     let device: Device;
     beforeAll(async () => {
       device = await open();

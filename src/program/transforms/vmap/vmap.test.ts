@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
 import { printModule } from '../../../compiler/index.ts';
 import {
   array,
@@ -22,6 +22,7 @@ import {
 } from '../../index.ts';
 
 beforeAll(() => configure({ device: 'host' }));
+afterAll(() => configure({}));
 
 const XS = [
   [1, 2, 3],

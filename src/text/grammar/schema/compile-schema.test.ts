@@ -158,6 +158,18 @@ const VALUES: readonly [
     [-0.1, 2, 2.5, 10],
   ],
   [
+    'a bound that is excluded and allowed is excluded',
+    { type: 'integer', minimum: 5, exclusiveMinimum: 5, maximum: 9, exclusiveMaximum: 9 },
+    [6, 7, 8],
+    [5, 9, 4, 10],
+  ],
+  [
+    'the tighter of two bounds counts',
+    { type: 'integer', minimum: 6, exclusiveMinimum: 4, maximum: 7, exclusiveMaximum: 9 },
+    [6, 7],
+    [5, 8, 9],
+  ],
+  [
     'leap years',
     { format: 'date' },
     ['2024-02-29', '2000-02-29', '1999-12-31'],

@@ -14,7 +14,7 @@ import {
   type OnnxNodeSpec,
   writeOnnxModel,
 } from '../../../../testing/onnx-writer.ts';
-import { nodeGpu } from '../../../../testing/node-gpu.ts';
+import { sharedNodeGpu } from '../../../../testing/node-gpu.ts';
 import { compileOnnx } from '../../compile-onnx.ts';
 import type { CompileOnnxOptions } from '../../compile-onnx-async.ts';
 
@@ -845,7 +845,7 @@ describe('sizes that only the running program knows', () => {
 });
 
 test('loops and branches on WebGPU', async () => {
-  const gpu = await createWebGpuDevice({ gpu: await nodeGpu(), operators: CORE_OPERATORS });
+  const gpu = await createWebGpuDevice({ gpu: await sharedNodeGpu(), operators: CORE_OPERATORS });
   const run = await open(
     {
       inputs: [

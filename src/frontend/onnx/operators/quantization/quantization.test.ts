@@ -2,12 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DType } from '../../../../core/dtype.ts';
 import { HostTensor } from '../../../../core/host-tensor.ts';
 import type { Shape } from '../../../../core/shape.ts';
-import { kernelDevices } from '../../../../device/testing/conformance-devices.ts';
+import { IMPORTER_DEVICES } from '../../../../device/testing/node-devices.ts';
 import type { Device } from '../../../../device/device.ts';
 import { createHostDevice } from '../../../../device/host/host-device.ts';
 import { TensorValue } from '../../../../runtime/value.ts';
 import { VirtualMachine } from '../../../../runtime/virtual-machine.ts';
-import { nodeGpu } from '../../../../testing/node-gpu.ts';
 import { type OnnxAttribute, writeOnnxModel } from '../../../../testing/onnx-writer.ts';
 import { seededRandom } from '../../../../core/random.ts';
 import { compileOnnx } from '../../compile-onnx.ts';
@@ -92,7 +91,7 @@ const microsoft = (op: string, attributes: Node['attributes'] = {}): Node => ({
   attributes,
 });
 
-describe.each(kernelDevices(nodeGpu))('on $title', ({ open }) => {
+describe.each(IMPORTER_DEVICES)('on $title', ({ open }) => {
   let device: Device;
   beforeAll(async () => {
     device = await open();

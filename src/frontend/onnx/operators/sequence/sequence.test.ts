@@ -1,12 +1,8 @@
-import { describe, expect, test } from 'vitest';
-import {
-  asInput,
-  type CaseValue,
-  fromOutput,
-} from '../../../../../scripts/conformance/case-values.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import { asInput, type CaseValue, fromOutput } from '../../../../testing/case-values.ts';
 import { type OutputValue, Session } from '../../../../client/index.ts';
 import { HostTensor } from '../../../../core/host-tensor.ts';
-import { nodeGpu } from '../../../../testing/node-gpu.ts';
+import { sharedNodeGpu } from '../../../../testing/node-gpu.ts';
 import {
   type OnnxGraphSpec,
   type OnnxInputSpec,
@@ -50,12 +46,18 @@ function described(value: CaseValue | undefined): string {
 type Values = Readonly<Record<string, CaseValue>>;
 
 describe.each(['host', 'webgpu'] as const)('sequences on %s', (device) => {
+  const sessions: Session[] = [];
+  afterEach(async () => {
+    for (const session of sessions.splice(0)) await session.dispose();
+  });
+
   async function load(graph: OnnxGraphSpec): Promise<(inputs: Values) => Promise<string[]>> {
     const session = await Session.load(writeOnnxModel({ opset: 21, ...graph }), {
       device,
       worker: false,
-      ...(device === 'webgpu' && { gpu: await nodeGpu() }),
+      ...(device === 'webgpu' && { gpu: await sharedNodeGpu() }),
     });
+    sessions.push(session);
     return async (inputs) => {
       const given = Object.entries(inputs).map(([name, value]) => [name, asInput(value)]);
       const results = await session.run<OutputValue>(Object.fromEntries(given));

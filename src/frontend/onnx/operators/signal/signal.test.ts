@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HostTensor } from '../../../../core/host-tensor.ts';
 import { elementCount, type Shape } from '../../../../core/shape.ts';
-import { testedDevices } from '../../../../device/testing/conformance-devices.ts';
+import { IMPORTER_DEVICES } from '../../../../device/testing/node-devices.ts';
 import type { Device } from '../../../../device/device.ts';
 import { createHostDevice } from '../../../../device/host/host-device.ts';
 import { TensorValue } from '../../../../runtime/value.ts';
 import { VirtualMachine } from '../../../../runtime/virtual-machine.ts';
-import { nodeGpu } from '../../../../testing/node-gpu.ts';
 import {
   type OnnxInputSpec,
   type OnnxNodeSpec,
@@ -73,7 +72,7 @@ function spectrum(x: HostTensor, { axis, length, inverse = false }: DirectTransf
 const half = (values: readonly number[]) =>
   values.slice(0, 2 * (Math.floor(values.length / 4) + 1));
 
-describe.each(testedDevices(nodeGpu).slice(0, 3))('on $title', ({ open }) => {
+describe.each(IMPORTER_DEVICES)('on $title', ({ open }) => {
   let device: Device;
 
   beforeAll(async () => {

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HostTensor } from '../../../../core/host-tensor.ts';
 import { elementCount, type Shape } from '../../../../core/shape.ts';
-import { testedDevices } from '../../../../device/testing/conformance-devices.ts';
+import { IMPORTER_DEVICES } from '../../../../device/testing/node-devices.ts';
 import type { Device } from '../../../../device/device.ts';
 import { createHostDevice } from '../../../../device/host/host-device.ts';
 import { TensorValue } from '../../../../runtime/value.ts';
 import { VirtualMachine } from '../../../../runtime/virtual-machine.ts';
-import { nodeGpu } from '../../../../testing/node-gpu.ts';
 import { type OnnxModelSpec, writeOnnxModel } from '../../../../testing/onnx-writer.ts';
 import { seededRandom } from '../../../../core/random.ts';
 import { compileOnnx } from '../../compile-onnx.ts';
@@ -196,7 +195,7 @@ function model(of: ResizeCase, knowledge: Knowledge): OnnxModelSpec {
   };
 }
 
-describe.each(testedDevices(nodeGpu).slice(0, 3))('Resize on $title', ({ open }) => {
+describe.each(IMPORTER_DEVICES)('Resize on $title', ({ open }) => {
   let device: Device;
 
   beforeAll(async () => {

@@ -180,7 +180,7 @@ describe('strangers whom the broker lets in', () => {
     await expect(stranger.connectGroup()).rejects.toMatchObject({ name: 'AccessError' });
     const silent = end(other);
     const request = JSON.stringify({ inbox: silent.channel.inbox });
-    const answer = await other.request('weft.rpc.group.any', request, { timeout: 1000 });
+    const answer = await other.request('weft.rpc.group.any', request, { timeout: 20_000 });
     silent.channel.join(answer.json<{ inbox: string }>().inbox);
     expect(await silent.reason).toBe('the other side closed the connection');
     const friend = new Fleet(other, { token: TOKEN });
@@ -234,7 +234,7 @@ describe('strangers whom the broker lets in', () => {
     `{"inbox":"_INBOX.${'x'.repeat(500)}"}`,
   ])('get an error for the request %j', async (request) => {
     await startServing();
-    const answer = await other.request('weft.rpc.group.any', request, { timeout: 1000 });
+    const answer = await other.request('weft.rpc.group.any', request, { timeout: 20_000 });
     expect(answer.headers?.get('Nats-Service-Error-Code')).toBe('400');
   });
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type NatsConnection, nkeys } from '@nats-io/nats-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { findNatsServer } from '../../../scripts/find-nats-server.mjs';
+import { findNatsServer } from './testing/find-nats-server.mjs';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { Session, Tensor } from '../../client/index.ts';
 import type { RpcFunction } from '../../rpc/rpc-value.ts';

@@ -1,0 +1,2 @@
+export const UNPACKED: string;
+export function findNatsServer(): string | undefined;
