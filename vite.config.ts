@@ -80,18 +80,22 @@ const APART = {
   ],
 };
 
+/** Rooms whose files leave nothing behind: their tests share modules, which are loaded once for each core. */
+const SHARING = 'src/{bytecode,compiler,core,device,frontend,ops,runtime,wasm}/**/*.test.ts';
+
 /** The tests of a mode; `all` are those of `npm test`, of continuous integration and the long ones. */
-function tests(mode: string): Pick<InlineConfig, 'include' | 'exclude'> {
+function tests(mode: string): Pick<InlineConfig, 'include' | 'exclude' | 'isolate' | 'projects'> {
   // Demonstrations install packages below their own folders, some of which come with tests.
   const elsewhere = ['**/node_modules/**'];
   if (mode === 'shared' || mode === 'built' || mode === 'ci') {
-    return { include: APART[mode], exclude: elsewhere };
+    return { include: APART[mode], exclude: elsewhere, isolate: false };
   }
   const isApart = mode === 'all' ? '*.{shared,built}.test.ts' : '*.{shared,built,ci,long}.test.ts';
-  return {
-    include: ['{src,scripts,bench}/**/*.test.ts'],
-    exclude: [...elsewhere, `**/${isApart}`],
-  };
+  const exclude = [...elsewhere, `**/${isApart}`];
+  const sharing = { name: 'sharing', include: [SHARING], exclude, isolate: false };
+  const all = ['{src,scripts,bench}/**/*.test.ts'];
+  const alone = { name: 'alone', include: all, exclude: [...exclude, SHARING] };
+  return { projects: [sharing, alone].map((test) => ({ extends: true, test })) };
 }
 
 /** The pages alone, or with `--mode e2e` the pages of the browser tests too. */
@@ -133,8 +137,6 @@ export default defineConfig(({ mode }) => ({
   preview: { host: 'localhost' },
   test: {
     ...tests(mode),
-    // Modules are loaded once for each core: no file may leave anything behind in them.
-    isolate: false,
     globalSetup: path('scripts/test/build-wasm-thread.ts'),
     setupFiles: path('scripts/test/compare-typed-arrays.ts'),
     testTimeout: 180_000,
@@ -143,6 +145,9 @@ export default defineConfig(({ mode }) => ({
     expect: { poll: { timeout: 20_000 } },
     // By default one core is left to the program that hands files to the others and has little to do.
     maxWorkers: '100%',
-    sequence: { sequencer: LongestFirst },
+    // A sequencer of our own would keep files in order: `npm run unit -- --sequence.shuffle` draws another one.
+    ...(process.argv.some((word) => word.startsWith('--sequence.shuffle'))
+      ? {}
+      : { sequence: { sequencer: LongestFirst } }),
   },
 }));

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { findNatsServer } from './find-nats-server.mjs';
+import { findNatsServer } from '../src/cli/rpc/testing/find-nats-server.mjs';
 
 function run(command, args, cwd) {
   console.log(`> ${[command, ...args].join(' ')}`);

@@ -1,4 +1,4 @@
-import type { PreparedPlan } from './prepare-plan.ts';
+import type { PreparedPlan } from '../../src/device/webgpu/testing/prepare-plan.ts';
 
 /** Clocks of pages tell tenths of a millisecond: what takes less is repeated within a submit. */
 const SHORT_MS = 5;

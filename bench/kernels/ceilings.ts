@@ -1,6 +1,10 @@
 import type { LaunchPlan } from '../../src/core/launch-plan.ts';
 import { bestRun } from './best-run.ts';
-import { preparePlan, storageBuffer, type WithDevice } from './prepare-plan.ts';
+import {
+  preparePlan,
+  storageBuffer,
+  type WithDevice,
+} from '../../src/device/webgpu/testing/prepare-plan.ts';
 
 /** The ceilings of the adapter, measured by this process. */
 export interface Ceilings {

@@ -8,7 +8,11 @@ import { plan } from '../../src/device/webgpu/planner/plan.ts';
 import { CORE_OPERATORS } from '../../src/ops/core-operators.ts';
 import { type BestRun, bestRun, type BestRunOptions } from './best-run.ts';
 import type { BenchCase } from './cases.ts';
-import { preparePlan, storageBuffer, type WithDevice } from './prepare-plan.ts';
+import {
+  preparePlan,
+  storageBuffer,
+  type WithDevice,
+} from '../../src/device/webgpu/testing/prepare-plan.ts';
 
 const ROUNDS = 20;
 const LIMIT_MS = 1000;

@@ -1,7 +1,7 @@
 import type { PlannerCaps } from '../../src/core/launch-plan.ts';
 import { benchCases } from './cases.ts';
 import { measureCeilings } from './ceilings.ts';
-import { openGpu } from './open-gpu.ts';
+import { openGpu } from '../../src/device/webgpu/testing/open-gpu.ts';
 import { rateOf } from './rate.ts';
 import { timeCase } from './time-case.ts';
 

@@ -3,7 +3,7 @@ import { readMessage } from '../../src/frontend/onnx/protobuf/read-message.ts';
 import type { Placement } from '../../src/worker/protocol/loaded-session.ts';
 import { readTensorFile } from '../../src/frontend/onnx/protobuf/read-tensor.ts';
 import type { TypeProto } from '../../src/frontend/onnx/protobuf/schema.ts';
-import { type CaseValue, readValueFile } from './case-values.ts';
+import { type CaseValue, readValueFile } from '../../src/testing/case-values.ts';
 
 /** Names of the files of a case, below its folder. */
 export interface CaseFiles {

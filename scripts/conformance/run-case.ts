@@ -14,7 +14,12 @@ import {
   reasonOf,
   summarizeModel,
 } from './conformance-case.ts';
-import { asInput, type CaseValue, differenceOf, fromOutput } from './case-values.ts';
+import {
+  asInput,
+  type CaseValue,
+  differenceOf,
+  fromOutput,
+} from '../../src/testing/case-values.ts';
 import { quantizedDifference } from './quantized-difference.ts';
 
 export interface RunCaseOptions {

@@ -5,6 +5,9 @@ import type { ImportedName } from './read-imports.ts';
 /** One import that its zone does not allow, as a line: file, what it imports, and why not. */
 export type ForbiddenImport = string;
 
+/** All outside of `src/` that files in it may import: shaders, and the metadata of the package. */
+const OUTSIDE = /^\.\.\/(?:shaders\/|package\.json$)/;
+
 const isTest = (path: string): boolean => /\.(test|cases)\.ts$|(^|\/)testing\//.test(path);
 
 /** The innermost zone that a path lies in. */
@@ -16,7 +19,8 @@ function zoneOf(path: string, zones: Zones): string {
 type Zones = Readonly<Record<string, ImportZone>>;
 
 /**
- * The imports of shipped files that their zones forbid. Paths of `imports` are absolute, or names of
+ * The imports of shipped files that their zones forbid, and those of all files, tests too, that leave
+ * the folder of the zones for anything but shaders and package.json. Paths of `imports` are absolute, or names of
  * packages; `root` is the folder of the zones.
  */
 export function findForbidden(
@@ -25,14 +29,24 @@ export function findForbidden(
 ): ForbiddenImport[] {
   return [...imports].flatMap(([absolute, names]) => {
     const file = relative(root, absolute);
-    if (isTest(file)) return [];
     const folder = zoneOf(file, zones);
-    if (zones[folder] === undefined) return [`${file}: the folder ${folder} has no zone`];
+    if (!isTest(file) && zones[folder] === undefined) {
+      return [`${file}: the folder ${folder} has no zone`];
+    }
     return names.flatMap((imported) => {
-      const why = reasonAgainst(imported, { zones, folder, root });
+      const why =
+        reasonOutside(imported, root) ??
+        (isTest(file) ? undefined : reasonAgainst(imported, { zones, folder, root }));
       return why === undefined ? [] : [`${file} imports ${imported.name}: ${why}`];
     });
   });
+}
+
+function reasonOutside({ path }: ImportedName, root: string): string | undefined {
+  const target = path === undefined ? '' : relative(root, path).replaceAll('\\', '/');
+  return target.startsWith('../') && !OUTSIDE.test(target)
+    ? 'src/ imports nothing outside of it but shaders/ and package.json'
+    : undefined;
 }
 
 interface Place {
@@ -50,7 +64,6 @@ function reasonAgainst(
     return name.startsWith('node:') && !isForNode ? `src/${folder} runs in the browser` : undefined;
   }
   const target = relative(root, path);
-  // Shaders, and the metadata of the package.
   if (target.startsWith('..')) return undefined;
   if (isTest(target)) return 'nothing that ships imports what serves tests';
   const names = [target, zoneOf(target, zones)];

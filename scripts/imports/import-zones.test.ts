@@ -66,6 +66,21 @@ test('a zone within another one is neither free for it nor free to use it', () =
   ]);
 });
 
+test('no file, and no test either, imports what lies outside, but shaders and package.json', () => {
+  const script = {
+    name: '../../scripts/run.mjs',
+    path: '/scripts/run.mjs',
+    kind: 'later',
+  } as const;
+  const reason = 'src/ imports nothing outside of it but shaders/ and package.json';
+  for (const file of ['low/a.ts', 'low/a.test.ts', 'low/testing/a.ts', 'testing/a.ts']) {
+    expect(forbidden(file, script)).toEqual([`${file} imports ../../scripts/run.mjs: ${reason}`]);
+  }
+  const shader = { name: '../../shaders/a.wgsl', path: '/shaders/a.wgsl', kind: 'now' } as const;
+  const manifest = { name: '../../package.json', path: '/package.json', kind: 'now' } as const;
+  expect(forbidden('low/testing/a.ts', shader, manifest)).toEqual([]);
+});
+
 test('each other import is named with the reason', () => {
   expect(forbidden('low/a.ts', 'high/b.ts')).toEqual([
     'low/a.ts imports high/b.ts: src/low may import only itself',

@@ -10,7 +10,7 @@ export interface ImportZone {
 
 /**
  * The layers of `src/`, lowest first. They bind the files that ship. Tests and folders named `testing`
- * may import anything, and nothing that ships may import those.
+ * may import anything within `src/`, and nothing that ships may import those.
  */
 export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
   core: { imports: [] },

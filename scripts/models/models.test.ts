@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../../src/core/host-tensor.ts';
-import { nodeGpu } from '../../src/testing/node-gpu.ts';
+import { sharedNodeGpu } from '../../src/testing/node-gpu.ts';
 import { findCases } from '../conformance/find-cases.ts';
 import { runCase } from '../conformance/run-case.ts';
 import { modelFiles } from './main.ts';
@@ -33,7 +33,7 @@ describe('models of our own', () => {
       const read = async (file: string) => new Uint8Array(readFileSync(join(found.folder, file)));
       const options =
         name === 'WebGPU'
-          ? ({ device: 'webgpu', gpu: await nodeGpu() } as const)
+          ? ({ device: 'webgpu', gpu: await sharedNodeGpu() } as const)
           : ({ device: 'host' } as const);
       const outcomes = await runCase(found, { ...options, worker: false, read });
       const reasons = outcomes.map(({ dataSet, reason }) => [found.name, dataSet, reason]);

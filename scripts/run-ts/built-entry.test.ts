@@ -8,12 +8,17 @@ import { builtEntry } from './built-entry.mjs';
 let folder = '';
 let entry = '';
 
-const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
+let writtenAt = Date.UTC(2020, 0, 1);
 
-/** A source that is as new as its build may be in it as it was before. */
-const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+/** Each at a time of its own, before that of any build: a source that is as new as its build may be in it as it was before. */
+function write(name: string, text: string): void {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  const time = new Date((writtenAt += 1000));
+  utimesSync(file, time, time);
+}
 
-beforeEach(async () => {
+beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'weft-run-ts-')));
   entry = join(folder, 'entry.ts');
   write('text.wgsl', 'const one = 1;');
@@ -28,7 +33,6 @@ export const later = async (): Promise<string> => (await import('./later.ts')).n
   );
   write('later.ts', 'export const name = new URL("later.txt", import.meta.url).href;');
   write('shapes.ts', 'export const shape = "round";');
-  await settle();
 });
 
 afterEach(() => rmSync(folder, { recursive: true }));

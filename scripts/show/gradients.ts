@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { GRADIENT_PROGRAMS } from '../../src/compiler/testing/gradient-programs/gradient-programs.ts';
 import type { Device } from '../../src/device/device.ts';
 import { createHostDevice } from '../../src/device/host/host-device.ts';
-import { oneGpuDevice } from '../../src/device/testing/conformance-devices.ts';
+import { oneGpuDevice } from '../../src/device/testing/one-gpu-device.ts';
 import { createWasmDevice } from '../../src/device/wasm/wasm-device.ts';
 import { adjointOf } from '../../src/ops/adjoint/adjoint-of.ts';
 import { CORE_OPERATORS } from '../../src/ops/core-operators.ts';

@@ -1,20 +1,19 @@
 // Clones this repository into an empty folder with nothing beside it and does there what a reader of
-// README.md does first. Stages that read nothing outside the repository are the same there, and
-// run there too where everything is asked for (`--all`). Continuous integration runs the commands of the
-// documentation here only: what they need is all in the repository.
+// README.md does first. Stages that read nothing outside the repository are the same there. The commands of the
+// documentation run here only: what they need is all in the repository.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isSet, root, STAGES } from './stages.mjs';
+import { root } from './stages.mjs';
 
 /** Tests of what once was read from ../shared, on models of our own. */
 const OWN_MODEL_TESTS = ['scripts/models', 'scripts/conformance', 'src/demo/digits', 'transformer'];
 
 const folder = mkdtempSync(join(tmpdir(), 'weft-clone-'));
 const clone = join(folder, 'weft');
-/** Of this clone nothing is demanded that is not there; its stages are chosen here. */
-const env = { ...process.env, WEFT_REQUIRE_SHARED: '', WEFT_ALL: '' };
+/** Of this clone nothing is demanded that is not there. */
+const env = { ...process.env, WEFT_REQUIRE_SHARED: '' };
 
 /** Runs a command, shows its output and resolves to it; rejects when it ends with another status. */
 function run(command, args, { cwd = clone, more = {}, status = 0 } = {}) {
@@ -45,23 +44,16 @@ function expectText(text, expected) {
   if (!text.includes(expected)) throw new Error(`The output does not say "${expected}".`);
 }
 
-/** The stages that differ, or all but the one that runs this. */
-function stagesToRun() {
-  const others = STAGES.map(({ title }) => title).filter((title) => !title.startsWith('clone'));
-  if (isSet('WEFT_ALL')) return others;
-  return ['shared', ...STAGES.filter(({ tier }) => tier === 'clone').map(({ title }) => title)];
-}
-
 try {
   await run('git', ['clone', '--quiet', root, clone], { cwd: folder });
   if (existsSync(join(folder, 'shared'))) throw new Error('There is something beside the clone.');
-  const text = await run('npm', ['test', '--', ...stagesToRun()]);
+  const text = await run('npm', ['test', '--', 'shared', 'documentation', 'npm start']);
   expectText(text, 'Installing dependencies (npm ci)');
   expectText(text, 'not run: the folder ../shared is not there');
   const demanded = { more: { WEFT_REQUIRE_SHARED: '1' }, status: 1 };
   const refusal = await run('npm', ['test', '--', 'shared'], demanded);
   expectText(refusal, 'FAILED: the folder ../shared is not there');
-  if (!isSet('WEFT_ALL')) await run('npm', ['run', 'unit', '--', ...OWN_MODEL_TESTS]);
+  await run('npm', ['run', 'unit', '--', ...OWN_MODEL_TESTS]);
   // Its worker loads what a development server would bundle first.
   expectText(await run('npm', ['run', '-s', 'show', '--', 'rpc']), 'all as expected');
 } finally {

@@ -1,8 +1,8 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { clearReports, playwrightReport } from './reports.mjs';
+import { afterAll, expect, test } from 'vitest';
+import { clearReports, playwrightReport, vitestReport } from './reports.mjs';
 
 const MESSAGE = `Error: expect(received).toBe(expected) // Object.is equality
 
@@ -11,29 +11,69 @@ Received: "DeviceLostError"
 
     at session.spec.ts:324`;
 
-/** One test of a browser, whose first try failed with `message`. */
-function flakyReport(message: string) {
-  const results = [{ status: 'failed', errors: [{ message }] }, { status: 'passed' }];
-  const tests = [{ projectName: 'chromium', status: 'flaky', results }];
+const root = mkdtempSync(join(tmpdir(), 'weft-reports-'));
+clearReports(root);
+afterAll(() => rmSync(root, { recursive: true }));
+
+/** A report of one test of a browser that ended as `status` says. */
+function browserReport(status: 'unexpected' | 'flaky') {
+  const results = [{ status: 'failed', errors: [{ message: MESSAGE }] }];
+  const tests = [{ projectName: 'chromium', status, results }];
   const specs = [{ file: 'session.spec.ts', line: 318, title: 'others answer', tests }];
-  const stats = { expected: 3, flaky: 1, unexpected: 0, skipped: 0 };
+  const stats = { expected: 3, flaky: 0, unexpected: 0, skipped: 0, [status]: 1 };
   return { stats, errors: [], suites: [{ suites: [{ specs }] }] };
 }
 
-test('a browser test that was tried again is told with both values', () => {
-  const root = mkdtempSync(join(tmpdir(), 'weft-reports-'));
-  clearReports(root);
-  const { file, count } = playwrightReport(root, 'browser tests');
-  expect(count()).toBeUndefined();
-  writeFileSync(file, JSON.stringify(flakyReport(MESSAGE)));
+test.each(['unexpected', 'flaky'] as const)(
+  'a browser test that is %s failed, with both values and the command that repeats it',
+  (status) => {
+    const { file, count } = playwrightReport(root, status, { WEFT_E2E: 'firefox' });
+    expect(count()).toBeUndefined();
+    writeFileSync(file, JSON.stringify(browserReport(status)));
+    expect(count()).toEqual({
+      passed: 3,
+      failed: 1,
+      skipped: 0,
+      failures: [
+        {
+          text:
+            'chromium, session.spec.ts:318: others answer: ' +
+            'Error: expect(received).toBe(expected) // Object.is equality; ' +
+            'Expected: "CompileLimitError"; Received: "DeviceLostError"',
+          command: 'WEFT_E2E=firefox npm run e2e -- session.spec.ts:318',
+        },
+      ],
+    });
+  },
+);
+
+test('a unit test that fails, and a file that cannot be loaded, have their commands', () => {
+  const { file, count } = vitestReport(root, 'tests on ../shared', ['--mode', 'shared']);
+  const failed = { status: 'failed', fullName: "a (b) isn't c", failureMessages: ['no\n at x'] };
+  const passed = { status: 'passed', fullName: 'd', failureMessages: [] };
+  writeFileSync(
+    file,
+    JSON.stringify({
+      numPassedTests: 1,
+      numPendingTests: 2,
+      numTodoTests: 0,
+      testResults: [
+        { name: join(root, 'src/a.test.ts'), status: 'failed', assertionResults: [failed, passed] },
+        { name: join(root, 'src/b.test.ts'), status: 'failed', message: 'e', assertionResults: [] },
+      ],
+    }),
+  );
+  const unit = 'npm run unit -- --mode shared';
   expect(count()).toEqual({
-    passed: 4,
-    failed: 0,
-    skipped: 0,
+    passed: 1,
+    failed: 2,
+    skipped: 2,
     failures: [
-      'chromium, session.spec.ts:318: others answer (passed when it was tried again): ' +
-        'Error: expect(received).toBe(expected) // Object.is equality; ' +
-        'Expected: "CompileLimitError"; Received: "DeviceLostError"',
+      {
+        text: "src/a.test.ts: a (b) isn't c: no",
+        command: String.raw`${unit} src/a.test.ts -t 'a \(b\) isn'\''t c'`,
+      },
+      { text: 'src/b.test.ts: e', command: `${unit} src/b.test.ts` },
     ],
   });
 });

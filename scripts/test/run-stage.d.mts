@@ -13,6 +13,13 @@ export interface StageCounts {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
+  readonly failures?: readonly StageFailure[];
+}
+
+/** A test that failed with its reason, and the command that repeats it. */
+export interface StageFailure {
+  readonly text: string;
+  readonly command: string;
 }
 
 export interface StageResult extends StageCounts {

@@ -28,8 +28,8 @@ function withoutNeeds({ title, isDemanded = isContinuousIntegration }, missing, 
 }
 
 /**
- * `{ title, passed, failed, skipped, failures, slowFiles, seconds, missing }`; `failures` and `slowFiles` are
- * there where a report tells them, `missing` is why a stage did not run. All output goes to `write`, if there is one.
+ * `{ title, passed, failed, skipped, failures, seconds, missing }`; `failures` are those of a report, each
+ * `{ text, command }`, `missing` is why a stage did not run. All output goes to `write`, if there is one.
  */
 export async function runStage(stage, write) {
   const say = write === undefined ? console.log : (line) => write(`${line}\n`);
@@ -42,6 +42,10 @@ export async function runStage(stage, write) {
   say(`== ${stage.title}: ${hasPassed ? 'passed' : 'FAILED'} in ${seconds.toFixed(1)} s`);
   const counts = stage.count?.() ?? { passed: hasPassed ? 1 : 0, failed: 0, skipped: 0 };
   // A runner that fails for another reason than a test still counts.
-  if (!hasPassed && counts.failed === 0) counts.failed = 1;
+  if (!hasPassed && counts.failed === 0) {
+    counts.failed = 1;
+    const command = `npm test -- '${stage.title}'`;
+    counts.failures = [{ text: `${stage.command.join(' ')} failed; see above`, command }];
+  }
   return { title: stage.title, ...counts, seconds };
 }

@@ -47,7 +47,16 @@ test('a stage counts as one, or as what its report says', async () => {
 
 test('a stage that ends with an error fails, whatever its report says', async () => {
   const failing = { title: 'bad', command: node('process.exit(3)') };
-  expect(await runStage(failing)).toMatchObject({ passed: 0, failed: 1 });
+  expect(await runStage(failing)).toMatchObject({
+    passed: 0,
+    failed: 1,
+    failures: [
+      {
+        text: 'node -e process.exit(3) failed; see above',
+        command: "npm test -- 'bad'",
+      },
+    ],
+  });
   const count = () => ({ passed: 7, failed: 0, skipped: 0 });
   expect(await runStage({ ...failing, count })).toMatchObject({ passed: 7, failed: 1 });
   expect(lines.at(-1)).toMatch(/^== bad: FAILED in \d+\.\d s$/);

@@ -1,13 +1,12 @@
-// The stages of `npm test`, in order. To add one, add a line; fields:
-//   title     words of it choose the stage: `npm test -- lint browser`
+// The stages of `npm test` and of its longer tiers, in order. To add one, add a line; fields:
+//   title     words of it choose the stage: `npm test -- lint shared`
 //   command   runs in the root, with WebGPU's driver found and node_modules/.bin in the path
 //   env       beside the environment of `npm test`
 //   count     reads how many tests passed from a report; without it a stage counts as one
+//   installs  what it needs beside the packages: chromium, firefox, nats-server
 //   needs     a line saying what is missing here, or undefined: then the stage does not run. It
 //             fails instead where `isDemanded`, which is wherever CI is set unless a stage says else
-//   tier      'ci' runs in continuous integration or by name, 'all' with --all or by name; a stage
-//             that has more to do then looks for WEFT_ALL. 'clone' runs everywhere but in continuous
-//             integration, which has it done by the stage that makes a clone
+//   tiers     those that run it (docs/tests.md): test, e2e, ci, all
 //   cores     1 where a stage leaves all cores but one idle: two such neighbours run side by side
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,45 +18,40 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 export const isSet = (name) => !['', '0', 'false'].includes(process.env[name] ?? '');
 
-/**
- * Unit tests, counted by their report. What fails is tried a second time, and then printed as such: one
- * of ten thousand tests may meet a machine that does other work.
- */
-function vitest(title, args, fields = {}) {
-  const { file, count } = vitestReport(root, title);
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-  return {
-    title,
-    command: ['vitest', 'run', '--retry=1', ...args, ...reporters],
-    count,
-    ...fields,
-  };
+export const isContinuousIntegration = () => isSet('CI');
+
+/** Minutes beside set-up that a tier may take on two cores of the machine that scripts/test/calibration.mjs names. */
+export const BOUND_MINUTES = { test: 10, e2e: 6, ci: 30 };
+
+/** Unit tests, counted by their report. */
+function vitest(title, args, fields) {
+  const { file, count } = vitestReport(root, title, args);
+  const reporters = ['./scripts/test/room-reporter.ts', 'json'].map((name) => `--reporter=${name}`);
+  const command = ['vitest', 'run', ...args, ...reporters, `--outputFile.json=${file}`];
+  return { title, command, count, installs: ['chromium'], ...fields };
 }
 
 /** Tests in a browser, counted by their report. */
-function playwright(title, args, { env, ...fields } = {}) {
-  const { file, count } = playwrightReport(root, title);
+function playwright(title, args, { env, ...fields }) {
+  const { file, count } = playwrightReport(root, title, env);
   return {
     title,
     command: ['playwright', 'test', ...args],
     env: { ...env, PLAYWRIGHT_JSON_OUTPUT_NAME: file },
     count,
+    installs: ['chromium'],
     ...fields,
   };
 }
 
-const node = (title, file, { args = [], ...fields } = {}) => ({
+const node = (title, file, { args = [], ...fields }) => ({
   title,
   command: ['node', file, ...args],
   ...fields,
 });
 
-/** The sections of `npm run show`. */
-const show = (title, words, fields = {}) => ({
-  title,
-  command: ['node', 'scripts/run-ts.mjs', 'scripts/show.ts', ...words],
-  ...fields,
-});
+const typescript = (title, file, { args = [], ...fields }) =>
+  node(title, 'scripts/run-ts.mjs', { args: [file, ...args], ...fields });
 
 /** Models and operator cases of others, which lie beside the clone where they lie at all. */
 function sharedFolder() {
@@ -66,60 +60,109 @@ function sharedFolder() {
     : 'the folder ../shared is not there (WEFT_REQUIRE_SHARED=1 demands it)';
 }
 
+/** Stages of Firefox are left out where there is none, and fail in continuous integration. */
+const FIREFOX = { installs: ['chromium', 'firefox'], needs: missingFirefox };
+
+const EVERY = ['test', 'ci', 'all'];
+const LONGER = ['ci', 'all'];
+
 export const STAGES = [
   // First what needs no build and fails within a minute.
-  { title: 'types', command: ['tsc', '--noEmit'], cores: 1 },
-  { title: 'format', command: ['biome', 'format', '.'], cores: 1 },
-  node('API reference', 'scripts/api-reference.mjs', { args: ['--check'], cores: 1 }),
-  { title: 'lint and import rules', command: ['oxlint', '--type-aware', '--deny-warnings'] },
-  vitest('unit tests', []),
+  { title: 'types', command: ['tsc', '--noEmit'], tiers: EVERY, cores: 1 },
+  { title: 'format', command: ['biome', 'format', '.'], tiers: EVERY, cores: 1 },
+  {
+    title: 'lint and import rules',
+    command: ['oxlint', '--type-aware', '--deny-warnings'],
+    tiers: EVERY,
+  },
+  vitest('unit tests', [], { tiers: EVERY }),
+  playwright('smoke of the pages', ['smoke'], { env: { WEFT_E2E: 'smoke' }, tiers: ['test'] }),
+  node('commands of the README', 'scripts/check-readme.mjs', {
+    args: ['README.md'],
+    tiers: ['test'],
+  }),
+  playwright('browser tests', [], {
+    env: { WEFT_E2E: 'chromium' },
+    installs: ['chromium', 'nats-server'],
+    tiers: ['e2e', 'ci', 'all'],
+  }),
+  vitest('adapter classes and a broker', ['--mode', 'ci'], {
+    installs: ['chromium', 'nats-server'],
+    tiers: ['ci'],
+  }),
+  vitest('adapter classes and long tests', ['--mode', 'long'], {
+    installs: ['chromium', 'nats-server'],
+    tiers: ['all'],
+  }),
   vitest('tests on ../shared', ['--mode', 'shared'], {
     needs: sharedFolder,
     isDemanded: () => isSet('WEFT_REQUIRE_SHARED'),
+    tiers: LONGER,
   }),
-  node('bundle sizes', 'scripts/size.mjs'),
-  node('library build', 'scripts/build.mjs'),
-  vitest('what ships', ['--mode', 'built']),
-  // Where there is no Firefox, these run in Chromium alone, and the stage of Firefox says so.
-  playwright('browser tests', []),
-  node('clone with nothing beside it', 'scripts/test/check-clone.mjs', { tier: 'ci', cores: 1 }),
-  node('commands of the documentation', 'scripts/check-readme.mjs', { tier: 'clone', cores: 1 }),
-  show('operators and models in Firefox', ['engines', 'firefox', '--no-browser-tests'], {
-    needs: missingFirefox,
+  playwright('browser tests in Firefox, a part', [], {
+    // Another seed draws another part.
+    env: { WEFT_E2E: 'firefox', WEFT_PART: '4', WEFT_SEED: '332' },
+    ...FIREFOX,
+    tiers: ['ci'],
+  }),
+  playwright('browser tests in Firefox', [], {
+    env: { WEFT_E2E: 'firefox', WEFT_E2E_LONG: '1' },
+    ...FIREFOX,
+    tiers: ['all'],
+  }),
+  node('bundle sizes', 'scripts/size.mjs', { tiers: LONGER }),
+  node('library build', 'scripts/build.mjs', { tiers: LONGER }),
+  vitest('what ships', ['--mode', 'built'], { tiers: LONGER }),
+  node('clone with nothing beside it', 'scripts/test/check-clone.mjs', {
+    installs: ['chromium'],
+    tiers: LONGER,
     cores: 1,
   }),
-  node('package', 'scripts/check-package.mjs', { cores: 1 }),
-  {
-    // All of them, with bundlers and other runtimes: npm run show -- consumers
-    title: 'consumers of the package',
-    command: ['node', 'scripts/run-ts.mjs', 'scripts/show/consumers.ts', '--quick', '--built'],
+  typescript('operators and models in Firefox, a part', 'scripts/show.ts', {
+    args: ['engines', 'firefox', '--no-browser-tests'],
+    ...FIREFOX,
+    tiers: ['ci'],
     cores: 1,
-  },
-  {
-    // Links, pages in Chromium, and the programs of the documentation against the tarball.
-    title: 'site',
-    command: ['node', 'scripts/run-ts.mjs', 'scripts/site/main.ts', '--built'],
+  }),
+  node('package', 'scripts/check-package.mjs', { tiers: LONGER, cores: 1 }),
+  // All of them, with bundlers and other runtimes: npm run show -- consumers
+  typescript('quick consumers of the package', 'scripts/show/consumers.ts', {
+    args: ['--quick', '--built'],
+    installs: ['chromium'],
+    tiers: ['ci'],
     cores: 1,
-  },
-  node('npm start', 'scripts/test/check-start.mjs', { tier: 'clone', cores: 1 }),
-  show('operators and models in engines', ['engines', '--all', '--no-browser-tests'], {
-    needs: missingFirefox,
-    tier: 'all',
+  }),
+  typescript('site without its slow checks', 'scripts/site/main.ts', {
+    args: ['--built', '--quick'],
+    tiers: ['ci'],
+    cores: 1,
+  }),
+  typescript('consumers of the package', 'scripts/show/consumers.ts', {
+    args: ['--built'],
+    installs: ['chromium'],
+    tiers: ['all'],
+    cores: 1,
+  }),
+  // Links, pages in browsers, and the programs of the documentation against the tarball.
+  typescript('site', 'scripts/site/main.ts', {
+    args: ['--built'],
+    installs: ['chromium', 'firefox'],
+    tiers: ['all'],
+    cores: 1,
+  }),
+  // Run in the clone.
+  node('commands of the documentation', 'scripts/check-readme.mjs', { tiers: [] }),
+  node('npm start', 'scripts/test/check-start.mjs', { tiers: [] }),
+  typescript('operators and models in engines', 'scripts/show.ts', {
+    args: ['engines', '--all', '--no-browser-tests'],
+    ...FIREFOX,
+    tiers: ['all'],
   }),
 ];
 
-export const isContinuousIntegration = () => isSet('CI');
-
-/** The stages that words choose, or those of this run: --all adds the long ones. */
-export function chooseStages(words, { isAll }) {
-  if (words.length > 0) {
-    return STAGES.filter(({ title }) => words.some((word) => title.includes(word)));
-  }
-  const isRun = {
-    always: true,
-    all: isAll,
-    ci: isAll || isContinuousIntegration(),
-    clone: !isContinuousIntegration(),
-  };
-  return STAGES.filter(({ tier = 'always' }) => isRun[tier]);
+/** The stages that words choose, or those of a tier. */
+export function chooseStages(words, tier) {
+  return words.length > 0
+    ? STAGES.filter(({ title }) => words.some((word) => title.includes(word)))
+    : STAGES.filter(({ tiers }) => tiers.includes(tier));
 }

@@ -17,7 +17,7 @@ import {
 import { ggufTokenizer } from '../../../src/text/files/tokenizer/gguf-tokenizer.ts';
 import { folderFiles, ggufFolder } from '../../../src/text/gguf-folder.ts';
 import { openTokenizer, type TextTokenizer } from '../../../src/text/text-tokenizer.ts';
-import { type StoryCodes, writeStoryModel } from '../../../scripts/train/stories/story-model.ts';
+import { type StoryCodes, writeStoryModel } from '../../../src/text/testing/story-model.ts';
 
 /** A decoder like Llama's with 63 million weights, the embedding the head too. */
 const CONFIG = {

@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
+import { inTier } from '../../../src/testing/tier.ts';
 import { type FileKind, runInputs } from './run-inputs.ts';
+
+const COUNT = inTier({ quick: 700, long: 3000 });
 
 /** Inputs, and outcomes that have to be among them: changes get past the hashes and the readers. */
 const CASES: readonly (readonly [FileKind, number, readonly string[]])[] = [
-  ['executable', 3000, ['FormatError', 'VerifyError', 'RuntimeError', 'UsageError', 'ok']],
-  ['onnx', 1500, ['FormatError', 'UnsupportedError', 'ShapeError', 'ok']],
-  ['snapshot', 3000, ['FormatError', 'UsageError', 'RuntimeError', 'ok']],
+  ['executable', COUNT, ['FormatError', 'VerifyError', 'RuntimeError', 'UsageError', 'ok']],
+  ['onnx', COUNT / 2, ['FormatError', 'UnsupportedError', 'ShapeError', 'ok']],
+  ['snapshot', COUNT, ['FormatError', 'UsageError', 'RuntimeError', 'ok']],
 ];
 
 test.each(CASES)(

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { printModule } from '../../../src/compiler/ir/print.ts';
-import { oneGpuDevice } from '../../../src/device/testing/conformance-devices.ts';
+import { openNodeGpu } from '../../../src/device/testing/node-devices.ts';
 import { createHostDevice } from '../../../src/device/host/host-device.ts';
-import { nodeGpu } from '../../../src/testing/node-gpu.ts';
+import { inTier } from '../../../src/testing/tier.ts';
 import { graphModule } from './graph.ts';
 import { variantsFor } from './run-graph.ts';
 import { runSeeds } from './run-seeds.ts';
 
-const SEEDS = { first: 1, count: 200 };
+const SEEDS = { first: 1, count: inTier({ quick: 10, long: 200 }) };
 
 test('random graphs compute the same compiled in any way, on the host and on WebGPU', async () => {
-  const webgpu = await oneGpuDevice(nodeGpu)();
+  const webgpu = await openNodeGpu();
   const devices = [createHostDevice(), webgpu];
   let count = 0;
   for await (const found of runSeeds({ ...SEEDS, devices, variants: variantsFor })) {

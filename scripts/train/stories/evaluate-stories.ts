@@ -9,8 +9,8 @@ import { BytePairs, END } from './byte-pairs.ts';
 import { likeliest } from './measure-loss.ts';
 import { StorySource } from './story-batches.ts';
 import { parseStory } from './story-grammar.ts';
-import { STORY_SIZES } from './story-network.ts';
-import { StoryReader } from './story-reader.ts';
+import { STORY_SIZES } from '../../../src/text/testing/story-sizes.ts';
+import { StoryReader } from '../../../src/text/testing/story-reader.ts';
 
 const FOLDER = new URL('../../../public/models/stories/', import.meta.url);
 const SAMPLES = 100;

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BytePairs } from './byte-pairs.ts';
 import { storyFiles } from './story-files.ts';
-import { STORY_SIZES, weightShapes } from './story-network.ts';
+import { STORY_SIZES, weightShapes } from '../../../src/text/testing/story-sizes.ts';
 import { CHECKPOINTS, readCheckpoint } from './checkpoint.ts';
 import { splitState } from '../trainer.ts';
 import { stateShapes } from '../training-program.ts';

@@ -3,7 +3,7 @@ import { trainBytePairs } from './byte-pairs.ts';
 import { firstWeights } from './first-weights.ts';
 import { openStoryTrainer } from './open-trainer.ts';
 import { batchInputs, tokenizerTexts } from './story-batches.ts';
-import { STORY_SIZES, weightShapes } from './story-network.ts';
+import { STORY_SIZES, weightShapes } from '../../../src/text/testing/story-sizes.ts';
 
 const pairs = trainBytePairs(tokenizerTexts(17, 1000), STORY_SIZES.vocabulary);
 const options = { seed: 17, spellings: pairs.spellings() };

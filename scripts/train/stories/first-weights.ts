@@ -1,5 +1,5 @@
 import { seededRandom } from '../../../src/core/random.ts';
-import { headWidth, type StorySizes, weightShapes } from './story-network.ts';
+import { headWidth, type StorySizes, weightShapes } from '../../../src/text/testing/story-sizes.ts';
 
 export interface FirstWeightsOptions {
   readonly seed: number;

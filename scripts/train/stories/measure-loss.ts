@@ -1,7 +1,7 @@
 import type { BytePairs } from './byte-pairs.ts';
 import { ANSWER_WEIGHT, batchInputs, storyBatch } from './story-batches.ts';
 import type { Trainer } from '../trainer.ts';
-import { STORY_SIZES } from './story-network.ts';
+import { STORY_SIZES } from '../../../src/text/testing/story-sizes.ts';
 
 const SEED = 99;
 const LENGTH = 128;

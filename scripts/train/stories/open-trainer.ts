@@ -1,6 +1,7 @@
 import { Trainer } from '../trainer.ts';
 import { firstWeights, type FirstWeightsOptions } from './first-weights.ts';
-import { type StorySizes, storyTraining, weightShapes } from './story-network.ts';
+import { type StorySizes, weightShapes } from '../../../src/text/testing/story-sizes.ts';
+import { storyTraining } from './story-network.ts';
 
 /** The story model with first weights, to be trained on batches [rows, length]. */
 export function openStoryTrainer(

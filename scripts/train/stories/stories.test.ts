@@ -4,8 +4,8 @@ import { TextModel } from '../../../src/text/index.ts';
 import { BytePairs, END } from './byte-pairs.ts';
 import { answerGreedily } from './evaluate-stories.ts';
 import { StorySource } from './story-batches.ts';
-import { STORY_SIZES } from './story-network.ts';
-import { StoryReader } from './story-reader.ts';
+import { STORY_SIZES } from '../../../src/text/testing/story-sizes.ts';
+import { StoryReader } from '../../../src/text/testing/story-reader.ts';
 
 const read = (name: string): Buffer =>
   readFileSync(new URL(`../../../public/models/stories/${name}`, import.meta.url));

@@ -1,6 +1,10 @@
 import { type BytePairs, END, END_OF_TEXT } from './byte-pairs.ts';
-import { POSITIONS, type StoryWeights, writeStoryModel } from './story-model.ts';
-import { headWidth, type StorySizes } from './story-network.ts';
+import {
+  POSITIONS,
+  type StoryWeights,
+  writeStoryModel,
+} from '../../../src/text/testing/story-model.ts';
+import { headWidth, type StorySizes } from '../../../src/text/testing/story-sizes.ts';
 
 /** The model's folder as Hugging Face and transformers.js lay it out, by path in it. */
 export function storyFiles(

@@ -5,9 +5,13 @@ import { stateShapes } from '../training-program.ts';
 import { trainBytePairs } from './byte-pairs.ts';
 import { openStoryTrainer } from './open-trainer.ts';
 import { batchInputs, storyBatch, tokenizerTexts } from './story-batches.ts';
-import { writeStoryModel } from './story-model.ts';
-import { STORY_SIZES, type StorySizes, weightShapes } from './story-network.ts';
-import { StoryReader } from './story-reader.ts';
+import { writeStoryModel } from '../../../src/text/testing/story-model.ts';
+import {
+  STORY_SIZES,
+  type StorySizes,
+  weightShapes,
+} from '../../../src/text/testing/story-sizes.ts';
+import { StoryReader } from '../../../src/text/testing/story-reader.ts';
 
 const SIZES: StorySizes = {
   ...STORY_SIZES,

@@ -12,7 +12,7 @@ import { type BytePairs, trainBytePairs } from './byte-pairs.ts';
 import { CHECKPOINTS, readCheckpoint, writeCheckpoint } from './checkpoint.ts';
 import { batchInputs, storyBatch, tokenizerTexts } from './story-batches.ts';
 import { measureLoss } from './measure-loss.ts';
-import { STORY_SIZES } from './story-network.ts';
+import { STORY_SIZES } from '../../../src/text/testing/story-sizes.ts';
 import { openStoryTrainer } from './open-trainer.ts';
 
 const SEED = 17;

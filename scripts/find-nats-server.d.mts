@@ -1,2 +1,0 @@
-export const UNPACKED: string;
-export function findNatsServer(): string | undefined;
