@@ -3,6 +3,7 @@ import { compile } from '../compiler/compile.ts';
 import { parseModule } from '../compiler/index.ts';
 import { RuntimeError, UsageError } from '../core/errors.ts';
 import { type LoadOptions, type OutputValue, Session, Tensor } from './index.ts';
+import { ownGpu } from '../testing/own-gpu.ts';
 import type { ProgramFunction } from './session-value.ts';
 
 const load = (text: string, options: LoadOptions = {}): Promise<Session> =>
@@ -121,10 +122,15 @@ test('what a function of the page gives is checked; its errors end the run', asy
   await session.dispose();
 });
 
-test('functions of the page take functions of the program, and give functions', async () => {
-  const kept: ProgramFunction[] = [];
-  const session = await load(
-    `extern def @twice(%f: fn (Tensor[(n,), float32]) -> Tensor[(n,), float32], %x: Tensor[(n,), float32])
+test.each([
+  ['alone on its device', {}],
+  ['beside others, whose turns and memory are divided', { pin: true }],
+])(
+  'functions of the page take functions of the program, and give functions: %s',
+  async (_, place) => {
+    const kept: ProgramFunction[] = [];
+    const session = await load(
+      `extern def @twice(%f: fn (Tensor[(n,), float32]) -> Tensor[(n,), float32], %x: Tensor[(n,), float32])
        -> Tensor[(n,), float32]
      extern def @scaler(%by: float) -> (fn (int) -> float, int)
      extern def @same(%f: fn (int) -> int) -> fn (int) -> int
@@ -134,26 +140,29 @@ test('functions of the page take functions of the program, and give functions', 
        let %f = @same(fn (%i: int) { int_add(%i, %k) });
        (%y, (%pair.0)(%k), %f(#1))
      }`,
-    {
-      functions: {
-        twice: async (f, x) => {
-          if (typeof f !== 'function') throw new Error('no function');
-          kept.push(f);
-          return (await f((await f(x as Tensor)) as Tensor)) as Tensor;
+      {
+        functions: {
+          twice: async (f, x) => {
+            if (typeof f !== 'function') throw new Error('no function');
+            kept.push(f);
+            return (await f((await f(x as Tensor)) as Tensor)) as Tensor;
+          },
+          scaler: (by) => [(i: OutputValue) => Number(i) * Number(by), 0],
+          same: (f) => f as ProgramFunction,
         },
-        scaler: (by) => [(i: OutputValue) => Number(i) * Number(by), 0],
-        same: (f) => f as ProgramFunction,
+        gpu: await ownGpu(),
+        ...place,
       },
-    },
-  );
-  const by = new Tensor('float32', Float32Array.of(3), []);
-  for (let step = 0; step < 3; step++) {
-    const results = await session.run<OutputValue>({ x: Tensor.from([1, 2]), by, k: 4 });
-    expect(Object.values(results).map(numbers)).toEqual([[9, 18], 10, 5]);
-  }
-  expect(numbers(await kept[0]?.(Tensor.from([1, 1])))).toEqual([3, 3]);
-  expect((await session.memory()).functions).toBe(6);
-  for (const f of kept) f.dispose();
-  expect((await session.memory()).functions).toBe(3);
-  await session.dispose();
-});
+    );
+    const by = new Tensor('float32', Float32Array.of(3), []);
+    for (let step = 0; step < 3; step++) {
+      const results = await session.run<OutputValue>({ x: Tensor.from([1, 2]), by, k: 4 });
+      expect(Object.values(results).map(numbers)).toEqual([[9, 18], 10, 5]);
+    }
+    expect(numbers(await kept[0]?.(Tensor.from([1, 1])))).toEqual([3, 3]);
+    expect((await session.memory()).functions).toBe(6);
+    for (const f of kept) f.dispose();
+    expect((await session.memory()).functions).toBe(3);
+    await session.dispose();
+  },
+);

@@ -56,6 +56,8 @@ export class HostedSession {
   ready: Promise<unknown> | undefined;
   #devices: SessionDevices;
   readonly #uses = new Set<Promise<unknown>>();
+  /** Functions of the page that are at work for a run, which waits for them. */
+  #pageCalls = 0;
   readonly #handles = new Map<HandleId, TensorValue>();
   /** Those that the page holds, once there are any. */
   #functions: HeldFunctions | undefined;
@@ -161,7 +163,7 @@ export class HostedSession {
   }
 
   read(handle: HandleId): Promise<WireTensor> {
-    return this.#use(() => this.#read(handle));
+    return this.#use(() => this.#read(handle), undefined, true);
   }
 
   async #read(handle: HandleId): Promise<WireTensor> {
@@ -181,9 +183,14 @@ export class HostedSession {
     else void Promise.allSettled(this.#uses).then(() => this.#release(handle));
   }
 
-  #use<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  countPageCalls(change: 1 | -1): void {
+    this.#pageCalls += change;
+  }
+
+  /** What the functions of the page call does not wait for the run that waits for them. */
+  #use<T>(work: () => Promise<T>, signal?: AbortSignal, joins = this.#pageCalls > 0): Promise<T> {
     if (this.shared === undefined) return work();
-    const use = this.shared.use(work, signal);
+    const use = this.shared.use(work, signal, joins);
     this.#uses.add(use);
     return use.finally(() => this.#uses.delete(use));
   }

@@ -30,6 +30,8 @@ export interface FunctionKeeper {
   ): WireValue;
   /** The function of a handle. Throws UsageError for one that was disposed of. */
   functionOf(handle: HandleId): FunctionValue;
+  /** One more function of the page is at work, or with -1 one less: it may call the session. */
+  countPageCalls(change: 1 | -1): void;
 }
 
 /** A page that is called, and what holds functions for it. */
@@ -53,7 +55,7 @@ export function pageFunctions(
       name,
       async (...args) => {
         const sent = await toPage(args, { params, values, keeper: page.keeper });
-        return answer(await page.callPage(name, sent), page);
+        return ask(page, name, sent);
       },
     ];
   });
@@ -67,7 +69,7 @@ function nodeFunction(name: string, page: CalledPage, values: TypedValues): Host
       const args = inputs.map((input) => input ?? null);
       const sent = await toPage(args, { params: [], values, keeper: page.keeper });
       const node = { kind: 'run', attributes: wireAttributes(attributes) } as const;
-      return answer(await page.callPage(name, sent, node), page);
+      return ask(page, name, sent, node);
     },
   };
 }
@@ -82,12 +84,19 @@ export async function callFunction(
 ): Promise<HostInput> {
   const values = new TypedValues(NO_TYPES);
   const sent = await toPage(args, { params: [], values, keeper: page.keeper });
-  return answer(await page.callPage(name, sent), page);
+  return ask(page, name, sent);
 }
 
-function answer(reply: Reply<WireValue>, page: CalledPage): HostInput {
-  if (!reply.ok) throw errorFromData(reply.error);
-  return fromPage(reply.value, page);
+/** Calls a function of the page, and gives its result. */
+async function ask(page: CalledPage, ...call: Parameters<CallPage>): Promise<HostInput> {
+  page.keeper?.countPageCalls(1);
+  try {
+    const reply: Reply<WireValue> = await page.callPage(...call);
+    if (!reply.ok) throw errorFromData(reply.error);
+    return fromPage(reply.value, page);
+  } finally {
+    page.keeper?.countPageCalls(-1);
+  }
 }
 
 interface SentTypes {

@@ -10,8 +10,11 @@ export interface SessionDevices {
 
 /** A session's part in the memory and time of a device that others use too; see `sharing/`. */
 export interface SharedUse {
-  /** Does work when there is room for it, with the weights on the device; again after a loss. */
-  use<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T>;
+  /**
+   * Does work when there is room for it, with the weights on the device; again after a loss. What `joins` a run of
+   * its session that is under way does not wait for room, since that run may wait for it.
+   */
+  use<T>(work: () => Promise<T>, signal: AbortSignal | undefined, joins?: boolean): Promise<T>;
   /** From now on the weights stay on the device: calls outlive what began them. */
   hold(signal: AbortSignal): Promise<void>;
   counters(): SharingCounters;

@@ -168,6 +168,31 @@ describe('a run', () => {
     await alone.done;
   });
 
+  test('goes in at once where it joins one of its session, which may wait for it', async () => {
+    const { admission, log, add, entering } = world(100);
+    const [fresh, other] = [add('fresh', 1), add('other', 1)];
+    fresh.runBytes = undefined;
+    const early = entering(fresh, { joins: true });
+    await early.done;
+    const beside = entering(other);
+    await entering(fresh, { joins: true }).done;
+    admission.leave(fresh);
+    await settled();
+    expect(beside.isIn).toBe(false);
+    admission.leave(fresh);
+    await beside.done;
+    // All that it took is that of one run.
+    expect(log).toEqual(['fresh ran, 1 at a time']);
+    const large = add('large', 60);
+    large.runBytes = 50;
+    const stuck = entering(large, { joins: true });
+    await settled();
+    expect(stuck.isIn).toBe(false);
+    admission.leave(other);
+    await stuck.done;
+    await entering(large, { joins: true }).done;
+  });
+
   test('that is aborted waits no longer, and holds up nobody', async () => {
     const { admission, add, entering } = world(100);
     const [a, b, c] = [add('a', 60), add('b', 60), add('c', 30)];

@@ -33,6 +33,8 @@ export interface EnterOptions {
   readonly alone?: boolean;
   /** True if weights are loaded, false for a run. */
   readonly isLoading?: boolean;
+  /** Goes in at once while a run of its session is under way, which may wait for it. It counts as a part of that run. */
+  readonly joins?: boolean;
 }
 
 interface SessionUse {
@@ -106,12 +108,20 @@ export class Admission {
         this.#isExclusive = alone();
         resolve();
       };
+      const { users } = this.#use(session);
+      if (options.joins === true && users > 0) return this.#join(session, resolve);
       const waiter: Waiter = { session, alone, isLoading, admit, overtaken: 0 };
       this.#waiting.push(waiter);
       if (signal?.aborted === true) abort();
       else signal?.addEventListener('abort', abort, { once: true });
       this.#admitWaiting();
     });
+  }
+
+  #join(session: ResidentSession, resolve: () => void): void {
+    this.#use(session).users++;
+    this.#userCount++;
+    resolve();
   }
 
   leave(session: ResidentSession): void {

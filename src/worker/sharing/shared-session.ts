@@ -132,11 +132,11 @@ export class SharedSession implements SharedUse, ResidentSession {
     this.#leave(this.#sharing);
   }
 
-  async use<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  async use<T>(work: () => Promise<T>, signal: AbortSignal | undefined, joins = false): Promise<T> {
     let alone = false;
     let isDeviceFull = false;
     for (let attempt = 1; ; attempt++) {
-      const sharing = await this.#enter({ signal, alone });
+      const sharing = await this.#enter({ signal, alone, joins });
       try {
         if (isDeviceFull) this.#makeAllRoom(sharing);
         if (this.isResident) this.#hits++;
@@ -159,9 +159,10 @@ export class SharedSession implements SharedUse, ResidentSession {
   }
 
   hold(signal: AbortSignal): Promise<void> {
-    return this.use(async () => {
+    const hold = async (): Promise<void> => {
       this.#isHeld = true;
-    }, signal);
+    };
+    return this.use(hold, signal, true);
   }
 
   evict(): void {
