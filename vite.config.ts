@@ -80,22 +80,18 @@ const APART = {
   ],
 };
 
-/** Rooms whose files leave nothing behind: their tests share modules, which are loaded once for each core. */
-const SHARING = 'src/{bytecode,compiler,core,device,frontend,ops,runtime,wasm}/**/*.test.ts';
-
 /** The tests of a mode; `all` are those of `npm test`, of continuous integration and the long ones. */
-function tests(mode: string): Pick<InlineConfig, 'include' | 'exclude' | 'isolate' | 'projects'> {
+function tests(mode: string): Pick<InlineConfig, 'include' | 'exclude'> {
   // Demonstrations install packages below their own folders, some of which come with tests.
   const elsewhere = ['**/node_modules/**'];
   if (mode === 'shared' || mode === 'built' || mode === 'ci') {
-    return { include: APART[mode], exclude: elsewhere, isolate: false };
+    return { include: APART[mode], exclude: elsewhere };
   }
   const isApart = mode === 'all' ? '*.{shared,built}.test.ts' : '*.{shared,built,ci,long}.test.ts';
-  const exclude = [...elsewhere, `**/${isApart}`];
-  const sharing = { name: 'sharing', include: [SHARING], exclude, isolate: false };
-  const all = ['{src,scripts,bench}/**/*.test.ts'];
-  const alone = { name: 'alone', include: all, exclude: [...exclude, SHARING] };
-  return { projects: [sharing, alone].map((test) => ({ extends: true, test })) };
+  return {
+    include: ['{src,scripts,bench}/**/*.test.ts'],
+    exclude: [...elsewhere, `**/${isApart}`],
+  };
 }
 
 /** The pages alone, or with `--mode e2e` the pages of the browser tests too. */
@@ -137,6 +133,8 @@ export default defineConfig(({ mode }) => ({
   preview: { host: 'localhost' },
   test: {
     ...tests(mode),
+    // Modules are loaded once for each core: no file may leave anything behind in them.
+    isolate: false,
     globalSetup: path('scripts/test/build-wasm-thread.ts'),
     setupFiles: path('scripts/test/compare-typed-arrays.ts'),
     testTimeout: 180_000,

@@ -5,6 +5,7 @@ import { HostTensor } from '../core/host-tensor.ts';
 import { createWasmDevice } from '../device/wasm/wasm-device.ts';
 import { openConnection } from '../rpc/testing/open-connection.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';
+import { ownGpu } from '../testing/own-gpu.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
 import { createDevice } from '../worker/index.ts';
 import { type LoadOptions, Session, type SessionSource, Tensor } from './index.ts';
@@ -37,7 +38,7 @@ afterEach(async () => {
 });
 
 async function open(source: SessionSource, options: LoadOptions = {}): Promise<Session> {
-  const gpu = await nodeGpu();
+  const gpu = await ownGpu();
   const session = await Session.load(source, { worker: false, device: 'webgpu', gpu, ...options });
   sessions.push(session);
   return session;
@@ -98,7 +99,7 @@ describe('a program on WebGPU and in WebAssembly', () => {
       await paused;
       const bytes = await session.snapshot();
       for (const device of ['webgpu', 'wasm'] as const) {
-        const gpu = await nodeGpu();
+        const gpu = await ownGpu();
         const options = { executable: executable.toBytes(), worker: false, device, gpu } as const;
         const resumed = await Session.resume(bytes, options);
         expectClose(numbersOf((await resumed.resumed.runs[0]?.result()) ?? {}), wanted);

@@ -5,6 +5,7 @@ import type { Pixels, Rgb } from '../../core/pictures/pixels.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { openConnection } from '../../rpc/testing/open-connection.ts';
 import { sharedNodeGpu } from '../../testing/node-gpu.ts';
+import { ownGpu } from '../../testing/own-gpu.ts';
 import {
   imageClassifier,
   ocr,
@@ -32,11 +33,14 @@ afterEach(async () => {
   await Promise.all(sessions.splice(0).map((session) => session.dispose()));
 });
 
+/** Who shares a device has all other sessions there share it too. */
+const ownPlace = async () => ({ device: 'wasm', worker: false, gpu: await ownGpu() }) as const;
+
 const PLACES: readonly [string, () => Promise<LoadOptions>][] = [
   ['host', async () => ({ device: 'host' })],
   ['wasm', async () => ({ device: 'wasm' })],
   ['wasm in this thread', async () => ({ device: 'wasm', worker: false })],
-  ['wasm that is shared', async () => ({ device: 'wasm', worker: false, pin: true })],
+  ['wasm that is shared', async () => ({ ...(await ownPlace()), pin: true })],
   ['WebGPU', async () => ({ device: 'webgpu', worker: false, gpu: await sharedNodeGpu() })],
 ];
 
@@ -122,7 +126,7 @@ test('a session that shares its device gets tensors that outlive it', async () =
   const { tensor: kept } = await prepareFor(own, [formulaPicture(9, 7)], { options });
   expect(kept).toBeInstanceOf(DeviceTensor);
   if (kept instanceof DeviceTensor) kept.dispose();
-  const shared = await load({ device: 'wasm', worker: false, pin: true });
+  const shared = await load({ ...(await ownPlace()), pin: true });
   const { tensor } = await prepareFor(shared, [formulaPicture(9, 7)], { options });
   expect(tensor).not.toBeInstanceOf(DeviceTensor);
   const { logits } = await shared.run({ pixel_values: tensor });
