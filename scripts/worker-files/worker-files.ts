@@ -36,6 +36,9 @@ const ON_DEMAND: readonly { readonly name: string; readonly entries: readonly En
   { name: 'text', entries: [TEXT] },
 ];
 
+/** Vite puts shorter files into the page as `data:` addresses, from which a worker loads nothing. */
+const INLINED_BYTES = 4096;
+
 const LOADER = readFileSync(new URL('loader.js', import.meta.url), 'utf8');
 
 /** The one `import()` of the worker, with the notes that keep bundlers from following it. */
@@ -71,7 +74,7 @@ export function workerFiles(entry: string): Plugin {
       const files = makeFiles(chunks, entry);
       for (const [name, { code, map }] of files) {
         const fileName = pathOf(name);
-        const source = `${code}//# sourceMappingURL=${basename(fileName)}.map\n`;
+        const source = `${code.padEnd(INLINED_BYTES)}\n//# sourceMappingURL=${basename(fileName)}.map\n`;
         this.emitFile({ type: 'asset', fileName, source });
         this.emitFile({ type: 'asset', fileName: `${fileName}.map`, source: map });
       }
