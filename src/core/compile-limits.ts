@@ -1,4 +1,5 @@
-import { CompileLimitError, UsageError } from './errors.ts';
+import { checkOptions, type OptionKinds } from './check-options.ts';
+import { CompileLimitError } from './errors.ts';
 
 /** The most that compiling one program may take. Infinity lifts a limit. */
 export interface CompileLimits {
@@ -13,8 +14,14 @@ export interface CompileLimits {
    */
   readonly foldedBytes?: number | undefined;
   /**
-   * Time of the compiler, download excluded. Default 8,000, and one more for each node of the
-   * file. In Node what counts is the time of the processor.
+   * Steps of the compiler, which are the same on every machine: nodes, types and formulas that its passes look at, and
+   * elements and bytes that it computes with, 16 or 256 a step. Default 6,000,000, 5,000 more for each node of the file,
+   * and one for each byte of the model.
+   */
+  readonly work?: number | undefined;
+  /**
+   * Time of the compiler, download excluded, where you set it: then it depends on the machine which models are
+   * compiled. Default Infinity.
    */
   readonly milliseconds?: number | undefined;
 }
@@ -23,7 +30,8 @@ export interface CompileLimits {
 export const DEFAULT_LIMITS: Readonly<Record<keyof CompileLimits, number>> = {
   nodes: 50_000,
   foldedBytes: 128 * 2 ** 20,
-  milliseconds: 8_000,
+  work: 6_000_000,
+  milliseconds: Infinity,
 };
 
 export type LimitName = keyof CompileLimits;
@@ -31,6 +39,7 @@ export type LimitName = keyof CompileLimits;
 const UNITS: Readonly<Record<LimitName, string>> = {
   nodes: 'nodes',
   foldedBytes: 'bytes of folded tensors',
+  work: 'steps of compiling',
   milliseconds: 'milliseconds of compiling',
 };
 
@@ -61,19 +70,14 @@ export function compileLimitError({
   );
 }
 
+const LIMITS: OptionKinds<CompileLimits> = {
+  nodes: 'positive',
+  foldedBytes: 'positive',
+  work: 'positive',
+  milliseconds: 'positive',
+};
+
 /** Throws UsageError for an unknown limit, or one that is no number above 0. */
 export function requireLimits(limits: CompileLimits): void {
-  for (const [name, value] of Object.entries(limits)) {
-    if (!Object.hasOwn(UNITS, name)) {
-      const expected = `one of ${Object.keys(UNITS).join(', ')}`;
-      throw new UsageError({ where: 'compileLimits', got: `the limit ${name}`, expected });
-    }
-    if (value === undefined || (typeof value === 'number' && value > 0)) continue;
-    const got = `${JSON.stringify(value)} as ${name}`;
-    throw new UsageError({
-      where: 'compileLimits',
-      got,
-      expected: 'a number above 0, or Infinity',
-    });
-  }
+  checkOptions<CompileLimits>('compileLimits', limits, LIMITS);
 }

@@ -23,7 +23,7 @@ export const NO_FACTS: DimFacts = new Map();
  */
 export function simplifyDim(dim: Dim, facts: DimFacts = NO_FACTS): Dim {
   if (typeof dim !== 'object') return dim;
-  const known = simplified(facts);
+  const known = formsUnder(facts).simple;
   let simple = known.get(dim);
   if (simple === undefined) {
     simple = isUnknownDim(dim) ? '?' : dimOf(polynomialOf(dim, { facts, isProof: false }));
@@ -33,16 +33,22 @@ export function simplifyDim(dim: Dim, facts: DimFacts = NO_FACTS): Dim {
   return simple;
 }
 
-/** Results by expression: the types of a program share their dimensions. */
-const SIMPLIFIED = new WeakMap<DimFacts, WeakMap<DimExpression, Dim>>();
+/** Results by expression: the types of a program share their dimensions, and these their parts. */
+interface Forms {
+  readonly simple: WeakMap<DimExpression, Dim>;
+  readonly canonical: WeakMap<DimExpression, Polynomial>;
+  readonly forProofs: WeakMap<DimExpression, Polynomial>;
+}
 
-function simplified(facts: DimFacts): WeakMap<DimExpression, Dim> {
-  let known = SIMPLIFIED.get(facts);
-  if (known === undefined) {
-    known = new WeakMap();
-    SIMPLIFIED.set(facts, known);
+const FORMS = new WeakMap<DimFacts, Forms>();
+
+function formsUnder(facts: DimFacts): Forms {
+  let forms = FORMS.get(facts);
+  if (forms === undefined) {
+    forms = { simple: new WeakMap(), canonical: new WeakMap(), forProofs: new WeakMap() };
+    FORMS.set(facts, forms);
   }
-  return known;
+  return forms;
 }
 
 /** Proves that both have the same value under all symbols within `facts`. `false`: not proved. */
@@ -91,9 +97,17 @@ interface CanonicalOptions {
 function polynomialOf(dim: Dim, options: CanonicalOptions): Polynomial {
   if (typeof dim === 'number') return constantPolynomial(dim);
   if (typeof dim === 'string') return symbolPolynomial(dim);
-  const left = polynomialOf(dim.left, options);
-  const right = polynomialOf(dim.right, options);
-  return combine(dim.op, [left, right], options) ?? operationPolynomial(dim.op, [left, right]);
+  const { canonical, forProofs } = formsUnder(options.facts);
+  const known = options.isProof ? forProofs : canonical;
+  let polynomial = known.get(dim);
+  if (polynomial === undefined) {
+    const left = polynomialOf(dim.left, options);
+    const right = polynomialOf(dim.right, options);
+    polynomial =
+      combine(dim.op, [left, right], options) ?? operationPolynomial(dim.op, [left, right]);
+    known.set(dim, polynomial);
+  }
+  return polynomial;
 }
 
 function combine(
@@ -126,25 +140,52 @@ function combine(
   }
 }
 
-/** `n * 2 + m - k + 1`: positive terms first, in order of their keys, the constant last. */
+/** Polynomials as dimensions: those of atoms stand in many. */
+const DIMS = new WeakMap<Polynomial, Dim>();
+
 function dimOf(p: Polynomial): Dim {
+  let dim = DIMS.get(p);
+  if (dim === undefined) {
+    dim = writtenDim(p);
+    DIMS.set(p, dim);
+  }
+  return dim;
+}
+
+/** `n * 2 + m - k + 1`: positive terms first, in order of their keys, the constant last. */
+function writtenDim(p: Polynomial): Dim {
   const terms = [...p].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, term]) => term);
   const products = terms.filter(({ factors }) => factors.length > 0);
   const constant = terms.find(({ factors }) => factors.length === 0)?.coefficient ?? 0;
   const positive = products.filter(({ coefficient }) => coefficient > 0);
   const negative = products.filter(({ coefficient }) => coefficient < 0);
-  let sum: Dim | undefined;
-  for (const term of positive) sum = sum === undefined ? termDim(term) : plus(sum, termDim(term));
+  let sum = sumOf(positive.map(termDim));
   let rest = constant;
   if (sum === undefined && constant > 0) [sum, rest] = [constant, 0];
-  for (const term of negative) {
-    if (sum === undefined) sum = termDim(term);
-    else
-      sum = { op: 'sub', left: sum, right: termDim({ ...term, coefficient: -term.coefficient }) };
+  const [first, ...others] = negative;
+  if (sum === undefined && first !== undefined) {
+    sum = termDim(first);
+    negative.splice(0, negative.length, ...others);
+  }
+  const taken = negative.map((term) => termDim({ ...term, coefficient: -term.coefficient }));
+  const most = taken.length > MAX_CHAIN ? [sumOf(taken)] : taken;
+  for (const right of most) {
+    if (sum !== undefined && right !== undefined) sum = { op: 'sub', left: sum, right };
   }
   if (sum === undefined) return rest;
   if (rest === 0) return sum;
   return rest > 0 ? plus(sum, rest) : { op: 'sub', left: sum, right: -rest };
+}
+
+/** Longer sums are written as sums of halves, since files and stacks hold formulas of few levels only. */
+const MAX_CHAIN = 8;
+
+function sumOf(dims: readonly Dim[]): Dim | undefined {
+  const half = dims.length >> 1;
+  const [left, right] =
+    dims.length > MAX_CHAIN ? [sumOf(dims.slice(0, half)), sumOf(dims.slice(half))] : [];
+  if (left !== undefined && right !== undefined) return plus(left, right);
+  return dims.length === 0 ? undefined : dims.reduce(plus);
 }
 
 function plus(left: Dim, right: Dim): Dim {

@@ -26,8 +26,24 @@ const EVERYTHING: Interval = [-Infinity, Infinity];
 /** How many operations a proof takes apart, one inside the other. */
 const MAX_DEPTH = 4;
 
+/** How many polynomials a proof looks at. */
+const MAX_CANDIDATES = 256;
+
+const INTERVALS = new WeakMap<DimFacts, WeakMap<Polynomial, Interval>>();
+
 /** Bounds of a polynomial by interval arithmetic, term by term. */
 export function intervalOf(p: Polynomial, facts: DimFacts): Interval {
+  const known = INTERVALS.get(facts) ?? new WeakMap<Polynomial, Interval>();
+  INTERVALS.set(facts, known);
+  let interval = known.get(p);
+  if (interval === undefined) {
+    interval = sumOfIntervals(p, facts);
+    known.set(p, interval);
+  }
+  return interval;
+}
+
+function sumOfIntervals(p: Polynomial, facts: DimFacts): Interval {
   let [low, high] = [0, 0];
   for (const { coefficient, factors } of p.values()) {
     let range: Interval = [coefficient, coefficient];
@@ -93,16 +109,24 @@ function remainder([low, high]: Interval, divisor: Interval): Interval {
  * Interval arithmetic forgets that an atom stands in two terms; replacing operations by their
  * bounds (`min(a, b)` is at most `a`, `c * floordiv(a, c)` is at most `a`) lets terms cancel.
  */
-export function proveNonNegative(p: Polynomial, facts: DimFacts, depth = MAX_DEPTH): boolean {
-  if (intervalOf(p, facts)[0] >= 0) return true;
-  if (depth === 0) return false;
+export function proveNonNegative(p: Polynomial, facts: DimFacts): boolean {
+  return isProved(p, { facts, candidatesLeft: MAX_CANDIDATES }, MAX_DEPTH);
+}
+
+interface Proof {
+  readonly facts: DimFacts;
+  candidatesLeft: number;
+}
+
+function isProved(p: Polynomial, proof: Proof, depth: number): boolean {
+  if (intervalOf(p, proof.facts)[0] >= 0) return true;
+  if (depth === 0 || --proof.candidatesLeft < 0) return false;
   for (const term of p.values()) {
     const [atom, ...more] = term.factors;
     if (atom?.kind !== 'operation' || more.length > 0) continue;
     const { all, candidates } = lowerBounds(p, term, atom);
     if (candidates.length === 0) continue;
-    const prove = (q: Polynomial | undefined) =>
-      q !== undefined && proveNonNegative(q, facts, depth - 1);
+    const prove = (q: Polynomial | undefined) => q !== undefined && isProved(q, proof, depth - 1);
     if (all ? candidates.every(prove) : candidates.some(prove)) return true;
   }
   return false;

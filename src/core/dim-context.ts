@@ -43,7 +43,7 @@ export interface DimContext<D extends Dim> {
   requireAtMost(left: D, right: Dim, complaint: () => Complaint): void;
   /**
    * Numpy broadcasting. A symbol is taken not to be 1: against a number other than 1 or another
-   * symbol it has to be equal.
+   * symbol it has to be equal. (`requireRepeats` knows that it may be 1.)
    */
   broadcast(shapes: readonly (readonly D[])[], where: string): D[];
 }

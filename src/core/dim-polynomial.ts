@@ -1,3 +1,5 @@
+import { countWork } from './work-meter.ts';
+
 /**
  * Polynomials with integer coefficients over atoms: symbols, and operations that are no sums or
  * products. Two polynomials over independent atoms are equal exactly if their terms are.
@@ -26,10 +28,13 @@ export interface OperationAtom {
   /** Two operands; two or more for `min` and `max`. Sums and products are atoms if they overflow. */
   readonly op: 'floordiv' | 'mod' | 'min' | 'max' | 'add' | 'sub' | 'mul';
   readonly operands: readonly Polynomial[];
+  /** Operations that writing it takes. */
+  readonly length: number;
 }
 
-/** Products of long sums are left as they are. */
+/** Products of long sums are left as they are, and those whose terms are long formulas. */
 const MAX_TERMS = 64;
+const MAX_PRODUCT_LENGTH = 256;
 
 export const ZERO: Polynomial = new Map();
 
@@ -46,7 +51,17 @@ export function operationPolynomial(
   operands: readonly Polynomial[],
 ): Polynomial {
   const key = `${op}(${operands.map(polynomialKey).join(',')})`;
-  return atomPolynomial({ kind: 'operation', key, op, operands });
+  const length = operands.reduce((sum, operand) => sum + lengthOf(operand) + 1, -1);
+  return atomPolynomial({ kind: 'operation', key, op, operands, length });
+}
+
+/** Operations that writing a polynomial takes. */
+function lengthOf(p: Polynomial): number {
+  let length = p.size - 1;
+  for (const { factors } of p.values()) {
+    for (const factor of factors) length += 1 + (factor.kind === 'symbol' ? 0 : factor.length);
+  }
+  return Math.max(0, length);
 }
 
 function atomPolynomial(atom: Atom): Polynomial {
@@ -74,6 +89,7 @@ export function soleAtom(p: Polynomial): Atom | undefined {
 
 /** p + scale q; undefined beyond 2^53 or when it grows too long. */
 export function addScaled(p: Polynomial, q: Polynomial, scale: number): Polynomial | undefined {
+  countWork();
   const sum = new Map(p);
   for (const [key, { coefficient, factors }] of q) {
     const total = (sum.get(key)?.coefficient ?? 0) + coefficient * scale;
@@ -86,6 +102,10 @@ export function addScaled(p: Polynomial, q: Polynomial, scale: number): Polynomi
 
 /** undefined beyond 2^53 or when it grows too long. */
 export function multiply(p: Polynomial, q: Polynomial): Polynomial | undefined {
+  if (p.size > 1 && q.size > 1) {
+    const length = p.size * lengthOf(q) + q.size * lengthOf(p);
+    if (length > MAX_PRODUCT_LENGTH) return undefined;
+  }
   let product: Polynomial | undefined = ZERO;
   for (const term of p.values()) {
     product = product && addScaled(product, timesFactors(q, term.factors), term.coefficient);

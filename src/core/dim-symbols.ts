@@ -1,9 +1,11 @@
 import { applyDimOperator, type Dim } from './dim.ts';
+import { countWork } from './work-meter.ts';
 
 /** The dimension with symbols replaced; those without a replacement stay. */
 export function substituteDim(dim: Dim, symbols: ReadonlyMap<string, Dim>): Dim {
   if (typeof dim === 'number') return dim;
   if (typeof dim === 'string') return symbols.get(dim) ?? dim;
+  countWork();
   const left = substituteDim(dim.left, symbols);
   const right = substituteDim(dim.right, symbols);
   if (left === dim.left && right === dim.right) return dim;
@@ -19,6 +21,7 @@ export function forEachSymbol(dim: Dim, visit: (symbol: string) => void): void {
   if (typeof dim === 'string') {
     if (dim !== '?') visit(dim);
   } else if (typeof dim === 'object') {
+    countWork();
     forEachSymbol(dim.left, visit);
     forEachSymbol(dim.right, visit);
   }

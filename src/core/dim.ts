@@ -1,3 +1,5 @@
+import { countWork } from './work-meter.ts';
+
 /**
  * A dimension: an integer, the name of a symbol, `'?'` for one that nothing is known of, or
  * arithmetic over dimensions.
@@ -78,6 +80,7 @@ const INFIX: Partial<Record<DimOperator, string>> = {
 /** `n`, `(n + 1)`, `max(n, 2)`. */
 export function formatDim(dim: Dim): string {
   if (typeof dim !== 'object') return String(dim);
+  countWork();
   const left = formatDim(dim.left);
   const right = formatDim(dim.right);
   const sign = INFIX[dim.op];

@@ -42,7 +42,7 @@ export class WeftError extends Error {
 
   constructor(complaint: string | Complaint, options: WeftErrorOptions = {}) {
     super(
-      typeof complaint === 'string' ? complaint : complaintText(complaint),
+      shortened(typeof complaint === 'string' ? complaint : complaintText(complaint)),
       options.cause === undefined ? undefined : { cause: options.cause },
     );
     this.name = new.target.errorName;
@@ -55,11 +55,37 @@ export class WeftError extends Error {
   static readonly errorName: string = 'WeftError';
 }
 
+/** No message is longer. */
+export const MAX_MESSAGE = 2000;
+
+/** Of a longer place a message shows so many characters of its begin, and of its end. */
+const SHOWN_PLACE = 120;
+
+/** A place as messages show it. */
+export function shortPlace(where: string): string {
+  if (where.length <= 2 * SHOWN_PLACE) return where;
+  return `${where.slice(0, SHOWN_PLACE)} … ${where.slice(-SHOWN_PLACE)}`;
+}
+
+function shortened(message: string): string {
+  if (message.length <= MAX_MESSAGE) return message;
+  const cut = message.slice(0, MAX_MESSAGE - 50);
+  return `${cut}… (${message.length - cut.length} more characters)`;
+}
+
+/** Texts and lists of numbers in what was got, of which a message shows no more than the begin. */
+const LONG_VALUE = /"(?:[^"\\]|\\.){80,}"|%[\w.$]{80,}|-?\d[-\d.,e+\s]{80,}/g;
+
+/** What was got, without the ends of long values. */
+export function shortValues(got: string): string {
+  return got.replaceAll(LONG_VALUE, (value) => `${value.slice(0, 79)}…`);
+}
+
 /** The complaint as the sentence that an error has as its message. */
 export function complaintText({ where, got, expected, remedy }: Complaint): string {
-  const place = where === undefined ? '' : `${where}: `;
+  const place = where === undefined ? '' : `${shortPlace(where)}: `;
   const advice = remedy === undefined ? '' : ` ${remedy}`;
-  return `${place}got ${got}, expected ${expected}.${advice}`;
+  return `${place}got ${shortValues(got)}, expected ${expected}.${advice}`;
 }
 
 /** The bytes are not a readable executable, model or image. */

@@ -114,16 +114,19 @@ export class SymbolicDims implements DimContext<Dim> {
   }
 
   #broadcastDims(left: Dim, right: Dim, complaint: () => Complaint): Dim {
-    return this.#isAtMostOne(right)
-      ? this.requireRepeats(right, left, complaint)
-      : this.requireRepeats(left, right, complaint);
+    const [from, to] = this.#isAtMostOne(right) ? [right, left] : [left, right];
+    return this.#isAtMostOne(from)
+      ? this.requireRepeats(from, to, complaint)
+      : this.requireEqual(from, to, complaint);
   }
 
-  /** A dimension of 0 or 1 is repeated to any other, which has to be 0 where it is 0. */
   requireRepeats(from: Dim, to: Dim, complaint: () => Complaint): Dim {
-    if (from === 1) return to;
-    if (!this.#isAtMostOne(from)) return this.requireEqual(from, to, complaint);
-    this.requireEqual(this.mul(to, from), to, complaint);
+    if (from === 1 || (from !== '?' && proveEqual(from, to, this.#facts))) return to;
+    const isOneSize = from === '?' || to === '?' || proveDifferent(from, 1, this.#facts);
+    if (isOneSize) return this.requireEqual(from, to, complaint);
+    // 1 where `from` is 1, else 0.
+    const isOne = this.max(this.min(from, this.sub(2, from)), 0);
+    this.requireEqual(this.add(from, this.mul(this.sub(to, from), isOne)), to, complaint);
     return to;
   }
 

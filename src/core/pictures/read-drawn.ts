@@ -14,5 +14,16 @@ export function readCanvas(width: number, height: number): OffscreenCanvasRender
 export function readDrawn(picture: CanvasImageSource, width: number, height: number): ImageData {
   const target = readCanvas(width, height);
   target.drawImage(picture, 0, 0, width, height);
-  return target.getImageData(0, 0, width, height);
+  try {
+    return target.getImageData(0, 0, width, height);
+  } catch (cause) {
+    if (!(cause instanceof DOMException && cause.name === 'SecurityError')) throw cause;
+    const complaint = {
+      where: 'picture',
+      got: 'one of another origin, which the browser lets nobody read',
+      expected: 'one that may be read',
+      remedy: 'Set crossOrigin = "anonymous" before src; the server has to allow it by CORS.',
+    };
+    throw new UsageError(complaint, { cause });
+  }
 }

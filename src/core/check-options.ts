@@ -1,0 +1,174 @@
+import { UsageError } from './errors.ts';
+import { nearestName } from './nearest-name.ts';
+
+/** The values that an option may have, in words, and the test for them. */
+type OwnKind = readonly [expected: string, fits: (value: unknown) => boolean];
+
+/** One of those that many options share, or an own one. */
+export type OptionKind = keyof typeof KINDS | OwnKind;
+
+/** A kind for each option of a type: one that is missing here does not compile. */
+export type OptionKinds<Options> = { readonly [Name in keyof Required<Options>]: OptionKind };
+
+const isNumber = (value: unknown): value is number => typeof value === 'number';
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+const isPlain = (value: unknown): value is object =>
+  isObject(value) && !Array.isArray(value) && !ArrayBuffer.isView(value);
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+
+const KINDS = {
+  boolean: ['true or false', (value) => typeof value === 'boolean'],
+  function: ['a function', (value) => typeof value === 'function'],
+  object: ['an object', isObject],
+  list: ['a list', Array.isArray],
+  text: ['a string', isText],
+  names: ['a list of names', (value) => Array.isArray(value) && value.every(isText)],
+  address: ['a string or a URL', (value) => isText(value) || value instanceof URL],
+  number: ['a number', isNumber],
+  positive: ['a number above 0', (value) => isNumber(value) && value > 0],
+  bytes: ['bytes, above 0', (value) => isNumber(value) && value > 0],
+  milliseconds: ['milliseconds above 0', (value) => Number.isFinite(value) && Number(value) > 0],
+  integer: ['an integer', Number.isSafeInteger],
+  count: ['an integer from 1 up', (value) => isCount(value) && value !== 0],
+  'count from 0': ['an integer from 0 up', isCount],
+  // Of another realm, such as a frame's, it is no instance of this one's class.
+  signal: [
+    'an AbortSignal',
+    (value) => isObject(value) && 'aborted' in value && 'addEventListener' in value,
+  ],
+  /** By the names of dimensions. */
+  sizes: [
+    'integers from 0 up, by the names of dimensions',
+    (value) => isPlain(value) && Object.values(value).every(isCount),
+  ],
+  operators: [
+    'new Operators([…]) of weft-vm/operators',
+    (value) => typeof Reflect.get(Object(value), 'get') === 'function',
+  ],
+} satisfies Readonly<Record<string, OwnKind>>;
+
+const ownKind = (kind: OptionKind): OwnKind => (typeof kind === 'string' ? KINDS[kind] : kind);
+
+/** Returns true for a value of a kind. */
+export function fits(kind: OptionKind, value: unknown): boolean {
+  return ownKind(kind)[1](value);
+}
+
+/** One of a few words. */
+export function oneOf(...words: readonly string[]): OptionKind {
+  return [
+    words.map((word) => `"${word}"`).join(' or '),
+    (value) => words.includes(value as string),
+  ];
+}
+
+/** A list of what is of one kind. */
+export function listOf(kind: OptionKind): OptionKind {
+  const isOne = (value: unknown): boolean => fits(kind, value);
+  return [
+    `a list, each ${ownKind(kind)[0]}`,
+    (value) => Array.isArray(value) && value.every(isOne),
+  ];
+}
+
+/** Either of two kinds. */
+export function either(one: OptionKind, other: OptionKind): OptionKind {
+  const expected = `${ownKind(one)[0]} or ${ownKind(other)[0]}`;
+  return [expected, (value) => fits(one, value) || fits(other, value)];
+}
+
+/** What has some methods. */
+export function having(expected: string, ...methods: readonly string[]): OptionKind {
+  const has = (value: object) => (name: string) => fits('function', Reflect.get(value, name));
+  return [expected, (value) => methods.every(has(Object(value) as object))];
+}
+
+/** Where a call stands: that of a program is looked up when it is told. */
+export type Where = string | (() => string);
+
+/** Throws UsageError for an option that does not exist, with the nearest one, or has a value of another kind. */
+export function checkOptions<Options extends object>(
+  where: Where,
+  options: Options,
+  kinds: OptionKinds<Options>,
+): void {
+  if (!isPlain(options)) {
+    throw wrong(where, describe(options), 'an object with options');
+  }
+  for (const [name, value] of Object.entries(options)) {
+    const kind = Object.hasOwn(kinds, name) ? kinds[name as keyof Options] : undefined;
+    if (kind === undefined) {
+      const names = Object.keys(kinds);
+      const got = `an unknown option ${describe(name)}`;
+      throw wrong(where, got, `only ${names.join(', ')}`, nearestName(name, names));
+    }
+    if (value !== undefined) requireKind(where, kind, [name, value]);
+  }
+}
+
+/** Throws UsageError for the value of an option, or an argument, of another kind. */
+export function requireKind(
+  where: Where,
+  kind: OptionKind,
+  [name, value]: readonly [name: string, value: unknown],
+): void {
+  const [expected, isGood] = ownKind(kind);
+  if (!isGood(value)) throw wrong(where, `${name} ${describe(value)}`, expected);
+}
+
+/** Throws UsageError for what is no bytes of a file. */
+export function requireBytes(where: string, bytes: unknown): void {
+  const isBytes = ArrayBuffer.isView(bytes) && 'BYTES_PER_ELEMENT' in bytes;
+  const kind: OptionKind = ['a Uint8Array', () => isBytes && bytes.BYTES_PER_ELEMENT === 1];
+  requireKind(where, kind, ['bytes that are', bytes]);
+}
+
+function wrong(
+  ...[where, got, expected, remedy]: readonly [Where, string, string, string?]
+): UsageError {
+  const place = typeof where === 'string' ? where : where();
+  return new UsageError({ where: place, got, expected, remedy });
+}
+
+/** The most of a value that a message shows. */
+const SHOWN = 80;
+
+/** A value as a message shows it: what it is where it is long. */
+export function describe(value: unknown): string {
+  if (typeof value === 'function') return 'a function';
+  if (!isObject(value)) {
+    return cut(typeof value === 'string' ? JSON.stringify(value) : String(value));
+  }
+  try {
+    return cut(textOf(value));
+  } catch {
+    // It holds itself, or a bigint.
+    return 'an object';
+  }
+}
+
+function textOf(value: object): string {
+  const tag = Object.prototype.toString.call(value).slice('[object '.length, -1);
+  if (!/^(Object|Array)$/.test(tag)) return `${/^[AEIOU]/.test(tag) ? 'an' : 'a'} ${tag}`;
+  if (Array.isArray(value)) {
+    return value.length > SHOWN ? `an array of ${value.length}` : jsonOf(value);
+  }
+  const isPlain = [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null);
+  if (isPlain) return jsonOf(value);
+  const { toString } = value as { readonly toString: () => string };
+  return toString === Object.prototype.toString ? 'an object' : toString.call(value);
+}
+
+/** Parts that are no plain data are described. */
+function jsonOf(value: object): string {
+  return JSON.stringify(value, (_, part: unknown) => {
+    const isOwn = part === value || !isObject(part) || Array.isArray(part);
+    const isPlain = isOwn || Object.getPrototypeOf(part) === Object.prototype;
+    return isPlain && typeof part !== 'function' ? part : describe(part);
+  });
+}
+
+function cut(text: string): string {
+  return text.length > SHOWN ? `${text.slice(0, SHOWN - 1)}…` : text;
+}
