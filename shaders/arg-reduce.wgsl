@@ -3,7 +3,7 @@ var<workgroup> values: array<Value, WORKGROUP_SIZE_X>;
 var<workgroup> places: array<u32, WORKGROUP_SIZE_X>;
 
 fn consider(value: ptr<function, Value>, place: ptr<function, u32>, next: Value, k: u32) {
-  if (is_better(next, *value) || (IS_LAST && !is_better(*value, next))) {
+  if (is_better(next, *value) | (IS_LAST & !is_better(*value, next))) {
     *value = next;
     *place = k;
   }
@@ -44,7 +44,7 @@ fn main(
     let next_place = places[other];
     workgroupBarrier();
     let is_preferred = select((next_place < place), (next_place > place), IS_LAST);
-    if (is_better(next, value) || (is_preferred && !is_better(value, next))) {
+    if (is_better(next, value) | (is_preferred & !is_better(value, next))) {
       value = next;
       place = next_place;
     }

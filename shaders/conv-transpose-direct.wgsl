@@ -50,5 +50,5 @@ fn compute_at(i: u32) {
 // Which element's window lies so that its tap falls on `at`; -1 for none.
 fn source(at: i32, stride: u32, size: u32) -> i32 {
   let place = at / i32(stride);
-  return select(-1, place, at >= 0 && place * i32(stride) == at && place < i32(size));
+  return select(-1, place, (at >= 0) & (place * i32(stride) == at) & (place < i32(size)));
 }

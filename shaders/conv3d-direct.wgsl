@@ -21,12 +21,12 @@ fn compute_at(i: u32) {
       let slice = ((first + c) * params.in_d + nearest(z, params.in_d)) * params.in_h;
       for (var r = 0u; r < params.kernel_h; r++) {
         let y = y0 + i32(r * params.dilation_h);
-        let is_row = is_inside(z, params.in_d) && is_inside(y, params.in_h);
+        let is_row = is_inside(z, params.in_d) & is_inside(y, params.in_h);
         let row = (slice + nearest(y, params.in_h)) * params.in_w;
         for (var s = 0u; s < params.kernel_w; s++) {
           let x = x0 + i32(s * params.dilation_w);
           let value = load_x(row + nearest(x, params.in_w));
-          sum += load_w(weight) * select(Element(), value, is_row && is_inside(x, params.in_w));
+          sum += load_w(weight) * select(Element(), value, is_row & is_inside(x, params.in_w));
           weight++;
         }
       }
@@ -36,7 +36,7 @@ fn compute_at(i: u32) {
 }
 
 fn is_inside(at: i32, size: u32) -> bool {
-  return at >= 0 && at < i32(size);
+  return (at >= 0) & (at < i32(size));
 }
 
 fn nearest(at: i32, size: u32) -> u32 {

@@ -1,4 +1,10 @@
 // What the elements along one axis come to up to each of them. LANES invocations share a row.
+alias Part = Element;
+
+fn joined(a: Part, b: Part) -> Part {
+  return combine(a, b);
+}
+
 var<workgroup> scanned: array<Element, WORKGROUP_SIZE_X>;
 
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
@@ -12,6 +18,9 @@ fn main(
   let outer = i / params.inner;
   let start = outer * params.inner * params.size + (i - outer * params.inner);
   var carry = initial();
+  // Of a long row: what its blocks come to, and those elements behind them.
+  var kept = initial();
+  var part = initial();
   for (var base = 0u; base < params.size; base += LANES) {
     let k = base + within;
     let at = start + min(select(k, params.size - 1u - k, IS_REVERSE), params.size - 1u) * params.inner;
@@ -46,6 +55,14 @@ fn main(
         store(at, combine(carry, inclusive));
       }
     }
-    carry = combine(carry, total);
+    if (IS_LONG) {
+      part = after_round(combine(part, total));
+      if (rounds % BLOCK == 0u) {
+        kept = join_blocks(initial());
+      }
+      carry = combine(kept, part);
+    } else {
+      carry = combine(carry, total);
+    }
   }
 }

@@ -48,9 +48,10 @@ fn place(told: f32, length: u32) -> f32 {
   let low = select(-0.5, 0.0, ALIGN_CORNERS);
   let high = size - 1.0 - low;
   if (at < low || at > high) {
-    if (PADDING == BORDER) {
+    // Of a cubic kernel each tap is clamped, not their place.
+    if (PADDING == BORDER && MODE != CUBIC) {
       at = clamp(at, 0.0, size - 1.0);
-    } else if (PADDING != ZEROS) {
+    } else if (PADDING > BORDER) {
       at = mirrored(at, low, high);
     }
   }

@@ -20,11 +20,24 @@ fn main(
   var tile: Tile;
   var k = group.z / params.batches * params.part;
   let end = min(k + params.part, params.k);
+  if (IS_LONG) {
+    for (; k + BLOCK * STEP <= end; ) {
+      let next = k + BLOCK * STEP;
+      for (; k < next; k += STEP) {
+        add_products(&tile, starts, columns, k);
+      }
+      keep_block(tile);
+      tile = Tile();
+    }
+  }
   for (; k + STEP <= end; k += STEP) {
     add_products(&tile, starts, columns, k);
   }
   for (; k < end; k++) {
     add_product(&tile, starts, columns, k);
+  }
+  if (IS_LONG) {
+    tile = join_blocks(tile);
   }
   store_tile(&tile, row, column, lane, group.z);
 }

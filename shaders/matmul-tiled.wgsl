@@ -39,6 +39,12 @@ fn main(
       for (var step = 0u; step < DEPTH; step++) {
         add_step(&sums, local, buffer, step);
       }
+      if (IS_LONG) {
+        if (ends_block()) {
+          keep_block(sums);
+          sums = Sums();
+        }
+      }
     }
     if (BUFFERS == 1u) {
       workgroupBarrier();
@@ -46,6 +52,9 @@ fn main(
     buffer = BUFFERS - 1u - buffer;
     keep(is_left, block, place, buffer);
     workgroupBarrier();
+  }
+  if (IS_LONG) {
+    sums = join_blocks(sums);
   }
   store_sums(&sums, group.yx * vec2<u32>(PANEL_ROWS, PANEL_COLUMNS) * 4u, local, group.z);
 }

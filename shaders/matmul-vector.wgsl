@@ -22,11 +22,25 @@ fn main(
   let columns = column_starts(column, matrices.y);
   var tile: Tile;
   let whole = params.k - params.k % STEP;
-  for (var k = slice * STEP; k < whole; k += SLICES * STEP) {
+  var k = slice * STEP;
+  if (IS_LONG) {
+    for (; k + (BLOCK - 1u) * SLICES * STEP < whole; ) {
+      for (var round = 0u; round < BLOCK; round++) {
+        add_products(&tile, starts, columns, k);
+        k += SLICES * STEP;
+      }
+      keep_block(tile);
+      tile = Tile();
+    }
+  }
+  for (; k < whole; k += SLICES * STEP) {
     add_products(&tile, starts, columns, k);
   }
-  for (var k = whole + slice; k < params.k; k += SLICES) {
+  for (k = whole + slice; k < params.k; k += SLICES) {
     add_product(&tile, starts, columns, k);
+  }
+  if (IS_LONG) {
+    tile = join_blocks(tile);
   }
   store_tile(&tile, row, column, 0u, group.z);
 }

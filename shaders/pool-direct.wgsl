@@ -1,6 +1,12 @@
 // Maximum, mean, sum or place of the maximum over a window along up to three axes, one output element
 // per invocation. Every tap is loaded, from the nearest element inside, and replaced where it is
 // outside: no branches that differ.
+alias Part = Loaded;
+
+fn joined(a: Part, b: Part) -> Part {
+  return a + b;
+}
+
 fn compute_at(i: u32) {
   let row_out = i / params.out_w;
   let slice_out = row_out / params.out_h;
@@ -18,26 +24,30 @@ fn compute_at(i: u32) {
     let slice = (volume * params.in_d + nearest(z, params.in_d)) * params.in_h;
     for (var r = 0u; r < params.kernel_h; r++) {
       let y = y0 + i32(r * params.dilation_h);
-      let is_row = is_slice && is_inside(y, params.in_h);
+      let is_row = is_slice & is_inside(y, params.in_h);
       let row = (slice + nearest(y, params.in_h)) * params.in_w;
       for (var s = 0u; s < params.kernel_w; s++) {
         let x = x0 + i32(s * params.dilation_w);
         let at = row + nearest(x, params.in_w);
-        let is_image = is_row && is_inside(x, params.in_w);
+        let is_image = is_row & is_inside(x, params.in_w);
         let value = select(outside, load_x(at), is_image);
         if (IS_PLACE) {
-          let is_better = is_image && (!is_found || value > result);
+          let is_better = is_image & (!is_found | (value > result));
           result = select(result, value, is_better);
           place = select(place, at, is_better);
-          is_found = is_found || is_image;
+          is_found = is_found | is_image;
         } else if (IS_MAX) {
           result = max(result, value);
         } else {
           result += value;
+          if (IS_LONG) {
+            result = after_round(result);
+          }
         }
       }
     }
   }
+  result = join_blocks(result);
   if (IS_MEAN) {
     result /= Loaded(max(1u,
       taps_counted(z0, vec3<u32>(params.kernel_d, params.dilation_d, params.in_d), params.counted_d) *
@@ -52,7 +62,7 @@ fn compute_at(i: u32) {
 }
 
 fn is_inside(at: i32, size: u32) -> bool {
-  return at >= 0 && at < i32(size);
+  return (at >= 0) & (at < i32(size));
 }
 
 fn nearest(at: i32, size: u32) -> u32 {

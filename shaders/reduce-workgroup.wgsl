@@ -40,11 +40,14 @@ fn main(
       element(start + reduced_offset(j + 3u * step)),
     );
     result = combine(result, combine(a, b));
+    if (IS_LONG) {
+      result = after_round(result);
+    }
   }
   for (; j < end; j += step) {
     result = combine(result, element(start + reduced_offset(j)));
   }
-  result = join_lanes(lane, result);
+  result = join_lanes(lane, join_blocks(result));
   if (lane == 0u) {
     finish(i, result);
   }

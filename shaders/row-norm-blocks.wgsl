@@ -15,6 +15,8 @@ fn compute_at(i: u32) {
   // Of the elements so far, less the first.
   var offset = 0.0;
   var squares = 0.0;
+  // Where the block of a long row begins.
+  var origin = 0u;
   for (var k = 0u; k < groups; k += 4u) {
     let begin = min(k, groups - 4u);
     let at = start + begin;
@@ -34,10 +36,23 @@ fn compute_at(i: u32) {
       let sum = (sums.x + sums.y) + (sums.z + total(c3));
       let rest = (center - first) - offset;
       let all = sum + f32((begin + 4u - k) * 4u) * rest;
-      let step = all / f32((begin + 4u) * 4u);
+      let step = all / f32((begin + 4u - origin) * 4u);
       squares += rest * (sum + all) - all * step;
       offset += step;
     }
+    if (IS_LONG) {
+      if (ends_block()) {
+        keep_block(Part(offset, squares, f32((begin + 4u - origin) * 4u)));
+        offset = 0.0;
+        squares = 0.0;
+        origin = begin + 4u;
+      }
+    }
+  }
+  if (IS_LONG) {
+    let row = join_blocks(Part(offset, squares, f32((groups - origin) * 4u)));
+    offset = row.x;
+    squares = row.y;
   }
   let size = f32(params.size);
   let mean = first + offset;

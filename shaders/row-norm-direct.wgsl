@@ -11,7 +11,7 @@ struct Moments {
 }
 
 // What a group has in squares about `center`, which is the mean but for its rounding, and as their sum.
-fn joined(before: Moments, center: f32, squares: f32, sum: f32, counts: vec2<f32>) -> Moments {
+fn with_group(before: Moments, center: f32, squares: f32, sum: f32, counts: vec2<f32>) -> Moments {
   let rest = (center - before.first) - before.mean;
   let total = sum + counts.x * rest;
   let step = total / counts.y;
@@ -30,15 +30,24 @@ fn compute_at(i: u32) {
       moments.first = load_four(start, 0u).x;
     }
   }
+  // Where the block of a long row begins.
+  var origin = 0u;
   for (var group = 0u; group < groups; group++) {
     let x = load_four(start, group);
     if (IS_CENTERED) {
       let center = moments.first + moments.mean;
       let c = x - center;
       let sum = (c.x + c.y) + (c.z + c.w);
-      moments = joined(moments, center, dot(c, c), sum, vec2<f32>(4.0, f32(group * 4u + 4u)));
+      moments = with_group(moments, center, dot(c, c), sum, vec2<f32>(4.0, f32((group - origin) * 4u + 4u)));
     } else {
       moments.squares += dot(x, x);
+    }
+    if (IS_LONG) {
+      if (ends_block()) {
+        keep_block(Part(moments.mean, moments.squares, f32((group + 1u - origin) * 4u)));
+        moments = Moments(moments.first, 0.0, 0.0);
+        origin = group + 1u;
+      }
     }
   }
   if (HAS_TAIL) {
@@ -47,11 +56,15 @@ fn compute_at(i: u32) {
       if (IS_CENTERED) {
         let center = moments.first + moments.mean;
         let c = x - center;
-        moments = joined(moments, center, c * c, c, vec2<f32>(1.0, f32(k + 1u)));
+        moments = with_group(moments, center, c * c, c, vec2<f32>(1.0, f32(k - origin * 4u + 1u)));
       } else {
         moments.squares += x * x;
       }
     }
+  }
+  if (IS_LONG) {
+    let row = join_blocks(Part(moments.mean, moments.squares, f32(params.size - origin * 4u)));
+    moments = Moments(moments.first, row.x, row.y);
   }
   let size = f32(params.size);
   let mean = moments.first + moments.mean;

@@ -17,15 +17,24 @@ fn main(@builtin(local_invocation_index) index: u32, @builtin(workgroup_id) grou
     var sum = 0.0;
     for (var k = index % LANES; k < params.size; k += LANES) {
       sum += load_x(start + k) - first;
+      if (IS_LONG) {
+        sum = after_round(sum);
+      }
     }
-    mean = first + join_lanes(index, sum) / f32(params.size);
+    mean = first + join_lanes(index, join_blocks(sum)) / f32(params.size);
+  }
+  if (IS_LONG) {
+    block_count = 0u;
   }
   var squares = 0.0;
   for (var k = index % LANES; k < params.size; k += LANES) {
     let x = load_x(start + k) - mean;
     squares += x * x;
+    if (IS_LONG) {
+      squares = after_round(squares);
+    }
   }
-  let deviation = sqrt(join_lanes(index, squares) / f32(params.size) + params.epsilon);
+  let deviation = sqrt(join_lanes(index, join_blocks(squares)) / f32(params.size) + params.epsilon);
   if (row >= params.count) {
     return;
   }

@@ -47,6 +47,16 @@ fn compute_at(i: u32) {
     let sum2 = select(0.0, exp_sum(-below2), first + 2u >= k);
     sum = sum * exp(largest - next) + ((sum0 + sum1) + (sum2 + exp_sum(-below3)));
     largest = next;
+    if (IS_LONG) {
+      let part = after_round(Part(largest, sum));
+      largest = part.x;
+      sum = part.y;
+    }
+  }
+  if (IS_LONG) {
+    let part = join_blocks(Part(largest, sum));
+    largest = part.x;
+    sum = part.y;
   }
   var scale = select(1.0 / sum, log(sum), IS_LOG);
   if (bits > 0x7f800000u || sum == 0.0) {

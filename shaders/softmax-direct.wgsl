@@ -19,6 +19,11 @@ fn compute_at(i: u32) {
     let e = exp(-below);
     sum = sum * exp(largest - next) + ((e.x + e.y) + (e.z + e.w));
     largest = next;
+    if (IS_LONG) {
+      let part = after_round(Part(largest, sum));
+      largest = part.x;
+      sum = part.y;
+    }
   }
   if (HAS_TAIL) {
     for (var k = groups * 4u; k < params.size; k++) {
@@ -28,6 +33,11 @@ fn compute_at(i: u32) {
       sum = sum * exp(largest - next) + exp(x - next);
       largest = next;
     }
+  }
+  if (IS_LONG) {
+    let part = join_blocks(Part(largest, sum));
+    largest = part.x;
+    sum = part.y;
   }
   var scale = select(1.0 / sum, log(sum), IS_LOG);
   if (bits > 0x7f800000u || sum == 0.0) {

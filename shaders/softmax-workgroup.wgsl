@@ -1,14 +1,5 @@
 // Softmax or its logarithm along one axis, LANES invocations for each row. Maximum and sum come from one
 // pass, as in softmax-direct. A sum that is NaN stays NaN.
-
-// Of a part of a row: the maximum, and the sum of exponentials relative to it.
-alias Part = vec2<f32>;
-
-fn joined(a: Part, b: Part) -> Part {
-  let largest = max(a.x, b.x);
-  return Part(largest, a.y * exp(a.x - largest) + b.y * exp(b.x - largest));
-}
-
 @compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)
 fn main(
   @builtin(local_invocation_index) index: u32,
@@ -33,12 +24,16 @@ fn main(
     bits = max(bits, max(max(below_bits.x, below_bits.y), max(below_bits.z, below_bits.w)));
     let e = exp(-below);
     part = Part(largest, part.y * exp(part.x - largest) + ((e.x + e.y) + (e.z + e.w)));
+    if (IS_LONG) {
+      part = after_round(part);
+    }
   }
   for (; k < params.size; k += LANES) {
     let x = load_x(start + k * inner);
     part = joined(part, Part(x, 1.0));
     bits = max(bits, bitcast<u32>(part.x - x) & 0x7fffffffu);
   }
+  part = join_blocks(part);
   if (bits > 0x7f800000u) {
     part.y = bitcast<f32>(bits | 0x7fc00000u);
   }

@@ -32,7 +32,7 @@ fn column_at(place: Place, column: u32) -> Line {
 }
 
 fn take(row: Line, column: Line) -> Element {
-  return select(Element(), load_x(row.at + column.at), row.is_inside && column.is_inside);
+  return select(Element(), load_x(row.at + column.at), row.is_inside & column.is_inside);
 }
 
 fn give(place: Place, index: u32, value: Element) {

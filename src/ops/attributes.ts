@@ -2,6 +2,7 @@ import { type Dim, DIM_OPERATORS, formatDim } from '../core/dim.ts';
 import { isDType } from '../core/dtype.ts';
 import { internalError, ShapeError, UnsupportedError } from '../core/errors.ts';
 import type { Attributes, AttributeValue } from '../core/primitive-function.ts';
+import { nearestName } from '../core/nearest-name.ts';
 import { normalizeAxis } from '../core/shape.ts';
 import type { AttributeSpec, OpDefinition } from './define-op.ts';
 
@@ -21,6 +22,7 @@ export function completeAttributes(
       where: op.name,
       got: `attribute ${name}`,
       expected: known.length === 0 ? 'no attributes' : `one of ${known.join(', ')}`,
+      remedy: nearestName(name, known),
     });
   }
   const complete: Record<string, AttributeValue> = {};

@@ -6,6 +6,13 @@ const NAME = /^[a-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*$/;
 
 /** Throws UsageError, which names the operator, where a part is missing or does not go with its kind. */
 export function checkOperator(op: Operator): void {
+  if (!Array.isArray((Object(op) as Partial<Operator>).inputs)) {
+    throw operatorFault(
+      'of a table',
+      'one without inputs',
+      'what defineOp or defineElementwise gives',
+    );
+  }
   if (!NAME.test(op.name)) {
     const expected = 'letters, digits and "_", a small letter first';
     throw operatorFault(JSON.stringify(op.name), 'that name', expected);

@@ -24,7 +24,8 @@ export {
   type ScalarFunction,
   type Tolerance,
 } from './define-op.ts';
-export { defineElementwise, type ElementwiseSpec } from './elementwise/elementwise.ts';
+export { defineOwnElementwise as defineElementwise } from './elementwise/define-own-elementwise.ts';
+export type { ElementwiseSpec } from './elementwise/elementwise.ts';
 export { formula } from './formula/builders.ts';
 export { indexExpression } from './index-expression/builders.ts';
 export {

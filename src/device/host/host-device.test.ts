@@ -2,6 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { OutOfMemoryError, ShapeError, UnsupportedError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import { defineElementwise } from '../../ops/elementwise/elementwise.ts';
+import * as f from '../../ops/formula/build.ts';
+import { Operators } from '../../ops/operators.ts';
 import type { Device, DeviceTensor, Kernel } from '../device.ts';
 import { allocateTensor, downloadTensors, uploadTensor } from '../testing/device-tensors.ts';
 import { createHostDevice, createNullDevice } from './host-device.ts';
@@ -65,6 +68,35 @@ describe('the host device', () => {
     expect(await lastValues(device, args)).toEqual([
       0, 0, 2, 4, 6, 8, 10, 12, 14, 6, 4, 2, 0, 0, 0, 0, 0, 0,
     ]);
+  });
+
+  test.each(['uint32', 'int64'] as const)('makes a formula of %s once a plan', async (dtype) => {
+    let made = 0;
+    const formula = () => {
+      made++;
+      return f.add(f.A, f.A);
+    };
+    const inputs = [{ name: 'x', dtypes: [dtype] }];
+    const twice = defineElementwise({ name: 'twice', inputs, scalar: { formula } });
+    const device = createHostDevice({ operators: new Operators([twice]) });
+    const primitive: PrimitiveFunction = {
+      name: 'twice',
+      params: [{ dtype, shape: ['n'] }],
+      body: [{ op: 'twice', inputs: [0], attributes: {} }],
+      results: [{ value: 1, type: { dtype, shape: ['n'] } }],
+    };
+    const kernel = await kernelOf(device, primitive);
+    const counts: number[] = [];
+    for (const elements of [[3, 4], [5, 6], [7, 8], [9]]) {
+      const values = dtype === 'int64' ? elements.map(BigInt) : elements;
+      const x = uploadTensor(device, HostTensor.from(dtype, [elements.length], values));
+      const args = [x, allocateTensor(device, { dtype, shape: [elements.length] })];
+      kernel.launch(args);
+      expect(await lastValues(device, args)).toEqual(elements.map((element) => 2 * element));
+      counts.push(made);
+    }
+    const [once = 0] = counts;
+    expect(counts).toEqual([once, once, once, 2 * once]);
   });
 
   test('takes shapes as they come', async () => {

@@ -104,20 +104,34 @@ function prepareCall(call: PlannedCall, memory: ChainMemory): PreparedCall {
   const inputs = call.inputs.filter((value) => value >= 0);
   const dtypes = inputs.map((value) => memory.types[value]?.dtype ?? 'float32');
   return {
-    apply: arraysOf(call.op, {
-      attributes: call.attributes,
-      dtypes: dtypes.map(computedDType),
-      output: computedDType(output.dtype),
-    }),
+    apply: functionOf(call, memory.block, { dtypes, output: output.dtype }),
     read: inputs.map((value) => blockSource(value, output, memory)),
     write: blockSource(call.value, output, memory),
     rounds: isRounding(dtypes, output.dtype),
   };
 }
 
-function arraysOf(op: Operator, call: FormulaCall): ArrayFunction {
+/** Functions of planned calls, made with the first launch: a plan has them, their types and their blocks alone. */
+const FUNCTIONS = new WeakMap<PlannedCall, ArrayFunction>();
+
+function functionOf(
+  planned: PlannedCall,
+  block: number,
+  { dtypes, output }: Pick<FormulaCall, 'dtypes' | 'output'>,
+): ArrayFunction {
+  let made = FUNCTIONS.get(planned);
+  if (made === undefined) {
+    const { op, attributes } = planned;
+    const call = { attributes, dtypes: dtypes.map(computedDType), output: computedDType(output) };
+    made = arraysOf(op, call, block);
+    FUNCTIONS.set(planned, made);
+  }
+  return made;
+}
+
+function arraysOf(op: Operator, call: FormulaCall, block: number): ArrayFunction {
   const { name, scalar } = op;
-  if (scalar?.formula !== undefined) return arrayFunction(scalar.formula, call);
+  if (scalar?.formula !== undefined) return arrayFunction(scalar.formula, call, block);
   const { element } = staticReference(op);
   if (element === undefined) throw internalError(`${name} has no scalar function`);
   return elementLoop((operands) => element(operands, call));

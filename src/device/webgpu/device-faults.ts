@@ -28,6 +28,8 @@ export class DeviceFaults {
   /** Resolves when the device is lost, or does not answer, without `destroyed` having been called. */
   readonly lost: Promise<DeviceLostError>;
   readonly watchdog: DeviceWatchdog;
+  /** The timeout of work that nobody owns. */
+  readonly timeoutMs: number;
   /** Serial of the submission that is being recorded, or comes next. */
   serial = 1;
   /** Errors so far. After each, what was made or written before may be invalid. */
@@ -49,6 +51,7 @@ export class DeviceFaults {
 
   constructor(device: GPUDevice, timeoutMs = DEFAULT_DEVICE_TIMEOUT_MS, mostLaunches?: number) {
     this.#device = device;
+    this.timeoutMs = timeoutMs;
     let announce: (error: DeviceLostError) => void = () => undefined;
     this.lost = new Promise((resolve) => {
       announce = resolve;

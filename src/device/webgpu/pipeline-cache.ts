@@ -1,6 +1,8 @@
 import type { Launch } from '../../core/launch-plan.ts';
 import { COMPUTE_STAGE } from './buffer-usage.ts';
 import { CompilationLog } from '../compilation-log.ts';
+import { CompileWatch } from '../compile-watch.ts';
+import type { LaunchOwner } from '../device.ts';
 import type { DeviceFaults } from './device-faults.ts';
 
 /** So many pipelines that no kernel uses are kept for the next load. */
@@ -40,6 +42,7 @@ export class PipelineCache {
   /** Those of them that nobody uses, the one that was used last at the end. */
   readonly #idle = new Set<CachedPipeline>();
   readonly #compiling = new Map<string, Promise<CachedPipeline>>();
+  readonly #watch = new CompileWatch();
 
   constructor(device: GPUDevice, faults: DeviceFaults) {
     this.#device = device;
@@ -51,16 +54,22 @@ export class PipelineCache {
     return this.#ready.size;
   }
 
-  /** Compiles without blocking. Rejects with DeviceError that quotes the line at fault. */
-  compile(source: ShaderSource): Promise<CachedPipeline> {
+  /**
+   * Compiles without blocking. Rejects with DeviceError that quotes the line at fault, or names the kernel that does
+   * not come within the `deviceTimeout` of the owner.
+   */
+  compile(source: ShaderSource, owner?: LaunchOwner): Promise<CachedPipeline> {
     const key = cacheKey(source);
     const ready = this.#ready.get(key);
     if (ready !== undefined) return Promise.resolve(ready);
-    const known = this.#compiling.get(key);
-    if (known !== undefined) return known;
-    const compiling = this.#compile(source, key).finally(() => this.#compiling.delete(key));
-    this.#compiling.set(key, compiling);
-    return compiling;
+    let compiling = this.#compiling.get(key);
+    if (compiling === undefined) {
+      compiling = this.#compile(source, key).finally(() => this.#compiling.delete(key));
+      this.#compiling.set(key, compiling);
+    }
+    const { timeoutMs } = this.#faults;
+    const { label } = source;
+    return this.#watch.within(compiling, { label, timeoutMs: owner?.deviceTimeout ?? timeoutMs });
   }
 
   /** Compiles at once, for a shape that nothing was prepared for. Errors reach the next reader. */

@@ -198,7 +198,8 @@ class Compilation {
   }
 
   async #compile(launch: Launch): Promise<void> {
-    this.#compiled.set(launch.code, await this.#context.pipelines.compile(launch));
+    const { owner } = this.#options;
+    this.#compiled.set(launch.code, await this.#context.pipelines.compile(launch, owner));
     this.#report();
   }
 

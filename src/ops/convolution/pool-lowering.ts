@@ -5,6 +5,7 @@ import { elementCount } from '../../core/shape.ts';
 import { intsAttribute } from '../attributes.ts';
 import { elementKernel } from '../element-kernel.ts';
 import { f32, type KernelSpec, type LoweringCall } from '../lowering.ts';
+import { LONG_ROW, longSum } from '../reduction/long-sum.ts';
 import { lowerReduceAxes } from '../reduction/reduce-lowering.ts';
 import { type VolumeAxes, volumeAxes, windowAxes } from './window.ts';
 import { type PlaneWindow, windowTileKernel } from './window-tile.ts';
@@ -30,19 +31,23 @@ export function lowerPool(kind: PoolKind): (call: LoweringCall) => readonly Kern
     });
     const volume = volumeAxes(axes);
     const isPlace = kind === 'place';
+    const taps = elementCount(volume.map(({ kernel }) => kernel));
+    const isLong = (kind === 'mean' || kind === 'sum') && taps > LONG_ROW;
     const [loaded, lowest] = LOADED[inputs[0]?.dtype ?? 'float32'] ?? ['f32', -Infinity];
     const outside = kind === 'max' || isPlace ? lowest : 0;
     const tile =
-      axes.length < 3 && !isPlace
+      axes.length < 3 && !isPlace && !isLong
         ? tileOf(kind, volume, { output, attributes, outside })
         : undefined;
     const tiled = tile && windowTileKernel(tile, caps);
     if (tiled !== undefined) return [tiled];
     const count = elementCount(output.shape);
+    const long = longSum({ isLong, noPart: 'Part()' });
     return elementKernel(count, caps, {
       name: 'pool-direct',
-      source: `alias Loaded = ${isPlace ? loaded : 'Element'};\n${direct}`,
+      source: `alias Loaded = ${isPlace ? loaded : 'Element'};\n${long.source}${direct}`,
       constants: {
+        ...long.constants,
         IS_MAX: kind === 'max' || isPlace,
         IS_PLACE: isPlace,
         IS_MEAN: kind === 'mean',

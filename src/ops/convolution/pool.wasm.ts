@@ -7,16 +7,30 @@ import type { PlaneWindow } from './window-tile.ts';
 import { windowKernel } from './window-planes.wasm.ts';
 import { volumeAxes, windowAxes } from './window.ts';
 
+/** Elements of a window that is all of its image from which on it is added up as by `globalPoolKernel`. */
+const LONG_WINDOW = 1024;
+
 /** Pools over a sliding window along one to three axes. */
 export const poolKernel =
   (kind: Exclude<PlaneWindow['kind'], 'weighted'>) =>
-  ({ inputs, output, attributes }: WasmCall): WasmKernel => {
+  (call: WasmCall): WasmKernel => {
+    const { inputs, output, attributes } = call;
     const axes = windowAxes(inputs[0]?.shape ?? [], attributes, {
       name: 'pool',
       kernel: intsAttribute(attributes, 'kernel'),
       ceilMode: attributes['ceil_mode'] === true,
       dims: CONCRETE_DIMS,
     });
+    const isWhole = axes.every(
+      ({ kernel, size, dilation, padBefore, padAfter }) =>
+        kernel === size && dilation === 1 && padBefore + padAfter === 0,
+    );
+    const taps = axes.reduce((product, { kernel }) => product * kernel, 1);
+    const isSum = kind === 'mean' || kind === 'sum';
+    if (isWhole && isSum && taps > LONG_WINDOW) {
+      const whole = reduceKernel(kind, new Set(axes.map((_, axis) => axis + 2)), call);
+      if (whole) return whole;
+    }
     return windowKernel({
       kind,
       axes: volumeAxes(axes),

@@ -5,9 +5,9 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { rowMajorStrides, sameShape } from '../../core/shape.ts';
 import type { NumberArray, OpDefinition } from '../define-op.ts';
-import { elementFunction } from '../formula/evaluate.ts';
+import { type ElementFunction, elementFunction } from '../formula/evaluate.ts';
 import { arrayFunction } from '../formula/evaluate-arrays.ts';
-import type { Formula } from '../formula/expression.ts';
+import type { Formula, FormulaCall } from '../formula/expression.ts';
 import { broadcastStrides, gatherBroadcast } from './gather-broadcast.ts';
 import { numberElements } from '../elements.ts';
 import type { Operands } from '../lowering.ts';
@@ -53,7 +53,7 @@ function wideReference(
 ): void {
   const { elements, dtype } = output;
   const dtypes = tensors.map((tensor) => tensor.dtype);
-  const evaluate = elementFunction(formula, { attributes, dtypes, output: dtype });
+  const evaluate = knownFunction(formula, { attributes, dtypes, output: dtype });
   const sources = tensors.map((tensor) => {
     const strides = broadcastStrides(tensor.shape, output.shape);
     return { data: tensor.data, strides, isSame: sameShape(tensor.shape, output.shape) };
@@ -69,6 +69,21 @@ function wideReference(
       elements[i] = BigInt(value);
     else elements[i] = Number(value);
   }
+}
+
+/** The function that was last made for attributes: the calls of a plan have their own. */
+const FUNCTIONS = new WeakMap<
+  Attributes,
+  { readonly formula: Formula; readonly types: string; readonly evaluate: ElementFunction }
+>();
+
+function knownFunction(formula: Formula, call: FormulaCall): ElementFunction {
+  const types = [...call.dtypes, call.output].join();
+  const known = FUNCTIONS.get(call.attributes);
+  if (known?.formula === formula && known.types === types) return known.evaluate;
+  const evaluate = elementFunction(formula, call);
+  FUNCTIONS.set(call.attributes, { formula, types, evaluate });
+  return evaluate;
 }
 
 function offsetOf(index: number, steps: readonly number[], strides: readonly number[]): number {

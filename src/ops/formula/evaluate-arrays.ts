@@ -11,23 +11,23 @@ import type { ScalarType } from './scalar-type.ts';
  */
 export type ArrayFunction = (operands: readonly NumberArray[], output: NumberArray) => void;
 
-/** Elements per block: what nodes of a formula leave for each other fits the nearer caches. */
+/** Elements per block, at most: what nodes of a formula leave for each other fits the nearer caches. */
 const BLOCK = 2048;
 
 /**
- * A loop for each node of the formula, block by block. Not to be called while it runs: its blocks are
- * made once.
+ * A loop for each node of the formula, block by block: of `block` elements, where no array is longer. Not to be
+ * called while it runs: its blocks are made once.
  */
-export function arrayFunction(formula: Formula, call: FormulaCall): ArrayFunction {
-  const blocks = new Blocks();
+export function arrayFunction(formula: Formula, call: FormulaCall, block = BLOCK): ArrayFunction {
+  const blocks = new Blocks(Math.min(block, BLOCK));
   const write = blocks.write(typedFormula(formula, call), 0, new Map());
   return (operands, output) => {
-    if (blocks.isEmpty || output.length <= BLOCK) {
+    if (blocks.isEmpty || output.length <= blocks.length) {
       write(operands, output);
       return;
     }
-    for (let start = 0; start < output.length; start += BLOCK) {
-      const end = Math.min(start + BLOCK, output.length);
+    for (let start = 0; start < output.length; start += blocks.length) {
+      const end = Math.min(start + blocks.length, output.length);
       write(
         operands.map((operand) => operand.subarray(start, end)),
         output.subarray(start, end),
@@ -54,8 +54,13 @@ type Variables = ReadonlyMap<string, NumberArray>;
 
 /** Memory for the values of inner nodes: a stack, of which each level has an array of each type. */
 class Blocks {
+  readonly length: number;
   readonly #levels: Partial<Record<ScalarType, NumberArray>>[] = [];
   #hasConstants = false;
+
+  constructor(length: number) {
+    this.length = length;
+  }
 
   /** True if the formula needs no such memory: it is a single loop over operands. */
   get isEmpty(): boolean {
@@ -80,7 +85,7 @@ class Blocks {
         const known = new Map([...variables, [node.name, memory]]);
         const body = this.write(node.body, level + 1, known);
         return (operands, output) => {
-          value(operands, memory.subarray(0, output.length));
+          value(operands, this.#first(memory, output.length));
           body(operands, output);
         };
       }
@@ -104,45 +109,49 @@ class Blocks {
     }
     if (node.kind === 'constant') {
       this.#hasConstants = true;
-      const values = newBlock(node.type).fill(node.value);
+      const values = this.#newBlock(node.type).fill(node.value);
       return () => values;
     }
     const write = this.write(node, level, variables);
     const memory = this.#memory(node.type, level);
     return (operands, count) => {
-      const values = count === BLOCK ? memory : memory.subarray(0, count);
+      const values = this.#first(memory, count);
       write(operands, values);
       return values;
     };
   }
 
+  #first(memory: NumberArray, count: number): NumberArray {
+    return count === this.length ? memory : memory.subarray(0, count);
+  }
+
   #memory(type: ScalarType, level: number): NumberArray {
     while (this.#levels.length <= level) this.#levels.push({});
     const arrays = this.#levels[level] ?? {};
-    const memory = arrays[type] ?? newBlock(type);
+    const memory = arrays[type] ?? this.#newBlock(type);
     arrays[type] = memory;
     return memory;
+  }
+
+  /** Floats keep the precision of doubles until they are stored, integers wrap. */
+  #newBlock(type: ScalarType): NumberArray {
+    switch (type) {
+      case 'f32':
+      case 'f64':
+        return new Float64Array(this.length);
+      case 'i32':
+        return new Int32Array(this.length);
+      case 'u32':
+        return new Uint32Array(this.length);
+      case 'bool':
+        return new Uint8Array(this.length);
+      case 'i64':
+      case 'u64':
+        throw internalError(`arrays of ${type}`);
+      default:
+        return type satisfies never;
+    }
   }
 }
 
 const EMPTY = new Float64Array();
-
-/** Floats keep the precision of doubles until they are stored, integers wrap. */
-function newBlock(type: ScalarType): NumberArray {
-  switch (type) {
-    case 'f32':
-    case 'f64':
-      return new Float64Array(BLOCK);
-    case 'i32':
-      return new Int32Array(BLOCK);
-    case 'u32':
-      return new Uint32Array(BLOCK);
-    case 'bool':
-      return new Uint8Array(BLOCK);
-    case 'i64':
-    case 'u64':
-      throw internalError(`arrays of ${type}`);
-    default:
-      return type satisfies never;
-  }
-}

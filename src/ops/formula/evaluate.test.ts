@@ -7,6 +7,7 @@ import type { Value } from './convert-value.ts';
 import { arrayFunction } from './evaluate-arrays.ts';
 import { elementFunction } from './evaluate.ts';
 import type { Expression } from './expression.ts';
+import { inferTypes } from './infer-types.ts';
 
 const RUNS = { seed: 11, numRuns: 40 };
 
@@ -40,6 +41,29 @@ const { formulas } = fc.letrec<{ formulas: Expression }>((tie) => {
 });
 
 describe('formulas on the host', () => {
+  test('types are found by work that grows with the formula', () => {
+    const looksAt = (depth: number): number => {
+      let count = 0;
+      const seen = <N extends Expression>(node: N): N =>
+        Object.defineProperty({ ...node }, 'kind', {
+          enumerable: true,
+          get: () => {
+            count++;
+            return node.kind;
+          },
+        });
+      let formula: Expression = f.X;
+      for (let i = depth; i >= 0; i--) {
+        const variable: Expression = i === 0 ? f.X : { kind: 'variable', name: `v${i - 1}` };
+        const value = seen(f.add(seen(variable), 1));
+        formula = seen({ kind: 'let', name: `v${i}`, value, body: formula });
+      }
+      inferTypes(formula, { attributes: {}, dtypes: ['float32'], output: 'float32' });
+      return count;
+    };
+    expect(looksAt(200) / looksAt(100)).toBeLessThan(2.1);
+  });
+
   test.each(['float32', 'int32', 'uint32', 'int8'] as const)(
     'arrays of %s hold what single elements are',
     (dtype) => {

@@ -36,7 +36,10 @@ interface HasType {
   readonly type: ScalarType;
 }
 
-type Variables = ReadonlyMap<string, ScalarType>;
+/** The innermost variable, and those around it. */
+type Variables =
+  | { readonly name: string; readonly type: ScalarType; readonly outer: Variables }
+  | undefined;
 
 /** The expression of a formula for a call. */
 export function typedFormula(formula: Formula, call: FormulaCall): TypedExpression {
@@ -51,11 +54,13 @@ export function typedFormula(formula: Formula, call: FormulaCall): TypedExpressi
  * with. Nothing is converted implicitly: operands whose types differ are a bug of the formula.
  */
 export function inferTypes(expression: Expression, call: FormulaCall): TypedExpression {
-  return new TypeInference(call).infer(expression, scalarType(call.output), new Map());
+  return new TypeInference(call).infer(expression, scalarType(call.output), undefined);
 }
 
 class TypeInference {
   readonly #call: FormulaCall;
+  /** Types that were found: the type of a `let` is asked for by all that are around it. */
+  readonly #known = new Map<Expression, ScalarType>();
 
   constructor(call: FormulaCall) {
     this.#call = call;
@@ -81,7 +86,7 @@ class TypeInference {
         return { kind: 'constant', value: floatAttribute(this.#call.attributes, node.name), type };
       case 'let': {
         const value = this.infer(node.value, type, variables);
-        const known = new Map([...variables, [node.name, value.type]]);
+        const known = { name: node.name, type: value.type, outer: variables };
         return { ...node, type, value, body: child(node.body, type, known) };
       }
       case 'unary':
@@ -116,18 +121,24 @@ class TypeInference {
 
   /** The type, or undefined where that of the place decides. */
   #typeOf(node: Expression, variables: Variables): ScalarType | undefined {
+    const type = this.#known.get(node) ?? this.#find(node, variables);
+    if (type !== undefined) this.#known.set(node, type);
+    return type;
+  }
+
+  #find(node: Expression, variables: Variables): ScalarType | undefined {
     switch (node.kind) {
       case 'operand':
         return scalarType(this.#call.dtypes[node.index] ?? this.#call.output);
       case 'variable':
-        return variables.get(node.name);
+        return typeOfVariable(node.name, variables);
       case 'constant':
       case 'attribute':
         return undefined;
       case 'let': {
-        const value = this.#typeOf(node.value, variables);
-        const known = value === undefined ? variables : new Map([...variables, [node.name, value]]);
-        return this.#typeOf(node.body, known);
+        const type = this.#typeOf(node.value, variables);
+        const known = type && { name: node.name, type, outer: variables };
+        return this.#typeOf(node.body, known ?? variables);
       }
       case 'unary':
         return this.#typeOf(node.x, variables);
@@ -154,6 +165,12 @@ class TypeInference {
     }
     return undefined;
   }
+}
+
+function typeOfVariable(name: string, variables: Variables): ScalarType | undefined {
+  let known = variables;
+  while (known !== undefined && known.name !== name) known = known.outer;
+  return known?.type;
 }
 
 /** The nodes that a node computes with. */

@@ -8,7 +8,7 @@ export const WIDE_POW: Readonly<Record<string, string>> = {
   pow_wide: `fn pow_wide(a: vec2<u32>, b: vec2<u32>, is_signed: bool) -> vec2<u32> {
   let one = vec2<u32>(1u, 0u);
   if (is_signed && b.y >> 31u == 1u) {
-    let is_unit = all(a == one) || all(a == vec2<u32>(~0u));
+    let is_unit = all(a == one) | all(a == vec2<u32>(~0u));
     return select(vec2<u32>(), select(a, one, (b.x & 1u) == 0u), is_unit);
   }
   var result = one;
@@ -54,8 +54,8 @@ export const POW: Readonly<Record<string, string>> = {
       }
     }
   }
-  let is_odd = is_whole && abs(b) - 2.0 * floor(abs(b) * 0.5) == 1.0;
-  return select(power, -power, is_odd && bitcast<u32>(a) != a_bits);
+  let is_odd = is_whole & (abs(b) - 2.0 * floor(abs(b) * 0.5) == 1.0);
+  return select(power, -power, is_odd & (bitcast<u32>(a) != a_bits));
 }`,
   ...inLanes('pow_f32', { parameters: ['a', 'b'] }),
   ...integerPowers(

@@ -15,7 +15,7 @@ const FLOAT_REMAINDER = `  let size = bitcast<u32>(a) & 0x7fffffffu;
   return select(rest, -rest, a < 0.0);`;
 
 /** WGSL leaves a remainder by 0, and that of the least integer by -1, to the implementation. */
-const INTEGER_REMAINDER = '  return a % select(b, 1, b == 0 || b == -1);';
+const INTEGER_REMAINDER = '  return a % select(b, 1, (b == 0) | (b == -1));';
 
 /** `fmod_f32`, `fmod_i32` and `fmod_u32`: remainders with the sign of a, for numbers and vectors. */
 export const REMAINDERS: Readonly<Record<'f32' | 'i32' | 'u32', Readonly<Record<string, string>>>> =

@@ -23,15 +23,15 @@ const NAN_STAYS = '  if ((bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u) { return
 const guarded = (name: string, body: string): Declarations => lanewise(name, NAN_STAYS + body);
 
 /**
- * A function of vectors as well as scalars, `T` in its text, without branches: an expression and the
- * lines before it.
+ * A function of vectors as well as scalars, `T` in its text and `Words` their bits, without branches: an
+ * expression and the lines before it.
  */
 export function vectorwise(name: string, expression: string, lines = ''): Declarations {
   const body = `${lines}  return select(${expression}, x, is_nan);\n}`;
   const text = (suffix: string, type: string, words: string) =>
     `fn ${name}_f32${suffix}(x: ${type}) -> ${type} {\n` +
     `  let is_nan = (bitcast<${words}>(x) & ${words}(0x7fffffffu)) > ${words}(0x7f800000u);\n` +
-    body.replaceAll('T(', `${type}(`);
+    body.replaceAll('T(', `${type}(`).replaceAll('Words', words);
   return {
     [`${name}_f32`]: text('', 'f32', 'u32'),
     [`${name}_f32x4`]: text('x4', 'vec4<f32>', 'vec4<u32>'),
@@ -42,7 +42,13 @@ export const EXP: Declarations = vectorwise('exp', 'exp(x)');
 
 export const LOG: Declarations = {
   ...NOT_A_NUMBER,
-  ...vectorwise('log', 'select(log(x), T(nan_f32()), x < T())'),
+  ...INFINITY,
+  ...vectorwise(
+    'log',
+    'select(select(log(x), T(nan_f32()), x < T()), -T(inf_f32()), is_zero)',
+    // Some adapters give -88 of it, which is the logarithm of the least normal number.
+    '  let is_zero = (bitcast<Words>(x) & Words(0x7fffffffu)) == Words();\n',
+  ),
 };
 
 /** Beyond 88 the exponential would overflow to an infinity that WGSL does not promise. */

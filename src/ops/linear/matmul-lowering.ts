@@ -23,7 +23,8 @@ import {
   type TiledVariant,
   type VectorVariant,
 } from './matmul-variant.ts';
-import { type Decoding, matmulTileSource } from './register-tile.ts';
+import { longSum } from '../reduction/long-sum.ts';
+import { type Decoding, matmulTileSource, unroll } from './register-tile.ts';
 import { splitGrid } from './split-grid.ts';
 import { workgroupTileSource } from './workgroup-tile.ts';
 
@@ -170,16 +171,18 @@ function operandOf(hook: string, { a, b, c }: MatmulOperands): KernelOperand {
 
 function tileKernel(problem: MatmulProblem, variant: RegisterVariant): KernelSpec {
   const { m, n } = problem;
-  const { rows, vectors, quads, lanes } = variant;
+  const { rows, vectors, quads, lanes, decoding: { step } = { step: 4 }, part } = variant;
+  const long = longTile('Tile', rows * vectors, { steps: part, step });
   return {
     name: 'matmul-tile',
     enables: quads ? ['subgroups'] : [],
-    ...problemKernel(problem, variant, matmulTileSource(variant) + tile),
+    ...problemKernel(problem, variant, matmulTileSource(variant) + long.source + tile),
     constants: {
       TILE_ROWS: rows,
       TILE_VECTORS: vectors,
       LANE_ROWS: quads ? rows / 4 : 0,
-      STEP: variant.decoding?.step ?? 4,
+      STEP: step,
+      ...long.constants,
     },
     workgroupSize: [...lanes, 1],
     workgroups: [Math.ceil(n / (lanes[0] * vectors * 4)), Math.ceil(m / (lanes[1] * rows)), 1],
@@ -188,15 +191,17 @@ function tileKernel(problem: MatmulProblem, variant: RegisterVariant): KernelSpe
 
 function vectorKernel(problem: MatmulProblem, variant: VectorVariant): KernelSpec {
   const { m, n, b, batch } = problem;
-  const { rows, lanes, slices } = variant;
+  const { rows, vectors, lanes, slices, decoding: { step } = { step: 4 } } = variant;
+  const long = longTile('Tile', rows * vectors, { steps: problem.k / slices, step });
   return {
     name: 'matmul-vector',
-    ...problemKernel(problem, variant, matmulTileSource(variant) + vector),
+    ...problemKernel(problem, variant, matmulTileSource(variant) + long.source + vector),
     constants: {
       ...epilogueConstants(problem),
       TILE_ROWS: rows,
       SLICES: slices,
-      STEP: variant.decoding?.step ?? 4,
+      STEP: step,
+      ...long.constants,
       BY_DEPTH: b.row === 1,
     },
     workgroupSize: [lanes, 1, 1],
@@ -206,22 +211,44 @@ function vectorKernel(problem: MatmulProblem, variant: VectorVariant): KernelSpe
 
 function tiledKernel(problem: MatmulProblem, variant: TiledVariant): KernelSpec {
   const { m, n, a, b } = problem;
-  const { size, depth, vectors, buffers } = variant;
+  const { size, depth, vectors, buffers, part } = variant;
+  const long = longTile('Sums', vectors * 4 * vectors, { steps: part, step: depth });
   const lanes = size / vectors / 4;
   return {
     name: 'matmul-tiled',
-    ...problemKernel(problem, variant, workgroupTileSource(variant) + tiled),
+    ...problemKernel(problem, variant, workgroupTileSource(variant) + long.source + tiled),
     constants: {
       PANEL_ROWS: size / 4,
       PANEL_COLUMNS: size / 4,
       DEPTH: depth,
       BUFFERS: buffers,
+      ...long.constants,
       LEFT_BY_DEPTH: a.column === 1,
       RIGHT_BY_DEPTH: b.row === 1,
     },
     workgroupSize: [lanes, lanes, 1],
     workgroups: [Math.ceil(n / size), Math.ceil(m / size), 1],
   };
+}
+
+/** Steps of k that are added up by themselves in a product of more than {@link LONG_STEPS}. */
+const BLOCK_STEPS = 128;
+const LONG_STEPS = 8192;
+/** Parts of k that are added up in one piece. */
+const LONG_PARTS = 256;
+
+/** What adds up a tile of so many vectors over `steps` of k, of which a round has `step`. */
+function longTile(
+  type: 'Tile' | 'Sums',
+  vectors: number,
+  { steps, step }: { readonly steps: number; readonly step: number },
+): ReturnType<typeof longSum> {
+  const isLong = steps > LONG_STEPS;
+  const block = Math.max(1, BLOCK_STEPS / step);
+  const { source, constants } = longSum({ isLong, noPart: 'Part()', block });
+  const sum = unroll(vectors, (i) => `a[${i}] + b[${i}]`, ', ');
+  const joined = isLong ? `fn joined(a: Part, b: Part) -> Part { return Part(${sum}); }\n` : '';
+  return { source: `alias Part = ${type};\n${joined}${source}`, constants };
 }
 
 /** A kernel for each batch and each part of k, and what adds up the parts. */
@@ -245,14 +272,15 @@ function partKernels(
   };
   if (parts === 1) return [product];
   const bytes = m * n * batches * 4;
+  const long = longSum({ isLong: parts > LONG_PARTS, noPart: 'Part()' });
   const sums = { kind: 'scratch', index: PARTS_SCRATCH, byteLength: bytes * parts } as const;
   const lanes = m === 1 ? ([64, 1] as const) : ([16, 4] as const);
   return [
     { ...product, writes: [{ hook: '', to: sums, width: 4 }] },
     {
       name: 'matmul-sum',
-      source: sumSource + matmulStore + storeQuadVector,
-      constants: epilogue,
+      source: sumSource + long.source + matmulStore + storeQuadVector,
+      constants: { ...epilogue, ...long.constants },
       params: { ...kernel.params, parts: u32(parts), part_size: u32(bytes / 16) },
       workgroupSize: [...lanes, 1],
       workgroups: [Math.ceil(n / lanes[0] / 4), Math.ceil(m / lanes[1]), batches],

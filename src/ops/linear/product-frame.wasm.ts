@@ -8,6 +8,7 @@ import {
   load,
   type Local,
   local,
+  locals,
   multiplyAdd,
   select,
   withLane,
@@ -165,6 +166,28 @@ export function storeColumns({ y, offset, count }: Columns, sum: Expression): St
     ...Array.from({ length: count }, (_, i) =>
       store('f32', { address: y, offset: offset + i * FLOAT }, lane('f32x4', value, i)),
     ),
+  ];
+}
+
+/**
+ * Adds to columns of y, and to what those have rounded off so far: W. Kahan, "Further remarks on reducing truncation
+ * errors" (1965). `storeLast` gets the last sum, in place of y.
+ */
+export function addCompensated(
+  sum: Expression,
+  { rest, ...place }: Columns & { readonly rest: Local },
+  storeLast?: (total: Expression) => readonly Statement[],
+): Statement[] {
+  const [value, before, total] = locals(3, 'v128');
+  const lost = { ...place, y: rest };
+  return [
+    set(value, apply('f32x4.add', sum, loadColumns(lost))),
+    set(before, loadColumns(place)),
+    set(total, apply('f32x4.add', before, value)),
+    ...(storeLast?.(total) ?? [
+      ...storeColumns(place, total),
+      ...storeColumns(lost, apply('f32x4.sub', value, apply('f32x4.sub', total, before))),
+    ]),
   ];
 }
 

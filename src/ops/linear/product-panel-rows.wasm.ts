@@ -13,13 +13,13 @@ import { partWidths, forParts } from '../../wasm/for-parts.ts';
 import {
   call,
   increment,
-  loop,
   set,
   type Statement,
   type WasmFunction,
   when,
 } from '../../wasm/statement.ts';
 import type { WasmKernel } from '../wasm-lowering.ts';
+import { LONG_PRODUCT, sumLoop } from '../reduction/sum-loop.wasm.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
 import {
   addProduct,
@@ -125,7 +125,16 @@ function rowsFunction(problem: MatmulProblem, columns: number): WasmFunction {
     params: c ? [pa, pb, y, c] : [pa, pb, y],
     body: [
       ...places.flatMap(({ sums }) => sums.map((sum) => set(sum, f32x4(0)))),
-      ...loop({ index, end: i32(Math.floor(k / UNROLL)) }, steps(UNROLL)),
+      ...sumLoop(
+        {
+          index,
+          rounds: Math.floor(k / UNROLL),
+          longest: LONG_PRODUCT / UNROLL,
+          block: 16,
+          sums: places.flatMap(({ sums }) => sums),
+        },
+        steps(UNROLL),
+      ),
       ...(k % UNROLL === 0 ? [] : steps(k % UNROLL)),
       ...places
         .filter(({ column }) => column < columns)

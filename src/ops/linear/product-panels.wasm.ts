@@ -1,8 +1,9 @@
 import { FLOAT, lesser, plus, times } from '../../wasm/address.ts';
-import { apply, i32, type Local, local, locals } from '../../wasm/expression.ts';
+import { apply, type Expression, i32, type Local, local, locals } from '../../wasm/expression.ts';
 import { partWidths, forParts } from '../../wasm/for-parts.ts';
 import { call, loop, set, type Statement, type WasmFunction, when } from '../../wasm/statement.ts';
 import type { OperandPack, UnitRange, WasmKernel, WasmPlaces } from '../wasm-lowering.ts';
+import { LONG_PRODUCT } from '../reduction/sum-loop.wasm.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
 import { packFunction, panelByteLength, type PanelLayout, panelPack } from './pack-panels.wasm.ts';
 import {
@@ -23,6 +24,8 @@ export const ROWS = 4;
 const BLOCK_BYTES = 2 ** 18;
 /** Depth of a tile: a panel of b stays in the first cache beside those of a that go by. */
 const DEPTH = 512;
+/** Depth of a tile of a long product. */
+const LONG_DEPTH = 128;
 /** Bytes of panels of b that are in memory together where there are many rows: all of these are read for each lot. */
 const LOT_BYTES = 2 ** 20;
 /** Bytes of rows that stay in the second cache beside one panel. */
@@ -120,14 +123,17 @@ export function panelKernel(
   const layout = layoutOfA(problem);
   const rowBytes = Math.ceil(problem.m / ROWS) * panelByteLength(layout);
   const atOnce = Math.min(source.atOnce, panels);
+  const isLong = problem.k > LONG_PRODUCT;
+  const rest = isLong ? [Math.min(blockRowsOf(problem) + ROWS, problem.m) * problem.n * FLOAT] : [];
   return {
     functions: [
       ...source.functions,
       ...(rowPack ? [] : [packFunction('packRows', layout)]),
-      ...tileFunctions(problem),
+      ...tileFunctions(problem, isLong),
     ],
     packs: [...(rowPack ? [rowPack] : []), ...source.packs],
     scratch: [
+      ...rest,
       ...(rowPack ? [] : [rowBytes]),
       ...(atOnce > 0 ? [atOnce * panelBytes(problem)] : []),
       ...source.scratch,
@@ -135,7 +141,7 @@ export function panelKernel(
     ...columnUnits(problem, COLUMNS),
     work: productWork(problem),
     body: (places) => {
-      const body = bodyOf(problem, { source, places, hasRowPack: rowPack !== undefined });
+      const body = bodyOf(problem, { source, places, hasRowPack: rowPack !== undefined, isLong });
       return forUnits(problem, panels, { places, body });
     },
   };
@@ -145,15 +151,17 @@ interface BodyOptions {
   readonly source: PanelSource;
   readonly places: WasmPlaces;
   readonly hasRowPack: boolean;
+  readonly isLong: boolean;
 }
 
 /** A matrix with a range of b's panels. */
 function bodyOf(
   problem: MatmulProblem,
-  { source, places, hasRowPack }: BodyOptions,
+  { source, places, hasRowPack, isLong }: BodyOptions,
 ): (addresses: Addresses, range: UnitRange) => readonly Statement[] {
   const packed = [...places.packed];
   const scratch = [...places.scratch];
+  const rest = isLong ? scratch.shift() : undefined;
   const rows = hasRowPack ? packed.shift() : scratch.shift();
   const [whole] = packed;
   const makeRows = (a: Local): Statement[] => {
@@ -169,7 +177,7 @@ function bodyOf(
         : [
             ...makeRows(addresses.a),
             set(panels, plus(whole, times(first, panelBytes(problem)))),
-            ...multiplyPanels(problem, addresses, { rows, panels, first, end }),
+            ...multiplyPanels(problem, addresses, { rows, panels, first, end, rest }),
           ];
   }
   const [panels, ...others] = scratch;
@@ -183,18 +191,19 @@ function bodyOf(
       ...loop({ index: lot, begin: first, end, step: source.atOnce }, [
         set(lotEnd, lesser(next, end)),
         ...source.pack({ b: addresses.b, scratch: others, panels }, lot, lotEnd),
-        ...multiplyPanels(problem, addresses, { rows, panels, first: lot, end: lotEnd }),
+        ...multiplyPanels(problem, addresses, { rows, panels, first: lot, end: lotEnd, rest }),
       ]),
     ];
   };
 }
 
 /** Depths that tiles begin at, and how deep they are there. */
-function depthsOf({
-  k,
-}: MatmulProblem): readonly { readonly at: number; readonly depth: number }[] {
+function depthsOf(
+  { k }: Pick<MatmulProblem, 'k'>,
+  isLong: boolean,
+): readonly { readonly at: number; readonly depth: number }[] {
   // No last part that is much smaller than others.
-  const parts = k <= DEPTH * 1.5 ? 1 : Math.ceil(k / DEPTH);
+  const parts = k <= DEPTH * 1.5 ? 1 : Math.ceil(k / (isLong ? LONG_DEPTH : DEPTH));
   const size = Math.ceil(k / parts / 4) * 4;
   return Array.from({ length: parts }, (_, i) => {
     const at = i * size;
@@ -203,13 +212,13 @@ function depthsOf({
 }
 
 /** The functions that `multiplyPanels` calls. */
-export const tileFunctions = (problem: MatmulProblem): WasmFunction[] =>
-  tileShapes(problem).map((shape) => tileFunction(tileName(shape), problem, shape));
+export const tileFunctions = (problem: MatmulProblem, isLong = false): WasmFunction[] =>
+  tileShapes(problem, isLong).map((shape) => tileFunction(tileName(shape), problem, shape));
 
 /** All tiles that a product is made of, each once. */
-function tileShapes(problem: MatmulProblem): readonly TileShape[] {
+function tileShapes(problem: MatmulProblem, isLong: boolean): readonly TileShape[] {
   const { m, n, k } = problem;
-  const shapes = depthsOf(problem).flatMap(({ at, depth }) =>
+  const shapes = depthsOf(problem, isLong).flatMap(({ at, depth }) =>
     partWidths(m, ROWS).flatMap((rows) =>
       partWidths(n, COLUMNS).map((columns) => ({
         rows,
@@ -217,6 +226,7 @@ function tileShapes(problem: MatmulProblem): readonly TileShape[] {
         depth,
         isFirst: at === 0,
         isLast: at + depth === k,
+        isLong,
       })),
     ),
   );
@@ -233,33 +243,41 @@ interface PanelRange {
   readonly panels: Local;
   readonly first: Local;
   readonly end: Local;
+  /** Of a long product: memory for what the elements of a block of rows have rounded off. */
+  readonly rest?: Local | undefined;
 }
 
 /** All rows of a with some panels of b. */
 export function multiplyPanels(
   problem: MatmulProblem,
   { c, y }: Pick<Addresses, 'c' | 'y'>,
-  { rows: placeA, panels, first, end }: PanelRange,
+  { rows: placeA, panels, first, end, rest }: PanelRange,
 ): Statement[] {
   const { m, n, k } = problem;
-  const [block, blockEnd, row, column] = locals(4);
+  const [block, blockEnd, row, column, depthAt] = locals(5);
   const whole = m - (m % ROWS);
-  const depths = depthsOf(problem);
-  const most = depths[0]?.depth ?? k;
-  const rowsOfBlock = Math.floor(BLOCK_BYTES / (Math.max(most, 1) * FLOAT) / ROWS);
-  const blockRows = Math.max(rowsOfBlock, 1) * ROWS;
-  const tilesAt = (at: number, depth: number) => {
-    const callTile = (rows: number, columns: number) => {
-      const shape = { rows, columns, depth, isFirst: at === 0, isLast: at + depth === k };
-      return call(tileName(shape), [
-        plus(placeA, plus(times(row, k * FLOAT), at * ROWS * FLOAT)),
+  const isLong = rest !== undefined;
+  const depths = depthsOf(problem, isLong);
+  const blockRows = blockRowsOf(problem);
+  const tilesAt = (at: Expression, part: Pick<TileShape, 'depth' | 'isFirst' | 'isLast'>) => {
+    const restPlace = (base: Local) =>
+      plus(
+        base,
+        plus(times(apply('i32.sub', row, block), n * FLOAT), times(column, COLUMNS * FLOAT)),
+      );
+    const callTile = (rows: number, columns: number) =>
+      call(tileName({ rows, columns, ...part, isLong }), [
+        plus(placeA, plus(times(row, k * FLOAT), times(at, ROWS * FLOAT))),
         plus(
           panels,
-          plus(times(apply('i32.sub', column, first), panelBytes(problem)), at * COLUMNS * FLOAT),
+          plus(
+            times(apply('i32.sub', column, first), panelBytes(problem)),
+            times(at, COLUMNS * FLOAT),
+          ),
         ),
         ...resultPlaces(problem, { y, c, row, column: times(column, COLUMNS) }),
+        ...(rest ? [restPlace(rest)] : []),
       ]);
-    };
     const isLastBlock = apply('i32.eq', blockEnd, i32(whole));
     const ofRest = (columns: number): Statement[] =>
       m % ROWS === 0 ? [] : when(isLastBlock, [set(row, i32(whole)), callTile(m % ROWS, columns)]);
@@ -273,6 +291,21 @@ export function multiplyPanels(
   };
   return loop({ index: block, end: i32(Math.max(whole, 1)), step: blockRows }, [
     set(blockEnd, lesser(plus(block, blockRows), whole)),
-    ...depths.flatMap(({ at, depth }) => tilesAt(at, depth)),
+    ...depths.flatMap(({ at, depth }, i) => {
+      const tiles = (place: Expression) =>
+        tilesAt(place, { depth, isFirst: i === 0, isLast: i === depths.length - 1 });
+      if (!isLong || i === 0 || i === depths.length - 1) return tiles(i32(at));
+      // Those between the first and the last are alike.
+      const end = i32(depths.at(-1)?.at ?? 0);
+      return i > 1
+        ? []
+        : loop({ index: depthAt, begin: i32(at), end, step: depth }, tiles(depthAt));
+    }),
   ]);
+}
+
+/** Rows of a that are multiplied with all of b before others. */
+function blockRowsOf(problem: Pick<MatmulProblem, 'k'>): number {
+  const most = depthsOf(problem, false)[0]?.depth ?? problem.k;
+  return Math.max(Math.floor(BLOCK_BYTES / (Math.max(most, 1) * FLOAT) / ROWS), 1) * ROWS;
 }

@@ -20,6 +20,7 @@ import {
   type WasmFunction,
 } from '../../wasm/statement.ts';
 import type { WasmKernel } from '../wasm-lowering.ts';
+import { LONG_PRODUCT, sumLoop } from '../reduction/sum-loop.wasm.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
 import {
   addProduct,
@@ -96,7 +97,7 @@ function sumsFunction(problem: MatmulProblem, width: number): WasmFunction {
     params: c ? [pa, pb, y, c] : [pa, pb, y],
     body: [
       ...sums.map((sum) => set(sum, f32x4(0))),
-      ...loop({ index, end: i32(k) }, [
+      ...sumLoop({ index, rounds: k, longest: LONG_PRODUCT, block: 64, sums }, [
         set(value, load('splat32', pa)),
         ...sums.map((sum, v) =>
           addProduct(sum, value, partialRow(pb, { offset: v * 4, count: countOf(v), b })),
@@ -152,7 +153,7 @@ function dotFunction(problem: MatmulProblem, width: number): WasmFunction {
     params: c ? [pa, pb, y, c] : [pa, pb, y],
     body: [
       ...sums.map((sum) => set(sum, f32x4(0))),
-      ...loop({ index, end: i32(Math.floor(k / 4)) }, [
+      ...sumLoop({ index, rounds: Math.floor(k / 4), longest: LONG_PRODUCT / 4, sums }, [
         set(value, load('v128', pa)),
         ...sums.map((sum, column) =>
           addProduct(sum, value, load('v128', pb, column * b.column * FLOAT)),

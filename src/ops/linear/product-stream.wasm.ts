@@ -21,7 +21,9 @@ import {
 } from '../../wasm/statement.ts';
 import type { UnitRange, WasmKernel } from '../wasm-lowering.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
+import { LONG_PRODUCT } from '../reduction/sum-loop.wasm.ts';
 import {
+  addCompensated,
   type Addresses,
   forUnits,
   columnUnits,
@@ -38,10 +40,13 @@ export const UNIT_COLUMNS = 64;
 const FACTORS = 8;
 /** Vectors of columns a round. */
 const UNROLL = 4;
+/** Rows of b that are added up in memory of their own, where there are many. */
+const BLOCK = 64;
 
 /**
  * A few rows times a large matrix whose rows lie in order: these are read once, some at a time, and
- * added to the rows of the result, which stay in the cache.
+ * added to the rows of the result, which stay in the cache. Of many rows a block is added up by itself, and then
+ * added to the result with what that sum has rounded off.
  */
 export function streamKernel(problem: MatmulProblem): WasmKernel {
   const { m, n, k, a, b } = problem;
@@ -51,16 +56,19 @@ export function streamKernel(problem: MatmulProblem): WasmKernel {
   const heights = [depth, k - whole].filter((rows) => rows > 0 && rows <= k);
   const isPlain = problem.alpha === 1 && problem.c === undefined;
   const isUneven = n % 4 > 0;
+  const isLong = k > LONG_PRODUCT;
   return {
     functions: [
       clearFunction(problem),
       ...heights.map((rows) => addFunction(problem, rows)),
       ...(isPlain ? [] : [finishFunction(problem)]),
+      ...(isLong ? [joinFunction(problem)] : []),
     ],
+    scratch: isLong ? [m * n * FLOAT, m * n * FLOAT] : [],
     ...columnUnits(problem, UNIT_COLUMNS),
     work: productWork(problem),
     body: (places) => {
-      const [row, begin, vectors, left] = locals(4);
+      const [row, begin, vectors, left, block] = locals(5);
       const body = (
         { a: placeA, b: placeB, c, y }: Addresses,
         { first, end }: UnitRange,
@@ -70,17 +78,38 @@ export function streamKernel(problem: MatmulProblem): WasmKernel {
           call(`add${rows}`, [
             plus(placeA, times(from, a.column * FLOAT)),
             plus(placeB, plus(times(from, b.row * FLOAT), times(begin, FLOAT))),
-            plus(y, times(begin, FLOAT)),
+            plus(sums, times(begin, FLOAT)),
             vectors,
             ...(isUneven ? [left] : []),
           ]);
+        const [sums = y, rest = y] = isLong ? places.scratch : [];
+        const memory = isLong ? [sums, y, rest] : [y];
+        const ofColumns = (pointers: readonly Local[]) => [
+          ...pointers.map((pointer) => plus(pointer, times(begin, FLOAT))),
+          vectors,
+          left,
+        ];
         return [
           set(begin, times(first, UNIT_COLUMNS)),
           set(vectors, apply('i32.shr_u', apply('i32.sub', toColumns, begin), i32(2))),
           set(left, apply('i32.eq', end, i32(parts))),
-          call('clear', [plus(y, times(begin, FLOAT)), vectors, left]),
-          ...loop({ index: row, end: i32(whole), step: depth }, [add(depth, row)]),
+          ...memory.map((pointer) => call('clear', ofColumns([pointer]))),
+          ...(isLong
+            ? loop({ index: block, end: i32(whole), step: BLOCK }, [
+                ...loop(
+                  {
+                    index: row,
+                    begin: block,
+                    end: lesser(plus(block, BLOCK), whole),
+                    step: depth,
+                  },
+                  [add(depth, row)],
+                ),
+                call('join', ofColumns(memory)),
+              ])
+            : loop({ index: row, end: i32(whole), step: depth }, [add(depth, row)])),
           ...(whole === k ? [] : [add(k - whole, i32(whole))]),
+          ...(isLong ? [call('join', ofColumns(memory))] : []),
           ...(isPlain
             ? []
             : [
@@ -146,6 +175,25 @@ function addFunction({ m, n, a, b }: MatmulProblem, rows: number): WasmFunction 
         }),
       ]),
     ],
+  };
+}
+
+/** `join(sums, y, rest, vectors, isLast)`: adds the sums to y, and clears them; what y rounds off is the rest. */
+function joinFunction({ m, n }: MatmulProblem): WasmFunction {
+  const [sums, y, rest, vectors, isLast] = locals(5);
+  const pointers = [sums, y, rest];
+  return {
+    name: 'join',
+    params: [...pointers, vectors, isLast],
+    body: forColumns({ n, pointers, steps: [1, 1, 1], vectors, isLast }, (offset, count) =>
+      Array.from({ length: m }, (_, r) => {
+        const at = { offset: offset + r * n * FLOAT, count };
+        return [
+          ...addCompensated(loadColumns({ y: sums, ...at }), { y, rest, ...at }),
+          ...storeColumns({ y: sums, ...at }, f32x4(0)),
+        ];
+      }).flat(),
+    ),
   };
 }
 

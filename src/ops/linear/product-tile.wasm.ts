@@ -1,8 +1,14 @@
 import { FLOAT } from '../../wasm/address.ts';
-import { f32x4, i32, load, local, locals } from '../../wasm/expression.ts';
+import { type Expression, f32x4, i32, load, local, locals } from '../../wasm/expression.ts';
 import { increment, loop, set, type Statement, type WasmFunction } from '../../wasm/statement.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
-import { addProduct, loadColumns, storeColumns, storeRow } from './product-frame.wasm.ts';
+import {
+  addCompensated,
+  addProduct,
+  loadColumns,
+  storeColumns,
+  storeRow,
+} from './product-frame.wasm.ts';
 
 /** Sums in registers, and which depths they are of. */
 export interface TileShape {
@@ -13,6 +19,8 @@ export interface TileShape {
   readonly depth: number;
   /** True if sums begin with these depths; otherwise they are added to what is in y. */
   readonly isFirst: boolean;
+  /** True if sums are added to those in y with what these have rounded off, in columns of their own. */
+  readonly isLong: boolean;
   /** True if sums are complete after these depths: results, to be scaled and biased. */
   readonly isLast: boolean;
 }
@@ -23,15 +31,16 @@ const UNROLL = 4;
 const PANEL_ROWS = 4;
 const PANEL_COLUMNS = 8;
 
-/** `tile(rows, panel, y, c?)`: the products of a panel of a with a panel of b. */
+/** `tile(rows, panel, y, c?, rest?)`: the products of a panel of a with a panel of b. */
 export function tileFunction(
   name: string,
   problem: MatmulProblem,
-  { rows, columns, depth, isFirst, isLast }: TileShape,
+  { rows, columns, depth, isFirst, isLast, isLong }: TileShape,
 ): WasmFunction {
   const { n } = problem;
   const [pa, pb, y] = locals(3);
   const c = problem.c && local('i32');
+  const rest = isLong ? local('i32') : undefined;
   const vectors = Math.ceil(columns / 4);
   const sums = Array.from({ length: rows }, () => locals(vectors, 'v128'));
   const [b, index] = [locals(vectors, 'v128'), local('i32')];
@@ -59,14 +68,23 @@ export function tileFunction(
   );
   return {
     name,
-    params: c ? [pa, pb, y, c] : [pa, pb, y],
+    params: [pa, pb, y, ...(c ? [c] : []), ...(rest ? [rest] : [])],
     body: [
-      ...places.map(({ sum, ...place }) => set(sum, isFirst ? f32x4(0) : loadColumns(place))),
+      ...places.map(({ sum, ...place }) =>
+        set(sum, isFirst || isLong ? f32x4(0) : loadColumns(place)),
+      ),
       ...loop({ index, end: i32(Math.floor(depth / UNROLL)) }, steps(UNROLL)),
       ...(depth % UNROLL === 0 ? [] : steps(depth % UNROLL)),
-      ...places.flatMap(({ sum, ...place }) =>
-        isLast ? storeRow(problem, sum, place) : storeColumns(place, sum),
-      ),
+      ...places.flatMap(({ sum, ...place }) => {
+        const storeLast = isLast
+          ? (total: Expression) => storeRow(problem, total, place)
+          : undefined;
+        if (rest !== undefined && !isFirst) {
+          return addCompensated(sum, { ...place, rest }, storeLast);
+        }
+        const cleared = rest ? storeColumns({ ...place, y: rest }, f32x4(0)) : [];
+        return [...cleared, ...(storeLast?.(sum) ?? storeColumns(place, sum))];
+      }),
     ],
   };
 }

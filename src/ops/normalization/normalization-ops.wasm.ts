@@ -62,7 +62,7 @@ const rowNorm =
     return rowKernel(problem, (shape, x, y) => {
       const walk = new RowWalk(shape);
       const [shift, mean, squares, scale] = locals(4, 'v128');
-      const ofSum = { combine: add, identity: f32x4(0) };
+      const ofSum = { combine: add, identity: f32x4(0), isSum: true };
       // Less the first, so that equal elements are 0 whatever their sum rounds to.
       const shifted = (value: Expression) => (isCentered ? sub(value, shift) : value);
       const centered = (value: Expression) => (isCentered ? sub(shifted(value), mean) : value);

@@ -1,4 +1,5 @@
 import blocks from '../../../shaders/row-norm-blocks.wgsl?raw';
+import part from '../../../shaders/lib/row-norm-part.wgsl?raw';
 import direct from '../../../shaders/row-norm-direct.wgsl?raw';
 import source from '../../../shaders/row-norm.wgsl?raw';
 import { elementCount } from '../../core/shape.ts';
@@ -6,6 +7,7 @@ import { floatAttribute } from '../attributes.ts';
 import { perInvocation } from '../element-kernel.ts';
 import { f32, type KernelSpec, type LoweringCall } from '../lowering.ts';
 import { laneTree } from '../reduction/lane-tree.ts';
+import { LONG_ROW, longSum } from '../reduction/long-sum.ts';
 import { rowLaunch } from '../reduction/row-kernel.ts';
 import { chooseRows, isInBlocks, rowAccess } from './row-access.ts';
 
@@ -19,28 +21,32 @@ export function lowerRowNorm(
   const epsilon = f32(floatAttribute(attributes, 'epsilon'));
   const rows = { count, size, inner: 1 };
   const { lanes, groupSize } = chooseRows(rows, caps);
+  const isLong = size > LONG_ROW;
   if (lanes === 1) {
+    const long = longSum({ isLong, noPart: 'Part()' });
+    const lib = part + long.source;
     const access = rowAccess(rows, caps, groupSize);
     return [
       {
         ...access,
         ...(isInBlocks(rows, caps)
-          ? { name: 'row-norm-blocks', source: perInvocation(blocks) }
-          : { name: 'row-norm-direct', source: access.source + perInvocation(direct) }),
-        constants: { ...access.constants, IS_CENTERED: isCentered },
+          ? { name: 'row-norm-blocks', source: lib + perInvocation(blocks) }
+          : { name: 'row-norm-direct', source: access.source + lib + perInvocation(direct) }),
+        constants: { ...access.constants, ...long.constants, IS_CENTERED: isCentered },
         params: { ...access.params, epsilon },
       },
     ];
   }
   const tree = laneTree(lanes, caps);
+  const long = longSum({ isLong, noPart: '0.0' });
   const launch = rowLaunch({ ...rows, lanes, groupSize }, caps);
   return [
     {
       ...launch,
       name: 'row-norm',
-      source: tree.source + source,
+      source: tree.source + long.source + source,
       enables: tree.enables,
-      constants: { ...tree.constants, IS_CENTERED: isCentered },
+      constants: { ...tree.constants, ...long.constants, IS_CENTERED: isCentered },
       params: { ...launch.params, epsilon },
     },
   ];

@@ -25,8 +25,9 @@ export function softmaxRow(shape: RowShape, from: RowOfElements, to: RowOfElemen
     // A NaN is passed over here, and makes the sum NaN.
     combine: (a: Expression, b: Expression) => apply('f32x4.pmax', a, b),
     identity: f32x4(-Infinity),
+    isSum: false,
   };
-  const ofSum = { combine: add, identity: f32x4(0) };
+  const ofSum = { combine: add, identity: f32x4(0), isSum: true };
   const powers = (value: Expression, statements: Statement[]) => {
     const bind = binder(statements);
     return expOfNegative(bind(sub(value, maximum)), bind);

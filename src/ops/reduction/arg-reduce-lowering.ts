@@ -34,6 +34,6 @@ function comparisonWgsl(extreme: Extreme, dtype: DType): string {
   if (type !== 'f32') return define(type, `${less} < ${more}`);
   return (
     'fn is_nan(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }\n' +
-    define('f32', `${less} < ${more} || (is_nan(a) && !is_nan(b))`)
+    define('f32', `(${less} < ${more}) | (is_nan(a) & !is_nan(b))`)
   );
 }

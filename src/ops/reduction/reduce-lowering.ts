@@ -1,6 +1,6 @@
 import direct from '../../../shaders/reduce-direct.wgsl?raw';
 import workgroup from '../../../shaders/reduce-workgroup.wgsl?raw';
-import { type DType, isBigInt } from '../../core/dtype.ts';
+import { type DType, dtypeInfo, isBigInt } from '../../core/dtype.ts';
 import type { PlannerCaps } from '../../core/launch-plan.ts';
 import { UnsupportedError } from '../../core/errors.ts';
 import { elementCount, formatShape, normalizeAxis, type Shape } from '../../core/shape.ts';
@@ -9,6 +9,7 @@ import { foldGroups } from '../linear/fold-groups.ts';
 import { f32, type KernelSpec, type LoweringCall, type ScratchOperand, u32 } from '../lowering.ts';
 import { wgslTypeName } from '../wgsl-literal.ts';
 import { laneTree } from './lane-tree.ts';
+import { LONG_ROUNDS, longSum } from './long-sum.ts';
 import {
   type Reduction,
   reductionWgsl,
@@ -134,14 +135,25 @@ function reduceKernel(problem: ReduceProblem, kernel: ReduceKernel): KernelSpec 
   const reduced = unit === 'one' ? problem.reduced : inFours(problem.reduced);
   const steps = byWorkgroup ? runsCount(reduced) : (reduced.at(-1)?.size ?? 1);
   const width = unit === 'one' ? 1 : 4;
+  const isFloatSum = dtypeInfo(dtype).category === 'float' && (kind === 'sum' || kind === 'mean');
+  const perLane = steps * (byWorkgroup ? 1 : runsCount(reduced.slice(0, -1)));
+  const long = longSum({
+    isLong: isFloatSum && perLane / pieces / lanes / 4 > LONG_ROUNDS,
+    noPart: byWorkgroup ? 'initial()' : 'first_item()',
+    block: 64,
+  });
   const scratch = partialResults(dtype, count * pieces);
   return {
     name: byWorkgroup ? 'reduce-workgroup' : 'reduce-direct',
     source:
       reductionWgsl(kind, dtype, kernel) +
+      long.source +
       (byWorkgroup ? tree.source + workgroup : perInvocation(direct)),
     enables: byWorkgroup ? tree.enables : [],
-    constants: byWorkgroup ? { ...tree.constants, IS_ONE_RUN: reduced.length < 2 } : {},
+    constants: {
+      ...long.constants,
+      ...(byWorkgroup && { ...tree.constants, IS_ONE_RUN: reduced.length < 2 }),
+    },
     params: {
       count: u32(items),
       row_length: u32(grid.rowLength * itemsPerGroup),

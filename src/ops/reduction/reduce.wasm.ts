@@ -35,10 +35,11 @@ export function reduceKernel(
   return rowKernel(problem, (shape, from, to) => {
     const total = local('v128');
     const walk = new RowWalk(shape);
+    const isSum = isFloat && (kind === 'sum' || kind === 'mean');
     const identity = identityOf(kind, output.dtype);
     const mean = kind === 'mean' ? [set(total, apply('f32x4.div', total, f32x4(rows.size)))] : [];
     return [
-      ...walk.fold(from, total, access, { combine: combiner(kind, output.dtype), identity }),
+      ...walk.fold(from, total, access, { combine: combiner(kind, output.dtype), identity, isSum }),
       ...mean,
       ...access.write(to, 0, { value: total, count: shape.rows }),
     ];

@@ -129,10 +129,11 @@ function extremum(kind: 'max' | 'min', dtype: DType): string {
     return `return select(a, b, ${less}(${lower}, ${higher}));`;
   }
   if (wgslTypeName(dtype) !== 'f32') return `return ${kind}(a, b);`;
-  // WGSL's max and min may leave out a NaN.
+  // WGSL's max and min may leave out a NaN. `|`, since `||` branches: beside the branches of loads that are unrolled
+  // around it a driver may not come to an end.
   return (
     'let is_nan = (bitcast<u32>(b) & 0x7fffffffu) > 0x7f800000u; ' +
-    `return select(a, b, is_nan || ${lower} < ${higher});`
+    `return select(a, b, is_nan | (${lower} < ${higher}));`
   );
 }
 

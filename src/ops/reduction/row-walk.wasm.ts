@@ -1,7 +1,6 @@
 import {
   apply,
   type Expression,
-  i32,
   type Local,
   local,
   locals,
@@ -9,8 +8,9 @@ import {
   vector,
 } from '../../wasm/expression.ts';
 import { inTurns } from '../../wasm/in-turns.ts';
-import { increment, loop, set, type Statement } from '../../wasm/statement.ts';
+import { increment, set, type Statement } from '../../wasm/statement.ts';
 import type { ElementAccess } from '../element-access.ts';
+import { type SumLoop, sumLoop } from './sum-loop.wasm.ts';
 
 /** Elements that are computed with each other, and how vectors hold them. */
 export interface RowShape {
@@ -42,10 +42,14 @@ export interface Fold {
   readonly identity: Expression;
   /** Maps each vector before it is joined. */
   readonly map?: MapElements;
+  /** `combine` adds floats; of long rows in double precision, block by block. */
+  readonly isSum: boolean;
 }
 
 /** So many vectors a round, each with partial results of its own. */
 const UNROLL = 4;
+/** Rounds of a row that is long, if there are more. */
+const LONG = 64;
 
 /** Walks the rows of a tensor. */
 export class RowWalk {
@@ -99,21 +103,26 @@ export class RowWalk {
   /** Joins what `vectorOf` gives for each vector, after its statements. */
   #join(
     operands: readonly WalkedOperand[],
-    { combine, identity, target }: Fold & { readonly target: Local },
+    { combine, identity, target, isSum }: Fold & { readonly target: Local },
     vectorOf: VectorOf,
   ): Statement[] {
     const sums = locals(UNROLL, 'v128');
     const [a, b, c, d] = sums;
+    const joined = combine(combine(a, b), combine(c, d));
     return [
       ...sums.map((sum) => set(sum, identity)),
-      ...this.#walk(operands, (places, lane, count) => {
-        const statements: Statement[] = [];
-        const value = vectorOf(places, count, statements);
-        const sum = sums[lane % UNROLL] ?? a;
-        if (value === undefined) return [];
-        return [...statements, set(sum, combine(sum, this.#known(value, identity, count)))];
-      }),
-      set(target, combine(combine(a, b), combine(c, d))),
+      ...this.#walk(
+        operands,
+        (places, lane, count) => {
+          const statements: Statement[] = [];
+          const value = vectorOf(places, count, statements);
+          const sum = sums[lane % UNROLL] ?? a;
+          if (value === undefined) return [];
+          return [...statements, set(sum, combine(sum, this.#known(value, identity, count)))];
+        },
+        isSum ? { sums, joined: [joined], longest: LONG } : undefined,
+      ),
+      set(target, joined),
       ...(this.#shape.lanes === 'along' ? acrossLanes(target, combine) : []),
     ];
   }
@@ -128,6 +137,7 @@ export class RowWalk {
   #walk(
     operands: readonly WalkedOperand[],
     step: (places: readonly Place[], lane: number, count: number) => readonly Statement[],
+    { longest = Infinity, ...sums }: Partial<SumLoop> = {},
   ): Statement[] {
     const { size, stride, lanes, rows } = this.#shape;
     const perVector = lanes === 'along' ? 4 : 1;
@@ -148,7 +158,10 @@ export class RowWalk {
     const index = local('i32');
     const rest = vectors % UNROLL;
     return [
-      ...loop({ index, end: i32(Math.floor(vectors / UNROLL)) }, round(UNROLL)),
+      ...sumLoop(
+        { sums: [], ...sums, index, rounds: Math.floor(vectors / UNROLL), longest },
+        round(UNROLL),
+      ),
       ...(rest > 0 ? round(rest) : []),
       ...(size % perVector > 0 ? step(at(0), rest, size % perVector) : []),
     ];

@@ -43,7 +43,7 @@ function tapsOf(call: ExpandedCall, from: GraphTensor, size: Size): readonly Sam
   const mirrored = (place: GraphTensor): GraphTensor => mirror(call, place, { low, limit });
   const isBeyond = graph.less(graph.sub(limit, low), at);
   const isOutside = graph.where(isBeyond, isBeyond, graph.less(at, low));
-  if (padding === 'border') at = graph.where(isOutside, clamped(at), at);
+  if (padding === 'border' && mode !== 'cubic') at = graph.where(isOutside, clamped(at), at);
   if (padding === 'reflection') at = graph.where(isOutside, mirrored(at), at);
   const taps =
     mode === 'nearest'

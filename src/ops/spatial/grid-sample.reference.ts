@@ -42,7 +42,8 @@ function tapsOf(from: number, size: number, { mode, padding, isAligned }: Sampli
   let at = Math.fround(isAligned ? scaled : scaled - 1) / 2;
   if (mode === 'nearest') at = roundHalfEven(at);
   if (at < low || at > high) {
-    if (padding === 'border') at = Math.min(Math.max(at, 0), size - 1);
+    // Of a cubic kernel each tap is clamped, not their place.
+    if (padding === 'border' && mode !== 'cubic') at = Math.min(Math.max(at, 0), size - 1);
     if (padding === 'reflection') at = mirrored(at, low, high);
   }
   const begin = Math.floor(at) - (mode === 'cubic' ? 1 : 0);

@@ -39,12 +39,15 @@ export function resizedPlaces(mode: string, axis: ResizedAxis): Float64Array {
   const { inSize, outSize, numerator, denominator, roi } = axis;
   const isRatio = Number.isInteger(numerator) && Number.isInteger(denominator);
   const round = isRatio ? (value: number) => value : Math.fround;
-  // ONNX means the length before it is rounded down, so that corners align only where it is whole.
+  // ONNX means the length before it is rounded down.
   const length = (inSize * numerator) / denominator;
+  // So corners would align only where it is whole. Where an axis grows they do all the same, as in PyTorch and
+  // onnxruntime; ONNX has test cases for one that becomes shorter.
+  const aligned = numerator > denominator ? outSize : length;
   const unscale = (x: number) => round((x * denominator) / numerator);
   const halfPixel = (x: number) => round(unscale(x + 0.5) - 0.5);
   const last = inSize - 1;
-  const step = (x: number, span: number) => round((x * last * span) / (length - 1));
+  const step = (x: number, span: number, of = length) => round((x * last * span) / (of - 1));
   const place = (x: number): number => {
     switch (mode) {
       case 'half_pixel':
@@ -54,7 +57,7 @@ export function resizedPlaces(mode: string, axis: ResizedAxis): Float64Array {
       case 'pytorch_half_pixel':
         return outSize > 1 ? halfPixel(x) : 0;
       case 'align_corners':
-        return length === 1 ? 0 : step(x, 1);
+        return aligned === 1 ? 0 : step(x, 1, aligned);
       case 'asymmetric':
         return unscale(x);
       case 'tf_half_pixel_for_nn':
