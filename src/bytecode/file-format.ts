@@ -72,7 +72,7 @@ export function isBlockByteLength(byteLength: number): boolean {
 }
 
 /** The deepest nesting of a dimension expression. */
-export const MAX_DIM_DEPTH = 32;
+export const MAX_DIM_DEPTH = 200;
 
 export const FUNCTION_KIND_CODES = {
   bytecode: 1,

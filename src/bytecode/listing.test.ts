@@ -394,7 +394,7 @@ describe('a listing with a mistake', () => {
     ['weft 1.0\nshape_programs { p[0] = { pop } }', 'got "pop", expected const, load, store, add'],
     [
       `weft 1.0\nfunc f(x: Tensor[(${'('.repeat(50_000)}`,
-      'expected at most 32 levels of operators',
+      'expected at most 200 levels of operators',
     ],
   ])('%#', (text, part) => {
     expect(parseMessage(text)).toContain(part);

@@ -34,6 +34,51 @@ describe('compile', () => {
     );
   });
 
+  test.each<[string, unknown, string]>([
+    ['a misspelt one', { rulez: [] }, 'Did you mean rules?'],
+    [
+      'a pass without its place',
+      { passes: [{ name: 'mine', run: () => undefined }] },
+      'expected a list, each { pass, before } or { pass, after }.',
+    ],
+    [
+      'no pass that may be left out',
+      { without: ['fuze'] },
+      'compile: got without ["fuze"], expected a list, each "inline" or',
+    ],
+    [
+      'a pass that returns nothing',
+      { passes: [{ pass: { name: 'mine', run: () => undefined }, before: 'fuse' }] },
+      'result of the pass mine: got undefined, expected a module. A pass that changes nothing returns its module.',
+    ],
+    [
+      'a pass that leaves a node of its own',
+      {
+        passes: [
+          {
+            pass: {
+              name: 'mine',
+              run: (module: Module) => ({
+                ...module,
+                functions: new Map([['main', { kind: 'x' }]]),
+              }),
+            },
+            before: 'fuse',
+          },
+        ],
+      },
+      'result of the pass mine: got {"kind":"x"} as a part of a function, expected a node of the IR',
+    ],
+  ])('refuses options: %s', (_, options, message) => {
+    expect(() => compile(classifier(), options as never)).toThrow(message);
+  });
+
+  test('refuses what is no module', () => {
+    expect(() => compile('def @main() { 1 }' as never)).toThrow(
+      'compile: got "def @main() { 1 }", expected a module. importOnnx makes one of a model, parseModule of a text.',
+    );
+  });
+
   test('promises names, dtypes and shapes to callers', () => {
     const { functions, metadata } = compile(classifier(), { dims: { batch: 1 } });
     expect(functions[0]?.signature).toEqual({

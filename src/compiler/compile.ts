@@ -1,3 +1,4 @@
+import { checkOptions, fits, listOf, oneOf, type OptionKinds } from '../core/check-options.ts';
 import { Executable } from '../bytecode/executable-file.ts';
 import {
   type CompileOptions,
@@ -5,9 +6,11 @@ import {
   compileInSteps,
   countCalls,
   finish,
+  OPTIONAL_PASSES,
   pipeline as pipelineOf,
 } from './compile-in-steps.ts';
 import { CompileBudget } from './ir/compile-budget.ts';
+import { requireModule } from './ir/require-module.ts';
 import type { Module } from './ir/expr.ts';
 import { expandTraining } from './passes/expand-training.ts';
 import { gradient } from './passes/gradient/gradient.ts';
@@ -47,8 +50,37 @@ const PARTS: CompilerParts = {
  * The passes that `compile` runs with these options, in order, with those of the caller. Throws UsageError for
  * a place that does not exist.
  */
-export function pipeline(options: CompileOptions): readonly Pass[] {
+export function pipeline(options: CompileOptions = {}): readonly Pass[] {
   return pipelineOf(options, PARTS);
+}
+
+/** Kinds of {@link CompileOptions}. */
+export const COMPILE_OPTIONS: OptionKinds<CompileOptions> = {
+  dims: 'sizes',
+  without: listOf(oneOf(...OPTIONAL_PASSES)),
+  dump: 'function',
+  texts: 'object',
+  dispatch: 'object',
+  onDispatch: 'function',
+  devices: 'list',
+  rates: 'object',
+  onPlacement: 'function',
+  onWarning: 'function',
+  memoryBudget: ['a number of bytes', (value) => fits('count', value)],
+  onMemoryPlan: 'function',
+  onProgress: 'function',
+  compileLimits: 'object',
+  verify: 'boolean',
+  sourceMap: 'boolean',
+  operators: 'operators',
+  passes: listOf(['{ pass, before } or { pass, after }', isPassWithPlace]),
+  rules: listOf('text'),
+  instruments: 'list',
+};
+
+function isPassWithPlace(value: unknown): boolean {
+  const { pass } = Object(value) as Partial<InsertedPass>;
+  return fits('function', Object(pass).run);
 }
 
 /**
@@ -60,6 +92,8 @@ export function pipeline(options: CompileOptions): readonly Pass[] {
  * CompileLimitError at a limit.
  */
 export function compile(module: Module, options: CompileOptions = {}): Executable {
+  checkOptions('compile', options, COMPILE_OPTIONS);
+  requireModule('compile', module, 'importOnnx makes one of a model, parseModule of a text.');
   const budget = new CompileBudget(options.compileLimits);
   const steps = budget.run(() => {
     budget.addWrittenCalls(countCalls(module));

@@ -1,5 +1,5 @@
 import { UsageError } from '../core/errors.ts';
-import { nearestName } from './ir/nearest-name.ts';
+import { nearestName } from '../core/nearest-name.ts';
 import { checkedPass } from './checked-pass.ts';
 import type { Pass } from './passes/pass.ts';
 import { isPassName, PASS_NAMES, type PassName } from './passes/pass-names.ts';

@@ -15,7 +15,7 @@ export interface CompiledProgram {
 }
 
 /** A page that compiles must not wait for minutes: a program that is written here is small. */
-const LIMITS = { milliseconds: 5000, nodes: 20_000 };
+const LIMITS = { work: 3_000_000, nodes: 20_000 };
 
 /** Compiles a text of the language. Throws ParseError, TypeCheckError, UnsupportedError or CompileLimitError. */
 export function compileProgram(text: string): CompiledProgram {

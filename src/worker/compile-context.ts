@@ -7,7 +7,6 @@ export interface CompileContext {
   readonly onProgress: (done: number, total: number) => void;
   /** Hears of bytes of files that compiling reads. */
   readonly onDownload?: ((loaded: number, total: number) => void) | undefined;
-  readonly onTime?: (milliseconds: number) => void;
   readonly onPlace?: (place: string) => void;
   readonly tables?: OwnTables | undefined;
   readonly askType?: AskType | undefined;

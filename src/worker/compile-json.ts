@@ -1,9 +1,10 @@
 import { DEFAULT_BLOCK_BYTE_LENGTH } from '../bytecode/file-format.ts';
 import type { CompileLimits } from '../core/compile-limits.ts';
-import { FormatError } from '../core/errors.ts';
-import { compiledHere, hashed, readAll } from './compile-model.ts';
+import { compiledHere, compileOnce, hashed, readAll } from './compile-model.ts';
+import type { CompileOrder } from './compile-protocol.ts';
 import type { LoadContext, LoadedProgram } from './loaded-program.ts';
 import type { Dims } from './protocol/dispatch-sizes.ts';
+import { RemoteCompiler } from './remote-compiler.ts';
 
 /** How a module is compiled. */
 interface JsonOrder extends LoadContext {
@@ -14,39 +15,34 @@ interface JsonOrder extends LoadContext {
 }
 
 /**
- * Reads a module of the IR in JSON and compiles it in this thread, with turns for others between passes. Rejects
- * with FormatError, TypeCheckError, ShapeError, UnsupportedError or CompileLimitError.
+ * Reads a module of the IR in JSON and compiles it: a small one in this thread, with turns for others between passes.
+ * Rejects with FormatError, TypeCheckError, ShapeError, UnsupportedError or CompileLimitError.
  */
 export async function compileJson(
   stream: ReadableStream<Uint8Array>,
   { where, dims, compileLimits, signal, onProgress, tables }: JsonOrder,
 ): Promise<LoadedProgram> {
-  const { compileModule } = await import('../frontend/compile-module.ts');
+  const { compileSmallModule } = await import('../frontend/compile-module.ts');
   const bytes = await readAll(stream);
   signal.throwIfAborted();
-  const executable = await compileModule(parse(bytes, where), {
-    dims,
-    compileLimits,
+  const context = {
     signal,
-    operators: tables?.operators,
-    onProgress: (loaded, total) => onProgress({ phase: 'compile', loaded, total }),
-  });
+    tables,
+    onProgress: (loaded: number, total: number) => onProgress({ phase: 'compile', loaded, total }),
+  };
+  const options = { dims, compileLimits };
+  const { operators } = tables ?? {};
+  const small = await compileSmallModule(bytes, { where, ...options, ...context, operators });
+  const order: CompileOrder = { bytes, module: where, url: undefined, ...options };
+  const { program, blocks } =
+    small === undefined
+      ? await compileOnce(order, context, {
+          remote: new RemoteCompiler(tables?.isInThreads ?? true),
+          isOwn: false,
+        })
+      : compiledHere(small);
   onProgress({ phase: 'verify', loaded: 1, total: 1 });
-  const { program, blocks } = compiledHere(executable);
   const hashes: Uint8Array[] = [];
   const dataHashes = { blockByteLength: DEFAULT_BLOCK_BYTE_LENGTH, hashes };
   return { executable: program, blocks: hashed(blocks, hashes), dataHashes, tables };
-}
-
-function parse(bytes: Uint8Array, where: string): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes));
-  } catch (cause) {
-    const complaint = {
-      where,
-      got: 'text that is no JSON',
-      expected: 'a module of the IR in JSON',
-    };
-    throw new FormatError(complaint, { cause });
-  }
 }

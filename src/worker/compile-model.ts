@@ -5,7 +5,7 @@ import { blocksOf } from '../bytecode/blocks-of.ts';
 import { concatenate } from '../core/concatenate.ts';
 import { platformSha256 } from '../core/platform-sha256.ts';
 import { untilAborted } from '../core/until-aborted.ts';
-import { checkLooksLikeOnnx } from '../core/check-looks-like-onnx.ts';
+import { checkLooksLikeOnnx } from '../core/sniff.ts';
 import type { CompileContext } from './compile-context.ts';
 import { compileOrder, compileSmallOrder } from './compile-order.ts';
 import type { CompileOrder } from './compile-protocol.ts';
@@ -74,7 +74,7 @@ export async function compileModel(
 }
 
 /** Compiles in a thread of its own, or in this one where there are no others. */
-async function compileOnce(
+export async function compileOnce(
   order: CompileOrder,
   context: CompileContext,
   { remote, isOwn }: { readonly remote: RemoteCompiler; readonly isOwn: boolean },

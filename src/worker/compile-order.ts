@@ -19,9 +19,14 @@ export async function compileSmallOrder(
 
 /** Compiles a model in this thread. Others get their turn between passes. */
 export async function compileOrder(
-  { bytes, url, files, nodeTypes, ...options }: CompileOrder,
+  { bytes, module, url, files, nodeTypes, ...options }: CompileOrder,
   { tables, askType, ...context }: CompileContext,
 ): Promise<Assembled> {
+  if (module !== undefined) {
+    const { compileModule } = await import('../frontend/compile-module.ts');
+    const { operators } = tables ?? {};
+    return compileModule(bytes, { where: module, ...options, ...context, operators });
+  }
   const { compileInTurns } = await importCompiler();
   const siblings = new SiblingFiles(url, files, context.signal);
   const read = siblings.read.bind(siblings);

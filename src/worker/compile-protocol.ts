@@ -14,6 +14,8 @@ import type { WireSignature } from './protocol/wire-value.ts';
 /** A model to compile, for whichever thread does it. */
 export interface CompileOrder {
   readonly bytes: Uint8Array;
+  /** The name of a module of the IR in JSON, which the bytes then are. */
+  readonly module?: string | undefined;
   /** The address of the model, beside which files with its tensors lie. */
   readonly url: string | undefined;
   /** The kept files among which the model is, where files are kept. */
@@ -69,8 +71,6 @@ export type FromCompiler =
   | { readonly kind: 'progress'; readonly done: number; readonly total: number }
   /** Bytes of a model that the thread reads. */
   | { readonly kind: 'download'; readonly loaded: number; readonly total: number }
-  /** The time that the model may take. */
-  | { readonly kind: 'time'; readonly milliseconds: number }
   /** A question for the type of a node; the next one comes after the answer. */
   | { readonly kind: 'type'; readonly node: WireSignature }
   /** The place in the model at which the compiler works. */

@@ -69,7 +69,6 @@ async function compile(
     signal: new AbortController().signal,
     onProgress: (done, total) => post({ kind: 'progress', done, total }),
     onDownload: (loaded, total) => post({ kind: 'download', loaded, total }),
-    onTime: (milliseconds) => post({ kind: 'time', milliseconds }),
     onPlace: (place) => post({ kind: 'place', place }),
   });
   post({ kind: 'compiled', program });

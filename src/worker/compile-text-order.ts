@@ -6,11 +6,11 @@ import { SourceFiles } from './source-files.ts';
 /** Reads and compiles a language model in this thread; others get their turn between passes. */
 export async function compileTextOrder(
   { model, compileLimits }: TextOrder,
-  { signal, onProgress, onTime, onPlace, onDownload }: CompileContext,
+  { signal, onProgress, onPlace, onDownload }: CompileContext,
 ): Promise<Assembled> {
   const { compileTextFiles } = await import('../text/compile/compile-text-files.ts');
   const files = new SourceFiles(model, signal);
-  const heard = { onProgress, onTime, onPlace, onDownload };
+  const heard = { onProgress, onPlace, onDownload };
   try {
     return await compileTextFiles(files, { ...model.text, ...heard, signal, compileLimits });
   } finally {

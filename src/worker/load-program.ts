@@ -1,10 +1,13 @@
 import { ExecutableReader } from '../bytecode/executable-reader.ts';
-import { looksLikeExecutable, MAGIC } from '../bytecode/file-format.ts';
+import { looksLikeExecutable } from '../bytecode/file-format.ts';
 import { UsageError } from '../core/errors.ts';
 import { importCompiler } from './import-compiler.ts';
 import type { LoadContext, LoadedProgram } from './loaded-program.ts';
 import { openSource, peek } from './open-source.ts';
 import type { LoadRequest } from './protocol/load-request.ts';
+
+/** Enough to tell what a file is that is no model. */
+const HEAD_BYTE_LENGTH = 256;
 
 /**
  * Reads an executable up to its data, or an ONNX model or a module of the IR in JSON to its end, which it compiles. Rejects with
@@ -28,7 +31,7 @@ export async function loadProgram(
   const total = opened.byteLength;
   onProgress({ phase: 'download', loaded: 0, total });
   const { head, stream } = await peek(opened, {
-    headByteLength: MAGIC.byteLength,
+    headByteLength: HEAD_BYTE_LENGTH,
     signal,
     onBytes: (loaded) => onProgress({ phase: 'download', loaded, total }),
   });

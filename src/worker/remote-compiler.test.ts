@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Deferred } from '../core/deferred.ts';
 import { HostTensor } from '../core/host-tensor.ts';
+import { moduleToJson } from '../compiler/ir/json.ts';
+import { parseModule } from '../compiler/ir/parse.ts';
 import { compileOnnx } from '../frontend/index.ts';
 import { ownModel } from '../frontend/onnx/testing/own-model.ts';
 import { importers, operators } from '../frontend/onnx/testing/own-operators.ts';
@@ -155,6 +157,21 @@ describe('a model that is compiled in a thread', () => {
     );
     expect(started[0]?.isTerminated).toBe(true);
   });
+
+  test('has no limit of time but one that the caller gave', async () => {
+    behaviour = 'hangs';
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    const controller = new AbortController();
+    const loading = load(MODEL, { signal: controller.signal }, { nodes: 10, work: 1e6 });
+    await starting.promise;
+    await new Promise(setImmediate);
+    controller.abort(new Error('enough'));
+    await expect(loading).rejects.toThrow('enough');
+    const delays = timers.mock.calls.map(([, delay = 0]) => delay).filter((delay) => delay > 0);
+    // That of the start of a thread.
+    expect(delays).toEqual([10_000]);
+    timers.mockRestore();
+  });
 });
 
 describe("operators and importers of one's own", () => {
@@ -180,6 +197,27 @@ test('a small model starts no thread', async () => {
   const program = await load(MODEL);
   expect(program.executable.functions).toHaveLength(1);
   expect(started).toEqual([]);
+});
+
+test.each([
+  ['here', 1, 0],
+  ['in a thread', 3, 1],
+])('a program in JSON is compiled %s', async (_, order, threads) => {
+  const slopes = Array.from(
+    { length: order },
+    (__, i) => `
+    def @f${i + 1}(%y: Tensor[(), float32]) { let %g = gradient(@f${i})(%y); %g.1.0 }`,
+  );
+  const text = `
+    def @steps(%k: int, %y: Tensor[(), float32]) -> Tensor[(), float32] {
+      if (int_lt(%k, #5)) { @steps(int_add(%k, #1), mul(sin(%y), %y)) } else { %y }
+    }
+    def @f0(%y: Tensor[(), float32]) { @steps(#0, %y) }${slopes.join('')}
+    def @main(%x: Tensor[(), float32]) { @f${order}(%x) }`;
+  const json = new TextEncoder().encode(JSON.stringify(moduleToJson(parseModule(text))));
+  const program = await load(json);
+  expect(program.executable.functions.length).toBeGreaterThan(0);
+  expect(started).toHaveLength(threads);
 });
 
 test('where no thread starts, the model is compiled here, within the same limits', async () => {

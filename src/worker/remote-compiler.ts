@@ -1,6 +1,6 @@
 import type { DataBlock } from '../bytecode/executable-reader.ts';
 import type { ExecutableData } from '../bytecode/executable.ts';
-import { compileLimitError, DEFAULT_LIMITS } from '../core/compile-limits.ts';
+import { compileLimitError } from '../core/compile-limits.ts';
 import {
   abortError,
   errorFromData,
@@ -26,7 +26,7 @@ type Answer = Extract<FromCompiler, { readonly kind: 'compiled' | 'block' }>;
 const START_TIMEOUT_MS = 10_000;
 let isHopeless = false;
 
-/** A thread heeds its limit of time itself, unless it cannot. */
+/** A thread heeds a limit of time itself, unless it cannot. */
 const GRACE_MS = 1000;
 
 /** Compiles one model in a thread of its own, which ends with it. */
@@ -39,6 +39,8 @@ export class RemoteCompiler {
   #onDownload: CompileContext['onDownload'];
   #askType: CompileContext['askType'];
   #place = 'compiler';
+  /** The milliseconds that the caller allows. */
+  #most = Infinity;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #waiting: { resolve(answer: Answer): void; reject(error: Error): void } | undefined;
   #failure: Error | undefined;
@@ -82,10 +84,10 @@ export class RemoteCompiler {
       this.close();
     };
     signal.addEventListener('abort', stop, { once: true });
+    this.#most = order.compileLimits?.milliseconds ?? Infinity;
     // Files that the thread fetches take the time that they take.
     const isHere = 'bytes' in order;
-    const most = order.compileLimits?.milliseconds ?? DEFAULT_LIMITS.milliseconds;
-    if (isHere) this.#limitTime(most);
+    if (isHere) this.#limitTime();
     try {
       signal.throwIfAborted();
       const buffer = isHere ? order.bytes.buffer : undefined;
@@ -134,11 +136,10 @@ export class RemoteCompiler {
         return this.#settleReady(true);
       case 'progress':
         this.#place = `compiler, after pass ${message.done} of ${message.total}`;
+        if (this.#timer === undefined) this.#limitTime();
         return this.#onProgress(message.done, message.total);
       case 'download':
         return this.#onDownload?.(message.loaded, message.total);
-      case 'time':
-        return this.#limitTime(message.milliseconds);
       case 'type':
         return void this.#tellType(message.node);
       case 'place':
@@ -160,6 +161,7 @@ export class RemoteCompiler {
     try {
       if (this.#askType === undefined) throw internalError('a question that nobody answers');
       this.#thread?.post({ kind: 'type', outputs: await this.#askType(node) });
+      this.#limitTime();
     } catch (error) {
       this.#thread?.post({ kind: 'no type', error: errorToData(error) });
     }
@@ -170,8 +172,9 @@ export class RemoteCompiler {
     this.#waiting?.reject(this.#failure);
   }
 
-  #limitTime(most: number): void {
-    clearTimeout(this.#timer);
+  /** Only the caller's own limit of time is one. */
+  #limitTime(): void {
+    const most = this.#most;
     if (most > MAX_TIMER_MS) return;
     this.#timer = setTimeout(() => {
       const reached = most + GRACE_MS;

@@ -5,6 +5,7 @@ import type { Dim } from '../../core/dim.ts';
 import { ShapeError, UnsupportedError } from '../../core/errors.ts';
 import type { Attributes, AttributeValue, TensorType } from '../../core/primitive-function.ts';
 import type { DimCheck } from '../../core/symbolic-dims.ts';
+import { meterInForce } from '../../core/work-meter.ts';
 import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import { inferCall } from '../../ops/infer-call.ts';
 import { formatType } from '../../ops/operand-checks.ts';
@@ -18,8 +19,14 @@ export interface AppliedOperator {
   readonly checks: readonly DimCheck[];
 }
 
-/** A program repeats few calls many times, and passes ask for the types of what they rebuilt. */
-const APPLIED = new WeakMap<Operators, WeakMap<DimFacts, Map<string, AppliedOperator>>>();
+type Applied = WeakMap<Operators, WeakMap<DimFacts, Map<string, AppliedOperator>>>;
+
+/**
+ * A program repeats few calls many times, and passes ask for the types of what they rebuilt. Each compilation has its own:
+ * what others did before changes no number of steps.
+ */
+const APPLIED = new WeakMap<object, Applied>();
+const NO_METER = {};
 
 const MAX_APPLIED = 4096;
 
@@ -37,8 +44,11 @@ export function applyOperator(
   attributes: Attributes,
   { facts = NO_FACTS, operators = CORE_OPERATORS }: ApplyOptions = {},
 ): AppliedOperator {
-  let tables = APPLIED.get(operators);
-  if (tables === undefined) APPLIED.set(operators, (tables = new WeakMap()));
+  const meter = meterInForce() ?? NO_METER;
+  let applications = APPLIED.get(meter);
+  if (applications === undefined) APPLIED.set(meter, (applications = new WeakMap()));
+  let tables = applications.get(operators);
+  if (tables === undefined) applications.set(operators, (tables = new WeakMap()));
   let known = tables.get(facts);
   if (known === undefined || known.size >= MAX_APPLIED) tables.set(facts, (known = new Map()));
   let key = op;
@@ -69,8 +79,10 @@ function checkSizes(op: Operator, inputs: readonly TensorType[], output: TensorT
 /** Different for different values; JSON would write infinities and NaN alike. */
 function textOf(value: AttributeValue | Dim): string {
   if (typeof value === 'string') return JSON.stringify(value);
-  if (typeof value !== 'object') return String(value);
+  if (typeof value !== 'object' || value === null) return String(value);
   if ('op' in value) return `(${textOf(value.left)} ${value.op} ${textOf(value.right)})`;
+  // Nobody has checked it yet.
+  if (!Array.isArray(value)) return JSON.stringify(value);
   let text = '[';
   for (const item of value) text += `${textOf(item)},`;
   return text;

@@ -1,3 +1,4 @@
+import { countWork } from '../../core/work-meter.ts';
 import type { Clause, Pattern } from '../ir/expr.ts';
 import { printFloat } from '../ir/print-literal.ts';
 import type { ConstructorDefinition } from '../ir/type.ts';
@@ -22,6 +23,25 @@ const WILDCARD: Pattern = { kind: 'wildcard' };
  * it fits.
  */
 export function checkClauses(clauses: readonly Clause[], siblings: Siblings): ClauseReport {
+  return checkLiterals(clauses) ?? checkPatterns(clauses, siblings);
+}
+
+/** Clauses of literals alone, and of what fits everything. There may be thousands. */
+function checkLiterals(clauses: readonly Clause[]): ClauseReport | undefined {
+  const unreachable: number[] = [];
+  const taken = new Set<number>();
+  let takesAll = false;
+  for (const [index, { pattern }] of clauses.entries()) {
+    const isLiteral = 'value' in pattern;
+    if (!isLiteral && isConstructed(pattern)) return undefined;
+    if (takesAll || (isLiteral && taken.has(pattern.value))) unreachable.push(index);
+    if (isLiteral) taken.add(pattern.value);
+    else takesAll = true;
+  }
+  return { missing: takesAll ? undefined : formatPattern(WILDCARD), unreachable };
+}
+
+function checkPatterns(clauses: readonly Clause[], siblings: Siblings): ClauseReport {
   const rows: Row[] = [];
   const unreachable: number[] = [];
   for (const [index, { pattern }] of clauses.entries()) {
@@ -35,6 +55,7 @@ export function checkClauses(clauses: readonly Clause[], siblings: Siblings): Cl
 
 /** A row of values, as patterns, that `row` fits and none of `rows` does; undefined if none is. */
 function witness(rows: readonly Row[], row: Row, siblings: Siblings): Row | undefined {
+  countWork(1 + rows.length);
   const [first, ...rest] = row;
   if (first === undefined) return rows.length === 0 ? [] : undefined;
   if (isConstructed(first)) return constructedWitness(rows, { first, rest }, siblings);

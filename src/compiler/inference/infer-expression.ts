@@ -9,6 +9,7 @@ import type {
   ProjectionExpr,
   VarExpr,
 } from '../ir/expr.ts';
+import { budgetInForce } from '../ir/compile-budget.ts';
 import { recursiveLets } from '../ir/recursive-lets.ts';
 import { runTask, sub, type Task } from '../ir/task.ts';
 import { formatType, MAX_TYPE_DEPTH, sameType, type Type } from '../ir/type.ts';
@@ -24,6 +25,7 @@ import {
   freshMeta,
   functionTerm,
   isError,
+  requireFewParts,
   resolve,
   type Term,
   termOf,
@@ -60,18 +62,18 @@ export class ExpressionInference {
   *#visit(expr: Expr, expected?: Term): Task<Term> {
     const known = this.#context.knownTerm(expr);
     if (known !== undefined) return known;
+    const budget = budgetInForce();
+    if (budget !== undefined) budget.place = () => this.#context.where(expr);
     const inferred = yield* this.#infer(expr, expected);
-    const term = this.#isTooDeep(inferred) ? this.#tooDeep(expr) : inferred;
+    const term = inferred.kind === 'applied' ? this.#bounded(expr, inferred) : inferred;
     this.#context.setTerm(expr, term);
     return term;
   }
 
-  #isTooDeep(term: Term): boolean {
-    return term.kind === 'applied' && term.depth > MAX_TYPE_DEPTH;
-  }
-
-  /** Said once: what is around it is as deep. */
-  #tooDeep(expr: Expr): Term {
+  /** The type, or what stands for one that is too deep. Said once: what is around it is as deep. */
+  #bounded(expr: Expr, term: AppliedTerm): Term {
+    requireFewParts(term, () => this.#context.where(expr));
+    if (term.depth <= MAX_TYPE_DEPTH) return term;
     if (this.#saidTooDeep) return ERROR_TERM;
     this.#saidTooDeep = true;
     return this.#context.complain(expr, {

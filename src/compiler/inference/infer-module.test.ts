@@ -430,8 +430,10 @@ def @missing_argument(%x: Tensor[(4), float32], %y: int) -> int { %y }
   test('more than twenty', () => {
     const lines = Array.from({ length: 25 }, (_, i) => `  let %v${i} = relu(#${i});`);
     const message = errorOf(`def @main() {\n${lines.join('\n')}\n  #0\n}`);
-    expect(message.match(/expected a tensor/g)).toHaveLength(20);
-    expect(message).toContain('and 5 more errors');
+    const shown = message.match(/expected a tensor/g)?.length ?? 0;
+    expect(shown).toBeGreaterThan(10);
+    expect(message.endsWith(`and ${25 - shown} more errors`)).toBe(true);
+    expect(message.length).toBeLessThanOrEqual(2000);
   });
 
   test('match: numbers of the host', () => {

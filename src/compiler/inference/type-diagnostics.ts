@@ -1,8 +1,12 @@
-import { type Complaint, TypeCheckError } from '../../core/errors.ts';
+import { type Complaint, MAX_MESSAGE, TypeCheckError } from '../../core/errors.ts';
 import type { Span } from '../ir/expr.ts';
 import { excerptAt } from '../ir/diagnostics.ts';
 
 const MAX_REPORTED = 20;
+
+const SEPARATOR = '\n\n';
+/** Room for the line that says how many are left. */
+const LEFT_LENGTH = 24;
 
 interface Diagnostic {
   readonly error: Error;
@@ -48,12 +52,17 @@ export class TypeDiagnostics {
     const [first] = all;
     if (first === undefined) return;
     if (all.length === 1 && this.#excerpt(first) === '') throw first.error;
-    const messages = all
+    const texts = all
       .slice(0, MAX_REPORTED)
       .map((diagnostic) => `${diagnostic.error.message}${this.#excerpt(diagnostic)}`);
+    let length = 0;
+    const messages = texts.filter((text, i) => {
+      length += text.length + SEPARATOR.length;
+      return i === 0 || length + LEFT_LENGTH <= MAX_MESSAGE;
+    });
     const left = all.length - messages.length;
     if (left > 0) messages.push(`and ${left} more errors`);
-    throw new TypeCheckError(messages.join('\n\n'), {
+    throw new TypeCheckError(messages.join(SEPARATOR), {
       cause: first.error,
       details: { errors: all.length, ...placesOf(all) },
     });

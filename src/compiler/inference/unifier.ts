@@ -2,6 +2,7 @@ import { forEachSymbol, isUnknownDim, substituteDim } from '../../core/dim-symbo
 import type { Dim } from '../../core/dim.ts';
 import { NO_FACTS, simplifyDim } from '../../core/dim-algebra.ts';
 import type { DimFacts } from '../../core/dim-bounds.ts';
+import { countWork } from '../../core/work-meter.ts';
 import type { Type } from '../ir/type.ts';
 import { compareDims } from './compare-dims.ts';
 import {
@@ -93,6 +94,7 @@ export class Unifier {
    * so that it does.
    */
   flow(actual: Term, expected: Term, options: FlowOptions = {}): boolean {
+    countWork();
     if (expected.kind === 'meta') return this.join(actual, expected, options) !== undefined;
     const from = resolve(actual);
     if (from.kind === 'meta') return bind(from, expected);
@@ -145,6 +147,7 @@ export class Unifier {
    * metavariable leads to such a dimension, it is bound anew. Undefined when there is none.
    */
   join(actual: Term, expected: Term, options: FlowOptions = {}): Term | undefined {
+    countWork();
     if (expected.kind === 'meta') {
       this.#joins.push({ actual, meta: expected });
       if (expected.binding === undefined) return bind(expected, actual) ? expected : undefined;
@@ -278,6 +281,7 @@ export class Unifier {
    * Returns true if there are any.
    */
   #widen(actual: Term, expected: Term): boolean {
+    countWork();
     const from = resolve(actual);
     if (expected.kind === 'meta') {
       const { binding } = expected;
@@ -474,8 +478,12 @@ export function isInfinite(a: Term, b: Term): boolean {
 }
 
 /** Returns true if a metavariable occurs in a type. */
-function occurs(meta: MetaTerm, term: Term): boolean {
+function occurs(meta: MetaTerm, term: Term, seen?: Set<Term>): boolean {
+  countWork();
   const resolved = resolve(term);
   if (resolved === meta) return true;
-  return resolved.kind === 'applied' && resolved.args.some((arg) => occurs(meta, arg));
+  if (resolved.kind !== 'applied' || seen?.has(resolved) === true) return false;
+  // Types share their parts, and are no longer than their trees.
+  const all = resolved.depth > 2 ? (seen ?? new Set<Term>()).add(resolved) : seen;
+  return resolved.args.some((arg) => occurs(meta, arg, all));
 }

@@ -97,7 +97,7 @@ function checkType(root: Type, where: string): void {
 }
 
 function checkDims(dims: readonly Dim[], where: string): void {
-  if (!dims.some(isTooLong)) return;
+  if (!dims.some((dim) => isTooLong(dim))) return;
   throw tooMuch(where, 'dimension', `${MAX_DIM_OPERATIONS} operations`);
 }
 

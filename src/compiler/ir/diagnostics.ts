@@ -1,4 +1,4 @@
-import { type Complaint, ParseError } from '../../core/errors.ts';
+import { type Complaint, ParseError, shortValues } from '../../core/errors.ts';
 
 /** A place in a text: an offset in UTF-16 units; line and column count from 1. */
 export interface Place {
@@ -28,7 +28,7 @@ export class Diagnostics {
     if (this.#errors.length === MAX_ERRORS) throw this.#error();
     const advice = remedy === undefined ? '' : ` ${remedy}`;
     const where = `${this.#file}:${place.line}:${place.column}`;
-    const message = `${where}: got ${got}, expected ${expected}.${advice}`;
+    const message = `${where}: got ${shortValues(got)}, expected ${expected}.${advice}`;
     this.#errors.push({ place, message: `${message}\n${excerptAt(this.#text, place)}` });
   }
 

@@ -1,3 +1,4 @@
+import { requireKind } from '../../core/check-options.ts';
 import type { Diagnostics } from './diagnostics.ts';
 
 export interface Token {
@@ -61,6 +62,7 @@ class Lexer {
   #dimsDepth = 0;
 
   constructor(text: string, diagnostics: Diagnostics) {
+    requireKind('text of a program', 'text', ['text that is', text]);
     this.#text = text;
     this.#diagnostics = diagnostics;
     this.#newline = text.indexOf('\n');

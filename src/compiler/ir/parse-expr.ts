@@ -12,7 +12,7 @@ import {
   type VarExpr,
 } from './expr.ts';
 import type { Token } from './lexer.ts';
-import { nearestName } from './nearest-name.ts';
+import { nearestName } from '../../core/nearest-name.ts';
 import {
   define,
   defineUnknown,

@@ -136,7 +136,7 @@ function* parseTensorType({ cursor }: TypeContext): Task<Type> {
   }
   const token = cursor.peek();
   const shape = yield* sub(cursor.listTask('(', ')', () => parseDim(cursor)));
-  if (shape.some(isTooLong)) {
+  if (shape.some((dim) => isTooLong(dim))) {
     const got = `a dimension of more than ${MAX_DIM_OPERATIONS} operations`;
     throw cursor.unexpected('a shorter one', { token, got });
   }

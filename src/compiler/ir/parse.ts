@@ -1,3 +1,4 @@
+import { checkOptions } from '../../core/check-options.ts';
 import { forEachSymbol } from '../../core/dim-symbols.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { CORE_OPERATORS } from '../../ops/core-operators.ts';
@@ -34,6 +35,11 @@ export interface ParseOptions {
 
 /** Reads a module; the inverse of `printModule`. Throws one ParseError for all errors of the text. */
 export function parseModule(text: string, options: ParseOptions = {}): Module {
+  checkOptions<ParseOptions>('parseModule', options, {
+    file: 'text',
+    prelude: 'boolean',
+    operators: 'operators',
+  });
   const { file = 'ir', prelude = true, operators = CORE_OPERATORS } = options;
   const library = prelude ? preludeLibrary() : undefined;
   const parser = new ModuleParser(text, { file, library, operators });

@@ -1,7 +1,7 @@
 import type { Diagnostics } from './diagnostics.ts';
 import type { Module } from './expr.ts';
 import type { Token } from './lexer.ts';
-import { nearestName } from './nearest-name.ts';
+import { nearestName } from '../../core/nearest-name.ts';
 import { describeToken } from './token-cursor.ts';
 import type { TypeDefinition } from './type.ts';
 

@@ -9,11 +9,13 @@ import { childrenOf, postOrder } from './visit.ts';
 export interface Scope extends AncestorNode<Scope> {
   /** The expression that evaluation of this scope gives. */
   readonly root: Expr;
+  /** The function, `if` or `match` that it is a part of; absent for the body of a global function. */
+  readonly opener?: Expr | undefined;
 }
 
 /** A scope within another; the outermost of a function without. */
-export function scopeIn(root: Expr, parent: Scope | undefined): Scope {
-  return { root, ...below(parent) };
+export function scopeIn(root: Expr, parent: Scope | undefined, opener?: Expr): Scope {
+  return { root, opener, ...below(parent) };
 }
 
 /** The innermost scope that holds both, of scopes of one function. */
@@ -83,7 +85,7 @@ export function computeScopes(fn: FunctionExpr, options: ScopeOptions = {}): Sco
         use(child, scope);
         continue;
       }
-      const inner = scopeIn(child, scope);
+      const inner = scopeIn(child, scope, expr);
       opened.push(inner);
       use(child, inner);
     }

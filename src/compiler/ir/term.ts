@@ -2,7 +2,7 @@ import { forEachSymbol, substituteDim } from '../../core/dim-symbols.ts';
 import type { Dim } from '../../core/dim.ts';
 import type { DType } from '../../core/dtype.ts';
 import { CompileLimitError } from '../../core/errors.ts';
-import { compileStep } from './compile-budget.ts';
+import { countWork } from '../../core/work-meter.ts';
 import { isOpaqueTypeName, MAX_TYPE_DEPTH, type ScalarTypeNode, type Type } from './type.ts';
 
 /**
@@ -32,8 +32,9 @@ export interface AppliedTerm {
   readonly args: readonly Term[];
   /** Type parameters that a polymorphic function binds. */
   readonly typeParams: readonly string[];
-  /** How deep it is as a tree, as far as was known when it was made. */
+  /** How deep it is as a tree, and how many parts that has, as far as was known when it was made. */
   readonly depth: number;
+  readonly parts: number;
 }
 
 /** `error` stands for what has been complained of, and fits everything. */
@@ -42,13 +43,13 @@ export type Head = 'tuple' | 'function' | 'adt' | 'type-var' | 'scalar' | 'error
 export const ERROR_TERM: AppliedTerm = applied('error', '', []);
 
 export function applied(head: Head, name: string, args: readonly Term[]): AppliedTerm {
-  const depth = args.reduce((deepest, arg) => Math.max(deepest, depthOf(arg)), 0) + 1;
-  return { kind: 'applied', head, name, args, typeParams: [], depth };
-}
-
-function depthOf(term: Term): number {
-  const resolved = resolve(term);
-  return resolved.kind === 'applied' ? resolved.depth : 0;
+  let [depth, parts] = [0, 1];
+  for (const arg of args) {
+    const resolved = resolve(arg);
+    if (resolved.kind === 'applied') depth = Math.max(depth, resolved.depth);
+    parts += resolved.kind === 'applied' ? resolved.parts : 1;
+  }
+  return { kind: 'applied', head, name, args, typeParams: [], depth: depth + 1, parts };
 }
 
 export function functionTerm(
@@ -78,12 +79,24 @@ export function isError(term: Term): boolean {
 /** More is the size of a type that doubles, as `(a, a)` of `(a, a)` does. */
 const MAX_TYPE_PARTS = 100_000;
 
+/** Throws CompileLimitError if a term is known to be too large to be written. */
+export function requireFewParts({ parts }: { readonly parts: number }, where: () => string): void {
+  if (parts <= MAX_TYPE_PARTS) return;
+  throw new CompileLimitError({
+    where: where(),
+    got: `a type of more than ${MAX_TYPE_PARTS} parts`,
+    expected: 'fewer',
+    remedy: 'Put what repeats into an algebraic data type.',
+  });
+}
+
 /** Throws CompileLimitError for one of more than {@link MAX_TYPE_DEPTH} levels. */
 export function termOf(type: Type): Term {
   return termAt(type, 1);
 }
 
 function termAt(type: Type, depth: number): Term {
+  countWork();
   if (depth > MAX_TYPE_DEPTH) {
     throw new CompileLimitError({
       where: 'type',
@@ -125,14 +138,9 @@ export function typeOfTerm(term: Term, options: TypeOfOptions): Type {
 }
 
 function partOfType(term: Term, options: TypeOfOptions & { parts: number }): Type {
-  if (++options.parts > MAX_TYPE_PARTS) {
-    throw new CompileLimitError({
-      where: options.where ?? 'type',
-      got: `a type of more than ${MAX_TYPE_PARTS} parts`,
-      expected: 'fewer',
-      remedy: 'Put what repeats into an algebraic data type.',
-    });
-  }
+  countWork();
+  options.parts++;
+  requireFewParts(options, () => options.where ?? 'type');
   const resolved = resolve(term);
   if (resolved.kind === 'meta') return options.unknown();
   if (resolved.kind === 'tensor') {
@@ -183,7 +191,7 @@ export interface Substitution {
 
 /** The term with type parameters and symbols replaced. Inner binders hide their names. */
 export function substitute(term: Term, substitution: Substitution): Term {
-  compileStep();
+  countWork();
   const { types, dims } = substitution;
   if (types.size === 0 && dims.size === 0) return term;
   const resolved = resolve(term);
@@ -196,7 +204,9 @@ export function substitute(term: Term, substitution: Substitution): Term {
   if (resolved.args.length === 0) return resolved;
   const hidden = resolved.typeParams.some((name) => types.has(name));
   const inner = hidden ? { types: without(types, resolved.typeParams), dims } : substitution;
-  return { ...resolved, args: resolved.args.map((arg) => substitute(arg, inner)) };
+  const { head, name, typeParams } = resolved;
+  const args = resolved.args.map((arg) => substitute(arg, inner));
+  return { ...applied(head, name, args), typeParams };
 }
 
 function without(
@@ -212,7 +222,7 @@ export function symbolsOfTerm(
   { intoFunctions }: { intoFunctions: boolean },
   symbols: Set<string> = new Set(),
 ): Set<string> {
-  compileStep();
+  countWork();
   const resolved = resolve(term);
   if (resolved.kind === 'tensor') {
     for (const dim of resolved.shape) forEachSymbol(dim, (symbol) => symbols.add(symbol));

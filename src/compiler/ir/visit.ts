@@ -1,4 +1,4 @@
-import { compileStep } from './compile-budget.ts';
+import { countWork } from '../../core/work-meter.ts';
 import type { Expr, FunctionExpr, Module, Pattern, VarExpr } from './expr.ts';
 
 /**
@@ -95,7 +95,7 @@ function orderBelow(root: Expr, enter: (expr: Expr) => boolean): readonly Expr[]
       children.pop();
       nexts.pop();
       top--;
-      compileStep();
+      countWork();
     } else if (!seen.has(child)) {
       seen.add(child);
       const own = isLeaf(child) || !enter(child) ? [] : childrenOf(child);

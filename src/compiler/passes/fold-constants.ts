@@ -17,6 +17,7 @@ import { SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
 import type { Type } from '../ir/type.ts';
 import { rewriteBodies } from '../ir/visit.ts';
 import type { Pass } from './pass.ts';
+import { grows } from './widen-float16.ts';
 
 /** Tensors beyond this are left to run time: they would only make the executable larger. */
 const MAX_BYTES = 64 * 2 ** 20;
@@ -49,11 +50,25 @@ export const foldConstants: Pass = {
       if (referenceOf(op) === undefined || hasSymbols(op, expr.attributes)) return expr;
       const type = concreteType(types.of(expr));
       if (type === undefined) return expr;
+      // A device computes it in float32, as `widen-float16` says; what follows is folded behind that.
+      if (type.dtype === 'float16' && grows(op.name, expr.args)) return expr;
       const value = foldCall(expr, op, { inputs, type });
-      return value === undefined ? expr : constant(value, expr.span);
+      if (value === undefined || overflows(value, inputs)) return expr;
+      return constant(value, expr.span);
     });
   },
 };
+
+/** Returns true for a result of finite float16 elements that is not finite, as it need not be on the way. */
+function overflows(value: HostTensor, inputs: readonly HostTensor[]): boolean {
+  const isHalf = ({ dtype }: HostTensor): boolean => dtype === 'float16';
+  return isHalf(value) && inputs.every(isHalf) && !isAllFinite(value) && inputs.every(isAllFinite);
+}
+
+/** Of the bits of float16 elements, whose exponent is not full. */
+function isAllFinite({ elements }: HostTensor): boolean {
+  return elements.every((bits: number | bigint) => (Number(bits) & 0x7c00) !== 0x7c00);
+}
 
 /** Undefined where an attribute mentions a symbol. */
 function concreteType(type: Type): ConcreteTensorType | undefined {

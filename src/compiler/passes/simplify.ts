@@ -37,6 +37,7 @@ const TEXT = `
 "pad by nothing": pad(%x, pads=every(0)) => %x;
 "slice of everything": slice(%x, steps=every(1)) => %x where shape(%x) == shape(%root);
 "concat of one": concat(%x) => %x;
+"one of two that are the same": where(%c, %x, %x) => %x where shape(%x) == shape(%root);
 `;
 
 const X = any('x');

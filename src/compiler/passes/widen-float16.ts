@@ -20,10 +20,16 @@ const GROWING: ReadonlySet<string> = new Set([
 /** Operators that bring what has grown back to size, whatever else they read. */
 const SHRINKING: ReadonlySet<string> = new Set(['log', 'softmax', 'layer_norm', 'rms_norm']);
 
+/** Operators of norms, which bring any value back to size: what they read need not lie in the range of float16. */
+const NORMS: ReadonlySet<string> = new Set(['layer_norm', 'reduce_mean', 'rms_norm']);
+
+const SUMS: ReadonlySet<string> = new Set(['add', 'sub']);
+
 /**
  * Computes in float32 what may leave the range of float16 between values that lie within it: squares, powers, exponentials
  * and sums, and what follows from them (a variance, its root) until it scales a value that had not grown, as the last step of
- * each norm and softmax does. So a norm that is spelled out is right where its squares are above 65,504.
+ * each norm and softmax does. So a norm that is spelled out is right where its squares are above 65,504, and so is each norm
+ * of a sum, such as a residual, that is above it.
  */
 export const widenFloat16: Pass = {
   name: 'widen-float16',
@@ -44,6 +50,8 @@ class Widening {
   readonly #results = new Map<Expr, Expr>();
   /** Values in float32 that have grown and were not brought back to size yet. */
   readonly #grown = new Map<Expr, Expr>();
+  /** Sums that norms read, and sums of those. */
+  readonly #sums = new Set<Expr>();
 
   constructor(types: TypeInference) {
     this.#types = types;
@@ -51,7 +59,9 @@ class Widening {
 
   run(fn: FunctionExpr): FunctionExpr {
     const resultOf = (expr: Expr): Expr => this.#results.get(expr) ?? expr;
-    for (const expr of postOrder(fn.body)) {
+    const order = [...postOrder(fn.body)];
+    this.#findSums(order);
+    for (const expr of order) {
       const result =
         (expr.kind === 'call' && this.#widen(expr, resultOf)) || withChildren(expr, resultOf);
       if (result !== expr) this.#results.set(expr, result);
@@ -60,13 +70,30 @@ class Widening {
     return body === fn.body ? fn : { ...fn, body };
   }
 
+  #findSums(order: readonly Expr[]): void {
+    const read = new Set<Expr>();
+    for (const expr of order.toReversed()) {
+      if (expr.kind !== 'call' || expr.callee.kind !== 'operator') continue;
+      const { args, callee } = expr;
+      const [first] = args;
+      const isNorm = NORMS.has(callee.name) || isSquare(callee.name, args);
+      if (isNorm && first !== undefined) read.add(first);
+      if (!read.has(expr)) continue;
+      if (SUMS.has(callee.name)) this.#sums.add(expr);
+      const variable = args.filter((arg) => arg.kind !== 'constant');
+      const isPassed = SUMS.has(callee.name) || variable.length === 1;
+      if (isPassed && this.#mayBeWide(callee.name, args)) for (const arg of variable) read.add(arg);
+    }
+  }
+
   /** The replacement of a call; undefined for one that stays. */
   #widen(expr: CallExpr, resultOf: (expr: Expr) => Expr): Expr | undefined {
     const { callee, args, attributes, span } = expr;
     if (callee.kind !== 'operator') return undefined;
     const readsGrown = args.some((arg) => this.#grown.has(arg));
     if (callee.name === 'cast') return readsGrown ? this.#castOfGrown(expr) : undefined;
-    if (!readsGrown && !grows(callee.name, args)) return undefined;
+    const isSum = this.#sums.has(expr);
+    if (!readsGrown && !isSum && !grows(callee.name, args)) return undefined;
     if (!isFloat16(expr, this.#types) || !this.#mayBeWide(callee.name, args)) return undefined;
     // An operand that stands twice stays one.
     const operands = new Map(
@@ -87,7 +114,7 @@ class Widening {
     );
     const { onDevice } = expr;
     const placed = onDevice === undefined ? wide : { ...wide, onDevice };
-    if (!this.#isBackToSize(callee.name, args)) this.#grown.set(expr, placed);
+    if (isSum || !this.#isBackToSize(callee.name, args)) this.#grown.set(expr, placed);
     return castTo('float16', placed, span);
   }
 
@@ -118,8 +145,13 @@ class Widening {
   }
 }
 
-function grows(name: string, [first, second]: readonly Expr[]): boolean {
-  return GROWING.has(name) || (name === 'mul' && first === second);
+/** Returns true for a call whose result in float16 may leave its range, and is computed in float32. */
+export function grows(name: string, args: readonly Expr[]): boolean {
+  return GROWING.has(name) || isSquare(name, args);
+}
+
+function isSquare(name: string, [first, second]: readonly Expr[]): boolean {
+  return name === 'mul' && first === second;
 }
 
 function castTo(to: 'float16' | 'float32', expr: Expr, span: CallExpr['span']): Expr {

@@ -53,6 +53,15 @@ const PROGRAMS: readonly (readonly [title: string, isJoined: boolean, text: stri
      softmax(concat(%a, %a, axis=1), axis=1)`,
   ],
   [
+    // A compiler of shaders did not come to an end where loads and comparisons both branch.
+    'parts that a reduction reads where they lie',
+    false,
+    `let %all = concat(%x, %x, axis=2);
+     let %most = reduce_max(%all, axes=[2], keepdims=true);
+     let %place = cast(reshape(arg_max(%all, axis=2), shape=[1, 1, 1]), to="float32");
+     add(mul(%x, %place), mul(%most, reduce_min(%all, axes=[2], keepdims=true)))`,
+  ],
+  [
     'a part from outside',
     false,
     `let %a = softmax(%x, axis=2);

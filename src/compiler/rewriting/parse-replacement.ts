@@ -1,6 +1,6 @@
 import { parseAttribute, parseTensorLiteral, startsLiteral } from '../ir/parse-literal.ts';
 import type { Token } from '../ir/lexer.ts';
-import { nearestName } from '../ir/nearest-name.ts';
+import { nearestName } from '../../core/nearest-name.ts';
 import {
   requireOperandCount,
   ROOT,

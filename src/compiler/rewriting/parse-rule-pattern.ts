@@ -1,6 +1,6 @@
 import type { Operator } from '../../ops/operator.ts';
 import type { Operators } from '../../ops/operators.ts';
-import { nearestName } from '../ir/nearest-name.ts';
+import { nearestName } from '../../core/nearest-name.ts';
 import { parseAttribute } from '../ir/parse-literal.ts';
 import type { Token } from '../ir/lexer.ts';
 import type { TokenCursor } from '../ir/token-cursor.ts';

@@ -1,6 +1,6 @@
 import { UsageError } from '../../core/errors.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
-import { compileStep } from '../ir/compile-budget.ts';
+import { countWork } from '../../core/work-meter.ts';
 import type { CallExpr, Expr, Module, Span } from '../ir/expr.ts';
 import { withPlace } from '../ir/place.ts';
 import { mapFunctions, postOrder, withChildren } from '../ir/visit.ts';
@@ -100,7 +100,7 @@ class BodyRewriter {
   }
 
   #apply(rule: RewriteRule, root: CallExpr): Expr | undefined {
-    compileStep();
+    countWork();
     const { types, onRewrite, name } = this.#rewriting;
     const replaced = matchPattern(rule.pattern, root, {
       readers: { isOnce: (expr) => this.#countReaders(expr) === 1 },

@@ -54,6 +54,12 @@ export const PROGRAMS: readonly (readonly [name: string, body: string, scale: nu
       (row) => row.map((value) => (value - mean(row)) / 16),
     ],
     [
+      'norm of a sum of sums',
+      `layer_norm(sub(add(%x, %x), mul(relu(%x), 0.25f16)), epsilon=0.001)`,
+      50_000,
+      (row) => layerNorm(row.map((value) => 2 * value - Math.max(value, 0) / 4)),
+    ],
+    [
       'softmax whose largest was not taken off',
       `let %e = exp(%x); div(%e, reduce_sum(%e, ${AXES}))`,
       40,

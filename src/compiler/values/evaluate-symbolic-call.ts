@@ -5,6 +5,7 @@ import {
   proveLessEqual,
   simplifyDim,
 } from '../../core/dim-algebra.ts';
+import { isTooLong } from '../../core/dim-length.ts';
 import type { Dim, DimOperator } from '../../core/dim.ts';
 import { isDType } from '../../core/dtype.ts';
 import { isSmallFloat } from '../../core/small-floats.ts';
@@ -37,6 +38,8 @@ const FUNCTIONS: Readonly<Record<string, ElementFunction>> = {
   maximum: apply('max'),
   minimum: apply('min'),
   div: quotient,
+  mod: (left, right) =>
+    proveDifferent(right, 0) ? simplifyDim({ op: 'mod', left, right }) : undefined,
   neg: (a) => simplifyDim({ op: 'sub', left: 0, right: a }),
   abs: (a) => simplifyDim({ op: 'max', left: a, right: { op: 'sub', left: 0, right: a } }),
   equal: (a, b) => decided(proveEqual(a, b), proveDifferent(a, b)),
@@ -82,7 +85,10 @@ export function evaluateSymbolicCall(
   if (name === 'cast') return castTo(inputs[0], attributes.to);
   if (inputs.length > 0 && op.indexMap?.movesOnly === true) return moved(op, inputs, attributes);
   // A quotient of floats is no integer.
-  if (name === 'div' && !inputs.every(({ dtype }) => isInteger(dtype))) return undefined;
+  const divides = name === 'div' || name === 'mod';
+  if (divides && !inputs.every(({ dtype }) => isInteger(dtype))) return undefined;
+  // Its sign is that of the dividend.
+  if (name === 'mod' && attributes.fmod === true) return undefined;
   const fn = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined;
   return fn === undefined ? undefined : elementwise(name, fn, inputs);
 }
@@ -133,11 +139,18 @@ function elementwise(
   return known(OUTPUT_IS_BOOL.has(op) ? 'bool' : dtype, shape, elements);
 }
 
+/** A longer formula is left to the program, which computes elements and reads sizes off them. */
+const MAX_OPERATIONS = 64;
+
 function known(
   dtype: SymbolicTensor['dtype'],
   shape: readonly number[],
   elements: readonly (Dim | undefined)[],
 ): SymbolicTensor | undefined {
-  const found = elements.filter((element) => element !== undefined);
-  return found.length === elements.length ? new SymbolicTensor(dtype, shape, found) : undefined;
+  const found: Dim[] = [];
+  for (const element of elements) {
+    if (element === undefined || isTooLong(element, MAX_OPERATIONS)) return undefined;
+    found.push(element);
+  }
+  return new SymbolicTensor(dtype, shape, found);
 }

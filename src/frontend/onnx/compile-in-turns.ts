@@ -14,7 +14,7 @@ export interface CompileOnnxOptions extends CompileOptions, ImportOptions {}
 /** Options of `compileOnnxAsync`. */
 export interface CompileOnnxAsyncOptions
   extends Omit<CompileOnnxOptions, 'externalData'>,
-    Pick<BudgetOptions, 'onTime' | 'onPlace'> {
+    Pick<BudgetOptions, 'onPlace'> {
   /** Looked at between passes. */
   readonly signal?: AbortSignal | undefined;
   /** Reads a part of a file beside the model; `path` is relative to its folder, without `..`. */
@@ -38,8 +38,8 @@ export async function compileInTurns(
 /** A model that takes a few tenths of a second, with turns for others that are shorter. */
 const SMALL = {
   byteLength: 2 ** 22,
-  limits: { nodes: 1500, foldedBytes: 2 ** 24, milliseconds: 2000 },
-  work: 2 ** 20,
+  limits: { nodes: 1500, foldedBytes: 2 ** 24, work: 500_000 },
+  foldWork: 2 ** 20,
   turnMilliseconds: 200,
 };
 

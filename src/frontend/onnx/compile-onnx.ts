@@ -1,11 +1,16 @@
-import { Executable } from '../../compiler/compile.ts';
+import { checkOptions, type OptionKinds } from '../../core/check-options.ts';
+import { COMPILE_OPTIONS, Executable } from '../../compiler/compile.ts';
 import { compileInSteps, finish } from '../../compiler/compile-in-steps.ts';
 import { CompileBudget } from '../../compiler/ir/compile-budget.ts';
 import { gradient } from '../../compiler/passes/gradient/gradient.ts';
 import * as rarePasses from '../../compiler/passes/rare-passes.ts';
 import type { CompileOnnxOptions } from './compile-in-turns.ts';
-import { importWithin } from './import-onnx.ts';
+import { IMPORT_OPTIONS, importWithin } from './import-onnx.ts';
 
+export const ONNX_OPTIONS: OptionKinds<CompileOnnxOptions> = {
+  ...COMPILE_OPTIONS,
+  ...IMPORT_OPTIONS,
+};
 const PARTS = { gradient, rarePasses };
 
 /**
@@ -15,6 +20,7 @@ const PARTS = { gradient, rarePasses };
  * cannot be compiled, CompileLimitError at a limit.
  */
 export function compileOnnx(bytes: Uint8Array, options: CompileOnnxOptions = {}): Executable {
+  checkOptions<CompileOnnxOptions>('compileOnnx', options, ONNX_OPTIONS);
   const budget = new CompileBudget(options.compileLimits);
   const module = budget.run(() => importWithin(bytes, options));
   // The importer binds sizes, and refuses those that name nothing.

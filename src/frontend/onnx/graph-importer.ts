@@ -236,7 +236,9 @@ export class GraphImporter {
     const results = importer(imported);
     imported.attributes.requireAllRead();
     if (results instanceof Split) return results;
-    const values = 'kind' in results ? [results] : results;
+    const values = ('kind' in results ? [results] : results).map(
+      (value) => value && imported.withShortSizes(value),
+    );
     return context.training?.adapters?.adapt(imported, node.input[1] ?? '', values) ?? values;
   }
 

@@ -10,6 +10,7 @@ import { type NodeCall, type NodeCalls, nodeCallsToJson } from '../../core/node-
 import type { NodeTypes } from '../../core/node-function.ts';
 import type { Operators } from '../../ops/operators.ts';
 import type { ImportTraining } from './import-training.ts';
+import { BroadcastSizes } from './broadcast-sizes.ts';
 import { IndexChecks } from './index-checks.ts';
 import { LIST_FUNCTIONS } from './list-functions.ts';
 import { NodeFunctions } from './node-functions.ts';
@@ -42,12 +43,15 @@ export class ImportContext {
   readonly composites: Composites = new WeakMap();
   /** Elements of tensors that are known in part, `?` for the others. */
   readonly partialValues = new WeakMap<Expr, readonly Dim[]>();
+  /** The names of sizes by the formulas that they have. */
+  readonly sizeNames = new Map<string, string>();
   /** Global functions that sub-graphs became, by name. */
   readonly functions = new Map<string, FunctionExpr>();
   /** Names of the dimensions of the model's inputs. */
   readonly symbols = new Set<string>();
   /** The inputs of the main graph, in order. */
   readonly inputs: VarExpr[] = [];
+  readonly broadcastSizes = new BroadcastSizes();
   readonly indexChecks = new IndexChecks(this.symbols);
   /** Names of the outputs of nodes, by the names of the nodes. */
   readonly valueNames = new Map<string, readonly string[]>();

@@ -1,10 +1,11 @@
 import { budgetInForce } from '../../compiler/ir/compile-budget.ts';
 import { call, constant, variable } from '../../compiler/ir/build.ts';
 import type { Expr, Span } from '../../compiler/ir/expr.ts';
-import type { Type } from '../../compiler/ir/type.ts';
+import { tensorType, type Type } from '../../compiler/ir/type.ts';
 import type { TypeInference } from '../../compiler/inference/type-inference.ts';
 import { evaluateSymbolicCall } from '../../compiler/values/evaluate-symbolic-call.ts';
 import { SymbolicTensor } from '../../compiler/values/symbolic-tensor.ts';
+import { isTooLong } from '../../core/dim-length.ts';
 import { type Dim, formatDim } from '../../core/dim.ts';
 import { type DType, dtypeInfo } from '../../core/dtype.ts';
 import { FormatError, UnsupportedError } from '../../core/errors.ts';
@@ -25,6 +26,7 @@ import {
 } from './composite-values.ts';
 import { foldIntegerCall } from './fold-integer-call.ts';
 import type { Block } from './graph-scope.ts';
+import { hostInteger } from './host-integer.ts';
 import type { ImportContext } from './import-context.ts';
 import { withKnownSizes } from './known-sizes.ts';
 import type { ShapeValues } from './shape-values.ts';
@@ -253,7 +255,40 @@ export class ImportNode {
   readSigned(op: string, integers: Expr, options: SizesOptions): readonly Dim[] {
     const sizes = this.readSizes(op, integers, options);
     const count = sizes.length / 2;
-    return sizes.slice(0, count).map((below, i) => this.dims.sub(sizes[count + i] ?? 0, below));
+    const known = op === 'signed_sizes' ? this.context.partialValues.get(integers) : undefined;
+    return sizes.slice(0, count).map((below, i) => {
+      const element = known?.[i] ?? '?';
+      return element === '?' ? this.dims.sub(sizes[count + i] ?? 0, below) : element;
+    });
+  }
+
+  /**
+   * A tensor, or the same one with names for sizes whose formulas have become long: the program computes them here,
+   * and what follows is written with the names.
+   */
+  withShortSizes(expr: Expr): Expr {
+    if (expr.kind !== 'call' || this.composite(expr) !== undefined) return expr;
+    const type = this.#types.of(expr);
+    if (type.kind !== 'tensor') return expr;
+    const { shape } = type;
+    const long = shape.filter((dim) => isTooLong(dim, MAX_SIZE_OPERATIONS));
+    if (long.length === 0) return expr;
+    const sizes = long.map((dim) => this.#nameOf(dim));
+    return this.reshape(
+      expr,
+      shape.map((dim) => sizes[long.indexOf(dim)] ?? dim),
+    );
+  }
+
+  #nameOf(dim: Dim): Dim {
+    const { sizeNames } = this.context;
+    const key = formatDim(dim);
+    const known = sizeNames.get(key);
+    if (known !== undefined && this.block.hasNamed(known)) return known;
+    const list = this.call('dims_tensor', [], { dims: [dim] });
+    const [name = '?'] = this.readSizes('sizes', list, { what: 'shape' });
+    if (typeof name === 'string') sizeNames.set(key, name);
+    return name;
   }
 
   /** The elements of a tensor as dimensions, where not all are numbers. */
@@ -306,7 +341,10 @@ export class ImportNode {
     }
     const symbolic = this.#symbolicCall(op, args, attributes);
     if (symbolic !== undefined) return symbolic;
-    const operands = args.map((arg) => this.#operand(arg));
+    const operands = this.#broadcast(
+      op,
+      args.map((arg) => this.#operand(arg)),
+    );
     this.#requireDTypes(op, operands);
     const expr = call(op, operands, attributes, this.span);
     const type = this.type(expr);
@@ -331,6 +369,37 @@ export class ImportNode {
       'an operator of the table',
       'Pass it: operators: new Operators([...coreOperators, mine]).',
     );
+  }
+
+  /** The operands of an operator that broadcasts, repeated where only the running program knows how often. */
+  #broadcast(op: string, operands: readonly Expr[]): readonly Expr[] {
+    // The last axes of matrices are multiplied.
+    const own = op === 'matmul' ? 2 : 0;
+    if (operands.length < 2 || (own === 0 && this.#operator(op).kind !== 'elementwise')) {
+      return operands;
+    }
+    const shapes = operands.map((operand) => this.shape(operand));
+    const leads = shapes.map((shape) => shape.slice(0, Math.max(0, shape.length - own)));
+    const repeats = this.broadcastRepeats(leads);
+    return operands.map((operand, i) => {
+      const lead = repeats[i];
+      if (lead === undefined) return operand;
+      const shape = [...lead, ...(shapes[i] ?? []).slice(lead.length)];
+      return this.call('broadcast_to', [operand], { shape });
+    });
+  }
+
+  /** See {@link BroadcastSizes.repeatsOf}. */
+  broadcastRepeats(shapes: readonly (readonly Dim[])[]): readonly (readonly Dim[] | undefined)[] {
+    const name = (size: Dim): Dim => this.sizeOf(hostInteger(size, this.block.frame));
+    return this.context.broadcastSizes.repeatsOf(shapes, { dims: this.dims, name });
+  }
+
+  /** A dimension that has the value of an int. */
+  sizeOf(value: Expr): Dim {
+    const sizes = call('sizes_of', [value], {}, this.span);
+    const type = tensorType({ dtype: 'int32', shape: [0, '?'] });
+    return this.shape(this.block.name(sizes, type, this.span))[1] ?? 0;
   }
 
   /** The elements of vectors one after the other, `?` where only the running program knows. */
@@ -439,6 +508,9 @@ const UNRANKED_REMEDY =
 
 /** Longer vectors are no shapes. */
 const MAX_RANK = 64;
+
+/** The longest formula of a size that is written out in every type. */
+const MAX_SIZE_OPERATIONS = 32;
 
 /** Shapes and axes are short, indices are not much longer. */
 const MAX_INTEGERS = 2 ** 20;

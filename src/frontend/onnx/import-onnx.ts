@@ -3,6 +3,7 @@ import { func, moduleOf, tuple, variable, variableOf } from '../../compiler/ir/b
 import type { Expr, FunctionExpr, Module, VarExpr } from '../../compiler/ir/expr.ts';
 import { postOrder } from '../../compiler/ir/visit.ts';
 import { type DimBindings, requireKnownDims, unboundDim } from '../../compiler/passes/bind-dims.ts';
+import { checkOptions, oneOf, type OptionKinds, requireBytes } from '../../core/check-options.ts';
 import type { CompileLimits } from '../../core/compile-limits.ts';
 import { type Dim, formatDim } from '../../core/dim.ts';
 import { FormatError, UnsupportedError } from '../../core/errors.ts';
@@ -12,6 +13,7 @@ import type { Operators } from '../../ops/operators.ts';
 import { INDEX_CHECKS } from '../../core/index-checks.ts';
 import { VALUE_NAMES, valueNamesToJson } from '../../core/value-names.ts';
 import { elementCount, formatShape } from '../../core/shape.ts';
+import { refuseOtherFile } from '../../core/sniff.ts';
 import { nodeCallsToJson } from '../../core/node-calls.ts';
 import { NODE_CALLS } from '../../core/node-calls-key.ts';
 import type { NodeTypes } from '../../core/node-function.ts';
@@ -21,7 +23,7 @@ import { GraphImporter } from './graph-importer.ts';
 import { Block, FunctionFrame } from './graph-scope.ts';
 import { ImportContext } from './import-context.ts';
 import { closedType } from './composite-values.ts';
-import { declaredDataType } from './declared-type.ts';
+import { declaredDataType, declaredDim } from './declared-type.ts';
 import type { ImportTraining } from './import-training.ts';
 import { inheritPlaces } from './inherit-places.ts';
 import { OperatorSets } from './operator-sets.ts';
@@ -58,6 +60,17 @@ export interface ImportOptions {
   readonly functions?: NodeTypes | undefined;
 }
 
+/** Kinds of {@link ImportOptions}. */
+export const IMPORT_OPTIONS: OptionKinds<ImportOptions> = {
+  dims: 'sizes',
+  externalData: 'function',
+  check: oneOf('indices'),
+  compileLimits: 'object',
+  operators: 'operators',
+  importers: 'object',
+  functions: 'object',
+};
+
 /**
  * Reads an ONNX model (a serialized ModelProto) into a module whose `main` takes the graph's inputs
  * and gives its outputs, under their names. Sub-graphs of loops become functions of their own.
@@ -66,6 +79,7 @@ export interface ImportOptions {
  * node that cannot be imported, CompileLimitError at a limit.
  */
 export function importOnnx(bytes: Uint8Array, options: ImportOptions = {}): Module {
+  checkOptions<ImportOptions>('importOnnx', options, IMPORT_OPTIONS);
   return new CompileBudget(options.compileLimits).run(() => importWithin(bytes, options));
 }
 
@@ -78,7 +92,9 @@ export interface TrainingImportOptions extends ImportOptions {
 /** {@link importOnnx} within the budget in force. */
 export function importWithin(bytes: Uint8Array, options: TrainingImportOptions): Module {
   const budget = budgetInForce();
+  requireBytes('ONNX model', bytes);
   budget?.addWeights(bytes.byteLength);
+  refuseOtherFile(bytes, { where: 'ONNX model', expected: 'a ModelProto' });
   const model = readMessage('ModelProto', bytes);
   const { graph } = model;
   if (graph === undefined) {
@@ -211,15 +227,11 @@ function readInputs(graph: GraphProto, importer: GraphImporter, context: ImportC
   return params;
 }
 
+/** An output that is listed twice is one value under one name. */
 function outputNames(graph: GraphProto): string[] {
-  const names = graph.output.map(({ name }) => name ?? '');
-  const seen = new Set<string>();
-  for (const name of names) {
-    requireName(name, 'output');
-    if (seen.has(name)) throw duplicate(`output "${name}"`);
-    seen.add(name);
-  }
-  return names;
+  const names = new Set(graph.output.map(({ name }) => name ?? ''));
+  for (const name of names) requireName(name, 'output');
+  return [...names];
 }
 
 function duplicate(where: string): FormatError {
@@ -269,8 +281,7 @@ function inputVariable(info: ValueInfoProto, context: ImportContext): VarExpr {
     });
   }
   const symbols = tensor.shape.dim.map(
-    ({ dimValue, dimParam }, axis): Dim =>
-      dimValue ?? (dimParam === undefined || dimParam === '' ? `${name}.${axis}` : dimParam),
+    (declared, axis): Dim => declaredDim(declared) ?? `${name}.${axis}`,
   );
   const shape = symbols.map((dim, axis): Dim => {
     if (typeof dim === 'string') context.takeSymbol(dim);

@@ -1,6 +1,7 @@
 import type { DType } from '../../core/dtype.ts';
 import { FormatError } from '../../core/errors.ts';
 import type { FileWindow } from '../../core/file-window.ts';
+import { declaredDim } from './declared-type.ts';
 import { fieldsOf } from './protobuf/fields-of.ts';
 import { readMessage } from './protobuf/read-message.ts';
 import { dtypeFromOnnx } from './protobuf/read-tensor.ts';
@@ -57,8 +58,6 @@ function declaredInput({ name = '', type }: ValueInfoProto): DeclaredInput {
   const tensor = type?.tensorType;
   if (tensor?.shape === undefined) return { name, dtype: 'any', shape: [] };
   const dtype = dtypeFromOnnx(tensor.elemType, `input "${name}"`);
-  const shape = tensor.shape.dim.map(({ dimValue, dimParam = '' }) =>
-    dimValue === undefined ? dimParam || '?' : dimValue,
-  );
+  const shape = tensor.shape.dim.map((dim) => declaredDim(dim) ?? '?');
   return { name, dtype, shape };
 }

@@ -1,3 +1,4 @@
+import { checkOptions, type OptionKinds } from '../../core/check-options.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { ExternalDataReader } from '../onnx/protobuf/external-data.ts';
 import type { SampleMoments } from './samples/sample-moments.ts';
@@ -64,8 +65,22 @@ const LARGEST_BLOCK = 2 ** 16;
 /** Messages of protobuf end at 2 GiB; the nodes of a model are small. */
 const MAX_BYTE_LENGTH = 2 ** 31 - 2 ** 26;
 
+const QUANTIZE_OPTIONS: OptionKinds<QuantizeOptions> = {
+  bits: 'number',
+  weightsOnly: 'boolean',
+  block: 'number',
+  symmetric: 'boolean',
+  keep: 'names',
+  ranges: 'object',
+  moments: 'object',
+  externalData: 'function',
+  dataFile: 'text',
+  maxByteLength: 'number',
+};
+
 /** Throws UsageError for bits or blocks that there are not. */
 export function checkedOptions(options: QuantizeOptions): CheckedOptions {
+  checkOptions<QuantizeOptions>('quantize', options, QUANTIZE_OPTIONS);
   const { bits = 8, block = 32, symmetric = false, moments, externalData } = options;
   const { dataFile = 'model.onnx.data', maxByteLength = MAX_BYTE_LENGTH } = options;
   const { weightsOnly = false } = options;

@@ -17,13 +17,14 @@ import { UnsupportedError, UsageError } from '../../core/errors.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 import type { TypeDefinition } from '../../compiler/ir/type.ts';
+import { declaredDim } from '../onnx/declared-type.ts';
 import { type Adapter, ImportAdapters } from '../onnx/import-adapters.ts';
 import { importWithin } from '../onnx/import-onnx.ts';
 import { ImportTraining, type ImportTrainingOptions } from '../onnx/import-training.ts';
 import { readMessage } from '../onnx/protobuf/read-message.ts';
 import { dtypeFromOnnx } from '../onnx/protobuf/read-tensor.ts';
 import type { GraphProto } from '../onnx/protobuf/schema.ts';
-import { matcherOf, type TrainingOptions } from './training-options.ts';
+import { checkTraining, matcherOf, type TrainingOptions } from './training-options.ts';
 import { dtypeOf, TrainingState } from './training-state.ts';
 import { FORWARD, forward, lossExpr, type StepInputs, trainingStep } from './training-step.ts';
 
@@ -57,6 +58,7 @@ const PREDICT = 'training.predict';
  * that does not exist, UnsupportedError that lists every node that cannot be imported.
  */
 export function gradOnnx(bytes: Uint8Array, options: TrainingOptions): TrainingProgram {
+  checkTraining(options);
   return new CompileBudget(options.compileLimits).run(() => gradWithin(bytes, options));
 }
 
@@ -128,8 +130,9 @@ function batchDims({ input, initializer }: GraphProto, batch: number | undefined
   const constants = new Set(initializer.map(({ name }) => name));
   const symbols = input.flatMap(({ name = '', type }): string[] => {
     const [first] = type?.tensorType?.shape?.dim ?? [];
-    if (constants.has(name) || first === undefined || first.dimValue !== undefined) return [];
-    return [first.dimParam || `${name}.0`];
+    if (constants.has(name) || first === undefined) return [];
+    const dim = declaredDim(first) ?? `${name}.0`;
+    return typeof dim === 'number' ? [] : [dim];
   });
   return Object.fromEntries(symbols.map((symbol) => [symbol, batch]));
 }

@@ -4,10 +4,11 @@ import type {
   ScheduleName,
 } from '../../compiler/ir/training-operators.ts';
 import type { DType } from '../../core/dtype.ts';
+import { checkOptions, either, oneOf, type OptionKinds } from '../../core/check-options.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { shortList } from '../../core/short-list.ts';
-import type { ImportOptions } from '../onnx/import-onnx.ts';
+import { IMPORT_OPTIONS, type ImportOptions } from '../onnx/import-onnx.ts';
 
 /** An operator of training with its settings. */
 export interface Setting<Name extends string> {
@@ -43,6 +44,37 @@ export interface TrainingOptions extends Omit<ImportOptions, 'check' | 'function
   readonly lora?: { readonly rank: number; readonly alpha?: number | undefined } | undefined;
   /** The seed of the factors of `lora`. Default: 0. */
   readonly seed?: number | undefined;
+}
+
+const { check: _check, functions: _functions, ...kinds } = IMPORT_OPTIONS;
+const TRAINING_OPTIONS: OptionKinds<TrainingOptions> = {
+  wrt: 'names',
+  loss: 'object',
+  output: 'text',
+  targets: 'text',
+  batch: 'count',
+  optimizer: 'object',
+  rate: either('number', oneOf('input')),
+  schedule: 'object',
+  clip: 'object',
+  lossScale: either('positive', oneOf('dynamic')),
+  lora: 'object',
+  seed: 'integer',
+  ...kinds,
+};
+
+/** Throws UsageError for options that there are not. */
+export function checkTraining(options: TrainingOptions): void {
+  checkOptions('gradOnnx', options, TRAINING_OPTIONS);
+  const { loss, optimizer, schedule, clip, lora } = options;
+  for (const [name, setting] of Object.entries({ loss, optimizer, schedule })) {
+    const isMissing = setting === undefined && name !== 'loss';
+    const kinds: OptionKinds<Setting<string>> = { name: 'text', settings: 'object' };
+    if (!isMissing) checkOptions<Setting<string>>(`gradOnnx, ${name}`, setting as never, kinds);
+  }
+  if (clip)
+    checkOptions<typeof clip>('gradOnnx, clip', clip, { norm: 'positive', value: 'positive' });
+  if (lora) checkOptions<typeof lora>('gradOnnx, lora', lora, { rank: 'count', alpha: 'number' });
 }
 
 /**

@@ -4,7 +4,7 @@ import { UnsupportedError, UsageError } from '../../../core/errors.ts';
 import { isElaborated } from '../../inference/elaborate.ts';
 import { inferModule } from '../../inference/infer-module.ts';
 import type { FunctionExpr, Module } from '../../ir/expr.ts';
-import { nearestName } from '../../ir/nearest-name.ts';
+import { nearestName } from '../../../core/nearest-name.ts';
 import { mapFunctions, postOrder } from '../../ir/visit.ts';
 import { nameUnknownParams } from '../bind-dims.ts';
 import { Cloner } from './cloner.ts';

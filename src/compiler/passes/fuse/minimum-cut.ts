@@ -1,4 +1,4 @@
-import { compileStep } from '../../ir/compile-budget.ts';
+import { countWork } from '../../../core/work-meter.ts';
 
 interface Edge {
   readonly to: number;
@@ -46,7 +46,7 @@ export class FlowNetwork {
     this.#levels[source] = 0;
     const queue = [source];
     for (const vertex of queue) {
-      compileStep();
+      countWork();
       for (const { to, rest } of this.#edges[vertex] ?? []) {
         if (rest <= NOTHING || (this.#levels[to] ?? 0) >= 0) continue;
         this.#levels[to] = (this.#levels[vertex] ?? 0) + 1;
@@ -71,7 +71,7 @@ export class FlowNetwork {
         path.length = path.findIndex(({ rest }) => rest <= NOTHING);
         continue;
       }
-      compileStep();
+      countWork();
       const edge = this.#advance(vertex, next);
       if (edge !== undefined) {
         path.push(edge);

@@ -1,3 +1,4 @@
+import { formatDim } from '../../../core/dim.ts';
 import { UnsupportedError } from '../../../core/errors.ts';
 import type { TensorType } from '../../../core/primitive-function.ts';
 import type { Operators } from '../../../ops/operators.ts';
@@ -30,10 +31,18 @@ export function symbolCarriers(
   let missing = undeterminedSymbols(operators, known, table);
   const types = [...known];
   const carriers: VarExpr[] = [];
+  /** Shapes that tell nothing, as long as no other one has told more. */
+  const silent = new Set<string>();
   for (const variable of missing.length === 0 ? [] : variables()) {
     if (variable.type?.kind !== 'tensor') continue;
+    const shape = variable.type.shape.map(formatDim).join();
+    if (silent.has(shape)) continue;
     const rest = undeterminedSymbols(operators, [...types, variable.type], table);
-    if (rest.length === missing.length) continue;
+    if (rest.length === missing.length) {
+      silent.add(shape);
+      continue;
+    }
+    silent.clear();
     carriers.push(variable);
     types.push(variable.type);
     missing = rest;

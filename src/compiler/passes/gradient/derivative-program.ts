@@ -60,6 +60,9 @@ interface ProgramParts {
 /** So many versions of one function for the functions that are passed to it. */
 const MAX_VERSIONS = 64;
 
+/** How much longer than that of the first version the name of another one may be: types that double do not end. */
+const NAME_GROWTH = { factor: 16, more: 4000 };
+
 /** A program while derivatives of its functions are added. */
 export class DerivativeProgram implements DerivativeContext {
   readonly types: TypeInference;
@@ -113,7 +116,9 @@ export class DerivativeProgram implements DerivativeContext {
     this.#versions.set(name, versions);
     let index = versions.indexOf(version);
     if (index < 0) {
-      if (versions.length >= MAX_VERSIONS) throw this.#tooManyVersions(expr, name);
+      const longest = (versions[0] ?? version).length * NAME_GROWTH.factor + NAME_GROWTH.more;
+      const isEndless = versions.length >= MAX_VERSIONS || version.length > longest;
+      if (isEndless) throw this.#tooManyVersions(expr, name);
       index = versions.push(version) - 1;
       const made = this.#version(fn, { functions, captured, typeArguments });
       this.#functions.set(this.#nameOf(versionName(name, index)), made);
@@ -139,7 +144,7 @@ export class DerivativeProgram implements DerivativeContext {
     if (type !== undefined) return new RunTimeFunctionError(expr, type);
     return new UnsupportedError({
       where: formatSpan(expr.span, 'gradient'),
-      got: `more than ${MAX_VERSIONS} types that @${name} is called at`,
+      got: `ever new types that @${name} is called at`,
       expected: 'recursion at the same types',
     });
   }

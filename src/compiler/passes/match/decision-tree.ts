@@ -1,3 +1,4 @@
+import { countWork } from '../../../core/work-meter.ts';
 import type {
   Clause,
   ConstructorPattern,
@@ -101,11 +102,7 @@ export function buildDecisionTree(
     } else {
       const context = { definitionOf, later: (next: Task) => void work.push(next) };
       const isNumber = test.kind !== 'constructor-pattern';
-      task.place(
-        isNumber
-          ? compare(task.rows, { occurrence, number: test }, context)
-          : split(task.rows, occurrence, context),
-      );
+      task.place((isNumber ? compare : split)(task.rows, occurrence, context));
     }
   }
   return result;
@@ -123,6 +120,7 @@ function split(
   { definitionOf, later }: SplitContext,
 ): DecisionTree {
   const tested = new Set<string>();
+  countWork(rows.length);
   for (const row of rows) {
     const test = row.tests.get(occurrence);
     if (test?.kind === 'constructor-pattern') tested.add(test.constructor);
@@ -147,31 +145,40 @@ function split(
 }
 
 /**
- * A test for a literal, by whether the number at an occurrence is equal to it; both subtrees are
- * filled in later.
+ * Tests for the literals that the first rows begin with, one after the other: whether the number at an occurrence is
+ * equal to it. Subtrees are filled in later.
  */
 function compare(
   rows: readonly Row[],
-  { occurrence, number }: { occurrence: Occurrence; number: NumberPattern },
+  occurrence: Occurrence,
   { later }: SplitContext,
 ): DecisionTree {
-  const node = { kind: 'compare' as const, occurrence, number, equal: FAIL, otherwise: FAIL };
-  const numberIn = (row: Row): number | undefined => {
+  const literals = new Map<number, { readonly number: NumberPattern; readonly rows: Row[] }>();
+  for (const { tests } of rows) {
+    const [place, number] = tests.entries().next().value ?? [];
+    if (place !== occurrence || number === undefined || !('value' in number)) break;
+    if (!literals.has(number.value)) literals.set(number.value, { number, rows: [] });
+  }
+  const rest: Row[] = [];
+  for (const row of rows) {
     const test = row.tests.get(occurrence);
-    return test === undefined || test.kind === 'constructor-pattern' ? undefined : test.value;
-  };
-  const isEqual = (row: Row): boolean => numberIn(row) === number.value;
-  later({
-    rows: rows
-      .filter((row) => isEqual(row) || !row.tests.has(occurrence))
-      .map((row) => ({ ...row, tests: without(row.tests, occurrence) })),
-    place: (tree) => void (node.equal = tree),
-  });
-  later({
-    rows: rows.filter((row) => !isEqual(row)),
-    place: (tree) => void (node.otherwise = tree),
-  });
-  return node;
+    const own = test !== undefined && 'value' in test ? literals.get(test.value) : undefined;
+    const fitting = test === undefined ? [...literals.values()] : own === undefined ? [] : [own];
+    countWork(1 + fitting.length);
+    const known = { ...row, tests: without(row.tests, occurrence) };
+    for (const literal of fitting) literal.rows.push(known);
+    if (own === undefined) rest.push(row);
+  }
+  let place = (tree: DecisionTree): void => void (first = tree);
+  let first: DecisionTree = FAIL;
+  for (const { number, rows: equal } of literals.values()) {
+    const node = { kind: 'compare' as const, occurrence, number, equal: FAIL, otherwise: FAIL };
+    later({ rows: equal, place: (tree) => void (node.equal = tree) });
+    place(node);
+    place = (tree) => void (node.otherwise = tree);
+  }
+  later({ rows: rest, place });
+  return first;
 }
 
 function without(tests: Row['tests'], occurrence: Occurrence): Row['tests'] {
@@ -197,6 +204,7 @@ function specialise(row: Row, occurrence: Occurrence, constructor: string): Row[
 function withPatterns(row: Row, patterns: readonly (readonly [Occurrence, Pattern])[]): Row {
   const tests = new Map(row.tests);
   const bindings = new Map(row.bindings);
+  countWork(1 + tests.size + patterns.length);
   const work = patterns.toReversed();
   for (let next = work.pop(); next !== undefined; next = work.pop()) {
     const [occurrence, pattern] = next;

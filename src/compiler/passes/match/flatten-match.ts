@@ -22,6 +22,7 @@ import {
   type Pattern,
   type VarExpr,
 } from '../../ir/expr.ts';
+import { budgetInForce } from '../../ir/compile-budget.ts';
 import { withPlace } from '../../ir/place.ts';
 import { runTask, sub, type Task } from '../../ir/task.ts';
 import { FLOAT_TYPE, INT_TYPE, sameType, type Type } from '../../ir/type.ts';
@@ -86,6 +87,8 @@ export class MatchFlattener {
   ): { readonly before: readonly Step[]; readonly value: Expr } {
     const root = new Occurrence();
     const { constructors, types } = this.#context;
+    const budget = budgetInForce();
+    if (budget !== undefined) budget.place = () => formatSpan(expr.span, 'match');
     const tree = buildDecisionTree(
       root,
       expr.clauses,

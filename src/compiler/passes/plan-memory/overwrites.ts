@@ -1,4 +1,5 @@
 import { formatDim } from '../../../core/dim.ts';
+import { countWork } from '../../../core/work-meter.ts';
 import type { Operators } from '../../../ops/operators.ts';
 import { appendAxis, changedAxis } from '../../ir/append-axis.ts';
 import { type BlockTable, innerBlocks } from '../../ir/block.ts';
@@ -121,6 +122,8 @@ export class LaterReads {
   readonly #aliases: TensorAliases;
   /** Where the values of branches go on. A closure holds what it captures. */
   readonly #around = new Map<Expr, Place[]>();
+  /** Blocks around which nothing reads a variable after them: branches lie thousands deep. */
+  readonly #unread = new Map<VarExpr, Set<Expr>>();
 
   constructor(blocks: BlockTable, aliases: TensorAliases) {
     this.#blocks = blocks;
@@ -142,12 +145,17 @@ export class LaterReads {
    */
   isReadAfter(place: Place, variable: VarExpr): boolean {
     const names = this.#aliases.namesOf(variable);
+    const unread = this.#unread.get(variable) ?? new Set();
+    this.#unread.set(variable, unread);
     const places = new Set([place]);
     for (const { root, step } of places) {
+      countWork(names.length);
       const { lastUse } = this.#blocks.of(root);
       if (names.some((name) => (lastUse.get(name) ?? -1) > step)) return true;
+      if (unread.has(root)) continue;
       for (const outer of this.#around.get(root) ?? []) places.add(outer);
     }
+    for (const { root } of places) unread.add(root);
     return false;
   }
 

@@ -160,6 +160,6 @@ test('sizes that have no numbers are not counted, and the warning says so', () =
 test.each([0, -1, 1.5, Number.NaN])('%d is no budget', (memoryBudget) => {
   const module = parseModule('def @main(%x: Tensor[(4,), float32]) { exp(%x) }');
   expect(() => compile(module, { memoryBudget })).toThrow(
-    `memoryBudget: got ${memoryBudget}, expected a number of bytes`,
+    `compile: got memoryBudget ${memoryBudget}, expected a number of bytes`,
   );
 });

@@ -23,13 +23,6 @@ export function rematerialize(budget: number): Pass {
   return {
     name: 'rematerialize',
     run(module, { types, onWarning }) {
-      if (!Number.isSafeInteger(budget) || budget <= 0) {
-        throw new UsageError({
-          where: 'memoryBudget',
-          got: String(budget),
-          expected: 'a number of bytes',
-        });
-      }
       types.declare(module);
       return mapFunctions(module, (fn, name) => {
         const found = new Rematerialization(types, budget).run(fn);

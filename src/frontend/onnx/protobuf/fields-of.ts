@@ -2,6 +2,9 @@ import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { FormatError } from '../../../core/errors.ts';
 import type { FileWindow } from '../../../core/file-window.ts';
 
+/** The files that open where an ONNX model does. */
+export const EXPECTED_MODEL = 'an ONNX model, a GGUF file or a Weft executable';
+
 /** A tag and a length take no more. */
 const MOST_HEADER_BYTES = 15;
 
@@ -46,7 +49,7 @@ function notOnnx(at: number, got: string): FormatError {
   return new FormatError({
     where: `the file, byte ${at}`,
     got,
-    expected: 'an ONNX model, a GGUF file or a Weft executable',
+    expected: EXPECTED_MODEL,
     remedy: 'The file may be truncated or of another format.',
   });
 }

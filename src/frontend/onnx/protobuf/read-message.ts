@@ -1,5 +1,6 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
-import { compileStep } from '../../../compiler/ir/compile-budget.ts';
+import { requireBytes } from '../../../core/check-options.ts';
+import { countWork } from '../../../core/work-meter.ts';
 import { CompileLimitError, FormatError } from '../../../core/errors.ts';
 import {
   type FieldEntry,
@@ -40,6 +41,7 @@ const FIELDS_BY_NUMBER: ReadonlyMap<string, ReadonlyMap<number, Field>> = new Ma
  * Throws FormatError for anything that is not well-formed protobuf of that message.
  */
 export function readMessage<N extends MessageName>(name: N, bytes: Uint8Array): Message<N> {
+  requireBytes(name, bytes);
   try {
     // A plain view: `slice` of Node's Buffer would alias and not copy.
     const plain = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -61,7 +63,7 @@ export function readMessage<N extends MessageName>(name: N, bytes: Uint8Array): 
 type Decoded = Record<string, unknown>;
 
 function decode(name: string, bytes: Uint8Array, depth: number): Decoded {
-  compileStep();
+  countWork();
   if (depth > MAX_DEPTH) {
     throw new FormatError({
       where: name,
@@ -202,7 +204,7 @@ function unpack(collector: NumberCollector): void {
 function readAll(collector: NumberCollector, bytes: Uint8Array): void {
   const run = new BinaryReader(bytes);
   while (run.pos < run.len) {
-    compileStep();
+    countWork();
     collector.values.push(readNumber(collector.type, run));
   }
 }

@@ -1,9 +1,9 @@
 import { postOrder } from '../../../compiler/ir/visit.ts';
 import { importOnnx } from '../import-onnx.ts';
 
-/** Operators by which importers read sizes, and those of the graph's own nodes. */
+/** Operators by which importers read sizes and repeat operands, and those of the graph's own nodes. */
 const PLUMBING =
-  /(^|_)sizes$|^(dims_tensor|sizes_of|tensor_of|assert|stop|as_any|signed_sizes|slice_indices|int_.*|dim|constant)$/;
+  /(^|_)sizes$|^(dims_tensor|sizes_of|tensor_of|assert|stop|as_any|signed_sizes|slice_indices|int_.*|dim|constant|broadcast_to)$/;
 
 /**
  * The core operators that a model becomes and `makes` does not list, and whether it becomes any. Throws what

@@ -60,6 +60,8 @@ function importAttention(node: ImportNode): readonly Expr[] {
     softmaxDType: precision === 0 ? undefined : dtypeFromOnnx(precision, node.where),
   };
   const merged = (x: Expr): Expr => (isMerged ? mergeHeads(node, x) : x);
+  // It chooses among scores that nobody sees.
+  node.attributes.ignore('qk_matmul_output_mode');
   if (!isSeen) return [merged(attendUnseen(node, spec)), key, value];
   const result = attend(node, spec);
   return [merged(result.output), key, value, inspectedScores(node, result)];

@@ -135,10 +135,16 @@ describe('If', () => {
     'Dimensions must be equal or 1, aligned from the right.';
 
   test.each([
-    ['numbers', 4, {}],
-    ['bound', 'n', { dims: { n: 4 } }],
-    ['dispatched', 'n', { dispatch: { main: { x: { 0: [[3, 4] as const, [4, 5] as const] } } } }],
-  ])('a branch whose operands do not fit is a stop: sizes are %s', async (_, size, options) => {
+    ['numbers', 4, {}, UNFIT],
+    ['bound', 'n', { dims: { n: 4 } }, UNFIT],
+    [
+      'dispatched',
+      'n',
+      { dispatch: { main: { x: { 0: [[3, 4] as const, [4, 5] as const] } } } },
+      'broadcast_to: attribute shape: got (3,), expected a shape that float32 (4,) broadcasts to.',
+    ],
+  ])('a branch whose operands do not fit is a stop: sizes are %s', async (...of) => {
+    const [, size, options, unfit] = of;
     const model: OnnxModelSpec = {
       inputs: [scalarInput('c', 'bool'), { name: 'x', shape: [size] }],
       nodes: [conditional('c', 'y', [same, plusThree]), node('Neg', ['y'], 'z')],
@@ -147,7 +153,7 @@ describe('If', () => {
     const run = await open(model, createHostDevice(), options);
     const x = floats([4], 1, 2, 3, 4);
     expect((await run(bool(true), x)).map(described)).toEqual(['(4): -1 -2 -3 -4']);
-    await expect(run(bool(false), x)).rejects.toThrow(UNFIT);
+    await expect(run(bool(false), x)).rejects.toThrow(unfit);
   });
 
   test('in a branch whose branches both stop, the first of them does', async () => {

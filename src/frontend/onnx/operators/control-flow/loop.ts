@@ -46,7 +46,8 @@ function loop(node: ImportNode, { body, trip, condition, initial }: LoopOperands
     declared: body.inputs.slice(2).map(({ type }) => declaredDataType(type, body.where)),
     isReversed: () => false,
     body: ({ block, counters, condition: before, carried: values }) => {
-      const [after, ...outputs] = body.importInto(block, [...counters, before, ...values]);
+      const counted = counters.map((counter) => counterFor(node, body, counter));
+      const [after, ...outputs] = body.importInto(block, [...counted, before, ...values]);
       const tensors = outputs.map((output) => carriedValue(node, output));
       return {
         condition: after && conditionOf(node, after),
@@ -144,7 +145,7 @@ function unroll(
   let carried = initial;
   let goesOn = condition ?? node.scalar(1, 'bool');
   for (let i = 0; i < trip && isConstantTrue(goesOn); i++) {
-    const inputs = [node.scalar(i, 'int64'), goesOn, ...carried];
+    const inputs = [counterFor(node, body, node.scalar(i, 'int64')), goesOn, ...carried];
     const [after, ...outputs] = body.importInto(block, inputs);
     if (after?.kind !== 'constant') return undefined;
     goesOn = conditionOf(node, after);
@@ -156,6 +157,17 @@ function unroll(
   }
   node.block.absorb(block);
   return [...carried, ...scanned.map((parts) => concatParts(node, parts, 0))];
+}
+
+/**
+ * The number of the iteration as the body declares it: of rank 0 or of shape (1,). Where it does not say, it has the
+ * rank of the trip count, as in onnxruntime.
+ */
+function counterFor(node: ImportNode, body: Subgraph, counter: Expr): Expr {
+  const declared = body.inputs[0]?.type?.tensorType?.shape?.dim.length;
+  const trip = node.inputs[0];
+  const rank = declared ?? (trip === undefined ? 0 : node.shape(trip).length);
+  return rank === 1 ? node.reshape(counter, [1]) : counter;
 }
 
 /** A value that an iteration gives to the next: a sequence whose elements are known stays one. */

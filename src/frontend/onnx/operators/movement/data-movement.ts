@@ -101,33 +101,22 @@ function importTranspose(node: ImportNode): Expr {
   return node.call('transpose', [x], { perm: node.attributes.ints('perm') ?? reversed });
 }
 
-/**
- * Repeats the axes whose size is a symbol as often as the sizes of the result say, for `broadcast_to`
- * takes it that no symbol is 1.
- */
-function repeatSymbols(node: ImportNode, x: Expr, to: readonly Dim[]): Expr {
-  const { dims } = node;
-  const from = node.shape(x);
-  if (concreteShape(from) !== undefined) return x;
-  const sizes = to.slice(to.length - from.length);
-  const isNumber = (axis: number) => typeof from[axis] === 'number';
-  const repeats = sizes.map((size, axis) =>
-    isNumber(axis) ? 1 : dims.floordiv(size, dims.max(from[axis] ?? 1, 1)),
-  );
-  const shape = sizes.map((size, axis) => (isNumber(axis) ? (from[axis] ?? 1) : size));
-  return node.reshape(node.call('tile', [x], { repeats }), shape);
-}
-
 function importExpand(node: ImportNode): Expr {
   const x = node.input(0);
   if (node.isComputed(1)) {
     const options = { what: 'shape', dims: node.shape(x) };
     const shape = node.readSizes('broadcast_sizes', node.input(1), options);
-    return node.call('broadcast_to', [repeatSymbols(node, x, shape)], { shape });
+    return node.call('broadcast_to', [x], { shape });
   }
   const wanted = node.dimsInput(1, 'shapes');
   if (wanted === undefined) throw node.malformed('no shape', 'one');
-  const shape = node.dims.broadcast([node.shape(x), wanted], node.where);
+  const from = node.shape(x);
+  const [repeated = from, given = wanted] = node.broadcastRepeats([from, wanted]);
+  const rank = Math.max(from.length, given.length);
+  const shape = Array.from({ length: rank }, (_, axis) => {
+    const size = given.at(axis - rank) ?? 1;
+    return size === 1 ? (repeated.at(axis - rank) ?? 1) : size;
+  });
   return node.call('broadcast_to', [x], { shape });
 }
 
@@ -211,7 +200,7 @@ export const DATA_MOVEMENT_IMPORTERS: OperatorImporters = {
   Constant: { since: 1, makes: '', import: importConstant },
   ConstantOfShape: { since: 9, makes: 'full', import: importConstantOfShape },
   DepthToSpace: { since: 1, makes: 'transpose reshape', import: importDepthToSpace },
-  Expand: { since: 8, makes: 'broadcast_to tile reshape', import: importExpand },
+  Expand: { since: 8, makes: 'broadcast_to', import: importExpand },
   Flatten: { since: 1, makes: 'reshape', import: importFlatten },
   Identity: { since: 1, makes: '', import: (node) => node.input(0) },
   Reshape: { since: 1, makes: 'reshape', import: importReshape },

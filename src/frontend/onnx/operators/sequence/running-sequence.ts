@@ -48,6 +48,7 @@ export function wrongKind(node: ImportNode, name: 'List' | 'Option'): Error {
 
 /** A variable for data of a type. */
 export function bindData(node: ImportNode, value: Expr, type: Type): VarExpr {
+  node.context.useLists();
   return node.block.bind(value, { name: 'data', type, span: node.span });
 }
 
@@ -79,15 +80,6 @@ export function requireOneLength(node: ImportNode, lists: readonly RunningData[]
     const isSame = call('int_eq', [first, other]);
     node.block.bind(assertThat(isSame, message), { name: 'same', span: node.span });
   }
-}
-
-/** A dimension that has the value of an int. */
-export function asDim(node: ImportNode, value: Expr): Dim {
-  const sizes = call('sizes_of', [value], {}, node.span);
-  const [, size = 0] = node.shape(
-    node.block.name(sizes, tensorType({ dtype: 'int32', shape: [0, '?'] }), node.span),
-  );
-  return size;
 }
 
 /** The number of elements as a tensor that shape arithmetic knows. */

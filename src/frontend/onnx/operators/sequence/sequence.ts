@@ -21,7 +21,6 @@ import { concatParts } from '../movement/joining.ts';
 import { cutAlong } from '../movement/slice-along.ts';
 import { importSequenceMap } from './sequence-map.ts';
 import {
-  asDim,
   bindData,
   lengthOf,
   lengthTensor,
@@ -145,7 +144,7 @@ function importLength(node: ImportNode): Expr {
   const known = knownSequence(node, 0);
   if (known !== undefined) return node.scalar(known.elements.length, 'int64');
   const given = runningData(node, node.input(0), 'List');
-  return lengthTensor(node, asDim(node, lengthOf(node, given)));
+  return lengthTensor(node, node.sizeOf(lengthOf(node, given)));
 }
 
 function importConcat(node: ImportNode): Expr {
@@ -170,7 +169,8 @@ function importConcat(node: ImportNode): Expr {
   const one = tensorOf(node, list);
   const whole = tensorType({ dtype, shape: one.shape.with(at, '?') });
   placeIn(node, 0, { count: lengthOf(node, given) });
-  const none = node.call('full', [], { shape: whole.shape.map(() => 0), value: 0, dtype });
+  const empty = whole.shape.map((dim) => (dim === '?' ? 0 : dim));
+  const none = node.call('full', [], { shape: empty, value: 0, dtype });
   const name = stackFunction(node.context, whole, at);
   const joined = callFunction(global(name), [list.value, none], node.span);
   return node.block.name(joined, whole, node.span);

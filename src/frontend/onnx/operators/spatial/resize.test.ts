@@ -35,7 +35,8 @@ function place(of: ResizeCase, axis: number, x: number): number {
   const [begin = 0, end = 1] = [of.roi?.[axis], of.roi?.[axis + of.shape.length]];
   if (mode === 'asymmetric') return x / scale;
   if (mode === 'tf_half_pixel_for_nn') return (x + 0.5) / scale;
-  if (mode === 'align_corners') return out === 1 ? 0 : (x / (size * scale - 1)) * (size - 1);
+  const aligned = scale > 1 ? out : size * scale;
+  if (mode === 'align_corners') return out === 1 ? 0 : (x / (aligned - 1)) * (size - 1);
   if (mode === 'tf_crop_and_resize') {
     const along = out === 1 ? 0.5 : x / (size * scale - 1);
     return (begin + (end - begin) * along) * (size - 1);

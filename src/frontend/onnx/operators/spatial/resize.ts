@@ -47,6 +47,8 @@ const LEGACY: ResizeMode = {
 export function importResize(node: ImportNode): Expr {
   if (node.opset < 11) return importUpsample(node);
   const { attributes } = node;
+  // It has no effect on scales.
+  attributes.ignore('keep_aspect_ratio_policy');
   const how: ResizeMode = {
     mode: attributes.string('mode', 'nearest'),
     rounding: attributes.string('nearest_mode', 'round_prefer_floor'),
