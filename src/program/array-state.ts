@@ -152,5 +152,10 @@ export function noteReader({ readers }: ArrayData, work: Promise<unknown>): void
 export function dataOf(leaf: VarExpr): ArrayData {
   const data = DATA.get(leaf);
   if (data !== undefined) return data;
-  throw new Error(`internal: the variable ${leaf.name} without elements`);
+  throw new UsageError({
+    where: formatSpan(callSite(), 'program'),
+    got: 'an array of the body of a program, outside of it',
+    expected: 'an array that a program gave',
+    remedy: 'Return it from the body.',
+  });
 }

@@ -1,4 +1,4 @@
-import type { Span } from '../compiler/ir/expr.ts';
+import { formatSpan, type Span } from '../compiler/ir/expr.ts';
 
 /** A function of the public interface. Its caller is the place that errors and nodes name. */
 export type Entry = (...args: never[]) => unknown;
@@ -58,6 +58,14 @@ export function callSite(): Span | undefined {
   if (outermost === undefined) return undefined;
   outermost.span ??= spanOfCaller(outermost.entry);
   return outermost.span;
+}
+
+/** Where a function of the public interface was called, with its name, for checks of its arguments. */
+export function placeOf(name: string): () => string {
+  return () => {
+    const span = callSite();
+    return span === undefined ? name : `${formatSpan(span, name)}: ${name}`;
+  };
 }
 
 function spanOfCaller(entry: Entry): Span | undefined {

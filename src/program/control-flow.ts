@@ -1,11 +1,12 @@
+import { checkOptions, fits, type OptionKind, requireKind } from '../core/check-options.ts';
 import { type Dim, formatDim } from '../core/dim.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
 import { call, ifElse, int, variableOf } from '../compiler/ir/build.ts';
 import { type Expr, formatSpan, type VarExpr } from '../compiler/ir/expr.ts';
 import { formatType, INT_TYPE, tensorType, type Type } from '../compiler/ir/type.ts';
 import { apply } from './apply.ts';
-import { ArrayState, exprIn } from './array-state.ts';
-import { callSite, callUser, within } from './call-site.ts';
+import { ArrayState, exprIn, hasState } from './array-state.ts';
+import { callSite, callUser, placeOf, within } from './call-site.ts';
 import { type NdArray, wrap } from './nd-array.ts';
 import { type Operand, stateOf } from './operand.ts';
 import { callLoop } from './recursive-function.ts';
@@ -33,6 +34,8 @@ export function If<const T>(
   otherwise: () => unknown,
 ): ResultOf<T> {
   return within(If, () => {
+    requireKind(placeOf('If'), 'function', ['the first branch', then]);
+    requireKind(placeOf('If'), 'function', ['the second branch', otherwise]);
     const frame = requireFrame('If');
     const test = exprIn(frame, stateOf(condition, 'bool'));
     const chosen = callUser(then);
@@ -63,6 +66,8 @@ export function loop<const S>(
   body: (state: ResultOf<S>) => Like<NoInfer<S>>,
 ): ResultOf<NoInfer<S>> {
   return within(loop, () => {
+    requireKind(placeOf('loop'), 'function', ['the condition', condition]);
+    requireKind(placeOf('loop'), 'function', ['the body', body]);
     const frame = requireFrame('loop');
     const first = writtenLeaves(frame, initial);
     const carried = first.map(
@@ -106,6 +111,8 @@ export function repeatTimes<const S>(
   body: (state: ResultOf<S>, step: NdArray) => Like<NoInfer<S>>,
 ): ResultOf<NoInfer<S>> {
   return within(repeatTimes, () => {
+    requireKind(placeOf('repeatTimes'), COUNT, ['the count', count]);
+    requireKind(placeOf('repeatTimes'), 'function', ['the body', body]);
     const frame = requireFrame('repeatTimes');
     const first = writtenLeaves(frame, initial);
     const result = counted(frame, {
@@ -127,6 +134,22 @@ export function repeatTimes<const S>(
   });
 }
 
+const COUNT: OptionKind = [
+  'an integer from 0 up, or a size of a program',
+  (value) => (typeof value === 'number' ? fits('count from 0', value) : !hasState(value)),
+];
+
+/** Throws UsageError for what a body of `scan` gives that is no pair. */
+function pairOf<Pair extends readonly [unknown, unknown]>(given: Pair): Pair {
+  const isPair = Array.isArray(given) && given.length === 2;
+  requireKind(
+    placeOf('scan'),
+    ['[state, y]', () => isPair],
+    ['a result of the body that is', given],
+  );
+  return given;
+}
+
 /** How a scan goes through its arrays. */
 export interface ScanOptions {
   /** From the last place to the first. Default false. */
@@ -146,9 +169,12 @@ export function scan<const S, const X, const Y>(
   initial: S,
   xs: X,
   body: (state: ResultOf<S>, x: ResultOf<X>) => readonly [Like<NoInfer<S>>, Y],
-  { reverse = false }: ScanOptions = {},
+  options: ScanOptions = {},
 ): [ResultOf<NoInfer<S>>, ResultOf<NoInfer<Y>>] {
   return within(scan, () => {
+    requireKind(placeOf('scan'), 'function', ['the body', body]);
+    checkOptions<ScanOptions>(placeOf('scan'), options, { reverse: 'boolean' });
+    const { reverse = false } = options;
     const frame = requireFrame('scan');
     const first = writtenLeaves(frame, initial);
     const sequences = writtenLeaves(frame, xs);
@@ -170,7 +196,9 @@ export function scan<const S, const X, const Y>(
           tree: initial,
           leaves: first,
         });
-        const [nextState, y] = callUser(() => body(carriedState as ResultOf<S>, x as ResultOf<X>));
+        const [nextState, y] = pairOf(
+          callUser(() => body(carriedState as ResultOf<S>, x as ResultOf<X>)),
+        );
         const next = writtenLike(inner, nextState, first);
         requireSameLeaves(next, first, 'the next state of scan');
         const collected = writtenLike(inner, y, probe.leaves);
@@ -289,7 +317,7 @@ function collectedTypes(
     const state = stateFrom(probe, params, { tree: initial, leaves: first });
     const at = wrap(new ArrayState({ expr: variableOf('at', SCALAR), type: SCALAR, frame: probe }));
     const x = slicesAt(probe, { sequences, xs, at, frame });
-    const [, tree] = callUser(() => body(state as never, x as never));
+    const [, tree] = pairOf(callUser(() => body(state as never, x as never)));
     return { tree, leaves: writtenLeaves(probe, tree) };
   });
 }

@@ -1,3 +1,4 @@
+import { requireKind } from '../core/check-options.ts';
 import { UsageError } from '../core/errors.ts';
 import {
   construct,
@@ -9,7 +10,7 @@ import { formatSpan } from '../compiler/ir/expr.ts';
 import type { Type, TypeDefinition } from '../compiler/ir/type.ts';
 import type { OutputValue } from '../client/session-value.ts';
 import { dataOf, exprIn } from './array-state.ts';
-import { callSite, callUser, within } from './call-site.ts';
+import { callSite, callUser, placeOf, within } from './call-site.ts';
 import { isFieldLeaf } from './data-tree.ts';
 import { DataValue, dataIn, tracedData } from './data-value.ts';
 import { declareTypes } from './declare-types.ts';
@@ -52,7 +53,9 @@ export function data<const C extends ConstructorSpecs>(
   constructors: (self: SelfSpec) => C,
 ): DataType<C> {
   return within(data, () => {
+    requireKind(placeOf('data'), 'function', ['constructors that are', constructors]);
     const specs = constructors(SELF);
+    requireKind(placeOf('data'), 'object', ['constructors that are', specs]);
     for (const given of [name, ...Object.keys(specs)]) {
       if (CONSTRUCTOR.test(given)) continue;
       throw new UsageError({

@@ -1,8 +1,16 @@
+import {
+  checkOptions,
+  fits,
+  type OptionKind,
+  type OptionKinds,
+  requireKind,
+} from '../core/check-options.ts';
 import type { Executable } from '../bytecode/executable-file.ts';
 import type { Module } from '../compiler/ir/expr.ts';
-import { within } from './call-site.ts';
+import { placeOf, within } from './call-site.ts';
 import { ProgramCore, type ProgramOptions, type ProgramSource } from './program.ts';
-import type { Spec } from './value-spec.ts';
+import { RUNNER_OPTIONS } from './runner.ts';
+import { isLeafSpec, type Spec } from './value-spec.ts';
 import type { GivenFor, ResultOf, ValueOf } from './value-types.ts';
 
 /**
@@ -64,6 +72,7 @@ export function program<const P extends Spec, const S extends Spec>(
 ): Program<NoInfer<P>, ValueOf<NoInfer<S>>>;
 export function program(params: Spec, ...rest: readonly unknown[]): unknown {
   const at = typeof rest[0] === 'function' ? 0 : 1;
+  within(program, () => checkProgram(params, rest, at));
   const body = rest[at] as ProgramSource['body'];
   const result = at === 0 ? undefined : (rest[0] as Spec);
   const core = new ProgramCore({ params, result, body, options: rest[at + 1] ?? {} });
@@ -84,4 +93,22 @@ export function program(params: Spec, ...rest: readonly unknown[]): unknown {
   SOURCES.set(call, core.source);
   Object.defineProperty(members, 'module', { enumerable: true, get: () => core.written.module });
   return Object.defineProperties(call, Object.getOwnPropertyDescriptors(members));
+}
+
+const TYPES: OptionKind = [
+  'types such as f32("n", 4), or objects and lists of such',
+  (value) =>
+    isLeafSpec(value) ||
+    ((Array.isArray(value) || Object.getPrototypeOf(Object(value)) === Object.prototype) &&
+      fits('object', value) &&
+      Object.values(Object(value)).every((branch) => fits(TYPES, branch))),
+];
+const PROGRAM_OPTIONS: OptionKinds<ProgramOptions> = { name: 'text', ...RUNNER_OPTIONS };
+
+function checkProgram(params: Spec, rest: readonly unknown[], at: number): void {
+  const where = placeOf('program');
+  requireKind(where, TYPES, ['parameters', params]);
+  if (at === 1) requireKind(where, TYPES, ['the result', rest[0]]);
+  requireKind(where, 'function', ['the body', rest[at]]);
+  checkOptions<ProgramOptions>(where, rest[at + 1] ?? {}, PROGRAM_OPTIONS);
 }

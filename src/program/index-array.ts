@@ -1,10 +1,11 @@
+import { type OptionKind, requireKind } from '../core/check-options.ts';
 import type { Dim } from '../core/dim.ts';
 import { ShapeError } from '../core/errors.ts';
 import { formatSpan } from '../compiler/ir/expr.ts';
 import { formatType } from '../compiler/ir/type.ts';
 import { apply } from './apply.ts';
 import { type ArrayState, type HasState, hasState } from './array-state.ts';
-import { callSite } from './call-site.ts';
+import { callSite, placeOf } from './call-site.ts';
 
 /**
  * The part of an axis that a slice takes: one place, a range with an optional step, places in an
@@ -19,6 +20,12 @@ export type Index =
   | readonly [begin: number, end: Dim]
   | readonly [begin: number, end: Dim, step: number];
 
+const INDEX: OptionKind = [
+  'an integer, null, [begin, end, step] or an array of integers',
+  (value) =>
+    value === null || Number.isSafeInteger(value) || Array.isArray(value) || hasState(value),
+];
+
 /** The largest place that an end may have: the axis ends where it ends. */
 const END = 2 ** 31 - 1;
 
@@ -31,6 +38,9 @@ export function sliceCalls(state: ArrayState, indices: readonly Index[]): ArrayS
       got: `${indices.length} indices for ${formatType(state.type)}`,
       expected: rank === 1 ? 'at most 1' : `at most ${rank}`,
     });
+  }
+  for (const [axis, index] of indices.entries()) {
+    requireKind(placeOf('slice'), INDEX, [`index ${axis} that is`, index]);
   }
   let result = cut(state, indices);
   // From the last axis on, so that the numbers of those before it stay.

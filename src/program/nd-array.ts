@@ -1,12 +1,19 @@
 import type { Dim } from '../core/dim.ts';
 import type { DType, TypedArray } from '../core/dtype.ts';
+import {
+  checkOptions,
+  type OptionKind,
+  type OptionKinds,
+  requireKind,
+} from '../core/check-options.ts';
+import { UsageError } from '../core/errors.ts';
 import { SymbolicDims } from '../core/symbolic-dims.ts';
 import { normalizeAxis } from '../core/shape.ts';
 import { formatType } from '../compiler/ir/type.ts';
 import { type NestedArray, Tensor } from '../client/tensor.ts';
 import { apply } from './apply.ts';
 import { type ArrayState, type HasState, requireLive, stateOfTensor } from './array-state.ts';
-import { type Entry, within } from './call-site.ts';
+import { type Entry, placeOf, within } from './call-site.ts';
 import { disposeState } from './eager/pending.ts';
 import { readState } from './eager/read-state.ts';
 import { noteInScope } from './eager/scope.ts';
@@ -17,6 +24,8 @@ import { type Operand, stateOf, tensorOf } from './operand.ts';
 export interface ReduceOptions {
   /** Keeps the axes that were reduced, with size 1. Default: false. */
   readonly keepDims?: boolean;
+  /** The same, as NumPy spells it. */
+  readonly keepdims?: boolean;
 }
 
 /**
@@ -217,37 +226,37 @@ export class NdArray implements HasState {
 
   /** The sum over axes, all by default. */
   sum(axes?: number | readonly number[], options?: ReduceOptions): NdArray {
-    return this.#reduce('sum', 'reduce_sum', { axes, ...options });
+    return this.#reduce('sum', 'reduce_sum', [axes, options]);
   }
 
   /** The mean over axes, all by default. */
   mean(axes?: number | readonly number[], options?: ReduceOptions): NdArray {
-    return this.#reduce('mean', 'reduce_mean', { axes, ...options });
+    return this.#reduce('mean', 'reduce_mean', [axes, options]);
   }
 
   /** The product over axes, all by default. */
   prod(axes?: number | readonly number[], options?: ReduceOptions): NdArray {
-    return this.#reduce('prod', 'reduce_prod', { axes, ...options });
+    return this.#reduce('prod', 'reduce_prod', [axes, options]);
   }
 
   /** The largest element over axes, all by default. */
   max(axes?: number | readonly number[], options?: ReduceOptions): NdArray {
-    return this.#reduce('max', 'reduce_max', { axes, ...options });
+    return this.#reduce('max', 'reduce_max', [axes, options]);
   }
 
   /** The smallest element over axes, all by default. */
   min(axes?: number | readonly number[], options?: ReduceOptions): NdArray {
-    return this.#reduce('min', 'reduce_min', { axes, ...options });
+    return this.#reduce('min', 'reduce_min', [axes, options]);
   }
 
-  /** The places of the largest elements along an axis, in int64. */
-  argmax(axis = -1): NdArray {
-    return this.#argument('argmax', 'arg_max', axis);
+  /** The places of the largest elements along an axis, which is dropped, or among all elements, row by row: int64. */
+  argmax(axis?: number, options?: ReduceOptions): NdArray {
+    return this.#argument('argmax', 'arg_max', [axis, options]);
   }
 
-  /** The places of the smallest elements along an axis, in int64. */
-  argmin(axis = -1): NdArray {
-    return this.#argument('argmin', 'arg_min', axis);
+  /** The places of the smallest elements along an axis, which is dropped, or among all elements, row by row: int64. */
+  argmin(axis?: number, options?: ReduceOptions): NdArray {
+    return this.#argument('argmin', 'arg_min', [axis, options]);
   }
 
   /** Running sums along an axis. */
@@ -267,10 +276,8 @@ export class NdArray implements HasState {
 
   /** The same elements in another shape, in which one size may be -1: what is left for it. */
   reshape(...shape: readonly Dim[] | readonly [readonly Dim[]]): NdArray {
-    const [first] = shape;
-    const dims = (Array.isArray(first) ? first : shape) as readonly Dim[];
     return within(this.#entry('reshape'), () =>
-      wrap(apply('reshape', [this], { shape: withRest(dims, this.shape) })),
+      wrap(apply('reshape', [this], { shape: withRest(dimsOf(shape), this.shape) })),
     );
   }
 
@@ -308,8 +315,8 @@ export class NdArray implements HasState {
   }
 
   /** The elements repeated along axes of size 1. */
-  broadcastTo(...shape: readonly Dim[]): NdArray {
-    return this.#call('broadcastTo', 'broadcast_to', [], { shape });
+  broadcastTo(...shape: readonly Dim[] | readonly [readonly Dim[]]): NdArray {
+    return this.#call('broadcastTo', 'broadcast_to', [], { shape: dimsOf(shape) });
   }
 
   /**
@@ -362,6 +369,14 @@ export class NdArray implements HasState {
     return formatType(this.state.type);
   }
 
+  /** Its type in a text. Throws UsageError for an operator of JavaScript, which gives no array. */
+  [Symbol.toPrimitive](hint: string): string {
+    if (hint === 'string') return this.toString();
+    const expected = 'methods, such as x.add(1) and x.less(y)';
+    const got = `${this.toString()} in arithmetic of JavaScript`;
+    throw new UsageError({ where: placeOf('program')(), got, expected });
+  }
+
   /** A method, as the call of it is found on the stack. */
   #entry(method: keyof NdArray): Entry {
     return this[method] as Entry;
@@ -376,25 +391,47 @@ export class NdArray implements HasState {
     return within(this.#entry(method), () => wrap(apply(op, [this, ...others], attributes)));
   }
 
-  #reduce(
-    method: keyof NdArray,
-    op: string,
-    {
-      axes = [],
-      keepDims = false,
-    }: ReduceOptions & { axes?: number | readonly number[] | undefined },
-  ): NdArray {
+  #reduce(method: MethodName, op: string, [axes = [], options]: Reduction): NdArray {
     return within(this.#entry(method), () => {
+      const keepdims = keepsDims(method, options);
+      requireKind(placeOf(method), AXES, ['axes', axes]);
       // An operator takes no axes for all of them.
       if (Array.isArray(axes) && axes.length === 0 && this.ndim === 0) return this;
       const list = typeof axes === 'number' ? [axes] : axes;
-      return wrap(apply(op, [this], { axes: list, keepdims: keepDims }));
+      return wrap(apply(op, [this], { axes: list, keepdims }));
     });
   }
 
-  #argument(method: keyof NdArray, op: string, axis: number): NdArray {
-    return this.#call(method, op, [], { axis });
+  #argument(
+    method: MethodName,
+    op: string,
+    [axis, options]: readonly [number | undefined, ReduceOptions | undefined],
+  ): NdArray {
+    return within(this.#entry(method), () => {
+      const isKept = keepsDims(method, options);
+      if (axis !== undefined) requireKind(placeOf(method), 'integer', ['axis', axis]);
+      const whole = axis === undefined ? this.reshape(-1) : this;
+      const kept = wrap(apply(op, [whole], { axis: axis ?? 0 }));
+      if (axis !== undefined) return isKept ? kept : kept.squeeze(axis);
+      return kept.reshape(isKept ? this.shape.map(() => 1) : []);
+    });
   }
+}
+
+type MethodName = keyof NdArray & string;
+type Reduction = readonly [number | readonly number[] | undefined, ReduceOptions | undefined];
+
+const AXES: OptionKind = [
+  'an integer or a list of integers',
+  (value) => [value].flat().every(Number.isSafeInteger),
+];
+
+const REDUCE_OPTIONS: OptionKinds<ReduceOptions> = { keepDims: 'boolean', keepdims: 'boolean' };
+
+function keepsDims(method: string, options: ReduceOptions | undefined): boolean {
+  if (options === undefined) return false;
+  checkOptions<ReduceOptions>(placeOf(method), options, REDUCE_OPTIONS);
+  return options.keepDims ?? options.keepdims ?? false;
 }
 
 /** The array of a state. */
@@ -404,6 +441,12 @@ export function wrap(state: ArrayState): NdArray {
 
 function apply1(op: string, ...operands: readonly Operand[]): NdArray {
   return wrap(apply(op, operands));
+}
+
+/** Sizes one by one, or in a list. */
+function dimsOf(shape: readonly Dim[] | readonly [readonly Dim[]]): readonly Dim[] {
+  const [first] = shape;
+  return (Array.isArray(first) ? first : shape) as readonly Dim[];
 }
 
 function withRest(dims: readonly Dim[], whole: readonly Dim[]): readonly Dim[] {

@@ -1,6 +1,7 @@
+import { requireKind } from '../core/check-options.ts';
 import type { Attributes } from '../core/primitive-function.ts';
 import { apply } from './apply.ts';
-import { within } from './call-site.ts';
+import { placeOf, within } from './call-site.ts';
 import { type NdArray, wrap } from './nd-array.ts';
 import type { Operand } from './operand.ts';
 
@@ -21,6 +22,7 @@ export function operator(name: string): (...args: readonly unknown[]) => NdArray
 export function variadic(name: string): (...args: readonly unknown[]) => NdArray {
   const call = (...[operands, attributes = {}]: readonly unknown[]): NdArray =>
     within(call, () => {
+      requireKind(placeOf(name), 'list', ['operands that are', operands]);
       const list = operands as readonly Operand[];
       return wrap(apply(name, list, snakeCased(attributes as Attributes)));
     });
@@ -36,7 +38,8 @@ function isAttributes(value: unknown): value is Attributes {
 /** Attributes have names such as `keep_dims` in programs. */
 function snakeCased(attributes: Attributes): Attributes {
   const entries = Object.entries(attributes).map(([name, value]) => {
-    return [name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value] as const;
+    const written = name === 'keepDims' ? 'keepdims' : name;
+    return [written.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value] as const;
   });
   return Object.fromEntries(entries);
 }

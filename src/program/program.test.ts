@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
 import { printModule } from '../compiler/index.ts';
-import { array, configure, counters, f32, type NdArray, program, relu, softmax } from './index.ts';
+import {
+  array,
+  concat,
+  configure,
+  counters,
+  f32,
+  type NdArray,
+  program,
+  relu,
+  softmax,
+} from './index.ts';
 
 beforeAll(() => configure({ device: 'host' }));
 afterAll(() => configure({}));
@@ -108,6 +118,18 @@ describe('eager arrays', () => {
     const { compiled } = counters();
     expect([...(await run())]).toEqual([8, 11, 16, 23]);
     expect(counters().compiled).toBe(compiled);
+  });
+
+  test('a size may be a formula of a hundred levels', async () => {
+    const long = program({ x: f32('n') }, ({ x }) => {
+      let y: NdArray = x;
+      for (let i = 0; i < 50; i++) y = concat([y, x], { axis: 0 }).slice([0, 2 ** 31 - 1, 3]);
+      return y;
+    });
+    const x = Array.from({ length: 20 }, (_, i) => i);
+    let wanted = x;
+    for (let i = 0; i < 50; i++) wanted = [...wanted, ...x].filter((_, at) => at % 3 === 0);
+    expect(await long({ x }).toArray()).toEqual(wanted);
   });
 
   test('slices, reductions and shapes', async () => {

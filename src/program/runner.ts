@@ -1,9 +1,10 @@
+import type { OptionKinds } from '../core/check-options.ts';
 import { UsageError } from '../core/errors.ts';
 import { moduleToJson } from '../compiler/ir/json.ts';
 import type { Module } from '../compiler/ir/expr.ts';
 import { DeviceTensor } from '../client/device-tensor.ts';
 import { Session } from '../client/session.ts';
-import type { LoadOptions } from '../client/session-options.ts';
+import { LOAD_OPTIONS, type LoadOptions } from '../client/session-options.ts';
 import type { InputValue, OutputValue } from '../client/session-value.ts';
 import { type ArrayData, noteReader } from './array-state.ts';
 
@@ -23,6 +24,21 @@ export type RunnerOptions = Pick<
   | 'functions'
   | 'compileLimits'
 >;
+
+export const RUNNER_OPTIONS: OptionKinds<RunnerOptions> = {
+  device: LOAD_OPTIONS.device,
+  worker: LOAD_OPTIONS.worker,
+  workerFiles: LOAD_OPTIONS.workerFiles,
+  workerTimeout: LOAD_OPTIONS.workerTimeout,
+  gpu: LOAD_OPTIONS.gpu,
+  remote: LOAD_OPTIONS.remote,
+  threads: LOAD_OPTIONS.threads,
+  limits: LOAD_OPTIONS.limits,
+  byteBudget: LOAD_OPTIONS.byteBudget,
+  compile: LOAD_OPTIONS.compile,
+  functions: LOAD_OPTIONS.functions,
+  compileLimits: LOAD_OPTIONS.compileLimits,
+};
 
 /** How often programs were compiled and run. */
 export interface Counters {
@@ -106,7 +122,7 @@ export class Runner {
   /** Frees the program as soon as nobody has results of it any more. */
   retire(): void {
     this.#isRetired = true;
-    if (this.#held === 0) void this.dispose();
+    if (this.#held === 0) this.#disposeInBackground();
   }
 
   /** Frees a result of a run. */
@@ -119,7 +135,12 @@ export class Runner {
 
   #release(): void {
     this.#held--;
-    if (this.#isRetired && this.#held === 0) void this.dispose();
+    if (this.#isRetired && this.#held === 0) this.#disposeInBackground();
+  }
+
+  /** A program that failed to load was told of where it was run. */
+  #disposeInBackground(): void {
+    this.dispose().catch(() => undefined);
   }
 
   /** Frees the program and all its results. */

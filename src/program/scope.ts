@@ -1,3 +1,4 @@
+import { requireKind } from '../core/check-options.ts';
 import { disposeState } from './eager/pending.ts';
 import { passOn, recordArrays } from './eager/scope.ts';
 import type { ArrayState } from './array-state.ts';
@@ -14,6 +15,7 @@ import { isValueLeaf } from './values.ts';
  * ```
  */
 export function scope<const R>(work: () => R): R {
+  requireKind('scope', 'function', ['work that is', work]);
   const { result, made } = recordArrays(work);
   const kept = new Set<ArrayState>();
   for (const { leaf } of result === undefined ? [] : leavesOf(result, isValueLeaf)) {

@@ -1,8 +1,8 @@
 import type { Dim } from '../core/dim.ts';
+import { describe } from '../core/check-options.ts';
 import { ALL_DTYPES, type DType } from '../core/dtype.ts';
 import { formatShape } from '../core/element-count.ts';
 import { ShapeError } from '../core/errors.ts';
-import { formatDim } from '../core/dim.ts';
 import { tensorType, type TensorTypeNode } from '../compiler/ir/type.ts';
 
 /** The type of an array: its dtype, and its sizes, which may be names. */
@@ -28,14 +28,15 @@ function specOf<const D extends DType>(dtype: D): SpecOf<D> {
     if (isGood) return { kind: 'array', dtype, shape };
     throw new ShapeError({
       where: `the type of an array of ${dtype}`,
-      got: formatShape(shape.map((dim) => formatDim(dim))),
+      got: formatShape(shape.map((dim) => (typeof dim === 'object' ? describe(dim) : dim))),
       expected: 'sizes from 0 up, or names such as "n"',
     });
   };
 }
 
 function isSymbolic(dim: Dim): boolean {
-  return typeof dim === 'string' ? dim === '?' || NAME.test(dim) : Object(dim) === dim;
+  if (typeof dim === 'string') return dim === '?' || NAME.test(dim);
+  return typeof dim === 'object' && dim !== null && 'op' in dim;
 }
 
 /** Arrays of float32. */

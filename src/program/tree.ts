@@ -1,3 +1,4 @@
+import { describe } from '../core/check-options.ts';
 import { UsageError } from '../core/errors.ts';
 import { formatSpan } from '../compiler/ir/expr.ts';
 import { callSite } from './call-site.ts';
@@ -75,11 +76,6 @@ function describeKeys(keys: readonly string[], tree: unknown): string {
   return keys.length === 0 ? 'an object without keys' : `an object with ${keys.join(', ')}`;
 }
 
-function describe(value: unknown): string {
-  if (value === undefined || value === null) return value === null ? 'null' : 'nothing';
-  return Array.isArray(value) ? `an array of ${value.length}` : `a ${typeof value}`;
-}
-
 function isBranch(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
@@ -91,5 +87,6 @@ function branchesOf(tree: unknown, path: string): [string, unknown][] {
     where: formatSpan(callSite(), path === '' ? 'program' : path),
     got: path === '' ? describe(tree) : `${describe(tree)} as ${path}`,
     expected: 'an array of numbers, or objects and arrays of such',
+    remedy: tree instanceof Promise ? 'Bodies of programs are not async.' : undefined,
   });
 }

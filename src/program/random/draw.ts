@@ -1,6 +1,13 @@
+import {
+  checkOptions,
+  fits,
+  type OptionKind,
+  type OptionKinds,
+  requireKind,
+} from '../../core/check-options.ts';
 import { formatType } from '../../compiler/ir/type.ts';
 import { type ArrayState, requireLive } from '../array-state.ts';
-import { type Entry, within } from '../call-site.ts';
+import { type Entry, placeOf, within } from '../call-site.ts';
 import { LeastRecent } from '../least-recent.ts';
 import { type NdArray, wrap } from '../nd-array.ts';
 import { ProgramCore } from '../program.ts';
@@ -12,16 +19,53 @@ const MOST_DRAWS = 64;
 
 const DRAWS = new LeastRecent<ProgramCore>(MOST_DRAWS);
 
+/** An interval of random numbers. */
+export interface Range {
+  /** The least number. Default 0. */
+  readonly min?: number;
+  /** Above all numbers. Default 1. */
+  readonly max?: number;
+}
+
+const NUMBER: OptionKind = ['a number', Number.isFinite];
+const RANGE: OptionKinds<Range> = { min: NUMBER, max: NUMBER };
+const SIZE: OptionKind = [
+  'a size from 0 up, or its name',
+  (value) => fits('count from 0', value) || /^(string|object)$/.test(typeof value),
+];
+const SETTINGS: Readonly<Record<string, OptionKind>> = {
+  shape: [
+    'a list of sizes',
+    (value) => Array.isArray(value) && value.every((size) => fits(SIZE, size)),
+  ],
+  count: SIZE,
+  size: SIZE,
+};
+
 /** A function of random numbers: operands, and settings that its operators depend on. */
 export interface Draw {
   readonly operands: () => readonly ArrayState[];
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** The options of those of an interval. */
+  readonly range?: Range;
   readonly write: (operands: readonly ArrayState[]) => ArrayState;
 }
 
 /** Writes a function of random numbers into the body of a program, or runs it as a program of its own. */
-export function draw(entry: Entry, { operands: given, settings = {}, write }: Draw): NdArray {
+export function draw(
+  entry: Entry,
+  { operands: given, settings = {}, range, write }: Draw,
+): NdArray {
   return within(entry, () => {
+    // A bundler may rename functions of one name.
+    const where = placeOf(`random.${entry.name.replace(/\$.*/, '')}`);
+    for (const [name, value] of Object.entries(settings)) {
+      const kind = SETTINGS[name];
+      if (kind) requireKind(where, kind, [name, value]);
+    }
+    if (range !== undefined) checkOptions(where, range, RANGE);
+    const { min = 0, max = 1 } = range ?? {};
+    requireKind(where, ['at least min', (value) => Number(value) >= min], ['max', max]);
     const operands = given();
     if (currentFrame() !== undefined) return wrap(write(operands));
     for (const operand of operands) requireLive(operand);

@@ -7,17 +7,10 @@ import type { ArrayState } from '../array-state.ts';
 import { callSite, within } from '../call-site.ts';
 import { array, type NdArray } from '../nd-array.ts';
 import { type Operand, stateOf } from '../operand.ts';
-import { draw } from './draw.ts';
+import { draw, type Range } from './draw.ts';
+export type { Range };
 import { inverseErf } from './inverse-erf.ts';
 import { elementNumbers } from './words.ts';
-
-/** An interval of random numbers. */
-export interface Range {
-  /** The least number. Default 0. */
-  readonly min?: number;
-  /** Above all numbers. Default 1. */
-  readonly max?: number;
-}
 
 /**
  * A key of random numbers, for a seed: two words, an array of uint32 of shape (2,). What a key gives is always the same,
@@ -67,13 +60,11 @@ export function bits(from: Operand, shape: readonly Dim[] = []): NdArray {
 }
 
 /** Numbers from `min` up to `max`, without `max`: float32, in steps of 2^-23 of the interval. */
-export function uniform(
-  from: Operand,
-  shape: readonly Dim[] = [],
-  { min = 0, max = 1 }: Range = {},
-): NdArray {
+export function uniform(from: Operand, shape: readonly Dim[] = [], range: Range = {}): NdArray {
+  const { min = 0, max = 1 } = range;
   return draw(uniform, {
     operands: () => [keyOf(from)],
+    range,
     settings: { shape, min, max },
     write: ([own]) => uniformOf(own, shape, { min, max }),
   });
@@ -95,11 +86,13 @@ export function normal(from: Operand, shape: readonly Dim[] = []): NdArray {
 export function integers(
   from: Operand,
   shape: readonly Dim[],
-  { min = 0, max }: Range & { readonly max: number },
+  range: Range & { readonly max: number },
 ): NdArray {
+  const { min = 0, max } = Object(range) as typeof range;
   const span = max - min;
   return draw(integers, {
     operands: () => [keyOf(from)],
+    range,
     settings: { shape, min, max },
     write: ([own]) => {
       if (!(Number.isInteger(min) && Number.isInteger(span) && span > 0 && span < 2 ** 31)) {
@@ -154,7 +147,8 @@ export function categorical(from: Operand, logits: Operand): NdArray {
     operands: () => [keyOf(from), stateOf(logits, 'float32')],
     write: ([own, given]) => {
       const noise = gumbelOf(own, given?.type.shape ?? []);
-      return apply('arg_max', [apply('add', [noise, given])], { axis: -1 });
+      const drawn = apply('arg_max', [apply('add', [noise, given])], { axis: -1 });
+      return apply('reshape', [drawn], { shape: drawn.type.shape.slice(0, -1) });
     },
   });
 }

@@ -1,3 +1,4 @@
+import { requireKind } from '../../core/check-options.ts';
 import { ShapeError } from '../../core/errors.ts';
 import {
   call as callOf,
@@ -12,7 +13,7 @@ import { cotangentType } from '../../compiler/ir/cotangent-type.ts';
 import { type Expr, formatSpan, type FunctionExpr } from '../../compiler/ir/expr.ts';
 import { formatType, sameType, type Type } from '../../compiler/ir/type.ts';
 import { exprIn } from '../array-state.ts';
-import { callSite, callUser, within } from '../call-site.ts';
+import { callSite, callUser, placeOf, within } from '../call-site.ts';
 import type { DataValue } from '../data-value.ts';
 import { type Operand, stateOf } from '../operand.ts';
 import { Frame, inFrame } from '../trace.ts';
@@ -52,15 +53,16 @@ export function customGradient<A extends readonly unknown[], R>(
   fn: (...args: A) => R,
   adjoint: (call: AdjointArguments<A, R>) => readonly unknown[],
 ): (...args: ArgumentsLike<A>) => ResultOf<R> {
-  return within(customGradient, () =>
-    transformed('custom', fn, (frame, args) => {
+  return within(customGradient, () => {
+    requireKind(placeOf('customGradient'), 'function', ['the adjoint', adjoint]);
+    return transformed('customGradient', fn, (frame, args) => {
       const written = writeFunction(frame, { call: fn, args }, ({ type }) => type);
       const rule = writeAdjoint(frame, written, { args, adjoint });
       const exprs = written.given.map(({ expr }) => expr);
       const made = callFunction(customOf(written.fn, rule), exprs, callSite());
       return unbundle(frame, made, { tree: written.returned, leaves: written.leaves });
-    }),
-  ) as (...args: ArgumentsLike<A>) => ResultOf<R>;
+    });
+  }) as (...args: ArgumentsLike<A>) => ResultOf<R>;
 }
 
 function writeAdjoint(
@@ -87,6 +89,9 @@ function writeAdjoint(
       cotangent: cotangentsOf(inner, cotangent, { returned, leaves }),
     };
     const gave = callUser(() => (adjoint as (call: unknown) => unknown)(call));
+    const isList = (value: unknown) => Array.isArray(value) && value.length === args.length;
+    const expected = `a list of ${args.length}, one for each argument`;
+    requireKind(placeOf('customGradient'), [expected, isList], ['a result of the adjoint', gave]);
     const fields = given.map((leaf) => cotangentIn(inner, leaf, gave));
     return func([...params, result, cotangent], tuple(fields));
   });

@@ -1,3 +1,4 @@
+import { checkOptions, either, listOf, type OptionKinds } from '../../core/check-options.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { ShapeError, UsageError } from '../../core/errors.ts';
 import {
@@ -13,7 +14,7 @@ import { cotangentType } from '../../compiler/ir/cotangent-type.ts';
 import { type Expr, formatSpan, type Module } from '../../compiler/ir/expr.ts';
 import { formatType, type Type } from '../../compiler/ir/type.ts';
 import { isFloat } from '../../ops/elementwise/number-dtypes.ts';
-import { callSite, within } from '../call-site.ts';
+import { callSite, placeOf, within } from '../call-site.ts';
 import type { Program } from '../define-program.ts';
 import type { NdArray } from '../nd-array.ts';
 import type { Frame } from '../trace.ts';
@@ -104,12 +105,13 @@ export function grad<F extends AnyFunction, const O extends GradOptions = object
   options?: O,
 ): GradOf<F, O>;
 export function grad(fn: AnyFunction, options: GradOptions = {}): unknown {
-  return within(grad, () =>
-    transformed('grad', fn, (frame, args) => {
+  return within(grad, () => {
+    checkGrad('grad', options);
+    return transformed('grad', fn, (frame, args) => {
       const { gradients, aux } = derivatives(frame, { call: fn, args, options });
       return options.hasAux === true ? [gradients, aux] : gradients;
-    }),
-  );
+    });
+  });
 }
 
 /**
@@ -120,12 +122,29 @@ export function valueAndGrad<F extends AnyFunction, const O extends GradOptions 
   options?: O,
 ): ValueAndGradOf<F, O>;
 export function valueAndGrad(fn: AnyFunction, options: GradOptions = {}): unknown {
-  return within(valueAndGrad, () =>
-    transformed('value_and_grad', fn, (frame, args) => {
+  return within(valueAndGrad, () => {
+    checkGrad('valueAndGrad', options);
+    return transformed('value_and_grad', fn, (frame, args) => {
       const { value, gradients, aux } = derivatives(frame, { call: fn, args, options });
       return [options.hasAux === true ? [value, aux] : value, gradients];
-    }),
-  );
+    });
+  });
+}
+
+const GRAD_OPTIONS: OptionKinds<GradOptions> = {
+  argnums: either('count from 0', listOf('count from 0')),
+  argnames: either('text', 'names'),
+  hasAux: 'boolean',
+};
+
+function checkGrad(name: string, options: GradOptions): void {
+  checkOptions<GradOptions>(placeOf(name), options, GRAD_OPTIONS);
+  if (options.argnums === undefined || options.argnames === undefined) return;
+  throw new UsageError({
+    where: placeOf(name)(),
+    got: 'argnums and argnames',
+    expected: 'one of them',
+  });
 }
 
 interface Differentiated {
@@ -206,7 +225,7 @@ function choose(args: readonly unknown[], { argnums, argnames }: GradOptions): C
       const count = args.length;
       throw wrongArgument(
         `argument ${number}`,
-        count === 1 ? 'only argument 0' : `0 to ${count - 1}`,
+        count < 2 ? (count === 1 ? 'only argument 0' : 'an argument') : `0 to ${count - 1}`,
       );
     }
     return {

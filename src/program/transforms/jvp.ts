@@ -1,9 +1,10 @@
+import { requireKind } from '../../core/check-options.ts';
 import { ShapeError, UsageError } from '../../core/errors.ts';
 import { callFunction, jvp as jvpOf, projection } from '../../compiler/ir/build.ts';
 import { formatSpan } from '../../compiler/ir/expr.ts';
 import { formatType, sameType } from '../../compiler/ir/type.ts';
 import { exprIn } from '../array-state.ts';
-import { callSite, within } from '../call-site.ts';
+import { callSite, placeOf, within } from '../call-site.ts';
 import { DataValue } from '../data-value.ts';
 import { type Operand, stateOf } from '../operand.ts';
 import type { Frame } from '../trace.ts';
@@ -39,16 +40,19 @@ export function jvp<A extends readonly unknown[], R>(
   primals: ArgumentsLike<NoInfer<A>>,
   tangents: TangentsLike<NoInfer<A>>,
 ): [ResultOf<R>, ResultOf<R>] {
-  return within(jvp, () =>
-    writeOrRun(jvp, {
+  return within(jvp, () => {
+    requireKind(placeOf('jvp'), 'function', ['the first argument', fn]);
+    requireKind(placeOf('jvp'), 'list', ['the arguments', primals]);
+    requireKind(placeOf('jvp'), 'list', ['the tangents', tangents]);
+    return writeOrRun(jvp, {
       name: 'jvp',
       args: [...primals, ...tangents],
       write: (frame, all) => {
         const [args, moves] = [all.slice(0, primals.length), all.slice(primals.length)];
         return forward(frame, fn, { args, moves });
       },
-    }),
-  ) as [ResultOf<R>, ResultOf<R>];
+    });
+  }) as [ResultOf<R>, ResultOf<R>];
 }
 
 /** Arguments, and tangents or cotangents beside them. */

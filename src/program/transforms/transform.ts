@@ -1,4 +1,5 @@
-import { callSite, type Entry, within, withinAt } from '../call-site.ts';
+import { requireKind } from '../../core/check-options.ts';
+import { callSite, type Entry, placeOf, within, withinAt } from '../call-site.ts';
 import { program, sourceOf } from '../define-program.ts';
 import type { ProgramOptions } from '../program.ts';
 import { currentFrame, type Frame, requireFrame } from '../trace.ts';
@@ -29,6 +30,7 @@ export function transformed(
     paramsOf?: (params: Spec) => Spec,
   ]
 ): unknown {
+  requireKind(placeOf(name), 'function', ['the first argument', fn]);
   const source = sourceOf(fn);
   const own = source?.options.name ?? (source?.body ?? fn).name;
   const whole = own === '' ? name : `${name}_${own}`;

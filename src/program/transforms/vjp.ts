@@ -1,8 +1,9 @@
+import { requireKind } from '../../core/check-options.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { callFunction, projection, tuple, vjp as vjpOf } from '../../compiler/ir/build.ts';
 import { formatSpan } from '../../compiler/ir/expr.ts';
 import { formatType, sameType } from '../../compiler/ir/type.ts';
-import { callSite, within } from '../call-site.ts';
+import { callSite, placeOf, within } from '../call-site.ts';
 import { bundle, type Frame } from '../trace.ts';
 import type { Like, ResultOf } from '../value-types.ts';
 import { unbundle, valueOf, type WrittenLeaf, writtenLike } from '../values.ts';
@@ -26,13 +27,15 @@ export function vjp<A extends readonly unknown[], R>(
   primals: ArgumentsLike<NoInfer<A>>,
   cotangent: NoInfer<Like<R>>,
 ): [ResultOf<R>, { [K in keyof A]: ResultOf<A[K]> }] {
-  return within(vjp, () =>
-    writeOrRun(vjp, {
+  return within(vjp, () => {
+    requireKind(placeOf('vjp'), 'function', ['the first argument', fn]);
+    requireKind(placeOf('vjp'), 'list', ['the arguments', primals]);
+    return writeOrRun(vjp, {
       name: 'vjp',
       args: [...primals, cotangent],
       write: (frame, all) => reverse(frame, fn, { args: all.slice(0, -1), cotangent: all.at(-1) }),
-    }),
-  ) as [ResultOf<R>, { [K in keyof A]: ResultOf<A[K]> }];
+    });
+  }) as [ResultOf<R>, { [K in keyof A]: ResultOf<A[K]> }];
 }
 
 function reverse(

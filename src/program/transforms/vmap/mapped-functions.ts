@@ -1,8 +1,9 @@
-import type { Dim } from '../../../core/dim.ts';
 import { forEachSymbol } from '../../../core/dim-symbols.ts';
 import { UsageError } from '../../../core/errors.ts';
 import { func, tuple, variableOf } from '../../../compiler/ir/build.ts';
 import { type Expr, formatSpan, type FunctionExpr } from '../../../compiler/ir/expr.ts';
+import { computeScopes } from '../../../compiler/ir/scopes.ts';
+import { tensorType } from '../../../compiler/ir/type.ts';
 import { postOrder, rewrite } from '../../../compiler/ir/visit.ts';
 import { callSite } from '../../call-site.ts';
 import { LOOP_CONSTRUCTS } from '../../recursive-function.ts';
@@ -15,13 +16,12 @@ import {
   type FunctionMapping,
   isAny,
   type MappedFunction,
+  type MappedPlaces,
   mappedType,
 } from './mapped-value.ts';
 
-interface Writing {
-  readonly name: string;
+interface Writing extends MappedFunction {
   params: readonly Flags[];
-  readonly result: Flags;
 }
 
 /** Functions of a module over mapped axes, each written once for what is mapped of its parameters. */
@@ -35,31 +35,36 @@ export class MappedFunctions implements FunctionMapping {
     this.trace = trace;
   }
 
-  of(name: string, params: readonly Flags[], size: Dim): MappedFunction {
+  of(name: string, params: readonly Flags[], places: MappedPlaces): MappedFunction {
     const writing = this.#writing.get(name);
     if (writing !== undefined) {
       // Another step maps what the first one does not: the function is written again for all of that.
       writing.params = writing.params.map((flags, i) => eitherFlags(flags, params[i] ?? false));
       return writing;
     }
-    const key = `${name} ${JSON.stringify(params)} ${typeof size === 'number' ? size : ''}`;
-    const known = this.#known.get(key) ?? this.#write(name, params, size);
+    const { size, depth } = places;
+    const key = `${name} ${JSON.stringify([params, depth > 0])} ${typeof size === 'number' ? size : ''}`;
+    const known = this.#known.get(key) ?? this.#write(name, params, places);
     this.#known.set(key, known);
     return known;
   }
 
-  #write(name: string, params: readonly Flags[], size: Dim): MappedFunction {
+  #write(name: string, params: readonly Flags[], places: MappedPlaces): MappedFunction {
     const fn = this.#complete(name);
-    if (!this.#reaches(fn, name)) return this.#writeOnce(fn, { name, params, size });
+    if (!this.#reaches(fn, name)) return this.#writeOnce(fn, { name, params, places });
     for (let given = params; ; ) {
       const result = fn.resultType === undefined ? true : allMapped(fn.resultType);
       const writing: Writing = {
         name: this.trace.reserve(`${name}_mapped`),
         params: given,
         result,
+        unfinished: {
+          construct: LOOP_CONSTRUCTS.get(fn) ?? `the recursion of ${name}`,
+          depth: places.depth,
+        },
       };
       this.#writing.set(name, writing);
-      const made = this.#writeOnce(fn, { name, params: given, size, writing });
+      const made = this.#writeOnce(fn, { name, params: given, places, writing });
       this.#writing.delete(name);
       if (JSON.stringify(writing.params) === JSON.stringify(given)) return made;
       this.trace.functions.delete(made.name);
@@ -72,12 +77,12 @@ export class MappedFunctions implements FunctionMapping {
     {
       name,
       params,
-      size,
+      places: { size, depth },
       writing,
     }: {
       readonly name: string;
       readonly params: readonly Flags[];
-      readonly size: Dim;
+      readonly places: MappedPlaces;
       readonly writing?: Writing;
     },
   ): MappedFunction {
@@ -86,10 +91,11 @@ export class MappedFunctions implements FunctionMapping {
     // The symbols of a function are its own.
     const inside = typeof size === 'number' ? size : freshSymbol(fn);
     const frame = new Frame(this.trace);
-    const recursion =
-      writing === undefined ? undefined : (LOOP_CONSTRUCTS.get(fn) ?? `the recursion of ${name}`);
-    const mapper = new Mapper({ functions: this, frame, size: inside, recursion });
     const copy = withOwnVariables(fn);
+    const scopes = computeScopes(copy);
+    const bools = tensorType({ dtype: 'bool', shape: [inside] });
+    const mask = depth > 0 ? variableOf('mask', bools) : undefined;
+    const mapper = new Mapper({ functions: this, frame, size: inside, scopes, mask, depth });
     const variables = copy.params.map((param, i) => {
       if (param.type === undefined)
         throw new Error(`internal: a parameter of ${name} without type`);
@@ -99,6 +105,7 @@ export class MappedFunctions implements FunctionMapping {
       mapper.set(param, { expr: variable, flags });
       return variable;
     });
+    if (mask !== undefined) variables.unshift(mask);
     const type = fn.resultType ?? inference.of(fn.body);
     const marks = { private: true } as const;
     const resultType = writing && mappedType(type, writing.result, inside);

@@ -25,12 +25,21 @@ export interface MappedFunction {
   /** Which tensors of each parameter have the mapped axis. */
   readonly params: readonly Flags[];
   readonly result: Flags;
+  /** Of one that is being written, for it calls itself: what users know it as, and its depth. */
+  readonly unfinished?: { readonly construct: string; readonly depth: number };
+}
+
+/** The places that a function is mapped over. */
+export interface MappedPlaces {
+  readonly size: Dim;
+  /** In how many branches that some places take: their mask, bool[size], then comes before all parameters. */
+  readonly depth: number;
 }
 
 /** Functions of a module over a mapped axis. */
 export interface FunctionMapping {
   /** The function for what is mapped of its parameters; it may map more. */
-  of(name: string, params: readonly Flags[], size: Dim): MappedFunction;
+  of(name: string, params: readonly Flags[], places: MappedPlaces): MappedFunction;
 }
 
 export function isAny(flags: Flags): boolean {

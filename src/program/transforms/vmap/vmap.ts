@@ -1,18 +1,25 @@
+import {
+  checkOptions,
+  fits,
+  type OptionKind,
+  type OptionKinds,
+} from '../../../core/check-options.ts';
 import { type Dim, formatDim } from '../../../core/dim.ts';
 import { ShapeError, UsageError } from '../../../core/errors.ts';
 import { normalizeAxis } from '../../../core/shape.ts';
 import { formatSpan } from '../../../compiler/ir/expr.ts';
+import { computeScopes } from '../../../compiler/ir/scopes.ts';
 import { formatType, tensorType, type Type } from '../../../compiler/ir/type.ts';
 import { apply } from '../../apply.ts';
 import { ArrayState } from '../../array-state.ts';
-import { callSite, within } from '../../call-site.ts';
+import { callSite, placeOf, within } from '../../call-site.ts';
 import type { Frame } from '../../trace.ts';
 import { mapTree } from '../../tree.ts';
 import { isLeafSpec, type Spec } from '../../value-spec.ts';
 import type { ResultOf } from '../../value-types.ts';
 import { isValueLeaf, valueOf, type WrittenLeaf } from '../../values.ts';
 import { writeFunction } from '../write-function.ts';
-import type { AnyFunction } from '../function-arguments.ts';
+import { type AnyFunction, isArgumentLeaf } from '../function-arguments.ts';
 import type { ArgumentsLike } from '../grad.ts';
 import { transformed } from '../transform.ts';
 import { MappedFunctions } from './mapped-functions.ts';
@@ -52,16 +59,65 @@ export type VmapOf<F> = F extends { readonly params: Spec; readonly module: unkn
  * Throws UnsupportedError, with the line, for what cannot be mapped: loops and recursion that go on as mapped elements
  * say, data of mapped arrays, and results whose size depends on elements.
  */
-export function vmap<F extends AnyFunction>(fn: F, options?: VmapOptions): VmapOf<F>;
-export function vmap(fn: AnyFunction, { inAxes = 0, outAxes = 0 }: VmapOptions = {}): unknown {
-  return within(vmap, () =>
-    transformed(
+export function vmap<F extends AnyFunction>(
+  fn: F,
+  /** Or `inAxes`, as a number or a list, and then `outAxes`. */
+  options?: VmapOptions | number | readonly Axes[],
+  outAxes?: number,
+): VmapOf<F>;
+export function vmap(
+  fn: AnyFunction,
+  options: VmapOptions | number | readonly Axes[] = {},
+  axis?: number,
+): unknown {
+  return within(vmap, () => {
+    const given: VmapOptions =
+      typeof options === 'number' || Array.isArray(options)
+        ? { inAxes: options, ...(axis !== undefined && { outAxes: axis }) }
+        : (options as VmapOptions);
+    checkOptions<VmapOptions>(placeOf('vmap'), given, VMAP_OPTIONS);
+    const { inAxes = 0, outAxes = 0 } = given;
+    return transformed(
       'vmap',
       fn,
-      (frame, args) => mapped(frame, fn, { args, inAxes, outAxes }),
+      (frame, args) => {
+        requireForm(inAxes, args);
+        return mapped(frame, fn, { args, inAxes, outAxes });
+      },
       (params) => withAxes(params, inAxes),
-    ),
-  );
+    );
+  });
+}
+
+const AXES: OptionKind = [
+  'an axis, null, or lists and objects of such',
+  (value) =>
+    value === null ||
+    Number.isSafeInteger(value) ||
+    (fits('object', value) && Object.values(Object(value)).every((axis) => fits(AXES, axis))),
+];
+const VMAP_OPTIONS: OptionKinds<VmapOptions> = { inAxes: AXES, outAxes: 'integer' };
+
+/** Throws UsageError for axes of arguments that are not there, and for a list that is not as long as theirs. */
+function requireForm(axes: Axes, value: unknown, path = ''): void {
+  if (axes === null || typeof axes === 'number') return;
+  const has = isArgumentLeaf(value) ? [] : Object.keys(value);
+  const names = Object.keys(axes);
+  const isList = Array.isArray(axes);
+  const other = names.find((name) => !has.includes(name));
+  if (other === undefined && (!isList || has.length === names.length)) {
+    const branches = value as Readonly<Record<string, unknown>>;
+    for (const [name, axis] of Object.entries(axes)) {
+      requireForm(axis as Axes, branches[name], `${path}.${name}`);
+    }
+    return;
+  }
+  throw new UsageError({
+    where: placeOf('vmap')(),
+    got: `inAxes${path} with ${isList ? names.length : names.join(', ')}`,
+    expected: isList ? `a list of ${has.length}` : has.join(', ') || 'an axis or null',
+    remedy: 'inAxes has the form of the arguments: null for what is the same at each place.',
+  });
 }
 
 interface Mapping {
@@ -82,7 +138,7 @@ function mapped(frame: Frame, call: AnyFunction, { args, inAxes, outAxes }: Mapp
   const { fn, given, returned, leaves } = written;
   const size = sizeOf(given, axes);
   const functions = new MappedFunctions(frame.trace);
-  const mapper = new Mapper({ functions, frame, size });
+  const mapper = new Mapper({ functions, frame, size, scopes: computeScopes(fn) });
   for (const [i, param] of fn.params.entries()) {
     const leaf = given[i];
     if (leaf === undefined) throw new Error('internal: a parameter without argument');

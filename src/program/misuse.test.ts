@@ -1,0 +1,206 @@
+import { describe, expect, test } from 'vitest';
+import {
+  array,
+  configure,
+  f32,
+  grad,
+  If,
+  jvp,
+  loop,
+  type NdArray,
+  program,
+  random,
+} from './index.ts';
+import { customGradient, reduceSum, repeatTimes, scan, scope, softmax, vmap } from './index.ts';
+
+const untyped = (value: unknown): never => value as never;
+const x = array([
+  [1, 5, 2],
+  [7, 2, 0],
+]);
+const double = (y: NdArray): NdArray => y.mul(2);
+const traced = (body: (y: NdArray) => unknown) =>
+  program({ y: f32(3) }, ({ y }) => untyped(body(y))).module;
+const add = (y: NdArray, z: NdArray): NdArray => y.add(z);
+
+describe('what is not meant is refused, with the nearest name', () => {
+  test.each<[string, () => unknown, string]>([
+    [
+      'sum',
+      () => x.sum(-1, untyped({ keepDim: true })),
+      'expected only keepDims, keepdims. Did you mean keepDims?',
+    ],
+    ['its options as axes', () => x.sum(untyped({ keepDims: true })), 'misuse.test.ts:'],
+    ['argmax', () => x.argmax(untyped('rows')), 'argmax: got axis "rows", expected an integer.'],
+    [
+      'grad',
+      () => grad(double, untyped({ argnum: 1 })),
+      'grad: got an unknown option "argnum", expected only argnums, argnames, hasAux. Did you mean argnums?',
+    ],
+    [
+      'two ways to say it',
+      () => grad(double, { argnums: 0, argnames: 'y' }),
+      'grad: got argnums and argnames, expected one of them.',
+    ],
+    ['no function', () => grad(untyped(3)), 'grad: got the first argument 3, expected a function.'],
+    [
+      'vmap',
+      () => vmap(double, untyped({ in_axes: 0 })),
+      'got an unknown option "in_axes", expected only inAxes, outAxes. Did you mean inAxes?',
+    ],
+    [
+      'axes of no argument',
+      () => vmap(add, [0, null, 0])(x, x),
+      'vmap: got inAxes with 3, expected a list of 2. inAxes has the form',
+    ],
+    [
+      'random.uniform',
+      () => random.uniform(random.key(0), [2], untyped({ minval: 5 })),
+      'random.uniform: got an unknown option "minval", expected only min, max. Did you mean min?',
+    ],
+    [
+      'a range as shape',
+      () => random.normal(random.key(0), untyped({ shape: [2] })),
+      'random.normal: got shape {"shape":[2]}, expected a list of sizes.',
+    ],
+    [
+      'scan',
+      () => traced((y) => scan(0, y, untyped(0), untyped({}))),
+      'scan: got the body 0, expected a function.',
+    ],
+    [
+      'options of scan',
+      () => traced((y) => scan(0, y, (s) => [s, s], untyped({ reversed: true }))),
+      'scan: got an unknown option "reversed", expected only reverse. Did you mean reverse?',
+    ],
+    [
+      'what scan gives',
+      () =>
+        traced((y) =>
+          scan(
+            0,
+            y,
+            untyped(() => 1),
+          ),
+        ),
+      'scan: got a result of the body that is 1, expected [state, y].',
+    ],
+    [
+      'If',
+      () => traced((y) => If(y.sum().greater(0), () => y, untyped(y))),
+      'If: got the second branch Tensor[(3,), float32], expected a function.',
+    ],
+    [
+      'loop',
+      () => traced((y) => loop(y, untyped(true), (z) => z)),
+      'loop: got the condition true, expected a function.',
+    ],
+    [
+      'jvp',
+      () => jvp(double, untyped(x), untyped(x)),
+      'jvp: got the arguments Tensor[(2, 3), float32], expected a list.',
+    ],
+    [
+      'repeatTimes',
+      () => traced((y) => repeatTimes(1.5, y, (z) => z)),
+      'repeatTimes: got the count 1.5, expected an integer from 0 up, or a size of a program.',
+    ],
+    [
+      'arithmetic of JavaScript',
+      () => Number(x.sum()) + 1,
+      'program: got Tensor[(), float32] in arithmetic of JavaScript, expected methods',
+    ],
+    [
+      'an adjoint without gradients',
+      () => customGradient(double, () => [])(x),
+      'customGradient: got a result of the adjoint [], expected a list of 1, one for each argument.',
+    ],
+    [
+      'an interval',
+      () => random.uniform(random.key(0), [2], { min: 3, max: 1 }),
+      'random.uniform: got max 1, expected at least min.',
+    ],
+    [
+      'configure',
+      () => configure(untyped({ devise: 'host' })),
+      'configure: got an unknown option "devise"',
+    ],
+    [
+      'program',
+      () =>
+        program(
+          untyped((y: never) => y),
+          untyped({ y: f32() }),
+        ),
+      'program: got parameters a function, expected types such as f32("n", 4)',
+    ],
+    [
+      'options of a program',
+      () => program({ y: f32() }, ({ y }) => y, untyped({ nam: 'f' })),
+      'program: got an unknown option "nam"',
+    ],
+    [
+      'an async body',
+      () => traced(async (y) => y),
+      'got a Promise, expected an array of numbers, or objects and arrays of such. Bodies of programs are not async.',
+    ],
+    [
+      'an attribute',
+      () => reduceSum(x, untyped({ axis: [0] })),
+      'reduce_sum: got attribute axis, expected one of axes, keepdims. Did you mean axes?',
+    ],
+    [
+      'an attribute of another kind',
+      () => softmax(x, untyped({ axis: { axis: 0 } })),
+      'softmax: attribute axis: got {"axis":0}, expected an integer.',
+    ],
+    [
+      'an index',
+      () => x.slice(untyped('1:2')),
+      'slice: got index 0 that is "1:2", expected an integer, null',
+    ],
+    ['a size', () => f32(untyped([3])), 'got ([3],), expected sizes from 0 up'],
+    [
+      'scope',
+      () => scope(untyped(undefined)),
+      'scope: got work that is undefined, expected a function.',
+    ],
+  ])('%s', (_, misuse, message) => {
+    expect(misuse).toThrow(
+      expect.objectContaining({ message: expect.stringContaining(message) as string }),
+    );
+  });
+});
+
+describe('what peers write is taken', () => {
+  test('keepdims, in reductions and operators', () => {
+    expect(x.sum(-1, { keepdims: true }).shape).toEqual([2, 1]);
+    expect(reduceSum(x, untyped({ axes: [1], keepDims: true })).shape).toEqual([2, 1]);
+  });
+
+  test('axes of vmap as its second and third argument', () => {
+    expect(vmap(add, [null, 0])(array([1, 1, 1]), x).shape).toEqual([2, 3]);
+    expect(vmap(double, 0, 1)(x).shape).toEqual([3, 2]);
+  });
+
+  test('argmax drops its axis, and looks at all elements without one, as NumPy does', async () => {
+    expect(await x.argmax(-1).toArray()).toEqual([1n, 0n]);
+    expect(x.argmax(0, { keepDims: true }).shape).toEqual([1, 3]);
+    expect(await x.argmax().item()).toBe(3);
+    expect(x.argmin(undefined, { keepDims: true }).shape).toEqual([1, 1]);
+    expect(random.categorical(random.key(0), x).shape).toEqual([2]);
+  });
+});
+
+test('a program that cannot be compiled, and is given up, ends nothing', async () => {
+  const failures: unknown[] = [];
+  const note = (reason: unknown): void => void failures.push(reason);
+  process.on('unhandledRejection', note);
+  const gpu = { requestAdapter: async () => null };
+  configure({ device: 'webgpu', worker: false, gpu: untyped(gpu) });
+  await expect(x.mul(3).add(1).data()).rejects.toThrow('adapter');
+  configure({ device: 'host' });
+  await new Promise((done) => setTimeout(done));
+  process.off('unhandledRejection', note);
+  expect(failures).toEqual([]);
+});
