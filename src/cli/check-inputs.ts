@@ -3,7 +3,9 @@ import { bindInputs } from '../client/bind-inputs.ts';
 import { explainInputs } from '../client/explain-inputs.ts';
 import { Tensor, type ValueInfo } from '../client/index.ts';
 import { FileWindow } from '../core/file-window.ts';
-import { FormatError, UnsupportedError } from '../core/errors.ts';
+import { formatShape } from '../core/shape.ts';
+import { shortList } from '../core/short-list.ts';
+import { FormatError, UnsupportedError, UsageError } from '../core/errors.ts';
 import { isExecutableFile } from './open-executable.ts';
 import { isNumber, type OpenFlags, readNumber } from './open-session.ts';
 import { readStart } from './read-file.ts';
@@ -52,7 +54,19 @@ export async function checkInputs(
     (input) => !declared.some(({ name: of }) => of === input),
   );
   if (isUnknown) throw explainInputs({ ...main, params: declared }, values, binding);
+  if (needsAll) requireInputs(declared, values);
   if (binding.mismatches.length > 0) throw explainInputs(main, values, binding);
+}
+
+/** Throws UsageError for inputs that are missing, with their types and how they are given. */
+export function requireInputs(infos: readonly ValueInfo[], given: object): void {
+  const missing = infos.filter(({ name }) => !Object.hasOwn(given, name));
+  if (missing.length === 0) return;
+  const names = missing.map(({ name }) => JSON.stringify(name)).join(', ');
+  const options = missing.map(
+    ({ name, dtype, shape }) => `--input ${name}=FILE for ${dtype} ${formatShape(shape)}`,
+  );
+  throw new UsageError(`inputs of main: missing ${names}. Give ${shortList(options)}.`);
 }
 
 async function readTensorOrNumber(

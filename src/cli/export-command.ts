@@ -4,7 +4,7 @@ import { type DeviceTensor, Session, Tensor } from '../client/index.ts';
 import { UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import type { NamedTensors } from '../frontend/index.ts';
-import { checkLooksLikeOnnx } from '../core/check-looks-like-onnx.ts';
+import { checkLooksLikeOnnx } from '../core/sniff.ts';
 import { formatBytes } from './format-bytes.ts';
 import { readExecutableFile } from './open-executable.ts';
 import { readBytes, siblingReader } from './read-file.ts';

@@ -4,7 +4,7 @@ import type { CompileLimits } from '../core/compile-limits.ts';
 import { type DType, isDType } from '../core/dtype.ts';
 import { UsageError } from '../core/errors.ts';
 import type { TrainingOptions } from '../frontend/index.ts';
-import { checkLooksLikeOnnx } from '../core/check-looks-like-onnx.ts';
+import { checkLooksLikeOnnx } from '../core/sniff.ts';
 import { formatBytes } from './format-bytes.ts';
 import { readBytes, siblingReader } from './read-file.ts';
 import { writeJson } from './report.ts';

@@ -214,6 +214,16 @@ describe('weft opt watches passes', () => {
     expect(missing.err).toBe('weft: --bisect: got the input y, expected one of x.\n');
   });
 
+  test.each([
+    ['lower-shapes,fuse', 'fuse after lower-shapes, expected fuse before it, as in weft compile.'],
+    ['fuse,simplify', 'simplify after fuse, expected simplify before it, as in weft compile.'],
+    ['fuze', /fuze, expected one of bind-dims, .*, or a file\. Did you mean fuse\?/],
+  ])('--pass %s is refused', async (names, message) => {
+    const { status, err } = await weft('opt', at('program.ir'), '--pass', names);
+    expect(status).toBe(2);
+    expect(err).toMatch(message);
+  });
+
   test('--pass takes files, to opt and to compile', async () => {
     const file = ['--pass', at('wrong-pass.mjs')];
     const { out } = await weft('opt', at('program.ir'), ...file);

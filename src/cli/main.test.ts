@@ -91,7 +91,7 @@ describe('weft compile', () => {
     const junk = await weft('compile', at('junk.weft'), '-o', at('n.weft'));
     expect(junk.status).toBe(1);
     expect(junk.err).toContain(
-      'junk.weft: got bytes that begin with 6a 75 6e 6b, expected a .weft executable or an .onnx model.',
+      'junk.weft: got a text that begins with "junk", expected a .weft executable or an .onnx model. Check the address.',
     );
   });
 });
@@ -195,7 +195,7 @@ describe('weft run', () => {
       1 weft: inputs of main: "x": got float32 (3,), expected float32 (1, 2).
       2 weft: /model.onnx: got a file named *.onnx, expected a tensor in a .pb, .npy or .json file.
       2 weft: output "z": got no such output, expected one of y.
-      1 weft: /junk.weft: got bytes that begin with 6a 75 6e 6b, expected a .weft executable or an .onnx model.
+      1 weft: /junk.weft: got a text that begins with "junk", expected a .weft executable or an .onnx model. Check the address.
       2 weft: /none.weft: got no such file, expected a file that can be read.
       "
     `);

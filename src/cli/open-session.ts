@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { UsageError } from '../core/errors.ts';
+import { parseJson } from '../core/sniff.ts';
 import { type LoadProgress, Session, type Tensor } from '../client/index.ts';
 import type { Executable } from '../bytecode/index.ts';
 import type { ModuleDispatch } from '../compiler/index.ts';
@@ -145,7 +146,7 @@ export async function readInputs(
 export async function readNumber(value: string): Promise<number | undefined> {
   if (isNumber(value)) return Number(value);
   if (extname(value).toLowerCase() !== '.json') return undefined;
-  const content: unknown = JSON.parse(new TextDecoder().decode(await readBytes(value)));
+  const content = parseJson(value, await readBytes(value));
   return typeof content === 'number' ? content : undefined;
 }
 

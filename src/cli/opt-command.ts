@@ -9,6 +9,7 @@ import type {
   PassInstrument,
 } from '../compiler/index.ts';
 import { UsageError } from '../core/errors.ts';
+import { nearestName } from '../core/nearest-name.ts';
 import { describeBisection, differenceOnHost, readArguments } from './bisect-passes.ts';
 import { explainRewrites } from './explain-rewrites.ts';
 import { isPassFile, readPasses } from './read-passes.ts';
@@ -94,11 +95,33 @@ async function choosePasses(
     if (found !== undefined) chosen.push(found);
     else if (isPassFile(name)) chosen.push(...(await readPasses(name)).map(({ pass }) => pass));
     else {
-      const known = passes.map((pass) => pass.name).join(', ');
-      throw new UsageError({ where: '--pass', got: name, expected: `one of ${known}, or a file` });
+      const known = passes.map((pass) => pass.name);
+      const remedy = nearestName(name, known);
+      const expected = `one of ${known.join(', ')}, or a file`;
+      throw new UsageError({ where: '--pass', got: name, expected, remedy });
     }
   }
+  requireOrder(chosen, passes);
   return chosen;
+}
+
+/** Throws UsageError for a pass that comes after a lowering one that runs behind it: it does not know what that left. */
+function requireOrder(chosen: readonly Pass[], all: readonly Pass[]): void {
+  const order = all.map(({ name }) => name);
+  const first = order.indexOf('fuse');
+  let last = -1;
+  for (const { name } of chosen) {
+    const at = order.indexOf(name);
+    if (at >= 0 && at < last) {
+      throw new UsageError({
+        where: '--pass',
+        got: `${name} after ${order[last]}`,
+        expected: `${name} before it, as in weft compile`,
+      });
+    }
+    // A module may go to A-normal form and back.
+    if (at >= first && name !== 'to-anf') last = at;
+  }
 }
 
 /** Instruments of a run, and what prints their findings and gives the exit status. */

@@ -8,7 +8,7 @@ import {
 import { UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { firstDifference } from '../core/all-close.ts';
-import { checkInputs } from './check-inputs.ts';
+import { checkInputs, requireInputs } from './check-inputs.ts';
 import { formatOutput, outputFacts } from './format-output.ts';
 import { type OpenFlags, openSession, readInputs, type RunInputs } from './open-session.ts';
 import { writeJson } from './report.ts';
@@ -39,6 +39,7 @@ export async function runCommand(
   const { session, close } = await openSession(path, flags, terminal);
   try {
     const inputs = await readInputs(session, input, name);
+    if (name === undefined) requireInputs(session.inputs, inputs);
     const options = name === undefined ? {} : { function: name };
     const profile = flags.profile ? await profiled(session, inputs, options) : undefined;
     const outputs = profile?.outputs ?? (await session.run<OutputValue>(inputs, options));

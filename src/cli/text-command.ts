@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { CacheType } from '../core/text-layout.ts';
 import type { CompileLimits } from '../core/compile-limits.ts';
-import { checkLooksLikeOnnx } from '../core/check-looks-like-onnx.ts';
+import { checkLooksLikeOnnx } from '../core/sniff.ts';
 import type { Module } from '../compiler/index.ts';
 import type { Quantization, WeightQuantizer } from '../frontend/text/weight-quantizer.ts';
 import { folderFiles } from '../text/gguf-folder.ts';

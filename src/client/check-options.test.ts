@@ -16,7 +16,11 @@ describe('options of Session.load', () => {
     'only device, worker, workerFiles, workerTimeout, signal, onProgress, cache, integrity, dims, dispatch, devices, compileLimits, check, byteBudget, programKernels, workgroupLimit, instructionLimit, runTimeout, deviceTimeout, limits, pin, priority, threads, compile, precision, functions, gpu, operators, importers, remote';
 
   test.each<[string, unknown, string]>([
-    ['a misspelt one', { devise: 'host' }, message('an unknown option "devise"', names)],
+    [
+      'a misspelt one',
+      { devise: 'host' },
+      `${message('an unknown option "devise"', names)} Did you mean device?`,
+    ],
     ['__proto__', JSON.parse('{"__proto__": 1}'), message('an unknown option "__proto__"', names)],
     ['toString', { toString: 1 }, message('an unknown option "toString"', names)],
     ['null', null, message('null', 'an object with options')],
@@ -35,6 +39,16 @@ describe('options of Session.load', () => {
       'a worker that is none',
       { worker: 'yes' },
       message('worker "yes"', 'true or false or a function'),
+    ],
+    [
+      'a limit that is none',
+      { compileLimits: { works: 1 } },
+      'compileLimits: got an unknown option "works", expected only nodes, foldedBytes, work, milliseconds. Did you mean work?',
+    ],
+    [
+      'a remote that is none',
+      { remote: {} },
+      message('remote {}', 'what connect of weft-vm/rpc gives'),
     ],
     ['a signal that is none', { signal: {} }, message('signal {}', 'an AbortSignal')],
     ['no callback', { onProgress: 1 }, message('onProgress 1', 'a function')],

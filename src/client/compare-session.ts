@@ -1,17 +1,7 @@
 import { elementCount } from '../core/element-count.ts';
 import { internalError, UsageError } from '../core/errors.ts';
 import type { RunComparison, ValueDeparture } from '../worker/protocol/control-request.ts';
-import {
-  BOOLEAN,
-  checkOptions,
-  either,
-  OBJECT,
-  oneOf,
-  type OptionKinds,
-  POSITIVE,
-  SIGNAL,
-  TEXT,
-} from './check-options.ts';
+import { checkOptions, either, fits, oneOf, type OptionKinds } from '../core/check-options.ts';
 import { compareValues, type ExpectedValues } from './compare-values.ts';
 import type { Inputs } from './input-value.ts';
 import { Tensor } from './tensor.ts';
@@ -50,11 +40,14 @@ export interface SessionComparison extends RunComparison {
 }
 
 const COMPARE_OPTIONS: OptionKinds<CompareOptions> = {
-  function: TEXT,
-  against: either(oneOf('host', 'wasm'), ['a session or tensors by their names', OBJECT[1]]),
-  tolerance: POSITIVE,
-  reduce: BOOLEAN,
-  signal: SIGNAL,
+  function: 'text',
+  against: either(oneOf('host', 'wasm'), [
+    'a session or tensors by their names',
+    (value) => fits('object', value),
+  ]),
+  tolerance: 'positive',
+  reduce: 'boolean',
+  signal: 'signal',
 };
 
 const DEFAULT_TOLERANCE = 0.001;

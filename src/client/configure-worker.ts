@@ -1,14 +1,5 @@
 import type { GpuDeviceLike, GpuLike } from '../core/gpu-like.ts';
-import {
-  ADDRESS,
-  BOOLEAN,
-  BYTES,
-  checkOptions,
-  either,
-  FUNCTION,
-  OBJECT,
-  type OptionKinds,
-} from './check-options.ts';
+import { checkOptions, either, type OptionKinds } from '../core/check-options.ts';
 import { Connection, hasWorkers } from './connection.ts';
 
 /** Settings that the sessions of one worker share. */
@@ -27,10 +18,10 @@ export interface WorkerOptions {
 }
 
 const WORKER_OPTIONS: OptionKinds<WorkerOptions> = {
-  worker: either(BOOLEAN, FUNCTION),
-  workerFiles: ADDRESS,
-  gpu: OBJECT,
-  memoryBudget: BYTES,
+  worker: either('boolean', 'function'),
+  workerFiles: 'address',
+  gpu: 'object',
+  memoryBudget: 'bytes',
 };
 
 /**

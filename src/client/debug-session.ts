@@ -10,7 +10,7 @@ import type {
   DebugValue,
   SetBreakpoint,
 } from '../worker/protocol/debug-order.ts';
-import { checkOptions, type OptionKinds, SIGNAL, SIGNAL_OPTIONS, TEXT } from './check-options.ts';
+import { checkOptions, type OptionKinds } from '../core/check-options.ts';
 import type { Inputs } from './input-value.ts';
 import { type FunctionOwner, fromWireWithFunctions } from './program-function.ts';
 import type { OutputValue } from './session-value.ts';
@@ -44,7 +44,7 @@ export interface DebugPlace extends DebugStop {
   readonly outputs?: Readonly<Record<string, OutputValue>> | undefined;
 }
 
-const DEBUG_OPTIONS: OptionKinds<DebugOptions> = { function: TEXT, signal: SIGNAL };
+const DEBUG_OPTIONS: OptionKinds<DebugOptions> = { function: 'text', signal: 'signal' };
 
 /** The part of a session that is needed. */
 export interface DebuggedSession extends FunctionOwner {
@@ -208,7 +208,7 @@ export class DebugRun {
   }
 
   #go(order: DebugOrder, options: OrderOptions = {}): Promise<DebugPlace> {
-    checkOptions(order.do, options, SIGNAL_OPTIONS as OptionKinds<OrderOptions>);
+    checkOptions(order.do, options, { signal: 'signal' });
     return this.began(this.#order(order, options));
   }
 

@@ -2,7 +2,7 @@ import type { DType } from '../core/dtype.ts';
 import type { Shape } from '../core/shape.ts';
 import type { ControlReply, ControlRequest, GpuRange } from '../worker/protocol/control-request.ts';
 import type { HandleId } from '../worker/protocol/reply.ts';
-import { checkOptions, SIGNAL_OPTIONS } from './check-options.ts';
+import { checkOptions } from '../core/check-options.ts';
 import type { Tensor } from './tensor.ts';
 
 /** The part of a session that its {@link DeviceTensor}s need. */
@@ -38,7 +38,7 @@ export class DeviceTensor {
 
   /** Copies the elements to the page. Rejects with UsageError after {@link dispose}. */
   async read(options: { signal?: AbortSignal } = {}): Promise<Tensor> {
-    checkOptions('DeviceTensor.read', options, SIGNAL_OPTIONS);
+    checkOptions('DeviceTensor.read', options, { signal: 'signal' });
     return this.owner.readHandle(this.handle ?? -1, options.signal);
   }
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { FunctionInfo } from '../worker/protocol/loaded-session.ts';
 import { bindInputs } from './bind-inputs.ts';
-import { closest, explainInputs } from './explain-inputs.ts';
+import { nearest } from '../core/nearest-name.ts';
+import { explainInputs } from './explain-inputs.ts';
 import type { PlainInputs } from './input-value.ts';
 import { Tensor } from './tensor.ts';
 
@@ -63,8 +64,8 @@ describe('explainInputs', () => {
   });
 });
 
-test('closest finds near names only', () => {
-  expect(closest('logit', ['labels', 'logits'])).toBe('logits');
-  expect(closest('x', ['image', 'mask'])).toBe(undefined);
-  expect(closest('Input', ['Input3'])).toBe('Input3');
+test('nearest finds near names only', () => {
+  expect(nearest('logit', ['labels', 'logits'])).toBe('logits');
+  expect(nearest('x', ['image', 'mask'])).toBe(undefined);
+  expect(nearest('Input', ['Input3'])).toBe('Input3');
 });

@@ -1,12 +1,10 @@
-import { ShapeError, UsageError } from '../core/errors.ts';
+import { ShapeError, shortValues, UsageError } from '../core/errors.ts';
+import { nearest } from '../core/nearest-name.ts';
 import { elementCount, formatShape } from '../core/shape.ts';
 import { shortList } from '../core/short-list.ts';
 import type { FunctionInfo, ValueInfo } from '../worker/protocol/loaded-session.ts';
 import type { Binding } from './bind-inputs.ts';
 import type { BoundValue, PlainInputs } from './input-value.ts';
-
-/** A program may have more names than can be compared at once. */
-const COMPARED_COUNT = 1000;
 
 /**
  * Why inputs do not fit a function: UsageError that lists all wrong and missing names, else
@@ -26,9 +24,17 @@ export function explainInputs(info: FunctionInfo, inputs: PlainInputs, binding: 
   return new ShapeError(`inputs of ${info.name}: ${problems.join('; ')}.`);
 }
 
+/** UsageError for a tensor in the place of inputs by name. */
+export function explainTensor({ params }: FunctionInfo): Error {
+  const names = params.map(({ name }) => name);
+  const got = 'a tensor in the place of the inputs';
+  const remedy = `Say which input it is: run({ ${names[0] ?? 'x'}: tensor }).`;
+  return new UsageError({ where: 'run', got, expected: `an object with ${quoted(names)}`, remedy });
+}
+
 /** UsageError for a function that the program does not have. */
 export function explainFunction(name: string, known: readonly string[]): Error {
-  const close = closest(name, known);
+  const close = nearest(name, known);
   return new UsageError({
     where: 'run',
     got: `function "${name}"`,
@@ -45,17 +51,17 @@ interface Names {
 
 function wrongNames(info: FunctionInfo, { expected, unknown, missing }: Names): Error {
   const hints = unknown.map((name) => {
-    const close = closest(name, missing);
+    const close = nearest(name, missing);
     return close === undefined ? '' : ` Did you mean "${close}" instead of "${name}"?`;
   });
   const parts = [
     ...(unknown.length === 0 ? [] : [`unknown ${quoted(unknown)}`]),
     ...(missing.length === 0 ? [] : [`missing ${quoted(missing)}`]),
   ];
-  return new UsageError(
-    `inputs of ${info.name}: ${parts.join(', ')}; expected ${quoted(expected)}.${hints.join('')}`,
-    { details: { unknown, missing, expected } },
-  );
+  const message = `inputs of ${info.name}: ${parts.join(', ')}; expected ${quoted(expected)}.`;
+  return new UsageError(`${shortValues(message)}${hints.join('')}`, {
+    details: { unknown, missing, expected },
+  });
 }
 
 function quoted(names: readonly string[]): string {
@@ -92,31 +98,4 @@ function expectation(dtype: ValueInfo['dtype'], shape: ValueInfo['shape']): stri
   if (dtype === 'any') return 'anything that this session can use';
   if (dtype === 'int') return 'an integer (a plain number)';
   return dtype === 'float' ? 'a number' : `${dtype} ${formatShape(shape)}`;
-}
-
-/** The name at the smallest edit distance, if it is near. */
-export function closest(name: string, candidates: readonly string[]): string | undefined {
-  let best: string | undefined;
-  let bestDistance = Math.min(name.length, Math.max(2, name.length / 2));
-  for (const candidate of candidates.slice(0, COMPARED_COUNT)) {
-    if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
-    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
-    if (distance >= bestDistance) continue;
-    best = candidate;
-    bestDistance = distance;
-  }
-  return best;
-}
-
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

@@ -129,6 +129,7 @@ test.each([
   'functions of the page take functions of the program, and give functions: %s',
   async (_, place) => {
     const kept: ProgramFunction[] = [];
+    let ended: ProgramFunction | undefined;
     const session = await load(
       `extern def @twice(%f: fn (Tensor[(n,), float32]) -> Tensor[(n,), float32], %x: Tensor[(n,), float32])
        -> Tensor[(n,), float32]
@@ -144,7 +145,8 @@ test.each([
         functions: {
           twice: async (f, x) => {
             if (typeof f !== 'function') throw new Error('no function');
-            kept.push(f);
+            if (kept.length < 2) kept.push(f.keep());
+            else ended = f;
             return (await f((await f(x as Tensor)) as Tensor)) as Tensor;
           },
           scaler: (by) => [(i: OutputValue) => Number(i) * Number(by), 0],
@@ -160,7 +162,10 @@ test.each([
       expect(Object.values(results).map(numbers)).toEqual([[9, 18], 10, 5]);
     }
     expect(numbers(await kept[0]?.(Tensor.from([1, 1])))).toEqual([3, 3]);
-    expect((await session.memory()).functions).toBe(6);
+    await expect(ended?.(Tensor.from([1, 1]))).rejects.toThrow(
+      'got one that was disposed of, expected a live one. One that a function of the page was given ends with that call; its method keep keeps it.',
+    );
+    expect((await session.memory()).functions).toBe(5);
     for (const f of kept) f.dispose();
     expect((await session.memory()).functions).toBe(3);
     await session.dispose();

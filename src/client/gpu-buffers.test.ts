@@ -251,7 +251,10 @@ describe('what does not fit', () => {
     await expect(Session.load(PROGRAM, { gpu, worker: false })).rejects.toThrow(
       `Session.load: got a GPUDevice as gpu with device "auto", ${expected}`,
     );
-    const remote = { name: 'other' } as LoadOptions['remote'] & object;
+    const openService = (): never => {
+      throw new Error('opened');
+    };
+    const remote = { openService } as unknown as LoadOptions['remote'] & object;
     await expect(Session.load(PROGRAM, { gpu, device: 'webgpu', remote })).rejects.toThrow(
       `Session.load: got a GPUDevice as gpu with remote, ${expected}`,
     );

@@ -2,7 +2,7 @@ import { ALL_DTYPES, type DType } from '../core/dtype.ts';
 import { internalError, UnsupportedError, UsageError } from '../core/errors.ts';
 import type { GpuBufferLike } from '../core/gpu-like.ts';
 import type { Shape } from '../core/shape.ts';
-import { checkOptions, oneOf, type OptionKinds } from './check-options.ts';
+import { checkOptions, oneOf, type OptionKinds } from '../core/check-options.ts';
 import { DeviceTensor, type HandleOwner } from './device-tensor.ts';
 
 /** The elements of a buffer as a tensor. */

@@ -32,6 +32,11 @@ describe('inputs', () => {
     ['nothing', undefined, 'missing "x", "y"; expected "x", "y".'],
     ['null', null, 'missing "x", "y"; expected "x", "y".'],
     ['a number', 5, 'missing "x", "y"; expected "x", "y".'],
+    [
+      'a tensor',
+      Tensor.from([1]),
+      'run: got a tensor in the place of the inputs, expected an object with "x", "y". Say which input it is: run({ x: tensor }).',
+    ],
     ['an array', [x, y], 'unknown "0", "1", missing "x", "y"; expected "x", "y".'],
     ['an undefined one', { x, y: undefined }, 'missing "y"; expected "x", "y".'],
     ['one too many', { x, y, z: y }, 'unknown "z"; expected "x", "y".'],

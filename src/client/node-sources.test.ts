@@ -116,10 +116,10 @@ describe('sources', () => {
   test.each([
     ['null', null],
     ['undefined', undefined],
-    ['number', 5],
-    ['object', {}],
-    ['object', [1, 2, 3]],
-    ['object', new Float32Array(4)],
+    ['5', 5],
+    ['{}', {}],
+    ['[1,2,3]', [1, 2, 3]],
+    ['a Float32Array', new Float32Array(4)],
   ])('that are none: %s', async (got, source) => {
     await expect(Session.load(source as never, host)).rejects.toMatchObject({
       name: 'UsageError',

@@ -28,6 +28,7 @@ export interface FunctionOwner extends HandleOwner {
 interface Place {
   readonly owner: FunctionOwner;
   handle: HandleId | undefined;
+  isKept: boolean;
 }
 
 /** Where the functions of sessions are, for those that go back as inputs. */
@@ -46,7 +47,7 @@ export function fromWireWithFunctions(
 }
 
 function programFunction(owner: FunctionOwner, handle: HandleId): ProgramFunction {
-  const place: Place = { owner, handle };
+  const place: Place = { owner, handle, isKept: false };
   const call = async (...args: readonly (InputValue | FunctionInput)[]): Promise<OutputValue> => {
     if (place.handle === undefined) throw disposed();
     const { wires, callPage } = wireArguments(args, owner);
@@ -58,7 +59,12 @@ function programFunction(owner: FunctionOwner, handle: HandleId): ProgramFunctio
     if (place.handle !== undefined) owner.releaseHandle(place.handle);
     place.handle = undefined;
   };
-  const made = Object.assign(call, { dispose, [Symbol.dispose]: dispose });
+  const keep = (): ProgramFunction => {
+    if (place.handle === undefined) throw disposed();
+    place.isKept = true;
+    return made;
+  };
+  const made: ProgramFunction = Object.assign(call, { dispose, keep, [Symbol.dispose]: dispose });
   places.set(made, place);
   return made;
 }
@@ -126,6 +132,12 @@ export class GivenFunctions implements FunctionBridge {
     return programFunction(this.owner, handle);
   }
 
+  endCall(given: ProgramFunction, goingOn: ReadonlySet<HandleId>): void {
+    const place = places.get(given);
+    if (place?.handle === undefined || place.isKept || goingOn.has(place.handle)) return;
+    given.dispose();
+  }
+
   given(name: string): SessionFunction | undefined {
     return this.#functions.get(name);
   }
@@ -142,5 +154,7 @@ function disposed(): UsageError {
     where: 'function of a program',
     got: 'one that was disposed of',
     expected: 'a live one',
+    remedy:
+      'One that a function of the page was given ends with that call; its method keep keeps it.',
   });
 }

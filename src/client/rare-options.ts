@@ -1,17 +1,11 @@
-import type { CompileLimits } from '../core/compile-limits.ts';
+import { requireLimits } from '../core/compile-limits.ts';
 import { UsageError } from '../core/errors.ts';
 import { isGpuDevice } from '../core/gpu-like.ts';
 import type { MachineLimits } from '../core/program-limits.ts';
 import type { LoadRequest } from '../worker/protocol/load-request.ts';
 import type { CallPage } from '../worker/protocol/wire-value.ts';
 import { checkDispatch } from './check-dispatch.ts';
-import {
-  checkOptions,
-  COUNT,
-  type OptionKind,
-  type OptionKinds,
-  POSITIVE,
-} from './check-options.ts';
+import { checkOptions, type OptionKinds } from '../core/check-options.ts';
 import { GivenFunctions } from './program-function.ts';
 import { callableFrom, nodeTypesIn } from './session-functions.ts';
 import type { LoadOptions } from './session-options.ts';
@@ -39,21 +33,11 @@ export interface RareRequest {
   readonly given: GivenFunctions | undefined;
 }
 
-const COMPILE_LIMITS: OptionKind = [
-  'numbers above 0 as nodes, foldedBytes or milliseconds',
-  (value) =>
-    Object.entries(value as object).every(
-      ([name, limit]) =>
-        ['nodes', 'foldedBytes', 'milliseconds'].includes(name) &&
-        (limit === undefined || (typeof limit === 'number' && limit > 0)),
-    ),
-];
-
 const MACHINE_LIMITS: OptionKinds<MachineLimits> = {
-  callDepth: COUNT,
-  registers: COUNT,
-  fields: COUNT,
-  sliceMs: POSITIVE,
+  callDepth: 'count',
+  registers: 'count',
+  fields: 'count',
+  sliceMs: 'positive',
 };
 
 /** Throws UsageError for what these options do not take; `isHere`: this thread compiles the model. */
@@ -62,13 +46,7 @@ export function rareRequest(options: RareOptions, isHere: boolean): RareRequest 
   if ((operators ?? importers) && !isHere) throw needsThisThread();
   if (isGpuDevice(options.gpu)) checkPlace(options, isHere);
   if (dispatch) checkDispatch(dispatch);
-  if (compileLimits) {
-    checkOptions<{ compileLimits?: CompileLimits }>(
-      'Session.load',
-      { compileLimits },
-      { compileLimits: COMPILE_LIMITS },
-    );
-  }
+  if (compileLimits) requireLimits(compileLimits);
   if (limits) checkOptions('Session.load, limits', limits, MACHINE_LIMITS);
   if (functions === undefined) {
     return { request: { ...limits }, callPage: undefined, given: undefined };

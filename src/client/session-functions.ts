@@ -69,6 +69,8 @@ export interface FunctionBridge {
   wireObject(given: OpaqueValue): WireValue;
   /** A function of the program, for the page to call. Throws UsageError before the session is loaded. */
   functionOf(handle: HandleId): ProgramFunction;
+  /** Frees a function that a call of the page was given, unless it is kept or among those that go on. */
+  endCall(given: ProgramFunction, goingOn: ReadonlySet<HandleId>): void;
   /** A function of the page, or of the program, as it goes there; those of the page are called by `callPage`. */
   wire(given: FunctionInput, where: string): WireValue;
   /** A function of the page that went there. */
@@ -123,9 +125,17 @@ async function answer(
   given: SessionFunction | SessionNodeFunction,
   { args, node, bridge }: PageCall,
 ): Promise<WireValue> {
-  const toOutput = outputsBy(bridge);
+  const made: ProgramFunction[] = [];
+  const toOutput = outputsBy(bridge, made);
   if (typeof given === 'function') {
-    return resultOf(await given(...args.map(toOutput)), name, bridge);
+    const held = new Set<HandleId>();
+    try {
+      const result = resultOf(await given(...args.map(toOutput)), name, bridge);
+      noteHandles(result, held);
+      return result;
+    } finally {
+      for (const one of made) bridge.endCall(one, held);
+    }
   }
   if (node?.kind === 'type') return { kind: 'string', value: typeOf(name, given, node.signature) };
   const inputs = args.map(toOutput).map((value) => (value instanceof Tensor ? value : undefined));
@@ -157,11 +167,25 @@ function attributesOf(attributes: WireAttributes): SessionNodeAttributes {
   return Object.fromEntries(entries);
 }
 
-const outputsBy = (bridge: FunctionBridge): ((value: WireValue) => OutputValue) =>
+/** The functions of the program in a result: they go on. */
+function noteHandles(value: WireValue, into: Set<HandleId>): void {
+  if (value.kind === 'closure') into.add(value.handle);
+  if (value.kind === 'adt') for (const field of value.fields) noteHandles(field, into);
+}
+
+/** `made`: gets the functions of the program among the values. */
+const outputsBy = (
+  bridge: FunctionBridge,
+  made: ProgramFunction[] = [],
+): ((value: WireValue) => OutputValue) =>
   foldValues<WireForms, OutputValue>(WIRE_SIDE, {
     ...PAGE_FORMS,
     handle: () => null,
-    closure: ({ handle }) => bridge.functionOf(handle),
+    closure: ({ handle }) => {
+      const one = bridge.functionOf(handle);
+      made.push(one);
+      return one;
+    },
     opaque: (value) => bridge.objects.get(value),
     packed: () => null,
     adt: ({ tag, name }, fields) => {

@@ -9,23 +9,7 @@ import type { Dims, Dispatch } from '../worker/protocol/dispatch-sizes.ts';
 import type { LoadProgress } from '../worker/protocol/load-request.ts';
 import type { DeviceKind } from '../worker/protocol/loaded-session.ts';
 import type { SessionProvider } from '../worker/protocol/session-service.ts';
-import {
-  ADDRESS,
-  BOOLEAN,
-  BYTES,
-  COUNT,
-  either,
-  FUNCTION,
-  MILLISECONDS,
-  NAMES,
-  OBJECT,
-  oneOf,
-  type OptionKinds,
-  POSITIVE,
-  SIGNAL,
-  SIZES,
-  TEXT,
-} from './check-options.ts';
+import { either, fits, having, oneOf, type OptionKinds } from '../core/check-options.ts';
 import type { SessionFunctions } from './session-functions.ts';
 import type { SessionSource } from './source.ts';
 
@@ -181,54 +165,67 @@ export interface RunOptions {
 
 export const LOAD_OPTIONS: OptionKinds<LoadOptions> = {
   device: oneOf('auto', 'webgpu', 'wasm', 'host'),
-  worker: either(BOOLEAN, FUNCTION),
-  workerFiles: ADDRESS,
-  workerTimeout: MILLISECONDS,
-  signal: SIGNAL,
-  onProgress: FUNCTION,
-  cache: BOOLEAN,
-  integrity: either(TEXT, OBJECT),
-  dims: SIZES,
-  dispatch: OBJECT,
+  worker: either('boolean', 'function'),
+  workerFiles: 'address',
+  workerTimeout: 'milliseconds',
+  signal: 'signal',
+  onProgress: 'function',
+  cache: 'boolean',
+  integrity: either('text', 'object'),
+  dims: 'sizes',
+  dispatch: 'object',
   devices: ['["webgpu", "wasm"]', (value) => String(value) === 'webgpu,wasm'],
-  compileLimits: OBJECT,
+  compileLimits: 'object',
   check: oneOf('indices'),
-  byteBudget: BYTES,
+  byteBudget: 'bytes',
   programKernels: oneOf('allow', 'refuse'),
-  workgroupLimit: POSITIVE,
-  instructionLimit: POSITIVE,
-  runTimeout: POSITIVE,
-  deviceTimeout: POSITIVE,
-  limits: OBJECT,
-  pin: BOOLEAN,
-  priority: POSITIVE,
-  threads: ['an integer from 1 to 64', (value) => COUNT[1](value) && Number(value) <= 64],
+  workgroupLimit: 'positive',
+  instructionLimit: 'positive',
+  runTimeout: 'positive',
+  deviceTimeout: 'positive',
+  limits: 'object',
+  pin: 'boolean',
+  priority: 'positive',
+  threads: ['an integer from 1 to 64', (value) => fits('count', value) && Number(value) <= 64],
   compile: oneOf(...COMPILE_MODES),
   precision: oneOf(...PRECISIONS),
-  functions: OBJECT,
-  gpu: OBJECT,
-  operators: OBJECT,
-  importers: OBJECT,
-  remote: OBJECT,
+  functions: 'object',
+  gpu: either(having('a GPU', 'requestAdapter'), having('a GPUDevice', 'createBuffer')),
+  operators: 'operators',
+  importers: 'object',
+  remote: having('what connect of weft-vm/rpc gives', 'openService'),
+};
+
+/** Kinds of {@link PlaceOptions}. */
+export const PLACE_OPTIONS: OptionKinds<PlaceOptions> = {
+  device: LOAD_OPTIONS.device,
+  worker: LOAD_OPTIONS.worker,
+  workerFiles: 'address',
+  workerTimeout: 'milliseconds',
+  threads: LOAD_OPTIONS.threads,
+  precision: LOAD_OPTIONS.precision,
+  gpu: LOAD_OPTIONS.gpu,
+  remote: LOAD_OPTIONS.remote,
+  compileLimits: 'object',
 };
 
 export const RESUME_OPTIONS: OptionKinds<ResumeOptions> = {
   ...LOAD_OPTIONS,
   executable: ['a program', (value) => value !== undefined],
-  paused: BOOLEAN,
+  paused: 'boolean',
 };
 
 export const RUN_OPTIONS: OptionKinds<RunOptions> = {
-  signal: SIGNAL,
-  function: TEXT,
+  signal: 'signal',
+  function: 'text',
   // Where the run is, lists are compared with names of the function.
-  keep: either(oneOf('host', 'device'), NAMES),
-  donate: NAMES,
-  transfer: BOOLEAN,
+  keep: either(oneOf('host', 'device'), 'names'),
+  donate: 'names',
+  transfer: 'boolean',
 };
 
 export const PAUSE_OPTIONS: OptionKinds<PauseOptions> = {
-  at: OBJECT,
-  visit: COUNT,
-  signal: SIGNAL,
+  at: 'object',
+  visit: 'count',
+  signal: 'signal',
 };

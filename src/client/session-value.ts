@@ -87,11 +87,14 @@ export type SessionFunction = {
 
 /**
  * A result that is a function of the program: `await f(x)` calls it, where it was made. It holds what it
- * captured until it is disposed of, or the session is.
+ * captured until it is disposed of, or the session is. One that a function of the page was given ends with that call, unless it
+ * is kept, or is part of what the call gives.
  */
 export interface ProgramFunction {
   /** Arguments and the result are those of `run`. Rejects with UsageError after {@link dispose}, and as `run` does. */
   (...args: readonly (InputValue | FunctionInput)[]): Promise<OutputValue>;
+  /** Keeps one that a function of the page was given beyond that call, until {@link dispose}; gives itself. */
+  keep(): ProgramFunction;
   /** Frees what it holds, after calls that already use it. Idempotent. */
   dispose(): void;
   /** Calls {@link dispose} at the end of a block with `using`. */

@@ -413,7 +413,7 @@ describe('wrong use', () => {
     await expect(
       session.run({ x, y }, { function: 'mian' }),
     ).rejects.toThrowErrorMatchingInlineSnapshot(
-      `[UsageError: run: got function "mian", expected one of main.]`,
+      `[UsageError: run: got function "mian", expected one of main. Did you mean "main"?]`,
     );
     await expect(session.run({ x, z: y })).rejects.toThrowErrorMatchingInlineSnapshot(
       `[UsageError: inputs of main: unknown "z", missing "y"; expected "x", "y".]`,

@@ -23,7 +23,7 @@ import type { SessionMemory } from '../worker/protocol/session-memory.ts';
 import type { SessionService } from '../worker/protocol/session-service.ts';
 import type { CallPage, WireResult } from '../worker/protocol/wire-value.ts';
 import { bindInputs } from './bind-inputs.ts';
-import { checkOptions, SIGNAL_OPTIONS } from './check-options.ts';
+import { checkOptions } from '../core/check-options.ts';
 import { type CallOptions, Connection, hasWorkers, type Send } from './connection.ts';
 import type { GpuBufferLike } from '../core/gpu-like.ts';
 import type { DeviceTensor } from './device-tensor.ts';
@@ -249,7 +249,7 @@ export class Session {
    * symbolic dimensions; those not given are 1.
    */
   async warmup(dims: Dims = {}, options: { signal?: AbortSignal } = {}): Promise<void> {
-    checkOptions('warmup', options, SIGNAL_OPTIONS);
+    checkOptions('warmup', options, { signal: 'signal' });
     await this.#call(options.signal, (service, call) => service.warmup(call, this.#id, dims));
   }
 
@@ -528,6 +528,9 @@ export class Session {
     }
     // JavaScript passes nothing where there are no inputs.
     const inputs = (given as Inputs | null | undefined) ?? {};
+    if (inputs instanceof Tensor || ArrayBuffer.isView(inputs)) {
+      throw (await import('./explain-inputs.ts')).explainTensor(info);
+    }
     const plain = arePlain(inputs)
       ? inputs
       : (await import('./image-input.ts')).convertInputs(info, inputs, this);

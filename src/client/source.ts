@@ -1,5 +1,6 @@
 import { UsageError } from '../core/errors.ts';
 import { allocate } from '../core/allocate.ts';
+import { describe } from '../core/check-options.ts';
 import { baseUrl, parseUrl } from '../core/parse-url.ts';
 import { httpInfo, type WireSource } from '../worker/protocol/wire-source.ts';
 
@@ -62,7 +63,7 @@ function copyBytes(source: ArrayBuffer | Uint8Array): Uint8Array<ArrayBuffer> {
   if (!isBytes && Object.prototype.toString.call(source) !== '[object ArrayBuffer]') {
     throw new UsageError({
       where: 'Session.load',
-      got: source === null ? 'null' : typeof source,
+      got: describe(source),
       expected: 'a URL, an ArrayBuffer, a Uint8Array, a Blob, a stream or a Response',
     });
   }

@@ -25,7 +25,7 @@ describe('Tensor', () => {
     expect(
       () => new Tensor('float32', new Float32Array(1), [-1, -1]),
     ).toThrowErrorMatchingInlineSnapshot(
-      `[ShapeError: Tensor: got 1 elements in Float32Array, expected dimensions from 0 up in Float32Array for float32 (-1, -1). Tensor.from converts arrays.]`,
+      `[ShapeError: Tensor: got the shape [-1,-1], expected a list of sizes from 0 up.]`,
     );
   });
 });
@@ -90,21 +90,31 @@ describe('nothing of a tensor', () => {
     ['no data', undefined, [1], 'got undefined, expected 1 in Float32Array for float32 (1,)'],
     ['null', null, [1], 'got null, expected 1 in Float32Array'],
     ['an array', [1], [1], 'got 1 elements in Array, expected 1 in Float32Array'],
-    [
-      'no shape',
-      one,
-      undefined,
-      'expected dimensions from 0 up in Float32Array for float32 undefined',
-    ],
-    ['a number as shape', one, 1, 'expected dimensions from 0 up in Float32Array for float32 1'],
-    ['halves', one, [0.5], 'expected dimensions from 0 up in Float32Array for float32 (0.5,)'],
+    ['no shape', one, undefined, 'got the shape undefined, expected a list of sizes from 0 up.'],
+    ['a number as shape', one, 1, 'got the shape 1, expected a list of sizes'],
+    ['halves', one, [0.5], 'got the shape [0.5], expected a list of sizes'],
   ])('%s', (_, data, shape, message) => {
     expect(() => new Tensor('float32', untyped(data), untyped(shape))).toThrow(message);
   });
 
+  test('arguments in another order are told theirs', () => {
+    const message =
+      'Tensor: got 150528 elements in Float32Array as dtype, expected one of float32,';
+    expect(
+      () => new Tensor(untyped(new Float32Array(150_528)), untyped([1]), untyped(undefined)),
+    ).toThrow(message);
+    expect(() => new Tensor(untyped([[1]]), untyped([1]), [1])).toThrow(
+      'The order is new Tensor(dtype, data, shape).',
+    );
+    expect(() => Tensor.from([1], untyped([1]))).toThrow(
+      'The order is Tensor.from(values, dtype, shape).',
+    );
+    expect(() => Tensor.from([1], untyped('float'))).toThrow('Did you mean float32?');
+  });
+
   test.each<[string, unknown, 'int64' | undefined, string]>([
-    ['text', ['a'], undefined, 'got the element string, expected numbers, bigints or booleans'],
-    ['null', [null], undefined, 'got the element object, expected numbers, bigints or booleans'],
+    ['text', ['a'], undefined, 'got the element "a", expected numbers, bigints or booleans'],
+    ['null', [null], undefined, 'got the element null, expected numbers, bigints or booleans'],
     ['half an integer', [0.5], 'int64', 'got the element 0.5, expected integers for int64'],
     ['no number', [Number.NaN], 'int64', 'got the element NaN, expected integers for int64'],
     ['a view of bytes', new DataView(new ArrayBuffer(4)), undefined, 'got dtype "dataview"'],

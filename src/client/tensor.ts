@@ -8,6 +8,8 @@ import {
   isDType,
   type TypedArray,
 } from '../core/dtype.ts';
+import { describe } from '../core/check-options.ts';
+import { nearestName } from '../core/nearest-name.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
 import { float16ToNumber, numberToFloat16 } from '../core/float16.ts';
 import { elementCount, formatShape } from '../core/element-count.ts';
@@ -35,11 +37,15 @@ export class Tensor {
     const { array } = knownInfo(dtype, 'Tensor');
     const areDims =
       Array.isArray(shape) && shape.every((dim) => Number.isSafeInteger(dim) && dim >= 0);
-    if (!areDims || !(data instanceof array) || data.length !== elementCount(shape)) {
+    if (!areDims) {
+      const got = `the shape ${describe(shape)}`;
+      throw new ShapeError({ where: 'Tensor', got, expected: 'a list of sizes from 0 up' });
+    }
+    if (!(data instanceof array) || data.length !== elementCount(shape)) {
       throw new ShapeError({
         where: 'Tensor',
         got: describeData(data),
-        expected: `${areDims ? elementCount(shape) : 'dimensions from 0 up'} in ${array.name} for ${dtype} ${Array.isArray(shape) ? formatShape(shape) : String(shape)}`,
+        expected: `${elementCount(shape)} in ${array.name} for ${dtype} ${formatShape(shape)}`,
         remedy: 'Tensor.from converts arrays.',
       });
     }
@@ -91,10 +97,17 @@ export class Tensor {
   }
 }
 
-function knownInfo(dtype: DType, where: string): DTypeInfo {
+function knownInfo(dtype: DType, where: 'Tensor' | 'Tensor.from'): DTypeInfo {
   if (isDType(dtype)) return dtypeInfo(dtype);
-  const got = `dtype ${JSON.stringify(dtype)}`;
-  throw new UsageError({ where, got, expected: `one of ${ALL_DTYPES.join(', ')}` });
+  const isData = typeof dtype === 'object' && dtype !== null;
+  const order =
+    where === 'Tensor' ? 'new Tensor(dtype, data, shape)' : 'Tensor.from(values, dtype, shape)';
+  throw new UsageError({
+    where,
+    got: isData ? `${describeData(dtype)} as dtype` : `dtype ${JSON.stringify(dtype)}`,
+    expected: `one of ${ALL_DTYPES.join(', ')}`,
+    remedy: isData ? `The order is ${order}.` : nearestName(String(dtype), ALL_DTYPES),
+  });
 }
 
 function describeData(data: unknown): string {
@@ -106,9 +119,8 @@ function describeData(data: unknown): string {
 function encode(value: Element, dtype: DType): never {
   const isNumber = /^(number|bigint|boolean)$/.test(typeof value);
   if (!isNumber || (isBigInt(dtype) && typeof value === 'number' && !Number.isInteger(value))) {
-    const got = typeof value === 'number' ? String(value) : typeof value;
     const expected = isNumber ? `integers for ${dtype}` : 'numbers, bigints or booleans';
-    throw new UsageError({ where: 'Tensor.from', got: `the element ${got}`, expected });
+    throw new UsageError({ where: 'Tensor.from', got: `the element ${describe(value)}`, expected });
   }
   let stored: number | bigint;
   if (isBigInt(dtype)) stored = BigInt(value);
@@ -149,8 +161,8 @@ function flatten(values: NestedArray): Element[] {
     if (length !== shape[axis]) {
       throw new ShapeError({
         where: 'Tensor.from',
-        got: `${describe(length)} at depth ${axis}`,
-        expected: `${describe(shape[axis])}, as the first one there`,
+        got: `${lengthOf(length)} at depth ${axis}`,
+        expected: `${lengthOf(shape[axis])}, as the first one there`,
         remedy: 'All arrays at one depth must have the same length.',
       });
     }
@@ -161,6 +173,6 @@ function flatten(values: NestedArray): Element[] {
   return flat;
 }
 
-function describe(length: number | undefined): string {
+function lengthOf(length: number | undefined): string {
   return length === undefined ? 'a number' : `an array of ${length}`;
 }

@@ -1,6 +1,6 @@
 import { internalError } from '../core/errors.ts';
 import { MOST_TIMELINE_RUNS, type RunTimelines } from '../core/run-timeline.ts';
-import { checkOptions, type OptionKinds, SIGNAL, TEXT } from './check-options.ts';
+import { checkOptions, type OptionKinds } from '../core/check-options.ts';
 import type { Inputs } from './input-value.ts';
 import type { AskAboutRun } from './verify-session.ts';
 
@@ -15,12 +15,12 @@ export interface TimelineOptions {
 }
 
 const TIMELINE_OPTIONS: OptionKinds<TimelineOptions> = {
-  function: TEXT,
+  function: 'text',
   runs: [
     `an integer from 1 to ${MOST_TIMELINE_RUNS}`,
     (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MOST_TIMELINE_RUNS,
   ],
-  signal: SIGNAL,
+  signal: 'signal',
 };
 
 /** See `Session.timeline`. */

@@ -1,6 +1,6 @@
 import { internalError } from '../core/errors.ts';
 import type { TracedPlace } from '../worker/protocol/control-request.ts';
-import { checkOptions, NAMES, type OptionKinds, SIGNAL, TEXT } from './check-options.ts';
+import { checkOptions, type OptionKinds } from '../core/check-options.ts';
 import type { Inputs } from './input-value.ts';
 import { Tensor } from './tensor.ts';
 import type { AskAboutRun } from './verify-session.ts';
@@ -31,9 +31,9 @@ export interface TracedSession {
 }
 
 const TRACE_OPTIONS: OptionKinds<TraceOptions> = {
-  function: TEXT,
-  values: NAMES,
-  signal: SIGNAL,
+  function: 'text',
+  values: 'names',
+  signal: 'signal',
 };
 
 /** See `Session.trace`. */

@@ -5,14 +5,7 @@ import type {
   KernelTuning,
 } from '../worker/protocol/control-request.ts';
 import type { Dims } from '../worker/protocol/dispatch-sizes.ts';
-import {
-  BOOLEAN,
-  checkOptions,
-  FUNCTION,
-  type OptionKinds,
-  SIGNAL,
-  SIZES,
-} from './check-options.ts';
+import { checkOptions, type OptionKinds } from '../core/check-options.ts';
 
 /** The kernels to tune, and when. */
 export interface TuneOptions {
@@ -51,10 +44,10 @@ export interface TuningReport {
 }
 
 const TUNE_OPTIONS: OptionKinds<TuneOptions> = {
-  signal: SIGNAL,
-  onProgress: FUNCTION,
-  dims: SIZES,
-  idle: BOOLEAN,
+  signal: 'signal',
+  onProgress: 'function',
+  dims: 'sizes',
+  idle: 'boolean',
 };
 
 /** The part of a session that is needed. */

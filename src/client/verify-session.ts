@@ -5,7 +5,7 @@ import type {
   ValueRange,
 } from '../worker/protocol/control-request.ts';
 import type { Inputs } from './input-value.ts';
-import { checkOptions, type OptionKinds, POSITIVE, SIGNAL, TEXT } from './check-options.ts';
+import { checkOptions, type OptionKinds } from '../core/check-options.ts';
 
 /** A question about a run of a function on inputs. */
 export type RunQuestion =
@@ -58,9 +58,9 @@ const LARGEST_FLOAT16 = 65_504;
 const DEFAULT_MARGIN = 2;
 
 const OVERFLOW_OPTIONS: OptionKinds<OverflowOptions> = {
-  function: TEXT,
+  function: 'text',
   margin: ['a number from 1 up', (value) => typeof value === 'number' && value >= 1],
-  signal: SIGNAL,
+  signal: 'signal',
 };
 
 /** See `Session.overflows`. */
@@ -89,9 +89,9 @@ export async function findOverflows(
 }
 
 const VERIFY_OPTIONS: OptionKinds<VerifyOptions> = {
-  function: TEXT,
-  tolerance: POSITIVE,
-  signal: SIGNAL,
+  function: 'text',
+  tolerance: 'positive',
+  signal: 'signal',
 };
 
 const DEFAULT_TOLERANCE = 0.05;

@@ -103,7 +103,7 @@ export class StorySection extends ProgramSection implements Movable {
     await this.#running;
     this.#enable(false);
     const generation = this.#generation;
-    const isWriting = wasWriting && generation?.finishReason === undefined;
+    const isWriting = wasWriting && generation?.finishReason === 'aborted';
     if (isWriting) this.#packed = await generation?.save();
     const moved: MovedStory = {
       story: this.#story,
@@ -206,7 +206,7 @@ export class StorySection extends ProgramSection implements Movable {
       // A piece that came is part of what is packed.
       if (signal.aborted) break;
     }
-    if (this.#story !== story || generation.finishReason === undefined) return;
+    if (this.#story !== story || generation.finishReason === 'aborted') return;
     this.#story = { ...story, isOver: true };
     this.context.announce(`${story.prompt} ${story.written}`);
   }

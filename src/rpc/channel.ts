@@ -1,3 +1,5 @@
+import { having } from '../core/check-options.ts';
+
 /**
  * One message as channels carry it. `head` is encoded data, `body` the raw bytes of tensors. A body
  * that is owned belongs to the channel from now on, which may hand its memory to the other side.
@@ -37,6 +39,8 @@ export interface Channel {
   /** Ends the channel on both sides. */
   close(): void;
 }
+
+export const CHANNEL = having('a channel', 'send', 'listen', 'close');
 
 /** Frames that may wait for a listener, as between the steps of a handshake. */
 const MAX_WAITING = 256;

@@ -1,4 +1,5 @@
 import { Executable } from '../bytecode/executable-file.ts';
+import { checkOptions, either, requireKind } from '../core/check-options.ts';
 import { abortError, UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
@@ -8,13 +9,13 @@ import type {
   SessionService,
 } from '../worker/protocol/session-service.ts';
 import type { SessionDoor } from './sessions/remote-service.ts';
-import type { Channel } from './channel.ts';
+import { type Channel, CHANNEL } from './channel.ts';
 import { Connection } from './connection.ts';
 import { deriveRelayToken } from './credentials.ts';
 import { sha256 } from './executable-store.ts';
 import { introduce } from './handshake.ts';
 import type { RemoteDevice, RemoteFunctionInfo } from './device-service.ts';
-import { DEFAULT_RPC_LIMITS, type RpcLimits } from './limits.ts';
+import { DEFAULT_RPC_LIMITS, LIMITS, type RpcLimits } from './limits.ts';
 import { joinRelay } from './relay-channel.ts';
 import { SealedChannel } from './sealed-channel.ts';
 import { RemoteModule } from './remote-module.ts';
@@ -73,6 +74,17 @@ export interface RemoteLoadOptions {
  * RemoteLostError when nobody is there.
  */
 export async function connect(to: Channel | string, options: ConnectOptions): Promise<Remote> {
+  checkOptions<ConnectOptions>('connect', options, {
+    token: 'text',
+    relayToken: 'text',
+    name: 'text',
+    key: 'text',
+    encrypt: 'boolean',
+    limits: LIMITS,
+    signal: 'signal',
+  });
+  requireKind('connect', 'text', ['token', options.token]);
+  requireKind('connect', either('text', CHANNEL), ['the other side', to]);
   const { token, name = 'client', key, encrypt: isSealed = false, signal } = options;
   const limits: RpcLimits = { ...DEFAULT_RPC_LIMITS, ...options.limits };
   const channel = typeof to === 'string' ? await openWebSocket(to, signal) : to;
@@ -133,8 +145,15 @@ export class Remote implements SessionProvider {
    */
   async load(
     program: Executable | Uint8Array,
-    { device = 0, functions = {}, onProgress, signal }: RemoteLoadOptions = {},
+    options: RemoteLoadOptions = {},
   ): Promise<RemoteModule> {
+    checkOptions<RemoteLoadOptions>('Remote.load', options, {
+      device: either('count from 0', 'object'),
+      functions: 'object',
+      onProgress: 'function',
+      signal: 'signal',
+    });
+    const { device = 0, functions = {}, onProgress, signal } = options;
     const bytes = program instanceof Executable ? program.toBytes() : program;
     const hash = await this.#ship(bytes, { signal, onProgress });
     const index = typeof device === 'number' ? device : this.devices.indexOf(device);

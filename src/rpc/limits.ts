@@ -1,3 +1,4 @@
+import { fits, type OptionKind } from '../core/check-options.ts';
 import {
   DEFAULT_MACHINE_LIMITS,
   type MachineLimits,
@@ -53,3 +54,11 @@ export const DEFAULT_RPC_LIMITS: RpcLimits = {
   deviceTimeout: 30_000,
   ...DEFAULT_MACHINE_LIMITS,
 };
+
+/** Limits of a connection, as an option. */
+export const LIMITS: OptionKind = [
+  `an object of ${Object.keys(DEFAULT_RPC_LIMITS).join(', ')}`,
+  (value) =>
+    fits('object', value) &&
+    Object.keys(Object(value)).every((name) => Object.hasOwn(DEFAULT_RPC_LIMITS, name)),
+];

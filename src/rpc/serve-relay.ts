@@ -1,10 +1,11 @@
+import { checkOptions } from '../core/check-options.ts';
 import type { Channel } from './channel.ts';
 import { deriveRelayToken } from './credentials.ts';
 import { AccessError } from './errors.ts';
 import { ExecutableStore } from './executable-store.ts';
 import { DEFAULT_RPC_LIMITS } from './limits.ts';
 import { joinRelay } from './relay-channel.ts';
-import { serve, type ServeOptions } from './serve.ts';
+import { SERVE_OPTIONS, serveChannel, type ServeOptions } from './serve.ts';
 import { ConnectionSlots } from './connection-slots.ts';
 import { openWebSocket } from './web-socket-channel.ts';
 
@@ -38,6 +39,14 @@ export interface RelayedServing {
  * a client; as soon as it has one, the next waits. A relay that went away is asked again.
  */
 export function serveRelay(url: string, options: ServeRelayOptions): RelayedServing {
+  checkOptions<ServeRelayOptions>('serveRelay', options, {
+    ...SERVE_OPTIONS,
+    key: 'text',
+    relayToken: 'text',
+    maxConnections: 'count',
+    retryMs: 'milliseconds',
+    onState: 'function',
+  });
   const stopped = new AbortController();
   return { ended: keepServing(url, options, stopped.signal), stop: () => stopped.abort() };
 }
@@ -66,7 +75,7 @@ async function keepServing(
       return undefined;
     });
     if (channel === undefined) continue;
-    const connection = serve(channel, { ...options, store });
+    const connection = serveChannel(channel, { ...options, store });
     slots.add(connection);
     if (signal.aborted) connection.close();
   }

@@ -1,11 +1,12 @@
-import type { Channel } from './channel.ts';
+import { type Channel, CHANNEL } from './channel.ts';
+import { checkOptions, type OptionKinds, requireKind } from '../core/check-options.ts';
 import type { Clock } from '../core/clock.ts';
 import { Connection } from './connection.ts';
 import { ExecutableStore } from './executable-store.ts';
 import { admit } from './handshake.ts';
 import { DeviceService } from './device-service.ts';
 import type { ServedDevice, ServeEvent } from './served-device.ts';
-import { DEFAULT_RPC_LIMITS, type RpcLimits } from './limits.ts';
+import { DEFAULT_RPC_LIMITS, LIMITS, type RpcLimits } from './limits.ts';
 import { SealedChannel } from './sealed-channel.ts';
 import type { RpcFunction } from './rpc-value.ts';
 
@@ -44,8 +45,30 @@ export interface Served {
 /** Connections of this page or process so far. */
 let connectionCount = 0;
 
+/** Kinds of {@link ServeOptions}. */
+export const SERVE_OPTIONS: OptionKinds<ServeOptions> = {
+  devices: 'list',
+  token: 'text',
+  encrypt: 'boolean',
+  offer: 'object',
+  limits: LIMITS,
+  name: 'text',
+  store: 'object',
+  onEvent: 'function',
+  clock: 'object',
+};
+
 /** Serves devices to whoever is at the other end of a channel and knows the token. */
 export function serve(channel: Channel, options: ServeOptions): Served {
+  checkOptions<ServeOptions>('serve', options, SERVE_OPTIONS);
+  requireKind('serve', CHANNEL, ['the other side', channel]);
+  requireKind('serve', 'text', ['token', options.token]);
+  requireKind('serve', 'list', ['devices', options.devices]);
+  return serveChannel(channel, options);
+}
+
+/** {@link serve} with options that are checked. */
+export function serveChannel(channel: Channel, options: ServeOptions): Served {
   const id = connectionCount++;
   let connection: Connection | undefined;
   const opening = open(channel, options, id).then((opened) => {

@@ -1,4 +1,5 @@
 import { UsageError } from '../core/errors.ts';
+import { parseUrl } from '../core/parse-url.ts';
 import { BaseChannel, type Channel, type Frame } from './channel.ts';
 import { RemoteLostError } from './errors.ts';
 import {
@@ -42,7 +43,7 @@ export function webSocketChannel(socket: SocketLike): Channel {
 
 /** Opens a socket. Rejects with RemoteLostError when nobody answers, UsageError for a bad address. */
 export async function openWebSocket(url: string, signal?: AbortSignal): Promise<Channel> {
-  const { search, username, password, protocol } = new URL(url);
+  const { search, username, password, protocol } = new URL(parseUrl(url));
   if (search !== '' || username !== '' || password !== '' || !/^wss?:$/.test(protocol)) {
     throw new UsageError({
       where: 'address of a remote connection',

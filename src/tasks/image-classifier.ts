@@ -1,12 +1,4 @@
-import {
-  checkOptions,
-  COUNT,
-  NAMES,
-  OBJECT,
-  oneOf,
-  SIGNAL,
-  TEXT,
-} from '../client/check-options.ts';
+import { checkOptions, oneOf } from '../core/check-options.ts';
 import type { Session } from '../client/session.ts';
 import { UsageError } from '../core/errors.ts';
 import { batchesFor } from './fixed-batches.ts';
@@ -57,14 +49,12 @@ export async function imageClassifier(
   options: ImageClassifierOptions = {},
 ): Promise<ImageClassifier> {
   const { labels, pictures, activation, output, ...place } = options;
-  const { file, config, preprocessor, cache } = options;
-  const own = { labels, pictures, activation, output, file, config, preprocessor, cache };
-  checkOptions<typeof own>('imageClassifier', own, {
-    ...TASK_OPTIONS,
-    labels: NAMES,
-    pictures: OBJECT,
+  checkOptions<ImageClassifierOptions>('imageClassifier', options, {
+    labels: 'names',
+    pictures: 'object',
     activation: oneOf('softmax', 'sigmoid', 'none'),
-    output: TEXT,
+    output: 'text',
+    ...TASK_OPTIONS,
   });
   return loadTask(async (load) => {
     const [{ session, preprocessor, config }, rows] = await Promise.all([
@@ -117,7 +107,7 @@ export class ImageClassifier extends Task {
     pictures: readonly Picture[],
     options: ClassifyOptions = {},
   ): Promise<LabelScore[][]> {
-    checkOptions<ClassifyOptions>('classify', options, { topK: COUNT, signal: SIGNAL });
+    checkOptions<ClassifyOptions>('classify', options, { topK: 'count', signal: 'signal' });
     const { topK = 5, signal } = options;
     const { input, labels, output, rows } = this.#parts;
     const found: LabelScore[][] = [];

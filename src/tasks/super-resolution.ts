@@ -1,4 +1,4 @@
-import { checkOptions, OBJECT, SIGNAL, type OptionKind } from '../client/check-options.ts';
+import { checkOptions, type OptionKind } from '../core/check-options.ts';
 import type { Session } from '../client/session.ts';
 import { Tensor } from '../client/tensor.ts';
 import { internalError, ShapeError } from '../core/errors.ts';
@@ -41,12 +41,10 @@ export async function superResolution(
   options: SuperResolutionOptions = {},
 ): Promise<SuperResolution> {
   const { pictures, margin = MARGIN, ...place } = options;
-  const { file, config, preprocessor, cache } = options;
-  const own = { pictures, margin, file, config, preprocessor, cache };
-  checkOptions<typeof own>('superResolution', own, {
-    ...TASK_OPTIONS,
-    pictures: OBJECT,
+  checkOptions<SuperResolutionOptions>('superResolution', options, {
+    pictures: 'object',
     margin: PIXELS,
+    ...TASK_OPTIONS,
   });
   return loadTask(async (load) => {
     const model = await load(source, place);
@@ -84,7 +82,7 @@ export class SuperResolution extends Task {
    * UsageError for a picture without pixels, with ShapeError for a model whose result is no larger picture.
    */
   async enlarge(picture: Picture, options: CallOptions = {}): Promise<EnlargedPicture> {
-    checkOptions<CallOptions>('enlarge', options, { signal: SIGNAL });
+    checkOptions<CallOptions>('enlarge', options, { signal: 'signal' });
     const { signal } = options;
     const held = await holdPicture(this.session, picture, { signal });
     try {
@@ -145,7 +143,7 @@ export class SuperResolution extends Task {
     canvas: HTMLCanvasElement | OffscreenCanvas,
     options: CallOptions = {},
   ): Promise<void> {
-    checkOptions<CallOptions>('draw', options, { signal: SIGNAL });
+    checkOptions<CallOptions>('draw', options, { signal: 'signal' });
     const { size, ...prepared } = this.pictures;
     if (fixedSize(size) !== undefined || prepared.channels === 'grey') {
       const { width, height, data } = await this.enlarge(picture, options);

@@ -1,10 +1,11 @@
-import { fileUrl } from '../client/file-url.ts';
+import { addressOf, folderAround, folderAt } from '../client/file-url.ts';
 import { Session } from '../client/session.ts';
 import type { SessionSource } from '../client/source.ts';
-import { FormatError, UsageError } from '../core/errors.ts';
-import { baseUrl } from '../core/parse-url.ts';
+import { FormatError } from '../core/errors.ts';
+import { parseJsonObject } from '../core/sniff.ts';
+import { hubAdvice } from '../core/parse-url.ts';
 import { fileExists } from '../downloads/open-file.ts';
-import { filesAt, type ReadFile } from '../text/model-folder.ts';
+import { checkedReader, filesAt, noModel, type ReadFile } from '../text/model-folder.ts';
 import type { TaskOptions } from './task-options.ts';
 
 /**
@@ -107,25 +108,28 @@ interface OpenedSource {
   readonly read: ReadFile;
 }
 
-async function openSource(source: TaskSource, options: OpenOptions): Promise<OpenedSource> {
+async function openSource(given: TaskSource, options: OpenOptions): Promise<OpenedSource> {
+  const source = typeof given === 'function' ? checkedReader(given) : given;
   const { file, names, cache, signal } = options;
   if (isFolder(source)) {
     const own = typeof source === 'function' ? undefined : addressOf(source);
     if (own !== undefined && file === undefined && MODEL_FILE.test(own.pathname)) {
-      const above = new URL('./', own);
-      const folder = above.pathname.endsWith('/onnx/') ? new URL('../', above) : above;
-      return { program: own, read: filesAt(folder, { cache }) };
+      return { program: own, read: filesAt(folderAround(own), { cache }) };
     }
     // A file that was asked for by its name is looked for when it is loaded.
     const isSure = file !== undefined && own !== undefined;
     const name = isSure ? file : await findFile(source, names, { cache, signal });
     if (typeof source === 'function') {
       const program = name && (await source(name, signal));
-      if (!program) throw noModel(file ?? 'folder of the model', names);
+      const where = file ?? 'folder of the model';
+      if (!program) throw await noModel({ where, names, exists: existsIn(source, options) });
       return { program, read: source };
     }
-    const folder = folderOf(source);
-    if (name === undefined) throw noModel(folder.href, names);
+    const folder = folderAt(addressOf(source));
+    if (name === undefined) {
+      const facts = { where: folder.href, names, advice: hubAdvice(source) };
+      throw await noModel({ ...facts, exists: existsIn(source, options) });
+    }
     return { program: new URL(name, folder), read: filesAt(folder, { cache }) };
   }
   return { program: source, read: async () => undefined };
@@ -139,36 +143,22 @@ function isFolder(source: TaskSource): source is TaskFolder {
 export async function findFile(
   source: TaskFolder,
   names: readonly string[],
-  { cache, signal }: FolderOptions,
+  options: FolderOptions,
 ): Promise<string | undefined> {
-  const exists = async (name: string): Promise<boolean> => {
-    if (typeof source === 'function') return (await source(name, signal)) !== undefined;
-    return (await fileExists(new URL(name, folderOf(source)).href, { cache, signal })) === true;
-  };
+  const exists = existsIn(source, options);
   for (const name of names) if (await exists(name)) return name;
   return undefined;
 }
 
-function folderOf(source: string | URL): URL {
-  const url = addressOf(source);
-  return url.pathname.endsWith('/') ? url : new URL(`${url.pathname}/`, url);
-}
-
-/** An address; where there is no page, the path of a file too. */
-function addressOf(source: string | URL): URL {
-  const base = baseUrl();
-  if (base === undefined && typeof source === 'string') return new URL(fileUrl(source));
-  return new URL(source, base);
-}
-
-function noModel(where: string, names: readonly string[]): UsageError {
-  return new UsageError({
-    where,
-    got: 'none of the files that a model may be in',
-    expected: names.length === 1 ? (names[0] ?? '') : `one of ${names.join(', ')}`,
-    remedy: 'Name the file of the model with the option file, or by its own address.',
-  });
-}
+const existsIn =
+  (source: TaskFolder, { cache, signal }: FolderOptions) =>
+  async (name: string): Promise<boolean> => {
+    if (typeof source === 'function') return (await source(name, signal)) !== undefined;
+    return (
+      (await fileExists(new URL(name, folderAt(addressOf(source))).href, { cache, signal })) ===
+      true
+    );
+  };
 
 /** The object in a file; undefined for one that is not there. Rejects with FormatError for no JSON. */
 export async function readJson(
@@ -177,17 +167,7 @@ export async function readJson(
   signal: AbortSignal | undefined,
 ): Promise<JsonObject | undefined> {
   const bytes = await read(name, signal);
-  return bytes && parsed(name, bytes);
-}
-
-function parsed(name: string, bytes: Uint8Array): JsonObject {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    if (typeof value === 'object' && value !== null) return value as JsonObject;
-  } catch (cause) {
-    throw new FormatError({ where: name, got: 'no JSON', expected: 'an object' }, { cause });
-  }
-  throw new FormatError({ where: name, got: 'no object', expected: 'an object in JSON' });
+  return bytes && parseJsonObject(name, bytes);
 }
 
 /** The names of a model's classes in `config.json`, in order; undefined where it has none. */

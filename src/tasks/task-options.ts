@@ -1,5 +1,5 @@
-import { BOOLEAN, OBJECT, type OptionKind, TEXT } from '../client/check-options.ts';
-import type { PlaceOptions } from '../client/session-options.ts';
+import { type OptionKind, type OptionKinds } from '../core/check-options.ts';
+import { PLACE_OPTIONS, type PlaceOptions } from '../client/session-options.ts';
 import type { LoadProgress } from '../worker/protocol/load-request.ts';
 
 /** How the model of a task is loaded; all of `Session.load` that says where it runs. */
@@ -33,10 +33,30 @@ export const SHARE: OptionKind = [
   (value) => typeof value === 'number' && value >= 0 && value <= 1,
 ];
 
-/** Kinds of what `Session.load` does not check itself. */
-export const TASK_OPTIONS = {
-  file: TEXT,
-  config: OBJECT,
-  preprocessor: OBJECT,
-  cache: BOOLEAN,
-} as const;
+/** Times in sounds. */
+export const MILLISECONDS_FROM_0: OptionKind = [
+  'milliseconds from 0 up',
+  (value) => typeof value === 'number' && value >= 0,
+];
+
+/** The kind of what a task is given beside its options: models, their folders and files. */
+export const SOURCE: OptionKind = [
+  'an address, bytes or a function that reads files',
+  (value) => value !== null && /^(string|object|function)$/.test(typeof value),
+];
+
+/** Kinds of the options that tasks of several models share. */
+export const MODELS_OPTIONS: OptionKinds<Omit<TaskOptions, 'file' | 'config' | 'preprocessor'>> = {
+  cache: 'boolean',
+  signal: 'signal',
+  onProgress: 'function',
+  ...PLACE_OPTIONS,
+};
+
+/** Kinds of the options that all other tasks share. */
+export const TASK_OPTIONS: OptionKinds<TaskOptions> = {
+  file: 'text',
+  config: 'object',
+  preprocessor: 'object',
+  ...MODELS_OPTIONS,
+};

@@ -1,4 +1,4 @@
-import { BOOLEAN, checkOptions, COUNT, oneOf, SIGNAL, TEXT } from '../client/check-options.ts';
+import { checkOptions, oneOf } from '../core/check-options.ts';
 import type { Session } from '../client/session.ts';
 import type { Tensor } from '../client/tensor.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
@@ -39,15 +39,14 @@ export async function textEmbedding(
   options: TextEmbeddingOptions = {},
 ): Promise<TextEmbedding> {
   const { pooling, normalize, mostTokens, output, ...place } = options;
-  const { file, config, cache, signal } = options;
-  const own = { pooling, normalize, mostTokens, output, file, config, cache };
+  const { signal } = options;
   const { preprocessor: _, ...kinds } = TASK_OPTIONS;
-  checkOptions<typeof own>('textEmbedding', own, {
-    ...kinds,
+  checkOptions<TextEmbeddingOptions>('textEmbedding', options, {
     pooling: oneOf('mean', 'cls', 'last'),
-    normalize: BOOLEAN,
-    mostTokens: COUNT,
-    output: TEXT,
+    normalize: 'boolean',
+    mostTokens: 'count',
+    output: 'text',
+    ...kinds,
   });
   return loadTask(async (load) => {
     const model = await load(source, { ...place, preprocessor: {} });
@@ -108,7 +107,7 @@ export class TextEmbedding extends Task {
    * with UsageError for no text, and with the signal's reason.
    */
   async embed(texts: readonly string[], options: CallOptions = {}): Promise<Float32Array[]> {
-    checkOptions<CallOptions>('embed', options, { signal: SIGNAL });
+    checkOptions<CallOptions>('embed', options, { signal: 'signal' });
     if (texts.length === 0) {
       throw new UsageError({ where: 'embed', got: 'no text', expected: 'one or more' });
     }

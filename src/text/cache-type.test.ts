@@ -58,7 +58,7 @@ describe.each(['wasm', 'webgpu'] as const)('caches of int8 on %s', (device) => {
     const repeated = [...PROMPT, ...PROMPT, ...PROMPT];
     const plain = await idsOf(model, repeated);
     expect(await idsOf(model, repeated, { ...GREEDY, speculate: 'prompt' })).toEqual(plain);
-    const batch = await model.generateBatch([PROMPT, repeated], GREEDY).texts();
+    const batch = await model.generateBatch([PROMPT, repeated], GREEDY).text();
     expect(batch).toEqual([
       await model.generate(PROMPT, GREEDY).text(),
       await model.generate(repeated, GREEDY).text(),

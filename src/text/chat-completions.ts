@@ -1,9 +1,24 @@
+import {
+  checkOptions,
+  describe,
+  either,
+  listOf,
+  oneOf,
+  type OptionKind,
+  type OptionKinds,
+  requireKind,
+} from '../core/check-options.ts';
 import { UnsupportedError, UsageError } from '../core/errors.ts';
 import type { ChatMessage, Tool, ToolCall } from './chat-template.ts';
 import type { GeneratedToken } from './generation.ts';
 import type { TokenConstraint } from './steps.ts';
 import type { Generation, Usage } from './text-generation.ts';
-import type { GenerateOptions } from './generate-options.ts';
+import {
+  checkMessages,
+  type ChatOptions,
+  type GenerateOptions,
+  TOOLS,
+} from './generate-options.ts';
 import { parseToolCalls } from './tool-calls.ts';
 
 /** The format of an answer: any text, any JSON, JSON of a schema, or a text of a grammar. */
@@ -12,7 +27,13 @@ export type ResponseFormat =
   | { readonly type: 'json_object' }
   | {
       readonly type: 'json_schema';
-      readonly json_schema: { readonly name?: string | undefined; readonly schema: object };
+      /** An answer is always as the schema says, also where it is not `strict`. */
+      readonly json_schema: {
+        readonly name?: string | undefined;
+        readonly schema: object;
+        readonly description?: string | undefined;
+        readonly strict?: boolean | undefined;
+      };
     }
   /** As llama.cpp writes grammars. */
   | { readonly type: 'grammar'; readonly grammar: string }
@@ -60,12 +81,14 @@ export interface ChatCompletionRequest {
   readonly tools?: readonly Tool[] | null | undefined;
   /** `none`: the model does not hear of them. Default `auto`. */
   readonly tool_choice?: 'auto' | 'none' | null | undefined;
+  /** Variables of the model's chat template, such as `{ enable_thinking: false }`. */
+  readonly chat_template_kwargs?: Readonly<Record<string, unknown>> | null | undefined;
   /** Ignored: the model is the one that was loaded. */
   readonly model?: string | undefined;
 }
 
-/** Why an answer ended: by itself or a stop string, at the most tokens, or with calls of tools. */
-export type ChatFinishReason = 'stop' | 'length' | 'tool_calls';
+/** Why an answer ended: by itself or a stop string, at the most tokens, with calls of tools, or by its signal. */
+export type ChatFinishReason = 'stop' | 'length' | 'tool_calls' | 'aborted';
 
 /** The probability of a token of an answer. */
 export interface TokenLogprob {
@@ -148,10 +171,7 @@ export interface ChatCompletionChunk {
 
 /** The parts of a model that completions use. */
 export interface ChatBackend {
-  chat(
-    messages: readonly ChatMessage[],
-    options: GenerateOptions & { readonly tools?: readonly Tool[] | undefined },
-  ): Generation;
+  chat(messages: readonly ChatMessage[], options: ChatOptions): Generation;
   /** The constraint that keeps an answer to a format. */
   constraintOf(format: ResponseFormat): Promise<TokenConstraint>;
   readonly name: string;
@@ -186,9 +206,11 @@ export class ChatCompletions {
   ): Promise<ChatCompletion>;
   async create(
     request: ChatCompletionRequest,
-    { signal }: CreateOptions = {},
+    options: CreateOptions = {},
   ): Promise<ChatCompletion | AsyncIterable<ChatCompletionChunk>> {
     checkRequest(request);
+    checkOptions<CreateOptions>(`${WHERE}, options`, options, { signal: 'signal' });
+    const { signal } = options;
     const facts = {
       id: `chatcmpl-${++this.#count}`,
       created: Math.floor(Date.now() / 1000),
@@ -203,6 +225,7 @@ export class ChatCompletions {
         constraint,
         signal,
         tools: choice === 'none' ? undefined : (tools ?? undefined),
+        templateOptions: request.chat_template_kwargs ?? undefined,
       });
     };
     if (request.stream === true) return streamed(await start(0), request, facts);
@@ -217,34 +240,97 @@ export class ChatCompletions {
   }
 }
 
-function checkRequest({
-  messages,
-  n,
-  stream,
-  response_format: format,
-}: ChatCompletionRequest): void {
-  if (!Array.isArray(messages) || messages.length === 0) {
-    throw new UsageError({ where: 'messages', got: 'none', expected: 'one or more' });
+const WHERE = 'chat.completions.create';
+
+const REQUEST: OptionKinds<ChatCompletionRequest> = {
+  messages: 'list',
+  stream: 'boolean',
+  stream_options: 'object',
+  max_tokens: 'number',
+  max_completion_tokens: 'number',
+  temperature: 'number',
+  top_p: 'number',
+  top_k: 'number',
+  min_p: 'number',
+  repetition_penalty: 'number',
+  presence_penalty: 'number',
+  frequency_penalty: 'number',
+  logit_bias: 'object',
+  seed: 'integer',
+  stop: either('text', listOf('text')),
+  n: 'number',
+  logprobs: 'boolean',
+  response_format: 'object',
+  tools: TOOLS,
+  tool_choice: either('text', 'object'),
+  chat_template_kwargs: 'object',
+  model: 'text',
+};
+
+/** Fields of OpenAI's interface that are not there. */
+const LACKING =
+  /^(top_logprobs|best_of|parallel_tool_calls|functions|function_call|audio|modalities|prediction|reasoning_effort|service_tier|store|metadata|user|verbosity|web_search_options|echo|suffix)$/;
+
+function checkRequest(request: ChatCompletionRequest): void {
+  // Null is as good as absent.
+  const given = Object.entries(Object(request)).filter(([, value]) => value !== null);
+  for (const [name, value] of given) {
+    if (value === undefined || !LACKING.test(name)) continue;
+    throw unsupported(name, describe(value), 'nothing: Weft does not have this field');
   }
+  const isObject = typeof request === 'object' && request !== null;
+  const fields: unknown = isObject ? Object.fromEntries(given) : request;
+  checkOptions(WHERE, fields as ChatCompletionRequest, REQUEST);
+  const { messages, n, stream, response_format: format, stream_options: pieces } = request;
+  checkMessages(messages);
+  if (pieces) {
+    checkOptions<typeof pieces>('stream_options', pieces, { include_usage: 'boolean' });
+  }
+  const choice: unknown = request.tool_choice ?? 'auto';
+  if (choice === 'required' || typeof choice === 'object') {
+    throw unsupported('tool_choice', describe(choice), '"auto" or "none"');
+  }
+  requireKind(WHERE, oneOf('auto', 'none'), ['tool_choice', choice]);
   if (n !== undefined && n !== null && !(Number.isInteger(n) && n >= 1 && n <= 128)) {
     throw new UsageError({ where: 'n', got: String(n), expected: '1 to 128' });
   }
   if (stream === true && (n ?? 1) > 1) {
-    throw new UnsupportedError({
-      where: 'n',
-      got: `${n} answers in a stream`,
-      expected: 'one',
-      remedy: 'Ask for them one by one, or without stream.',
-    });
+    throw unsupported('n', `${n} answers in a stream`, 'one');
   }
-  const formats = ['text', 'json_object', 'json_schema', 'grammar', 'regex'];
-  if (format && !formats.includes(format.type)) {
-    throw new UsageError({
-      where: 'response_format',
-      got: `type ${JSON.stringify((format as { readonly type: unknown }).type)}`,
-      expected: formats.join(', '),
-    });
+  if (format) checkFormat(format);
+}
+
+/** Fields of the formats, all of which there have to be. */
+const FORMATS: Readonly<Record<string, Readonly<Record<string, OptionKind>>>> = {
+  text: {},
+  json_object: {},
+  json_schema: { json_schema: 'object' },
+  grammar: { grammar: 'text' },
+  regex: { regex: 'text' },
+};
+
+/** Throws UsageError for a format that there is not, and for fields that it does not have. */
+export function checkFormat(format: ResponseFormat): void {
+  const where = 'response_format';
+  requireKind(where, oneOf(...Object.keys(FORMATS)), ['type', Object(format).type]);
+  const kinds = FORMATS[format.type] ?? {};
+  checkOptions<object>(where, format, { type: 'text', ...kinds });
+  for (const [name, kind] of Object.entries(kinds)) {
+    requireKind(where, kind, [name, Reflect.get(format, name)]);
   }
+  if (format.type !== 'json_schema') return;
+  const { json_schema: given } = format;
+  checkOptions<typeof given>(`${where}, json_schema`, given, {
+    name: 'text',
+    schema: 'object',
+    description: 'text',
+    strict: 'boolean',
+  });
+  requireKind(`${where}, json_schema`, 'object', ['schema', given.schema]);
+}
+
+function unsupported(name: string, got: string, expected: string): UnsupportedError {
+  return new UnsupportedError({ where: `${WHERE}, ${name}`, got, expected });
 }
 
 function optionsOf(request: ChatCompletionRequest, index: number): GenerateOptions {

@@ -1,12 +1,15 @@
-import { FormatError, UsageError } from '../core/errors.ts';
+import { describe } from '../core/check-options.ts';
+import { FormatError, UnsupportedError, UsageError, WeftError } from '../core/errors.ts';
+import { nearestName } from '../core/nearest-name.ts';
+import { makeLenient, RANGE, REFUSE, STEP } from './lenient-jinja.ts';
 import type { JsonObject } from './model-folder.ts';
 
 /** A part of a conversation. Models' templates may read more fields than these. */
 export interface ChatMessage {
   /** Who says it. */
   readonly role: 'system' | 'user' | 'assistant' | 'tool' | 'developer';
-  /** The text of the message; none where an assistant only calls tools. */
-  readonly content?: string | null | undefined;
+  /** The text of the message, or its parts; none where an assistant only calls tools. */
+  readonly content?: string | readonly TextPart[] | null | undefined;
   /** Calls that the assistant made. */
   readonly tool_calls?: readonly ToolCall[] | undefined;
   /** The call that a tool answers. */
@@ -42,61 +45,163 @@ export interface Tool {
   };
 }
 
+/** A part of a message, as OpenAI's interface has it. */
+export interface TextPart {
+  /** Always `text`, the only kind of part that is read. */
+  readonly type: 'text';
+  /** The text. */
+  readonly text: string;
+}
+
+/** What a template is given beside the messages. */
+export interface TemplateInput {
+  readonly tools?: readonly Tool[] | undefined;
+  /** Variables of the template, such as `enable_thinking`. */
+  readonly variables?: Readonly<Record<string, unknown>> | undefined;
+}
+
 /** Writes conversations as the model was trained to read them. */
 export interface ChatTemplate {
-  /** The text up to where the assistant begins. Throws UsageError for what the template refuses. */
-  render(messages: readonly ChatMessage[], tools?: readonly Tool[]): string;
+  /**
+   * The text up to where the assistant begins. Throws UsageError for what the template refuses and for variables that it
+   * does not read, UnsupportedError for parts of messages that are no text, and FormatError where it cannot be run.
+   */
+  render(messages: readonly ChatMessage[], input?: TemplateInput): string;
+}
+
+interface NamedTemplate {
+  readonly name: string;
+  readonly source: string;
 }
 
 /**
  * The template of `tokenizer_config.json` or `chat_template.jinja`, run by @huggingface/jinja, which is loaded with it;
- * undefined for models without one.
+ * undefined for models without one. Of several named ones, `tool_use` is taken for tools.
  */
 export async function openChatTemplate(
   config: JsonObject,
   file: string | undefined,
 ): Promise<ChatTemplate | undefined> {
-  const source = file ?? sourceOf(config['chat_template']);
-  if (source === undefined) return undefined;
+  const sources =
+    file === undefined
+      ? sourcesOf(config['chat_template'])
+      : [{ name: 'chat_template.jinja', source: file }];
+  const [first] = sources;
+  if (first === undefined) return undefined;
   const { Template } = await import('@huggingface/jinja');
-  let template: InstanceType<typeof Template>;
-  try {
-    template = new Template(source);
-  } catch (cause) {
-    const got = messageOf(cause);
-    throw new FormatError({ where: 'chat template', got, expected: 'a Jinja template' }, { cause });
-  }
+  const open = ({ name, source }: NamedTemplate) => {
+    try {
+      const template = new Template(source);
+      makeLenient(template.parsed);
+      return { name, source, template };
+    } catch (cause) {
+      const got = messageOf(cause);
+      throw new FormatError({ where: name, got, expected: 'a Jinja template' }, { cause });
+    }
+  };
+  const plain = open(sources.find(({ name }) => name.endsWith(' default')) ?? first);
+  const ofTools = sources.find(({ name }) => name.endsWith(' tool_use'));
+  const withTools = ofTools === undefined ? plain : open(ofTools);
   const special = specialTokens(config);
   return {
-    render(messages, tools) {
+    render(messages, { tools = [], variables = {} } = {}) {
+      const { name, source, template } = tools.length > 0 ? withTools : plain;
+      requireVariables(name, source, variables);
+      if (tools.length > 0 && !/\btools\b/.test(source)) {
+        const expected = 'none, because the template does not read them';
+        throw new UnsupportedError({ where: name, got: 'tools', expected });
+      }
+      requireRoles(name, source, messages);
+      const read = messages.map(asTemplatesRead);
       try {
         return template.render({
           ...special,
-          messages: messages.map(withObjects),
           add_generation_prompt: true,
-          ...(tools !== undefined && tools.length > 0 && { tools }),
+          ...variables,
+          [REFUSE]: refuse,
+          ...counters(name),
+          messages: read,
+          ...(tools.length > 0 && { tools }),
         });
       } catch (cause) {
-        const expected = 'messages that it takes';
-        throw new UsageError(
-          { where: 'chat template', got: messageOf(cause), expected },
-          { cause },
-        );
+        if (cause instanceof WeftError) throw cause;
+        const got = messageOf(cause);
+        if (cause instanceof Refusal) {
+          throw new UsageError({ where: name, got, expected: 'messages that it takes' });
+        }
+        const expected = 'a template that can be run';
+        throw new FormatError({ where: name, got, expected }, { cause });
       }
     },
   };
 }
 
+/** Turns of loops of one conversation: templates of real models come nowhere near. */
+const MOST_STEPS = 300_000;
+
+/** Functions that end a template which goes on and on, as one of a hostile file may. */
+function counters(where: string): Readonly<Record<string, unknown>> {
+  let steps = 0;
+  const spend = (count = 1): void => {
+    steps += count;
+    if (steps <= MOST_STEPS) return;
+    const got = `more than ${MOST_STEPS} turns of loops`;
+    throw new FormatError({ where, got, expected: 'a template that ends' });
+  };
+  const range = (first: number, end?: number, step = 1): number[] => {
+    const begin = end === undefined ? 0 : first;
+    const length = Math.max(0, Math.ceil(((end ?? first) - begin) / step));
+    spend(length);
+    return Array.from({ length }, (_, i) => begin + i * step);
+  };
+  return { [STEP]: () => spend(), [RANGE]: range };
+}
+
+/** What a template throws by `raise_exception`. */
+class Refusal extends Error {}
+
+function refuse(reason: unknown): never {
+  throw new Refusal(String(reason));
+}
+
 const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
+const ROLES = ['system', 'user', 'assistant', 'tool', 'developer'];
+
+/** Throws UsageError for a role that the template does not mention. */
+function requireRoles(where: string, source: string, messages: readonly ChatMessage[]): void {
+  for (const { role } of messages) {
+    if (ROLES.includes(role) || [`'${role}'`, `"${role}"`].some((text) => source.includes(text)))
+      continue;
+    const got = `the role ${describe(role)}`;
+    const remedy = nearestName(role, ROLES);
+    throw new UsageError({ where, got, expected: `one of ${ROLES.join(', ')}`, remedy });
+  }
+}
+
+/** Throws UsageError for a variable that the template does not mention. */
+function requireVariables(where: string, source: string, variables: object): void {
+  for (const name of Object.keys(variables)) {
+    const isOwn = !['messages', 'tools', REFUSE, RANGE, STEP].includes(name);
+    if (isOwn && /^\w+$/.test(name) && new RegExp(`\\b${name}\\b`).test(source)) continue;
+    throw new UsageError({
+      where: `${where}, templateOptions`,
+      got: JSON.stringify(name),
+      expected: 'the name of a variable that the template reads',
+    });
+  }
+}
+
 /** One template, or a list of named ones. */
-function sourceOf(value: unknown): string | undefined {
-  if (typeof value === 'string') return value;
-  if (!Array.isArray(value)) return undefined;
+function sourcesOf(value: unknown): readonly NamedTemplate[] {
+  const where = 'chat_template of tokenizer_config.json';
+  if (typeof value === 'string') return [{ name: where, source: value }];
+  if (!Array.isArray(value)) return [];
   const named = value as readonly { readonly name?: unknown; readonly template?: unknown }[];
-  const found = named.find(({ name }) => name === 'default')?.template;
-  return typeof found === 'string' ? found : undefined;
+  return named.flatMap(({ name, template }) =>
+    typeof template === 'string' ? [{ name: `${where}, ${String(name)}`, source: template }] : [],
+  );
 }
 
 /** `bos_token` and the like, which stand there as text or as objects with their content. */
@@ -111,14 +216,28 @@ function specialTokens(config: JsonObject): Record<string, string> {
   return found;
 }
 
-/** Templates read the arguments of calls as objects. */
-function withObjects({ tool_calls: calls, ...message }: ChatMessage): object {
-  if (calls === undefined) return message;
-  const read = calls.map((call) => ({
+/** Templates read text as a string, and the arguments of calls as objects. */
+function asTemplatesRead({ tool_calls: calls, content, ...message }: ChatMessage): object {
+  const read = calls?.map((call) => ({
     ...call,
     function: { ...call.function, arguments: argumentsOf(call.function.arguments) },
   }));
-  return { ...message, tool_calls: read };
+  return { ...message, content: textOf(content), ...(read && { tool_calls: read }) };
+}
+
+/** The parts in lines of their own; no content is the empty text. */
+function textOf(content: ChatMessage['content']): string {
+  if (typeof content === 'string') return content;
+  const parts: readonly unknown[] = Array.isArray(content) ? content : [content];
+  const lines = parts.flatMap((part): readonly string[] => {
+    if (part === null || part === undefined) return [];
+    const { type, text } = Object(part) as Partial<TextPart>;
+    if (type === 'text' && typeof text === 'string') return [text];
+    const got = type === undefined ? describe(part) : `a part of type ${describe(type)}`;
+    const remedy = 'Models that read pictures and sounds are not supported.';
+    throw new UnsupportedError({ where: 'content of a message', got, expected: 'text', remedy });
+  });
+  return lines.join('\n');
 }
 
 function argumentsOf(text: string): unknown {

@@ -140,6 +140,68 @@ describe('chat.completions', () => {
   });
 });
 
+test.each<[string, unknown, string]>([
+  [
+    'temprature',
+    1,
+    'chat.completions.create: got an unknown option "temprature", expected only messages',
+  ],
+  ['temprature', 1, 'Did you mean temperature?'],
+  [
+    'top_logprobs',
+    2,
+    'chat.completions.create, top_logprobs: got 2, expected nothing: Weft does not have this field.',
+  ],
+  ['best_of', 2, 'best_of: got 2'],
+  [
+    'tool_choice',
+    'required',
+    'chat.completions.create, tool_choice: got "required", expected "auto" or "none".',
+  ],
+  [
+    'tool_choice',
+    { type: 'function', function: { name: 'f' } },
+    'tool_choice: got {"type":"function"',
+  ],
+  [
+    'tool_choice',
+    'nonsense',
+    'chat.completions.create: got tool_choice "nonsense", expected "auto" or "none".',
+  ],
+  ['stream_options', { usage: true }, 'stream_options: got an unknown option "usage"'],
+  ['messages', 'hello', 'chat.completions.create: got messages "hello", expected a list.'],
+  [
+    'messages',
+    [{ role: 'user', content: [{ type: 'image_url', image_url: {} }] }],
+    'content of a message: got a part of type "image_url", expected text.',
+  ],
+  ['messages', [{ role: 'user' }], 'messages[0]: got {"role":"user"}, expected one or more'],
+  ['messages', [{ role: 'usr', content: 'a' }], 'got the role "usr", expected one of system,'],
+  ['messages', [{ role: 'assistant', tool_calls: [{}] }], 'messages[0]: got {"role":"assistant"'],
+  ['tools', [{ name: 'f' }], "expected a list, each { type: 'function', function: { name, … } }"],
+  ['response_format', { type: 'json_schema' }, 'response_format: got json_schema undefined'],
+  ['response_format', { type: 'regex', regexp: 'a' }, 'Did you mean regex?'],
+  [
+    'chat_template_kwargs',
+    { enable_thinkin: false },
+    'chat_template.jinja, templateOptions: got "enable_thinkin", expected the name of a variable',
+  ],
+])('a request with %s %j is refused', async (name, value, message) => {
+  const request = { messages, ...greedy, [name]: value } as never;
+  await expect(model.chat.completions.create(request)).rejects.toThrow(message);
+});
+
+test('null is absent, and the messages of chat are checked as well', async () => {
+  const request = { messages, temperature: 0, max_tokens: 2, best_of: null, stop: null };
+  expect((await model.chat.completions.create(request)).choices).toHaveLength(1);
+  expect(() => model.chat('hello' as never)).toThrow(
+    'messages: got "hello", expected one or more messages',
+  );
+  expect(() => model.chat(messages, { temprature: 1 } as never)).toThrow(
+    'Did you mean temperature?',
+  );
+});
+
 describe('calls of tools', () => {
   const names = new Set(['weather']);
   const call = '{"name": "weather", "arguments": {"city": "Bern"}}';

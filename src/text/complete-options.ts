@@ -1,3 +1,4 @@
+import { UsageError } from '../core/errors.ts';
 import type { BatchOptions, GenerateOptions, SavedOptions } from './generate-options.ts';
 import { type JsonObject, numberOf } from './model-folder.ts';
 import { randomSeed, type SamplingOptions } from './sampling.ts';
@@ -8,15 +9,27 @@ export interface CompletedBy {
   readonly defaults: JsonObject;
   /** Tokens that the model sees behind the prompt. */
   readonly room: number;
+  /** Tokens that the model sees. */
+  readonly context: number;
 }
 
 /** All options of a generation, with a seed: what they are does not change when it is saved. */
 export function completeOptions(
   options: BatchOptions & Pick<GenerateOptions, 'overflow'>,
-  { defaults, room }: CompletedBy,
+  { defaults, room, context }: CompletedBy,
 ): SavedOptions {
   const { maxTokens, stop = [], overflow = 'error', ...sampling } = options;
-  const most = maxTokens ?? (overflow === 'slide' ? Number.POSITIVE_INFINITY : room);
+  const isSliding = overflow === 'slide';
+  if (!isSliding && (room < 1 || (Number.isFinite(maxTokens ?? 0) && (maxTokens ?? 0) > room))) {
+    throw new UsageError({
+      where: room < 1 ? 'prompt' : 'maxTokens',
+      got: room < 1 ? `${context - room} tokens` : `${maxTokens} behind ${context - room} tokens`,
+      expected: `at most ${room < 1 ? context - 1 : room}, because the model sees ${context} at a time`,
+      remedy: "Shorten the prompt, or let the text slide with overflow: 'slide'.",
+    });
+  }
+  const asked = Number.isFinite(maxTokens) ? maxTokens : undefined;
+  const most = asked ?? (isSliding ? Number.POSITIVE_INFINITY : room);
   return {
     ...withDefaults(sampling, defaults),
     seed: sampling.seed ?? randomSeed(),

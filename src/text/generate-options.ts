@@ -1,26 +1,27 @@
 import {
+  describe,
   either,
-  FUNCTION,
-  OBJECT,
+  fits,
+  having,
+  listOf,
   oneOf,
   type OptionKind,
-  SIGNAL,
-  TEXT,
-} from '../client/check-options.ts';
+  type OptionKinds,
+} from '../core/check-options.ts';
 import { UsageError } from '../core/errors.ts';
-import type { Tool } from './chat-template.ts';
+import type { ChatMessage, Tool } from './chat-template.ts';
 import type { SamplingOptions } from './sampling.ts';
 import type { DraftModel } from './speculative-steps.ts';
 import type { TokenConstraint } from './steps.ts';
 
 /** Options of a generation: its length, its sampling, and how it ends. */
 export interface GenerateOptions extends SamplingOptions {
-  /** The most tokens. Default: as many as the model sees. */
+  /** The most tokens. Default, and for Infinity: as many as the model sees. */
   readonly maxTokens?: number | undefined;
   /** Strings that end the text; they are not part of it. */
   readonly stop?: string | readonly string[] | undefined;
   /**
-   * At the model's context length: `error`, the default, rejects with RuntimeError; `slide` forgets
+   * At the model's context length: `error`, the default, refuses a call that may reach beyond; `slide` forgets
    * the older half of the text, but for the first few tokens.
    */
   readonly overflow?: 'error' | 'slide' | undefined;
@@ -32,7 +33,7 @@ export interface GenerateOptions extends SamplingOptions {
    * where guesses are right.
    */
   readonly speculate?: 'prompt' | DraftModel | undefined;
-  /** Ends it within one chunk of tokens; the iteration rejects with the signal's reason. */
+  /** Ends it within one chunk of tokens, as leaving the loop does: the text so far stays, and `finishReason` is `aborted`. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -46,32 +47,26 @@ export type ResumeTextOptions = Pick<GenerateOptions, 'constraint' | 'speculate'
 export interface ChatOptions extends GenerateOptions {
   /** Functions that the model may want called. */
   readonly tools?: readonly Tool[] | undefined;
+  /** Variables of the model's chat template, such as `{ enable_thinking: false }`. */
+  readonly templateOptions?: Readonly<Record<string, unknown>> | undefined;
 }
 
 const isNumber = (value: unknown): value is number => typeof value === 'number';
 
-/** Ranges are those of `samplingOf`, which also checks what the files of a model say. */
-const NUMBER: OptionKind = ['a number', isNumber];
 const LENGTH: OptionKind = [
   'an integer from 0 up, or Infinity',
   (value) => isNumber(value) && value >= 0 && (Number.isInteger(value) || value === Infinity),
 ];
-const TEXTS: OptionKind = [
-  'a list of strings',
-  (value) => Array.isArray(value) && value.every((item) => typeof item === 'string'),
-];
-const CONSTRAINT: OptionKind = [
-  'an object with mask and accept',
-  (value) =>
-    OBJECT[1](value) &&
-    FUNCTION[1](Reflect.get(Object(value), 'mask')) &&
-    FUNCTION[1](Reflect.get(Object(value), 'accept')),
-];
-
-const GUESSER: OptionKind = [
-  '"prompt" or a TextModel',
-  (value) => value === 'prompt' || FUNCTION[1](Reflect.get(Object(value), 'guesser')),
-];
+const CONSTRAINT = having('an object with mask and accept', 'mask', 'accept');
+const NAMED = (value: unknown): boolean =>
+  fits(
+    'text',
+    (Object((Object(value) as Partial<Tool>).function) as Partial<Tool['function']>).name,
+  );
+const CALLS = listOf(['{ function: { name, arguments } }', NAMED]);
+/** Tools of a conversation. */
+export const TOOLS = listOf(["{ type: 'function', function: { name, … } }", NAMED]);
+const GUESSER = either(oneOf('prompt'), having('a TextModel', 'guesser'));
 
 /** Options of a generation that a file of it holds. */
 export interface SavedOptions extends SamplingOptions {
@@ -84,27 +79,60 @@ export interface SavedOptions extends SamplingOptions {
 /** Options of `TextModel.generate` and their kinds. */
 export const GENERATE_OPTIONS = {
   maxTokens: LENGTH,
-  temperature: NUMBER,
-  topK: NUMBER,
-  topP: NUMBER,
-  minP: NUMBER,
-  repetitionPenalty: NUMBER,
-  presencePenalty: NUMBER,
-  frequencyPenalty: NUMBER,
-  logitBias: OBJECT,
-  seed: NUMBER,
-  stop: either(TEXT, TEXTS),
+  temperature: 'number',
+  topK: 'number',
+  topP: 'number',
+  minP: 'number',
+  repetitionPenalty: 'number',
+  presencePenalty: 'number',
+  frequencyPenalty: 'number',
+  logitBias: 'object',
+  seed: 'number',
+  stop: either('text', listOf('text')),
   overflow: oneOf('error', 'slide'),
   constraint: CONSTRAINT,
   speculate: GUESSER,
-  signal: SIGNAL,
+  signal: 'signal',
 } satisfies Record<string, OptionKind>;
+
+/** Options of `TextModel.chat` and their kinds. */
+export const CHAT_OPTIONS: OptionKinds<ChatOptions> = {
+  ...GENERATE_OPTIONS,
+  tools: TOOLS,
+  templateOptions: 'object',
+};
 
 const { overflow: _overflow, constraint, speculate, ...batch } = GENERATE_OPTIONS;
 /** Options of `TextModel.generateBatch` and their kinds. */
 export const BATCH_OPTIONS = batch;
 /** Options of `TextModel.resume` and their kinds. */
-export const RESUME_OPTIONS = { constraint, speculate, signal: SIGNAL };
+export const RESUME_OPTIONS = { constraint, speculate, signal: GENERATE_OPTIONS.signal };
+
+/** Throws UsageError for what is no conversation. */
+export function checkMessages(messages: unknown): void {
+  const list: readonly unknown[] = Array.isArray(messages) ? messages : [];
+  const bad = list.findIndex((message) => !isMessage(message));
+  if (list.length > 0 && bad < 0) return;
+  throw new UsageError({
+    where: bad < 0 ? 'messages' : `messages[${bad}]`,
+    got: describe(bad < 0 ? messages : list[bad]),
+    expected: "one or more messages, such as [{ role: 'user', content: 'Hello' }]",
+  });
+}
+
+/** Only an assistant may say nothing but calls. */
+function isMessage(value: unknown): boolean {
+  const { role, content, tool_calls: calls } = Object(value) as Partial<ChatMessage>;
+  const hasContent = role === 'assistant' || (content !== undefined && content !== null);
+  const areCalls = calls === undefined || calls === null || fits(CALLS, calls);
+  return fits('text', role) && hasContent && areCalls;
+}
+
+/** A text, or tokens in any list. */
+export const PROMPT: OptionKind = [
+  'a text or a list of tokens',
+  (value) => fits('text', value) || Symbol.iterator in (Object(value) as object),
+];
 
 /** Throws UsageError for a prompt without tokens, or with some that the model does not have. */
 export function checkPrompt(tokens: readonly number[], vocabulary: number): void {

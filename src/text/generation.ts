@@ -1,3 +1,4 @@
+import { RuntimeError } from '../core/errors.ts';
 import type { Sampling } from './sampling.ts';
 import { type Guesser, type GuessCounts, SpeculativeSteps } from './speculative-steps.ts';
 import {
@@ -11,8 +12,11 @@ import {
 import type { StopStrings } from './stop-strings.ts';
 import type { StreamDecoder } from './stream-decoder.ts';
 
-/** Why a text ended: at a token or a string that ends it, or because it is as long as was asked for. */
-export type FinishReason = 'stop' | 'length';
+/**
+ * Why a text ended: at a token or a string that ends it, because it is as long as was asked for, or because its loop was left or
+ * its signal aborted.
+ */
+export type FinishReason = 'stop' | 'length' | 'aborted';
 
 /** A token that was generated. */
 export interface GeneratedToken {
@@ -48,7 +52,7 @@ export async function* generateTokens(
   order: GenerationOrder,
 ): AsyncGenerator<GeneratedToken, FinishReason> {
   const { cache, maxTokens, signal, context, slide } = order;
-  signal?.throwIfAborted();
+  if (signal?.aborted) return 'aborted';
   // Of a text that was saved behind what it stops at.
   if (order.stops.isStopped) return 'stop';
   let text = [...order.prompt, ...order.generated];
@@ -64,7 +68,7 @@ export async function* generateTokens(
     if (whole < context) cache.reserve(whole + CHUNKS_AHEAD * order.program.chunk);
     await cache.read(text);
     while (generated < maxTokens) {
-      signal?.throwIfAborted();
+      if (signal?.aborted) return 'aborted';
       if (text.length >= context && slide !== undefined) {
         text = [...slide(text)];
         await cache.read(text);
@@ -72,6 +76,7 @@ export async function* generateTokens(
       const { ids, logprobs, areDecoded } = await steps.next(text, maxTokens - generated);
       for (let i = 0; i < ids.length; i++) {
         const id = ids[i] ?? 0;
+        if (Number.isNaN(logprobs[i])) throw noNumbers(text.length);
         const isEnd = order.ends.has(id);
         generated++;
         if (!isEnd) {
@@ -95,6 +100,16 @@ export async function* generateTokens(
     // The device may hold more tokens than were taken: its logits are those of none of ours.
     cache.invalidate();
   }
+}
+
+/** The error of a model whose logits are NaN: every token is as good as any other then. */
+export function noNumbers(position: number): RuntimeError {
+  return new RuntimeError({
+    where: `text generation, position ${position}`,
+    got: 'logits that are no numbers (NaN)',
+    expected: 'a model whose values stay in range',
+    remedy: 'session.verify names the first value that departs from float32.',
+  });
 }
 
 function stepsOf(order: GenerationOrder, drawer: TokenDrawer): Steps {

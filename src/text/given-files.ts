@@ -3,6 +3,9 @@ import { ggufPartNames } from './files/gguf-parts.ts';
 import { readSafetensorsIndex } from './files/safetensors-index.ts';
 import type { ReadFile } from './model-folder.ts';
 
+/** No model has more files of weights; functions that give something for every name end there. */
+const MOST_PARTS = 128;
+
 /**
  * The files of a model that a function reads, by their names beside it: those that its weights may be in. Rejects with
  * UsageError where there is no model.
@@ -26,7 +29,7 @@ export async function givenFiles(
   };
   if (/\.onnx$/i.test(own)) {
     // As transformers.js names them: model.onnx_data, model.onnx_data_1, …
-    for (let i = 0; await add(`${own}_data${i === 0 ? '' : `_${i}`}`); ) i++;
+    for (let i = 0; i < MOST_PARTS && (await add(`${own}_data${i === 0 ? '' : `_${i}`}`)); ) i++;
   } else if (/\.gguf$/i.test(own)) {
     for (const name of ggufPartNames(own)) if (name !== own) await add(name);
   } else if (/safetensors/i.test(own)) {

@@ -296,7 +296,7 @@ test.each([
   [{ context: 0 }, 'TextModel.load: got context 0, expected an integer from 1 up.'],
   [{ cache: 'yes' }, 'TextModel.load: got cache "yes", expected true or false.'],
   [{ integrity: 1 }, 'TextModel.load: got integrity 1, expected a string or an object.'],
-  [{ files: 'x' }, 'Session.load: got an unknown option "files"'],
+  [{ files: 'x' }, 'TextModel.load: got an unknown option "files"'],
 ])('%j', async (options, message) => {
   server.serve('m/m.gguf', gguf, { etag: '"1"' });
   await expect(load(server.url('m/m.gguf'), options as TextLoadOptions)).rejects.toThrow(message);

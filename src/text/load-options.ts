@@ -1,6 +1,6 @@
-import { BOOLEAN, BYTES, COUNT, either, OBJECT, oneOf, TEXT } from '../client/check-options.ts';
+import { either, fits, type OptionKind, oneOf, type OptionKinds } from '../core/check-options.ts';
 import type { Session } from '../client/session.ts';
-import type { PlaceOptions } from '../client/session-options.ts';
+import { PLACE_OPTIONS, type PlaceOptions } from '../client/session-options.ts';
 import { CACHE_TYPES } from '../core/text-layout.ts';
 import type { LoadProgress } from '../worker/protocol/load-request.ts';
 
@@ -44,16 +44,24 @@ export interface TextLoadOptions extends PlaceOptions {
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
 }
 
-/** Options of `TextModel.load` that are its own. */
-export const FILE_OPTIONS = {
-  conversations: COUNT,
-  cacheBytes: BYTES,
-  file: TEXT,
-  context: COUNT,
+export const SOURCE: OptionKind = [
+  'an address or a function that reads files',
+  (value) => fits('address', value) || fits('function', value),
+];
+
+/** Options of `TextModel.load` and their kinds. */
+export const TEXT_OPTIONS: OptionKinds<TextLoadOptions> = {
+  conversations: 'count',
+  cacheBytes: 'bytes',
+  file: 'text',
+  context: 'count',
   quantize: oneOf('q8_0', 'q4_0'),
   cacheType: oneOf(...CACHE_TYPES),
-  cache: BOOLEAN,
-  integrity: either(TEXT, OBJECT),
+  cache: 'boolean',
+  integrity: either('text', 'object'),
+  signal: 'signal',
+  onProgress: 'function',
+  ...PLACE_OPTIONS,
 };
 
 /** Loads a session, which a folder that cannot be read ends: it is known long before the weights are there. */

@@ -1,4 +1,6 @@
-import { DownloadError, FormatError } from '../core/errors.ts';
+import { requireBytes } from '../core/check-options.ts';
+import { DownloadError, UsageError } from '../core/errors.ts';
+import { parseJsonObject } from '../core/sniff.ts';
 import { openFile, type OpenFileOptions } from '../downloads/open-file.ts';
 import { readWhole } from '../downloads/range-file.ts';
 
@@ -17,6 +19,15 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 /** Reads a file by its name; undefined where there is none. */
 export type ReadFile = (name: string, signal?: AbortSignal) => Promise<Uint8Array | undefined>;
 
+/** A reader of the caller's: null is as good as undefined. Rejects with UsageError where it gives anything but bytes. */
+export const checkedReader =
+  (read: ReadFile): ReadFile =>
+  async (name, signal) => {
+    const bytes = (await read(name, signal)) ?? undefined;
+    if (bytes !== undefined) requireBytes(`the function that reads files, ${name}`, bytes);
+    return bytes;
+  };
+
 /** Reads the files at once. Rejects with DownloadError for one that has to be there, FormatError for no JSON. */
 export async function readModelFolder(
   read: ReadFile,
@@ -24,7 +35,7 @@ export async function readModelFolder(
 ): Promise<ModelFolder> {
   const json = async (name: string, isOptional = false): Promise<JsonObject> => {
     const bytes = await read(name, signal);
-    if (bytes !== undefined) return parse(name, bytes);
+    if (bytes !== undefined) return parseJsonObject(name, bytes);
     if (isOptional) return {};
     throw new DownloadError({
       where: name,
@@ -58,21 +69,6 @@ export const filesAt =
     return file && readWhole(file);
   };
 
-function parse(name: string, bytes: Uint8Array): JsonObject {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return value as JsonObject;
-    }
-  } catch (cause) {
-    throw new FormatError(
-      { where: name, got: 'no JSON', expected: 'an object in JSON' },
-      { cause },
-    );
-  }
-  throw new FormatError({ where: name, got: 'no object', expected: 'an object in JSON' });
-}
-
 /** A number of a file, or undefined. */
 export function numberOf(object: JsonObject, key: string): number | undefined {
   const value = object[key];
@@ -83,4 +79,37 @@ export function numberOf(object: JsonObject, key: string): number | undefined {
 export function numbersOf(object: JsonObject, key: string): number[] {
   const value = object[key];
   return [value].flat().filter((item) => typeof item === 'number');
+}
+
+/** Models that are known and not read, by a file of their folders, and the ends of its name. */
+const UNREAD: readonly (readonly [name: string, what: string])[] = [
+  ['genai_config.json', 'a model of onnxruntime-genai'],
+  ['onnx/embed_tokens', 'a model in parts that embeds tokens in one of its own'],
+  ['onnx/decoder_model_merged', 'a merged decoder, for first and later steps'],
+  ['decoder_model_merged', 'a merged decoder, for first and later steps'],
+  ['pytorch_model.bin', 'weights of PyTorch'],
+];
+const ENDS = ['.onnx', '_quantized.onnx', '_fp16.onnx', '_q4.onnx', '_q4f16.onnx'];
+const FILES = UNREAD.flatMap(([name, what]) =>
+  (name.includes('.') ? [''] : ENDS).map((end) => [name + end, what] as const),
+);
+
+/** A folder, and what was looked for there. */
+interface Folder {
+  readonly where: string;
+  readonly names: readonly string[];
+  readonly exists: (name: string) => Promise<boolean | undefined>;
+  readonly advice?: string | undefined;
+}
+
+/** The error of a folder without any of some files; it names a model that is known and not read. */
+export async function noModel({ where, names, exists, advice }: Folder): Promise<UsageError> {
+  const expected = names.length === 1 ? (names[0] ?? '') : `one of ${names.join(', ')}`;
+  for (const [name, what] of FILES) {
+    if ((await exists(name)) !== true) continue;
+    return new UsageError({ where, got: `${what} (${name}), which is not read`, expected });
+  }
+  const got = 'none of the files that a model may be in';
+  const plain = 'Name the file of the model with the option file, or by its own address.';
+  return new UsageError({ where, got, expected, remedy: advice ?? plain });
 }

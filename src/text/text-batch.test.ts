@@ -36,7 +36,7 @@ test.each(Object.keys(OPTIONS))('%s texts are those that each is alone', async (
     reasons.push(generation.finishReason);
   }
   const batch = model.generateBatch(PROMPTS, { ...options, seed });
-  expect(await batch.texts()).toEqual(alone);
+  expect(await batch.text()).toEqual(alone);
   expect(batch.finishReasons).toEqual(reasons);
   expect(new Set(alone).size).toBe(PROMPTS.length);
 });
@@ -46,10 +46,10 @@ test('texts end one by one, at strings and at the end of the context', async () 
   const prompts = [tokens(4), tokens(250)];
   const [first = ''] = await model
     .generateBatch(prompts.slice(0, 1), { ...options, maxTokens: 40 })
-    .texts();
+    .text();
   const stop = first.slice(20, 23);
   const batch = model.generateBatch(prompts, { ...options, stop });
-  const [short, long] = await batch.texts();
+  const [short, long] = await batch.text();
   expect(short).toBe(first.slice(0, first.indexOf(stop)));
   const alone = model.generate(tokens(250), { ...options, stop });
   expect(long).toBe(await alone.text());
@@ -67,8 +67,8 @@ test('a batch that is left frees its memory, and is iterated over once', async (
   expect((await model.session.memory()).liveBytes).toBe(liveBytes);
   expect(model.cacheBytes).toBe(cacheBytes);
   const batch = model.generateBatch(PROMPTS, { maxTokens: 1 });
-  await batch.texts();
-  await expect(batch.texts()).rejects.toThrow('TextBatch: got a second iteration');
+  await batch.text();
+  await expect(batch.text()).rejects.toThrow('TextBatch: got a second iteration');
 });
 
 test('errors name what is wrong', () => {

@@ -1,7 +1,7 @@
 import type { DeviceTensor } from '../client/device-tensor.ts';
 import { UsageError } from '../core/errors.ts';
 import { type CacheMemory, HeldCaches } from './cache-memory.ts';
-import type { FinishReason } from './generation.ts';
+import { type FinishReason, noNumbers } from './generation.ts';
 import { isPenalized, type Sampling } from './sampling.ts';
 import type { StopStrings } from './stop-strings.ts';
 import type { StreamDecoder } from './stream-decoder.ts';
@@ -56,7 +56,7 @@ export class TextBatch implements AsyncIterable<BatchPiece> {
   }
 
   /** The whole texts, in the order of the prompts. */
-  async texts(): Promise<string[]> {
+  async text(): Promise<string[]> {
     const texts = this.#order.rows.map(() => '');
     for await (const { index, text } of this) texts[index] += text;
     return texts;
@@ -70,15 +70,15 @@ export class TextBatch implements AsyncIterable<BatchPiece> {
     }
     this.#isStarted = true;
     const { rows, signal } = this.#order;
-    signal?.throwIfAborted();
     const steps = new BatchSteps(this.#order);
     const left = rows.map(({ maxTokens }) => maxTokens);
     for (const [index, most] of left.entries())
       if (most === 0) this.finishReasons[index] = 'length';
     const isRunning = (index: number): boolean => this.finishReasons[index] === undefined;
+    let hasFailed = false;
     try {
       while (rows.some((_, index) => isRunning(index))) {
-        signal?.throwIfAborted();
+        if (signal?.aborted) return;
         const chunk = await steps.next(left.map((most, index) => (isRunning(index) ? most : 0)));
         for (const [index, ids] of chunk.entries()) {
           const taken = ids.slice(0, left[index]);
@@ -95,7 +95,13 @@ export class TextBatch implements AsyncIterable<BatchPiece> {
           if (text !== '') yield { index, text };
         }
       }
+    } catch (error) {
+      hasFailed = true;
+      throw error;
     } finally {
+      for (const [index, reason] of this.finishReasons.entries()) {
+        if (!hasFailed) this.finishReasons[index] = reason ?? 'aborted';
+      }
       steps.dispose();
     }
   }
@@ -147,7 +153,12 @@ class BatchSteps {
     if (hasRoom && rest.some((most) => most > 0)) {
       this.#ahead = await this.#begin(this.#held, rest);
     }
-    return (await readDrawn(drawn)).map(({ ids }) => ids.slice(0, count));
+    return (await readDrawn(drawn)).map(({ ids, logprobs }, row) => {
+      const isWanted = (left[row] ?? 0) > 0;
+      const isWrong = logprobs.slice(0, count).some(Number.isNaN);
+      if (isWanted && isWrong) throw noNumbers((rows[row]?.prompt.length ?? 0) + this.#drawn);
+      return ids.slice(0, count);
+    });
   }
 
   dispose(): void {

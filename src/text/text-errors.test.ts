@@ -36,7 +36,7 @@ describe('options', () => {
     [{ maxTokens: -1 }, 'generate: got maxTokens -1, expected an integer from 0 up, or Infinity.'],
     [{ maxTokens: 1.5 }, 'generate: got maxTokens 1.5, expected an integer'],
     [{ maxTokens: Number.NaN }, 'generate: got maxTokens NaN, expected an integer'],
-    [{ stop: [1] }, 'generate: got stop [1], expected a string or a list of strings.'],
+    [{ stop: [1] }, 'generate: got stop [1], expected a string or a list, each a string.'],
     [{ overflow: 'drop' }, 'generate: got overflow "drop", expected "error" or "slide".'],
     [{ constraint: {} }, 'generate: got constraint {}, expected an object with mask and accept.'],
     [{ signal: true }, 'generate: got signal true, expected an AbortSignal.'],
@@ -116,6 +116,22 @@ describe('folders', () => {
       'folder of the model: got none of the files that a model may be in, expected one of model.weft, onnx/model_q4f16.onnx,',
     ],
     [
+      'a model that is known and not read',
+      {
+        'model.weft': undefined,
+        'onnx/model_fp16.onnx': undefined,
+        'genai_config.json': text('{}'),
+      },
+      UsageError,
+      'folder of the model: got a model of onnxruntime-genai (genai_config.json), which is not read, expected one of',
+    ],
+    [
+      'a function that gives no bytes',
+      { 'model.weft': '<html>' as never },
+      UsageError,
+      'the function that reads files, model.weft: got bytes that are "<html>", expected a Uint8Array.',
+    ],
+    [
       'another executable',
       { 'model.weft': other },
       UnsupportedError,
@@ -145,3 +161,18 @@ test('a model without caches', () => {
     'language model: got inputs x, expected input_ids, attention_mask, perhaps position_ids, and past_key_values.N.key and .value. Export the model for text generation with a cache',
   );
 });
+
+test.each(['host', 'wasm'] as const)(
+  'logits that are no numbers end a text on %s',
+  async (device) => {
+    const model = await openTestModel(device, { isBroken: true });
+    const message = /position 2: got logits that are no numbers \(NaN\), .* session\.verify names/;
+    await expect(model.generate([5, 6], { temperature: 0, maxTokens: 3 }).text()).rejects.toThrow(
+      message,
+    );
+    await expect(model.generateBatch([[5, 6]], { seed: 1, maxTokens: 3 }).text()).rejects.toThrow(
+      'NaN',
+    );
+    await model.dispose();
+  },
+);

@@ -71,6 +71,7 @@ export class Generation implements AsyncIterable<string> {
     const { cache, cachedTokens, tokens, guesses } = this.#source.start();
     let first: number | undefined;
     let count = 0;
+    let hasFailed = false;
     try {
       for (let next = await tokens.next(); ; next = await tokens.next()) {
         if (next.done === true) {
@@ -85,8 +86,12 @@ export class Generation implements AsyncIterable<string> {
         else if (id >= 0) this.#generated.push(id);
         yield next.value;
       }
+    } catch (error) {
+      hasFailed = true;
+      throw error;
     } finally {
-      await tokens.return('stop');
+      if (!hasFailed) this.finishReason ??= 'aborted';
+      await tokens.return('aborted');
       this.#source.end(cache);
       this.#state = 'left';
       const since = performance.now() - (first ?? begin);
@@ -103,11 +108,11 @@ export class Generation implements AsyncIterable<string> {
   }
 
   /**
-   * A generation whose loop was left before its end, as a file: `TextModel.resume` goes on with it, in another page or on another
+   * A generation whose loop was left before its end, or whose signal aborted, as a file: `TextModel.resume` goes on with it, in another page or on another
    * device too. Keys and values of all its tokens are in it. Rejects with UsageError for one that runs or has ended.
    */
   async save(): Promise<Uint8Array> {
-    const isEnded = this.finishReason !== undefined;
+    const isEnded = this.finishReason !== undefined && this.finishReason !== 'aborted';
     if (isEnded || this.#state === 'running') {
       throw new UsageError({
         where: 'Generation.save',
@@ -126,7 +131,7 @@ export class Generation implements AsyncIterable<string> {
     for await (const { text } of this.tokens()) if (text !== '') yield text;
   }
 
-  /** Generates to the end, and gives the whole text. */
+  /** Generates to the end, and gives the whole text; where a signal aborts, the text so far. */
   async text(): Promise<string> {
     let all = '';
     for await (const piece of this) all += piece;

@@ -1,16 +1,19 @@
-import { checkOptions } from '../client/check-options.ts';
+import { checkOptions, requireBytes, requireKind } from '../core/check-options.ts';
 import { Session } from '../client/session.ts';
 import { UsageError } from '../core/errors.ts';
 import { CacheShelf } from './cache-shelf.ts';
-import { ChatCompletions, type ResponseFormat } from './chat-completions.ts';
+import { ChatCompletions, checkFormat, type ResponseFormat } from './chat-completions.ts';
 import { type ChatMessage, type ChatTemplate, openChatTemplate } from './chat-template.ts';
 import { type CompletedBy, completeOptions } from './complete-options.ts';
 import { tokenBytes } from './token-bytes.ts';
 import { Generation } from './text-generation.ts';
 import {
+  CHAT_OPTIONS,
   type ChatOptions,
+  checkMessages,
   checkPrompt,
   BATCH_OPTIONS,
+  PROMPT,
   type BatchOptions,
   GENERATE_OPTIONS,
   type GenerateOptions,
@@ -18,7 +21,7 @@ import {
   type ResumeTextOptions,
   type SavedOptions,
 } from './generate-options.ts';
-import { FILE_OPTIONS, loadBeside, type TextLoadOptions } from './load-options.ts';
+import { loadBeside, SOURCE, TEXT_OPTIONS, type TextLoadOptions } from './load-options.ts';
 import { generateTokens } from './generation.ts';
 import {
   type JsonObject,
@@ -95,11 +98,11 @@ export class TextModel implements DraftModel {
     source: string | URL | ReadFile,
     options: TextLoadOptions = {},
   ): Promise<TextModel> {
+    requireKind('TextModel.load', SOURCE, ['the source', source]);
+    checkOptions<TextLoadOptions>('TextModel.load', options, TEXT_OPTIONS);
     const { file, context, quantize, cacheType, cache, integrity, ...others } = options;
     const { conversations = 4, cacheBytes, signal, onProgress, ...place } = others;
     const files = { file, context, quantize, cacheType, cache, integrity };
-    const own = { ...files, conversations, cacheBytes };
-    checkOptions<typeof own>('TextModel.load', own, FILE_OPTIONS);
     const { program, folder } = await openTextSource(source, { ...files, signal });
     const session = await loadBeside(folder, signal, (stop) =>
       Session.load(program, { ...place, signal: stop, onProgress }),
@@ -195,6 +198,7 @@ export class TextModel implements DraftModel {
     options: BatchOptions = {},
   ): TextBatch {
     checkOptions<BatchOptions>('generateBatch', options, BATCH_OPTIONS);
+    requireKind('generateBatch', 'list', ['prompts', prompts]);
     if (prompts.length === 0) {
       throw new UsageError({ where: 'prompts', got: 'none', expected: 'one or more' });
     }
@@ -234,6 +238,7 @@ export class TextModel implements DraftModel {
   async resume(bytes: Uint8Array, options: ResumeTextOptions = {}): Promise<Generation> {
     checkOptions<ResumeTextOptions>('resume', options, RESUME_OPTIONS);
     const { readSavedText, requireSameCaches, requireSameModel } = await import('./saved-text.ts');
+    requireBytes('resume', bytes);
     const saved = readSavedText(bytes);
     requireSameCaches(saved, this.#program.cacheDTypes);
     requireSameModel(saved, await this.#program.fingerprint());
@@ -279,7 +284,10 @@ export class TextModel implements DraftModel {
     return this.dispose();
   }
 
-  #chat(messages: readonly ChatMessage[], { tools, ...options }: ChatOptions = {}): Generation {
+  #chat(messages: readonly ChatMessage[], given: ChatOptions = {}): Generation {
+    checkOptions<ChatOptions>('chat', given, CHAT_OPTIONS);
+    checkMessages(messages);
+    const { tools, templateOptions, ...options } = given;
     if (this.#template === undefined) {
       throw new UsageError({
         where: 'chat',
@@ -288,7 +296,7 @@ export class TextModel implements DraftModel {
         remedy: 'Call generate with a text instead.',
       });
     }
-    const text = this.#template.render(messages, tools);
+    const text = this.#template.render(messages, { tools, variables: templateOptions });
     return this.generate(this.tokenizer.encode(text, { addSpecialTokens: false }), options);
   }
 
@@ -297,6 +305,7 @@ export class TextModel implements DraftModel {
    * ParseError, UnsupportedError or UsageError for a format that cannot be followed.
    */
   async constraint(format: ResponseFormat): Promise<TokenConstraint> {
+    checkFormat(format);
     const { compileGrammar, Vocabulary } = await import('./grammar/index.ts');
     this.#vocabulary ??= new Vocabulary(
       tokenBytes(this.#files.tokenizer, this.#program.vocabulary),
@@ -366,13 +375,15 @@ export class TextModel implements DraftModel {
   }
 
   #tokensOf(prompt: string | readonly number[]): readonly number[] {
+    requireKind('prompt', PROMPT, ['the prompt', prompt]);
     const tokens = typeof prompt === 'string' ? this.tokenizer.encode(prompt) : [...prompt];
     checkPrompt(tokens, this.#program.vocabulary);
     return tokens;
   }
 
   #limits({ length }: readonly number[]): CompletedBy {
-    return { defaults: this.#generation, room: Math.max(this.context - length, 1) };
+    const { context } = this;
+    return { defaults: this.#generation, room: context - length, context };
   }
 
   #decoder(before: readonly number[]): StreamDecoder {

@@ -1,15 +1,17 @@
-import { fileUrl } from '../client/file-url.ts';
+import { addressOf, folderAround, folderAt } from '../client/file-url.ts';
 import type { SessionSource } from '../client/source.ts';
 import { DownloadError, UsageError } from '../core/errors.ts';
 import type { CacheType } from '../core/text-layout.ts';
-import { baseUrl } from '../core/parse-url.ts';
+import { hubAdvice } from '../core/parse-url.ts';
 import { fileExists } from '../downloads/open-file.ts';
 import type { FilesSource } from '../worker/protocol/wire-source.ts';
 import type { givenFiles } from './given-files.ts';
 import {
+  checkedReader,
   filesAt,
   type FolderOptions,
   type ModelFolder,
+  noModel,
   numberOf,
   type ReadFile,
   readModelFolder,
@@ -55,7 +57,7 @@ export async function openTextSource(
   options: TextFilesOptions,
 ): Promise<TextSource> {
   const { cache = true, integrity = {}, context, quantize, cacheType, signal } = options;
-  const place = typeof source === 'function' ? source : addressOf(source);
+  const place = typeof source === 'function' ? checkedReader(source) : addressOf(source);
   const [folder, file] =
     typeof place === 'function'
       ? [
@@ -63,7 +65,7 @@ export async function openTextSource(
           options.file ??
             (await firstThat(async (name) => (await place(name, signal)) !== undefined)),
         ]
-      : await modelAt(place, options);
+      : await modelAt(place, options, hubAdvice(source));
   if (/\.weft$/i.test(file)) refuseCompiled(file, { quantize, cacheType });
   const hashes = typeof integrity === 'string' ? { [file]: integrity } : integrity;
   const read =
@@ -116,34 +118,26 @@ function sessionSource(files: FilesSource): SessionSource {
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
-/** An address; where there is no page, the path of a file too. */
-function addressOf(source: string | URL): URL {
-  const base = baseUrl();
-  if (base === undefined && typeof source === 'string') return new URL(fileUrl(source));
-  return new URL(source, base);
-}
-
 /** The folder and the name in it of the model at an address. */
 async function modelAt(
   place: URL,
   { file, cache, signal }: TextFilesOptions,
+  advice: string | undefined,
 ): Promise<readonly [folder: URL, file: string]> {
   if (file === undefined && MODEL_FILE.test(place.pathname)) {
-    const own = new URL('./', place);
-    // Folders of transformers.js have their models one folder further down.
-    const isInside = own.pathname.endsWith('/onnx/');
-    const folder = isInside ? new URL('../', own) : own;
+    const folder = folderAround(place);
     return [folder, place.href.slice(folder.href.length)];
   }
-  const folder = place.pathname.endsWith('/') ? place : new URL(`${place.pathname}/`, place);
+  const folder = folderAt(place);
   const exists = (name: string) => fileExists(new URL(name, folder).href, { cache, signal });
-  return [folder, file ?? (await firstThat(exists, folder.href))];
+  return [folder, file ?? (await firstThat(exists, folder.href, advice))];
 }
 
 /** The first candidate that there is. A server that gives no answer may still be one of which a model is kept. */
 async function firstThat(
   exists: (name: string) => Promise<boolean | undefined>,
   where = 'folder of the model',
+  advice?: string,
 ): Promise<string> {
   let isSilent = false;
   for (const name of CANDIDATES) {
@@ -151,21 +145,15 @@ async function firstThat(
     if (isThere === true) return name;
     isSilent ||= isThere === undefined;
   }
-  const expected = `one of ${CANDIDATES.join(', ')}`;
   if (isSilent) {
     throw new DownloadError({
       where,
       got: 'no answer, and no model that is kept whole',
-      expected,
+      expected: `one of ${CANDIDATES.join(', ')}`,
       remedy: 'Check the address, the connection, and that the server allows this origin.',
     });
   }
-  throw new UsageError({
-    where,
-    got: 'none of the files that a model may be in',
-    expected,
-    remedy: 'Name the file of the model with the option file, or by its own address.',
-  });
+  throw await noModel({ where, names: CANDIDATES, exists, advice });
 }
 
 interface FolderParts {

@@ -23,7 +23,7 @@ export const indexCheckOption = (): Option =>
 export const limitOption = (): Option =>
   new Option(
     '--limit <NAME=N>',
-    'change a limit of the compiler: nodes, foldedBytes, milliseconds; repeatable',
+    'change a limit of the compiler: nodes, foldedBytes, work, milliseconds; repeatable',
   ).argParser(collectLimits);
 
 export const nodeFunctionOption = (): Option =>

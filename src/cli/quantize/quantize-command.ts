@@ -1,6 +1,6 @@
 import { mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { checkLooksLikeOnnx } from '../../core/check-looks-like-onnx.ts';
+import { checkLooksLikeOnnx } from '../../core/sniff.ts';
 import type { QuantizedOnnx } from '../../frontend/index.ts';
 import { formatBytes } from '../format-bytes.ts';
 import { readBytes, siblingReader } from '../read-file.ts';
@@ -22,12 +22,19 @@ export async function quantizeCommand(
 ): Promise<number> {
   const bytes = await readBytes(path);
   checkLooksLikeOnnx(bytes, path);
-  const { output } = flags;
+  const { output, bits, block, symmetric, weightsOnly } = flags;
+  const rounding = { bits, block, symmetric, weightsOnly };
   const progress = new ProgressLine(terminal);
   const dataFile = dataFileOf(output);
   const { compileOnnx, quantizeOnnx } = await import('../../frontend/index.ts');
   const quantize = (keep: readonly string[], found?: Calibration): QuantizedOnnx =>
-    quantizeOnnx(bytes, { ...flags, keep, ...found, dataFile, externalData: siblingReader(path) });
+    quantizeOnnx(bytes, {
+      ...rounding,
+      keep,
+      ...found,
+      dataFile,
+      externalData: siblingReader(path),
+    });
   let measured: Measured;
   try {
     const model = { path, bytes, quantize };

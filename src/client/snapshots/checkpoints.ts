@@ -1,20 +1,14 @@
 import { UsageError } from '../../core/errors.ts';
-import {
-  checkOptions,
-  FUNCTION,
-  MILLISECONDS,
-  type OptionKinds,
-  SIGNAL,
-} from '../check-options.ts';
+import { checkOptions, type OptionKinds } from '../../core/check-options.ts';
 import type { CheckpointOptions } from './control-options.ts';
 import { type ControlledSession, keepSnapshot } from './session-control.ts';
 import type { SnapshotStore } from '../../snapshots/store-types.ts';
 
 const CHECKPOINT_OPTIONS: OptionKinds<CheckpointOptions> = {
-  everyMs: MILLISECONDS,
-  contents: FUNCTION,
-  onError: FUNCTION,
-  signal: SIGNAL,
+  everyMs: 'milliseconds',
+  contents: 'function',
+  onError: 'function',
+  signal: 'signal',
 };
 
 const DEFAULT_EVERY_MS = 5000;

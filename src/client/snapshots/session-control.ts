@@ -4,14 +4,7 @@ import { snapshotHash } from '../../snapshots/snapshot-hash.ts';
 import type { SnapshotStore } from '../../snapshots/store-types.ts';
 import type { ControlReply, ControlRequest } from '../../worker/protocol/control-request.ts';
 import type { WireValue } from '../../worker/protocol/wire-value.ts';
-import {
-  checkOptions,
-  OBJECT,
-  type OptionKinds,
-  SIGNAL,
-  SIGNAL_OPTIONS,
-  TEXT,
-} from '../check-options.ts';
+import { checkOptions, requireBytes, type OptionKinds } from '../../core/check-options.ts';
 import { DeviceTensor } from '../device-tensor.ts';
 import { Tensor } from '../tensor.ts';
 import { type FunctionOwner, fromWireWithFunctions } from '../program-function.ts';
@@ -40,9 +33,9 @@ export interface ControlledSession extends FunctionOwner {
 }
 
 const SNAPSHOT_OPTIONS: OptionKinds<SnapshotOptions> = {
-  tensors: OBJECT,
-  note: TEXT,
-  signal: SIGNAL,
+  tensors: 'object',
+  note: 'text',
+  signal: 'signal',
 };
 
 /** See `Session.snapshot`. */
@@ -132,13 +125,7 @@ export async function restore(
   }: { readonly signal?: AbortSignal | undefined; readonly paused?: boolean | undefined },
 ): Promise<ResumedState> {
   const bytes = given instanceof ArrayBuffer ? new Uint8Array(given) : given;
-  if (!(bytes instanceof Uint8Array)) {
-    throw new UsageError({
-      where: 'Session.resume',
-      got: typeof bytes,
-      expected: 'bytes of Session.snapshot, as Uint8Array or ArrayBuffer',
-    });
-  }
+  requireBytes('Session.resume', bytes);
   if (paused) await session.pause();
   const reply = await session.control({ kind: 'restore', bytes, args: [] }, { signal });
   const runs = reply.calls.map(
@@ -174,7 +161,7 @@ export function pauseWhenHidden(
   session: ControlledSession,
   options: { readonly signal?: AbortSignal },
 ): void {
-  checkOptions('pauseWhenHidden', options, SIGNAL_OPTIONS);
+  checkOptions('pauseWhenHidden', options, { signal: 'signal' });
   const { signal } = options;
   signal?.throwIfAborted();
   const page = pageOf('pauseWhenHidden');

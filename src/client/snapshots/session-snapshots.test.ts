@@ -349,7 +349,9 @@ describe('misuse', () => {
     await expect(resume(executable)).rejects.toThrow(
       'snapshot, byte 0: got other bytes than the magic of a snapshot',
     );
-    await expect(resume('bytes' as never)).rejects.toThrow('Session.resume: got string');
+    await expect(resume('bytes' as never)).rejects.toThrow(
+      'Session.resume: got bytes that are "bytes", expected a Uint8Array.',
+    );
     await expect(resume(bytes, sumAndProduct().toBytes())).rejects.toThrow(
       /resume: got an executable with the hash [0-9a-f]{16}…, expected the one that ran/,
     );

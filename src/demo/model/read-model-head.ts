@@ -2,8 +2,10 @@ import { MAGIC } from '../../bytecode/file-format.ts';
 import { ExecutableReader } from '../../bytecode/executable-reader.ts';
 import type { ValueType } from '../../bytecode/executable.ts';
 import { formatDim } from '../../core/dim.ts';
+import { refuseOtherFile } from '../../core/sniff.ts';
 import { UnsupportedError } from '../../core/errors.ts';
 import { KERNEL_OPS } from '../../ops/kernel-ops.ts';
+import { EXPECTED_MODEL } from '../../frontend/onnx/protobuf/fields-of.ts';
 import { openDecoderHead } from './open-decoder-head.ts';
 import { programWork } from '../../worker/auto/program-work.ts';
 import { FileWindow, type ReadRange } from '../../core/file-window.ts';
@@ -25,6 +27,8 @@ export async function readModelHead({ byteLength, read }: HeadSource): Promise<M
   if (MAGIC.every((byte, i) => first[i] === byte)) return readExecutableHead(file);
   if (new TextDecoder().decode(first.subarray(0, GGUF.length)) === GGUF)
     return openDecoderHead(file);
+  const head = await file.bytes(0, Math.min(byteLength, 256));
+  refuseOtherFile(head, { where: 'model', expected: EXPECTED_MODEL });
   return readOnnxHead(file);
 }
 

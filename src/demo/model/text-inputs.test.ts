@@ -152,5 +152,7 @@ test('files beside a model: dropped at once, and at addresses as transformers.js
 test('a folder without tokenizer.json has no tokenizer; one that is no JSON is an error', async () => {
   expect(await openModelTokenizer(async () => undefined)).toBeUndefined();
   const broken = openModelTokenizer(async () => new TextEncoder().encode('<html>'));
-  await expect(broken).rejects.toThrow('tokenizer.json: got no JSON, expected an object');
+  await expect(broken).rejects.toThrow(
+    'tokenizer.json: got a page of HTML, or other markup, expected an object in JSON.',
+  );
 });

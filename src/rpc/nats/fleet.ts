@@ -1,10 +1,11 @@
 import type { NatsConnection } from '@nats-io/nats-core';
 import { Executable } from '../../bytecode/executable-file.ts';
+import { checkOptions, type OptionKinds } from '../../core/check-options.ts';
 import { connect, type ConnectOptions, type Remote } from '../connect.ts';
 import { LimitError, RemoteLostError } from '../errors.ts';
 import { sha256 } from '../executable-store.ts';
 import type { RemoteDevice } from '../device-service.ts';
-import { DEFAULT_RPC_LIMITS } from '../limits.ts';
+import { DEFAULT_RPC_LIMITS, LIMITS } from '../limits.ts';
 import type { RpcFunction } from '../rpc-value.ts';
 import { type DeviceQuery, parseDeviceQuery } from './device-query.ts';
 import { ExecutableObjects } from './executable-objects.ts';
@@ -21,6 +22,15 @@ export interface FleetOptions
   /** How long devices may take to say that they are there. Default: 2000. */
   readonly discoveryMs?: number | undefined;
 }
+
+const FLEET_OPTIONS: OptionKinds<FleetOptions> = {
+  token: 'text',
+  name: 'text',
+  limits: LIMITS,
+  discoveryMs: 'milliseconds',
+  pingMs: 'milliseconds',
+  silenceMs: 'milliseconds',
+};
 
 /** A connection with one device of a fleet. */
 export interface FleetRemote {
@@ -42,6 +52,13 @@ export interface FleetLoadOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const LOAD_OPTIONS: OptionKinds<FleetLoadOptions> = {
+  query: 'text',
+  count: 'count',
+  functions: 'object',
+  signal: 'signal',
+};
+
 interface Candidate {
   readonly member: FleetDevice;
   /** Its first device that is as the query wants. */
@@ -59,6 +76,7 @@ export class Fleet {
   readonly #objects: ExecutableObjects;
 
   constructor(nats: NatsConnection, options: FleetOptions) {
+    checkOptions('Fleet', options, FLEET_OPTIONS);
     this.#nats = nats;
     this.#options = options;
     this.#objects = new ExecutableObjects(nats);
@@ -112,6 +130,7 @@ export class Fleet {
     program: Executable | Uint8Array,
     options: FleetLoadOptions = {},
   ): Promise<FleetModule> {
+    checkOptions('Fleet.load', options, LOAD_OPTIONS);
     const { query = '', count = Number.POSITIVE_INFINITY, functions, signal } = options;
     const bytes = program instanceof Executable ? program.toBytes() : program;
     const candidates = (await this.#candidates(query)).slice(0, count);

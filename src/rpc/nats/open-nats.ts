@@ -7,6 +7,7 @@ import {
   type WsConnectionOptions,
   wsconnect,
 } from '@nats-io/nats-core';
+import { checkOptions } from '../../core/check-options.ts';
 import { UsageError } from '../../core/errors.ts';
 import { asRpcError } from './open-channel.ts';
 
@@ -23,10 +24,9 @@ export interface OpenNatsOptions {
  * `@nats-io/transport-node`; whatever gives a `NatsConnection` does. Rejects with AccessError when the broker
  * refuses, with RemoteLostError when it is not there, with UsageError for a bad address.
  */
-export async function openNats(
-  url: string,
-  { auth, name = 'weft' }: OpenNatsOptions = {},
-): Promise<NatsConnection> {
+export async function openNats(url: string, given: OpenNatsOptions = {}): Promise<NatsConnection> {
+  checkOptions<OpenNatsOptions>('openNats', given, { auth: 'text', name: 'text' });
+  const { auth, name = 'weft' } = given;
   const { protocol } = checkNatsUrl(url);
   if (!/^wss?:$/.test(protocol)) throw badAddress('another protocol', 'ws://… or wss://…');
   const options: WsConnectionOptions = {

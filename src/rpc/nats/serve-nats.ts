@@ -1,10 +1,11 @@
 import type { NatsConnection } from '@nats-io/nats-core';
 import { type Service, type ServiceMsg, Svcm } from '@nats-io/services';
 import { ExecutableStore } from '../executable-store.ts';
+import { checkOptions } from '../../core/check-options.ts';
 import type { ServeEvent } from '../served-device.ts';
 import { describeDevice } from '../device-service.ts';
 import { DEFAULT_RPC_LIMITS } from '../limits.ts';
-import { serve, type ServeOptions } from '../serve.ts';
+import { SERVE_OPTIONS, serveChannel, type ServeOptions } from '../serve.ts';
 import { ConnectionSlots } from '../connection-slots.ts';
 import { ExecutableObjects } from './executable-objects.ts';
 import { type DeviceLoad, describeFleetDevice } from './fleet-device.ts';
@@ -45,6 +46,14 @@ export async function serveNats(
   nats: NatsConnection,
   options: ServeNatsOptions,
 ): Promise<FleetServing> {
+  const { encrypt: _, ...kinds } = SERVE_OPTIONS;
+  checkOptions<ServeNatsOptions>('serveNats', options, {
+    ...kinds,
+    group: 'text',
+    maxConnections: 'count',
+    pingMs: 'milliseconds',
+    silenceMs: 'milliseconds',
+  });
   const server = new FleetServer(nats, options);
   await server.announce();
   return server;
@@ -133,7 +142,7 @@ class FleetServer implements FleetServing {
     const channel = new NatsChannel(this.#nats, this.#options);
     channel.join(peer);
     const tally = { running: 0 };
-    const connection = serve(channel, {
+    const connection = serveChannel(channel, {
       ...this.#options,
       encrypt: true,
       store: this.#store,

@@ -1,4 +1,4 @@
-import { checkOptions, COUNT, NAMES, OBJECT, oneOf, SIGNAL } from '../../client/check-options.ts';
+import { checkOptions, oneOf } from '../../core/check-options.ts';
 import type { Session } from '../../client/session.ts';
 import type { Point } from '../../core/pictures/rectangle.ts';
 import { type PictureInput, pictureInputOf, requireSize } from '../pictures/model-pictures.ts';
@@ -61,13 +61,11 @@ export async function objectDetector(
   options: ObjectDetectorOptions = {},
 ): Promise<ObjectDetector> {
   const { labels, pictures, shape, ...place } = options;
-  const { file, config, preprocessor, cache } = options;
-  const own = { labels, pictures, shape, file, config, preprocessor, cache };
-  checkOptions<typeof own>('objectDetector', own, {
-    ...TASK_OPTIONS,
-    labels: NAMES,
-    pictures: OBJECT,
+  checkOptions<ObjectDetectorOptions>('objectDetector', options, {
+    labels: 'names',
+    pictures: 'object',
     shape: oneOf(...DETECTOR_SHAPES),
+    ...TASK_OPTIONS,
   });
   return loadTask(async (load) => {
     const [{ session, preprocessor, config }, { candidateReader, suppressCandidates }] =
@@ -111,8 +109,8 @@ export class ObjectDetector extends Task {
     checkOptions<DetectOptions>('detect', options, {
       threshold: SHARE,
       overlap: SHARE,
-      topK: COUNT,
-      signal: SIGNAL,
+      topK: 'count',
+      signal: 'signal',
     });
     const { threshold = 0.5, overlap = 0.5, topK = 100, signal } = options;
     const { input, labels, read, suppress } = this.#parts;

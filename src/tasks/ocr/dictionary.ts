@@ -1,6 +1,5 @@
-import { fileUrl } from '../../client/file-url.ts';
+import { addressOf } from '../../client/file-url.ts';
 import { DownloadError } from '../../core/errors.ts';
-import { baseUrl } from '../../core/parse-url.ts';
 import { openFile } from '../../downloads/open-file.ts';
 import { readWhole } from '../../downloads/range-file.ts';
 
@@ -14,9 +13,7 @@ export async function dictionaryOf(
 ): Promise<readonly string[]> {
   if (source instanceof Uint8Array) return linesOf(source);
   if (typeof source !== 'string' && !(source instanceof URL)) return source;
-  const base = baseUrl();
-  const url =
-    base === undefined && typeof source === 'string' ? fileUrl(source) : new URL(source, base).href;
+  const url = addressOf(source).href;
   const file = await openFile(url, { signal });
   if (file === undefined) {
     throw new DownloadError({ where: url, got: 'no such file', expected: 'the dictionary' });

@@ -1,9 +1,9 @@
-import { checkOptions, COUNT, OBJECT, POSITIVE, SIGNAL } from '../../client/check-options.ts';
+import { checkOptions, requireKind } from '../../core/check-options.ts';
 import type { Session } from '../../client/session.ts';
 import type { Picture } from '../pictures/pixels.ts';
 import { Task } from '../task.ts';
 import { loadTask, type TaskSource } from '../task-model.ts';
-import type { TaskOptions } from '../task-options.ts';
+import { MODELS_OPTIONS, SOURCE, type TaskOptions } from '../task-options.ts';
 import { dictionaryOf, type DictionarySource } from './dictionary.ts';
 import type { PageReader } from './page-reader.ts';
 import type { PageText, ReadOptions } from './page-text.ts';
@@ -32,11 +32,16 @@ export interface OcrOptions extends Omit<TaskOptions, 'file' | 'config' | 'prepr
  */
 export async function ocr(sources: OcrSources, options: OcrOptions = {}): Promise<Ocr> {
   const { longestEdge, ...place } = options;
-  checkOptions<{ longestEdge?: number | undefined; sources: OcrSources }>(
-    'ocr',
-    { longestEdge, sources },
-    { longestEdge: COUNT, sources: OBJECT },
-  );
+  checkOptions<OcrOptions>('ocr', options, { longestEdge: 'count', ...MODELS_OPTIONS });
+  checkOptions<OcrSources>('ocr, sources', sources, {
+    detection: SOURCE,
+    recognition: SOURCE,
+    dictionary: SOURCE,
+    orientation: SOURCE,
+  });
+  for (const name of ['detection', 'recognition', 'dictionary'] as const) {
+    requireKind('ocr, sources', SOURCE, [name, sources[name]]);
+  }
   return loadTask(async (load) => {
     const dictionary = await dictionaryOf(sources.dictionary, place.signal);
     const detection = (await load(sources.detection, place)).session;
@@ -70,11 +75,11 @@ export class Ocr extends Task {
   /** Reads a picture. Rejects with UsageError for a picture without pixels, and with the signal's reason. */
   async read(picture: Picture, options: ReadOptions = {}): Promise<PageText> {
     checkOptions<ReadOptions>('read', options, {
-      threshold: POSITIVE,
-      boxThreshold: POSITIVE,
-      unclip: POSITIVE,
-      leastScore: ['a number', (value) => typeof value === 'number'],
-      signal: SIGNAL,
+      threshold: 'positive',
+      boxThreshold: 'positive',
+      unclip: 'positive',
+      leastScore: 'number',
+      signal: 'signal',
     });
     return this.#reader.read(picture, options);
   }

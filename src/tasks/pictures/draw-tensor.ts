@@ -1,4 +1,4 @@
-import { checkOptions, oneOf, type OptionKinds, SIGNAL } from '../../client/check-options.ts';
+import { checkOptions, oneOf, type OptionKinds } from '../../core/check-options.ts';
 import type { DeviceTensor } from '../../client/device-tensor.ts';
 import { Session } from '../../client/session.ts';
 import type { DrawnElements } from '../../core/drawn-elements.ts';
@@ -27,7 +27,7 @@ export const DRAW_OPTIONS: OptionKinds<DrawOptions> = {
   std,
   channels: oneOf('rgb', 'bgr', 'grey', 'opacity'),
   activation: oneOf('sigmoid', 'none'),
-  signal: SIGNAL,
+  signal: 'signal',
 };
 
 /**

@@ -189,7 +189,7 @@ describe('tasks', () => {
 
   test('of this thread have no device for it', async () => {
     // Here nothing draws pictures; pages name those that they read.
-    const message = 'picture: got GPUTexture, expected { width, height, data }';
+    const message = 'picture: got GPUTexture, expected { width, height, data: Uint8Array }';
     await expect(preparePictures([textureOf(pixels)])).rejects.toThrow(message);
     const mask = { width: 12, height: 8, data: new Uint8Array(96) };
     await expect(applyMask(textureOf(pixels), mask)).rejects.toThrow(message);

@@ -1,4 +1,4 @@
-import { checkOptions } from '../../client/check-options.ts';
+import { checkOptions } from '../../core/check-options.ts';
 import type { Session } from '../../client/session.ts';
 import type { ValueInfo } from '../../worker/protocol/loaded-session.ts';
 import { ShapeError, UsageError } from '../../core/errors.ts';

@@ -1,4 +1,4 @@
-import { COUNT, oneOf, type OptionKind, type OptionKinds } from '../../client/check-options.ts';
+import { oneOf, type OptionKind, type OptionKinds } from '../../core/check-options.ts';
 import type { Resampling } from './resample-weights.ts';
 
 /** A size in pixels. */
@@ -79,10 +79,10 @@ export const PICTURE_OPTIONS: OptionKinds<PictureOptions> = {
   fit: oneOf('stretch', 'cover', 'contain'),
   position: oneOf('center', 'top left'),
   padding: NUMBERS,
-  multipleOf: COUNT,
+  multipleOf: 'count',
   resampling: oneOf('nearest', 'box', 'bilinear', 'hamming', 'bicubic', 'lanczos'),
   crop: CROP,
-  scale: ['a number', isNumber],
+  scale: 'number',
   mean: NUMBERS,
   std: NUMBERS,
   pad: CROP,

@@ -174,7 +174,7 @@ describe('errors', () => {
     [
       'a file where nothing draws',
       () => preparePictures([new Blob(['x'])]),
-      'picture: got Blob, expected { width, height, data }, because nothing here draws pictures. Decode the picture with a library such as sharp or pngjs.',
+      'picture: got Blob, expected { width, height, data: Uint8Array }, because nothing here draws pictures. Decode the picture with a library such as sharp or pngjs.',
     ],
     [
       'no picture',

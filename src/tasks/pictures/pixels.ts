@@ -1,15 +1,16 @@
 import type { ImageInput } from '../../client/session-value.ts';
-import { UnsupportedError, UsageError } from '../../core/errors.ts';
+import { describe as describeValue } from '../../core/check-options.ts';
+import { DownloadError, UnsupportedError, UsageError } from '../../core/errors.ts';
 import type { GpuTextureLike } from '../../core/gpu-like.ts';
 import { isPixels, type Pixels, type Rgb, toRgb } from '../../core/pictures/pixels.ts';
 import { drawsPictures } from '../../core/pictures/read-drawn.ts';
 
 /**
- * A picture for a task: a picture of the page, a file with one, pixels, or a GPUTexture of the
+ * A picture for a task: a picture of the page, a file with one or its address, pixels, or a GPUTexture of the
  * device that a session was loaded with (`gpu`). Colours are those of sRGB, and transparency is
  * left out.
  */
-export type Picture = ImageInput | Blob | Pixels | GpuTextureLike;
+export type Picture = ImageInput | Blob | Pixels | GpuTextureLike | string | URL;
 
 /**
  * The pixels of a picture in RGB. Rejects with UsageError for a picture without pixels or of another kind, and with
@@ -17,24 +18,43 @@ export type Picture = ImageInput | Blob | Pixels | GpuTextureLike;
  */
 export async function readRgb(picture: Picture, where = 'picture'): Promise<Rgb> {
   if (isPixels(picture)) return toRgb(picture, where);
-  if (!drawsPictures()) {
-    const got = describe(picture);
-    throw new UnsupportedError({
-      where,
-      got,
-      expected: '{ width, height, data }, because nothing here draws pictures',
-      remedy: 'Decode the picture with a library such as sharp or pngjs.',
-    });
-  }
-  if (picture instanceof Blob) {
-    const bitmap = await decoded(picture, where);
+  if (!drawsPictures()) throw undrawn(describe(picture), where);
+  const file = isAddress(picture) ? await fetched(picture) : picture;
+  if (file instanceof Blob) {
+    const bitmap = await decoded(file, where);
     try {
       return toRgb(await drawn(bitmap, where), where);
     } finally {
       bitmap.close();
     }
   }
-  return toRgb(await drawn(picture, where), where);
+  return toRgb(await drawn(file, where), where);
+}
+
+/** Returns true for the address of a picture. */
+export function isAddress(picture: unknown): picture is string | URL {
+  return typeof picture === 'string' || picture instanceof URL;
+}
+
+/** Rejects with DownloadError. */
+export async function fetched(address: string | URL): Promise<Blob> {
+  const where = String(address);
+  if (!drawsPictures()) throw undrawn('an address', where);
+  const expected = 'a picture';
+  const response = await fetch(address).catch((cause: unknown) => {
+    throw new DownloadError({ where, got: 'no answer', expected }, { cause });
+  });
+  if (response.ok) return response.blob();
+  throw new DownloadError({ where, got: `the status ${response.status}`, expected });
+}
+
+function undrawn(got: string, where: string): UnsupportedError {
+  return new UnsupportedError({
+    where,
+    got,
+    expected: '{ width, height, data: Uint8Array }, because nothing here draws pictures',
+    remedy: 'Decode the picture with a library such as sharp or pngjs.',
+  });
 }
 
 async function decoded(file: Blob, where: string): Promise<ImageBitmap> {
@@ -53,11 +73,13 @@ async function drawn(picture: ImageInput | GpuTextureLike, where: string): Promi
     where,
     got: describe(picture),
     expected:
-      'an ImageBitmap, a VideoFrame, a canvas, an image or video element, ImageData, a Blob or { width, height, data }',
+      'an ImageBitmap, a VideoFrame, a canvas, an image or video element, ImageData, a Blob or { width, height, data: Uint8Array }',
     remedy: 'new Blob([bytes]) makes a picture of the bytes of a file.',
   });
 }
 
 function describe(value: unknown): string {
-  return value === null || value === undefined ? String(value) : Object(value).constructor.name;
+  const name = (Object(value) as object).constructor?.name ?? 'Object';
+  const isNamed = typeof value === 'object' && value !== null && name !== 'Object';
+  return isNamed ? name : describeValue(value);
 }

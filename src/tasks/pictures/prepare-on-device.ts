@@ -1,5 +1,5 @@
 import { transfer } from 'comlink';
-import { checkOptions } from '../../client/check-options.ts';
+import { checkOptions } from '../../core/check-options.ts';
 import { DeviceTensor } from '../../client/device-tensor.ts';
 import type { Session } from '../../client/session.ts';
 import { Tensor } from '../../client/tensor.ts';

@@ -1,4 +1,4 @@
-import { checkOptions } from '../../client/check-options.ts';
+import { checkOptions, requireKind } from '../../core/check-options.ts';
 import { Tensor } from '../../client/tensor.ts';
 import type { Rgb } from '../../core/pictures/pixels.ts';
 import { PICTURE_OPTIONS, type PictureOptions } from './picture-options.ts';
@@ -23,6 +23,7 @@ export async function preparePictures(
   pictures: readonly Picture[],
   options: PictureOptions = {},
 ): Promise<PreparedPictures> {
+  requireKind('preparePictures', 'list', ['pictures', pictures]);
   checkOptions('preparePictures', options, PICTURE_OPTIONS);
   return prepareHere(pictures, options);
 }

@@ -5,7 +5,7 @@ import type { PictureSource } from '../../core/pictures/picture-source.ts';
 import { channelsOf, isPixels, type Pixels } from '../../core/pictures/pixels.ts';
 import type { ControlReply } from '../../worker/protocol/control-request.ts';
 import type { Picture } from './pixels.ts';
-import { readRgb } from './pixels.ts';
+import { fetched, isAddress, readRgb } from './pixels.ts';
 
 /** A picture on its way to a session, and what is handed over with it. */
 export interface SentPicture {
@@ -20,9 +20,10 @@ export interface SentPicture {
  */
 export async function sentPicture(
   session: Session,
-  picture: Picture,
+  given: Picture,
   where = 'picture',
 ): Promise<SentPicture> {
+  const picture = isAddress(given) ? await fetched(given) : given;
   if (isGpuTexture(picture)) {
     if (session.device.kind === 'webgpu') return { source: picture, transfers: [] };
     throw new UnsupportedError({

@@ -1,4 +1,4 @@
-import { checkOptions, OBJECT, SIGNAL } from '../../client/check-options.ts';
+import { checkOptions, type OptionKinds } from '../../core/check-options.ts';
 import type { Session } from '../../client/session.ts';
 import type { Tensor } from '../../client/tensor.ts';
 import { elementCount } from '../../core/element-count.ts';
@@ -13,7 +13,7 @@ import {
 import { type HeldPicture, holdPicture } from '../pictures/held-picture.ts';
 import { type PictureInput, pictureInputOf } from '../pictures/model-pictures.ts';
 import type { PictureOptions, Size } from '../pictures/picture-options.ts';
-import type { Picture } from '../pictures/pixels.ts';
+import { fetched, isAddress, type Picture } from '../pictures/pixels.ts';
 import { runForFirst, runOnDevice } from '../picture-task.ts';
 import { numbersOf, outputOf } from '../results/numbers.ts';
 import { Task } from '../task.ts';
@@ -45,9 +45,10 @@ export async function backgroundRemoval(
   options: BackgroundRemovalOptions = {},
 ): Promise<BackgroundRemoval> {
   const { pictures, ...place } = options;
-  const { file, config, preprocessor, cache } = options;
-  const own = { pictures, file, config, preprocessor, cache };
-  checkOptions<typeof own>('backgroundRemoval', own, { ...TASK_OPTIONS, pictures: OBJECT });
+  checkOptions<BackgroundRemovalOptions>('backgroundRemoval', options, {
+    pictures: 'object',
+    ...TASK_OPTIONS,
+  });
   return loadTask(async (load) => {
     const { session, preprocessor } = await load(source, place);
     return new BackgroundRemoval(session, pictureInputOf(session, preprocessor, pictures));
@@ -140,7 +141,8 @@ export class BackgroundRemoval extends Task {
   }
 
   /** The picture as canvases can draw it; textures and pixels are converted. */
-  async #drawable(picture: Picture, call: CallOptions): Promise<CanvasImageSource> {
+  async #drawable(given: Picture, call: CallOptions): Promise<CanvasImageSource> {
+    const picture = isAddress(given) ? await fetched(given) : given;
     if (picture instanceof Blob) return createImageBitmap(picture);
     if (!('data' in picture) && !isGpuTexture(picture)) return picture;
     const held = await holdPicture(this.session, picture, call);
@@ -155,8 +157,8 @@ export class BackgroundRemoval extends Task {
   }
 }
 
-const MASK_OPTIONS = { threshold: SHARE, signal: SIGNAL };
-const DRAW_MASK_OPTIONS = { activation: DRAW_OPTIONS.activation, signal: SIGNAL };
+const MASK_OPTIONS: OptionKinds<MaskOptions> = { threshold: SHARE, signal: 'signal' };
+const DRAW_MASK_OPTIONS = { activation: DRAW_OPTIONS.activation, signal: DRAW_OPTIONS.signal };
 
 /** Shares that are hardly beyond 0 and 1 are shares all the same. */
 const MARGIN = 1e-5;

@@ -1,4 +1,4 @@
-import { checkOptions, NAMES, OBJECT, SIGNAL } from '../../client/check-options.ts';
+import { checkOptions } from '../../core/check-options.ts';
 import type { Session } from '../../client/session.ts';
 import { type PictureInput, pictureInputOf } from '../pictures/model-pictures.ts';
 import type { PictureOptions } from '../pictures/picture-options.ts';
@@ -39,12 +39,10 @@ export async function imageSegmenter(
   options: ImageSegmenterOptions = {},
 ): Promise<ImageSegmenter> {
   const { labels, pictures, ...place } = options;
-  const { file, config, preprocessor, cache } = options;
-  const own = { labels, pictures, file, config, preprocessor, cache };
-  checkOptions<typeof own>('imageSegmenter', own, {
+  checkOptions<ImageSegmenterOptions>('imageSegmenter', options, {
+    labels: 'names',
+    pictures: 'object',
     ...TASK_OPTIONS,
-    labels: NAMES,
-    pictures: OBJECT,
   });
   return loadTask(async (load) => {
     const model = await load(source, place);
@@ -81,7 +79,7 @@ export class ImageSegmenter extends Task {
     checkOptions<SegmentOptions>('segment', options, {
       threshold: SHARE,
       leastShare: SHARE,
-      signal: SIGNAL,
+      signal: 'signal',
     });
     const { input, labels } = this.#parts;
     const { threshold = 0.5, leastShare = 0.8, signal } = options;

@@ -1,11 +1,4 @@
-import {
-  BOOLEAN,
-  checkOptions,
-  COUNT,
-  oneOf,
-  type OptionKind,
-  POSITIVE,
-} from '../../client/check-options.ts';
+import { checkOptions, oneOf, type OptionKind } from '../../core/check-options.ts';
 import { UsageError } from '../../core/errors.ts';
 import { FourierTransform } from './fourier-transform.ts';
 import { melFilters, type MelScale } from './mel-filters.ts';
@@ -72,21 +65,21 @@ const FROM_0: OptionKind = [
  */
 export function melSpectrogram(samples: Float32Array, options: MelOptions = {}): MelSpectrogram {
   checkOptions<MelOptions>('melSpectrogram', options, {
-    sampleRate: POSITIVE,
-    frameLength: COUNT,
-    hopLength: COUNT,
-    fftLength: COUNT,
+    sampleRate: 'positive',
+    frameLength: 'count',
+    hopLength: 'count',
+    fftLength: 'count',
     window: oneOf('hann', 'hamming', 'none'),
-    center: BOOLEAN,
-    bands: COUNT,
+    center: 'boolean',
+    bands: 'count',
     lowest: FROM_0,
-    highest: POSITIVE,
+    highest: 'positive',
     scale: oneOf('htk', 'slaney'),
     norm: oneOf('slaney', 'none'),
-    power: POSITIVE,
+    power: 'positive',
     log: oneOf('log10', 'ln', 'none'),
-    floor: POSITIVE,
-    frames: COUNT,
+    floor: 'positive',
+    frames: 'count',
   });
   const { sampleRate = 16_000, frameLength = 400, hopLength = 160, center = true } = options;
   const { fftLength = frameLength, bands = 80, lowest = 0, highest = sampleRate / 2 } = options;

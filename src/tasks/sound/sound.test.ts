@@ -41,11 +41,11 @@ test('sounds that are none are refused', async () => {
     'sound: got a sample rate of 0, expected a number above 0.',
   );
   await expect(readSound([1, 2] as unknown as Sound, 16_000)).rejects.toThrow(
-    'sound: got Array, expected { samples: Float32Array, sampleRate }, an AudioBuffer or a Blob.',
+    'sound: got [1,2], expected { samples: Float32Array, sampleRate }, an AudioBuffer or a Blob.',
   );
   const whole = { samples: new Int16Array(3), sampleRate: 16_000 } as unknown as Sound;
   await expect(readSound(whole, 16_000)).rejects.toThrow(
-    'sound, samples: got Int16Array, expected { samples: Float32Array, sampleRate }',
+    'sound, samples: got an Int16Array, expected { samples: Float32Array, sampleRate }',
   );
   for (const level of [9000, Number.NaN]) {
     const samples = Float32Array.of(0, 0.5, level);

@@ -1,3 +1,4 @@
+import { describe } from '../../core/check-options.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
 
 /** Samples of one channel from -1 to 1. */
@@ -57,12 +58,12 @@ async function decoded(sound: Sound, sampleRate: number): Promise<Samples> {
     const context = new OfflineAudioContext(1, 1, sampleRate);
     return averaged(await context.decodeAudioData(await sound.arrayBuffer()));
   }
-  if ('samples' in sound && sound.samples instanceof Float32Array) return sound;
-  if ('getChannelData' in sound) return averaged(sound);
-  const given: unknown = 'samples' in sound ? sound.samples : sound;
+  const fields = Object(sound) as Partial<Samples>;
+  if (fields.samples instanceof Float32Array) return sound as Samples;
+  if ('getChannelData' in fields) return averaged(sound as AudioBuffer);
   throw new UsageError({
-    where: given === sound ? 'sound' : 'sound, samples',
-    got: Object(given).constructor.name,
+    where: fields.samples === undefined ? 'sound' : 'sound, samples',
+    got: describe(fields.samples ?? sound),
     expected: '{ samples: Float32Array, sampleRate }, an AudioBuffer or a Blob',
   });
 }

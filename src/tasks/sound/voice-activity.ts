@@ -1,11 +1,16 @@
-import { checkOptions, type OptionKind, POSITIVE, SIGNAL } from '../../client/check-options.ts';
+import { checkOptions, type OptionKind, type OptionKinds } from '../../core/check-options.ts';
 import type { DeviceTensor } from '../../client/device-tensor.ts';
 import type { Session } from '../../client/session.ts';
 import { Tensor } from '../../client/tensor.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { Task } from '../task.ts';
 import { loadTask, type TaskSource } from '../task-model.ts';
-import type { CallOptions, TaskOptions } from '../task-options.ts';
+import {
+  type CallOptions,
+  MILLISECONDS_FROM_0,
+  MODELS_OPTIONS,
+  type TaskOptions,
+} from '../task-options.ts';
 import { SampleWindows } from './sample-windows.ts';
 import { readSound, requireLevels, type Sound } from './sound.ts';
 import { padded, SegmentFinder, type SpeechSegment } from './speech-segments.ts';
@@ -45,12 +50,11 @@ export interface HeardWindow {
 }
 
 const RATE: OptionKind = ['8000 or 16000', (value) => value === 8000 || value === 16_000];
-const FROM_0: OptionKind = ['milliseconds from 0 up', (value) => Number(value) >= 0];
-const SPEECH_OPTIONS = {
-  threshold: POSITIVE,
-  leastSpeechMs: FROM_0,
-  leastSilenceMs: FROM_0,
-  padMs: FROM_0,
+const SPEECH_OPTIONS: OptionKinds<SpeechOptions> = {
+  threshold: 'positive',
+  leastSpeechMs: MILLISECONDS_FROM_0,
+  leastSilenceMs: MILLISECONDS_FROM_0,
+  padMs: MILLISECONDS_FROM_0,
 };
 
 /**
@@ -62,7 +66,11 @@ export async function voiceActivity(
   options: VoiceActivityOptions = {},
 ): Promise<VoiceActivity> {
   const { sampleRate = 16_000, ...place } = options;
-  checkOptions<{ sampleRate?: number }>('voiceActivity', { sampleRate }, { sampleRate: RATE });
+  checkOptions<VoiceActivityOptions>('voiceActivity', options, {
+    sampleRate: RATE,
+    file: 'text',
+    ...MODELS_OPTIONS,
+  });
   return loadTask(async (load) => {
     const { session } = await load(source, { ...place, config: {}, preprocessor: {} });
     return new VoiceActivity(session, sampleRate);
@@ -120,7 +128,7 @@ export class VoiceActivity extends Task {
   /** The stretches of speech in a sound. Rejects with UsageError for no sound, and with the signal's reason. */
   async detect(sound: Sound, options: DetectSpeechOptions = {}): Promise<SpeechSegment[]> {
     const { signal, ...speech } = options;
-    checkOptions<DetectSpeechOptions>('detect', options, { ...SPEECH_OPTIONS, signal: SIGNAL });
+    checkOptions<DetectSpeechOptions>('detect', options, { ...SPEECH_OPTIONS, signal: 'signal' });
     const samples = await readSound(sound, this.sampleRate);
     const finder = this.#finder(speech);
     const stretches: (readonly [number, number])[] = [];
@@ -136,7 +144,7 @@ export class VoiceActivity extends Task {
 
   /** How likely there is speech in each window of a sound; the last one is filled with silence. */
   async likelihoods(sound: Sound, options: CallOptions = {}): Promise<Float32Array> {
-    checkOptions<CallOptions>('likelihoods', options, { signal: SIGNAL });
+    checkOptions<CallOptions>('likelihoods', options, { signal: 'signal' });
     const samples = await readSound(sound, this.sampleRate);
     const all: number[] = [];
     for await (const likelihood of this.#likelihoods(samples, options.signal)) all.push(likelihood);

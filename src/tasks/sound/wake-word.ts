@@ -1,17 +1,17 @@
-import {
-  checkOptions,
-  OBJECT,
-  type OptionKind,
-  POSITIVE,
-  SIGNAL,
-} from '../../client/check-options.ts';
+import { checkOptions, type OptionKinds, requireKind } from '../../core/check-options.ts';
 import type { Session } from '../../client/session.ts';
 import { Tensor } from '../../client/tensor.ts';
 import { ShapeError, UsageError } from '../../core/errors.ts';
 import { numbersOf, outputOf } from '../results/numbers.ts';
 import { Task } from '../task.ts';
 import { loadTask, type TaskSource } from '../task-model.ts';
-import type { CallOptions, TaskOptions } from '../task-options.ts';
+import {
+  type CallOptions,
+  MILLISECONDS_FROM_0,
+  MODELS_OPTIONS,
+  SOURCE,
+  type TaskOptions,
+} from '../task-options.ts';
 import { SampleWindows } from './sample-windows.ts';
 import { readSound, requireLevels, type Sound } from './sound.ts';
 
@@ -60,8 +60,10 @@ const FRAMES_PER_WINDOW = 8;
 /** Models hear samples of 16 bits. */
 const PEAK = 32_768;
 
-const FROM_0: OptionKind = ['milliseconds from 0 up', (value) => Number(value) >= 0];
-const LISTEN_OPTIONS = { threshold: POSITIVE, refractoryMs: FROM_0 };
+const LISTEN_OPTIONS: OptionKinds<ListenOptions> = {
+  threshold: 'positive',
+  refractoryMs: MILLISECONDS_FROM_0,
+};
 
 /**
  * Loads models that hear wake words in sounds of 16,000 samples a second. Rejects as `Session.load` does, with UsageError for no word
@@ -71,7 +73,15 @@ export async function wakeWord(
   sources: WakeWordSources,
   options: WakeWordOptions = {},
 ): Promise<WakeWord> {
-  checkOptions<{ sources: WakeWordSources }>('wakeWord', { sources }, { sources: OBJECT });
+  checkOptions<WakeWordOptions>('wakeWord', options, MODELS_OPTIONS);
+  checkOptions<WakeWordSources>('wakeWord, sources', sources, {
+    mel: SOURCE,
+    embedding: SOURCE,
+    words: 'object',
+  });
+  requireKind('wakeWord, sources', SOURCE, ['mel', sources.mel]);
+  requireKind('wakeWord, sources', SOURCE, ['embedding', sources.embedding]);
+  requireKind('wakeWord, sources', 'object', ['words', sources.words]);
   const words = Object.entries(sources.words);
   if (words.length === 0) {
     throw new UsageError({ where: 'wakeWord', got: 'no words', expected: 'one or more' });
@@ -135,7 +145,7 @@ export class WakeWord extends Task {
   /** The words in a sound, in order. Rejects with UsageError for no sound, and with the signal's reason. */
   async detect(sound: Sound, options: DetectWordsOptions = {}): Promise<HeardWord[]> {
     const { signal, ...listen } = options;
-    checkOptions<DetectWordsOptions>('detect', options, { ...LISTEN_OPTIONS, signal: SIGNAL });
+    checkOptions<DetectWordsOptions>('detect', options, { ...LISTEN_OPTIONS, signal: 'signal' });
     signal?.throwIfAborted();
     const samples = await readSound(sound, RATE);
     const listener = new Listener(this.#parts, await this.#silent(), listen);
@@ -146,7 +156,7 @@ export class WakeWord extends Task {
 
   /** The embedding of each window of a sound, of which models for words of one's own are made. Rejects as {@link detect} does. */
   async embed(sound: Sound, options: CallOptions = {}): Promise<Float32Array[]> {
-    checkOptions<CallOptions>('embed', options, { signal: SIGNAL });
+    checkOptions<CallOptions>('embed', options, { signal: 'signal' });
     options.signal?.throwIfAborted();
     const samples = await readSound(sound, RATE);
     const embedder = new Embedder(this.#parts, (await this.#silent()).frames);

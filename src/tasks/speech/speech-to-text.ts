@@ -1,13 +1,4 @@
-import {
-  BOOLEAN,
-  checkOptions,
-  FUNCTION,
-  OBJECT,
-  oneOf,
-  POSITIVE,
-  SIGNAL,
-  TEXT,
-} from '../../client/check-options.ts';
+import { checkOptions, oneOf } from '../../core/check-options.ts';
 import type { Session } from '../../client/session.ts';
 import { ShapeError, UsageError } from '../../core/errors.ts';
 import type { TextTokenizer } from '../../text/text-tokenizer.ts';
@@ -61,14 +52,13 @@ export async function speechToText(
   options: SpeechToTextOptions = {},
 ): Promise<SpeechToText> {
   const { encoder, decoder, generation, ...place } = options;
-  const { config, preprocessor, cache, signal } = options;
-  const own = { encoder, decoder, generation, config, preprocessor, cache };
+  const { cache, signal } = options;
   const { file: _, ...kinds } = TASK_OPTIONS;
-  checkOptions<typeof own>('speechToText', own, {
+  checkOptions<SpeechToTextOptions>('speechToText', options, {
+    encoder: 'text',
+    decoder: 'text',
+    generation: 'object',
     ...kinds,
-    encoder: TEXT,
-    decoder: TEXT,
-    generation: OBJECT,
   });
   return loadTask(async (load) => {
     const heard = await load(source, { ...place, file: encoder }, filesOf('encoder_model'));
@@ -137,12 +127,12 @@ export class SpeechToText extends Task {
    */
   transcribe(sound: Sound, options: TranscribeOptions = {}): Transcription {
     checkOptions<TranscribeOptions>('transcribe', options, {
-      language: TEXT,
+      language: 'text',
       task: oneOf('transcribe', 'translate'),
-      timestamps: BOOLEAN,
-      windowSeconds: POSITIVE,
-      onProgress: FUNCTION,
-      signal: SIGNAL,
+      timestamps: 'boolean',
+      windowSeconds: 'positive',
+      onProgress: 'function',
+      signal: 'signal',
     });
     const { sampleRate } = this;
     return new Transcription(async () => {
@@ -178,7 +168,12 @@ export class Transcription implements AsyncIterable<TranscriptPiece> {
     yield* (await this.#begin()).pieces();
   }
 
-  /** All of it. Rejects as the iteration does. */
+  /** The whole text. Rejects as the iteration does. */
+  async text(): Promise<string> {
+    return (await this.whole()).text;
+  }
+
+  /** All of it: text, segments and language. Rejects as the iteration does. */
   async whole(): Promise<Transcript> {
     const transcribing = await this.#begin();
     let text = '';
@@ -192,7 +187,7 @@ export class Transcription implements AsyncIterable<TranscriptPiece> {
 
   #begin(): Promise<Transcribing> {
     if (this.#isStarted) {
-      const expected = 'one iteration, or one call of whole';
+      const expected = 'one iteration, or one call of text or whole';
       throw new UsageError({ where: 'Transcription', got: 'a second use', expected });
     }
     this.#isStarted = true;

@@ -30,9 +30,10 @@ export const gemma3: Architecture = {
     const { heads, headWidth, layers, width, rotary } = config;
     const window = facts.count('attention.sliding_window');
     const theta = facts.number('rope.freq_base_swa', 10_000);
+    const every = facts.count('attention.sliding_window_pattern', EVERY);
     return {
       ...config,
-      windows: config.windows.map((_, layer) => ((layer + 1) % EVERY === 0 ? undefined : window)),
+      windows: config.windows.map((_, layer) => ((layer + 1) % every === 0 ? undefined : window)),
       rotary: { ...rotary, theta: facts.number('rope.freq_base', 1_000_000) },
       slidingRotary: { width: rotary.width, theta, scale: 1, magnitude: 1 },
       attentionScale: 1 / Math.sqrt(layers === LARGEST ? width / heads : headWidth),

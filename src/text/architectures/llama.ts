@@ -15,11 +15,11 @@ export const llama: Architecture = {
   modelTypes: ['llama', 'mistral'],
 
   fromGguf(facts) {
-    const config = configOfGguf(facts);
+    const config = configOfGguf(facts, { readsLongFactors: true });
     const { rotary } = config;
     const hasFactors = facts.file.tensors.has(FACTORS);
     if (hasFactors && rotary.factors !== undefined)
-      facts.refuse(`positions scaled by yarn beside ${FACTORS}`);
+      facts.refuse(`positions scaled by ${facts.text('rope.scaling.type', '')} beside ${FACTORS}`);
     const factors = hasFactors ? FACTORS : rotary.factors;
     return { ...config, rotary: { ...rotary, factors }, hasAdjacentPairs: true };
   },

@@ -107,6 +107,51 @@ test('LongRoPE has the factors of the context that is asked for', () => {
   }
 });
 
+describe('metadata of GGUF means what llama.cpp reads in it', () => {
+  const factors = ['short', 'long'].map((length) => ({
+    name: `rope_factors_${length}.weight`,
+    shape: [4],
+    type: 'F32',
+    bytes: new Uint8Array(16),
+  }));
+
+  test('a factor without a type scales all positions, and type none nothing', () => {
+    const scaleOf = (type: Readonly<Record<string, string>>) =>
+      openWith({ ...type, 'rope.scaling.factor': 4 }).config.rotary.scale;
+    expect(scaleOf({})).toBe(0.25);
+    expect(scaleOf({ 'rope.scaling.type': 'none' })).toBe(1);
+  });
+
+  test('the size of a window is of no effect in llama', () => {
+    const { windows } = openWith({ 'attention.sliding_window': 8 }).config;
+    expect(windows).toEqual([undefined, undefined]);
+  });
+
+  test('what nobody reads is refused by its name, but for what has no effect', () => {
+    expect(problemsOf(() => openWith({ 'attention.scale': 2, logit_scale: 3 }))).toEqual([
+      'llama.attention.scale, which is not read',
+      'llama.logit_scale, which is not read',
+    ]);
+    openWith({ vocab_size: 40, expert_used_count: 0, use_parallel_residual: false });
+    expect(openWith({ 'rope.scaling.attn_factor': 1.5 }).config.rotary.magnitude).toBe(1.5);
+    expect(problemsOf(() => openWith({ 'attention.causal': false }))).toEqual([
+      'attention that is not causal',
+    ]);
+  });
+
+  test('llama has factors of LongRoPE too; qwen2 does not read them', () => {
+    const original = { 'rope.scaling.original_context_length': 32 };
+    const { rotary } = openWith(original, factors).config;
+    expect(rotary.factors).toBe('rope_factors_long.weight');
+    const qwen2 = randomDecoder({ ...CONFIG, model_type: 'qwen2' }, 1);
+    const open = () => openGguf(readGguf(ggufOf(qwen2, {}, factors)) as GgufHead);
+    expect(problemsOf(open)).toEqual([
+      'tensor rope_factors_short.weight, which qwen2 does not have',
+      'tensor rope_factors_long.weight, which qwen2 does not have',
+    ]);
+  });
+});
+
 describe('one error says all that is lacking', () => {
   test('of a GGUF file', () => {
     const head = readGguf(

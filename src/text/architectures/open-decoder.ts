@@ -28,6 +28,10 @@ export function openGguf(
   { contextLength }: OpenOptions = {},
 ): DecoderFile {
   const where = 'GGUF file';
+  const type = metadata.string('general.type') ?? 'model';
+  if (type !== 'model') {
+    throw new UnsupportedError({ where: `${where}, general.type`, got: type, expected: 'model' });
+  }
   const name = metadata.string('general.architecture') ?? 'none';
   const architecture = ARCHITECTURES.find((known) => known.name === name);
   if (architecture === undefined) throw unknown(`${where}, general.architecture`, name);
@@ -41,12 +45,15 @@ export function openGguf(
     problems,
   });
   const config = architecture.fromGguf(facts);
+  facts.refuseUnread();
+  const { factors } = config.rotary;
+  const isScaled = typeof factors === 'string' && OTHER_FACTORS.test(factors);
   return new DecoderFile({
     architecture,
     config,
     stored: tensors,
     nameOf: (name) => name,
-    isBeside: (name) => OTHER_FACTORS.test(name),
+    isBeside: (name) => isScaled && OTHER_FACTORS.test(name),
     where,
     problems,
   });

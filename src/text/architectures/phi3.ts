@@ -1,6 +1,6 @@
 import type { Architecture } from './architecture.ts';
 import type { RotaryConfig } from './decoder-config.ts';
-import { configOfGguf, type GgufFacts, LONG_FACTORS } from './gguf-config.ts';
+import { configOfGguf } from './gguf-config.ts';
 import { longRopeMagnitude } from './parts/rotary-scaling.ts';
 import { add, lastSlice, mul, silu } from './parts/tensor-calls.ts';
 import { linear, widthNorms } from './tensor-spec.ts';
@@ -15,8 +15,9 @@ export const phi3: Architecture = {
   modelTypes: ['phi3'],
 
   fromGguf(facts) {
-    const config = configOfGguf(facts);
-    return { ...config, rotary: ggufRotary(facts, config.rotary, config.contextLength) };
+    const config = configOfGguf(facts, { readsLongFactors: true });
+    const window = facts.optionalCount('attention.sliding_window');
+    return { ...config, windows: config.windows.map(() => window) };
   },
 
   fromTransformers(facts) {
@@ -58,16 +59,6 @@ export const phi3: Architecture = {
     return add(y, layer.linear(mul(silu(half(0)), half(1)), 'ffn_down'));
   },
 };
-
-/** Factors for contexts up to the original one, and for longer ones. */
-const [SHORT, LONG] = ['rope_factors_short.weight', LONG_FACTORS];
-
-function ggufRotary(facts: GgufFacts, rotary: RotaryConfig, context: number): RotaryConfig {
-  if (!facts.file.tensors.has(LONG)) return rotary;
-  const original = facts.count('rope.scaling.original_context_length', context);
-  const magnitude = facts.number('rope.scaling.attn_factor', 1);
-  return { ...rotary, factors: context > original ? LONG : SHORT, magnitude };
-}
 
 function transformersRotary(facts: TransformersFacts, base: RotaryConfig): RotaryConfig {
   const scaling = facts.ropeScaling;

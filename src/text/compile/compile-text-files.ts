@@ -1,5 +1,5 @@
 import type { Assembled } from '../../bytecode/draft.ts';
-import { checkLooksLikeOnnx } from '../../core/check-looks-like-onnx.ts';
+import { checkLooksLikeOnnx } from '../../core/sniff.ts';
 import type { CompileLimits } from '../../core/compile-limits.ts';
 import type { RangeFile } from '../../downloads/range-file.ts';
 import { checkOnnxHead } from '../../frontend/onnx/check-onnx-head.ts';

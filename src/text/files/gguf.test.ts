@@ -84,7 +84,7 @@ describe('a FormatError says what is wrong', () => {
     [
       'another file',
       patched(0, 0x50, 0x4b, 3, 4),
-      'GGUF file x.gguf, byte 4: got a file that begins with 0x4034b50, expected GGUF, 0x46554747.',
+      'x.gguf: got a ZIP archive, such as PyTorch writes, expected a GGUF file. Unpack it;',
     ],
     ['version 1', patched(4, 1), 'got version 1, expected 2 or 3, little-endian.'],
     ['a big-endian file', patched(4, 0, 0, 0, 3), 'got version 50331648'],

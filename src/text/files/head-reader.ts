@@ -1,9 +1,13 @@
 import { ByteReader } from '../../core/byte-reader.ts';
-import type { FormatError } from '../../core/errors.ts';
+import { FormatError } from '../../core/errors.ts';
+import { sniff } from '../../core/sniff.ts';
 import type { BytesNeeded, HeadOptions } from './bytes-needed.ts';
 
 /** No vocabulary with its merges comes near; a file that claims a longer head is damaged or hostile. */
 export const MAX_HEAD_BYTES = 2 ** 28;
+
+/** Fewer bytes do not say what a file is. */
+const MAGIC_BYTE_LENGTH = 8;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -26,6 +30,12 @@ export function readHead<T>(
   options: HeadOptions & { readonly format: string },
   read: (reader: HeadReader) => T,
 ): T | BytesNeeded {
+  const found = bytes.byteLength < MAGIC_BYTE_LENGTH ? undefined : sniff(bytes);
+  if (found !== undefined && found.what !== `a ${options.format}`) {
+    const where = options.name ?? options.format;
+    const { what, remedy } = found;
+    throw new FormatError({ where, got: what, expected: `a ${options.format}`, remedy });
+  }
   try {
     return read(new HeadReader(bytes, options));
   } catch (thrown) {

@@ -22,15 +22,14 @@ const SIZES: StorySizes = {
 };
 
 /** Its ONNX file, of seeded weights in float16. */
-export function testModelBytes(seed = 7): Uint8Array {
+export function testModelBytes(seed = 7, isBroken = false): Uint8Array {
   const random = seededRandom(seed);
   const weights = new Map(
     [...weightShapes(SIZES)].map(([name, shape]) => {
       const scale = name.endsWith('norm') ? 1 : 2.5 / Math.sqrt(shape[0] ?? 1);
       const offset = name.endsWith('norm') ? 1 : 0;
-      const values = Float32Array.from(
-        { length: elementCount(shape) },
-        () => offset + scale * (random() - 0.5) * 2,
+      const values = Float32Array.from({ length: elementCount(shape) }, () =>
+        isBroken ? Number.NaN : offset + scale * (random() - 0.5) * 2,
       );
       return [name, values] as const;
     }),
@@ -44,17 +43,19 @@ interface TestModelOptions extends TextLoadOptions {
   readonly chatTemplate?: string;
   /** The seed of the weights. */
   readonly seed?: number;
+  /** All weights are NaN. */
+  readonly isBroken?: boolean;
 }
 
 /** The small model with the stories' tokenizer and positions. */
 export async function openTestModel(
   device: 'host' | 'wasm' | 'webgpu',
-  { chatTemplate, seed = 7, cacheType, ...options }: TestModelOptions = {},
+  { chatTemplate, seed = 7, isBroken = false, cacheType, ...options }: TestModelOptions = {},
 ): Promise<TextModel> {
-  const key = `${seed} ${cacheType}`;
+  const key = `${seed} ${isBroken} ${cacheType}`;
   const executable =
     executables.get(key) ??
-    compile(textModule(testModelBytes(seed), { cacheType }), { verify: true }).toBytes();
+    compile(textModule(testModelBytes(seed, isBroken), { cacheType }), { verify: true }).toBytes();
   executables.set(key, executable);
   const gpu = device === 'webgpu' ? { gpu: await sharedNodeGpu() } : {};
   const template = chatTemplate === undefined ? undefined : new TextEncoder().encode(chatTemplate);

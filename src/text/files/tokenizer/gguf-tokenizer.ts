@@ -232,7 +232,14 @@ const SAMPLING = {
   penalty_repeat: 'repetition_penalty',
 } as const;
 
+/** Ways of sampling that are not there. */
+const OTHER_SAMPLING = ['mirostat', 'xtc_probability'];
+
 function samplingOf(metadata: GgufMetadata): JsonRecord {
+  for (const name of OTHER_SAMPLING.map((name) => `general.sampling.${name}`)) {
+    const value = metadata.number(name) ?? 0;
+    if (value !== 0) throw unknown(metadata, name, [String(value), ['0']]);
+  }
   const options = Object.entries(SAMPLING).flatMap(([from, to]) => {
     const value = metadata.number(`general.sampling.${from}`);
     return value === undefined ? [] : [[to, value] as const];

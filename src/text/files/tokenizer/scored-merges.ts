@@ -19,6 +19,8 @@ export function scoredMerges({ tokens, scores }: GgufVocabulary): ScoredMerges {
   const known = new Set(tokens);
   const canOccur = (part: string): boolean =>
     part.length === 1 || known.has(part) || (part.length === 2 && isPair(part, 0));
+  // A part of another length is cut out of no token, however long that is.
+  const lengths = new Set([1, 2, ...tokens.map(({ length }) => length)]);
   const order = tokens.map((_, id) => id).toSorted((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0));
   const merges: [string, string][] = [];
   const rankSizes: number[] = [];
@@ -28,6 +30,7 @@ export function scoredMerges({ tokens, scores }: GgufVocabulary): ScoredMerges {
     const score = scores[id] ?? 0;
     const before = merges.length;
     for (let at = 1; at < token.length; at++) {
+      if (!lengths.has(at) || !lengths.has(token.length - at)) continue;
       // Not within a character of two UTF-16 units.
       if (isPair(token, at - 1)) continue;
       const [left, right] = [token.slice(0, at), token.slice(at)];
