@@ -1,4 +1,5 @@
 import { HostTensor } from '../../src/core/host-tensor.ts';
+import { declaredDim } from '../../src/frontend/onnx/declared-type.ts';
 import { readMessage } from '../../src/frontend/onnx/protobuf/read-message.ts';
 import type { Placement } from '../../src/worker/protocol/loaded-session.ts';
 import { readTensorFile } from '../../src/frontend/onnx/protobuf/read-tensor.ts';
@@ -79,7 +80,7 @@ export function summarizeModel(bytes: Uint8Array): ModelSummary {
       name,
       type,
       dims: (type?.tensorType?.shape?.dim ?? []).map(
-        ({ dimValue, dimParam }, axis) => dimValue ?? (dimParam || `${name}.${axis}`),
+        (dim, axis) => declaredDim(dim) ?? `${name}.${axis}`,
       ),
     })),
     outputs: graph.output.map(({ name = '', type }) => ({ name, type })),
