@@ -115,7 +115,7 @@ test('says that a text needs a tokenizer, takes one, and fills rows up', async (
   await expect(page.locator('#model-run > .status')).toContainText('got no tokenizer');
   const field = page.getByLabel('tokenizer.json', { exact: true });
   await field.setInputFiles(json('notes.json', []));
-  await expect(note).toContainText('expected a tokenizer');
+  await expect(note).toContainText('tokenizer.json: got no object, expected an object in JSON');
   await field.setInputFiles(json('tokenizer.json', BERT_TOKENIZER));
   await page.getByLabel('Text for input_ids').fill('The sun is bright');
   await expect(note).toHaveText('6 tokens, filled up to 10.');

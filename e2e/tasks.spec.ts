@@ -48,7 +48,11 @@ test('what is no picture is refused by what it is', async ({ page }) => {
   expect(await page.evaluate(() => weftTasks.failure('file'))).toBe(
     'UsageError: picture: got a file of 10 bytes of the type "", expected a picture that this browser reads.',
   );
-  expect(await page.evaluate(() => weftTasks.failure('text'))).toMatch(
-    /^UsageError: picture: got String, expected an ImageBitmap, a VideoFrame, /,
+  await page.route('/no/cat.png', (route) => route.fulfill({ status: 404 }));
+  expect(await page.evaluate(() => weftTasks.failure('address'))).toBe(
+    'DownloadError: /no/cat.png: got the status 404, expected a picture.',
+  );
+  expect(await page.evaluate(() => weftTasks.failure('list'))).toMatch(
+    /^UsageError: picture: got Array, expected an ImageBitmap, a VideoFrame, /,
   );
 });

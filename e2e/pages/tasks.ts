@@ -266,8 +266,9 @@ const page = {
     return { results, inTasks, inThisThread: others() };
   },
   /** The message of the error for a picture. */
-  async failure(kind: 'image' | 'file' | 'text'): Promise<string> {
-    const given = { image: new Image(), file: new Blob(['no picture']), text: 'cat.png' }[kind];
+  async failure(kind: 'image' | 'file' | 'address' | 'list'): Promise<string> {
+    const [image, file] = [new Image(), new Blob(['no picture'])];
+    const given = { image, file, address: '/no/cat.png', list: [1, 2] }[kind];
     try {
       await preparePictures([given as Picture]);
       return 'prepared';

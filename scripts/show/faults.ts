@@ -3,6 +3,8 @@ import type { Row, Section } from './faults/row.ts';
 /** The parts of the table, in order, by the word that selects them. */
 const SECTIONS: Readonly<Record<string, () => Promise<Section>>> = {
   hostile: async () => (await import('./faults/hostile-files.ts')).hostileFiles,
+  programs: async () => (await import('./faults/programs.ts')).programs,
+  shared: async () => (await import('./faults/shared-files.ts')).sharedFiles,
   memory: async () => (await import('./faults/memory.ts')).memory,
   injected: async () => (await import('./faults/injected.ts')).injected,
 };

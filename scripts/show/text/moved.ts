@@ -62,7 +62,7 @@ export async function show(checks: Checks): Promise<void> {
         ids.push(id);
         if (ids.length === BEFORE) break;
       }
-      if (generation.finishReason !== undefined) continue;
+      if (generation.finishReason !== 'aborted') continue;
       const saved = await generation.save();
       bytes = saved.length;
       const resumed = await modelOn(to).resume(saved);
