@@ -133,7 +133,7 @@ test('finds the tokenizer of a model by its address', async ({ page, baseURL }) 
     'config.json': JSON.stringify(BERT_CONFIG),
   };
   for (const [name, body] of Object.entries(bodies)) {
-    await page.context().route(`${folder}${name}`, (route) => route.fulfill({ body }));
+    await page.route(`${folder}${name}`, (route) => route.fulfill({ body }));
   }
   await page.getByLabel('Or its address').fill(`${folder}onnx/model.onnx`);
   await page.getByRole('button', { name: 'Ask' }).click();

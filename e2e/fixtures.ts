@@ -82,6 +82,9 @@ class SharedPages {
     await last?.page.context().close();
     const { origin = '' } = options;
     const context = await this.#browser.newContext({ baseURL: origin });
+    // Never asked for. So requests go through routes all the time: Chromium does not answer one that switches that
+    // off in a worker which is ending.
+    await context.route('**/keeps-routes-on', (route) => route.abort());
     const page = await context.newPage();
     const opened = { key, page, watched: await watch(page, options) };
     await page.goto(address);
@@ -121,7 +124,7 @@ export const testOnOnePage = test.extend<{ address: string; shared: SharedPage }
     const shared = await sharedPages.of(file, address, { origin: baseURL, isStrict });
     await use(shared);
     const { page } = shared;
-    if (!page.isClosed()) await Promise.all([page.unrouteAll(), page.context().unrouteAll()]);
+    if (!page.isClosed()) await page.unrouteAll();
   },
   page: async ({ shared }, use) => use(shared.page),
   context: async ({ shared }, use) => use(shared.page.context()),
