@@ -87,8 +87,8 @@ export const HAND_MADE: readonly HandMade[] = [
   },
   {
     file: 'src/compiler/passes/plan-memory/overwrites.ts',
-    find: 'isAligned.get(arg) ?? true;',
-    replace: 'isAligned.has(arg) || isSame;',
+    find: "op.kind !== 'elementwise' && op.indexMap?.keepsOrder !== true",
+    replace: "op.kind !== 'elementwise' && op.kind !== 'injective'",
     effect: 'a result overwrites an operand that is still read at other places',
   },
   {

@@ -1,11 +1,11 @@
 import { formatDim } from '../../../core/dim.ts';
 import { countWork } from '../../../core/work-meter.ts';
+import type { TensorType } from '../../../core/primitive-function.ts';
 import type { Operators } from '../../../ops/operators.ts';
 import { appendAxis, changedAxis } from '../../ir/append-axis.ts';
 import { type BlockTable, innerBlocks } from '../../ir/block.ts';
 import type { Expr, FunctionExpr, VarExpr } from '../../ir/expr.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
-import type { Type } from '../../ir/type.ts';
 import { postOrder } from '../../ir/visit.ts';
 import { operatorName } from '../../ir/operator-name.ts';
 import type { TensorAliases } from './tensor-aliases.ts';
@@ -77,37 +77,29 @@ export function overwrittenParameter(
 
 /**
  * Parameters of a primitive function in whose memory its result may lie, since each element is read where that of
- * the result is written: calls of elementwise operators and views alone lead from them to the result.
+ * the result is written: calls of elementwise operators and views alone lead from them to the result. None of these has
+ * fewer elements than its operands, so nothing on the way from a parameter of the result's shape is broadcast.
  */
 export function parametersInPlace(fn: FunctionExpr, types: TypeInference): number[] {
   const type = types.of(fn.body);
   if (type.kind !== 'tensor' || type.shape.includes('?')) return [];
-  const shape = formatShape(type);
-  /** Values by whether each read of them is at the place of the result. */
-  const isAligned = new Map<Expr, boolean>([[fn.body, true]]);
-  for (const expr of postOrder(fn.body).toReversed()) {
+  for (const expr of postOrder(fn.body)) {
     if (expr.kind !== 'call' || expr.callee.kind !== 'operator') continue;
     const op = types.operators.require(expr.callee.name);
-    const keepsOrder = op.indexMap?.keepsOrder === true;
-    if (op.kind !== 'elementwise' && !keepsOrder) return [];
-    const own = types.of(expr);
-    for (const arg of expr.args) {
-      const from = types.of(arg);
-      const isSame = keepsOrder || formatShape(from) === formatShape(own);
-      const before = isAligned.get(arg) ?? true;
-      isAligned.set(arg, before && isSame && isAligned.get(expr) === true);
-    }
+    if (op.kind !== 'elementwise' && op.indexMap?.keepsOrder !== true) return [];
   }
-  return [...fn.params.keys()].filter((i) => {
-    const param = fn.params[i];
-    const from = param && types.of(param);
-    if (param === undefined || from?.kind !== 'tensor' || from.dtype !== type.dtype) return false;
-    return isAligned.get(param) === true && formatShape(from) === shape;
+  return fn.params.flatMap((param, i) => {
+    const from = types.of(param);
+    const isSame =
+      from.kind === 'tensor' &&
+      from.dtype === type.dtype &&
+      formatShape(from) === formatShape(type);
+    return isSame ? [i] : [];
   });
 }
 
-function formatShape(type: Type): string {
-  return type.kind === 'tensor' ? type.shape.map(formatDim).join() : '';
+function formatShape({ shape }: TensorType): string {
+  return shape.map(formatDim).join();
 }
 
 /** A step of the block that begins with an expression. */
