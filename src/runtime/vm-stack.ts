@@ -43,9 +43,7 @@ export function withVmStack(
     ...(places.length > 0 && { places: [...calls, ...places].map(formatPlace) }),
     vmStack,
   };
-  const typed = new (classOf(thrown))(message.join('\n'), { details });
-  Object.defineProperty(typed, 'cause', { value: thrown, configurable: true, writable: true });
-  return typed;
+  return new (classOf(thrown))(message.join('\n'), { details, cause: thrown });
 }
 
 /** Constructors of other classes may take anything, and pages do not know them. */
