@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { FileServer } from '../downloads/testing/file-server.ts';
 import { MemoryFolder } from '../downloads/testing/memory-folders.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
-import { loadTaskModel } from './task-model.ts';
+import { type JsonObject, labelsOf, loadTaskModel } from './task-model.ts';
 
 const MODEL = writeOnnxModel({
   nodes: [{ op: 'Relu', inputs: ['x'], outputs: ['y'] }],
@@ -35,4 +35,13 @@ test('all files of a model are kept, but with cache: false', async () => {
   expect((await fetched()).filter((path) => both.includes(path))).toEqual([]);
   expect(await fetched(false)).toEqual(expect.arrayContaining(both));
   await server.stop();
+});
+
+test('names of classes are in the order of their numbers, of which none is left out', () => {
+  const labelsIn = (text: string) => labelsOf(JSON.parse(text) as JsonObject);
+  expect(labelsIn('{"id2label":{"2":"c","1":"b","0":"a"}}')).toEqual(['a', 'b', 'c']);
+  expect(labelsIn('{}')).toBeUndefined();
+  expect(() => labelsIn('{"id2label":{"2":"c","0":"a"}}')).toThrow(
+    'config.json, id2label: got the class 2 in place 1, expected a name for each class from 0 up.',
+  );
 });

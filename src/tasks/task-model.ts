@@ -174,7 +174,8 @@ export async function readJson(
 export function labelsOf(config: JsonObject): readonly string[] | undefined {
   const names = config['id2label'];
   if (typeof names !== 'object' || names === null) return undefined;
-  const entries = Object.entries(names).toSorted(([a], [b]) => Number(a) - Number(b));
+  // Entries whose keys are integers come in ascending order, wherever the file has them.
+  const entries = Object.entries(names);
   const gap = entries.findIndex(([id], i) => Number(id) !== i);
   if (gap < 0) return entries.map(([, name]) => String(name));
   throw new FormatError({
