@@ -91,6 +91,18 @@ describe('PooledAllocator', () => {
     expect(pool.counters()).toMatchObject({ liveBytes: 0, reuses: 0 });
   });
 
+  test('a free buffer that the driver refused is not found', () => {
+    const pool = new PooledAllocator(new TestDevice());
+    const [large, small] = [allocate(pool, 4096), allocate(pool, 2048)];
+    release(large);
+    release(small);
+    // A device finds out after it has handed out the buffer.
+    Object.assign(small.buffer, { isRefused: true });
+    expect(pool.findFree(100, [])).toBe(large.buffer);
+    Object.assign(large.buffer, { isRefused: true });
+    expect(pool.findFree(100, [])).toBeUndefined();
+  });
+
   test('a shape that grows step by step meets few classes', () => {
     const device = new TestDevice();
     const pool = new PooledAllocator(device);
