@@ -9,7 +9,7 @@ function life(byteLength: number | undefined, ...spans: StorageLife['spans']): S
 const use: MemoryUse = {
   storages: [
     life(4, [0, 9]),
-    life(2, [1, 3]),
+    life(2, [1, 3], [8, 9]),
     life(3, [2, 8]),
     life(2, [4, 5]),
     life(3, [4, 6]),
@@ -30,7 +30,8 @@ test('boxes lie as low as those that are there at the same time leave room', () 
     [2, 6, 9],
     [3, 4, 6],
     [4, 9, 12],
+    [1, 4, 6],
   ]);
   expect(boxesAt(boxes, 4).map(({ storage }) => storage)).toEqual([0, 3, 2, 4]);
-  expect(boxesAt(boxes, 9).map(({ storage }) => storage)).toEqual([0]);
+  expect(boxesAt(boxes, 9).map(({ storage }) => storage)).toEqual([0, 1]);
 });
