@@ -18,13 +18,14 @@ import { firefoxLaunchOptions, missingFirefox } from './scripts/find-firefox.mjs
 //   WEFT_E2E=both      in both browsers
 //   WEFT_E2E=smoke     the pages of the site alone, built alone, in Chromium: `playwright test smoke`
 //   WEFT_E2E_LONG=1    tests that say `@long`, too
+//   WEFT_E2E_PORT=4180 where the build is served, 4179 by default: two runs need two ports
 //
 // Nothing is tried twice, and no limit says how fast a machine is: a limit ends a test that hangs.
 
-const PORT = 4179;
 const BROWSERS = ['chromium', 'firefox', 'both', 'smoke'];
 
 const { WEFT_E2E: asked = 'chromium', WEFT_E2E_LONG: isLong = '' } = process.env;
+const port = numberFrom('WEFT_E2E_PORT', 4179);
 if (!BROWSERS.includes(asked)) {
   throw new Error(`WEFT_E2E: got ${asked}, expected one of ${BROWSERS.join(', ')}.`);
 }
@@ -48,7 +49,7 @@ export default defineConfig({
   ...(['', '0'].includes(isLong) && { grepInvert: /@long/ }),
   reporter: process.env.PLAYWRIGHT_JSON_OUTPUT_NAME === undefined ? 'list' : [['list'], ['json']],
   use: {
-    baseURL: `http://localhost:${PORT}`,
+    baseURL: `http://localhost:${port}`,
   },
   projects: [
     ...(asked === 'firefox'
@@ -85,8 +86,8 @@ export default defineConfig({
       : []),
   ],
   webServer: {
-    command: `vite build ${mode} --logLevel warn && vite preview ${mode} --port ${PORT} --strictPort`,
-    url: `http://localhost:${PORT}/${blank}`,
+    command: `vite build ${mode} --logLevel warn && vite preview ${mode} --port ${port} --strictPort`,
+    url: `http://localhost:${port}/${blank}`,
     reuseExistingServer: false,
     timeout: 240_000,
     stdout: 'ignore',
@@ -111,10 +112,10 @@ function filesForFirefox(): string[] {
   return files.map((name) => `**/${name}`);
 }
 
-function numberFrom(name: 'WEFT_PART' | 'WEFT_SEED', otherwise: number): number {
+function numberFrom(name: `WEFT_${'E2E_PORT' | 'PART' | 'SEED'}`, otherwise: number): number {
   const text = process.env[name] ?? '';
   const value = text === '' ? otherwise : Number(text);
-  const least = name === 'WEFT_PART' ? 1 : 0;
+  const least = name === 'WEFT_SEED' ? 0 : 1;
   if (Number.isSafeInteger(value) && value >= least) return value;
   throw new Error(`${name}: got ${text}, expected an integer of at least ${least}.`);
 }
