@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import type { Point } from '../src/demo/digits/rasterize-drawing.ts';
 import { neatDigit } from '../src/demo/digits/write-digit.ts';
-import { canvasSum, passFrames } from './demo-page.ts';
+import { canvasSum, drawWithMouse, passFrames } from './demo-page.ts';
 import { expect, test, testOnOnePage } from './fixtures.ts';
 
 test.use({ isStrict: true });
@@ -22,25 +22,6 @@ async function clearPad(page: Page): Promise<void> {
   await expect(page.locator('#answer-text')).not.toContainText('Loading');
   await page.getByRole('button', { name: 'Clear' }).click();
   await expect(page.locator('#answer')).toHaveText('–');
-}
-
-/** Draws strokes, in a box of 100 x 100, in the middle of the pad. */
-async function drawWithMouse(page: Page, strokes: readonly (readonly Point[])[]): Promise<void> {
-  const box = await page.locator('#pad').boundingBox();
-  if (box === null) throw new Error('the pad is not visible');
-  const scale = (0.62 * box.width) / 100;
-  const place = ({ x, y }: Point): [number, number] => [
-    box.x + box.width / 2 + (x - 50) * scale,
-    box.y + box.height / 2 + (y - 50) * scale,
-  ];
-  for (const stroke of strokes) {
-    const [first, ...rest] = stroke;
-    if (first === undefined) continue;
-    await page.mouse.move(...place(first));
-    await page.mouse.down();
-    for (const point of rest) await page.mouse.move(...place(point));
-    await page.mouse.up();
-  }
 }
 
 test.describe('one page', () => {

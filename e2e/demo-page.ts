@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type Axe from 'axe-core';
 import type { Page } from '@playwright/test';
+import type { Point } from '../src/demo/digits/rasterize-drawing.ts';
 import { expect } from './fixtures.ts';
 
 /** Text of axe-core, to be evaluated in a page before `expectAccessible`. */
@@ -31,6 +32,28 @@ export async function expectMachine(page: Page, title: string): Promise<void> {
   await expect(page.locator('#flow')).not.toContainText('Chosen with the program');
   await expect(page.locator('#flow')).toContainText('round trip');
   await expect(page.getByRole('button', { name: 'Look inside' })).toBeEnabled();
+}
+
+/** Draws strokes, in a box of 100 x 100, in the middle of the pad of the tab Draw. */
+export async function drawWithMouse(
+  page: Page,
+  strokes: readonly (readonly Point[])[],
+): Promise<void> {
+  const box = await page.locator('#pad').boundingBox();
+  if (box === null) throw new Error('the pad is not visible');
+  const scale = (0.62 * box.width) / 100;
+  const place = ({ x, y }: Point): [number, number] => [
+    box.x + box.width / 2 + (x - 50) * scale,
+    box.y + box.height / 2 + (y - 50) * scale,
+  ];
+  for (const stroke of strokes) {
+    const [first, ...rest] = stroke;
+    if (first === undefined) continue;
+    await page.mouse.move(...place(first));
+    await page.mouse.down();
+    for (const point of rest) await page.mouse.move(...place(point));
+    await page.mouse.up();
+  }
 }
 
 /** A number that changes with any pixel of a canvas. */
