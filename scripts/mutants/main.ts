@@ -25,6 +25,7 @@ interface Options {
 const HELP = `
 Changes are planted in a copy, .weft-cache/mutants/tree, one at a time. Each is tried with the tests that reach its file by
 imports, the nearest first, up to the first that fails; then with the type check, then with what \`npm test -- --all\` adds.
+Code of pages is also tried with the browser tests of the pages that load it.
 Results are kept for the same sources and seed: call it again until none is left.
 
 Examples:

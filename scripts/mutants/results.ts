@@ -75,7 +75,7 @@ export function resultTable(
   const survivors = changes.flatMap((change) => {
     const { state, passed = [] } = results.of(change) ?? {};
     const isReached = passed.some((test) => test !== 'types');
-    const line = `- ${describe(change)}${isReached ? '' : '; no unit test reaches the file'}`;
+    const line = `- ${describe(change)}${isReached ? '' : '; no test reaches the file'}`;
     return state === 'survived' ? [line] : [];
   });
   const open = changes.filter((change) => !isDone(results.of(change), 'test')).length;

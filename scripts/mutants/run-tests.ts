@@ -1,10 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { basename, join } from 'node:path';
+import { clearReports, playwrightReport, vitestReport } from '../test/reports.mjs';
+import { isBrowserTest } from './browser-tests.ts';
 import type { Tier } from './reaching-tests.ts';
 
-/** A run that finishes no test for so long hangs. */
-const SILENT_MS: Readonly<Record<Tier, number>> = { test: 120_000, all: 600_000 };
+/** A run that finishes no test for so long hangs; a browser test alone may take minutes to fail. */
+const SILENT_MS = { test: 120_000, all: 600_000, browser: 600_000 };
+/** Where pages are served, beside browser tests of the repository. */
+const PORT = '4189';
 
 interface Failure {
   /** Undefined for a run that hangs or crashes, and for an error outside of tests. */
@@ -19,21 +22,36 @@ interface RunOptions {
   readonly untilMs: number;
 }
 
-/** Runs files of tests up to the first failure. What fails is tried a second time: the machine may be busy. */
+/** The command of a run, and what counts its tests. */
+function commandOf(root: string, files: readonly string[], tier: Tier) {
+  clearReports(root);
+  const isAll = tier === 'all';
+  if (files.some(isBrowserTest)) {
+    const { file, count } = playwrightReport(root, 'mutants');
+    const args = ['test', '--max-failures=1', ...files.map((name) => basename(name))];
+    const scope = isAll ? { WEFT_E2E: 'chromium', WEFT_E2E_LONG: '1' } : { WEFT_E2E: 'smoke' };
+    const env = { ...scope, WEFT_E2E_PORT: PORT, PLAYWRIGHT_JSON_OUTPUT_NAME: file };
+    return { script: '@playwright/test/cli.js', args, env, count, silentMs: SILENT_MS.browser };
+  }
+  const { file, count } = vitestReport(root, 'mutants');
+  const args = ['run', '--bail=1', '--reporter=verbose', '--reporter=json'];
+  args.push(`--outputFile.json=${file}`, ...files.map((name) => join(root, name)));
+  if (isAll) args.push('--mode', 'all');
+  const env = isAll ? { WEFT_ALL: '1' } : {};
+  return { script: 'vitest/vitest.mjs', args, env, count, silentMs: SILENT_MS[tier] };
+}
+
+/** Runs files of tests, which are all browser tests or none, up to the first failure. */
 export async function runTests(
   root: string,
   files: readonly string[],
   { tier, untilMs }: RunOptions,
 ): Promise<'passed' | 'out of time' | Failure> {
-  const report = join(root, '.weft-cache/mutants-report.json');
-  rmSync(report, { force: true });
-  const { WEFT_ALL: _, ...env } = process.env;
-  const args = ['run', '--bail=1', '--reporter=verbose', '--reporter=json'];
-  args.push(`--outputFile.json=${report}`, ...files.map((file) => join(root, file)));
-  if (tier === 'all') args.push('--mode', 'all');
-  const child = spawn(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), ...args], {
+  const { script, args, env, count, silentMs } = commandOf(root, files, tier);
+  const { WEFT_ALL: _, ...inherited } = process.env;
+  const child = spawn(process.execPath, [join(root, 'node_modules', script), ...args], {
     cwd: root,
-    env: tier === 'all' ? { ...env, WEFT_ALL: '1' } : env,
+    env: { ...inherited, ...env },
     // A group, which ends with all that tests have started.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -57,7 +75,7 @@ export async function runTests(
     kill();
   };
   const deadline = setTimeout(end('out of time'), Math.min(untilMs - Date.now(), 2 ** 31 - 1));
-  const silence = setTimeout(end({ by: 'a run that hangs' }), SILENT_MS[tier]);
+  const silence = setTimeout(end({ by: 'a run that hangs' }), silentMs);
   for (const stream of [child.stdout, child.stderr]) stream.on('data', () => silence.refresh());
   const code = await new Promise((resolve, reject) => {
     child.on('error', reject).on('close', resolve);
@@ -66,30 +84,23 @@ export async function runTests(
   clearTimeout(silence);
   process.off('SIGINT', stop).off('SIGTERM', stop);
   kill();
-  return cut ?? (code === 0 ? 'passed' : failureOf(report, root));
+  return cut ?? (code === 0 ? 'passed' : failureOf(count, files));
 }
 
-interface Report {
-  readonly testResults: readonly {
-    readonly name: string;
-    readonly status: string;
-    readonly message: string;
-    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
-  }[];
-}
-
-function failureOf(path: string, root: string): Failure {
-  let report: Report;
+function failureOf(
+  count: ReturnType<typeof vitestReport>['count'],
+  files: readonly string[],
+): Failure {
+  let failures: readonly { readonly text: string }[] | undefined;
   try {
-    report = JSON.parse(readFileSync(path, 'utf8')) as Report;
+    failures = count()?.failures;
   } catch {
-    return { by: 'a crash of the run' };
+    // The run ended while it wrote.
   }
-  const found = report.testResults.find(({ status }) => status === 'failed');
-  if (found === undefined) return { by: 'an error outside of tests' };
-  const file = relative(root, found.name).replaceAll('\\', '/');
-  const test = found.assertionResults.find(({ status }) => status === 'failed');
-  return { file, by: `${file}: ${test?.fullName ?? found.message.split('\n', 1).join()}` };
+  if (failures === undefined) return { by: 'a crash of the run' };
+  const text = failures[0]?.text ?? 'an error outside of tests';
+  const file = files.find((name) => text.includes(isBrowserTest(name) ? basename(name) : name));
+  return { by: text, ...(file === undefined ? {} : { file }) };
 }
 
 /** The errors of types in a folder, a line each. */

@@ -1,3 +1,4 @@
+import { isBrowserTest } from './browser-tests.ts';
 import type { Change } from './change.ts';
 import type { ReachingTests, Tier } from './reaching-tests.ts';
 import type { Result, Results } from './results.ts';
@@ -67,7 +68,11 @@ export class ChangeTrial {
     const left = (): string[] => all.filter((test) => isLeft(`${tier} ${test}`));
     for (let next = left(); next.length > 0; next = left()) {
       const short = next.length === all.length ? FIRST : NEXT;
-      const piece = next.slice(0, tier === 'all' ? LONG : short);
+      const unitTests = next.filter((test) => !isBrowserTest(test));
+      const piece = (unitTests.length > 0 ? unitTests : next).slice(
+        0,
+        tier === 'all' ? LONG : short,
+      );
       const outcome = await runTests(copy.root, piece, { tier, untilMs });
       if (outcome === 'out of time') return UNFINISHED;
       if (outcome === 'passed') {
