@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { DType } from '../../core/dtype.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
+import { evaluateModule } from '../evaluation/evaluate-module.ts';
 import { call, constant, func, moduleOf, scalar, tuple, variable } from '../ir/build.ts';
 import type { Expr, Module } from '../ir/expr.ts';
 import { printModule } from '../ir/print.ts';
@@ -209,6 +210,27 @@ describe('simplify', () => {
 
   test.each(rows)('%s', (_, body, expected) => {
     expect(run(body, simplify).split('\n')[1]).toBe(`  ${expected}`);
+  });
+
+  const dtypes = [
+    ...(['float16', 'float32', 'float64', 'int8', 'int16', 'int32', 'int64'] as const),
+    ...(['uint8', 'uint16', 'uint32', 'uint64'] as const),
+  ];
+  const edges = [-(2 ** 31), -40_000, -129, -128, -2.5, -1, 0, 1.75, 127, 128, 255, 300, 65_000];
+
+  test.each(dtypes)('casts of %s by way of any dtype give the same once simplified', (from) => {
+    const given = variable('given', 'float32', [edges.length]);
+    const values = HostTensor.from('float32', [edges.length], edges);
+    for (const between of dtypes) {
+      for (const to of dtypes) {
+        const body = cast(cast(cast(given, from), between), to);
+        const module = moduleOf({ main: func([given], body) });
+        const simplified = simplify.run(module, { types: new TypeInference() });
+        expect(evaluateModule(simplified, 'main', [values]), `${between}, ${to}`).toEqual(
+          evaluateModule(module, 'main', [values]),
+        );
+      }
+    }
   });
 });
 
