@@ -98,9 +98,14 @@ function failureOf(
     // The run ended while it wrote.
   }
   if (failures === undefined) return { by: 'a crash of the run' };
-  const text = failures[0]?.text ?? 'an error outside of tests';
-  const file = files.find((name) => text.includes(isBrowserTest(name) ? basename(name) : name));
-  return { by: text, ...(file === undefined ? {} : { file }) };
+  const found = failures.map(({ text }) => ({
+    by: text,
+    file: files.find((name) => text.includes(isBrowserTest(name) ? basename(name) : name)),
+  }));
+  // Playwright says first that it ends early.
+  const { by, file } = found.find((failure) => failure.file !== undefined) ?? found[0] ?? {};
+  if (by === undefined) return { by: 'an error outside of tests' };
+  return file === undefined ? { by } : { by, file };
 }
 
 /** The errors of types in a folder, a line each. */
