@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync, utimesSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { builtEntry } from './built-entry.mjs';
 
 let folder = '';
@@ -79,5 +79,7 @@ test('a build serves until a source changes, also one that is no module', async 
 test('a build that fails says where', async () => {
   await build();
   write('part.ts', 'export const part: = "first";');
+  const said = vi.spyOn(console, 'error').mockReturnValue(undefined);
   await expect(build()).rejects.toThrow('part.ts');
+  said.mockRestore();
 });
