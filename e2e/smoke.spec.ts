@@ -322,7 +322,7 @@ test('the playground compiles what is chosen or written, runs it, and keeps it i
   // A key that runs it, and leaves the text as it is.
   await editor.press('ControlOrMeta+Enter');
   await expect(result).toHaveText(/2[^]*5/);
-  await expect(editor).toHaveText(PROGRAM);
+  await expect(editor.locator('.cm-line')).toHaveText([PROGRAM]);
   await expect(editor.locator('span', { hasText: /^def$/ })).toBeVisible();
   await page.getByRole('button', { name: 'Copy link' }).click();
   await expect(status).toHaveText(/^The link is /);
