@@ -31,14 +31,17 @@ function commandOf(root: string, files: readonly string[], tier: Tier) {
     const args = ['test', '--max-failures=1', ...files.map((name) => basename(name))];
     const scope = isAll ? { WEFT_E2E: 'chromium', WEFT_E2E_LONG: '1' } : { WEFT_E2E: 'smoke' };
     const env = { ...scope, WEFT_E2E_PORT: PORT, PLAYWRIGHT_JSON_OUTPUT_NAME: file };
-    return { script: '@playwright/test/cli.js', args, env, count, silentMs: SILENT_MS.browser };
+    // Interrupted, it ends its server, which is in no group of ours.
+    const end = { silentMs: SILENT_MS.browser, signal: 'SIGINT' } as const;
+    return { script: '@playwright/test/cli.js', args, env, count, ...end };
   }
   const { file, count } = vitestReport(root, 'mutants');
   const args = ['run', '--bail=1', '--reporter=verbose', '--reporter=json'];
   args.push(`--outputFile.json=${file}`, ...files.map((name) => join(root, name)));
   if (isAll) args.push('--mode', 'all');
   const env = isAll ? { WEFT_ALL: '1' } : {};
-  return { script: 'vitest/vitest.mjs', args, env, count, silentMs: SILENT_MS[tier] };
+  const end = { silentMs: SILENT_MS[tier], signal: 'SIGKILL' } as const;
+  return { script: 'vitest/vitest.mjs', args, env, count, ...end };
 }
 
 /** Runs files of tests, which are all browser tests or none, up to the first failure. */
@@ -47,7 +50,7 @@ export async function runTests(
   files: readonly string[],
   { tier, untilMs }: RunOptions,
 ): Promise<'passed' | 'out of time' | Failure> {
-  const { script, args, env, count, silentMs } = commandOf(root, files, tier);
+  const { script, args, env, count, silentMs, signal } = commandOf(root, files, tier);
   const { WEFT_ALL: _, ...inherited } = process.env;
   const child = spawn(process.execPath, [join(root, 'node_modules', script), ...args], {
     cwd: root,
@@ -58,7 +61,7 @@ export async function runTests(
   });
   const kill = (): void => {
     try {
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      if (child.pid !== undefined) process.kill(-child.pid, signal);
     } catch {
       // It has ended.
     }
