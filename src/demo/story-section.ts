@@ -64,6 +64,8 @@ export class StorySection extends ProgramSection implements Movable {
     this.#prompt.addEventListener('input', () => this.#change());
     for (const input of [this.#temperature, this.#topP]) {
       input.addEventListener('input', () => showSetting(input));
+      // It may have been moved, or come back with the page, before.
+      showSetting(input);
     }
     setUpMoves('story', this, context);
     byId('story-snippet', HTMLElement).append(snippetOf('write-story'));
