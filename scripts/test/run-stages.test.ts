@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import type { Stage } from './run-stage.mjs';
 import { runStages } from './run-stages.mjs';
 
@@ -53,10 +53,13 @@ test('a stage that keeps all cores busy waits for the one before it', async () =
     `const { existsSync, writeFileSync } = require('node:fs'); ${text}`,
   ];
   const isFirst = `setTimeout(() => (process.exitCode = +existsSync(${path})), 500);`;
-  const results = await runStages([
+  const stages: Stage[] = [
     { title: 'hare', cores: 1, command: script(isFirst) },
     { title: 'wolf', command: script(`writeFileSync(${path}, '');`) },
-  ]);
+  ];
+  const said = vi.spyOn(console, 'log').mockReturnValue(undefined);
+  const results = await runStages(stages, () => undefined);
+  said.mockRestore();
   expect(results).toMatchObject([
     { title: 'hare', failed: 0 },
     { title: 'wolf', failed: 0 },
