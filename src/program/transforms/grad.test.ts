@@ -30,6 +30,17 @@ describe('grad', () => {
     expect([...found]).toEqual([0, 0, 1, 1]);
   });
 
+  test.each(['max', 'min'] as const)('of %s is shared by equal elements', async (name) => {
+    const sign = name === 'max' ? 1 : -1;
+    const slope = grad(({ x }: { x: NdArray }) => x[name](1).sum());
+    const f = program({ x: f32(2, 4) }, ({ x }) => slope({ x }).x);
+    const x = [
+      [3, 1, 3, 2],
+      [0, 5, 4, 1],
+    ].map((row) => row.map((value) => sign * value));
+    expect([...(await f({ x }).data())]).toEqual([0.5, 0, 0.5, 0, 0, 1, 0, 0]);
+  });
+
   const loss = program({ w: f32(2), x: f32('n', 2), y: f32('n') }, ({ w, x, y }) =>
     x.matmul(w).sub(y).square().sum(),
   );
