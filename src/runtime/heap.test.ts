@@ -15,7 +15,7 @@ import { VirtualMachine } from './virtual-machine.ts';
 const LENGTH = 300;
 const RUNS = 1000;
 /** Objects that are held grow in each round; code and what it knows of types settle in the first ones. */
-const MAX_ROUNDS = 10;
+const MAX_ROUNDS = 20;
 /** How much the heap may grow in a round: a run that leaves an object behind leaves more. */
 const SLACK_BYTES = 32 * RUNS;
 /** A heap that shrinks by less at a time is still. */
