@@ -99,6 +99,14 @@ test('a connection that breaks is taken up where it broke', async () => {
   expect(more.map((line) => Number(/ (\d+)-/.exec(line)?.[1]))).toEqual([3500, 6000, 8500]);
 });
 
+test('a connection may break any number of times, as long as bytes come between', async () => {
+  const served = server.serve('m', bytes, { etag: '"1"' });
+  const file = await open('m');
+  served.cutAfter = 150;
+  // A block of 1000 bytes breaks six times.
+  expect(await readWhole(file)).toEqual(bytes);
+});
+
 test('it is given up after five tries without a byte, and says how far it came', async () => {
   const served = server.serve('m', bytes, { etag: '"1"' });
   const file = await open('m');
