@@ -35,3 +35,11 @@ test('boxes lie as low as those that are there at the same time leave room', () 
   expect(boxesAt(boxes, 4).map(({ storage }) => storage)).toEqual([0, 3, 2, 4]);
   expect(boxesAt(boxes, 9).map(({ storage }) => storage)).toEqual([0, 1]);
 });
+
+test('a storage that begins at the instruction where another one ends lies beside it', () => {
+  const boxes = placeStorages({ ...use, storages: [life(2, [0, 3]), life(2, [3, 5])] });
+  expect(boxes.map(({ from, to }) => [from, to])).toEqual([
+    [0, 2],
+    [2, 4],
+  ]);
+});
