@@ -54,12 +54,10 @@ test('a wait sends empty submissions, a few, until it ends', async () => {
   await read;
   await vi.advanceTimersByTimeAsync(100);
   expect(submit).toHaveBeenCalledTimes(3);
-  expect(vi.getTimerCount()).toBe(0);
 
   const long = open();
   await vi.advanceTimersByTimeAsync(1000);
   expect(long.submit).toHaveBeenCalledTimes(12);
-  expect(vi.getTimerCount()).toBe(0);
   long.buffer.finish();
   await long.read;
 });
@@ -97,7 +95,10 @@ test('memory for a third read like two before is made in between, and given to i
   Object.assign(buffer, { size: 1_200_000 });
   buffer.finish();
   await read;
+  // Timers of other files come and go, but not before the next turn of the event loop.
+  let timers = 0;
   const readAgain = async (lengths: readonly number[]) => {
+    timers = vi.getTimerCount();
     const reading = ring.read(ring.take(1_100_000), lengths);
     buffer.finish();
     const [block] = await reading;
@@ -106,16 +107,16 @@ test('memory for a third read like two before is made in between, and given to i
   };
   const first = await readAgain([1_100_000]);
   // Nothing is expected after one read of a kind.
-  expect(vi.getTimerCount()).toBe(0);
+  expect(vi.getTimerCount()).toBe(timers);
   const seen = [first];
   for (let i = 0; i < 3; i++) {
     const next = await readAgain([1_100_000]);
     expect(Buffer.compare(next, first)).toBe(0);
     expect(seen).not.toContain(next);
     seen.push(next);
-    expect(vi.getTimerCount()).toBe(1);
+    expect(vi.getTimerCount()).toBe(timers + 1);
     await vi.advanceTimersByTimeAsync(1);
   }
   expect(await readAgain([3, 8])).toEqual(first.slice(0, 3));
-  expect(vi.getTimerCount()).toBe(0);
+  expect(vi.getTimerCount()).toBe(timers);
 });

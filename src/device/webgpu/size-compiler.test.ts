@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
@@ -7,10 +7,11 @@ import { createWebGpuDevice } from './index.ts';
 import { floatBuffer, floatTensor, readFloats } from './testing/test-device.ts';
 
 let device: Device;
-beforeAll(async () => {
+// Pipelines that an earlier test compiled would be there already.
+beforeEach(async () => {
   device = await createWebGpuDevice({ operators: CORE_OPERATORS, gpu: await nodeGpu() });
 });
-afterAll(() => device.destroy());
+afterEach(() => device.destroy());
 
 /** `a` (n, m) times `b` (m, n), with a kernel for each kind of sizes. */
 const product: PrimitiveFunction = {
