@@ -176,7 +176,7 @@ function noteHandles(value: WireValue, into: Set<HandleId>): void {
 /** `made`: gets the functions of the program among the values. */
 const outputsBy = (
   bridge: FunctionBridge,
-  made: ProgramFunction[] = [],
+  made: ProgramFunction[],
 ): ((value: WireValue) => OutputValue) =>
   foldValues<WireForms, OutputValue>(WIRE_SIDE, {
     ...PAGE_FORMS,

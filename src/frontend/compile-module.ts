@@ -1,7 +1,8 @@
 import { type BudgetOptions, CompileBudget } from '../compiler/ir/compile-budget.ts';
 import { moduleFromJson } from '../compiler/ir/json.ts';
 import { type Assembled, type CompileOptions, countCalls } from '../compiler/compile-in-steps.ts';
-import { CompileLimitError, FormatError } from '../core/errors.ts';
+import { CompileLimitError } from '../core/errors.ts';
+import { parseJson } from '../core/sniff.ts';
 import { takeTurns } from './take-turns.ts';
 
 /** How a module is compiled. */
@@ -19,7 +20,7 @@ export async function compileModule(
 ): Promise<Assembled> {
   const budget = new CompileBudget(options.compileLimits, options);
   const module = budget.run(() => {
-    const read = moduleFromJson(parse(bytes, where));
+    const read = moduleFromJson(parseJson(where, bytes, 'a module of the IR in JSON'));
     budget.addWrittenCalls(countCalls(read));
     return read;
   });
@@ -42,18 +43,5 @@ export async function compileSmallModule(
     const isLarge = error instanceof CompileLimitError && error.details?.['limit'] === 'work';
     if (isLarge && work > SMALL_WORK) return undefined;
     throw error;
-  }
-}
-
-function parse(bytes: Uint8Array, where: string): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes));
-  } catch (cause) {
-    const complaint = {
-      where,
-      got: 'text that is no JSON',
-      expected: 'a module of the IR in JSON',
-    };
-    throw new FormatError(complaint, { cause });
   }
 }

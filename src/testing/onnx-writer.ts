@@ -58,6 +58,16 @@ export interface OnnxNodeSpec {
   readonly attributes?: Readonly<Record<string, OnnxAttribute>>;
 }
 
+/** A node with one output. */
+export function onnxNode(
+  op: string,
+  inputs: readonly string[],
+  output: string,
+  attributes: OnnxNodeSpec['attributes'] = {},
+): OnnxNodeSpec {
+  return { op, inputs, outputs: [output], attributes };
+}
+
 /** A number is an int, a list of numbers are ints. */
 export type OnnxAttribute =
   | number

@@ -10,11 +10,7 @@ import { AdtValue, TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { firstDifference } from '../../core/all-close.ts';
-import {
-  type OnnxModelSpec,
-  type OnnxNodeSpec,
-  writeOnnxModel,
-} from '../../testing/onnx-writer.ts';
+import { type OnnxModelSpec, onnxNode as node, writeOnnxModel } from '../../testing/onnx-writer.ts';
 import { seededRandom } from '../../core/random.ts';
 import { compileOnnx } from './compile-onnx.ts';
 import { importOnnx } from './import-onnx.ts';
@@ -78,13 +74,6 @@ async function agrees(
   }
   return dynamic;
 }
-
-const node = (
-  op: string,
-  inputs: readonly string[],
-  output: string,
-  attributes: OnnxNodeSpec['attributes'] = {},
-): OnnxNodeSpec => ({ op, inputs, outputs: [output], attributes });
 
 /** Heads of attention: (batch, length, 12) to (batch, length, 3, 4), (batch, 3, length, 4) and back. */
 const heads: OnnxModelSpec = {

@@ -5,6 +5,7 @@ import { TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import {
   type OnnxModelSpec,
+  onnxNode as node,
   type OnnxNodeSpec,
   writeOnnxModel,
 } from '../../testing/onnx-writer.ts';
@@ -13,12 +14,6 @@ import { importOnnx } from './import-onnx.ts';
 
 const int64 = (...values: number[]) => HostTensor.from('int64', [values.length], values);
 const counted = (length: number): number[] => Array.from({ length }, (_, i) => i + 1);
-const node = (
-  op: string,
-  inputs: readonly string[],
-  output: string,
-  attributes: OnnxNodeSpec['attributes'] = {},
-): OnnxNodeSpec => ({ op, inputs, outputs: [output], attributes });
 
 /** One session serves all sizes. */
 async function load(spec: OnnxModelSpec) {

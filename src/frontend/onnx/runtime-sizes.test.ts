@@ -9,7 +9,7 @@ import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import {
   type OnnxInputSpec,
   type OnnxModelSpec,
-  type OnnxNodeSpec,
+  onnxNode as node,
   writeOnnxModel,
 } from '../../testing/onnx-writer.ts';
 import { compileOnnx } from './compile-onnx.ts';
@@ -36,13 +36,6 @@ const counted = (...shape: number[]) => {
     Array.from({ length: count }, (_, i) => i),
   );
 };
-
-const node = (
-  op: string,
-  inputs: readonly string[],
-  output: string,
-  attributes: OnnxNodeSpec['attributes'] = {},
-): OnnxNodeSpec => ({ op, inputs, outputs: [output], attributes });
 
 /** The outputs of a model, call after call. */
 interface Session {

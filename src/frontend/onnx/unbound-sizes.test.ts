@@ -8,7 +8,7 @@ import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import {
   type OnnxInputSpec,
   type OnnxModelSpec,
-  type OnnxNodeSpec,
+  onnxNode as node,
   writeOnnxModel,
 } from '../../testing/onnx-writer.ts';
 import { compileOnnx } from './compile-onnx.ts';
@@ -16,12 +16,6 @@ import { compileOnnx } from './compile-onnx.ts';
 const f32 = (shape: number[], ...values: number[]) => HostTensor.from('float32', shape, values);
 const int64 = (...values: number[]) => HostTensor.from('int64', [values.length], values);
 const input = (name: string, ...shape: (number | string)[]): OnnxInputSpec => ({ name, shape });
-const node = (
-  op: string,
-  inputs: readonly string[],
-  output: string,
-  attributes: OnnxNodeSpec['attributes'] = {},
-): OnnxNodeSpec => ({ op, inputs, outputs: [output], attributes });
 
 /** One session serves all sizes. */
 describe.each(DEVICES)('sizes that no one binds, on $title', ({ open }) => {

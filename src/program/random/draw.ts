@@ -46,7 +46,7 @@ const SETTINGS: Readonly<Record<string, OptionKind>> = {
 export interface Draw {
   readonly operands: () => readonly ArrayState[];
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** The options of those of an interval. */
+  /** The options of those of an interval, which is among the settings. */
   readonly range?: Range;
   readonly write: (operands: readonly ArrayState[]) => ArrayState;
 }
@@ -63,9 +63,11 @@ export function draw(
       const kind = SETTINGS[name];
       if (kind) requireKind(where, kind, [name, value]);
     }
-    if (range !== undefined) checkOptions(where, range, RANGE);
-    const { min = 0, max = 1 } = range ?? {};
-    requireKind(where, ['at least min', (value) => Number(value) >= min], ['max', max]);
+    if (range !== undefined) {
+      checkOptions(where, range, RANGE);
+      const { min, max } = settings;
+      requireKind(where, ['at least min', (value) => Number(value) >= Number(min)], ['max', max]);
+    }
     const operands = given();
     if (currentFrame() !== undefined) return wrap(write(operands));
     for (const operand of operands) requireLive(operand);

@@ -18,8 +18,8 @@ export type Picture = ImageInput | Blob | Pixels | GpuTextureLike | string | URL
  */
 export async function readRgb(picture: Picture, where = 'picture'): Promise<Rgb> {
   if (isPixels(picture)) return toRgb(picture, where);
-  if (!drawsPictures()) throw undrawn(describe(picture), where);
-  const file = isAddress(picture) ? await fetched(picture) : picture;
+  const file = await fetched(picture);
+  if (!drawsPictures()) throw undrawn(describe(file), where);
   if (file instanceof Blob) {
     const bitmap = await decoded(file, where);
     try {
@@ -31,17 +31,13 @@ export async function readRgb(picture: Picture, where = 'picture'): Promise<Rgb>
   return toRgb(await drawn(file, where), where);
 }
 
-/** Returns true for the address of a picture. */
-export function isAddress(picture: unknown): picture is string | URL {
-  return typeof picture === 'string' || picture instanceof URL;
-}
-
-/** Rejects with DownloadError. */
-export async function fetched(address: string | URL): Promise<Blob> {
-  const where = String(address);
+/** The file at the address of a picture; any other picture as it is. Rejects with DownloadError. */
+export async function fetched<P>(picture: P | string | URL): Promise<P | Blob> {
+  if (!(typeof picture === 'string' || picture instanceof URL)) return picture;
+  const where = String(picture);
   if (!drawsPictures()) throw undrawn('an address', where);
   const expected = 'a picture';
-  const response = await fetch(address).catch((cause: unknown) => {
+  const response = await fetch(picture).catch((cause: unknown) => {
     throw new DownloadError({ where, got: 'no answer', expected }, { cause });
   });
   if (response.ok) return response.blob();

@@ -5,7 +5,7 @@ import type { PictureSource } from '../../core/pictures/picture-source.ts';
 import { channelsOf, isPixels, type Pixels } from '../../core/pictures/pixels.ts';
 import type { ControlReply } from '../../worker/protocol/control-request.ts';
 import type { Picture } from './pixels.ts';
-import { fetched, isAddress, readRgb } from './pixels.ts';
+import { fetched, readRgb } from './pixels.ts';
 
 /** A picture on its way to a session, and what is handed over with it. */
 export interface SentPicture {
@@ -23,7 +23,7 @@ export async function sentPicture(
   given: Picture,
   where = 'picture',
 ): Promise<SentPicture> {
-  const picture = isAddress(given) ? await fetched(given) : given;
+  const picture = await fetched(given);
   if (isGpuTexture(picture)) {
     if (session.device.kind === 'webgpu') return { source: picture, transfers: [] };
     throw new UnsupportedError({

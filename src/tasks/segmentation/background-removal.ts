@@ -13,7 +13,7 @@ import {
 import { type HeldPicture, holdPicture } from '../pictures/held-picture.ts';
 import { type PictureInput, pictureInputOf } from '../pictures/model-pictures.ts';
 import type { PictureOptions, Size } from '../pictures/picture-options.ts';
-import { fetched, isAddress, type Picture } from '../pictures/pixels.ts';
+import { fetched, type Picture } from '../pictures/pixels.ts';
 import { runForFirst, runOnDevice } from '../picture-task.ts';
 import { numbersOf, outputOf } from '../results/numbers.ts';
 import { Task } from '../task.ts';
@@ -142,7 +142,7 @@ export class BackgroundRemoval extends Task {
 
   /** The picture as canvases can draw it; textures and pixels are converted. */
   async #drawable(given: Picture, call: CallOptions): Promise<CanvasImageSource> {
-    const picture = isAddress(given) ? await fetched(given) : given;
+    const picture = await fetched(given);
     if (picture instanceof Blob) return createImageBitmap(picture);
     if (!('data' in picture) && !isGpuTexture(picture)) return picture;
     const held = await holdPicture(this.session, picture, call);

@@ -1,5 +1,9 @@
 import { HostTensor } from '../../../../src/core/host-tensor.ts';
-import { type OnnxNodeSpec, writeOnnxModel } from '../../../../src/testing/onnx-writer.ts';
+import {
+  onnxNode as node,
+  type OnnxNodeSpec,
+  writeOnnxModel,
+} from '../../../../src/testing/onnx-writer.ts';
 import { type Draw, integersBetween, ints, quarters, reals } from '../draw.ts';
 import { GraphBuilder } from '../model-builder.ts';
 import { modelCase, type ModelTable } from './model-case.ts';
@@ -46,12 +50,6 @@ function functions(draw: Draw) {
     inputs,
     outputs: [output],
   });
-  const node = (
-    op: string,
-    inputs: readonly string[],
-    output: string,
-    attributes: OnnxNodeSpec['attributes'] = {},
-  ): OnnxNodeSpec => ({ op, inputs, outputs: [output], attributes });
   const slope = draw.maybe(() => ({ float: draw.real(0, 1) }));
   const bytes = writeOnnxModel({
     opset,
