@@ -5,6 +5,7 @@ import { defineConfig } from 'vitest/config';
 import type { InlineConfig } from 'vitest/node';
 import { builtEntries } from './scripts/built/built-entries.ts';
 import { demoFiles } from './scripts/demo-files.ts';
+import { entryChunk } from './scripts/entry-chunk.ts';
 import { LongestFirst } from './scripts/longest-first.ts';
 import { minifyWgsl } from './scripts/minify-wgsl.ts';
 import { writeOperators } from './scripts/write-operators.mjs';
@@ -121,7 +122,7 @@ export default defineConfig(({ mode }) => ({
   },
   worker: {
     format: 'es' as const,
-    plugins: () => [minifyWgsl()],
+    plugins: () => [minifyWgsl(), entryChunk('machine')],
     rolldownOptions: {
       checks: { bundlerTimings: false },
       output: {

@@ -8,6 +8,11 @@ import type { SessionService } from './protocol/session-service.ts';
 import type { WireResult } from './protocol/wire-value.ts';
 import { isWasmThread, serveAsWasmThread } from './wasm-thread-role.ts';
 
+declare global {
+  /** Set in a worker that answers. */
+  var weftServes: boolean | undefined;
+}
+
 /** A progress callback that lives in the page. */
 interface RemoteProgress {
   (progress: LoadProgress): Promise<void>;
@@ -19,6 +24,9 @@ interface RemoteProgress {
  * transferred, and memory of inputs goes back.
  */
 export function serve(options: ServiceOptions = {}): void {
+  // WebKit evaluates a worker's module again when a chunk of a bundle imports it.
+  if (globalThis.weftServes) return;
+  globalThis.weftServes = true;
   if (isCompiler()) return serveAsCompiler({ ...options, functions: nodeTypesOf(options) });
   if (isWasmThread()) return serveAsWasmThread();
   const service = hostSessions(options, { isInThreads: true });
