@@ -22,8 +22,10 @@ test.each(OPERATORS_ON_WASM.map((op, i) => [`${i} ${op.name}`, op] as const))(
   },
 );
 
-test('accesses were checked', () => {
-  expect(checks.count).toBeGreaterThan(100_000);
+test('accesses are checked', async () => {
+  const before = checks.count;
+  for (const op of OPERATORS_ON_WASM.slice(0, 10)) await compareOperator(device, op);
+  expect(checks.count - before).toBeGreaterThan(100);
 });
 
 test.each([
