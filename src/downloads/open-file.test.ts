@@ -88,6 +88,15 @@ test('a file that is not there is undefined; other answers are errors with the s
   );
 });
 
+test('a server that compresses is asked for the whole file', async () => {
+  server.serve('m', bytes, { etag: '"1"', isCompressed: true });
+  const file = await open('m');
+  expect(asked()).toEqual(['GET 0-999', 'GET']);
+  expect(await readWhole(file)).toEqual(bytes);
+  expect(await file.read(5000, 5010)).toEqual(bytes.subarray(5000, 5010));
+  expect(asked()).toEqual([]);
+});
+
 test('a connection that breaks is taken up where it broke', async () => {
   const served = server.serve('m', bytes, { etag: '"1"' });
   const file = await open('m');

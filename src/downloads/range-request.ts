@@ -12,6 +12,8 @@ export interface RangeRequest {
   readonly signal: AbortSignal | undefined;
   /** Keeps the browser from keeping a second copy. */
   readonly isKeptHere: boolean;
+  /** Asks for the whole file. */
+  readonly isWhole: boolean;
 }
 
 /** The answer: bytes from `begin` on. */
@@ -29,6 +31,9 @@ const PASSING = [408, 425, 429, 500, 502, 503, 504];
 /** A failure that may not happen again. */
 export class PassingFailure extends Error {}
 
+/** A part of a compressed file is none of the file. */
+export class CompressedPart extends PassingFailure {}
+
 /**
  * Asks for a range of a file. A server without ranges answers with the whole file. Rejects with DownloadError,
  * also for another version than the one asked for, and with PassingFailure where it is worth another try.
@@ -38,6 +43,10 @@ export async function requestRange(request: RangeRequest): Promise<RangeAnswer> 
   const response = await send(request);
   const { status, headers, body } = response;
   if (status === 416) return behindTheEnd(request, response);
+  if (status === 206 && headers.has('content-encoding')) {
+    await body?.cancel().catch(() => undefined);
+    throw new CompressedPart('a part that is compressed');
+  }
   if (status !== 206 && status !== 200) {
     await body?.cancel().catch(() => undefined);
     throw refused(url, response);
@@ -65,8 +74,8 @@ export async function requestRange(request: RangeRequest): Promise<RangeAnswer> 
   return { begin: from, body, version: got, isPart: status === 206 };
 }
 
-async function send({ url, begin, end, version, signal, isKeptHere }: RangeRequest) {
-  const headers: Record<string, string> = { range: `bytes=${begin}-${end - 1}` };
+async function send({ url, begin, end, version, signal, isKeptHere, isWhole }: RangeRequest) {
+  const headers: Record<string, string> = isWhole ? {} : { range: `bytes=${begin}-${end - 1}` };
   // To another origin this header would take a permission of its own. Answers say their version in any case.
   const condition = version && isOwnOrigin(url) ? ifRangeOf(version) : undefined;
   if (condition !== undefined) headers['if-range'] = condition;

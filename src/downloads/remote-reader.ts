@@ -1,6 +1,6 @@
 import { abortError, DownloadError } from '../core/errors.ts';
 import type { FileVersion } from './file-version.ts';
-import { PassingFailure, requestRange } from './range-request.ts';
+import { CompressedPart, PassingFailure, requestRange } from './range-request.ts';
 
 export interface RemoteReaderOptions {
   readonly signal?: AbortSignal | undefined;
@@ -34,6 +34,9 @@ export class RemoteReader {
   /** The place in the file of what comes next from the body, and where the request ends. */
   #position = 0;
   #requestEnd = 0;
+  /** Where the server sent no byte of a range, the whole file is asked for. */
+  #isWhole = false;
+  #hasBytes = false;
   /** Bytes that were received but not read yet. */
   #rest: Uint8Array = new Uint8Array();
 
@@ -66,9 +69,17 @@ export class RemoteReader {
       } catch (error) {
         this.close();
         this.#options.signal?.throwIfAborted();
+        if (!(error instanceof PassingFailure)) throw error;
+        // A server that compresses, or a network that knows no ranges.
+        if (error instanceof CompressedPart || !this.#hasBytes) {
+          if (!this.#isWhole) {
+            this.#isWhole = true;
+            this.version = this.#options.version;
+            continue;
+          }
+        }
         // Nobody has answered yet: rather a wrong address than a bad connection.
         const isFirst = this.hasRanges === undefined;
-        if (!(error instanceof PassingFailure)) throw error;
         if (isFirst || ++failures === TRIES) throw this.#gaveUp(begin + loaded, error);
         const { retryMs = RETRY_MS, signal } = this.#options;
         await pause(retryMs * 2 ** (failures - 1), signal);
@@ -120,6 +131,7 @@ export class RemoteReader {
       const { value } = await body.read();
       // Cancelling makes a pending read end as if all bytes had come.
       signal?.throwIfAborted();
+      this.#hasBytes ||= value !== undefined;
       return value;
     } catch (cause) {
       signal?.throwIfAborted();
@@ -154,7 +166,16 @@ export class RemoteReader {
     this.close();
     const { signal, isKept = false } = this.#options;
     const { url, version } = this;
-    const answer = await requestRange({ url, begin, end, version, signal, isKeptHere: isKept });
+    const isWhole = this.#isWhole;
+    const answer = await requestRange({
+      url,
+      begin,
+      end,
+      version,
+      signal,
+      isWhole,
+      isKeptHere: isKept,
+    });
     const { byteLength = version?.byteLength } = answer.version;
     // Of the first answer; one that lacks a header takes nothing away.
     this.version = { ...answer.version, ...version, byteLength };

@@ -4,8 +4,14 @@ import type { SessionSource } from '../client/source.ts';
 import { FormatError } from '../core/errors.ts';
 import { parseJsonObject } from '../core/sniff.ts';
 import { hubAdvice } from '../core/parse-url.ts';
-import { fileExists } from '../downloads/open-file.ts';
-import { checkedReader, filesAt, noModel, type ReadFile } from '../text/model-folder.ts';
+import {
+  checkedReader,
+  filesAt,
+  filesIn,
+  noModel,
+  optionalReader,
+  type ReadFile,
+} from '../text/model-folder.ts';
 import type { TaskOptions } from './task-options.ts';
 
 /**
@@ -118,7 +124,8 @@ async function openSource(given: TaskSource, options: OpenOptions): Promise<Open
     }
     // A file that was asked for by its name is looked for when it is loaded.
     const isSure = file !== undefined && own !== undefined;
-    const name = isSure ? file : await findFile(source, names, { cache, signal });
+    const failures: unknown[] = [];
+    const name = isSure ? file : await findFile(source, names, { cache, signal }, failures);
     if (typeof source === 'function') {
       const program = name && (await source(name, signal));
       const where = file ?? 'folder of the model';
@@ -127,7 +134,7 @@ async function openSource(given: TaskSource, options: OpenOptions): Promise<Open
     }
     const folder = folderAt(addressOf(source));
     if (name === undefined) {
-      const facts = { where: folder.href, names, advice: hubAdvice(source) };
+      const facts = { where: folder.href, names, advice: hubAdvice(source), cause: failures[0] };
       throw await noModel({ ...facts, exists: existsIn(source, options) });
     }
     return { program: new URL(name, folder), read: filesAt(folder, { cache }) };
@@ -144,29 +151,28 @@ export async function findFile(
   source: TaskFolder,
   names: readonly string[],
   options: FolderOptions,
+  failures?: unknown[],
 ): Promise<string | undefined> {
-  const exists = existsIn(source, options);
+  const exists = existsIn(source, options, failures);
   for (const name of names) if (await exists(name)) return name;
   return undefined;
 }
 
 const existsIn =
-  (source: TaskFolder, { cache, signal }: FolderOptions) =>
+  (source: TaskFolder, { cache, signal }: FolderOptions, failures: unknown[] = []) =>
   async (name: string): Promise<boolean> => {
     if (typeof source === 'function') return (await source(name, signal)) !== undefined;
-    return (
-      (await fileExists(new URL(name, folderAt(addressOf(source))).href, { cache, signal })) ===
-      true
-    );
+    return (await filesIn(folderAt(addressOf(source)), { cache, signal }, failures)(name)) === true;
   };
 
-/** The object in a file; undefined for one that is not there. Rejects with FormatError for no JSON. */
+/** The object in a file; undefined for one that cannot be read. Rejects with FormatError for no JSON. */
 export async function readJson(
   read: ReadFile,
   name: string,
   signal: AbortSignal | undefined,
+  failures?: unknown[],
 ): Promise<JsonObject | undefined> {
-  const bytes = await read(name, signal);
+  const bytes = await optionalReader(read, failures)(name, signal);
   return bytes && parseJsonObject(name, bytes);
 }
 

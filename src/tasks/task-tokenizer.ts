@@ -10,13 +10,12 @@ export async function readTokenizer(
 ): Promise<TextTokenizer> {
   const [tokenizer, config] = await Promise.all(
     ['tokenizer.json', 'tokenizer_config.json'].map(async (name) => {
-      const content = await readJson(read, name, signal);
+      const failures: unknown[] = [];
+      const content = await readJson(read, name, signal, failures);
       if (content !== undefined) return content;
-      throw new DownloadError({
-        where: name,
-        got: 'no such file',
-        expected: 'it beside the model',
-      });
+      const [cause] = failures;
+      const got = cause instanceof Error ? cause.message : 'no such file';
+      throw new DownloadError({ where: name, got, expected: 'it beside the model' }, { cause });
     }),
   );
   const { openTokenizer } = await import('../text/text-tokenizer.ts');

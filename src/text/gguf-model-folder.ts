@@ -6,12 +6,17 @@ import type { FilesSource } from '../worker/protocol/wire-source.ts';
 import type { GgufHead } from './files/gguf.ts';
 import { readGgufParts } from './files/gguf-parts.ts';
 import { type GgufDecoder, ggufFolder } from './gguf-folder.ts';
-import { type ModelFolder, type ReadFile, readModelFolder } from './model-folder.ts';
+import {
+  type ModelFolder,
+  optionalReader,
+  type ReadFile,
+  readModelFolder,
+} from './model-folder.ts';
 
 /**
- * The metadata of a GGUF file in the form of a folder's small files; a tokenizer.json beside it
- * counts more. Rejects with UnsupportedError where neither has a tokenizer, and as `ggufTokenizer`
- * throws.
+ * The metadata of a GGUF file in the form of a folder's small files. What it lacks is looked for beside it: a chat
+ * template, or all files where Weft does not read its tokenizer. Rejects with UnsupportedError where neither has a tokenizer,
+ * and as `ggufTokenizer` throws.
  */
 export async function readGgufFolder(
   files: FilesSource,
@@ -19,26 +24,42 @@ export async function readGgufFolder(
   signal: AbortSignal | undefined,
 ): Promise<ModelFolder> {
   const head = await headOf(files, signal);
-  const { metadata } = head;
-  const own = decoderOf(head);
-  if ((await read('tokenizer.json', signal)) !== undefined) return ownTokenizer(head, read, signal);
-  const made = ggufFolder(metadata, own);
+  const failures: unknown[] = [];
+  const optional = optionalReader(read, failures);
+  const [made, refusal] = ownFolder(head, files.url);
   if (made === undefined) {
-    throw new UnsupportedError({
-      where: files.url,
-      got: 'a GGUF file without a tokenizer, and no tokenizer.json beside it',
-      expected: 'one of them',
-      remedy: 'Copy tokenizer.json from the model that the file was converted from.',
-    });
+    if ((await optional('tokenizer.json', signal)) !== undefined) {
+      return folderBeside(head, optional, signal);
+    }
+    refusal.cause ??= failures[0];
+    throw refusal;
   }
-  const template = await read('chat_template.jinja', signal);
+  if (made.tokenizerConfig['chat_template'] !== undefined) return made;
+  const template = await optional('chat_template.jinja', signal);
   return template === undefined
     ? made
     : { ...made, chatTemplate: new TextDecoder().decode(template) };
 }
 
+/** What the file holds itself, or why that is no tokenizer. */
+function ownFolder(
+  head: GgufHead,
+  where: string,
+): [ModelFolder] | [undefined, refusal: UnsupportedError] {
+  const got = 'a GGUF file without a tokenizer, and no tokenizer.json beside it';
+  const remedy = 'Copy tokenizer.json from the model that the file was converted from.';
+  try {
+    const made = ggufFolder(head.metadata, decoderOf(head));
+    if (made !== undefined) return [made];
+    return [undefined, new UnsupportedError({ where, got, expected: 'one of them', remedy })];
+  } catch (error) {
+    if (error instanceof UnsupportedError) return [undefined, error];
+    throw error;
+  }
+}
+
 /** The files beside it. Many folders of GGUF files have a config.json that says next to nothing. */
-async function ownTokenizer(
+async function folderBeside(
   head: GgufHead,
   read: ReadFile,
   signal: AbortSignal | undefined,

@@ -51,6 +51,7 @@ afterAll(() => server.stop());
 beforeEach(async () => {
   server.files.clear();
   server.requests.length = 0;
+  server.missing = 404;
   for (const name of ['tokenizer.json', 'tokenizer_config.json', 'config.json']) {
     const bytes = await storyFolder()(name);
     if (bytes) server.serve(`m/${name}`, bytes, { etag: '"1"' });
@@ -139,9 +140,41 @@ describe('what is no executable is compiled', () => {
     expect(model.tokenizer.decode(ids)).toBe('quick brown');
     expect(model.chat([{ role: 'user', content: 'quick brown' }])).toBeDefined();
     expect(await written(model)).toHaveLength(12);
+    // Nothing was asked for that a console would show as missing.
+    expect(new Set(server.requests.map(({ path }) => path))).toEqual(new Set(['alone/m.gguf']));
     server.serve('alone/m.gguf', gguf);
     await expect(load(server.url('alone/m.gguf'))).rejects.toThrow(
       'got a GGUF file without a tokenizer, and no tokenizer.json beside it, expected one of them.',
+    );
+  });
+
+  test.each([403, 500, undefined])(
+    'what may be missing is, where the server says %s',
+    async (missing) => {
+      server.missing = missing;
+      server.files.delete('m/config.json');
+      server.files.delete('m/tokenizer_config.json');
+      server.serve('m/m.gguf', gguf);
+      expect(await written(await load(server.url('m/m.gguf')))).toEqual(ofDecoder);
+      server.files.delete('m/m.gguf');
+      server.serve('m/config.json', config);
+      server.serve('m/model.safetensors', safetensors);
+      expect(await written(await load(server.url('m')))).toEqual(ofDecoder);
+      server.files.delete('m/tokenizer.json');
+      server.serve('m/m.gguf', gguf);
+      const refused = await load(server.url('m/m.gguf')).catch((error: unknown) => error);
+      expect(refused).toMatchObject({
+        name: 'UnsupportedError',
+        cause: { message: expect.stringContaining('m/tokenizer.json: got ') },
+      });
+    },
+  );
+
+  test('a folder whose server refuses all', async () => {
+    server.files.clear();
+    server.missing = 403;
+    await expect(load(server.url('m'))).rejects.toThrow(
+      'got none of the files that a model may be in (',
     );
   });
 

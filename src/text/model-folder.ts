@@ -1,7 +1,7 @@
 import { requireBytes } from '../core/check-options.ts';
 import { DownloadError, UsageError } from '../core/errors.ts';
 import { parseJsonObject } from '../core/sniff.ts';
-import { openFile, type OpenFileOptions } from '../downloads/open-file.ts';
+import { fileExists, openFile, type OpenFileOptions } from '../downloads/open-file.ts';
 import { readWhole } from '../downloads/range-file.ts';
 
 /** The small files of a model's folder, as transformers.js has them. */
@@ -28,13 +28,32 @@ export const checkedReader =
     return bytes;
   };
 
+/**
+ * A reader of files that may be missing, as servers say it in many ways: whatever keeps a file from being read
+ * goes to `failures`, and it counts as missing. Only an abort rejects, and a file with another hash than was asked for.
+ */
+export const optionalReader =
+  (read: ReadFile, failures: unknown[] = []): ReadFile =>
+  async (name, signal) => {
+    try {
+      return await read(name, signal);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof UsageError) throw error;
+      if (error instanceof DownloadError && error.details['integrity'] !== undefined) throw error;
+      failures.push(error);
+      return undefined;
+    }
+  };
+
 /** Reads the files at once. Rejects with DownloadError for one that has to be there, FormatError for no JSON. */
 export async function readModelFolder(
   read: ReadFile,
   signal: AbortSignal | undefined,
 ): Promise<ModelFolder> {
+  const optional = optionalReader(read);
   const json = async (name: string, isOptional = false): Promise<JsonObject> => {
-    const bytes = await read(name, signal);
+    const bytes = await (isOptional ? optional : read)(name, signal);
     if (bytes !== undefined) return parseJsonObject(name, bytes);
     if (isOptional) return {};
     throw new DownloadError({
@@ -48,7 +67,7 @@ export async function readModelFolder(
     json('tokenizer.json'),
     json('generation_config.json', true),
     json('tokenizer_config.json', true),
-    read('chat_template.jinja', signal),
+    optional('chat_template.jinja', signal),
   ]);
   const chatTemplate = template && new TextDecoder().decode(template);
   return { config, tokenizer, generation, tokenizerConfig, chatTemplate };
@@ -67,6 +86,26 @@ export const filesAt =
     const url = new URL(name, folder).href;
     const file = await openFile(url, { cache, integrity: integrity[name], signal });
     return file && readWhole(file);
+  };
+
+/**
+ * Says whether a folder has a file; undefined where the server does not answer, or refuses, as some do for a file that they
+ * do not have. What it refuses with goes to `failures`.
+ */
+export const filesIn =
+  (
+    folder: URL,
+    { cache, signal }: Pick<OpenFileOptions, 'cache' | 'signal'>,
+    failures: unknown[],
+  ) =>
+  async (name: string): Promise<boolean | undefined> => {
+    try {
+      return await fileExists(new URL(name, folder).href, { cache, signal });
+    } catch (error) {
+      if (!(error instanceof DownloadError)) throw error;
+      failures.push(error);
+      return undefined;
+    }
   };
 
 /** A number of a file, or undefined. */
@@ -100,16 +139,20 @@ interface Folder {
   readonly names: readonly string[];
   readonly exists: (name: string) => Promise<boolean | undefined>;
   readonly advice?: string | undefined;
+  /** What the server refused with, if it did. */
+  readonly cause?: unknown;
 }
 
 /** The error of a folder without any of some files; it names a model that is known and not read. */
-export async function noModel({ where, names, exists, advice }: Folder): Promise<UsageError> {
+export async function noModel(folder: Folder): Promise<UsageError> {
+  const { where, names, exists, advice, cause } = folder;
   const expected = names.length === 1 ? (names[0] ?? '') : `one of ${names.join(', ')}`;
   for (const [name, what] of FILES) {
     if ((await exists(name)) !== true) continue;
     return new UsageError({ where, got: `${what} (${name}), which is not read`, expected });
   }
-  const got = 'none of the files that a model may be in';
+  const refused = cause instanceof Error ? ` (${cause.message})` : '';
+  const got = `none of the files that a model may be in${refused}`;
   const plain = 'Name the file of the model with the option file, or by its own address.';
-  return new UsageError({ where, got, expected, remedy: advice ?? plain });
+  return new UsageError({ where, got, expected, remedy: advice ?? plain }, { cause });
 }

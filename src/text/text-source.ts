@@ -3,12 +3,12 @@ import type { SessionSource } from '../client/source.ts';
 import { DownloadError, UsageError } from '../core/errors.ts';
 import type { CacheType } from '../core/text-layout.ts';
 import { hubAdvice } from '../core/parse-url.ts';
-import { fileExists } from '../downloads/open-file.ts';
 import type { FilesSource } from '../worker/protocol/wire-source.ts';
 import type { givenFiles } from './given-files.ts';
 import {
   checkedReader,
   filesAt,
+  filesIn,
   type FolderOptions,
   type ModelFolder,
   noModel,
@@ -129,15 +129,22 @@ async function modelAt(
     return [folder, place.href.slice(folder.href.length)];
   }
   const folder = folderAt(place);
-  const exists = (name: string) => fileExists(new URL(name, folder).href, { cache, signal });
-  return [folder, file ?? (await firstThat(exists, folder.href, advice))];
+  const failures: unknown[] = [];
+  const exists = filesIn(folder, { cache, signal }, failures);
+  return [folder, file ?? (await firstThat(exists, { where: folder.href, advice, failures }))];
+}
+
+interface Searched {
+  readonly where?: string;
+  readonly advice?: string | undefined;
+  /** What the server refused with. */
+  readonly failures?: readonly unknown[];
 }
 
 /** The first candidate that there is. A server that gives no answer may still be one of which a model is kept. */
 async function firstThat(
   exists: (name: string) => Promise<boolean | undefined>,
-  where = 'folder of the model',
-  advice?: string,
+  { where = 'folder of the model', advice, failures = [] }: Searched = {},
 ): Promise<string> {
   let isSilent = false;
   for (const name of CANDIDATES) {
@@ -145,7 +152,8 @@ async function firstThat(
     if (isThere === true) return name;
     isSilent ||= isThere === undefined;
   }
-  if (isSilent) {
+  const [cause] = failures;
+  if (isSilent && cause === undefined) {
     throw new DownloadError({
       where,
       got: 'no answer, and no model that is kept whole',
@@ -153,7 +161,7 @@ async function firstThat(
       remedy: 'Check the address, the connection, and that the server allows this origin.',
     });
   }
-  throw await noModel({ where, names: CANDIDATES, exists, advice });
+  throw await noModel({ where, names: CANDIDATES, exists, advice, cause });
 }
 
 interface FolderParts {

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -22,6 +23,8 @@ export interface ServedFile {
   minds?: boolean;
   /** Default true; otherwise the body is sent in pieces, and no header says how long it is. */
   saysLength?: boolean;
+  /** Sends the compressed file, and ranges of that. */
+  isCompressed?: boolean;
   /** Breaks the connection behind so many bytes of each answer, while it is there. */
   cutAfter?: number | undefined;
   /** Answers with it while it is there. */
@@ -32,6 +35,8 @@ export interface ServedFile {
 export class FileServer {
   readonly files = new Map<string, ServedFile>();
   readonly requests: LoggedRequest[] = [];
+  /** The answer to a request for what it does not have; undefined breaks the connection. */
+  missing: number | undefined = 404;
   readonly #server = createServer((request, response) => this.#answer(request, response));
 
   static async start(): Promise<FileServer> {
@@ -69,14 +74,17 @@ export class FileServer {
     this.requests.push(logged);
     const file = this.files.get(path);
     if (file === undefined) {
-      response.writeHead(404).end('no such file');
+      if (this.missing === undefined) response.destroy();
+      else response.writeHead(this.missing).end('no such file');
       return;
     }
     if (file.status !== undefined) {
       response.writeHead(file.status).end();
       return;
     }
-    const { bytes, etag, lastModified, hasRanges = true, saysLength = true, minds = true } = file;
+    const { etag, lastModified, hasRanges = true, saysLength = true, minds = true } = file;
+    const bytes = file.isCompressed === true ? gzipSync(file.bytes) : file.bytes;
+    if (file.isCompressed === true) response.setHeader('content-encoding', 'gzip');
     if (file.type !== undefined) response.setHeader('content-type', file.type);
     if (etag !== undefined) response.setHeader('etag', etag);
     if (lastModified !== undefined) response.setHeader('last-modified', lastModified);
