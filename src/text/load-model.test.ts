@@ -282,6 +282,20 @@ describe('what is not supported is said before the weights are asked for', () =>
     expect(server.sentBytes).toBeLessThan(LARGE / 2);
   });
 
+  test('that a model with weights inside has no cache', async () => {
+    const model = writeOnnxModel({
+      inputs: [{ name: 'input_ids', dtype: 'int64', shape: ['b', 's'] }],
+      nodes: [{ op: 'Gather', inputs: ['w', 'input_ids'], outputs: ['logits'] }],
+      outputs: ['logits'],
+      initializers: { w: new HostTensor('float32', [LARGE / 4], new Float32Array(LARGE / 4)) },
+    });
+    server.serve('m/m.onnx', model);
+    await expect(load(server.url('m/m.onnx'))).rejects.toThrow(
+      'language model: got a model without past_key_values.N.key, expected a decoder with a cache.',
+    );
+    expect(server.sentBytes).toBeLessThan(LARGE / 2);
+  });
+
   test('a model of another kind with weights beside it', async () => {
     const model = writeOnnxModel({
       inputs: [{ name: 'x', dtype: 'float32', shape: ['n', 4] }],

@@ -16,15 +16,17 @@ type NodeProto = Message<'NodeProto'>;
  * Looks at the nodes in the first bytes of an ONNX model, which stand before its weights. True when all of them were
  * there, false when the model needs more bytes for that. Throws UnsupportedError that lists those of ONNX's and
  * Microsoft's domains that Weft does not have, as `importOnnx` does of a whole model, FormatError for a damaged node.
+ * `names` gets the values that nodes read and make.
  */
-export function checkOnnxHead(head: Uint8Array): boolean {
+export function checkOnnxHead(head: Uint8Array, names = new Set<string>()): boolean {
   const refusals = new Refusals();
-  const isWhole = eachNode(head, (node) => addUnknown(node, refusals));
+  const isWhole = eachNode(head, (node) => lookAt(node, refusals, names));
   refusals.throwIfAny();
   return isWhole;
 }
 
-function addUnknown(node: NodeProto, refusals: Refusals): void {
+function lookAt(node: NodeProto, refusals: Refusals, names: Set<string>): void {
+  for (const name of [...node.input, ...node.output]) names.add(name);
   const domain = canonicalDomain(node.domain);
   // Of other domains a function further behind may say what the node means.
   const isOwn = domain === '' || domain === MICROSOFT;
@@ -32,7 +34,7 @@ function addUnknown(node: NodeProto, refusals: Refusals): void {
     refusals.addUnknownOperator(describeNode(node), operatorName(node));
   }
   for (const { g } of node.attribute)
-    for (const inner of g?.node ?? []) addUnknown(inner, refusals);
+    for (const inner of g?.node ?? []) lookAt(inner, refusals, names);
 }
 
 /**

@@ -108,6 +108,14 @@ function requireInputs({ params }: FunctionExpr, pasts: readonly VarExpr[]): voi
   );
 }
 
+/** Throws UnsupportedError unless the nodes of a model read and make what those of a decoder with a cache do. */
+export function requireDecoderNames(names: ReadonlySet<string>): void {
+  const missing = [TOKENS, LOGITS].filter((name) => !names.has(name));
+  if (![...names].some((name) => PAST.test(name))) missing.push('past_key_values.N.key');
+  if (missing.length === 0) return;
+  throw unsupported(`a model without ${missing.join(', ')}`, 'a decoder with a cache');
+}
+
 function requireOutput(outputs: readonly string[], name: string): number {
   const index = outputs.indexOf(name);
   if (index >= 0) return index;

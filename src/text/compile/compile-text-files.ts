@@ -10,6 +10,7 @@ import {
   compileOnnxDecoder,
   type CompileTextOptions,
 } from '../../frontend/text/compile-text.ts';
+import { requireDecoderNames } from '../../frontend/text/onnx-decoder.ts';
 import { type Quantization, WeightQuantizer } from '../../frontend/text/weight-quantizer.ts';
 import { type ModelFiles, openModelFile } from '../open-model-file.ts';
 
@@ -84,7 +85,14 @@ async function compileOnnx(
   for (let length = HEAD_BYTES; length <= MOST_HEAD_BYTES; length *= 2) {
     const head = await file.read(0, length);
     checkLooksLikeOnnx(head, file.url);
-    if (checkOnnxHead(head) || head.byteLength < length) break;
+    const names = new Set<string>();
+    const isWhole = checkOnnxHead(head, names);
+    // Of a whole file the next check tells more.
+    if (head.byteLength < length) break;
+    if (isWhole) {
+      requireDecoderNames(names);
+      break;
+    }
   }
   await file.verify();
   const { byteLength: own } = file;
