@@ -27,6 +27,7 @@ import { declaredDataType, declaredDim } from './declared-type.ts';
 import type { ImportTraining } from './import-training.ts';
 import { inheritPlaces } from './inherit-places.ts';
 import { OperatorSets } from './operator-sets.ts';
+import { rankFromUse } from './rank-from-use.ts';
 import type { ExternalDataReader } from './protobuf/external-data.ts';
 import { readMessage } from './protobuf/read-message.ts';
 import { dtypeFromOnnx } from './protobuf/read-tensor.ts';
@@ -36,7 +37,7 @@ import type { GraphProto, ModelProto, ValueInfoProto } from './protobuf/schema.t
 export interface ImportOptions {
   /**
    * Numbers for symbolic dimensions of the model's inputs, by name; a dimension without a name goes
-   * by `input.axis`, such as `data.0`.
+   * by `input.axis`, such as `data.0`, and the rank of an input without a shape by `data.rank`.
    */
   readonly dims?: DimBindings | undefined;
   /** Reads tensors that lie in other files than the model. */
@@ -220,7 +221,7 @@ function readInputs(graph: GraphProto, importer: GraphImporter, context: ImportC
     seen.add(name);
     if (importer.has(name)) continue;
     requireName(name, 'input');
-    const param = inputVariable(info, context);
+    const param = inputVariable(info, graph, context);
     params.push(param);
     importer.define(name, param, 'input');
   }
@@ -254,7 +255,7 @@ function boundSize(name: string, { dims, symbols }: ImportContext): Dim {
   return Object.hasOwn(dims, name) ? (dims[name] ?? '?') : '?';
 }
 
-function inputVariable(info: ValueInfoProto, context: ImportContext): VarExpr {
+function inputVariable(info: ValueInfoProto, graph: GraphProto, context: ImportContext): VarExpr {
   const name = info.name ?? '';
   const where = `input "${name}"`;
   const tensor = info.type?.tensorType;
@@ -272,17 +273,8 @@ function inputVariable(info: ValueInfoProto, context: ImportContext): VarExpr {
     });
   }
   const dtype = dtypeFromOnnx(tensor.elemType, where);
-  if (tensor.shape === undefined) {
-    throw new UnsupportedError({
-      where,
-      got: 'a tensor of unknown rank',
-      expected: 'a shape',
-      remedy: 'Give the input a shape in the model.',
-    });
-  }
-  const symbols = tensor.shape.dim.map(
-    (declared, axis): Dim => declaredDim(declared) ?? `${name}.${axis}`,
-  );
+  const declared = tensor.shape?.dim.map(declaredDim) ?? unknownDims(name, graph, context);
+  const symbols = declared.map((dim, axis): Dim => dim ?? `${name}.${axis}`);
   const shape = symbols.map((dim, axis): Dim => {
     if (typeof dim === 'string') context.takeSymbol(dim);
     // Own names only: every object has a `constructor`.
@@ -301,4 +293,21 @@ function inputVariable(info: ValueInfoProto, context: ImportContext): VarExpr {
     });
   }
   return variable(name, dtype, shape, { source: name });
+}
+
+/** Executables bound the rank of tensors. */
+const MAX_RANK = 32;
+
+/** The dimensions of an input that the model declares without a shape, of the rank that `dims` or its use gives. */
+function unknownDims(name: string, graph: GraphProto, { dims, symbols }: ImportContext) {
+  const key = `${name}.rank`;
+  symbols.add(key);
+  const rank = Object.hasOwn(dims, key) ? dims[key] : rankFromUse(name, graph);
+  if (rank !== undefined && rank <= MAX_RANK) return Array<undefined>(rank).fill(undefined);
+  throw new UnsupportedError({
+    where: `input "${name}"`,
+    got: rank === undefined ? 'no shape, and no use that tells its rank' : `a rank of ${rank}`,
+    expected: `a rank up to ${MAX_RANK}`,
+    remedy: `Give the number of its dimensions: --dim ${key}=2, or dims: { ${JSON.stringify(key)}: 2 }.`,
+  });
 }

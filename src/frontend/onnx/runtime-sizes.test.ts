@@ -324,13 +324,52 @@ describe.each(DEVICES)('on $title', ({ open }) => {
   });
 });
 
-test('an input of unknown rank is refused', () => {
-  const bytes = writeOnnxModel({
-    inputs: [{ name: 'x', shape: [], isUnranked: true }],
-    nodes: [node('Relu', ['x'], 'y')],
-    outputs: ['y'],
+describe('inputs without a shape', () => {
+  const unranked: OnnxInputSpec = { name: 'x', shape: [], isUnranked: true };
+  const bytesOf = (nodes: OnnxModelSpec['nodes'], initializers?: OnnxModelSpec['initializers']) =>
+    writeOnnxModel({ inputs: [unranked], nodes, outputs: ['y'], initializers: initializers ?? {} });
+  const relu = bytesOf([node('Relu', ['x'], 'y')]);
+  const typeOf = (bytes: Uint8Array, dims?: Record<string, number>) => {
+    const [param] = importOnnx(bytes, { dims }).functions.get('main')?.params ?? [];
+    return param?.type?.kind === 'tensor' ? param.type.shape : undefined;
+  };
+
+  test('take the rank that their use tells', () => {
+    const weight = { w: HostTensor.zeros('float32', [2, 3, 3, 3]), r: int64(1, 2, 3) };
+    const uses: [OnnxModelSpec['nodes'], number][] = [
+      [[node('Conv', ['x', 'w'], 'y')], 4],
+      [[node('Cast', ['x'], 'c', { to: 1 }), node('Transpose', ['c'], 'y', { perm: [1, 0] })], 2],
+      [[node('MaxPool', ['x'], 'y', { kernel_shape: [2] })], 3],
+      [[node('Tile', ['x', 'r'], 'y')], 3],
+    ];
+    for (const [nodes, rank] of uses) {
+      expect(typeOf(bytesOf(nodes, weight))).toHaveLength(rank);
+    }
   });
-  expect(() => importOnnx(bytes)).toThrowErrorMatchingInlineSnapshot(
-    `[UnsupportedError: input "x": got a tensor of unknown rank, expected a shape. Give the input a shape in the model.]`,
-  );
+
+  test('take the rank of `dims`, and sizes as others do', async () => {
+    expect(typeOf(relu, { 'x.rank': 2, 'x.1': 3 })).toEqual(['x.0', 3]);
+    expect(typeOf(relu, { 'x.rank': 0 })).toEqual([]);
+    const vm = await VirtualMachine.create(compileOnnx(relu, { dims: { 'x.rank': 2 } }), {
+      devices: [createHostDevice()],
+    });
+    for (const x of [f32([1, 2], -1, 2), f32([2, 1], 3, -4)]) {
+      const y = await vm.get('main')(vm.tensor(x));
+      expect(y).toMatchObject({ shape: x.shape });
+    }
+    await expect(vm.get('main')(vm.tensor(f32([2], 1, 2)))).rejects.toThrow(
+      'expected a float32 tensor (x.0, x.1)',
+    );
+    vm.dispose();
+  });
+
+  test('are refused where neither does, with what to give', () => {
+    expect(() => importOnnx(relu)).toThrowErrorMatchingInlineSnapshot(
+      `[UnsupportedError: input "x": got no shape, and no use that tells its rank, expected a rank up to 32. Give the number of its dimensions: --dim x.rank=2, or dims: { "x.rank": 2 }.]`,
+    );
+    expect(() => importOnnx(relu, { dims: { 'x.rank': 99 } })).toThrow('got a rank of 99');
+    expect(() => importOnnx(relu, { dims: { 'x.rank': 1, 'x.1': 2 } })).toThrow(
+      'names among "x.rank", "x.0"',
+    );
+  });
 });
