@@ -16,6 +16,12 @@ import { randomTensor } from './tensor-values.ts';
 const MAX_ELEMENTS = 400;
 const PERTURBED_COUNT = 3;
 
+interface LeafOptions {
+  readonly value?: HostTensor;
+  readonly range?: readonly [number, number] | undefined;
+  readonly kind?: 'param' | 'constant';
+}
+
 /** The nodes so far with their values, and what new ones are made with. */
 export class GraphDraft {
   readonly nodes: GraphNode[] = [];
@@ -23,10 +29,11 @@ export class GraphDraft {
   readonly #values: NodeValues[] = [];
   readonly #random: () => number;
 
-  constructor(seed: number) {
+  /** Without `symbols` the seed draws some. */
+  constructor(seed: number, symbols?: ReadonlyMap<string, number>) {
     this.#random = seededRandom(seed);
-    for (const name of ['n', 'm'].slice(0, this.below(3))) {
-      this.symbols.set(name, this.pick([0, 1, 2, 3, 3, 5, 6]));
+    for (const name of symbols?.keys() ?? ['n', 'm'].slice(0, this.below(3))) {
+      this.symbols.set(name, symbols?.get(name) ?? this.pick([0, 1, 2, 3, 3, 5, 6]));
       // Code that mentions a symbol needs a parameter that gives its size.
       const type: TensorType = { dtype: 'float32', shape: [name] };
       this.#addLeaf('param', type, this.#tensor('float32', concreteShape([name], this.symbols)));
@@ -80,15 +87,15 @@ export class GraphDraft {
     return this.pick(late);
   }
 
-  leaf(
-    dtype: DType,
-    shape: readonly Dim[],
-    { value, range }: { value?: HostTensor; range?: readonly [number, number] | undefined } = {},
-  ): number {
+  leaf(dtype: DType, shape: readonly Dim[], { value, range, kind }: LeafOptions = {}): number {
     const concrete = concreteShape(shape, this.symbols);
     const isSymbolic = shape.some((dim) => typeof dim !== 'number');
-    const kind = !isSymbolic && this.below(10) < 3 ? 'constant' : 'param';
-    return this.#addLeaf(kind, { dtype, shape }, value ?? this.#tensor(dtype, concrete, range));
+    const drawn = !isSymbolic && this.below(10) < 3 ? 'constant' : 'param';
+    return this.#addLeaf(
+      kind ?? drawn,
+      { dtype, shape },
+      value ?? this.#tensor(dtype, concrete, range),
+    );
   }
 
   /** Adds a call, unless it is refused or its result is no good to compare. */
