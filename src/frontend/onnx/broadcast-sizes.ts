@@ -63,15 +63,17 @@ export class BroadcastSizes {
   }
 
   /**
-   * Names and results of broadcasting may be 1, and products and quotients beside names. Sums of sizes and
-   * two formulas, such as those of a skip connection, are taken not to be.
+   * Names and results of broadcasting may be 1, products and quotients beside names, and any size beside a number,
+   * which is the result's. Sums beside names and two formulas, such as those of a skip connection, are taken not to be.
    */
   #mayBeOne(size: Dim, sizes: readonly Dim[]): boolean {
     if (typeof size !== 'object') return typeof size === 'string';
     if (this.#parts.has(formatDim(size))) return true;
+    if (proveLess(1, size)) return false;
     const others = sizes.filter((other) => !proveEqual(size, other));
+    if (others.some((other) => typeof other === 'number')) return true;
     const isBesideNames = others.every((other) => typeof other === 'string');
-    return isBesideNames && size.op !== 'add' && !isClamped(size) && !proveLess(1, size);
+    return isBesideNames && size.op !== 'add' && !isClamped(size);
   }
 }
 

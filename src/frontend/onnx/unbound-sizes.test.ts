@@ -54,6 +54,23 @@ describe.each(DEVICES)('sizes that no one binds, on $title', ({ open }) => {
     dispose();
   });
 
+  test('a computed size broadcasts with a number where it is 1', async () => {
+    const { run, dispose } = await load({
+      inputs: [input('x', 'n'), input('y', 2)],
+      nodes: [
+        node('Concat', ['x', 'x'], 'xx', { axis: 0 }),
+        node('Slice', ['xx', 'start', 'end', 'axis', 'step'], 'h'),
+        node('Add', ['h', 'y'], 'z'),
+      ],
+      initializers: { start: int64(0), end: int64(99), axis: int64(0), step: int64(3) },
+      outputs: ['z'],
+    });
+    expect(await run(f32([1], 10), f32([2], 1, 2))).toEqual([[2], [11, 12]]);
+    expect(await run(f32([2], 10, 20), f32([2], 1, 2))).toEqual([[2], [11, 22]]);
+    await expect(run(f32([4], 1, 2, 3, 4), f32([2], 1, 2))).rejects.toThrow('broadcast');
+    dispose();
+  });
+
   test('Expand to the shape of another tensor repeats either', async () => {
     const { run, dispose } = await load({
       inputs: [input('x', 'a'), input('y', 'b', 'c')],
