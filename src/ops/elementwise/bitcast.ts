@@ -2,6 +2,7 @@ import { ALL_DTYPES, type DType, dtypeInfo, isBigInt, isDType } from '../../core
 import { internalError, ShapeError } from '../../core/errors.ts';
 import { stringAttribute } from '../attributes.ts';
 import type { ScalarContext } from '../define-op.ts';
+import { FLOAT16_BITS } from '../formula/float16-bits.ts';
 import { defineElementwise } from './elementwise.ts';
 import { wgslOperandType } from '../wgsl-literal.ts';
 
@@ -24,9 +25,7 @@ export const bitcast = defineElementwise({
   scalar: {
     wgsl: ([x = ''], context) => reinterpret(x, context),
     declarations: ({ dtypes: [from = 'float32'], output, width }) =>
-      from === 'float32' && isShort(output)
-        ? { [`bits_of_half${width}`]: BITS_OF_HALF[width] }
-        : {},
+      from === 'float32' && isShort(output) ? { [`half_bits${width}`]: FLOAT16_BITS[width] } : {},
   },
 });
 
@@ -39,7 +38,7 @@ function reinterpret(
 ): string {
   if (isBigInt(output)) return x;
   const type = wgslOperandType(output, width);
-  if (from === 'float32' && isShort(output)) return `${type}(bits_of_half${width}(${x}))`;
+  if (from === 'float32' && isShort(output)) return `${type}(half_bits${width}(${x}))`;
   if (isShort(from) && output === 'float32') {
     const half = (of: string) => `unpack2x16float(u32(${of}) & 65535u).x`;
     if (width === 1) return half(x);
@@ -47,15 +46,3 @@ function reinterpret(
   }
   return from === 'bool' || output === 'bool' ? `${type}(${x})` : `bitcast<${type}>(${x})`;
 }
-
-/** Exact, because the values are those of float16. */
-const BITS_OF_HALF = {
-  1: `fn bits_of_half1(x: f32) -> u32 {
-  return pack2x16float(vec2<f32>(x, 0f)) & 65535u;
-}`,
-  4: `fn bits_of_half4(x: vec4<f32>) -> vec4<u32> {
-  let a = pack2x16float(x.xy);
-  let b = pack2x16float(x.zw);
-  return vec4<u32>(a & 65535u, a >> 16u, b & 65535u, b >> 16u);
-}`,
-};

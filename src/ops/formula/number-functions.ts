@@ -31,10 +31,7 @@ const UNARY: Readonly<Record<UnaryOperator, Unary>> = {
 };
 
 function roundToEven(x: number): number {
-  const below = Math.floor(x);
-  const rest = x - below;
-  if (rest !== 0.5) return Math.round(x);
-  return below % 2 === 0 ? below : below + 1;
+  return x - Math.floor(x) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x);
 }
 
 const SHARED = {

@@ -8,7 +8,7 @@ import { lanewise } from './lanewise.ts';
 export const QUOTIENT: Readonly<Record<string, string>> = /* @__PURE__ */ lanewise(
   'quotient',
   `  let d = a / b;
-  if (!(abs(d) < 0x1p23f)) {
+  if (!(abs(d) < 0x1p23f) || d == 0.0) {
     return d;
   }
   let d0 = bitcast<f32>(bitcast<u32>(d) & 0xfffff000u);

@@ -7,7 +7,7 @@ import { analyzeIndexMap, type MapLayout } from '../../../ops/index-expression/i
 import { type LeafNode, OPERAND, renderIndex } from '../../../ops/index-expression/render-wgsl.ts';
 import { type Broadcast, classifyBroadcast, padRank } from './broadcast.ts';
 import { type ElementType, literal, vectorType, wrapped } from './element-type.ts';
-import { FLOAT16_BITS, ROUND_TO_FLOAT16 } from './float16-bits.ts';
+import { FLOAT16_BITS, ROUND_TO_FLOAT16 } from '../../../ops/formula/float16-bits.ts';
 import type { PlanBuilder } from './plan-builder.ts';
 import { type Position, Scope, valueKey } from './scope.ts';
 import type { ShaderBuilder } from './shader-builder.ts';
@@ -316,7 +316,8 @@ export class ValueEmitter {
   }
 
   #constant(type: ElementType, value: number): string {
-    if (type === 'f32' && !Number.isFinite(value)) return this.#shader.param(value, 'f32');
+    const isLiteral = Number.isFinite(value) && !Object.is(value, -0);
+    if (type === 'f32' && !isLiteral) return this.#shader.param(value, 'f32');
     return literal(type, value);
   }
 }
