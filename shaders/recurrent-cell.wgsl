@@ -2,7 +2,8 @@
 // says what a state times a column of the recurrent weights is.
 fn limited(x: f32) -> f32 {
   if (HAS_CLIP) {
-    return clamp(x, -params.clip, params.clip);
+    // clamp may leave a NaN out.
+    return select(select(x, -params.clip, x < -params.clip), params.clip, x > params.clip);
   }
   return x;
 }

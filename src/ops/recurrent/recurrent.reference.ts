@@ -18,8 +18,8 @@ interface Step {
   readonly product: (gate: number) => number;
   /** A gate's product with what the reset gate leaves of the states. */
   readonly keptProduct: (gate: number) => number;
-  /** An element of the vectors; 0 where there are none. */
-  readonly vector: (row: number) => number;
+  /** An element of the vectors, times a state; 0 where there are none. */
+  readonly vector: (row: number, state?: number) => number;
   readonly h: number;
   readonly c: number;
 }
@@ -40,10 +40,10 @@ const EQUATIONS: Readonly<
     return [(1 - keep) * g(x(2) + recurrent) + keep * h, c];
   },
   lstm({ x, product, vector, c }, { activate: [f = same, g = same, h = same], isCoupled }) {
-    const input = f(x(0) + product(0) + vector(0) * c);
-    const forget = isCoupled ? 1 - input : f(x(2) + product(2) + vector(2) * c);
+    const input = f(x(0) + product(0) + vector(0, c));
+    const forget = isCoupled ? 1 - input : f(x(2) + product(2) + vector(2, c));
     const cell = forget * c + input * g(x(3) + product(3));
-    const output = f(x(1) + product(1) + vector(1) * cell);
+    const output = f(x(1) + product(1) + vector(1, cell));
     return [output * h(cell), cell];
   },
 };
@@ -134,7 +134,8 @@ function runSequence(
           x: (gate) => x?.[row + gate * hidden + unit] ?? 0,
           product: (gate) => sums[gate * hidden + unit] ?? 0,
           keptProduct: (gate) => keptSums[gate * hidden + unit] ?? 0,
-          vector: (k) => vectors?.[(d * rows + k) * hidden + unit] ?? 0,
+          vector: (k, state = 1) =>
+            vectors === undefined ? 0 : (vectors[(d * rows + k) * hidden + unit] ?? 0) * state,
           h: before[unit] ?? 0,
           c: c[unit] ?? 0,
         },
