@@ -10,5 +10,8 @@ fn capped(x: vec4<f32>) -> vec4<f32> {
   if (!HAS_CAP) {
     return x;
   }
-  return tanh(clamp(x / params.softcap, vec4<f32>(-15.0), vec4<f32>(15.0))) * params.softcap;
+  let part = x / params.softcap;
+  // clamp may leave a NaN out.
+  let is_nan = (bitcast<vec4<u32>>(part) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u);
+  return select(tanh(clamp(part, vec4<f32>(-15.0), vec4<f32>(15.0))), part, is_nan) * params.softcap;
 }

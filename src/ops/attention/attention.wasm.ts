@@ -112,7 +112,7 @@ function weigh(shape: AttentionShape, hasBias: boolean, access: ElementAccess): 
       ...adjust(shape, hasBias, { row, bias, access }),
       ...behind,
       ...softmax.findMaximum,
-      // No key at all: the row is zeros.
+      // No key at all: the row is zeros, but for NaN.
       ...when(isEmpty, [...softmax.clear], [...softmax.weigh]),
     ],
   };

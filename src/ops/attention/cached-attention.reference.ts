@@ -89,6 +89,10 @@ function scored(product: number, attributes: Parameters<typeof floatAttribute>[0
 /** Scores become the weights that softmax gives them. */
 function toShares(scores: number[]): void {
   const largest = scores.reduce((most, score) => Math.max(most, score), -Infinity);
+  if (largest === -Infinity) {
+    scores.fill(0);
+    return;
+  }
   let sum = 0;
   for (const [i, score] of scores.entries()) sum += scores[i] = Math.exp(score - largest);
   for (const [i, weight] of scores.entries()) scores[i] = weight / sum;

@@ -28,7 +28,7 @@ export const linearAttentionReference: StaticReference = {
         for (let k = 0; k < keySize; k++) {
           const kept = (state[k] ?? 0) * (gate?.[row * keySize + k] ?? 1);
           state[k] = kept;
-          added -= kept * (erase?.[row * keySize + k] ?? 0);
+          if (erase) added -= kept * (erase[row * keySize + k] ?? 0);
         }
         for (let k = 0; k < keySize; k++) {
           state[k] = (state[k] ?? 0) + (key?.[row * keySize + k] ?? 0) * added;

@@ -13,7 +13,7 @@ export interface SoftmaxRow {
   readonly weigh: readonly Statement[];
   /** The logarithms of these: elements minus the maximum, minus the logarithm of that sum. */
   readonly weighLogarithms: readonly Statement[];
-  /** Zeros in place of weights. */
+  /** In place of weights, where the maximum is minus infinity: zeros, and NaN for NaN. */
   readonly clear: readonly Statement[];
 }
 
@@ -48,6 +48,6 @@ export function softmaxRow(shape: RowShape, from: RowOfElements, to: RowOfElemen
       set(scale, logarithm),
       ...walk.store(from, to, (value) => sub(sub(value, maximum), scale)),
     ],
-    clear: walk.store(from, to, () => f32x4(0)),
+    clear: walk.store(from, to, (value) => apply('f32x4.div', f32x4(-1), value)),
   };
 }
