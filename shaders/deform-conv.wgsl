@@ -37,11 +37,11 @@ fn interpolated(start: u32, y: f32, x: f32) -> f32 {
   let right = clamp(x - left, 0.0, 1.0);
   let row = i32(top);
   let column = i32(left);
-  return mix(
-    mix(pixel_at(start, row, column), pixel_at(start, row, column + 1), right),
-    mix(pixel_at(start, row + 1, column), pixel_at(start, row + 1, column + 1), right),
-    down,
-  );
+  // mix may take the difference of two pixels, which is NaN of infinities.
+  let shares = vec2<f32>(1.0 - right, right);
+  let above = dot(shares, vec2<f32>(pixel_at(start, row, column), pixel_at(start, row, column + 1)));
+  let below = dot(shares, vec2<f32>(pixel_at(start, row + 1, column), pixel_at(start, row + 1, column + 1)));
+  return above * (1.0 - down) + below * down;
 }
 
 fn pixel_at(start: u32, row: i32, column: i32) -> f32 {

@@ -17,9 +17,9 @@ export const batchNormReference: StaticReference = {
     for (let block = 0; block < blocks; block++) {
       const c = block % channels;
       const factor = (scale?.[c] ?? 0) / Math.sqrt((variance?.[c] ?? 0) + epsilon);
-      const shift = (bias?.[c] ?? 0) - (mean?.[c] ?? 0) * factor;
+      const [shift, middle] = [bias?.[c] ?? 0, mean?.[c] ?? 0];
       const end = (block + 1) * spatial;
-      for (let i = block * spatial; i < end; i++) y[i] = (x?.[i] ?? 0) * factor + shift;
+      for (let i = block * spatial; i < end; i++) y[i] = ((x?.[i] ?? 0) - middle) * factor + shift;
     }
   },
 };

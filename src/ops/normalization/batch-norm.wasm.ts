@@ -8,7 +8,7 @@ import { elementAccess } from '../element-access.ts';
 import { withHalves } from '../wasm-kernels.ts';
 import type { WasmLowering } from '../wasm-lowering.ts';
 
-/** Multiplies each channel by a factor, and adds a term. */
+/** Takes the mean of each channel off, multiplies it by a factor, and adds a term. */
 const batchNorm: WasmLowering = ({ output, attributes }) => {
   if (output.dtype !== 'float32') return undefined;
   const [batch = 0, channels = 0] = output.shape;
@@ -38,13 +38,14 @@ function channelFunction(spatial: number, epsilon: number): WasmFunction {
   const [x, y, scale, bias, mean, variance] = locals(6);
   const params = [x, y, scale, bias, mean, variance];
   if (access === undefined) return { name: 'channel', params, body: [] };
-  const [factor, term, value] = locals(3, 'v128');
+  const [middle, factor, term, value] = locals(4, 'v128');
   const deviation = apply(
     'f32x4.sqrt',
     apply('f32x4.add', load('splat32', variance), f32x4(epsilon)),
   );
   const vector = (count: number): Statement[] => [
-    set(value, apply('f32x4.add', apply('f32x4.mul', access.read(x, 0, count), factor), term)),
+    set(value, apply('f32x4.sub', access.read(x, 0, count), middle)),
+    set(value, apply('f32x4.add', apply('f32x4.mul', value, factor), term)),
     ...access.write(y, 0, { value, count }),
   ];
   return {
@@ -52,14 +53,8 @@ function channelFunction(spatial: number, epsilon: number): WasmFunction {
     params,
     body: [
       set(factor, apply('f32x4.div', load('splat32', scale), deviation)),
-      set(
-        term,
-        apply(
-          'f32x4.sub',
-          load('splat32', bias),
-          apply('f32x4.mul', load('splat32', mean), factor),
-        ),
-      ),
+      set(term, load('splat32', bias)),
+      set(middle, load('splat32', mean)),
       ...byFours({ count: spatial, pointers: [x, y], steps: [FLOAT, FLOAT] }, vector),
     ],
   };
