@@ -34,6 +34,7 @@ export const TABLES: Readonly<Record<string, number>> = { dft: 1, resample: 1 };
 
 const BOTH = ['wasm', 'WebGPU'] as const;
 const INFINITIES = ['Infinity', '-Infinity'] as const;
+const named = (words: string): readonly string[] => words.split(' ');
 const ANY: readonly Difference[] = ['no NaN', 'NaN', 'number'];
 
 const ROWS = {
@@ -80,11 +81,10 @@ export const DEPARTURES: readonly Departure[] = [
   {
     row: ROWS.zeros,
     on: ['WebGPU'],
-    operators: [
-      ...['tanh', 'tan', 'sin', 'atan', 'asinh', 'atanh', 'clip', 'mod', 'det', 'conv3d'],
-      ...['max_pool', 'max_roi_pool', 'roi_align', 'layer_norm', 'reduce_max', 'reduce_min'],
-      ...['recurrent', 'linear_attention'],
-    ],
+    operators: named(
+      'tanh tan sin atan asinh atanh clip mod det conv3d max_pool max_roi_pool roi_align ' +
+        'layer_norm reduce_max reduce_min recurrent linear_attention',
+    ),
     as: ['sign of zero'],
   },
   {
@@ -96,11 +96,11 @@ export const DEPARTURES: readonly Departure[] = [
   {
     row: ROWS.overflow,
     on: BOTH,
-    operators: [
-      ...['layer_norm', 'rms_norm', 'batch_norm', 'gemm', 'deform_conv', 'recurrent'],
-      ...['scaled_dot_product_attention', 'cached_attention', 'reduce_prod', 'cumulative'],
-      ...['matmul_nbits', 'gather_matmul_nbits'],
-    ],
+    operators: named(
+      'layer_norm rms_norm batch_norm gemm deform_conv recurrent ' +
+        'scaled_dot_product_attention cached_attention reduce_prod cumulative matmul_nbits ' +
+        'gather_matmul_nbits',
+    ),
     values: ['largest'],
     as: ANY,
   },

@@ -187,7 +187,7 @@ function wayOf(x: number, y: number): Difference {
 
 const format = (x: number) => (Object.is(x, -0) ? '-0' : String(x));
 
-const flush = (x: number) => (Math.abs(x) < LEAST_NORMAL ? x * 0 : x);
+const flush = (x: number) => (Math.abs(x) < LEAST_NORMAL ? x / Infinity : x);
 
 function withoutSubnormals(tensor: HostTensor | undefined): HostTensor | undefined {
   if (tensor?.dtype !== 'float32') return tensor;
