@@ -50,6 +50,7 @@ const ROWS = {
   scales:
     'infinities in `matmul_nbits`, `gather_matmul_nbits`, or the scales of `cached_attention`',
   hidden: 'NaN or an infinity in values that `cached_attention` hides from some queries',
+  masked: 'scores that a finite mask moves far from 0, such as by -1000',
   singular: 'an infinity in a singular matrix of `det`',
 } as const;
 
@@ -166,6 +167,14 @@ export const DEPARTURES: readonly Departure[] = [
     inputs: [2, 5],
     values: ['NaN', ...INFINITIES],
     as: ['NaN'],
+  },
+  {
+    row: ROWS.masked,
+    on: BOTH,
+    operators: ['scaled_dot_product_attention'],
+    inputs: [0],
+    values: ['zeros'],
+    as: ['number'],
   },
   {
     row: ROWS.singular,
