@@ -25,6 +25,18 @@ describe('options of Session.load', () => {
     ['toString', { toString: 1 }, message('an unknown option "toString"', names)],
     ['null', null, message('null', 'an object with options')],
     ['text', 'host', message('"host"', 'an object with options')],
+    ['a promise', Promise.resolve(host), message('a Promise', 'an object with options')],
+    ['a signal', AbortSignal.abort(), message('an AbortSignal', 'an object with options')],
+    [
+      'functions in a list',
+      { functions: [() => 1] },
+      message('functions ["a function"]', 'an object'),
+    ],
+    [
+      'a device in capitals',
+      { device: 'WebGPU' },
+      `${message('device "WebGPU"', '"auto" or "webgpu" or "wasm" or "host"')} Did you mean webgpu?`,
+    ],
     [
       'a device that is none',
       { device: 'cuda' },

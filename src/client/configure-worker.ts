@@ -1,4 +1,5 @@
 import type { GpuDeviceLike, GpuLike } from '../core/gpu-like.ts';
+import { LOAD_OPTIONS } from './session-options.ts';
 import { checkOptions, either, type OptionKinds } from '../core/check-options.ts';
 import { Connection, hasWorkers } from './connection.ts';
 
@@ -20,7 +21,7 @@ export interface WorkerOptions {
 const WORKER_OPTIONS: OptionKinds<WorkerOptions> = {
   worker: either('boolean', 'function'),
   workerFiles: 'address',
-  gpu: 'object',
+  gpu: LOAD_OPTIONS.gpu,
   memoryBudget: 'bytes',
 };
 

@@ -1,4 +1,5 @@
-import { ShapeError, shortValues, UsageError } from '../core/errors.ts';
+import { DownloadError, ShapeError, shortValues, UsageError } from '../core/errors.ts';
+import { hubAdvice } from '../core/parse-url.ts';
 import { nearest } from '../core/nearest-name.ts';
 import { elementCount, formatShape } from '../core/shape.ts';
 import { shortList } from '../core/short-list.ts';
@@ -98,4 +99,12 @@ function expectation(dtype: ValueInfo['dtype'], shape: ValueInfo['shape']): stri
   if (dtype === 'any') return 'anything that this session can use';
   if (dtype === 'int') return 'an integer (a plain number)';
   return dtype === 'float' ? 'a number' : `${dtype} ${formatShape(shape)}`;
+}
+
+/** The error of a source that is not there, with advice for what looks like a name of a hub. */
+export function explainDownload(error: DownloadError, source: unknown): DownloadError {
+  const advice = hubAdvice(source);
+  if (advice === undefined) return error;
+  const { message, details } = error;
+  return new DownloadError(`${message} ${advice}`, { cause: error, details });
 }

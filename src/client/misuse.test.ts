@@ -170,6 +170,45 @@ test.each([-1, 1.5, Number.NaN, 2 ** 60, untyped('3')])(
   },
 );
 
+describe('sources and objects', () => {
+  test.each<[string, () => unknown, string]>([
+    [
+      'a name of a hub',
+      () => open('Xenova/gpt2'),
+      'no such file, expected a file with a program. There is no hub',
+    ],
+    [
+      'a Response that was read',
+      async () => {
+        const response = new Response(new Uint8Array(8));
+        await response.arrayBuffer();
+        return open(response);
+      },
+      'expected one that nothing has read.',
+    ],
+    [
+      'new Session',
+      () => Reflect.construct(Session, [new Uint8Array(8)]) as unknown,
+      'Session.load: got a call of the constructor, expected Session.load(…).',
+    ],
+  ])('%s', async (_, misuse, message) => {
+    await expect((async () => misuse())()).rejects.toThrow(message);
+  });
+
+  test.each([null, 3, AbortSignal.abort()])('warm-up with %s', async (dims) => {
+    const session = await open(sumAndProduct().toBytes());
+    await expect(session.warmup(untyped(dims))).rejects.toThrow('warmup: got dims ');
+    await session.dispose();
+  });
+
+  test('samples that are one', async () => {
+    const session = await open(sumAndProduct().toBytes());
+    const overflows = session.overflows(untyped({ x, y }));
+    await expect(overflows).rejects.toThrow('expected a list of inputs.');
+    await session.dispose();
+  });
+});
+
 describe('files', () => {
   test.each([
     ['longer', (bytes: Uint8Array) => new Blob([new Uint8Array(bytes), new Uint8Array(4)])],

@@ -1,5 +1,5 @@
 import { proxy, transfer } from 'comlink';
-import { UsageError } from '../core/errors.ts';
+import { DownloadError, UsageError } from '../core/errors.ts';
 import type { PausedCall, PauseOptions } from '../core/paused-call.ts';
 import type { KernelSource } from '../core/kernel-source.ts';
 import type { RunTimelines } from '../core/run-timeline.ts';
@@ -23,7 +23,7 @@ import type { SessionMemory } from '../worker/protocol/session-memory.ts';
 import type { SessionService } from '../worker/protocol/session-service.ts';
 import type { CallPage, WireResult } from '../worker/protocol/wire-value.ts';
 import { bindInputs } from './bind-inputs.ts';
-import { checkOptions } from '../core/check-options.ts';
+import { checkOptions, requireKind, requireMaker } from '../core/check-options.ts';
 import { type CallOptions, Connection, hasWorkers, type Send } from './connection.ts';
 import type { GpuBufferLike } from '../core/gpu-like.ts';
 import type { DeviceTensor } from './device-tensor.ts';
@@ -187,14 +187,19 @@ export class Session {
       return session;
     } catch (error) {
       connection.release();
-      throw error;
+      if (!(error instanceof DownloadError)) throw error;
+      // Without a connection there is no advice either.
+      const explained = import('./explain-inputs.ts').then(
+        ({ explainDownload }) => explainDownload(error, source),
+        () => error,
+      );
+      throw await explained;
     }
   }
 
-  private constructor(
-    connection: Connection,
-    { session, functions, device, placements }: LoadedSession,
-  ) {
+  private constructor(connection: Connection, loaded: LoadedSession) {
+    requireMaker('Session.load', connection instanceof Connection);
+    const { session, functions, device, placements } = loaded;
     this.#connection = connection;
     this.#id = session;
     this.#functions = new Map(functions.map((info) => [info.name, info]));
@@ -249,6 +254,7 @@ export class Session {
    * symbolic dimensions; those not given are 1.
    */
   async warmup(dims: Dims = {}, options: { signal?: AbortSignal } = {}): Promise<void> {
+    requireKind('warmup', 'object', ['dims', dims]);
     checkOptions('warmup', options, { signal: 'signal' });
     await this.#call(options.signal, (service, call) => service.warmup(call, this.#id, dims));
   }

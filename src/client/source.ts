@@ -1,6 +1,6 @@
 import { UsageError } from '../core/errors.ts';
 import { allocate } from '../core/allocate.ts';
-import { describe } from '../core/check-options.ts';
+import { describe, requireKind } from '../core/check-options.ts';
 import { baseUrl, parseUrl } from '../core/parse-url.ts';
 import { httpInfo, type WireSource } from '../worker/protocol/wire-source.ts';
 
@@ -76,6 +76,11 @@ async function transferable(
   stream: ReadableStream<Uint8Array>,
   source: WireSource,
 ): Promise<PreparedSource> {
+  requireKind(
+    'Session.load',
+    ['one that nothing has read', () => !stream.locked],
+    ['it as', stream],
+  );
   const probe = new ReadableStream();
   try {
     structuredClone(probe, { transfer: [probe] });

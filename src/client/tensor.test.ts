@@ -1,3 +1,4 @@
+import type { DType } from '../core/dtype.ts';
 import { describe, expect, test } from 'vitest';
 import { Tensor } from './tensor.ts';
 
@@ -99,7 +100,7 @@ describe('nothing of a tensor', () => {
 
   test('arguments in another order are told theirs', () => {
     const message =
-      'Tensor: got 150528 elements in Float32Array as dtype, expected one of float32,';
+      'Tensor: got 150528 elements in Float32Array as dtype, expected the name of one.';
     expect(
       () => new Tensor(untyped(new Float32Array(150_528)), untyped([1]), untyped(undefined)),
     ).toThrow(message);
@@ -112,11 +113,25 @@ describe('nothing of a tensor', () => {
     expect(() => Tensor.from([1], untyped('float'))).toThrow('Did you mean float32?');
   });
 
-  test.each<[string, unknown, 'int64' | undefined, string]>([
+  test.each<[string, unknown, DType | undefined, string]>([
     ['text', ['a'], undefined, 'got the element "a", expected numbers, bigints or booleans'],
     ['null', [null], undefined, 'got the element null, expected numbers, bigints or booleans'],
-    ['half an integer', [0.5], 'int64', 'got the element 0.5, expected integers for int64'],
-    ['no number', [Number.NaN], 'int64', 'got the element NaN, expected integers for int64'],
+    ['half an integer', [0.5], 'int64', 'got the element 0.5, expected integers that int64 holds'],
+    ['half an int32', [0.5], 'int32', 'got the element 0.5, expected integers that int32 holds'],
+    [
+      'more than it holds',
+      [300],
+      'uint8',
+      'got the element 300, expected integers that uint8 holds',
+    ],
+    ['less than it holds', [-1], 'uint8', 'got the element -1, expected integers that uint8 holds'],
+    [
+      'a large bigint',
+      [2n ** 70n],
+      'int64',
+      'got the element 1180591620717411303424, expected integers',
+    ],
+    ['no number', [Number.NaN], 'int64', 'got the element NaN, expected integers that int64 holds'],
     ['a view of bytes', new DataView(new ArrayBuffer(4)), undefined, 'got dtype "dataview"'],
   ])('%s', (_, values, dtype, message) => {
     expect(() => Tensor.from(untyped(values), dtype)).toThrow(`Tensor.from: ${message}`);

@@ -1,15 +1,6 @@
 import { allocate } from '../core/allocate.ts';
-import {
-  ALL_DTYPES,
-  type DType,
-  type DTypeInfo,
-  dtypeInfo,
-  isBigInt,
-  isDType,
-  type TypedArray,
-} from '../core/dtype.ts';
-import { describe } from '../core/check-options.ts';
-import { nearestName } from '../core/nearest-name.ts';
+import { type DType, type DTypeInfo, dtypeInfo, isBigInt, type TypedArray } from '../core/dtype.ts';
+import { describe, requireKind } from '../core/check-options.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
 import { float16ToNumber, numberToFloat16 } from '../core/float16.ts';
 import { elementCount, formatShape } from '../core/element-count.ts';
@@ -70,7 +61,14 @@ export class Tensor {
       return new Tensor(type, values, dims);
     }
     const data = allocate(flat.length, () => new array(flat.length));
-    for (let i = 0; i < flat.length; i++) data[i] = encode(flat[i] as Element, type);
+    const isExact = /^u?int/.test(type);
+    for (let i = 0; i < flat.length; i++) {
+      const value = flat[i] as Element;
+      const stored = encode(value, type);
+      data[i] = stored;
+      // A typed array wraps what it cannot hold.
+      if (isExact && data[i] !== stored) throw notHeld(value, type);
+    }
     return new Tensor(type, data, dims);
   }
 
@@ -98,15 +96,17 @@ export class Tensor {
 }
 
 function knownInfo(dtype: DType, where: 'Tensor' | 'Tensor.from'): DTypeInfo {
-  if (isDType(dtype)) return dtypeInfo(dtype);
-  const isData = typeof dtype === 'object' && dtype !== null;
+  if (typeof dtype !== 'object' || dtype === null) {
+    requireKind(where, 'dtype', ['dtype', dtype]);
+    return dtypeInfo(dtype);
+  }
   const order =
     where === 'Tensor' ? 'new Tensor(dtype, data, shape)' : 'Tensor.from(values, dtype, shape)';
   throw new UsageError({
     where,
-    got: isData ? `${describeData(dtype)} as dtype` : `dtype ${JSON.stringify(dtype)}`,
-    expected: `one of ${ALL_DTYPES.join(', ')}`,
-    remedy: isData ? `The order is ${order}.` : nearestName(String(dtype), ALL_DTYPES),
+    got: `${describeData(dtype)} as dtype`,
+    expected: 'the name of one',
+    remedy: `The order is ${order}.`,
   });
 }
 
@@ -118,9 +118,9 @@ function describeData(data: unknown): string {
 
 function encode(value: Element, dtype: DType): never {
   const isNumber = /^(number|bigint|boolean)$/.test(typeof value);
-  if (!isNumber || (isBigInt(dtype) && typeof value === 'number' && !Number.isInteger(value))) {
-    const expected = isNumber ? `integers for ${dtype}` : 'numbers, bigints or booleans';
-    throw new UsageError({ where: 'Tensor.from', got: `the element ${describe(value)}`, expected });
+  if (!isNumber) throw notHeld(value);
+  if (isBigInt(dtype) && typeof value === 'number' && !Number.isInteger(value)) {
+    throw notHeld(value, dtype);
   }
   let stored: number | bigint;
   if (isBigInt(dtype)) stored = BigInt(value);
@@ -129,6 +129,11 @@ function encode(value: Element, dtype: DType): never {
   else stored = Number(value);
   // The union of typed arrays takes neither numbers nor bigints at an index.
   return stored as never;
+}
+
+function notHeld(value: Element, dtype?: DType): UsageError {
+  const expected = dtype ? `integers that ${dtype} holds` : 'numbers, bigints or booleans';
+  return new UsageError({ where: 'Tensor.from', got: `the element ${describe(value)}`, expected });
 }
 
 function decode(value: number | bigint, dtype: DType): Element {

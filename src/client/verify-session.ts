@@ -5,7 +5,7 @@ import type {
   ValueRange,
 } from '../worker/protocol/control-request.ts';
 import type { Inputs } from './input-value.ts';
-import { checkOptions, type OptionKinds } from '../core/check-options.ts';
+import { checkOptions, type OptionKinds, requireKind } from '../core/check-options.ts';
 
 /** A question about a run of a function on inputs. */
 export type RunQuestion =
@@ -70,6 +70,8 @@ export async function findOverflows(
   options: OverflowOptions,
 ): Promise<OverflowReport> {
   checkOptions('overflows', options, OVERFLOW_OPTIONS);
+  const isList = Symbol.iterator in Object(samples);
+  requireKind('overflows', ['a list of inputs', () => isList], ['samples that are', samples]);
   const all = [...samples];
   if (all.length === 0) {
     throw new UsageError({

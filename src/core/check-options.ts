@@ -1,8 +1,13 @@
+import { ALL_DTYPES } from './dtype.ts';
 import { UsageError } from './errors.ts';
 import { nearestName } from './nearest-name.ts';
 
-/** The values that an option may have, in words, and the test for them. */
-type OwnKind = readonly [expected: string, fits: (value: unknown) => boolean];
+/** The values that an option may have, in words, the test for them, and the words that it may be. */
+type OwnKind = readonly [
+  expected: string,
+  fits: (value: unknown) => boolean,
+  words?: readonly string[],
+];
 
 /** One of those that many options share, or an own one. */
 export type OptionKind = keyof typeof KINDS | OwnKind;
@@ -10,18 +15,23 @@ export type OptionKind = keyof typeof KINDS | OwnKind;
 /** A kind for each option of a type: one that is missing here does not compile. */
 export type OptionKinds<Options> = { readonly [Name in keyof Required<Options>]: OptionKind };
 
-const isNumber = (value: unknown): value is number => typeof value === 'number';
+const isNumber = (value: unknown): value is number => typeof value === 'number' && value === value;
 const isText = (value: unknown): boolean => typeof value === 'string';
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+/** An object with fields of its own, or without any a plain one: a Promise, a Map or a signal has none to read. */
 const isPlain = (value: unknown): value is object =>
-  isObject(value) && !Array.isArray(value) && !ArrayBuffer.isView(value);
+  isObject(value) &&
+  !Array.isArray(value) &&
+  !ArrayBuffer.isView(value) &&
+  (Object.keys(value).length > 0 || textOf(value) === '{}');
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 
 const KINDS = {
   boolean: ['true or false', (value) => typeof value === 'boolean'],
   function: ['a function', (value) => typeof value === 'function'],
-  object: ['an object', isObject],
+  object: ['an object', isPlain],
   list: ['a list', Array.isArray],
+  numbers: ['a list of numbers', (value) => Array.isArray(value) || ArrayBuffer.isView(value)],
   text: ['a string', isText],
   names: ['a list of names', (value) => Array.isArray(value) && value.every(isText)],
   address: ['a string or a URL', (value) => isText(value) || value instanceof URL],
@@ -32,6 +42,12 @@ const KINDS = {
   integer: ['an integer', Number.isSafeInteger],
   count: ['an integer from 1 up', (value) => isCount(value) && value !== 0],
   'count from 0': ['an integer from 0 up', isCount],
+  shape: ['a list of sizes from 0 up', (value) => Array.isArray(value) && value.every(isCount)],
+  dtype: [
+    `one of ${ALL_DTYPES.join(', ')}`,
+    (value) => (ALL_DTYPES as readonly unknown[]).includes(value),
+    ALL_DTYPES,
+  ],
   // Of another realm, such as a frame's, it is no instance of this one's class.
   signal: [
     'an AbortSignal',
@@ -60,6 +76,7 @@ export function oneOf(...words: readonly string[]): OptionKind {
   return [
     words.map((word) => `"${word}"`).join(' or '),
     (value) => words.includes(value as string),
+    words,
   ];
 }
 
@@ -76,6 +93,23 @@ export function listOf(kind: OptionKind): OptionKind {
 export function either(one: OptionKind, other: OptionKind): OptionKind {
   const expected = `${ownKind(one)[0]} or ${ownKind(other)[0]}`;
   return [expected, (value) => fits(one, value) || fits(other, value)];
+}
+
+/** An object with some of the fields of another. */
+export function someOf(all: object): OptionKind {
+  const names = Object.keys(all);
+  return [
+    `an object of ${names.join(', ')}`,
+    (value) => isPlain(value) && Object.keys(value).every((name) => names.includes(name)),
+  ];
+}
+
+/** An object of a class. */
+export function instanceOf(
+  expected: string,
+  type: abstract new (...args: never[]) => unknown,
+): OptionKind {
+  return [expected, (value) => value instanceof type];
 }
 
 /** What has some methods. */
@@ -113,8 +147,15 @@ export function requireKind(
   kind: OptionKind,
   [name, value]: readonly [name: string, value: unknown],
 ): void {
-  const [expected, isGood] = ownKind(kind);
-  if (!isGood(value)) throw wrong(where, `${name} ${describe(value)}`, expected);
+  const [expected, isGood, words] = ownKind(kind);
+  if (isGood(value)) return;
+  const remedy = words && nearestName(String(value), words);
+  throw wrong(where, `${name} ${describe(value)}`, expected, remedy);
+}
+
+/** Throws UsageError for a constructor that the caller called, in place of what makes such objects. */
+export function requireMaker(maker: string, isMade: boolean): void {
+  if (!isMade) throw wrong(maker, 'a call of the constructor', `${maker}(…)`);
 }
 
 /** Throws UsageError for what is no bytes of a file. */
@@ -150,7 +191,7 @@ export function describe(value: unknown): string {
 
 function textOf(value: object): string {
   const tag = Object.prototype.toString.call(value).slice('[object '.length, -1);
-  if (!/^(Object|Array)$/.test(tag)) return `${/^[AEIOU]/.test(tag) ? 'an' : 'a'} ${tag}`;
+  if (!/^(Object|Array)$/.test(tag)) return `${/^[AEIO]/.test(tag) ? 'an' : 'a'} ${tag}`;
   if (Array.isArray(value)) {
     return value.length > SHOWN ? `an array of ${value.length}` : jsonOf(value);
   }

@@ -1,4 +1,5 @@
 import { type DType, dtypeInfo, type TypedArray } from './dtype.ts';
+import { requireKind } from './check-options.ts';
 import { ShapeError } from './errors.ts';
 import { elementCount, formatShape, type Shape } from './shape.ts';
 import { reserveTensorMemory } from './work-meter.ts';
@@ -28,6 +29,7 @@ export class HostTensor {
     elements: TypedArray | StoredBytesReader,
     isSplat = false,
   ) {
+    requireType(dtype, shape);
     this.dtype = dtype;
     this.shape = shape;
     this.isSplat = isSplat;
@@ -40,6 +42,7 @@ export class HostTensor {
       Object.defineProperty(this, 'elements', { get: read, enumerable: true });
       return;
     }
+    requireKind('HostTensor', 'numbers', ['elements that are', elements]);
     const expected = isSplat ? 1 : elementCount(shape);
     if (elements.length !== expected) {
       throw new ShapeError({
@@ -60,18 +63,21 @@ export class HostTensor {
 
   /** A tensor of zeros. */
   static zeros(dtype: DType, shape: Shape): HostTensor {
+    requireType(dtype, shape);
     return new HostTensor(dtype, shape, newElements(dtype, elementCount(shape)));
   }
 
   /** A tensor whose elements all equal `value` (raw bits for float16). */
   static splat(dtype: DType, shape: Shape, value: number | bigint): HostTensor {
-    const elements = new (dtypeInfo(dtype).array)(1);
+    const elements = newElements(dtype, 1);
     setElement(elements, 0, value);
     return new HostTensor(dtype, shape, elements, true);
   }
 
   /** A tensor from numbers; bigints are converted where the dtype holds them. */
   static from(dtype: DType, shape: Shape, values: ArrayLike<number | bigint>): HostTensor {
+    requireType(dtype, shape);
+    requireKind('HostTensor.from', 'numbers', ['values that are', values]);
     const elements = newElements(dtype, values.length);
     for (let i = 0; i < values.length; i++) setElement(elements, i, values[i] ?? 0);
     return new HostTensor(dtype, shape, elements);
@@ -141,6 +147,11 @@ export class HostTensor {
   }
 }
 
+function requireType(dtype: DType, shape: Shape): void {
+  requireKind('HostTensor', 'dtype', ['dtype', dtype]);
+  requireKind('HostTensor', 'shape', ['the shape', shape]);
+}
+
 function newElements(dtype: DType, count: number): TypedArray {
   const { array, byteLength } = dtypeInfo(dtype);
   reserveTensorMemory(count * byteLength);
@@ -148,7 +159,12 @@ function newElements(dtype: DType, count: number): TypedArray {
 }
 
 function setElement(array: TypedArray, index: number, value: number | bigint): void {
-  if (array instanceof BigInt64Array || array instanceof BigUint64Array) {
+  const isWide = array instanceof BigInt64Array || array instanceof BigUint64Array;
+  const isFraction = isWide && typeof value === 'number' && !Number.isInteger(value);
+  if (isFraction || typeof value === 'string' || typeof value === 'object') {
+    requireKind('HostTensor', isWide ? 'integer' : 'number', ['the element', value]);
+  }
+  if (isWide) {
     array[index] = BigInt(value);
   } else {
     array[index] = Number(value);

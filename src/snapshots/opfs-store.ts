@@ -18,7 +18,8 @@ export class OpfsStore extends SnapshotSlots {
 
 /** See `opfsStore`. Pages and workers may have it open at once: they take turns. */
 export async function openOpfs(name: string): Promise<OpfsStore> {
-  const { storage, locks } = navigator as Partial<Navigator>;
+  // Node has none.
+  const { storage, locks } = Object(globalThis.navigator) as Partial<Navigator>;
   if (storage?.getDirectory === undefined) throw noFileSystem();
   const folder = await withStorageErrors('opfsStore', async () => {
     const root = await storage.getDirectory();

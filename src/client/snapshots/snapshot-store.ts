@@ -1,3 +1,4 @@
+import { having, requireKind } from '../../core/check-options.ts';
 import type { SnapshotFiles, SnapshotStore } from '../../snapshots/store-types.ts';
 
 /** All that sessions need of snapshots, in a file that loads when it is first asked for. */
@@ -7,6 +8,8 @@ export function loadSnapshots() {
 
 /** A store on files of the caller's, such as rows of IndexedDB. */
 export async function openSnapshotStore(files: SnapshotFiles): Promise<SnapshotStore> {
+  const kind = having('an object with read and write', 'read', 'write');
+  requireKind('openSnapshotStore', kind, ['files that are', files]);
   return new (await loadSnapshots()).SnapshotSlots(files);
 }
 
