@@ -1,3 +1,4 @@
+import { UsageError } from '../core/errors.ts';
 import { formatSpan, type Span } from '../compiler/ir/expr.ts';
 
 /** A function of the public interface. Its caller is the place that errors and nodes name. */
@@ -66,6 +67,13 @@ export function placeOf(name: string): () => string {
     const span = callSite();
     return span === undefined ? name : `${formatSpan(span, name)}: ${name}`;
   };
+}
+
+/** Throws UsageError for more arguments than a function takes. */
+export function requireCount(name: string, args: ArrayLike<unknown>, most: number): void {
+  if (args.length <= most) return;
+  const where = placeOf(name)();
+  throw new UsageError({ where, got: `${args.length} arguments`, expected: `at most ${most}` });
 }
 
 function spanOfCaller(entry: Entry): Span | undefined {

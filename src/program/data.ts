@@ -1,4 +1,5 @@
-import { requireKind } from '../core/check-options.ts';
+import { checkOptions, instanceOf, type OptionKinds, requireKind } from '../core/check-options.ts';
+import { DimValues } from '../core/dim-values.ts';
 import { UsageError } from '../core/errors.ts';
 import {
   construct,
@@ -17,6 +18,7 @@ import { declareTypes } from './declare-types.ts';
 import { realize } from './eager/realize.ts';
 import { type Operand, stateOf } from './operand.ts';
 import { bundle, currentFrame, type Frame, requireFrame } from './trace.ts';
+import { requireType } from './program.ts';
 import { leavesOf, mapTree, zipTree } from './tree.ts';
 import type { ConstructorSpecs, DataSpec, FieldSpecs, LeafSpec, SelfSpec } from './value-spec.ts';
 import { typeOfLeaf } from './value-spec.ts';
@@ -55,7 +57,6 @@ export function data<const C extends ConstructorSpecs>(
   return within(data, () => {
     requireKind(placeOf('data'), 'function', ['constructors that are', constructors]);
     const specs = constructors(SELF);
-    requireKind(placeOf('data'), 'object', ['constructors that are', specs]);
     for (const given of [name, ...Object.keys(specs)]) {
       if (CONSTRUCTOR.test(given)) continue;
       throw new UsageError({
@@ -64,6 +65,8 @@ export function data<const C extends ConstructorSpecs>(
         expected: 'names that begin with a capital letter',
       });
     }
+    const isSome = Object.keys(Object(specs)).length > 0;
+    requireKind(placeOf('data'), ['some, by their names', () => isSome], ['constructors', specs]);
     const definition: TypeDefinition = {
       name,
       params: [],
@@ -97,7 +100,7 @@ function makeValue(spec: DataSpec, constructor: string, given: unknown): DataVal
   const leaves = zipTree(fieldsOf(spec, constructor), isFieldLeaf, { given, where });
   const frame = currentFrame();
   if (frame === undefined) {
-    const fields = leaves.map(async ({ leaf, value, path }) =>
+    const fields = leaves.map(({ leaf, value, path }) =>
       fieldOutside(ofSelf(leaf, spec), value, path),
     );
     const value = Promise.all(fields).then((all) => ({ constructor, fields: all }));
@@ -124,23 +127,20 @@ function requireData(leaf: LeafSpec, value: unknown, path: string): DataValue {
   throw wrongLeaf(leaf, value, path);
 }
 
-function fieldOutside(
-  leaf: LeafSpec,
-  value: unknown,
-  path: string,
-): OutputValue | Promise<OutputValue> {
+function fieldOutside(leaf: LeafSpec, value: unknown, path: string): Promise<OutputValue> {
   if (leaf.kind === 'data') {
     const { dataState } = requireData(leaf, value, path);
     if (dataState.kind === 'traced') throw wrongLeaf(leaf, value, path);
-    return dataState.value;
+    return Promise.resolve(dataState.value);
   }
   const state = stateOf(value as Operand, leaf.dtype);
+  requireType(state.type, leaf, { place: path, sizes: new DimValues() });
   realize([state]);
   if (state.expr.kind !== 'var') throw wrongLeaf(leaf, value, path);
   const { host, device } = dataOf(state.expr);
   const elements = device ?? host;
   if (elements === undefined) throw wrongLeaf(leaf, value, path);
-  return elements;
+  return Promise.resolve(elements);
 }
 
 /** A function for each constructor, which gets its fields. */
@@ -174,7 +174,11 @@ export function match<C extends ConstructorSpecs, K extends Cases<NoInfer<C>>>(
 ): ResultOf<ResultOfCases<K>> {
   return within(match, () => {
     const frame = requireFrame('match');
+    requireKind(placeOf('match'), instanceOf('data', DataValue), ['the value', value]);
     const { spec } = value;
+    const names = [...Object.keys(spec.constructors), '_'];
+    const kinds = Object.fromEntries(names.map((name) => [name, 'function']));
+    checkOptions(placeOf('match'), cases, kinds as OptionKinds<K>);
     const given = cases as unknown as Readonly<Record<string, (fields: unknown) => unknown>>;
     const results = Object.keys(spec.constructors).map((constructor) => {
       const run = given[constructor] ?? given['_'];

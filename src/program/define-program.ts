@@ -7,7 +7,7 @@ import {
 } from '../core/check-options.ts';
 import type { Executable } from '../bytecode/executable-file.ts';
 import type { Module } from '../compiler/ir/expr.ts';
-import { placeOf, within } from './call-site.ts';
+import { placeOf, requireCount, within } from './call-site.ts';
 import { ProgramCore, type ProgramOptions, type ProgramSource } from './program.ts';
 import { RUNNER_OPTIONS } from './runner.ts';
 import { isLeafSpec, type Spec } from './value-spec.ts';
@@ -76,7 +76,11 @@ export function program(params: Spec, ...rest: readonly unknown[]): unknown {
   const body = rest[at] as ProgramSource['body'];
   const result = at === 0 ? undefined : (rest[0] as Spec);
   const core = new ProgramCore({ params, result, body, options: rest[at + 1] ?? {} });
-  const call = (args: unknown): unknown => within(call, () => core.call(args));
+  const call = (...args: readonly unknown[]): unknown =>
+    within(call, () => {
+      requireCount('program', args, 1);
+      return core.call(args[0]);
+    });
   const dispose = (): Promise<void> => core.runner.dispose();
   const members = {
     params,
@@ -99,8 +103,7 @@ const TYPES: OptionKind = [
   'types such as f32("n", 4), or objects and lists of such',
   (value) =>
     isLeafSpec(value) ||
-    ((Array.isArray(value) || Object.getPrototypeOf(Object(value)) === Object.prototype) &&
-      fits('object', value) &&
+    ((fits('list', value) || fits('object', value)) &&
       Object.values(Object(value)).every((branch) => fits(TYPES, branch))),
 ];
 const PROGRAM_OPTIONS: OptionKinds<ProgramOptions> = { name: 'text', ...RUNNER_OPTIONS };

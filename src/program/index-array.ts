@@ -20,10 +20,14 @@ export type Index =
   | readonly [begin: number, end: Dim]
   | readonly [begin: number, end: Dim, step: number];
 
+const isPlace = (value: unknown): boolean => value === undefined || Number.isSafeInteger(value);
 const INDEX: OptionKind = [
   'an integer, null, [begin, end, step] or an array of integers',
   (value) =>
-    value === null || Number.isSafeInteger(value) || Array.isArray(value) || hasState(value),
+    value === null ||
+    Number.isSafeInteger(value) ||
+    (Array.isArray(value) && value.length <= 3 && isPlace(value[0]) && isPlace(value[2])) ||
+    hasState(value),
 ];
 
 /** The largest place that an end may have: the axis ends where it ends. */

@@ -2,15 +2,18 @@ import { describe, expect, test } from 'vitest';
 import {
   array,
   configure,
+  data,
   f32,
   grad,
   If,
   jvp,
   loop,
-  type NdArray,
+  match,
+  NdArray,
   program,
   random,
 } from './index.ts';
+import { Tensor } from '../client/tensor.ts';
 import { customGradient, reduceSum, repeatTimes, scan, scope, softmax, vmap } from './index.ts';
 
 const untyped = (value: unknown): never => value as never;
@@ -18,6 +21,7 @@ const x = array([
   [1, 5, 2],
   [7, 2, 0],
 ]);
+const Leaf = data('LeafOfOne', () => ({ Leaf: { v: f32() } }));
 const double = (y: NdArray): NdArray => y.mul(2);
 const traced = (body: (y: NdArray) => unknown) =>
   program({ y: f32(3) }, ({ y }) => untyped(body(y))).module;
@@ -161,6 +165,66 @@ describe('what is not meant is refused, with the nearest name', () => {
     ],
     ['a size', () => f32(untyped([3])), 'got ([3],), expected sizes from 0 up'],
     [
+      'what random does not take',
+      () => Reflect.apply(random.normal, undefined, [random.key(0), [2], 'float16']),
+      'random.normal: got 3 arguments, expected at most 2.',
+    ],
+    [
+      'what a method does not take',
+      () => Reflect.apply(Reflect.get(x, 'cumsum') as () => unknown, x, [0, { reverse: true }]),
+      'cumsum: got 2 arguments, expected at most 1.',
+    ],
+    [
+      'what a program does not take',
+      () => Reflect.apply(program(f32(), double), undefined, [1, {}]),
+      'program: got 2 arguments, expected at most 1.',
+    ],
+    [
+      'a list and more',
+      () => x.reshape(untyped([3, 2]), untyped(1)),
+      'reshape: got arguments [[3,2],1], expected one list.',
+    ],
+    ['clip', () => x.clip(0, untyped(undefined)), 'clip: got max undefined, expected a number.'],
+    [
+      'half a number among integers',
+      () => array([1, 2], 'int32').add(1.5),
+      'Tensor.from: got the element 1.5, expected integers that int32 holds.',
+    ],
+    [
+      'new NdArray',
+      () => new NdArray(untyped([1, 2])),
+      'array: got a call of the constructor, expected array(…).',
+    ],
+    [
+      'a range of four',
+      () => x.slice(untyped([0, 1, 1, 1])),
+      'got index 0 that is [0,1,1,1], expected',
+    ],
+    [
+      'tangents',
+      () => jvp(double, [x], untyped([])),
+      'jvp: got the tangents [], expected a list of 1, one for each argument.',
+    ],
+    [
+      'match',
+      () => traced((y) => match(untyped(y), {})),
+      'match: got the value Tensor[(3,), float32], expected data.',
+    ],
+    [
+      'a case',
+      () =>
+        program({ t: Leaf }, ({ t }) => match(t, untyped({ Leef: () => 1, _: () => 0 }))).module,
+      'match: got an unknown option "Leef", expected only Leaf, _. Did you mean Leaf?',
+    ],
+    ['no constructors', () => data('None', () => ({})), 'got constructors {}, expected some'],
+    [
+      'a field of another rank',
+      () => Leaf.Leaf({ v: [1, 2] }),
+      'got Tensor[(2,), float32] for v, expected Tensor[(), float32].',
+    ],
+    ['a promise as a field', () => Leaf.Leaf({ v: untyped(Promise.resolve(1)) }), 'got object,'],
+    ['options that are a promise', () => configure(untyped(Promise.resolve({}))), 'got a Promise,'],
+    [
       'scope',
       () => scope(untyped(undefined)),
       'scope: got work that is undefined, expected a function.',
@@ -190,6 +254,15 @@ describe('what peers write is taken', () => {
     expect(x.argmin(undefined, { keepDims: true }).shape).toEqual([1, 1]);
     expect(random.categorical(random.key(0), x).shape).toEqual([2]);
   });
+});
+
+test('one number is asked of an array with one element', async () => {
+  await expect(x.item()).rejects.toThrow('item: got an array with 6, expected one element.');
+});
+
+test('a dtype and a shape are those of what is there already, too', () => {
+  expect(array(x, 'int32', [3, 2]).toString()).toBe('Tensor[(3, 2), int32]');
+  expect(array(Tensor.from([1, 2]), 'int32', [2, 1]).toString()).toBe('Tensor[(2, 1), int32]');
 });
 
 test('a program that cannot be compiled, and is given up, ends nothing', async () => {

@@ -5,15 +5,17 @@ import {
   type OptionKind,
   type OptionKinds,
   requireKind,
+  requireMaker,
 } from '../core/check-options.ts';
 import { UsageError } from '../core/errors.ts';
+import type { Attributes, AttributeValue } from '../core/primitive-function.ts';
 import { SymbolicDims } from '../core/symbolic-dims.ts';
 import { normalizeAxis } from '../core/shape.ts';
 import { formatType } from '../compiler/ir/type.ts';
 import { type NestedArray, Tensor } from '../client/tensor.ts';
 import { apply } from './apply.ts';
-import { type ArrayState, type HasState, requireLive, stateOfTensor } from './array-state.ts';
-import { type Entry, placeOf, within } from './call-site.ts';
+import { ArrayState, type HasState, requireLive, stateOfTensor } from './array-state.ts';
+import { placeOf, requireCount, within } from './call-site.ts';
 import { disposeState } from './eager/pending.ts';
 import { readState } from './eager/read-state.ts';
 import { noteInScope } from './eager/scope.ts';
@@ -39,7 +41,29 @@ export class NdArray implements HasState {
 
   /** @internal */
   constructor(state: ArrayState) {
+    requireMaker('array', state instanceof ArrayState);
     this.state = state;
+  }
+
+  static {
+    // Errors of all methods name the line that called them, and no argument is dropped in silence.
+    const lists = new Set(['reshape', 'transpose', 'broadcastTo', 'slice']);
+    for (const name of Object.getOwnPropertyNames(this.prototype)) {
+      const method: unknown = Object.getOwnPropertyDescriptor(this.prototype, name)?.value;
+      if (typeof method !== 'function' || name === 'constructor') continue;
+      const most = lists.has(name) ? Infinity : method.length;
+      const entry = function (this: NdArray, ...args: readonly unknown[]): unknown {
+        return within(entry, () => {
+          requireCount(name, args, most);
+          return Reflect.apply(method, this, args);
+        });
+      };
+      Object.defineProperty(this.prototype, name, {
+        value: entry,
+        configurable: true,
+        writable: true,
+      });
+    }
   }
 
   /** The dtype of its elements. */
@@ -59,169 +83,169 @@ export class NdArray implements HasState {
 
   /** The sum, element by element; shapes broadcast. */
   add(other: Operand): NdArray {
-    return this.#call('add', 'add', [other]);
+    return this.#call('add', [other]);
   }
 
   /** The difference, element by element. */
   sub(other: Operand): NdArray {
-    return this.#call('sub', 'sub', [other]);
+    return this.#call('sub', [other]);
   }
 
   /** The product, element by element. */
   mul(other: Operand): NdArray {
-    return this.#call('mul', 'mul', [other]);
+    return this.#call('mul', [other]);
   }
 
   /** The quotient, element by element. */
   div(other: Operand): NdArray {
-    return this.#call('div', 'div', [other]);
+    return this.#call('div', [other]);
   }
 
   /** The power, element by element. */
   pow(exponent: Operand): NdArray {
-    return this.#call('pow', 'pow', [exponent]);
+    return this.#call('pow', [exponent]);
   }
 
   /** The remainder, with the sign of the divisor. */
   mod(divisor: Operand): NdArray {
-    return this.#call('mod', 'mod', [divisor]);
+    return this.#call('mod', [divisor]);
   }
 
   /** The larger one, element by element. */
   maximum(other: Operand): NdArray {
-    return this.#call('maximum', 'maximum', [other]);
+    return this.#call('maximum', [other]);
   }
 
   /** The smaller one, element by element. */
   minimum(other: Operand): NdArray {
-    return this.#call('minimum', 'minimum', [other]);
+    return this.#call('minimum', [other]);
   }
 
   /** True where the elements are equal. */
   equal(other: Operand): NdArray {
-    return this.#call('equal', 'equal', [other]);
+    return this.#call('equal', [other]);
   }
 
   /** True where the elements differ. */
   notEqual(other: Operand): NdArray {
-    return within(this.#entry('notEqual'), () =>
-      wrap(apply('logical_not', [apply1('equal', this, other)])),
-    );
+    return wrap(apply('logical_not', [apply1('equal', this, other)]));
   }
 
   /** True where the elements are less than those of `other`. */
   less(other: Operand): NdArray {
-    return this.#call('less', 'less', [other]);
+    return this.#call('less', [other]);
   }
 
   /** True where the elements are less than those of `other`, or equal. */
   lessEqual(other: Operand): NdArray {
-    return this.#call('lessEqual', 'less_equal', [other]);
+    return this.#call('less_equal', [other]);
   }
 
   /** True where the elements are greater than those of `other`. */
   greater(other: Operand): NdArray {
-    return this.#call('greater', 'greater', [other]);
+    return this.#call('greater', [other]);
   }
 
   /** True where the elements are greater than those of `other`, or equal. */
   greaterEqual(other: Operand): NdArray {
-    return this.#call('greaterEqual', 'greater_equal', [other]);
+    return this.#call('greater_equal', [other]);
   }
 
   /** True where both are true; of integers, the bits that both have. */
   and(other: Operand): NdArray {
-    return this.#call('and', 'bitwise_and', [other]);
+    return this.#call('bitwise_and', [other]);
   }
 
   /** True where either is true; of integers, the bits that either has. */
   or(other: Operand): NdArray {
-    return this.#call('or', 'bitwise_or', [other]);
+    return this.#call('bitwise_or', [other]);
   }
 
   /** True where the elements are false. */
   not(): NdArray {
-    return this.#call('not', 'logical_not');
+    return this.#call('logical_not');
   }
 
   /** The elements with the other sign. */
   neg(): NdArray {
-    return this.#call('neg', 'neg');
+    return this.#call('neg');
   }
 
   /** The elements without their sign. */
   abs(): NdArray {
-    return this.#call('abs', 'abs');
+    return this.#call('abs');
   }
 
   /** The signs of the elements: -1, 0 or 1. */
   sign(): NdArray {
-    return this.#call('sign', 'sign');
+    return this.#call('sign');
   }
 
   /** e to the power of each element. */
   exp(): NdArray {
-    return this.#call('exp', 'exp');
+    return this.#call('exp');
   }
 
   /** The natural logarithm. */
   log(): NdArray {
-    return this.#call('log', 'log');
+    return this.#call('log');
   }
 
   /** The square root. */
   sqrt(): NdArray {
-    return this.#call('sqrt', 'sqrt');
+    return this.#call('sqrt');
   }
 
   /** The elements times themselves. */
   square(): NdArray {
-    return within(this.#entry('square'), () => wrap(apply('mul', [this, this])));
+    return wrap(apply('mul', [this, this]));
   }
 
   /** The sine. */
   sin(): NdArray {
-    return this.#call('sin', 'sin');
+    return this.#call('sin');
   }
 
   /** The cosine. */
   cos(): NdArray {
-    return this.#call('cos', 'cos');
+    return this.#call('cos');
   }
 
   /** The hyperbolic tangent. */
   tanh(): NdArray {
-    return this.#call('tanh', 'tanh');
+    return this.#call('tanh');
   }
 
   /** 1 / (1 + exp(-x)). */
   sigmoid(): NdArray {
-    return this.#call('sigmoid', 'sigmoid');
+    return this.#call('sigmoid');
   }
 
   /** The elements, 0 instead of negative ones. */
   relu(): NdArray {
-    return this.#call('relu', 'relu');
+    return this.#call('relu');
   }
 
   /** The largest integers that are not greater. */
   floor(): NdArray {
-    return this.#call('floor', 'floor');
+    return this.#call('floor');
   }
 
   /** The elements between two bounds. */
   clip(min: number, max: number): NdArray {
-    return this.#call('clip', 'clip', [], { min, max });
+    requireKind(placeOf('clip'), 'number', ['min', min]);
+    requireKind(placeOf('clip'), 'number', ['max', max]);
+    return this.#call('clip', [], { min, max });
   }
 
   /** The elements as another dtype. */
   astype(dtype: DType): NdArray {
-    return this.#call('astype', 'cast', [], { to: dtype });
+    return this.#call('cast', [], { to: dtype });
   }
 
   /** The matrix product; leading axes are those of a batch and broadcast. */
   matmul(other: Operand): NdArray {
-    return this.#call('matmul', 'matmul', [other]);
+    return this.#call('matmul', [other]);
   }
 
   /** The sum over axes, all by default. */
@@ -259,64 +283,57 @@ export class NdArray implements HasState {
     return this.#argument('argmin', 'arg_min', [axis, options]);
   }
 
-  /** Running sums along an axis. */
-  cumsum(axis = 0): NdArray {
-    return this.#call('cumsum', 'cumulative', [], { axis });
+  /** Running sums along an axis, by default the first. */
+  cumsum(axis?: number): NdArray {
+    return this.#call('cumulative', [], { axis });
   }
 
-  /** Exponentials that add up to 1 along an axis. */
-  softmax(axis = -1): NdArray {
-    return this.#call('softmax', 'softmax', [], { axis });
+  /** Exponentials that add up to 1 along an axis, by default the last. */
+  softmax(axis?: number): NdArray {
+    return this.#call('softmax', [], { axis });
   }
 
   /** The logarithm of {@link softmax}. */
-  logSoftmax(axis = -1): NdArray {
-    return this.#call('logSoftmax', 'log_softmax', [], { axis });
+  logSoftmax(axis?: number): NdArray {
+    return this.#call('log_softmax', [], { axis });
   }
 
   /** The same elements in another shape, in which one size may be -1: what is left for it. */
   reshape(...shape: readonly Dim[] | readonly [readonly Dim[]]): NdArray {
-    return within(this.#entry('reshape'), () =>
-      wrap(apply('reshape', [this], { shape: withRest(dimsOf(shape), this.shape) })),
-    );
+    const dims = withRest(listOfArguments('reshape', shape), this.shape);
+    return wrap(apply('reshape', [this], { shape: dims }));
   }
 
   /** All elements along one axis. */
   flatten(): NdArray {
-    return within(this.#entry('flatten'), () => this.reshape(-1));
+    return this.reshape(-1);
   }
 
   /** The axes in another order, reversed by default. */
   transpose(...perm: readonly number[] | readonly [readonly number[]]): NdArray {
-    const [first] = perm;
-    const given = (Array.isArray(first) ? first : perm) as readonly number[];
-    return within(this.#entry('transpose'), () => {
-      const axes = given.length > 0 ? given : this.shape.map((_, axis) => this.ndim - 1 - axis);
-      const order = axes.map((axis) => normalizeAxis(axis, this.ndim, 'transpose'));
-      return wrap(apply('transpose', [this], { perm: order }));
-    });
+    const given = listOfArguments('transpose', perm);
+    const axes = given.length > 0 ? given : this.shape.map((_, axis) => this.ndim - 1 - axis);
+    const order = axes.map((axis) => normalizeAxis(axis, this.ndim, 'transpose'));
+    return wrap(apply('transpose', [this], { perm: order }));
   }
 
   /** A new axis of size 1 before an axis. */
   expandDims(axis: number): NdArray {
-    return within(this.#entry('expandDims'), () => {
-      const at = normalizeAxis(axis, this.ndim + 1, 'expandDims');
-      return this.reshape([...this.shape.slice(0, at), 1, ...this.shape.slice(at)]);
-    });
+    const at = normalizeAxis(axis, this.ndim + 1, 'expandDims');
+    return this.reshape([...this.shape.slice(0, at), 1, ...this.shape.slice(at)]);
   }
 
   /** Without axes of size 1: one, or all. */
   squeeze(axis?: number): NdArray {
-    return within(this.#entry('squeeze'), () => {
-      const at = axis === undefined ? undefined : normalizeAxis(axis, this.ndim, 'squeeze');
-      const kept = this.shape.filter((dim, i) => (at === undefined ? dim !== 1 : i !== at));
-      return this.reshape(kept);
-    });
+    const at = axis === undefined ? undefined : normalizeAxis(axis, this.ndim, 'squeeze');
+    return this.reshape(this.shape.filter((dim, i) => (at === undefined ? dim !== 1 : i !== at)));
   }
 
   /** The elements repeated along axes of size 1. */
   broadcastTo(...shape: readonly Dim[] | readonly [readonly Dim[]]): NdArray {
-    return this.#call('broadcastTo', 'broadcast_to', [], { shape: dimsOf(shape) });
+    return this.#call('broadcast_to', [], {
+      shape: listOfArguments('broadcastTo', shape),
+    });
   }
 
   /**
@@ -325,7 +342,7 @@ export class NdArray implements HasState {
    * the end. `x.slice(0, [1, 3])` is NumPy's `x[0, 1:3]`.
    */
   slice(...indices: readonly Index[]): NdArray {
-    return within(this.#entry('slice'), () => wrap(sliceCalls(this.state, indices)));
+    return wrap(sliceCalls(this.state, indices));
   }
 
   /**
@@ -338,7 +355,7 @@ export class NdArray implements HasState {
 
   /** Waits for the elements, with dtype and shape. Rejects as {@link data} does. */
   read(): Promise<Tensor> {
-    return within(this.#entry('read'), () => readState(this.state));
+    return readState(this.state);
   }
 
   /** Waits for the elements as nested arrays of numbers. Rejects as {@link data} does. */
@@ -348,7 +365,10 @@ export class NdArray implements HasState {
 
   /** Waits for the only element. Rejects as {@link data} does. */
   async item(): Promise<number> {
-    return Number((await this.read()).data[0]);
+    const where = placeOf('item');
+    const { data } = await this.read();
+    requireKind(where, ['one element', () => data.length === 1], ['an array with', data.length]);
+    return Number(data[0]);
   }
 
   /**
@@ -377,29 +397,21 @@ export class NdArray implements HasState {
     throw new UsageError({ where: placeOf('program')(), got, expected });
   }
 
-  /** A method, as the call of it is found on the stack. */
-  #entry(method: keyof NdArray): Entry {
-    return this[method] as Entry;
-  }
-
   #call(
-    method: keyof NdArray,
     op: string,
     others: readonly Operand[] = [],
-    attributes: Parameters<typeof apply>[2] = {},
+    attributes: Readonly<Record<string, AttributeValue | undefined>> = {},
   ): NdArray {
-    return within(this.#entry(method), () => wrap(apply(op, [this, ...others], attributes)));
+    return wrap(apply(op, [this, ...others], attributes as Attributes));
   }
 
   #reduce(method: MethodName, op: string, [axes = [], options]: Reduction): NdArray {
-    return within(this.#entry(method), () => {
-      const keepdims = keepsDims(method, options);
-      requireKind(placeOf(method), AXES, ['axes', axes]);
-      // An operator takes no axes for all of them.
-      if (Array.isArray(axes) && axes.length === 0 && this.ndim === 0) return this;
-      const list = typeof axes === 'number' ? [axes] : axes;
-      return wrap(apply(op, [this], { axes: list, keepdims }));
-    });
+    const keepdims = keepsDims(method, options);
+    requireKind(placeOf(method), AXES, ['axes', axes]);
+    // An operator takes no axes for all of them.
+    if (Array.isArray(axes) && axes.length === 0 && this.ndim === 0) return this;
+    const list = typeof axes === 'number' ? [axes] : axes;
+    return wrap(apply(op, [this], { axes: list, keepdims }));
   }
 
   #argument(
@@ -407,14 +419,12 @@ export class NdArray implements HasState {
     op: string,
     [axis, options]: readonly [number | undefined, ReduceOptions | undefined],
   ): NdArray {
-    return within(this.#entry(method), () => {
-      const isKept = keepsDims(method, options);
-      if (axis !== undefined) requireKind(placeOf(method), 'integer', ['axis', axis]);
-      const whole = axis === undefined ? this.reshape(-1) : this;
-      const kept = wrap(apply(op, [whole], { axis: axis ?? 0 }));
-      if (axis !== undefined) return isKept ? kept : kept.squeeze(axis);
-      return kept.reshape(isKept ? this.shape.map(() => 1) : []);
-    });
+    const isKept = keepsDims(method, options);
+    if (axis !== undefined) requireKind(placeOf(method), 'integer', ['axis', axis]);
+    const whole = axis === undefined ? this.reshape(-1) : this;
+    const kept = wrap(apply(op, [whole], { axis: axis ?? 0 }));
+    if (axis !== undefined) return isKept ? kept : kept.squeeze(axis);
+    return kept.reshape(isKept ? this.shape.map(() => 1) : []);
   }
 }
 
@@ -443,10 +453,15 @@ function apply1(op: string, ...operands: readonly Operand[]): NdArray {
   return wrap(apply(op, operands));
 }
 
-/** Sizes one by one, or in a list. */
-function dimsOf(shape: readonly Dim[] | readonly [readonly Dim[]]): readonly Dim[] {
-  const [first] = shape;
-  return (Array.isArray(first) ? first : shape) as readonly Dim[];
+/** Arguments one by one, or in one list. */
+function listOfArguments<T>(
+  method: string,
+  given: readonly T[] | readonly [readonly T[]],
+): readonly T[] {
+  const [first] = given;
+  if (!Array.isArray(first)) return given as readonly T[];
+  requireKind(placeOf(method), ['one list', () => given.length === 1], ['arguments', given]);
+  return first as readonly T[];
 }
 
 function withRest(dims: readonly Dim[], whole: readonly Dim[]): readonly Dim[] {
@@ -465,13 +480,17 @@ function withRest(dims: readonly Dim[], whole: readonly Dim[]): readonly Dim[] {
  */
 export function array(values: Operand, dtype?: DType, shape?: readonly number[]): NdArray {
   return within(array, () => {
-    if (values instanceof NdArray) return dtype === undefined ? values : values.astype(dtype);
+    if (values instanceof NdArray) {
+      const cast = dtype === undefined || dtype === values.dtype ? values : values.astype(dtype);
+      return shape === undefined ? cast : cast.reshape(shape);
+    }
     const given = values as Exclude<Operand, HasState>;
-    const isShaped = shape !== undefined && !(given instanceof Tensor);
-    const tensor = isShaped ? Tensor.from(given, dtype, shape) : tensorOf(given, dtype);
+    const isWhole = given instanceof Tensor;
+    const tensor =
+      isWhole || shape === undefined ? tensorOf(given, dtype) : Tensor.from(given, dtype, shape);
     const state = stateOfTensor(tensor);
     if (state.frame === undefined) noteInScope(state);
-    return wrap(state);
+    return isWhole ? array(wrap(state), dtype, shape) : wrap(state);
   });
 }
 

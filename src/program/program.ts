@@ -311,7 +311,8 @@ function bind(
   return isElsewhere ? dataOf(state.expr) : argumentOf(state.expr);
 }
 
-function requireType(
+/** Throws ShapeError for an array of another type than that of a parameter, or a field. */
+export function requireType(
   { dtype, shape }: TensorTypeNode,
   leaf: LeafSpec & { kind: 'array' },
   { place, sizes }: { readonly place: string; readonly sizes: DimValues },

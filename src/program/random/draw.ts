@@ -7,7 +7,7 @@ import {
 } from '../../core/check-options.ts';
 import { formatType } from '../../compiler/ir/type.ts';
 import { type ArrayState, requireLive } from '../array-state.ts';
-import { type Entry, placeOf, within } from '../call-site.ts';
+import { type Entry, placeOf, requireCount, within } from '../call-site.ts';
 import { LeastRecent } from '../least-recent.ts';
 import { type NdArray, wrap } from '../nd-array.ts';
 import { ProgramCore } from '../program.ts';
@@ -54,11 +54,13 @@ export interface Draw {
 /** Writes a function of random numbers into the body of a program, or runs it as a program of its own. */
 export function draw(
   entry: Entry,
+  args: ArrayLike<unknown>,
   { operands: given, settings = {}, range, write }: Draw,
 ): NdArray {
   return within(entry, () => {
     // A bundler may rename functions of one name.
-    const where = placeOf(`random.${entry.name.replace(/\$.*/, '')}`);
+    const name = `random.${entry.name.replace(/\$.*/, '')}`;
+    const where = placeOf(name);
     for (const [name, value] of Object.entries(settings)) {
       const kind = SETTINGS[name];
       if (kind) requireKind(where, kind, [name, value]);
@@ -69,6 +71,8 @@ export function draw(
       requireKind(where, ['at least min', (value) => Number(value) >= Number(min)], ['max', max]);
     }
     const operands = given();
+    // Least and most are one argument.
+    requireCount(name, args, operands.length + Object.keys(settings).length - (range ? 1 : 0));
     if (currentFrame() !== undefined) return wrap(write(operands));
     for (const operand of operands) requireLive(operand);
     const types = operands.map(({ type }) => formatType(type)).join(' ');

@@ -4,7 +4,7 @@ import { formatSpan } from '../../compiler/ir/expr.ts';
 import { formatType } from '../../compiler/ir/type.ts';
 import { apply } from '../apply.ts';
 import type { ArrayState } from '../array-state.ts';
-import { callSite, within } from '../call-site.ts';
+import { callSite, requireCount, within } from '../call-site.ts';
 import { array, type NdArray } from '../nd-array.ts';
 import { type Operand, stateOf } from '../operand.ts';
 import { draw, type Range } from './draw.ts';
@@ -17,7 +17,9 @@ import { elementNumbers } from './words.ts';
  * on every device; {@link split} makes further keys. Keys are values as others are: arguments and results of programs.
  */
 export function key(seed: number | bigint): NdArray {
+  const { length } = arguments;
   return within(key, () => {
+    requireCount('random.key', { length }, 1);
     const isGood = typeof seed === 'bigint' || Number.isSafeInteger(seed);
     if (!isGood) {
       const where = formatSpan(callSite(), 'key');
@@ -30,7 +32,7 @@ export function key(seed: number | bigint): NdArray {
 
 /** Keys that have nothing to do with each other, nor with what the key itself gives: uint32 of shape (count, 2). */
 export function split(from: Operand, count: Dim = 2): NdArray {
-  return draw(split, {
+  return draw(split, arguments, {
     operands: () => [keyOf(from)],
     settings: { count },
     write: ([own]) => keysOf(own, count),
@@ -39,7 +41,7 @@ export function split(from: Operand, count: Dim = 2): NdArray {
 
 /** A key for a number, such as that of a step: other numbers give other keys. */
 export function foldIn(from: Operand, data: Operand): NdArray {
-  return draw(foldIn, {
+  return draw(foldIn, arguments, {
     operands: () => [keyOf(from), stateOf(data, 'uint32')],
     write: ([own, number]) => {
       const low = apply('cast', [number], { to: 'uint32' });
@@ -52,7 +54,7 @@ export function foldIn(from: Operand, data: Operand): NdArray {
 
 /** Random words: uint32 of a shape. */
 export function bits(from: Operand, shape: readonly Dim[] = []): NdArray {
-  return draw(bits, {
+  return draw(bits, arguments, {
     operands: () => [keyOf(from)],
     settings: { shape },
     write: ([own]) => bitsOf(own, shape),
@@ -61,8 +63,8 @@ export function bits(from: Operand, shape: readonly Dim[] = []): NdArray {
 
 /** Numbers from `min` up to `max`, without `max`: float32, in steps of 2^-23 of the interval. */
 export function uniform(from: Operand, shape: readonly Dim[] = [], range: Range = {}): NdArray {
-  const { min = 0, max = 1 } = range;
-  return draw(uniform, {
+  const { min = 0, max = 1 } = Object(range) as Range;
+  return draw(uniform, arguments, {
     operands: () => [keyOf(from)],
     range,
     settings: { shape, min, max },
@@ -72,7 +74,7 @@ export function uniform(from: Operand, shape: readonly Dim[] = [], range: Range 
 
 /** Normally distributed numbers, of mean 0 and variance 1: float32. */
 export function normal(from: Operand, shape: readonly Dim[] = []): NdArray {
-  return draw(normal, {
+  return draw(normal, arguments, {
     operands: () => [keyOf(from)],
     settings: { shape },
     write: ([own]) => {
@@ -90,7 +92,7 @@ export function integers(
 ): NdArray {
   const { min = 0, max } = Object(range) as typeof range;
   const span = max - min;
-  return draw(integers, {
+  return draw(integers, arguments, {
     operands: () => [keyOf(from)],
     range,
     settings: { shape, min, max },
@@ -113,7 +115,7 @@ export function bernoulli(
   shape: readonly Dim[] = [],
   probability: Operand = 0.5,
 ): NdArray {
-  return draw(bernoulli, {
+  return draw(bernoulli, arguments, {
     operands: () => [keyOf(from), stateOf(probability, 'float32')],
     settings: { shape },
     write: ([own, limit]) => apply('less', [uniformOf(own, shape, UNIT), limit]),
@@ -122,7 +124,7 @@ export function bernoulli(
 
 /** Numbers of the exponential distribution of rate 1: float32. */
 export function exponential(from: Operand, shape: readonly Dim[] = []): NdArray {
-  return draw(exponential, {
+  return draw(exponential, arguments, {
     operands: () => [keyOf(from)],
     settings: { shape },
     write: ([own]) => apply('neg', [apply('log1p', [apply('neg', [uniformOf(own, shape, UNIT)])])]),
@@ -131,7 +133,7 @@ export function exponential(from: Operand, shape: readonly Dim[] = []): NdArray 
 
 /** Numbers of the standard Gumbel distribution: float32. */
 export function gumbel(from: Operand, shape: readonly Dim[] = []): NdArray {
-  return draw(gumbel, {
+  return draw(gumbel, arguments, {
     operands: () => [keyOf(from)],
     settings: { shape },
     write: ([own]) => gumbelOf(own, shape),
@@ -143,7 +145,7 @@ export function gumbel(from: Operand, shape: readonly Dim[] = []): NdArray {
  * shape of the logits without that axis.
  */
 export function categorical(from: Operand, logits: Operand): NdArray {
-  return draw(categorical, {
+  return draw(categorical, arguments, {
     operands: () => [keyOf(from), stateOf(logits, 'float32')],
     write: ([own, given]) => {
       const noise = gumbelOf(own, given?.type.shape ?? []);
@@ -155,7 +157,7 @@ export function categorical(from: Operand, logits: Operand): NdArray {
 
 /** The integers from 0 up to a size, in random order: int64. */
 export function permutation(from: Operand, size: Dim): NdArray {
-  return draw(permutation, {
+  return draw(permutation, arguments, {
     operands: () => [keyOf(from)],
     settings: { size },
     write: ([own]) => apply('top_k', [bitsOf(own, [size])], { k: [size], axis: 0 }),

@@ -43,7 +43,9 @@ export function jvp<A extends readonly unknown[], R>(
   return within(jvp, () => {
     requireKind(placeOf('jvp'), 'function', ['the first argument', fn]);
     requireKind(placeOf('jvp'), 'list', ['the arguments', primals]);
-    requireKind(placeOf('jvp'), 'list', ['the tangents', tangents]);
+    const isWhole = Array.isArray(tangents) && tangents.length === primals.length;
+    const expected = `a list of ${primals.length}, one for each argument`;
+    requireKind(placeOf('jvp'), [expected, () => isWhole], ['the tangents', tangents]);
     return writeOrRun(jvp, {
       name: 'jvp',
       args: [...primals, ...tangents],

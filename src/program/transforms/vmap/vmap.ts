@@ -1,5 +1,6 @@
 import {
   checkOptions,
+  either,
   fits,
   type OptionKind,
   type OptionKinds,
@@ -74,7 +75,9 @@ export function vmap(
     const given: VmapOptions =
       typeof options === 'number' || Array.isArray(options)
         ? { inAxes: options, ...(axis !== undefined && { outAxes: axis }) }
-        : (options as VmapOptions);
+        : axis === undefined
+          ? (options as VmapOptions)
+          : { ...(options as VmapOptions), outAxes: axis };
     checkOptions<VmapOptions>(placeOf('vmap'), given, VMAP_OPTIONS);
     const { inAxes = 0, outAxes = 0 } = given;
     return transformed(
@@ -89,12 +92,13 @@ export function vmap(
   });
 }
 
+const LISTS = either('list', 'object');
 const AXES: OptionKind = [
   'an axis, null, or lists and objects of such',
   (value) =>
     value === null ||
     Number.isSafeInteger(value) ||
-    (fits('object', value) && Object.values(Object(value)).every((axis) => fits(AXES, axis))),
+    (fits(LISTS, value) && Object.values(Object(value)).every((axis) => fits(AXES, axis))),
 ];
 const VMAP_OPTIONS: OptionKinds<VmapOptions> = { inAxes: AXES, outAxes: 'integer' };
 
