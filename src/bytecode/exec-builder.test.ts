@@ -239,7 +239,7 @@ describe('a function that is wrong', () => {
     const b = new ExecBuilder();
     const f = b.function('main');
     const label = b.function('other').label();
-    expect(() => f.goto(label)).toThrow('function main: got a label of another function');
-    expect(() => f.place(label)).toThrow('function main: got a label of another function');
+    expect(() => f.goto(label)).toThrow('function main: got what is no label of it');
+    expect(() => f.place(label)).toThrow('function main: got what is no label of it');
   });
 });

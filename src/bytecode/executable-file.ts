@@ -1,4 +1,5 @@
 import type { HostTensor } from '../core/host-tensor.ts';
+import { requireBytes, requireKind } from '../core/check-options.ts';
 import { UsageError } from '../core/errors.ts';
 import { blocksOf } from './blocks-of.ts';
 import { tensorOf } from './constant-tensor.ts';
@@ -81,6 +82,7 @@ export class Executable implements ExecutableData {
    * not an executable or are damaged, VerifyError for a program that breaks a rule.
    */
   static fromBytes(bytes: Uint8Array): Executable {
+    requireBytes('Executable.fromBytes', bytes);
     const { program, data } = readExecutable(bytes);
     const executable = new Executable(program, data);
     executable.#sourceMap = SourceMap.of(program);
@@ -119,6 +121,7 @@ export class Executable implements ExecutableData {
    * VerifyError.
    */
   static fromText(text: string): Executable {
+    requireKind('Executable.fromText', 'text', ['the text', text]);
     const { program, data } = parseExecutable(text);
     return new Executable(program, data);
   }

@@ -1,3 +1,4 @@
+import { type OptionKind, requireKind } from '../core/check-options.ts';
 import { UsageError, VerifyError } from '../core/errors.ts';
 import type { SourcePlace } from '../core/source-place.ts';
 import type { DraftFunction, DraftInstruction } from './draft.ts';
@@ -64,6 +65,11 @@ export interface FunctionContext {
   functionName(callee: number): string;
   warn(message: string): void;
 }
+
+const OPERAND: OptionKind = [
+  'a register, a constant or an integer',
+  (value) => Object.hasOwn(ArgumentKind, String((Object(value) as Partial<Operand>).kind)),
+];
 
 /** Emits the instructions of one function. Made by `ExecBuilder.function`. */
 export class FunctionBuilder {
@@ -151,7 +157,9 @@ export class FunctionBuilder {
     args: readonly OperandLike[] = [],
     options: CallOptions = {},
   ): RegisterOperand {
+    requireKind(() => `function ${this.name}`, 'list', ['arguments that are', args]);
     const target = typeof callee === 'string' ? this.#context.functionReference(callee) : callee;
+    requireKind(() => `function ${this.name}`, OPERAND, ['a call of', target]);
     const operands = args.map((arg) => this.#word(arg));
     const result = options.into ?? (this.#context.returnsVoid(target) ? this.void : this.fresh());
     this.#emit('call', [this.#word(result), this.#word(target), ...operands]);
@@ -263,17 +271,19 @@ export class FunctionBuilder {
   }
 
   #labelIndex(label: Label): number {
-    if (this.#labels[label.index] === label) return label.index;
+    const { index } = Object(label) as Partial<Label>;
+    if (index !== undefined && this.#labels[index] === label) return index;
     throw new UsageError({
       where: `function ${this.name}`,
-      got: 'a label of another function',
+      got: 'what is no label of it',
       expected: 'one that label() of this function made',
     });
   }
 
   #word(operand: OperandLike): number {
-    const { kind, value } = typeof operand === 'number' ? this.imm(operand) : operand;
-    return encodeArgument(kind, value);
+    const own = typeof operand === 'number' ? this.imm(operand) : operand;
+    requireKind(() => `function ${this.name}`, OPERAND, ['the operand', own]);
+    return encodeArgument(own.kind, own.value);
   }
 
   #emit(name: InstructionName, operands: readonly number[]): void {

@@ -1,6 +1,7 @@
 import type { DType } from '../core/dtype.ts';
+import { instanceOf, requireKind } from '../core/check-options.ts';
 import { UsageError } from '../core/errors.ts';
-import type { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/host-tensor.ts';
 import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import { returnsTensor } from '../core/returns-tensor.ts';
 import type { Shape } from '../core/shape.ts';
@@ -66,6 +67,8 @@ export class ProgramBuilder {
     params: readonly string[] = [],
     options: { readonly signature?: FunctionSignature } = {},
   ): FunctionBuilder {
+    requireKind('ExecBuilder.function', 'text', ['the name', name]);
+    requireKind('ExecBuilder.function', 'names', ['parameters', params]);
     const builder = new FunctionBuilder(this.#context, name, { params, ...options });
     this.#functions.push(builder);
     return builder;
@@ -76,6 +79,7 @@ export class ProgramBuilder {
    * function or primitive of this executable, declared before or after, else of a packed function.
    */
   functionReference(name: string): FunctionOperand {
+    requireKind('ExecBuilder', 'text', ['a function named', name]);
     const known = this.#references.get(name);
     if (known !== undefined) return { kind: 'function', value: known };
     const index = this.#names.push(name) - 1;
@@ -114,16 +118,19 @@ export class ProgramBuilder {
    * host for primitives that run there.
    */
   tensor(tensor: HostTensor, device?: 'host'): Operand {
+    requireKind('ExecBuilder.tensor', instanceOf('a HostTensor', HostTensor), ['what is', tensor]);
     return this.#constant({ kind: 'tensor', tensor, ...(device === undefined ? {} : { device }) });
   }
 
   /** A constant that is a shape. */
   shape(value: Shape): Operand {
+    requireKind('ExecBuilder', 'shape', ['a shape', value]);
     return this.#constant({ kind: 'shape', value: [...value] });
   }
 
   /** A constant that is a text. */
   string(value: string): Operand {
+    requireKind('ExecBuilder', 'text', ['a string', value]);
     return this.#constant({ kind: 'string', value });
   }
 
@@ -142,6 +149,7 @@ export class ProgramBuilder {
 
   /** A constant that is a dtype. */
   dtype(value: DType): Operand {
+    requireKind('ExecBuilder', 'dtype', ['dtype', value]);
     return this.#constant({ kind: 'dtype', value });
   }
 

@@ -1,3 +1,4 @@
+import { requireKind } from '../core/check-options.ts';
 import { VerifyError } from '../core/errors.ts';
 import { brokenRule } from './broken-rule.ts';
 import type { ExecutableData, FunctionEntry } from './executable.ts';
@@ -20,6 +21,8 @@ import { verifySignature } from './verify-types.ts';
  * the program. The source map is verified where it is read, by SourceMap. Throws VerifyError.
  */
 export function verifyExecutable(program: ExecutableData): void {
+  const isProgram = Array.isArray((Object(program) as Partial<ExecutableData>).functions);
+  requireKind('verifyExecutable', ['an Executable', () => isProgram], ['what is', program]);
   verifyNames(program);
   verifyConstants(program);
   verifyPrimitives(program.primitives);

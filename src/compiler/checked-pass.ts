@@ -1,7 +1,7 @@
 import { TypeCheckError, WeftError } from '../core/errors.ts';
 import { isElaborated } from './inference/elaborate.ts';
 import type { Module } from './ir/expr.ts';
-import { requireModule } from './ir/require-module.ts';
+import { requireNodes } from './ir/require-module.ts';
 import { verifyModule } from './verify/verify-module.ts';
 import { inferTypes } from './passes/infer-types.ts';
 import type { Pass, PassContext } from './passes/pass.ts';
@@ -22,7 +22,7 @@ export function checkedPass(pass: Pass): Pass {
       const made = pass.run(module, context);
       if (made === module) return module;
       const remedy = 'A pass that changes nothing returns its module.';
-      requireModule(`result of the pass ${pass.name}`, made, remedy);
+      requireNodes(`result of the pass ${pass.name}`, made, remedy);
       try {
         return checked(made, isTyped, context);
       } catch (error) {

@@ -1,4 +1,14 @@
-import { checkOptions, fits, listOf, oneOf, type OptionKinds } from '../core/check-options.ts';
+import { INSTRUMENTS } from './instruments/pass-instrument.ts';
+import { TEXTS } from './inference/type-diagnostics.ts';
+import {
+  checkOptions,
+  fits,
+  having,
+  listOf,
+  oneOf,
+  type OptionKinds,
+} from '../core/check-options.ts';
+import type { RatesOfBoth } from '../core/device-rates.ts';
 import { Executable } from '../bytecode/executable-file.ts';
 import {
   type CompileOptions,
@@ -10,7 +20,7 @@ import {
   pipeline as pipelineOf,
 } from './compile-in-steps.ts';
 import { CompileBudget } from './ir/compile-budget.ts';
-import { requireModule } from './ir/require-module.ts';
+import { requireNodes } from './ir/require-module.ts';
 import type { Module } from './ir/expr.ts';
 import { expandTraining } from './passes/expand-training.ts';
 import { gradient } from './passes/gradient/gradient.ts';
@@ -51,19 +61,23 @@ const PARTS: CompilerParts = {
  * a place that does not exist.
  */
 export function pipeline(options: CompileOptions = {}): readonly Pass[] {
+  checkOptions('pipeline', options, COMPILE_OPTIONS);
   return pipelineOf(options, PARTS);
 }
+
+/** A pass. */
+export const PASS = having('{ name, run }', 'run');
 
 /** Kinds of {@link CompileOptions}. */
 export const COMPILE_OPTIONS: OptionKinds<CompileOptions> = {
   dims: 'sizes',
   without: listOf(oneOf(...OPTIONAL_PASSES)),
   dump: 'function',
-  texts: 'object',
+  texts: TEXTS,
   dispatch: 'object',
   onDispatch: 'function',
   devices: 'list',
-  rates: 'object',
+  rates: ['{ webgpu, wasm }', areRates],
   onPlacement: 'function',
   onWarning: 'function',
   memoryBudget: ['a number of bytes', (value) => fits('count', value)],
@@ -75,12 +89,16 @@ export const COMPILE_OPTIONS: OptionKinds<CompileOptions> = {
   operators: 'operators',
   passes: listOf(['{ pass, before } or { pass, after }', isPassWithPlace]),
   rules: listOf('text'),
-  instruments: 'list',
+  instruments: INSTRUMENTS,
 };
 
+function areRates(value: unknown): boolean {
+  const { webgpu, wasm } = Object(value) as Partial<RatesOfBoth>;
+  return fits('object', webgpu) && fits('object', wasm);
+}
+
 function isPassWithPlace(value: unknown): boolean {
-  const { pass } = Object(value) as Partial<InsertedPass>;
-  return fits('function', Object(pass).run);
+  return fits(PASS, (Object(value) as Partial<InsertedPass>).pass);
 }
 
 /**
@@ -93,7 +111,7 @@ function isPassWithPlace(value: unknown): boolean {
  */
 export function compile(module: Module, options: CompileOptions = {}): Executable {
   checkOptions('compile', options, COMPILE_OPTIONS);
-  requireModule('compile', module, 'importOnnx makes one of a model, parseModule of a text.');
+  requireNodes('compile', module);
   const budget = new CompileBudget(options.compileLimits);
   const steps = budget.run(() => {
     budget.addWrittenCalls(countCalls(module));

@@ -1,13 +1,15 @@
 import type { Operators } from '../ops/operators.ts';
 import { checkedPass } from './checked-pass.ts';
-import { pipeline } from './compile.ts';
+import { PASS, pipeline } from './compile.ts';
 import { isElaborated } from './inference/elaborate.ts';
-import type { SourceTexts } from './inference/type-diagnostics.ts';
+import { checkOptions, listOf, requireKind } from '../core/check-options.ts';
+import { type SourceTexts, TEXTS } from './inference/type-diagnostics.ts';
+import { requireModule } from './ir/check-nesting.ts';
 import type { Module } from './ir/expr.ts';
 import { TypeInference } from './inference/type-inference.ts';
 import type { DimBindings } from './passes/bind-dims.ts';
 import type { ModuleDispatch } from './passes/dispatch-by-shape/dispatch-by-shape.ts';
-import { instrumented, type PassInstrument } from './instruments/pass-instrument.ts';
+import { instrumented, INSTRUMENTS, type PassInstrument } from './instruments/pass-instrument.ts';
 import { inferTypes } from './passes/infer-types.ts';
 import type { Pass } from './passes/pass.ts';
 import { isPassName } from './passes/pass-names.ts';
@@ -26,11 +28,13 @@ export interface PassParameters {
 }
 
 /** The passes of `compile`, each once, in the order in which it begins with them. */
-export function allPasses({
-  dims,
-  dispatch = {},
-  memoryBudget = Number.MAX_SAFE_INTEGER,
-}: PassParameters = {}): readonly Pass[] {
+export function allPasses(parameters: PassParameters = {}): readonly Pass[] {
+  checkOptions<PassParameters>('allPasses', parameters, {
+    dims: 'sizes',
+    dispatch: 'object',
+    memoryBudget: 'count',
+  });
+  const { dims, dispatch = {}, memoryBudget = Number.MAX_SAFE_INTEGER } = parameters;
   const passes = new Map<string, Pass>();
   for (const pass of pipeline({ dims, dispatch, memoryBudget, devices: ['webgpu', 'wasm'] })) {
     if (!passes.has(pass.name)) passes.set(pass.name, pass);
@@ -50,13 +54,7 @@ const UNTYPED: ReadonlySet<string> = new Set([inferTypes, toGraph, toAnf].map(({
 export function runPasses(
   module: Module,
   passes: readonly Pass[],
-  {
-    texts,
-    operators,
-    onRewrite,
-    instruments = [],
-    onWarning,
-  }: {
+  options: {
     texts?: SourceTexts | undefined;
     operators?: Operators | undefined;
     onRewrite?: OnRewrite | undefined;
@@ -64,6 +62,16 @@ export function runPasses(
     onWarning?: ((message: string) => void) | undefined;
   } = {},
 ): Module {
+  requireModule('runPasses', module);
+  requireKind('runPasses', listOf(PASS), ['passes that are', passes]);
+  checkOptions('runPasses', options, {
+    texts: TEXTS,
+    operators: 'operators',
+    onRewrite: 'function',
+    instruments: INSTRUMENTS,
+    onWarning: 'function',
+  });
+  const { texts, operators, onRewrite, instruments = [], onWarning } = options;
   const context = { types: new TypeInference(undefined, operators), texts, onRewrite, onWarning };
   let current = module;
   for (const pass of passes) {

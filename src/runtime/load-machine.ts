@@ -1,5 +1,6 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import type { DataBlock, DataHashes } from '../bytecode/executable-reader.ts';
+import { having, listOf, requireKind } from '../core/check-options.ts';
 import type { CompileModeOption } from '../core/compile-mode.ts';
 import type { PrecisionOption } from '../core/precision.ts';
 import { INDEX_CHECKS } from '../core/index-checks.ts';
@@ -89,6 +90,11 @@ export interface MachineProgress {
   readonly total: number;
 }
 
+/** A device. */
+export const DEVICE = having(
+  'a device, as createDevice of weft-vm/worker makes one',
+  'synchronize',
+);
 /** The parts of a machine, once everything is resolved, prepared and uploaded. */
 export interface LoadedMachine {
   readonly state: VmState;
@@ -119,6 +125,10 @@ export async function loadMachine(
   machine: MachineValue,
   options: MachineOptions,
 ): Promise<LoadedMachine> {
+  const devices = (Object(options) as Partial<MachineOptions>).devices;
+  requireKind('VirtualMachine.create', listOf(DEVICE), ['devices', devices]);
+  const isProgram = (value: unknown): boolean => 'metadata' in Object(value);
+  requireKind('VirtualMachine.create', ['an Executable', isProgram], ['the program', program]);
   const { signal, log = (line) => console.log(line) } = options;
   if (signal?.aborted === true) throw abortError(signal);
   const indexChecks =

@@ -96,6 +96,34 @@ describe('VirtualMachine.create', () => {
   });
 });
 
+describe('what is not meant', () => {
+  const untyped = (value: unknown): never => value as never;
+  const devices = [new TestDevice()];
+  test.each<[string, unknown, unknown, string]>([
+    ['no options', program(), undefined, 'got devices undefined, expected a list, each a device'],
+    ['names of devices', program(), { devices: ['host'] }, 'got devices ["host"], expected a list'],
+    [
+      'bytes',
+      program().toBytes(),
+      { devices },
+      'got the program a Uint8Array, expected an Executable',
+    ],
+  ])('%s make no machine', async (_, executable, options, message) => {
+    const machine = VirtualMachine.create(untyped(executable), untyped(options));
+    await expect(machine).rejects.toThrow(`VirtualMachine.create: ${message}`);
+  });
+
+  test('is neither called nor read', async () => {
+    const vm = await VirtualMachine.create(program(), { devices });
+    await expect(vm.invoke('copies', untyped({ x: BIG }))).rejects.toThrow('expected a list.');
+    expect(() => vm.tensor(untyped([1]))).toThrow(
+      'tensor: got what is [1], expected a HostTensor.',
+    );
+    await expect(vm.read(untyped([5]))).rejects.toThrow('each a tensor of a machine.');
+    vm.dispose();
+  });
+});
+
 describe('memory', () => {
   test('returns to the constants after each run; trim empties the pool', async () => {
     const device = new TestDevice();

@@ -3,6 +3,7 @@ import type {
   ExecutableData,
   FunctionSignature,
 } from '../bytecode/executable.ts';
+import { instanceOf, listOf, requireKind } from '../core/check-options.ts';
 import { abortError, internalError, UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
@@ -43,6 +44,8 @@ export interface InvokeOptions {
   /** @internal In place of the machine's own: drives the call instruction by instruction. */
   readonly runner?: CallRunner | undefined;
 }
+
+const TENSOR = instanceOf('a tensor of a machine', TensorValue);
 
 /** A function of a program as a JS function. The caller owns a reference to the result. */
 export type MachineFunction = (...args: HostInput[]) => Promise<Value>;
@@ -173,6 +176,7 @@ export class VirtualMachine implements MachineValue {
 
   /** Uploads a tensor (device 0: the session's, 1: the host). The caller owns one reference. */
   tensor(tensor: HostTensor, deviceIndex = 0): TensorValue {
+    requireKind('tensor', instanceOf('a HostTensor', HostTensor), ['what is', tensor]);
     const { state, indexChecks } = this.#live();
     const value = state.upload(tensor, deviceIndex);
     indexChecks?.remember(value, tensor);
@@ -189,6 +193,7 @@ export class VirtualMachine implements MachineValue {
     room?: readonly ArrayBuffer[],
   ): Promise<HostTensor[]> {
     this.#live();
+    requireKind('read', listOf(TENSOR), ['tensors that are', tensors]);
     return readTensors(tensors, room);
   }
 
@@ -291,6 +296,7 @@ export class VirtualMachine implements MachineValue {
     inputs: readonly HostInput[],
     options: InvokeOptions,
   ): Promise<CallOutcome> {
+    requireKind('invoke', 'list', ['arguments that are', inputs]);
     const { runner: own } = this.#live();
     const { runner = own } = options;
     const args = this.#takeArguments(callee, inputs, options);

@@ -1,3 +1,5 @@
+import { requireKind } from '../../core/check-options.ts';
+import { requireModule } from '../ir/check-nesting.ts';
 import { type Dim, evaluateDim, formatDim } from '../../core/dim.ts';
 import { RuntimeError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
@@ -52,7 +54,16 @@ export function evaluateModule(
   args: readonly ReferenceValue[],
   { operators = CORE_OPERATORS, functions = {} }: EvaluationOptions = {},
 ): ReferenceValue {
-  return globalFunction({ module, operators, functions }, name).apply(args);
+  requireModule('evaluateModule', module);
+  const called = globalFunction({ module, operators, functions }, name);
+  const count = module.functions.get(name)?.params.length;
+  const isWhole = Array.isArray(args) && args.length === count;
+  requireKind(
+    'evaluateModule',
+    [`a list of ${count}`, () => isWhole],
+    ['arguments that are', args],
+  );
+  return called.apply(args);
 }
 
 function globalFunction(environment: Environment, name: string): ReferenceFunction {

@@ -47,7 +47,7 @@ export interface InferOptions {
  */
 export function inferModule(module: Module, options: InferOptions = {}): Module {
   const { texts, onWarning, operators = CORE_OPERATORS, widensBranches } = options;
-  checkNesting(module);
+  checkNesting(module, 'inferModule');
   const diagnostics = new TypeDiagnostics(texts);
   const constructors = constructorsOf(module.types);
   const signatures = new Map<string, Signature>();

@@ -1,3 +1,4 @@
+import { having } from '../../core/check-options.ts';
 import { type Complaint, MAX_MESSAGE, TypeCheckError } from '../../core/errors.ts';
 import type { Span } from '../ir/expr.ts';
 import { excerptAt } from '../ir/diagnostics.ts';
@@ -15,6 +16,8 @@ interface Diagnostic {
 
 /** Texts of programs by the name that spans give them. */
 export type SourceTexts = ReadonlyMap<string, string>;
+
+export const TEXTS = having('a Map of texts by their names', 'get');
 
 /** Collects what is wrong with a module, so that all of it is told at once. */
 export class TypeDiagnostics {

@@ -1,3 +1,4 @@
+import { fits, listOf } from '../../core/check-options.ts';
 import type { Module } from '../ir/expr.ts';
 import type { Pass, PassContext } from '../passes/pass.ts';
 
@@ -20,6 +21,14 @@ export interface PassInstrument {
   /** Called after a pass has run. */
   afterPass?(run: PassRun): void;
 }
+
+export const INSTRUMENTS = listOf([
+  'with beforePass or afterPass',
+  (value) => {
+    const { beforePass, afterPass } = Object(value) as Partial<PassInstrument>;
+    return fits('function', beforePass ?? afterPass);
+  },
+]);
 
 /** The pass, with instruments that are told of its runs. */
 export function instrumented(pass: Pass, instruments: readonly PassInstrument[]): Pass {

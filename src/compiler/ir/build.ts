@@ -1,6 +1,7 @@
 import type { Dim } from '../../core/dim.ts';
 import type { DType } from '../../core/dtype.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
+import { instanceOf, requireKind } from '../../core/check-options.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import type {
   CallExpr,
@@ -40,11 +41,14 @@ import { tensorType, type Type, type TypeDefinition, UNIT_TYPE } from './type.ts
  * ```
  */
 export function variable(name: string, dtype: DType, shape: readonly Dim[], span?: Span): VarExpr {
+  requireKind('variable', 'dtype', ['dtype', dtype]);
+  requireKind('variable', 'list', ['the shape', shape]);
   return withSpan({ kind: 'var', name, type: tensorType({ dtype, shape }) }, span);
 }
 
 /** A tensor that is known when the program is compiled. */
 export function constant(value: HostTensor, span?: Span): ConstantExpr {
+  requireKind('constant', instanceOf('a HostTensor', HostTensor), ['what is', value]);
   return withSpan({ kind: 'constant', value }, span);
 }
 

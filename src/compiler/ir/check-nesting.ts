@@ -1,6 +1,7 @@
 import { isTooLong, MAX_DIM_OPERATIONS } from '../../core/dim-length.ts';
 import type { Dim } from '../../core/dim.ts';
-import { CompileLimitError } from '../../core/errors.ts';
+import { describe } from '../../core/check-options.ts';
+import { CompileLimitError, UsageError } from '../../core/errors.ts';
 import {
   type Expr,
   formatSpan,
@@ -27,6 +28,17 @@ function isTooDeepPattern(root: Pattern): boolean {
   return false;
 }
 
+/** Throws UsageError for what is no module. */
+export function requireModule(
+  where: string,
+  module: unknown,
+  remedy = 'importOnnx makes one of a model, parseModule of a text.',
+): asserts module is Module {
+  const { functions, types } = Object(module) as Partial<Module>;
+  if (functions instanceof Map && types instanceof Map) return;
+  throw new UsageError({ where, got: describe(module), expected: 'a module', remedy });
+}
+
 /** Types that were looked at: most are shared, and all passes share them. */
 const checked = new WeakSet<Type>();
 
@@ -34,7 +46,9 @@ const checked = new WeakSet<Type>();
  * Throws CompileLimitError with the place of a type or a dimension that is too deep to be walked by recursion. Texts
  * and JSON have been refused where they were read; this is for modules that a program built.
  */
-export function checkTypeNesting({ types, functions }: Module): void {
+export function checkTypeNesting(module: Module, where = 'module'): void {
+  requireModule(where, module);
+  const { types, functions } = module;
   for (const { name, constructors } of types.values()) {
     for (const constructor of constructors) {
       const where = `type ${name}, constructor ${constructor.name}`;
@@ -45,8 +59,8 @@ export function checkTypeNesting({ types, functions }: Module): void {
 }
 
 /** {@link checkTypeNesting}, and the same for patterns, which texts and JSON may nest to any depth. */
-export function checkNesting(module: Module): void {
-  checkTypeNesting(module);
+export function checkNesting(module: Module, where?: string): void {
+  checkTypeNesting(module, where);
   for (const [name, fn] of module.functions) checkPatternsIn(fn, `@${name}`);
 }
 

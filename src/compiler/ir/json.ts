@@ -44,7 +44,7 @@ export interface JsonModule {
 
 /** The inverse of {@link moduleFromJson}. */
 export function moduleToJson(module: Module): JsonModule {
-  checkTypeNesting(module);
+  checkTypeNesting(module, 'moduleToJson');
   const writer = new JsonWriter();
   return {
     format: FORMAT,

@@ -1,3 +1,4 @@
+import { checkOptions, oneOf, type OptionKinds, requireKind } from '../../core/check-options.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import { checkNesting, checkPatternsIn, checkTypesIn } from './check-nesting.ts';
 import { tensorType } from './type.ts';
@@ -31,15 +32,19 @@ export interface PrintOptions {
   readonly onLine?: ((line: number, expr: Expr) => void) | undefined;
 }
 
+const PRINT_OPTIONS: OptionKinds<PrintOptions> = {
+  data: oneOf('full', 'elided'),
+  onLine: 'function',
+};
+
 /**
  * A module as text in Relay's style: graph form, one numbered temporary per shared or compound
  * expression, large constants as `meta[i]` with an entry each at the end.
  */
-export function printModule(
-  module: Module,
-  { data = 'elided', onLine }: PrintOptions = {},
-): string {
-  checkNesting(module);
+export function printModule(module: Module, options: PrintOptions = {}): string {
+  checkOptions<PrintOptions>('printModule', options, PRINT_OPTIONS);
+  const { data = 'elided', onLine } = options;
+  checkNesting(module, 'printModule');
   const printer = new Printer(onLine);
   for (const definition of module.types.values()) {
     const constructors = definition.constructors.map(
@@ -56,7 +61,11 @@ export function printModule(
 }
 
 /** A single expression as text, its temporaries first. */
-export function printExpr(expr: Expr, { data = 'elided' }: PrintOptions = {}): string {
+export function printExpr(expr: Expr, options: PrintOptions = {}): string {
+  checkOptions<PrintOptions>('printExpr', options, PRINT_OPTIONS);
+  const isNode = 'kind' in Object(expr);
+  requireKind('printExpr', ['an expression', () => isNode], ['what is', expr]);
+  const { data = 'elided' } = options;
   checkTypesIn(expr, 'expression');
   checkPatternsIn(expr, 'expression');
   const printer = new Printer();

@@ -11,6 +11,7 @@ import {
   keyOf,
   type Node,
 } from './field-table.ts';
+import { requireModule } from './check-nesting.ts';
 
 /**
  * A program as a sequence of tokens that has all that matters, and nothing else: two programs are
@@ -19,6 +20,7 @@ import {
 export type Token = string | number | TypedArray | VarExpr;
 
 export function* moduleTokens(module: Module): Generator<Token> {
+  requireModule('a comparison', module);
   const walk = new Walk();
   for (const [name, definition] of sorted(module.types)) {
     yield `type ${name}`;

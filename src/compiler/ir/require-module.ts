@@ -1,24 +1,21 @@
 import { describe } from '../../core/check-options.ts';
 import { UsageError } from '../../core/errors.ts';
-import type { Module } from './expr.ts';
+import { requireModule } from './check-nesting.ts';
 import { type Family, FIELD_TABLE } from './field-table.ts';
 
 /** Families of which functions are made. Types are looked at where they are inferred. */
 const FAMILIES: ReadonlySet<Family> = new Set<Family>(['expr', 'pattern', 'clause']);
 
-/** Throws UsageError for what is no module, and for a node of it that is none of the IR's. */
-export function requireModule(where: string, module: unknown, remedy: string): void {
-  const { functions, types } = Object(module) as Partial<Module>;
-  if (!(functions instanceof Map) || !(types instanceof Map)) {
-    throw new UsageError({ where, got: describe(module), expected: 'a module', remedy });
-  }
+/** {@link requireModule}, and for a node of the module that is none of the IR's. */
+export function requireNodes(where: string, module: unknown, remedy?: string): void {
+  requireModule(where, module, remedy);
   const seen = new Set<unknown>();
   const stack: (readonly [Family, unknown])[] = [];
   const visit = (family: Family, node: unknown): void => {
     if (!seen.has(node)) stack.push([family, node]);
     seen.add(node);
   };
-  for (const fn of functions.values()) visit('expr', fn);
+  for (const fn of module.functions.values()) visit('expr', fn);
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
     const [family, node] = top;
     const { kind } = Object(node) as { readonly kind?: unknown };

@@ -1,5 +1,6 @@
 import { parseRules, type ParseRulesOptions } from '../rewriting/parse-rules.ts';
 import { rewriteModule } from '../rewriting/rewrite-module.ts';
+import { either, requireKind } from '../../core/check-options.ts';
 import type { Pass } from './pass.ts';
 
 /**
@@ -12,6 +13,7 @@ export function rewriteRules(
   text: string | readonly string[],
   options: ParseRulesOptions = {},
 ): Pass {
+  requireKind('rewriteRules', either('text', 'names'), ['rules that are', text]);
   const rules =
     typeof text === 'string'
       ? parseRules(text, { file: name, ...options })

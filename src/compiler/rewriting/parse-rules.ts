@@ -1,3 +1,4 @@
+import { checkOptions } from '../../core/check-options.ts';
 import { isDType, type DType } from '../../core/dtype.ts';
 import { TypeCheckError, WeftError } from '../../core/errors.ts';
 import { CORE_OPERATORS } from '../../ops/core-operators.ts';
@@ -27,10 +28,9 @@ export interface ParseRulesOptions {
  * Reads rewrite rules, which end with semicolons: `"name": pattern => replacement where conditions`. Throws
  * one ParseError for all errors of the text.
  */
-export function parseRules(
-  text: string,
-  { file = 'rules', operators = CORE_OPERATORS }: ParseRulesOptions = {},
-): readonly RewriteRule[] {
+export function parseRules(text: string, options: ParseRulesOptions = {}): readonly RewriteRule[] {
+  checkOptions<ParseRulesOptions>('parseRules', options, { file: 'text', operators: 'operators' });
+  const { file = 'rules', operators = CORE_OPERATORS } = options;
   const diagnostics = new Diagnostics(text, file);
   const tokens = tokenize(text, diagnostics);
   const rules: RewriteRule[] = [];

@@ -1,3 +1,5 @@
+import { fits, listOf, requireKind } from '../../core/check-options.ts';
+import { requireModule } from '../ir/check-nesting.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 import { countWork } from '../../core/work-meter.ts';
@@ -28,6 +30,8 @@ export function rewriteModule(
   rules: readonly RewriteRule[],
   rewriting: Rewriting,
 ): Module {
+  requireModule('rewriteModule', module);
+  requireKind('rewriteModule', RULES, ['rules that are', rules]);
   const table = new PatternTable(rules);
   return mapFunctions(module, (fn, name) => {
     const body = new BodyRewriter(fn.body, table, { ...rewriting, name }).run();
@@ -37,6 +41,13 @@ export function rewriteModule(
 
 /** So often may rules apply in turn to what one of them has made. */
 const MAX_DEPTH = 256;
+
+const RULES = listOf(['as parseRules makes it', isRule]);
+
+function isRule(value: unknown): boolean {
+  const { pattern, replace } = Object(value) as Partial<RewriteRule>;
+  return pattern !== undefined && fits('function', replace);
+}
 
 class BodyRewriter {
   readonly #body: Expr;

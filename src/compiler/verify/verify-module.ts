@@ -1,9 +1,10 @@
+import { checkOptions } from '../../core/check-options.ts';
 import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { checkDefinitions } from '../inference/check-definitions.ts';
 import { constructorsOf } from '../inference/declarations.ts';
 import { inferModule } from '../inference/infer-module.ts';
-import { type SourceTexts, TypeDiagnostics } from '../inference/type-diagnostics.ts';
+import { type SourceTexts, TEXTS, TypeDiagnostics } from '../inference/type-diagnostics.ts';
 import { checkNesting } from '../ir/check-nesting.ts';
 import type { Module } from '../ir/expr.ts';
 import { FunctionVerifier } from './verify-function.ts';
@@ -33,11 +34,15 @@ export interface VerifyOptions {
  * Throws a TypeCheckError with everything that is wrong (the first 20 places); if that is nothing
  * but the operands of one operator, the operator's ShapeError.
  */
-export function verifyModule(
-  module: Module,
-  { types = true, texts, operators = CORE_OPERATORS, widensBranches }: VerifyOptions = {},
-): void {
-  checkNesting(module);
+export function verifyModule(module: Module, options: VerifyOptions = {}): void {
+  checkOptions<VerifyOptions>('verifyModule', options, {
+    types: 'boolean',
+    texts: TEXTS,
+    operators: 'operators',
+    widensBranches: 'boolean',
+  });
+  const { types = true, texts, operators = CORE_OPERATORS, widensBranches } = options;
+  checkNesting(module, 'verifyModule');
   const diagnostics = new TypeDiagnostics(texts);
   checkDefinitions(module.types, diagnostics);
   for (const [name, definition] of module.types) {

@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest';
+import { Executable, ExecBuilder, HostTensor, verifyExecutable } from '../bytecode/index.ts';
+import {
+  allPasses,
+  compile,
+  evaluateModule,
+  moduleOf,
+  moduleToJson,
+  parseModule,
+} from './index.ts';
+import {
+  constant,
+  func,
+  hashModule,
+  inferModule,
+  parseRules,
+  pipeline,
+  printExpr,
+} from './index.ts';
+import { printModule, rewriteModule, rewriteRules, runPasses, variable } from './index.ts';
+import { verifyModule } from './index.ts';
+
+const untyped = (value: unknown): never => value as never;
+const module = parseModule('def @main(%x: Tensor[(3,), float32]) { relu(%x) }');
+const noModule =
+  'got "x", expected a module. importOnnx makes one of a model, parseModule of a text.';
+const x = new HostTensor('float32', [3], new Float32Array(3));
+
+/** A function of an executable that is being written. */
+const body = () => new ExecBuilder().function('main', ['x']);
+
+describe('what is not meant is refused', () => {
+  test.each<[string, () => unknown, string]>([
+    ['printModule', () => printModule(untyped('x')), `printModule: ${noModule}`],
+    [
+      'options of printModule',
+      () => printModule(module, untyped({ width: 3 })),
+      'printModule: got an unknown option "width", expected only data, onLine.',
+    ],
+    ['printExpr', () => printExpr(untyped(5)), 'printExpr: got what is 5, expected an expression.'],
+    ['inferModule', () => inferModule(untyped('x')), `inferModule: ${noModule}`],
+    ['verifyModule', () => verifyModule(untyped('x')), `verifyModule: ${noModule}`],
+    [
+      'options of verifyModule',
+      () => verifyModule(module, untyped({ type: false })),
+      'got an unknown option "type", expected only types, texts, operators, widensBranches. Did you mean types?',
+    ],
+    ['moduleToJson', () => moduleToJson(untyped('x')), `moduleToJson: ${noModule}`],
+    ['hashModule', () => hashModule(untyped('x')), noModule],
+    ['rewriteModule', () => rewriteModule(untyped('x'), [], untyped({})), noModule],
+    [
+      'rules in text',
+      () => rewriteModule(module, untyped(['add(%x, 0) => %x']), untyped({})),
+      'expected a list, each as parseRules makes it.',
+    ],
+    ['rewriteRules', () => rewriteRules('mine', untyped(3)), 'got rules that are 3, expected'],
+    [
+      'options of parseRules',
+      () => parseRules('add(%x, 0) => %x', untyped({ name: 'r' })),
+      'parseRules: got an unknown option "name", expected only file, operators.',
+    ],
+    ['runPasses', () => runPasses(untyped('x'), []), `runPasses: ${noModule}`],
+    [
+      'names of passes',
+      () => runPasses(module, untyped(['simplify'])),
+      'runPasses: got passes that are ["simplify"], expected a list, each { name, run }.',
+    ],
+    [
+      'options of allPasses',
+      () => allPasses(untyped({ dim: { n: 1 } })),
+      'allPasses: got an unknown option "dim", expected only dims, dispatch, memoryBudget. Did you mean dims?',
+    ],
+    ['pipeline', () => pipeline(untyped('fuse')), 'pipeline: got "fuse", expected an object with'],
+    [
+      'an instrument',
+      () => compile(module, { instruments: untyped([() => 1]) }),
+      'expected a list, each with beforePass or afterPass.',
+    ],
+    [
+      'texts',
+      () => compile(module, { texts: untyped({}) }),
+      'compile: got texts {}, expected a Map of texts by their names.',
+    ],
+    [
+      'arguments of evaluateModule',
+      () => evaluateModule(module, 'main', []),
+      'evaluateModule: got arguments that are [], expected a list of 1.',
+    ],
+    [
+      'a dtype',
+      () => variable('x', untyped('float33'), [2]),
+      'variable: got dtype "float33", expected one of float32,',
+    ],
+    ['a constant', () => constant(untyped(3)), 'constant: got what is 3, expected a HostTensor.'],
+    [
+      'a parameter',
+      () => compile(moduleOf({ main: func(untyped([5]), constant(x)) })),
+      'got 5 as a part of a function',
+    ],
+    [
+      'HostTensor',
+      () => new HostTensor(untyped('f32'), [1], new Float32Array(1)),
+      'HostTensor: got dtype "f32", expected one of float32,',
+    ],
+    [
+      'its arguments in another order',
+      () => new HostTensor('float32', untyped(new Float32Array(1)), untyped([1])),
+      'expected a list of sizes from 0 up.',
+    ],
+    [
+      'its elements',
+      () => HostTensor.from('int64', [1], [1.5]),
+      'HostTensor: got the element 1.5, expected an integer.',
+    ],
+    ['Executable', () => Executable.fromBytes(untyped('x')), 'expected a Uint8Array.'],
+    ['its text', () => Executable.fromText(untyped(5)), 'got the text 5, expected a string.'],
+    ['verifyExecutable', () => verifyExecutable(untyped([])), 'got what is [], expected'],
+    ['names', () => new ExecBuilder().function('f', untyped('x')), 'expected a list of names.'],
+    [
+      'an operand',
+      () => body().ret(untyped('x')),
+      'function main: got the operand "x", expected a',
+    ],
+    ['arguments', () => body().call('f', untyped(1)), 'got arguments that are 1, expected a list.'],
+    ['a callee', () => body().call(untyped(undefined)), 'got a call of undefined, expected'],
+    ['a label', () => body().goto(untyped(undefined)), 'got what is no label of it, expected'],
+    ['a tensor', () => new ExecBuilder().tensor(untyped([1])), 'expected a HostTensor.'],
+  ])('%s', (_, misuse, message) => {
+    expect(misuse).toThrow(
+      expect.objectContaining({
+        name: 'UsageError',
+        message: expect.stringContaining(message) as string,
+      }),
+    );
+  });
+});
