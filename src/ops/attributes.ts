@@ -1,4 +1,5 @@
 import { type Dim, DIM_OPERATORS, formatDim } from '../core/dim.ts';
+import { describe } from '../core/check-options.ts';
 import { isDType } from '../core/dtype.ts';
 import { internalError, ShapeError, UnsupportedError } from '../core/errors.ts';
 import type { Attributes, AttributeValue } from '../core/primitive-function.ts';
@@ -104,6 +105,9 @@ const TYPE_NAMES: Readonly<Record<AttributeSpec['type'], string>> = {
   dtype: 'the name of a dtype',
 };
 
+/** Types of attributes. */
+export const ATTRIBUTE_TYPES: readonly string[] = Object.keys(TYPE_NAMES);
+
 function typeName({ type, length }: AttributeSpec): string {
   const name = TYPE_NAMES[type];
   return length === undefined ? name : name.replace('a list of', String(length));
@@ -111,7 +115,7 @@ function typeName({ type, length }: AttributeSpec): string {
 
 function formatAttribute(value: AttributeValue): string {
   if (typeof value === 'number') return String(value);
-  if (!Array.isArray(value)) return JSON.stringify(value);
+  if (!Array.isArray(value)) return describe(value);
   const items: readonly unknown[] = value;
   // JSON would write infinities and NaN as null.
   const texts = items.map((item) => (isDim(item) ? formatDim(item) : String(item)));

@@ -9,7 +9,6 @@ export {
   type AttributeSpec,
   type CodedFunction,
   type CoordinateMap,
-  defineOp,
   type FormulaFunction,
   type IndexMap,
   type IndexMapContext,
@@ -24,7 +23,10 @@ export {
   type ScalarFunction,
   type Tolerance,
 } from './define-op.ts';
-export { defineOwnElementwise as defineElementwise } from './elementwise/define-own-elementwise.ts';
+export {
+  defineOwnElementwise as defineElementwise,
+  defineOwnOp as defineOp,
+} from './elementwise/define-own-elementwise.ts';
 export type { ElementwiseSpec } from './elementwise/elementwise.ts';
 export { formula } from './formula/builders.ts';
 export { indexExpression } from './index-expression/builders.ts';

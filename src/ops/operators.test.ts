@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { coreOperators } from './core-operators.ts';
 import { defineOp } from './define-op.ts';
+import * as own from './index.ts';
 import type { Operator } from './operator.ts';
 import { Operators } from './operators.ts';
 
@@ -58,4 +59,53 @@ test.each<[string, readonly Operator[]]>([
   ['a dynamic one without a reference', [{ ...mine, composition: undefined, kind: 'dynamic' }]],
 ])('refuses %s', (_, operators) => {
   expect(() => new Operators(operators)).toThrowErrorMatchingSnapshot();
+});
+
+const untyped = (value: unknown): never => value as never;
+const elementwise = (formula: unknown): unknown =>
+  own.defineElementwise({ name: 'e', inputs: [x], scalar: { formula: untyped(formula) } });
+
+test.each<[string, () => unknown, string]>([
+  [
+    'nothing',
+    () => own.defineOp(untyped(undefined)),
+    'defineOp undefined: got undefined, expected',
+  ],
+  [
+    'an unknown part',
+    () => own.defineOp(untyped({ name: 'mine', atributes: {} })),
+    'defineOp mine: got an unknown option "atributes", expected only name,',
+  ],
+  [
+    'inputs that are names',
+    () => own.defineOp(untyped({ name: 'mine', inputs: ['x'] })),
+    'defineOp mine: got inputs ["x"], expected a list, each { name, dtypes }.',
+  ],
+  [
+    'a type of attributes',
+    () => own.defineOp(untyped({ name: 'mine', attributes: { b: { type: 'number' } } })),
+    'expected { type } by their names, one of int, ints,',
+  ],
+  [
+    'no list',
+    () => new Operators(untyped({ a: 1 })),
+    'Operators: got what is {"a":1}, expected a list',
+  ],
+  [
+    'a text as formula',
+    () => elementwise('x * 2'),
+    'defineElementwise e: got the formula "x * 2",',
+  ],
+  [
+    'a missing operand',
+    () => elementwise(own.formula.add(own.formula.X, untyped(undefined))),
+    'got in the formula, an operand that is undefined, expected what the functions of formula make.',
+  ],
+  [
+    'a scalar without a formula',
+    () => own.defineElementwise(untyped({ name: 'e', inputs: [x], scalar: {} })),
+    'got a scalar that is {}, expected a formula, or wgsl.',
+  ],
+])('%s defines nothing', (_, misuse, message) => {
+  expect(misuse).toThrow(message);
 });

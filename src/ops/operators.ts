@@ -1,3 +1,4 @@
+import { requireKind } from '../core/check-options.ts';
 import { UnsupportedError } from '../core/errors.ts';
 import { checkOperator, operatorFault } from './check-operator.ts';
 import type { Operator, OperatorTable } from './operator.ts';
@@ -13,6 +14,8 @@ export class Operators implements OperatorTable, Iterable<Operator> {
 
   /** Throws UsageError, which names the operator, for one that is not complete and for two of one name. */
   constructor(operators: Iterable<Operator>) {
+    const isList = Symbol.iterator in Object(operators);
+    requireKind('Operators', ['a list of operators', () => isList], ['what is', operators]);
     for (const op of operators) {
       checkOperator(op);
       if (this.#byName.has(op.name)) {

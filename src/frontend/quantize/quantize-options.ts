@@ -1,4 +1,4 @@
-import { checkOptions, type OptionKinds } from '../../core/check-options.ts';
+import { checkOptions, having, type OptionKinds } from '../../core/check-options.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { ExternalDataReader } from '../onnx/protobuf/external-data.ts';
 import type { SampleMoments } from './samples/sample-moments.ts';
@@ -72,7 +72,7 @@ const QUANTIZE_OPTIONS: OptionKinds<QuantizeOptions> = {
   symmetric: 'boolean',
   keep: 'names',
   ranges: 'object',
-  moments: 'object',
+  moments: having('SampleMoments', 'reached'),
   externalData: 'function',
   dataFile: 'text',
   maxByteLength: 'number',

@@ -4,7 +4,13 @@ import type {
   ScheduleName,
 } from '../../compiler/ir/training-operators.ts';
 import type { DType } from '../../core/dtype.ts';
-import { checkOptions, either, oneOf, type OptionKinds } from '../../core/check-options.ts';
+import {
+  checkOptions,
+  either,
+  oneOf,
+  type OptionKinds,
+  requireKind,
+} from '../../core/check-options.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { shortList } from '../../core/short-list.ts';
@@ -86,6 +92,7 @@ export function matcherOf(
   names: readonly string[],
   what: string,
 ): (name: string) => boolean {
+  requireKind('gradOnnx', 'names', ['wrt', patterns]);
   const expressions = patterns.map((pattern) => {
     const parts = pattern.split('*').map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
     return new RegExp(`^${parts.join('.*')}$`, 's');
