@@ -1,5 +1,5 @@
 import { Executable } from '../bytecode/executable-file.ts';
-import { checkOptions, either, requireKind } from '../core/check-options.ts';
+import { checkOptions, either, instanceOf, requireKind } from '../core/check-options.ts';
 import { abortError, UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
@@ -250,6 +250,7 @@ export class Remote implements SessionProvider {
 
 /** The device of a kind or adapter class. Throws UsageError that lists what there is. */
 export function findDevice(remote: Remote, wanted: string): RemoteDevice {
+  requireKind('findDevice', instanceOf('what connect gives', Remote), ['what is', remote]);
   const found = remote.devices.find((device) =>
     [device.kind, device.adapterClass, device.name].includes(wanted),
   );

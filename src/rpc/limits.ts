@@ -1,4 +1,4 @@
-import { fits, type OptionKind } from '../core/check-options.ts';
+import { someOf } from '../core/check-options.ts';
 import {
   DEFAULT_MACHINE_LIMITS,
   type MachineLimits,
@@ -56,9 +56,4 @@ export const DEFAULT_RPC_LIMITS: RpcLimits = {
 };
 
 /** Limits of a connection, as an option. */
-export const LIMITS: OptionKind = [
-  `an object of ${Object.keys(DEFAULT_RPC_LIMITS).join(', ')}`,
-  (value) =>
-    fits('object', value) &&
-    Object.keys(Object(value)).every((name) => Object.hasOwn(DEFAULT_RPC_LIMITS, name)),
-];
+export const LIMITS = someOf(DEFAULT_RPC_LIMITS);

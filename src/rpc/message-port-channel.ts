@@ -1,5 +1,7 @@
+import { having, requireKind } from '../core/check-options.ts';
 import { BaseChannel, type Channel, type Frame } from './channel.ts';
 
+const PORT = having('a MessagePort or a Worker', 'postMessage', 'addEventListener');
 const PIECE_BYTE_LENGTH = 32 * 2 ** 20;
 const WINDOW_BYTE_LENGTH = 2 * PIECE_BYTE_LENGTH;
 
@@ -35,6 +37,7 @@ class MessagePortChannel extends BaseChannel {
 
   constructor(port: PortLike) {
     super();
+    requireKind('messagePortChannel', PORT, ['the port', port]);
     this.#port = port;
     port.addEventListener('message', (event) => this.#take((event as MessageEvent).data));
     port.addEventListener('messageerror', () => this.#finish('a message that cannot be read'));

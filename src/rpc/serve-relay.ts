@@ -1,4 +1,4 @@
-import { checkOptions } from '../core/check-options.ts';
+import { checkOptions, requireKind } from '../core/check-options.ts';
 import type { Channel } from './channel.ts';
 import { deriveRelayToken } from './credentials.ts';
 import { AccessError } from './errors.ts';
@@ -47,6 +47,8 @@ export function serveRelay(url: string, options: ServeRelayOptions): RelayedServ
     retryMs: 'milliseconds',
     onState: 'function',
   });
+  for (const name of ['key', 'token'] as const)
+    requireKind('serveRelay', 'text', [name, options[name]]);
   const stopped = new AbortController();
   return { ended: keepServing(url, options, stopped.signal), stop: () => stopped.abort() };
 }

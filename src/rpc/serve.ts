@@ -1,5 +1,12 @@
 import { type Channel, CHANNEL } from './channel.ts';
-import { checkOptions, type OptionKinds, requireKind } from '../core/check-options.ts';
+import {
+  checkOptions,
+  fits,
+  having,
+  listOf,
+  type OptionKinds,
+  requireKind,
+} from '../core/check-options.ts';
 import type { Clock } from '../core/clock.ts';
 import { Connection } from './connection.ts';
 import { ExecutableStore } from './executable-store.ts';
@@ -8,6 +15,7 @@ import { DeviceService } from './device-service.ts';
 import type { ServedDevice, ServeEvent } from './served-device.ts';
 import { DEFAULT_RPC_LIMITS, LIMITS, type RpcLimits } from './limits.ts';
 import { SealedChannel } from './sealed-channel.ts';
+import { DEVICE } from '../runtime/load-machine.ts';
 import type { RpcFunction } from './rpc-value.ts';
 
 /** The devices that are served, to whom, and what they may take up. */
@@ -47,15 +55,18 @@ let connectionCount = 0;
 
 /** Kinds of {@link ServeOptions}. */
 export const SERVE_OPTIONS: OptionKinds<ServeOptions> = {
-  devices: 'list',
+  devices: listOf(DEVICE),
   token: 'text',
   encrypt: 'boolean',
-  offer: 'object',
+  offer: [
+    'functions by their names',
+    (value) => Object.values(Object(value)).every((fn) => fits('function', fn)),
+  ],
   limits: LIMITS,
   name: 'text',
-  store: 'object',
+  store: having('an ExecutableStore', 'find'),
   onEvent: 'function',
-  clock: 'object',
+  clock: having('a clock', 'after'),
 };
 
 /** Serves devices to whoever is at the other end of a channel and knows the token. */
@@ -63,7 +74,8 @@ export function serve(channel: Channel, options: ServeOptions): Served {
   checkOptions<ServeOptions>('serve', options, SERVE_OPTIONS);
   requireKind('serve', CHANNEL, ['the other side', channel]);
   requireKind('serve', 'text', ['token', options.token]);
-  requireKind('serve', 'list', ['devices', options.devices]);
+  const isSome = options.devices?.length > 0;
+  requireKind('serve', ['one or more', () => isSome], ['devices', options.devices]);
   return serveChannel(channel, options);
 }
 

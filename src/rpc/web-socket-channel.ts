@@ -1,3 +1,4 @@
+import { having, requireKind } from '../core/check-options.ts';
 import { UsageError } from '../core/errors.ts';
 import { parseUrl } from '../core/parse-url.ts';
 import { BaseChannel, type Channel, type Frame } from './channel.ts';
@@ -9,6 +10,7 @@ import {
   decodeFrame,
 } from './frame-bytes.ts';
 
+const SOCKET = having('a WebSocket', 'send', 'addEventListener');
 const WINDOW_BYTE_LENGTH = 16 * PIECE_BYTE_LENGTH;
 
 /** The common part of the sockets of browsers and of `ws`. */
@@ -95,6 +97,7 @@ class WebSocketChannel extends BaseChannel {
 
   constructor(socket: SocketLike) {
     super();
+    requireKind('webSocketChannel', SOCKET, ['the socket', socket]);
     this.#socket = socket;
     socket.binaryType = 'arraybuffer';
     socket.addEventListener('message', ({ data }) => this.#take(data));

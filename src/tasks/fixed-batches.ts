@@ -1,3 +1,4 @@
+import { requireKind } from '../core/check-options.ts';
 import type { Session } from '../client/session.ts';
 
 /** Things for one run of a model. */
@@ -14,6 +15,7 @@ export function batchesFor<Thing>(
   input: string,
   all: readonly Thing[],
 ): Batch<Thing>[] {
+  requireKind('pictures', 'list', ['what is', all]);
   const size = inputs.find(({ name }) => name === input)?.shape[0];
   const last = all.at(-1);
   if (typeof size !== 'number' || size < 1 || last === undefined) {

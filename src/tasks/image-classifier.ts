@@ -1,4 +1,4 @@
-import { checkOptions, oneOf } from '../core/check-options.ts';
+import { checkOptions } from '../core/check-options.ts';
 import type { Session } from '../client/session.ts';
 import { UsageError } from '../core/errors.ts';
 import { batchesFor } from './fixed-batches.ts';
@@ -8,6 +8,7 @@ import type { Picture } from './pictures/pixels.ts';
 import { runOnPictures } from './picture-task.ts';
 import {
   activate,
+  ACTIVATION,
   type Activation,
   areProbabilities,
   type LabelScore,
@@ -48,14 +49,14 @@ export async function imageClassifier(
   source: TaskSource,
   options: ImageClassifierOptions = {},
 ): Promise<ImageClassifier> {
-  const { labels, pictures, activation, output, ...place } = options;
   checkOptions<ImageClassifierOptions>('imageClassifier', options, {
     labels: 'names',
     pictures: 'object',
-    activation: oneOf('softmax', 'sigmoid', 'none'),
+    activation: ACTIVATION,
     output: 'text',
     ...TASK_OPTIONS,
   });
+  const { labels, pictures, activation, output, ...place } = options;
   return loadTask(async (load) => {
     const [{ session, preprocessor, config }, rows] = await Promise.all([
       load(source, place),

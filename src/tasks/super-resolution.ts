@@ -40,12 +40,12 @@ export async function superResolution(
   source: TaskSource,
   options: SuperResolutionOptions = {},
 ): Promise<SuperResolution> {
-  const { pictures, margin = MARGIN, ...place } = options;
   checkOptions<SuperResolutionOptions>('superResolution', options, {
     pictures: 'object',
     margin: PIXELS,
     ...TASK_OPTIONS,
   });
+  const { pictures, margin = MARGIN, ...place } = options;
   return loadTask(async (load) => {
     const model = await load(source, place);
     const input = pictureInputOf(model.session, model.preprocessor, pictures);

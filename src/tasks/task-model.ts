@@ -1,4 +1,5 @@
 import { addressOf, folderAround, folderAt } from '../client/file-url.ts';
+import { checkOptions } from '../core/check-options.ts';
 import { Session } from '../client/session.ts';
 import type { SessionSource } from '../client/source.ts';
 import { FormatError } from '../core/errors.ts';
@@ -12,7 +13,7 @@ import {
   optionalReader,
   type ReadFile,
 } from '../text/model-folder.ts';
-import type { TaskOptions } from './task-options.ts';
+import { TASK_OPTIONS, type TaskOptions } from './task-options.ts';
 
 /**
  * Where a model is: the address of a folder as transformers.js has them, or of a `.weft` or `.onnx` file, in Node also a path; a
@@ -50,7 +51,11 @@ export const filesOf = (name: string): readonly string[] => [
 const MODEL_FILE = /\.(weft|onnx)$/i;
 
 /** Loads a model with its small files. Rejects as `Session.load` does, with FormatError for no JSON and UsageError for no model. */
-export function loadTaskModel(source: TaskSource, options: TaskOptions): Promise<TaskModel> {
+export async function loadTaskModel(
+  source: TaskSource,
+  options: TaskOptions = {},
+): Promise<TaskModel> {
+  checkOptions<TaskOptions>('loadTaskModel', options, TASK_OPTIONS);
   return loadOneOf(source, options, filesOf('model'));
 }
 

@@ -38,8 +38,6 @@ export async function textEmbedding(
   source: TaskSource,
   options: TextEmbeddingOptions = {},
 ): Promise<TextEmbedding> {
-  const { pooling, normalize, mostTokens, output, ...place } = options;
-  const { signal } = options;
   const { preprocessor: _, ...kinds } = TASK_OPTIONS;
   checkOptions<TextEmbeddingOptions>('textEmbedding', options, {
     pooling: oneOf('mean', 'cls', 'last'),
@@ -48,6 +46,8 @@ export async function textEmbedding(
     output: 'text',
     ...kinds,
   });
+  const { pooling, normalize, mostTokens, output, ...place } = options;
+  const { signal } = options;
   return loadTask(async (load) => {
     const model = await load(source, { ...place, preprocessor: {} });
     const [tokenizer, said] = await Promise.all([

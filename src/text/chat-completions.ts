@@ -17,6 +17,7 @@ import {
   checkMessages,
   type ChatOptions,
   type GenerateOptions,
+  STOP,
   TOOLS,
 } from './generate-options.ts';
 import { parseToolCalls } from './tool-calls.ts';
@@ -257,7 +258,7 @@ const REQUEST: OptionKinds<ChatCompletionRequest> = {
   frequency_penalty: 'number',
   logit_bias: 'object',
   seed: 'integer',
-  stop: either('text', listOf('text')),
+  stop: either(STOP, listOf(STOP)),
   n: 'number',
   logprobs: 'boolean',
   response_format: 'object',

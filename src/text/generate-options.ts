@@ -57,6 +57,11 @@ const LENGTH: OptionKind = [
   'an integer from 0 up, or Infinity',
   (value) => isNumber(value) && value >= 0 && (Number.isInteger(value) || value === Infinity),
 ];
+/** A string that ends a text. */
+export const STOP: OptionKind = [
+  'a string with characters',
+  (value) => value !== '' && fits('text', value),
+];
 const CONSTRAINT = having('an object with mask and accept', 'mask', 'accept');
 const NAMED = (value: unknown): boolean =>
   fits(
@@ -88,7 +93,7 @@ export const GENERATE_OPTIONS = {
   frequencyPenalty: 'number',
   logitBias: 'object',
   seed: 'number',
-  stop: either('text', listOf('text')),
+  stop: either(STOP, listOf(STOP)),
   overflow: oneOf('error', 'slide'),
   constraint: CONSTRAINT,
   speculate: GUESSER,
@@ -131,7 +136,9 @@ function isMessage(value: unknown): boolean {
 /** A text, or tokens in any list. */
 export const PROMPT: OptionKind = [
   'a text or a list of tokens',
-  (value) => fits('text', value) || Symbol.iterator in (Object(value) as object),
+  // The bytes of a text are no tokens.
+  (value) =>
+    fits('text', value) || (Symbol.iterator in Object(value) && !(value instanceof Uint8Array)),
 ];
 
 /** Throws UsageError for a prompt without tokens, or with some that the model does not have. */

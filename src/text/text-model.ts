@@ -1,4 +1,4 @@
-import { checkOptions, requireBytes, requireKind } from '../core/check-options.ts';
+import { checkOptions, requireBytes, requireKind, requireMaker } from '../core/check-options.ts';
 import { Session } from '../client/session.ts';
 import { UsageError } from '../core/errors.ts';
 import { CacheShelf } from './cache-shelf.ts';
@@ -124,18 +124,15 @@ export class TextModel implements DraftModel {
 
   private constructor(
     session: Session,
-    {
-      tokenizer,
-      template,
-      files,
-      shelf,
-    }: {
+    parts: {
       readonly tokenizer: TextTokenizer;
       readonly template: ChatTemplate | undefined;
       readonly files: ModelFolder;
       readonly shelf: { readonly most: number; readonly bytes: number };
     },
   ) {
+    requireMaker('TextModel.load', session instanceof Session);
+    const { tokenizer, template, files, shelf } = parts;
     this.session = session;
     this.tokenizer = tokenizer;
     this.#program = new TextProgram(session);

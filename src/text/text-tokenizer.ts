@@ -1,3 +1,4 @@
+import { checkOptions, listOf, requireKind } from '../core/check-options.ts';
 import { FormatError } from '../core/errors.ts';
 
 /** Turns text into tokens and back, as a model's `tokenizer.json` says. */
@@ -32,9 +33,15 @@ export async function openTokenizer({ tokenizer, config }: TokenizerFiles): Prom
     throw new FormatError({ where: 'tokenizer.json', got, expected }, { cause });
   }
   return {
-    encode: (text, { addSpecialTokens = true } = {}) =>
-      own.encode(text, { add_special_tokens: addSpecialTokens }).ids,
-    decode: (ids) => (ids.length === 0 ? '' : own.decode([...ids], DECODING)),
+    encode(text, options = {}) {
+      requireKind('encode', 'text', ['the text', text]);
+      checkOptions('encode', options, { addSpecialTokens: 'boolean' });
+      return own.encode(text, { add_special_tokens: options.addSpecialTokens ?? true }).ids;
+    },
+    decode(ids) {
+      requireKind('decode', listOf('count from 0'), ['ids that are', ids]);
+      return ids.length === 0 ? '' : own.decode([...ids], DECODING);
+    },
     idOf: (token) => own.token_to_id(token),
   };
 }

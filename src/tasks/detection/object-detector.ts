@@ -60,13 +60,13 @@ export async function objectDetector(
   source: TaskSource,
   options: ObjectDetectorOptions = {},
 ): Promise<ObjectDetector> {
-  const { labels, pictures, shape, ...place } = options;
   checkOptions<ObjectDetectorOptions>('objectDetector', options, {
     labels: 'names',
     pictures: 'object',
     shape: oneOf(...DETECTOR_SHAPES),
     ...TASK_OPTIONS,
   });
+  const { labels, pictures, shape, ...place } = options;
   return loadTask(async (load) => {
     const [{ session, preprocessor, config }, { candidateReader, suppressCandidates }] =
       await Promise.all([load(source, place), import('./read-candidates.ts')]);

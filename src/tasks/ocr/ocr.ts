@@ -31,8 +31,8 @@ export interface OcrOptions extends Omit<TaskOptions, 'file' | 'config' | 'prepr
  * the model.
  */
 export async function ocr(sources: OcrSources, options: OcrOptions = {}): Promise<Ocr> {
-  const { longestEdge, ...place } = options;
   checkOptions<OcrOptions>('ocr', options, { longestEdge: 'count', ...MODELS_OPTIONS });
+  const { longestEdge, ...place } = options;
   checkOptions<OcrSources>('ocr, sources', sources, {
     detection: SOURCE,
     recognition: SOURCE,

@@ -1,5 +1,11 @@
-import { checkOptions, oneOf, type OptionKinds } from '../../core/check-options.ts';
-import type { DeviceTensor } from '../../client/device-tensor.ts';
+import {
+  checkOptions,
+  instanceOf,
+  oneOf,
+  type OptionKinds,
+  requireKind,
+} from '../../core/check-options.ts';
+import { DeviceTensor } from '../../client/device-tensor.ts';
 import { Session } from '../../client/session.ts';
 import type { DrawnElements } from '../../core/drawn-elements.ts';
 import { internalError, ShapeError, UnsupportedError } from '../../core/errors.ts';
@@ -30,6 +36,8 @@ export const DRAW_OPTIONS: OptionKinds<DrawOptions> = {
   signal: 'signal',
 };
 
+const HANDLE = instanceOf('a DeviceTensor', DeviceTensor);
+
 /**
  * A picture of a tensor on the device of a session, (1, C, H, W) or (1, H, W, C) in float32, float16 or uint8. On WebGPU it is drawn where it
  * lies, and nothing is read back; on the other devices, whose memory is the processor's, it is drawn there. Rejects with ShapeError
@@ -40,6 +48,7 @@ export async function tensorToBitmap(
   options: DrawOptions = {},
 ): Promise<ImageBitmap> {
   checkOptions('tensorToBitmap', options, DRAW_OPTIONS);
+  requireKind('tensorToBitmap', HANDLE, ['what is', tensor]);
   const { dtype, shape, owner } = tensor;
   const elements = drawnElements(tensor, options);
   if (!(owner instanceof Session)) {

@@ -1,5 +1,5 @@
 import { transfer } from 'comlink';
-import { checkOptions } from '../../core/check-options.ts';
+import { checkOptions, requireKind } from '../../core/check-options.ts';
 import { DeviceTensor } from '../../client/device-tensor.ts';
 import type { Session } from '../../client/session.ts';
 import { Tensor } from '../../client/tensor.ts';
@@ -69,6 +69,7 @@ export async function prepareFor(
   pictures: readonly Picture[],
   { options, signal, keep, isLast = false }: PrepareOptions,
 ): Promise<PicturesForRun> {
+  requireKind('pictures', 'list', ['what is', pictures]);
   signal?.throwIfAborted();
   const outcomes = await Promise.allSettled(
     pictures.map((picture, i) => sentPicture(session, picture, nameOf(i, pictures))),

@@ -1,3 +1,4 @@
+import { requireKind } from '../../core/check-options.ts';
 import { FormatError, UnsupportedError } from '../../core/errors.ts';
 import type { EdgeSize, PictureOptions, Size } from './picture-options.ts';
 import type { Resampling } from './resample-weights.ts';
@@ -33,6 +34,7 @@ type Config = Readonly<Record<string, unknown>>;
  * that names the steps that are not among {@link PictureOptions}, and FormatError for values that are none.
  */
 export function readPreprocessorConfig(config: Config): PictureOptions {
+  requireKind('readPreprocessorConfig', 'object', ['the content', config]);
   const steps = Object.keys(config).filter((key) => key.startsWith('do_') && config[key] === true);
   const unknown = steps.filter((key) => !STEPS.has(key));
   if (unknown.length > 0) {

@@ -1,3 +1,5 @@
+import { fits, listOf, type OptionKind, requireKind } from '../../core/check-options.ts';
+
 /** A rectangle in pixels of the picture that was given. */
 export interface Box {
   /** Its left edge. */
@@ -22,6 +24,11 @@ export interface ScoredBox {
 
 /** The area that two boxes share, of the area that both cover together. */
 export function overlap(a: Box, b: Box): number {
+  for (const box of [a, b]) requireKind('overlap', BOX, ['a box that is', box]);
+  return shareOf(a, b);
+}
+
+function shareOf(a: Box, b: Box): number {
   const across = Math.min(a.left + a.width, b.left + b.width) - Math.max(a.left, b.left);
   const down = Math.min(a.top + a.height, b.top + b.height) - Math.max(a.top, b.top);
   const shared = Math.max(across, 0) * Math.max(down, 0);
@@ -36,8 +43,10 @@ export function overlap(a: Box, b: Box): number {
 export function suppress<Found extends ScoredBox>(
   boxes: readonly Found[],
   threshold = 0.5,
-  measure: (a: Found, b: Found) => number = (a, b) => overlap(a.box, b.box),
+  measure: (a: Found, b: Found) => number = (a, b) => shareOf(a.box, b.box),
 ): Found[] {
+  requireKind('suppress', listOf(['{ box, score, index }', isScored]), ['boxes that are', boxes]);
+  requireKind('suppress', 'number', ['the threshold', threshold]);
   const kept: Found[] = [];
   for (const candidate of boxes.toSorted((a, b) => b.score - a.score)) {
     const isCovered = kept.some(
@@ -46,6 +55,16 @@ export function suppress<Found extends ScoredBox>(
     if (!isCovered) kept.push(candidate);
   }
   return kept;
+}
+
+const BOX: OptionKind = [
+  '{ left, top, width, height }',
+  (value) =>
+    ['left', 'top', 'width', 'height'].every((side) => fits('number', Object(value)[side])),
+];
+
+function isScored(value: unknown): boolean {
+  return fits(BOX, (Object(value) as Partial<ScoredBox>).box);
 }
 
 /** The part of a box inside of a picture. */

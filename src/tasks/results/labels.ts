@@ -1,3 +1,4 @@
+import { checkOptions, oneOf, requireKind } from '../../core/check-options.ts';
 import { UsageError } from '../../core/errors.ts';
 
 /** A class and how sure the model is of it. */
@@ -13,8 +14,12 @@ export interface LabelScore {
 /** How numbers of a model become scores. */
 export type Activation = 'softmax' | 'sigmoid' | 'none';
 
+export const ACTIVATION = oneOf('softmax', 'sigmoid', 'none');
+
 /** Scores of one example. Softmax and sigmoid are computed in doubles. */
 export function activate(values: ArrayLike<number>, activation: Activation): Float64Array {
+  requireKind('activate', 'numbers', ['values that are', values]);
+  requireKind('activate', ACTIVATION, ['the activation', activation]);
   const out = Float64Array.from(values);
   if (activation === 'none') return out;
   if (activation === 'sigmoid') return out.map((value) => 1 / (1 + Math.exp(-value)));
@@ -32,6 +37,7 @@ export function activate(values: ArrayLike<number>, activation: Activation): Flo
  * gives them: none negative, and their sum 1, as far as float16 or codes of 8 bits keep it.
  */
 export function areProbabilities(values: ArrayLike<number>): boolean {
+  requireKind('areProbabilities', 'numbers', ['values that are', values]);
   const list = Array.from(values);
   if (!list.every((value) => value >= 0 && value <= 1 + FLOAT16_ROUNDING)) return false;
   const sum = list.reduce((all, value) => all + value, 0);
@@ -52,8 +58,11 @@ function areCodes(list: readonly number[]): boolean {
 /** The highest scores, the highest first; of equal ones the first class first. */
 export function topLabels(
   scores: ArrayLike<number>,
-  { topK = 5, labels }: { readonly topK?: number; readonly labels?: readonly string[] | undefined },
+  options: { readonly topK?: number; readonly labels?: readonly string[] | undefined } = {},
 ): LabelScore[] {
+  requireKind('topLabels', 'numbers', ['scores that are', scores]);
+  checkOptions('topLabels', options, { topK: 'count', labels: 'names' });
+  const { topK = 5, labels } = options;
   requireLabels(labels, scores.length);
   const order = Array.from(scores, (score, index) => ({ score, index }));
   order.sort((a, b) => b.score - a.score || a.index - b.index);

@@ -1,11 +1,14 @@
 import type { DeviceTensor } from '../../client/device-tensor.ts';
-import type { Tensor } from '../../client/tensor.ts';
+import { instanceOf, requireKind } from '../../core/check-options.ts';
+import { Tensor } from '../../client/tensor.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { float16ToNumber } from '../../core/float16.ts';
 import type { ValueInfo } from '../../worker/protocol/loaded-session.ts';
 
 /** The elements of a tensor as numbers: those of float16, which are bits in its `data`, decoded, and those of int64 rounded. */
-export function numbersOf({ dtype, data }: Tensor): Float32Array | Float64Array {
+export function numbersOf(tensor: Tensor): Float32Array | Float64Array {
+  requireKind('numbersOf', instanceOf('a Tensor', Tensor), ['what is', tensor]);
+  const { dtype, data } = tensor;
   if (data instanceof Float32Array || data instanceof Float64Array) return data;
   const decode = dtype === 'float16' ? (bits: number) => float16ToNumber(bits) : Number;
   return Float64Array.from(data as ArrayLike<number>, decode);

@@ -44,11 +44,11 @@ export async function backgroundRemoval(
   source: TaskSource,
   options: BackgroundRemovalOptions = {},
 ): Promise<BackgroundRemoval> {
-  const { pictures, ...place } = options;
   checkOptions<BackgroundRemovalOptions>('backgroundRemoval', options, {
     pictures: 'object',
     ...TASK_OPTIONS,
   });
+  const { pictures, ...place } = options;
   return loadTask(async (load) => {
     const { session, preprocessor } = await load(source, place);
     return new BackgroundRemoval(session, pictureInputOf(session, preprocessor, pictures));

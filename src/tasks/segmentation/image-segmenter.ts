@@ -38,12 +38,12 @@ export async function imageSegmenter(
   source: TaskSource,
   options: ImageSegmenterOptions = {},
 ): Promise<ImageSegmenter> {
-  const { labels, pictures, ...place } = options;
   checkOptions<ImageSegmenterOptions>('imageSegmenter', options, {
     labels: 'names',
     pictures: 'object',
     ...TASK_OPTIONS,
   });
+  const { labels, pictures, ...place } = options;
   return loadTask(async (load) => {
     const model = await load(source, place);
     return new ImageSegmenter(model.session, {

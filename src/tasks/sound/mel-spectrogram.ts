@@ -1,4 +1,4 @@
-import { checkOptions, oneOf, type OptionKind } from '../../core/check-options.ts';
+import { checkOptions, oneOf, type OptionKind, requireKind } from '../../core/check-options.ts';
 import { UsageError } from '../../core/errors.ts';
 import { FourierTransform } from './fourier-transform.ts';
 import { melFilters, type MelScale } from './mel-filters.ts';
@@ -81,6 +81,7 @@ export function melSpectrogram(samples: Float32Array, options: MelOptions = {}):
     floor: 'positive',
     frames: 'count',
   });
+  requireKind('melSpectrogram', 'numbers', ['samples that are', samples]);
   const { sampleRate = 16_000, frameLength = 400, hopLength = 160, center = true } = options;
   const { fftLength = frameLength, bands = 80, lowest = 0, highest = sampleRate / 2 } = options;
   if (fftLength < frameLength || highest <= lowest || highest > sampleRate / 2) {

@@ -65,12 +65,12 @@ export async function voiceActivity(
   source: TaskSource,
   options: VoiceActivityOptions = {},
 ): Promise<VoiceActivity> {
-  const { sampleRate = 16_000, ...place } = options;
   checkOptions<VoiceActivityOptions>('voiceActivity', options, {
     sampleRate: RATE,
     file: 'text',
     ...MODELS_OPTIONS,
   });
+  const { sampleRate = 16_000, ...place } = options;
   return loadTask(async (load) => {
     const { session } = await load(source, { ...place, config: {}, preprocessor: {} });
     return new VoiceActivity(session, sampleRate);
@@ -127,8 +127,8 @@ export class VoiceActivity extends Task {
 
   /** The stretches of speech in a sound. Rejects with UsageError for no sound, and with the signal's reason. */
   async detect(sound: Sound, options: DetectSpeechOptions = {}): Promise<SpeechSegment[]> {
-    const { signal, ...speech } = options;
     checkOptions<DetectSpeechOptions>('detect', options, { ...SPEECH_OPTIONS, signal: 'signal' });
+    const { signal, ...speech } = options;
     const samples = await readSound(sound, this.sampleRate);
     const finder = this.#finder(speech);
     const stretches: (readonly [number, number])[] = [];

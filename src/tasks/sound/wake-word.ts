@@ -144,8 +144,8 @@ export class WakeWord extends Task {
 
   /** The words in a sound, in order. Rejects with UsageError for no sound, and with the signal's reason. */
   async detect(sound: Sound, options: DetectWordsOptions = {}): Promise<HeardWord[]> {
-    const { signal, ...listen } = options;
     checkOptions<DetectWordsOptions>('detect', options, { ...LISTEN_OPTIONS, signal: 'signal' });
+    const { signal, ...listen } = options;
     signal?.throwIfAborted();
     const samples = await readSound(sound, RATE);
     const listener = new Listener(this.#parts, await this.#silent(), listen);

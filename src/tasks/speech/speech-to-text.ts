@@ -51,8 +51,6 @@ export async function speechToText(
   source: TaskFolder,
   options: SpeechToTextOptions = {},
 ): Promise<SpeechToText> {
-  const { encoder, decoder, generation, ...place } = options;
-  const { cache, signal } = options;
   const { file: _, ...kinds } = TASK_OPTIONS;
   checkOptions<SpeechToTextOptions>('speechToText', options, {
     encoder: 'text',
@@ -60,6 +58,8 @@ export async function speechToText(
     generation: 'object',
     ...kinds,
   });
+  const { encoder, decoder, generation, ...place } = options;
+  const { cache, signal } = options;
   return loadTask(async (load) => {
     const heard = await load(source, { ...place, file: encoder }, filesOf('encoder_model'));
     const [tokenizer, said] = await Promise.all([
