@@ -56,5 +56,10 @@ const page = {
 
 export type SessionPage = typeof page;
 
+// Tests look whether workers end.
+for (const worker of [true, page.startWorker, page.startForcedWorker]) {
+  configureWorker({ worker, idleMs: 0 });
+}
+
 Object.assign(globalThis, { weft: page });
 document.documentElement.dataset['ready'] = 'true';

@@ -16,6 +16,11 @@ export interface WorkerOptions {
    * least recently used first, and come back when they are needed. Default: no bound.
    */
   readonly memoryBudget?: number;
+  /**
+   * How many milliseconds a worker stays when its last session is disposed of: starting another takes longer than a
+   * load of a small model. Default 10,000.
+   */
+  readonly idleMs?: number;
 }
 
 const WORKER_OPTIONS: OptionKinds<WorkerOptions> = {
@@ -23,14 +28,19 @@ const WORKER_OPTIONS: OptionKinds<WorkerOptions> = {
   workerFiles: 'address',
   gpu: LOAD_OPTIONS.gpu,
   memoryBudget: 'bytes',
+  idleMs: ['milliseconds from 0', (value) => Number.isFinite(value) && Number(value) >= 0],
 };
 
 /**
  * Has the sessions that are loaded from now on share their device: one budget for memory, and turns
- * batch by batch. They are built again when the device is lost. Throws UsageError.
+ * batch by batch. They are built again when the device is lost. With `idleMs` alone they share nothing. Throws UsageError.
  */
 export function configureWorker(options: WorkerOptions): void {
   checkOptions('configureWorker', options, WORKER_OPTIONS);
-  const { worker = hasWorkers(), workerFiles, gpu, memoryBudget } = options;
-  Connection.configure({ worker, workerFiles, gpu }, { memoryBudget });
+  const { worker = hasWorkers(), workerFiles, gpu, memoryBudget, idleMs } = options;
+  const choice = { worker, workerFiles, gpu };
+  if (idleMs !== undefined) Connection.stayIdle(choice, idleMs);
+  if (idleMs === undefined || memoryBudget !== undefined) {
+    Connection.configure(choice, { memoryBudget });
+  }
 }

@@ -8,7 +8,7 @@ import type {
 } from '../worker/protocol/session-service.ts';
 import type { ServiceOptions } from '../worker/create-service.ts';
 import { openWorker } from './open-worker.ts';
-import { goneError } from './shake-hands.ts';
+import { goneError, MAX_TIMER_MS } from './shake-hands.ts';
 import { SPARE_MEMORY } from './spare-memory.ts';
 
 export type Send<T> = (service: SessionService, call: CallId) => Promise<Reply<T>>;
@@ -53,15 +53,20 @@ function placeOf({ worker, gpu, workerFiles, remote }: ConnectionChoice): unknow
 const connections = new Set<Connection>();
 /** Settings of each place, for connections that are open and those to come. */
 const configs = new Map<unknown, WorkerConfig>();
+/** How long the worker of a place stays without sessions. */
+const idleTimes = new Map<unknown, number>();
+const IDLE_MS = 10_000;
 let nextCall = 1;
 
 /**
  * A worker (or this page) with the calls that wait for it. Sessions with the same choice share one;
- * it closes when the last of them goes.
+ * it closes when the last of them goes, a worker only when no other comes for a while.
  */
 export class Connection {
   readonly #service: Promise<SessionService>;
   #worker: Worker | undefined;
+  /** The worker is started, and may stay. */
+  #answers = false;
   readonly #pending = new Set<(error: Error) => void>();
   /** Its place, then the tables that it was opened with. */
   readonly #key: readonly unknown[];
@@ -69,6 +74,7 @@ export class Connection {
   readonly remote: ConnectionChoice['remote'];
   #failure: Error | undefined;
   #users = 0;
+  #idle: ReturnType<typeof setTimeout> | undefined;
   /**
    * A device of the worker has work that does not end. Terminated, the worker would hang the browser's
    * GPU process, so it stays for the sessions to come.
@@ -87,8 +93,14 @@ export class Connection {
       const config = configs.get(key[0]);
       if (config) connection.post((service) => service.configure(config));
     }
+    clearTimeout(connection.#idle);
     connection.#users++;
     return connection;
+  }
+
+  /** Has the worker of a choice stay so long without sessions, from its next one on. */
+  static stayIdle(choice: ConnectionChoice, milliseconds: number): void {
+    idleTimes.set(placeOf(choice), milliseconds);
   }
 
   static configure(choice: ConnectionChoice, config: WorkerConfig): void {
@@ -112,7 +124,7 @@ export class Connection {
   async #open({ worker, workerFiles, workerTimeout, remote, ...options }: ConnectionChoice) {
     if (remote) return remote.openService(options);
     if (worker === false) return (await importHost()).createService(options);
-    return openWorker({
+    const service = await openWorker({
       start: worker,
       folder: workerFiles,
       timeoutMs: workerTimeout,
@@ -121,6 +133,8 @@ export class Connection {
       },
       onGone: (how) => this.#close(goneError(how)),
     });
+    this.#answers = true;
+    return service;
   }
 
   /** Rejects with the signal's reason, with the error of the worker, or when the worker is gone. */
@@ -164,13 +178,19 @@ export class Connection {
   }
 
   release(): void {
-    if (--this.#users === 0 && !this.isBusy)
-      this.#close(new UsageError('The session was disposed.'));
+    if (--this.#users > 0 || this.isBusy) return;
+    const close = (): void => this.#close(new UsageError('The session was disposed.'));
+    const idleMs = this.#answers ? (idleTimes.get(this.#key[0]) ?? IDLE_MS) : 0;
+    if (idleMs === 0) return close();
+    this.#idle = setTimeout(close, Math.min(idleMs, MAX_TIMER_MS));
+    // Node waits for no worker that only might be used again.
+    (this.#idle as { unref?: () => void }).unref?.();
   }
 
   #close(reason: Error): void {
     if (this.#failure !== undefined) return;
     this.#failure = reason;
+    clearTimeout(this.#idle);
     connections.delete(this);
     for (const fail of this.#pending) fail(reason);
     this.#worker?.terminate();

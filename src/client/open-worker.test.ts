@@ -4,7 +4,7 @@ import { Deferred } from '../core/deferred.ts';
 import { VERSION } from '../core/version.ts';
 import { createService } from '../worker/create-service.ts';
 import { sumAndProduct } from '../worker/testing/test-programs.ts';
-import { Session, Tensor } from './index.ts';
+import { configureWorker, Session, Tensor } from './index.ts';
 
 /** A worker whose other end is a port in this thread. */
 class FakeWorker extends EventTarget {
@@ -79,13 +79,31 @@ function message(got: string, remedy: string): string {
 }
 
 describe('the handshake with a worker', () => {
-  test('lets sessions through to one that answers, and terminates it with the last', async () => {
+  test('lets sessions through to one that answers, which ends with the last of them', async () => {
     const worker = fake(({ inside }) => expose(createService(), inside));
+    configureWorker({ worker, idleMs: 0 });
     const session = await Session.load(bytes, { worker, device: 'host' });
     const { sum } = await session.run({ x, y: x });
     expect(sum?.toNested()).toEqual([2]);
     await session.dispose();
     expect(started.map(({ terminations }) => terminations)).toEqual([1]);
+  });
+
+  test('is done once for loads that follow within 10 seconds', async () => {
+    fakeTimeouts();
+    const worker = fake(({ inside }) => expose(createService(), inside));
+    for (let i = 0; i < 2; i++) {
+      const session = await Session.load(bytes, { worker, device: 'host' });
+      await session.dispose();
+      vi.advanceTimersByTime(9_999);
+    }
+    expect(started.map(({ terminations }) => terminations)).toEqual([0]);
+    vi.advanceTimersByTime(1);
+    expect(started.map(({ terminations }) => terminations)).toEqual([1]);
+    const session = await Session.load(bytes, { worker, device: 'host' });
+    await session.dispose();
+    expect(started).toHaveLength(2);
+    vi.advanceTimersByTime(10_000);
   });
 
   test('gives up after 30 seconds, and terminates the worker', async () => {
@@ -113,6 +131,7 @@ describe('the handshake with a worker', () => {
       message('no answer within 20 ms', OWN),
     );
     isSilent = false;
+    configureWorker({ worker, idleMs: 0 });
     const session = await Session.load(bytes, { worker, device: 'host', workerTimeout: 60_000 });
     await session.dispose();
     expect(started.map(({ terminations }) => terminations)).toEqual([1, 1]);

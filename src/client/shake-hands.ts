@@ -12,7 +12,7 @@ import { startSource } from './worker-files.ts';
 /** Default of `LoadOptions.workerTimeout`. */
 export const WORKER_TIMEOUT_MS = 30_000;
 /** Timers of more milliseconds fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export interface WorkerStart {
   /** true: the package's worker. */
