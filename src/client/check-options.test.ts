@@ -125,6 +125,10 @@ describe('options of methods', () => {
       [() => session.debug(inputs, speed), unknown('debug', 'function, signal')],
       [() => session.warmup({}, speed), unknown('warmup', 'signal')],
       [() => session.pause(speed), unknown('pause', 'at, visit, signal')],
+      [
+        () => session.pause(untyped({ at: { function: 'main', instruction: '0' } })),
+        'pause: got at {"function":"main","instruction":"0"}, expected { function, instruction }.',
+      ],
       [() => session.snapshot(speed), unknown('snapshot', 'tensors, note, signal')],
       [() => session.tune(speed), unknown('tune', 'signal, onProgress, dims, idle')],
       [() => session.pauseWhenHidden(speed), unknown('pauseWhenHidden', 'signal')],
@@ -144,7 +148,7 @@ describe('options of methods', () => {
 
   test('of configureWorker too', () => {
     expect(() => configureWorker(untyped({ budget: 1 }))).toThrow(
-      'configureWorker: got an unknown option "budget", expected only worker, workerFiles, gpu, memoryBudget.',
+      'configureWorker: got an unknown option "budget", expected only worker, workerFiles, gpu, memoryBudget, idleMs.',
     );
   });
 });

@@ -225,7 +225,10 @@ export const RUN_OPTIONS: OptionKinds<RunOptions> = {
 };
 
 export const PAUSE_OPTIONS: OptionKinds<PauseOptions> = {
-  at: 'object',
+  at: [
+    '{ function, instruction }',
+    (at) => fits('text', Object(at).function) && fits('count from 0', Object(at).instruction),
+  ],
   visit: 'count',
   signal: 'signal',
 };
