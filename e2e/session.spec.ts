@@ -74,6 +74,21 @@ test('tells .onnx from .weft and compiles it in the worker', async ({ page }) =>
   expect(result.listing).toContain('func main(a: Tensor[(2,), float32])');
 });
 
+test('compiles a model that is a Blob, with another one beside it', async ({ page }) => {
+  const value = await page.evaluate(async () => {
+    const [model, beside] = await Promise.all(
+      ['beside.onnx', 'beside.bin'].map(async (name) => (await fetch(`/served/${name}`)).blob()),
+    );
+    const externalData = (name: string): Blob =>
+      name === 'beside.bin' && beside ? beside : new Blob();
+    const session = await weft.Session.load(model ?? '', { device: 'webgpu', externalData });
+    const { b } = await session.run({ a: weft.Tensor.from([1, 2]) });
+    await session.dispose();
+    return b?.toNested();
+  });
+  expect(value).toEqual([11, 22]);
+});
+
 test('keeps a model and the file beside it, and loads them after a reload without a connection', async ({
   page,
 }) => {

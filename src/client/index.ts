@@ -98,7 +98,7 @@ export type { CachedFile, ModelCache } from '../downloads/model-cache.ts';
 export { modelCache } from './model-cache.ts';
 export { openSnapshotStore, opfsStore } from './snapshots/snapshot-store.ts';
 export type { SnapshotFiles, SnapshotStore } from '../snapshots/store-types.ts';
-export type { SessionSource } from './source.ts';
+export type { ExternalData, SessionSource } from './source.ts';
 export { type NestedArray, Tensor } from './tensor.ts';
 export type { TuneOptions, TuneProgress, TuningReport } from './tune-session.ts';
 export type { CompareOptions, SessionComparison } from './compare-session.ts';

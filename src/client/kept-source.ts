@@ -9,13 +9,19 @@ import { type PreparedSource, type SessionSource, toWireSource } from './source.
  */
 export async function keptSource(
   source: SessionSource,
-  { cache = false, integrity = {} }: Pick<LoadOptions, 'cache' | 'integrity'>,
+  {
+    cache = false,
+    integrity = {},
+    externalData,
+  }: Pick<LoadOptions, 'cache' | 'integrity' | 'externalData'>,
 ): Promise<PreparedSource> {
   const { source: wire, transfers } = await toWireSource(source, false);
-  if (wire.kind !== 'url') {
+  if (wire.kind !== 'url' || externalData) {
     throw new UsageError({
       where: 'Session.load, options cache and integrity',
-      got: `a source that is ${wire.kind === 'stream' ? 'a stream' : 'bytes'}`,
+      got: externalData
+        ? 'the option externalData beside them'
+        : `a source that is ${wire.kind === 'stream' ? 'a stream' : 'bytes'}`,
       expected: 'an address',
       remedy: 'Pass the address of the file, or load the bytes without these options.',
     });

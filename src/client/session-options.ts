@@ -11,7 +11,7 @@ import type { DeviceKind } from '../worker/protocol/loaded-session.ts';
 import type { SessionProvider } from '../worker/protocol/session-service.ts';
 import { either, fits, having, oneOf, type OptionKinds } from '../core/check-options.ts';
 import type { SessionFunctions } from './session-functions.ts';
-import type { SessionSource } from './source.ts';
+import type { ExternalData, SessionSource } from './source.ts';
 
 /** How and where a session is loaded. */
 export interface LoadOptions extends ProgramLimits, CompileModeOption, PrecisionOption {
@@ -52,6 +52,11 @@ export interface LoadOptions extends ProgramLimits, CompileModeOption, Precision
    * base64. All bytes are checked before any is used; with `cache` a file that is kept is used without asking the server.
    */
   readonly integrity?: string | Readonly<Record<string, string>>;
+  /**
+   * For an ONNX model that comes as bytes or a Blob: gives the file of a name in which tensors of it lie, such as
+   * `model.onnx_data`. Beside an address files are found without it.
+   */
+  readonly externalData?: ExternalData;
   /** Fixes symbolic dimensions of an ONNX model, such as `{ batch: 1 }`. */
   readonly dims?: Dims;
   /**
@@ -172,6 +177,7 @@ export const LOAD_OPTIONS: OptionKinds<LoadOptions> = {
   onProgress: 'function',
   cache: 'boolean',
   integrity: either('text', 'object'),
+  externalData: 'function',
   dims: 'sizes',
   dispatch: 'object',
   devices: ['["webgpu", "wasm"]', (value) => String(value) === 'webgpu,wasm'],

@@ -48,7 +48,7 @@ import {
 } from './session-options.ts';
 import type { CompareOptions, SessionComparison } from './compare-session.ts';
 import type { DebugOptions, DebugRun } from './debug-session.ts';
-import { type SessionSource, toWireSource } from './source.ts';
+import { type PreparedSource, type SessionSource, toWireSource } from './source.ts';
 import { Tensor } from './tensor.ts';
 import type { TimelineOptions } from './timeline-session.ts';
 import type { TraceOptions, TracedValue } from './trace-session.ts';
@@ -147,6 +147,7 @@ export class Session {
       limits,
       cache,
       integrity,
+      externalData,
       ...wanted
     } = options;
     const { devices, dims = {}, dispatch, compileLimits } = wanted;
@@ -156,8 +157,10 @@ export class Session {
     const sent =
       cache || integrity !== undefined
         ? import('./kept-source.ts').then(({ keptSource }) => keptSource(source, options))
-        : toWireSource(source, here);
-    sent.catch(() => undefined);
+        : externalData
+          ? undefined
+          : toWireSource(source, here);
+    sent?.catch(() => undefined);
     if (here) {
       const wasm = device === 'wasm' && import('../worker/open-wasm.ts');
       Promise.all([import('../worker/index.ts'), wasm]).catch(() => undefined);
@@ -171,17 +174,23 @@ export class Session {
     const place = { worker, workerFiles, workerTimeout, gpu, operators, importers, remote };
     const connection = Connection.acquire(place);
     try {
-      const { source: wire, transfers } = await sent;
-      const request = { ...wanted, ...rare?.request, source: wire, device, dims };
       const report =
         onProgress &&
         proxy((progress: LoadProgress) => {
           if (!signal?.aborted) onProgress(progress);
         });
-      const loaded = await connection.call(
-        (service, call) => service.load(call, transfer(request, transfers), report, rare?.callPage),
-        { signal, discard: ({ session }, service) => void service.dispose(0, session) },
-      );
+      const load = ({ source: wire, transfers }: PreparedSource): Promise<LoadedSession> => {
+        const request = { ...wanted, ...rare?.request, source: wire, device, dims };
+        return connection.call(
+          (service, call) =>
+            service.load(call, transfer(request, transfers), report, rare?.callPage),
+          { signal, discard: ({ session }, service) => void service.dispose(0, session) },
+        );
+      };
+      const loaded =
+        externalData && !sent
+          ? await (await import('./external-data.ts')).withExternalData(source, externalData, load)
+          : await load(await (sent as Promise<PreparedSource>));
       const session = new Session(connection, loaded);
       if (rare?.given) rare.given.owner = session;
       return session;

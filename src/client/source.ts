@@ -14,6 +14,11 @@ export type SessionSource =
   | ReadableStream<Uint8Array>
   | Response;
 
+/** Gives the file of a name that a model has beside it. */
+export type ExternalData = (
+  name: string,
+) => Blob | ArrayBuffer | Uint8Array | Promise<Blob | ArrayBuffer | Uint8Array>;
+
 /** A source as the worker takes it. */
 export interface PreparedSource {
   readonly source: WireSource;

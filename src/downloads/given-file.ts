@@ -4,16 +4,20 @@ import type { RangeFile, ReadOptions } from './range-file.ts';
 export class GivenFile implements RangeFile {
   readonly url: string;
   readonly byteLength: number;
-  readonly #bytes: Uint8Array;
+  readonly #bytes: Uint8Array | Blob;
 
-  constructor(name: string, bytes: Uint8Array) {
+  constructor(name: string, bytes: Uint8Array | Blob) {
     this.url = name;
-    this.byteLength = bytes.byteLength;
+    this.byteLength = bytes instanceof Blob ? bytes.size : bytes.byteLength;
     this.#bytes = bytes;
   }
 
   async read(begin: number, end: number, { onBytes }: ReadOptions = {}): Promise<Uint8Array> {
-    const bytes = this.#bytes.subarray(begin, end);
+    const all = this.#bytes;
+    const bytes =
+      all instanceof Blob
+        ? new Uint8Array(await all.slice(begin, end).arrayBuffer())
+        : all.subarray(begin, end);
     onBytes?.(bytes.byteLength);
     return bytes;
   }

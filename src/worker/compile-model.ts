@@ -47,7 +47,7 @@ export async function compileModel(
     const bytes = await readAll(stream);
     signal.throwIfAborted();
     const url = urlOf(source);
-    const files = source.kind === 'stream' ? source.files : undefined;
+    const files = 'files' in source ? source.files : undefined;
     const order: CompileOrder = { bytes, url, files, ...options };
     const context: CompileContext = {
       signal,

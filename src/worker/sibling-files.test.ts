@@ -91,6 +91,6 @@ test.each([
 test('a model without a URL has no files beside it', async () => {
   const bytes = FILES['/models/net.onnx'] ?? new Uint8Array();
   await expect(load({ kind: 'bytes', bytes })).rejects.toThrow(
-    'data/all weights#1.bin: got a model that has tensors in another file, but no URL',
+    'data/all weights#1.bin: got a model that has tensors in this file, but no folder',
   );
 });

@@ -31,7 +31,9 @@ export class SiblingFiles {
     if (this.#files !== undefined) {
       const { SourceFiles } = await import('./source-files.ts');
       this.#kept ??= new SourceFiles(this.#files, this.#signal);
-      return readKept(await this.#kept.get(path), range);
+      const file = await this.#kept.open(path);
+      if (file === undefined && this.#files.bytes !== undefined) throw noFile(path);
+      return readKept(file ?? (await this.#kept.get(path)), range);
     }
     const url = this.#urlOf(path);
     if (isFile(url)) return (await import('../downloads/node-file.ts')).readFileRange(url, range);
@@ -50,14 +52,7 @@ export class SiblingFiles {
   }
 
   #urlOf(path: string): string {
-    if (this.#base === undefined) {
-      throw new DownloadError({
-        where: path,
-        got: 'a model that has tensors in another file, but no URL',
-        expected: 'the URL of the model, beside which the file lies',
-        remedy: 'Load the model by its URL, or compile it to a .weft file.',
-      });
-    }
+    if (this.#base === undefined || /^(blob|data):/.test(this.#base)) throw noFile(path);
     const encoded = path.split('/').map(encodeURIComponent).join('/');
     return new URL(`./${encoded}`, this.#base).href;
   }
@@ -78,6 +73,19 @@ export class SiblingFiles {
       { details: { status, url } },
     );
   }
+}
+
+/** `details.file` is the path, for which the page may ask who gave the model. */
+function noFile(path: string): DownloadError {
+  return new DownloadError(
+    {
+      where: path,
+      got: 'a model that has tensors in this file, but no folder',
+      expected: 'the option externalData, or the URL of the model, beside which the file lies',
+      remedy: 'Give the file: Session.load(bytes, { externalData: (name) => blob }).',
+    },
+    { details: { file: path } },
+  );
 }
 
 async function readKept(

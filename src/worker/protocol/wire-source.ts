@@ -10,7 +10,7 @@ export interface FilesSource {
   /** Address of the model, beside which further files lie, or its name in `bytes`. */
   readonly url: string;
   /** The files, where they are there already, by name. */
-  readonly bytes?: Readonly<Record<string, Uint8Array>> | undefined;
+  readonly bytes?: Readonly<Record<string, Uint8Array | Blob>> | undefined;
   /** Lets the browser keep downloads. */
   readonly cache: boolean;
   /** Hashes that files must have, by their names beside the model. */
@@ -37,8 +37,13 @@ export type WireSource =
       /** The answer for the first reader, where this thread asked for it while the machine's files came. */
       readonly early?: Promise<Response>[] | undefined;
     }
-  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
-  | { readonly kind: 'blob'; readonly blob: Blob }
+  | {
+      readonly kind: 'bytes';
+      readonly bytes: Uint8Array;
+      /** The files beside it. */
+      readonly files?: FilesSource | undefined;
+    }
+  | { readonly kind: 'blob'; readonly blob: Blob; readonly files?: FilesSource | undefined }
   | {
       readonly kind: 'stream';
       readonly stream: ReadableStream<Uint8Array> | null;
