@@ -58,6 +58,7 @@ export function addRpcCommands(program: Command, { terminal, run }: CommandParts
     .summary('pair devices and clients by key')
     .option('--port <number>', 'port to listen on', positiveNumber, 9190)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--name <NAME,...>', 'names by which it is reached, besides addresses', splitNames)
     .option('--origin <ORIGIN,...>', 'pages that may connect; default: of this machine', splitNames)
     .option('--trust-proxy', 'take addresses from the X-Forwarded-For of a proxy')
     .addOption(relayTokenFile)

@@ -145,6 +145,25 @@ describe('relay', () => {
     expect(relay.counters()).toMatchObject({ waiting: 0, pairs: 0 });
   });
 
+  test('answers by addresses, and names that it was given', async () => {
+    const relay = await relayed({ names: ['desk.local'] });
+    const ask = (host: string): Promise<string> =>
+      new Promise((resolve) => {
+        const socket = new WebSocket(relay.url, { headers: { host } });
+        socket.on('open', () => {
+          socket.close();
+          resolve('open');
+        });
+        socket.on('error', ({ message }) => resolve(message));
+      });
+    for (const host of ['127.0.0.1:9190', '[::1]', 'localhost:1', 'Desk.local:9190', '10.0.0.7']) {
+      expect(await ask(host)).toBe('open');
+    }
+    for (const host of ['rebound.example', '127.0.0.1.example:9190', 'desk.local.example']) {
+      expect(await ask(host)).toContain('421');
+    }
+  });
+
   test('refuses pages of other origins, and messages that are too large', async () => {
     const relay = await relayed();
     const open = (origin: string): Promise<string> =>

@@ -24,6 +24,7 @@ export interface RelayTokenFlags extends TokenFlags {
 export interface RelayFlags extends RelayTokenFlags {
   readonly port: number;
   readonly host: string;
+  readonly name?: readonly string[];
   readonly trustProxy?: boolean;
   readonly origin?: readonly string[];
 }
@@ -70,10 +71,10 @@ export async function relayCommand(
   terminal: Terminal,
   signal: AbortSignal = interrupted(),
 ): Promise<number> {
-  const { port, host, origin: origins, trustProxy } = flags;
+  const { port, host, name: names, origin: origins, trustProxy } = flags;
   const relayToken =
     (await readRelayToken(flags)) ?? (await deriveRelayToken(await readToken(flags)));
-  const relay = await startRelay({ port, host, origins, trustProxy, relayToken });
+  const relay = await startRelay({ port, host, names, origins, trustProxy, relayToken });
   terminal.out(`relay at ${relay.url}\n`);
   await aborted(signal);
   await relay.close();

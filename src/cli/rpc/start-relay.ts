@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import { UsageError } from '../../core/errors.ts';
@@ -14,6 +14,11 @@ export interface RelayOptions {
   readonly port: number;
   /** Default: 127.0.0.1. */
   readonly host?: string | undefined;
+  /**
+   * Names by which it is reached, besides `localhost` and addresses of IP: a page cannot make a name of its own lead to
+   * the relay then.
+   */
+  readonly names?: readonly string[] | undefined;
   /** The credential of devices and clients for the relay. It says nothing about the tokens of their connections. */
   readonly relayToken: string;
   /** Pages of these origins may connect; default: those of this machine. Others have no origin. */
@@ -131,7 +136,11 @@ class RelayServer implements Relay {
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const { origin } = request.headers;
+    const { host, origin } = request.headers;
+    if (!this.#isOwnName(host)) {
+      socket.end('HTTP/1.1 421 Misdirected Request\r\nConnection: close\r\n\r\n');
+      return;
+    }
     if (origin !== undefined && !this.#isAllowed(origin)) {
       socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n');
       return;
@@ -166,6 +175,13 @@ class RelayServer implements Relay {
       }),
     );
     return true;
+  }
+
+  /** Returns true if a `Host` header has an address of IP, or a name that was given. */
+  #isOwnName(host = ''): boolean {
+    const name = host.replace(/:\d+$/, '').toLowerCase();
+    const { host: own, names = [] } = this.#options;
+    return isIP(name.replace(/^\[|\]$/g, '')) > 0 || ['localhost', own, ...names].includes(name);
   }
 
   #isAllowed(origin: string): boolean {

@@ -24,6 +24,10 @@ beforeAll(async () => {
   await writeFile(join(folder, 'models/a<b&.onnx'), 'x');
   await writeFile(join(folder, 'run.wasm'), 'wasm');
   await symlink(outside, join(folder, 'up'));
+  for (const name of ['linked', 'page', 'both']) await mkdir(join(folder, name));
+  for (const name of ['linked/index.html', 'page.html', 'bare.html', 'both/index.htm']) {
+    await symlink(join(outside, 'secret.txt'), join(folder, name));
+  }
   served = await serveFolder({ ...options, path: folder, policy: "default-src 'self'" });
 });
 
@@ -85,6 +89,10 @@ test.each([
   '/..%5csecret.txt',
   '/up/secret.txt',
   '/up/',
+  '/linked/index.html',
+  '/bare',
+  '/bare.html',
+  '/page',
   '/weft-vm/../secret.txt',
   '/weft-vm/..%2f..%2fpackage.json',
   '/none.txt',
@@ -93,6 +101,17 @@ test.each([
   '//',
 ])('%s is not served', async (path) => {
   expect(await status(path)).toBe(404);
+});
+
+test.each(['linked/', 'linked', 'page/', 'both/'])('a link is no page of %s', async (path) => {
+  expect(await (await get(path)).text()).not.toContain('secret');
+});
+
+test('a page of a folder', async () => {
+  await writeFile(join(folder, 'models/index.html'), 'models');
+  expect(await (await get('models/?x=1')).text()).toBe('models');
+  expect((await get('models/a%3Cb&.onnx')).status).toBe(200);
+  await rm(join(folder, 'models/index.html'));
 });
 
 test('names that are not of loopback are refused', async () => {

@@ -45,7 +45,8 @@ const PACKAGE = '/weft-vm/';
 export async function serveFolder(options: ServeOptions): Promise<ServedPage> {
   const { folder, file } = await splitPath(options.path);
   const shared = headersOf(options);
-  const files = sirv(folder, { dev: true, etag: true, setHeaders: setType });
+  // Only the very file that was asked for: what is tried beside it may be a link.
+  const files = sirv(folder, { dev: true, etag: true, extensions: [], setHeaders: setType });
   const ownFolder = findPackageFiles();
   const own = ownFolder === undefined ? undefined : sirv(ownFolder, { dev: true, etag: true });
   const server = createServer((request, response) => {
@@ -128,6 +129,9 @@ async function isInside(folder: string, pathname: string): Promise<boolean> {
   return real !== undefined && (real === folder || real.startsWith(folder + sep));
 }
 
+/** The page of a folder. */
+const INDEX = 'index.html';
+
 interface FileRequest {
   readonly folder: string;
   readonly pathname: string;
@@ -142,8 +146,15 @@ async function answerFile(
   asked: FileRequest,
 ): Promise<void> {
   const other = (): void => void answerOther(request, response, asked);
-  if (await isInside(asked.folder, asked.pathname)) asked.files(request, response, other);
-  else other();
+  if (!(await isInside(asked.folder, asked.pathname))) return other();
+  const found = await stat(join(asked.folder, asked.pathname)).catch(() => undefined);
+  if (found?.isDirectory()) {
+    if (!(await isInside(asked.folder, join(asked.pathname, INDEX)))) return other();
+    const { pathname } = new URL(request.url ?? '/', 'http://_');
+    const url = `${pathname.replace(/\/$/, '')}/${INDEX}`;
+    Object.assign(request, { url, _parsedUrl: undefined });
+  }
+  asked.files(request, response, other);
 }
 
 /** The package's files, a list of a folder without `index.html`, or nothing. */

@@ -23,6 +23,7 @@ test.each([
   ['ws://localhost:4000/', HERE, ' --port 4000'],
   ['ws://localhost/', HERE, ' --port 80'],
   ['ws://192.168.1.5:9190/', HERE, ' --host 0.0.0.0'],
+  ['ws://desk.local:9190/', HERE, ' --host 0.0.0.0 --name desk.local'],
   ['ws://127.0.0.1:9190/', THERE, ' --origin https://weft.example'],
   ['wss://weft.example/weft-rpc/', THERE, ' --origin https://weft.example --trust-proxy'],
 ])('the relay at %s for pages of %s', (url, origin, flags) => {

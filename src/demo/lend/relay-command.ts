@@ -15,12 +15,15 @@ const RELAY_PORT = '9190';
 
 /** The command that starts a relay. One of `wss:` stands behind a server that speaks TLS. */
 export function relayCommand({ url, relayToken, origin }: RelayCommandOptions): string {
-  const { protocol, port } = new URL(url);
+  const { protocol, hostname, port } = new URL(url);
   const isBehindProxy = protocol === 'wss:';
   const ownPort = port === '' ? '80' : port;
   const flags = [
     ...(isBehindProxy || ownPort === RELAY_PORT ? [] : ['--port', ownPort]),
     ...(isBehindProxy || isLoopback(url) ? [] : ['--host', '0.0.0.0']),
+    ...(isBehindProxy || isLoopback(url) || /^[\d.]+$|^\[/.test(hostname)
+      ? []
+      : ['--name', hostname]),
     ...(isLoopback(origin) ? [] : ['--origin', origin]),
     ...(isBehindProxy ? ['--trust-proxy'] : []),
   ];
