@@ -74,16 +74,24 @@ describe('a template', () => {
   test.each([
     '{% for i in range(900) %}{% for j in range(900) %}{% endfor %}{% endfor %}',
     '{% for i in range(1000000000) %}x{% endfor %}',
+    '{% set ns = namespace(x=[1]) %}{% for i in range(40) %}{% set ns.x = ns.x + ns.x %}{% endfor %}',
+    '{% set ns = namespace(x="a") %}{% for i in range(60) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}',
+    '{% set x = range(400000) %}{% for i in x %}{{ -1 in x }}{% endfor %}',
+    '{% for i in range(9000) %}{{ range(9000) | join(" ") }}{% endfor %}',
     '{% macro f(n) %}{% if n > 0 %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(40) }}',
   ])('that does not end is ended: %s', async (template) => {
     await expect(render(template)).rejects.toThrow(
-      'got more than 300000 turns of loops, expected a template that ends.',
+      'got more than 2000000 steps, expected a template that ends.',
     );
   });
 
   test('has ranges', async () => {
     const template = '{% for i in range(2) %}{{ i }}{% endfor %} {{ range(5, 1, -2) | join(",") }}';
     expect(await render(template)).toBe('01 5,3');
+  });
+
+  test('tells the time', async () => {
+    expect(await render('{{ strftime_now("%Y") }}')).toMatch(/^20\d\d$/);
   });
 
   test('named tool_use is taken for tools', async () => {

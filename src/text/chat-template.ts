@@ -1,7 +1,6 @@
 import { describe } from '../core/check-options.ts';
 import { FormatError, UnsupportedError, UsageError, WeftError } from '../core/errors.ts';
 import { nearestName } from '../core/nearest-name.ts';
-import { makeLenient, RANGE, REFUSE, STEP } from './lenient-jinja.ts';
 import type { JsonObject } from './model-folder.ts';
 
 /** A part of a conversation. Models' templates may read more fields than these. */
@@ -88,12 +87,10 @@ export async function openChatTemplate(
       : [{ name: 'chat_template.jinja', source: file }];
   const [first] = sources;
   if (first === undefined) return undefined;
-  const { Template } = await import('@huggingface/jinja');
+  const { JinjaTemplate, Refusal } = await import('./jinja-template.ts');
   const open = ({ name, source }: NamedTemplate) => {
     try {
-      const template = new Template(source);
-      makeLenient(template.parsed);
-      return { name, source, template };
+      return { name, source, template: new JinjaTemplate(name, source) };
     } catch (cause) {
       const got = messageOf(cause);
       throw new FormatError({ where: name, got, expected: 'a Jinja template' }, { cause });
@@ -118,8 +115,6 @@ export async function openChatTemplate(
           ...special,
           add_generation_prompt: true,
           ...variables,
-          [REFUSE]: refuse,
-          ...counters(name),
           messages: read,
           ...(tools.length > 0 && { tools }),
         });
@@ -134,34 +129,6 @@ export async function openChatTemplate(
       }
     },
   };
-}
-
-/** Turns of loops of one conversation: templates of real models come nowhere near. */
-const MOST_STEPS = 300_000;
-
-/** Functions that end a template which goes on and on, as one of a hostile file may. */
-function counters(where: string): Readonly<Record<string, unknown>> {
-  let steps = 0;
-  const spend = (count = 1): void => {
-    steps += count;
-    if (steps <= MOST_STEPS) return;
-    const got = `more than ${MOST_STEPS} turns of loops`;
-    throw new FormatError({ where, got, expected: 'a template that ends' });
-  };
-  const range = (first: number, end?: number, step = 1): number[] => {
-    const begin = end === undefined ? 0 : first;
-    const length = Math.max(0, Math.ceil(((end ?? first) - begin) / step));
-    spend(length);
-    return Array.from({ length }, (_, i) => begin + i * step);
-  };
-  return { [STEP]: () => spend(), [RANGE]: range };
-}
-
-/** What a template throws by `raise_exception`. */
-class Refusal extends Error {}
-
-function refuse(reason: unknown): never {
-  throw new Refusal(String(reason));
 }
 
 const messageOf = (error: unknown): string =>
@@ -183,7 +150,7 @@ function requireRoles(where: string, source: string, messages: readonly ChatMess
 /** Throws UsageError for a variable that the template does not mention. */
 function requireVariables(where: string, source: string, variables: object): void {
   for (const name of Object.keys(variables)) {
-    const isOwn = !['messages', 'tools', REFUSE, RANGE, STEP].includes(name);
+    const isOwn = !['messages', 'tools', 'range', 'raise_exception'].includes(name);
     if (isOwn && /^\w+$/.test(name) && new RegExp(`\\b${name}\\b`).test(source)) continue;
     throw new UsageError({
       where: `${where}, templateOptions`,
