@@ -342,8 +342,11 @@ test('the playground compiles what is chosen or written, runs it, and keeps it i
   await expect(status).toHaveText('See the result.');
   await expect(result).toHaveClass('wrong');
   await page.reload();
-  await expect(status).toHaveText('Done.');
+  await expect(status).toHaveText('From a link. Read it, then run it.');
   await expect(editor).toHaveText(PROGRAM);
+  await expect(result).toHaveText('');
+  await page.getByRole('button', { name: 'Run' }).click();
+  await expect(status).toHaveText('Done.');
   await expect(result).not.toHaveClass('wrong');
   await expect(result).toHaveText(/2[^]*5/);
 });

@@ -1,5 +1,6 @@
 import {
   type InputValue,
+  type LoadOptions,
   type OutputValue,
   Session,
   Tensor,
@@ -13,12 +14,16 @@ type Numbers = number | boolean | readonly Numbers[];
 /** The most elements of a result that are shown. */
 const MOST_ELEMENTS = 200;
 
-/** Endless programs end with an error. */
-const RUN_TIMEOUT_MS = 10_000;
+/** Endless programs end with an error, greedy ones too, and none brings code for the GPU. */
+const LIMITS: LoadOptions = {
+  runTimeout: 10_000,
+  byteBudget: 2 ** 29,
+  programKernels: 'refuse',
+};
 
 /** The results of a program, as text. Rejects with what is wrong in its arguments, and as `Session.run` does. */
 export async function runProgram(bytes: Uint8Array, input: string): Promise<string> {
-  const session = await Session.load(bytes, { runTimeout: RUN_TIMEOUT_MS });
+  const session = await Session.load(bytes, LIMITS);
   try {
     const results = await session.run<OutputValue>(readArguments(session.inputs, input));
     const lines = Object.entries(results).map(([name, value]) => `${name} = ${shown(value)}`);

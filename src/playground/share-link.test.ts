@@ -16,3 +16,17 @@ test('a hash that holds none gives none', async () => {
     expect(await decodeProgram(wrong)).toBeUndefined();
   }
 });
+
+test('a hash of a few bytes that stand for many gives none', async () => {
+  const program = 'x'.repeat(2 ** 20 - 100);
+  const hash = await encodeProgram({ program, input: '' });
+  expect(hash.length).toBeLessThan(5000);
+  expect(await decodeProgram(hash)).toEqual({ program, input: '' });
+  const large = new Response(
+    new Blob([JSON.stringify(['x'.repeat(2 ** 24), ''])])
+      .stream()
+      .pipeThrough(new CompressionStream('deflate-raw')),
+  );
+  const text = Buffer.from(await large.arrayBuffer()).toString('base64url');
+  expect(await decodeProgram(`#p=${text}`)).toBeUndefined();
+});

@@ -1,3 +1,8 @@
+import { concatenate } from '../core/concatenate.ts';
+
+/** A few bytes may stand for any number. */
+const MOST_BYTES = 2 ** 20;
+
 /** The content of a link: a program and its input. */
 export interface SharedProgram {
   readonly program: string;
@@ -35,6 +40,22 @@ async function through(
   bytes: Uint8Array<ArrayBuffer>,
   stream: CompressionStream | DecompressionStream,
 ): Promise<Uint8Array> {
-  const answer = new Response(new Blob([bytes]).stream().pipeThrough(stream));
-  return new Uint8Array(await answer.arrayBuffer());
+  const pieces: Uint8Array[] = [];
+  let byteLength = 0;
+  for await (const piece of piecesOf(new Blob([bytes]).stream().pipeThrough(stream))) {
+    byteLength += piece.byteLength;
+    if (byteLength > MOST_BYTES) throw new RangeError(`more than ${MOST_BYTES} bytes`);
+    pieces.push(piece);
+  }
+  return concatenate(pieces);
+}
+
+/** Not every browser iterates over streams. */
+async function* piecesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader();
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+  } finally {
+    await reader.cancel();
+  }
 }

@@ -1,0 +1,4 @@
+import { expose } from 'comlink';
+import { compileProgram } from './compile-program.ts';
+
+expose(compileProgram);
