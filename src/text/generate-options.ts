@@ -107,7 +107,15 @@ export const CHAT_OPTIONS: OptionKinds<ChatOptions> = {
   templateOptions: 'object',
 };
 
-const { overflow: _overflow, constraint, speculate, ...batch } = GENERATE_OPTIONS;
+const { overflow, constraint, speculate, ...batch } = GENERATE_OPTIONS;
+const { signal: _signal, ...saved } = batch;
+/** Kinds of {@link SavedOptions}. */
+export const SAVED_OPTIONS: OptionKinds<SavedOptions> = {
+  ...saved,
+  maxTokens: ['an integer from 0 up, or null', (value) => value === null || fits(LENGTH, value)],
+  stop: listOf(STOP),
+  overflow,
+};
 /** Options of `TextModel.generateBatch` and their kinds. */
 export const BATCH_OPTIONS = batch;
 /** Options of `TextModel.resume` and their kinds. */

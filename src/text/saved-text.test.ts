@@ -157,4 +157,50 @@ describe('errors', () => {
     );
     await other.dispose();
   });
+
+  test.each<[string, (text: Record<string, unknown>) => object, string]>([
+    ['an option', (text) => ({ options: { ...Object(text['options']), stop: 'a' } }), 'stop'],
+    ['a name', (text) => ({ options: { ...Object(text['options']), stopp: [] } }), 'stopp'],
+    ['no options', () => ({ options: 'all' }), 'options'],
+    ['a length', () => ({ length: 1e9 }), 'caches of 1000000000 tokens'],
+    ['a length below 0', () => ({ length: -1 }), 'caches of -1 tokens'],
+    ['tokens', () => ({ generated: ['constructor'] }), 'no lists of integers'],
+  ])('%s that save() never wrote', async (_, change, message) => {
+    const model = modelOn('wasm');
+    const generation = model.generate(PROMPT, { temperature: 0, maxTokens: 9 });
+    await begin(generation, 4);
+    const damaged = withText(await generation.save(), change);
+    await expect(model.resume(damaged)).rejects.toThrow(
+      expect.objectContaining({
+        name: 'FormatError',
+        message: expect.stringContaining(message) as string,
+      }),
+    );
+  });
+
+  test('a cache of a dtype that is the name of something else', async () => {
+    const model = modelOn('wasm');
+    const generation = model.generate(PROMPT, { temperature: 0, maxTokens: 9 });
+    await begin(generation, 4);
+    const damaged = withHead(await generation.save(), (head) =>
+      head.replace(/"dtype":"\w+"/, '"dtype":"toString"'),
+    );
+    await expect(model.resume(damaged)).rejects.toThrow('of toString, cut off');
+  });
 });
+
+/** A saved generation with other fields of its JSON. */
+const withText = (saved: Uint8Array, change: (text: Record<string, unknown>) => object) =>
+  withHead(saved, (json) => {
+    const head = JSON.parse(json) as { __metadata__: { text: string } };
+    const text = JSON.parse(head.__metadata__.text) as Record<string, unknown>;
+    head.__metadata__.text = JSON.stringify({ ...text, ...change(text) });
+    return JSON.stringify(head);
+  });
+
+function withHead(saved: Uint8Array, change: (head: string) => string): Uint8Array {
+  const end = 8 + Number(new DataView(saved.buffer, saved.byteOffset).getBigUint64(0, true));
+  const json = new TextEncoder().encode(change(new TextDecoder().decode(saved.subarray(8, end))));
+  const length = new BigUint64Array([BigInt(json.length)]);
+  return Buffer.concat([new Uint8Array(length.buffer), json, saved.subarray(end)]);
+}

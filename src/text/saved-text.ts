@@ -1,8 +1,9 @@
 import { Tensor } from '../client/tensor.ts';
 import { FormatError, UsageError } from '../core/errors.ts';
-import { isRecord, parseJson } from './files/json-record.ts';
+import { checkOptions } from '../core/check-options.ts';
+import { parseJson } from './files/json-record.ts';
 import { readSafetensors } from './files/safetensors.ts';
-import type { SavedOptions } from './generate-options.ts';
+import { SAVED_OPTIONS, type SavedOptions } from './generate-options.ts';
 
 /** A text that was being generated, as far as it came. */
 export interface SavedText {
@@ -63,13 +64,22 @@ export function readSavedText(given: Uint8Array): SavedText {
   const { format, text = '' } = head.metadata;
   if (format !== KIND) throw damaged(`a safetensors file of the format ${format ?? 'none'}`);
   const saved = parseJson(text, where);
-  const { fingerprint, prompt, generated, options, length } = saved;
-  const isComplete =
-    [fingerprint, prompt, generated].every(isIntegers) && isRecord(options) && isInteger(length);
-  if (!isComplete) throw damaged('a part of it');
+  const { fingerprint, prompt, generated, options, length } = saved as Partial<SavedText>;
+  if (!(isIntegers(fingerprint) && isIntegers(prompt) && isIntegers(generated))) {
+    throw damaged('no lists of integers as fingerprint, prompt and generated');
+  }
+  const most = prompt.length + generated.length;
+  if (!(Number.isSafeInteger(length) && Number(length) >= 0 && Number(length) <= most)) {
+    throw damaged(`caches of ${String(length)} tokens, of a text of ${most}`);
+  }
+  try {
+    checkOptions<SavedOptions>('options', Object(options) as SavedOptions, SAVED_OPTIONS);
+  } catch (error) {
+    throw damaged(error instanceof Error ? error.message : String(error));
+  }
   const caches: Record<string, Tensor> = {};
   for (const [name, { type, shape, byteOffset, byteLength = 0 }] of head.tensors) {
-    const dtype = DTYPES[type];
+    const dtype = Object.hasOwn(DTYPES, type) ? DTYPES[type] : undefined;
     const end = byteOffset + byteLength;
     if (dtype === undefined || end > bytes.length) throw damaged(`${name} of ${type}, cut off`);
     const { buffer } = bytes.slice(byteOffset, end);
@@ -78,8 +88,8 @@ export function readSavedText(given: Uint8Array): SavedText {
   return { ...(saved as unknown as Omit<SavedText, 'caches'>), caches };
 }
 
-const isInteger = (value: unknown): boolean => Number.isSafeInteger(value);
-const isIntegers = (value: unknown): boolean => Array.isArray(value) && value.every(isInteger);
+const isIntegers = (value: unknown): value is readonly number[] =>
+  Array.isArray(value) && value.every((item) => Number.isSafeInteger(item));
 
 /** Throws UsageError for a text that another model generated. */
 export function requireSameModel(saved: SavedText, fingerprint: readonly number[]): void {
