@@ -35,7 +35,7 @@ export class JinjaTemplate {
     for (const [name, value] of Object.entries({ ...GLOBALS, range: meter.range, ...variables })) {
       environment.set(name, value);
     }
-    return String(new MeteredInterpreter(environment, meter).run(this.#program).value);
+    return new MeteredInterpreter(environment, meter).run(this.#program).value as string;
   }
 }
 
