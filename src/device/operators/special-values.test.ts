@@ -27,12 +27,17 @@ const AMOUNT = inTier({
 describe('special values in each input', () => {
   const devices: Device[] = [];
   const met = new Set<Departure>();
+  let count = 0;
   beforeAll(async () => {
     const tested = KERNEL_DEVICES.filter((device) => device !== HOST);
     devices.push(...(await Promise.all(tested.map(({ open }) => open()))));
   });
   afterAll(() => {
     for (const device of devices) device.destroy();
+    // No departure is listed that none of all operators has.
+    if (TIER === 'all' && count === COMPARED.length) {
+      expect(DEPARTURES.filter((departure) => !met.has(departure))).toEqual([]);
+    }
   });
 
   test.each(COMPARED.map((op) => [op.name, op] as const))('%s', async (_, op) => {
@@ -40,10 +45,7 @@ describe('special values in each input', () => {
     expect(differences).toEqual([]);
     expect(cellCount).toBeGreaterThan(0);
     for (const departure of departures) met.add(departure);
-  });
-
-  test.runIf(TIER === 'all')('no departure is listed that none has', () => {
-    expect(DEPARTURES.filter((departure) => !met.has(departure))).toEqual([]);
+    count++;
   });
 });
 
