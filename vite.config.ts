@@ -124,7 +124,8 @@ export default defineConfig(({ mode }) => ({
     format: 'es' as const,
     plugins: () => [minifyWgsl(), entryChunk('machine')],
     rolldownOptions: {
-      checks: { bundlerTimings: false },
+      // Some workers have at once what others load later.
+      checks: { bundlerTimings: false, ineffectiveDynamicImport: false },
       output: {
         entryFileNames: ({ name }: { readonly name: string }) =>
           name === 'threadless-worker' ? 'threadless/[name].js' : 'assets/[name]-[hash].js',
