@@ -2,7 +2,8 @@ import { UnsupportedError } from '../core/errors.ts';
 import { GivenFile } from '../downloads/given-file.ts';
 import { openFile } from '../downloads/open-file.ts';
 import type { RangeFile } from '../downloads/range-file.ts';
-import type { FilesSource } from '../worker/protocol/wire-source.ts';
+import { platformSha256 } from '../core/platform-sha256.ts';
+import type { FileHead, FilesSource } from '../worker/protocol/wire-source.ts';
 import type { GgufHead } from './files/gguf.ts';
 import { readGgufParts } from './files/gguf-parts.ts';
 import { type GgufDecoder, ggufFolder } from './gguf-folder.ts';
@@ -16,14 +17,14 @@ import {
 /**
  * The metadata of a GGUF file in the form of a folder's small files. What it lacks is looked for beside it: a chat
  * template, or all files where Weft does not read its tokenizer. Rejects with UnsupportedError where neither has a tokenizer,
- * and as `ggufTokenizer` throws.
+ * and as `ggufTokenizer` throws. `heads` gets what was read of each file.
  */
 export async function readGgufFolder(
   files: FilesSource,
   read: ReadFile,
-  signal: AbortSignal | undefined,
+  { signal, heads }: ReadingOptions,
 ): Promise<ModelFolder> {
-  const head = await headOf(files, signal);
+  const head = await headOf(files, { signal, heads });
   const failures: unknown[] = [];
   const optional = optionalReader(read, failures);
   const [made, refusal] = ownFolder(head, files.url);
@@ -39,6 +40,11 @@ export async function readGgufFolder(
   return template === undefined
     ? made
     : { ...made, chatTemplate: new TextDecoder().decode(template) };
+}
+
+interface ReadingOptions {
+  readonly signal: AbortSignal | undefined;
+  readonly heads?: Record<string, FileHead> | undefined;
 }
 
 /** What the file holds itself, or why that is no tokenizer. */
@@ -91,7 +97,7 @@ function decoderOf({ metadata, tensors }: GgufHead): GgufDecoder {
 
 async function headOf(
   { url, bytes, cache, integrity }: FilesSource,
-  signal: AbortSignal | undefined,
+  { signal, heads }: ReadingOptions,
 ): Promise<GgufHead> {
   const path = bytes === undefined ? new URL(url).pathname : url;
   const own = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
@@ -105,7 +111,11 @@ async function headOf(
   try {
     return await readGgufParts(own, async (name, begin, end) => {
       if (!files.has(name)) files.set(name, await open(name));
-      return files.get(name)?.read(begin, end);
+      const head = await files.get(name)?.read(begin, end);
+      if (heads && head) {
+        heads[name] = { byteLength: head.byteLength, sha256: await platformSha256(head) };
+      }
+      return head;
     });
   } finally {
     for (const file of files.values()) file?.close();

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -337,6 +338,20 @@ test('a hash that does not fit', async () => {
   await expect(
     load(server.url('m/m.gguf'), { integrity: `sha256-${'A'.repeat(43)}=` }),
   ).rejects.toThrow(`${server.url('m/m.gguf')}: got a file of the hash sha256-`);
+});
+
+test('a hash that fits, of a file whose head the page got from another one', async () => {
+  const vocabulary = gemmaVocabulary(512);
+  const withTemplate = (template: string) =>
+    ggufOf(decoder, {}, [], { ...vocabulary, 'tokenizer.chat_template': template });
+  const [good, other] = [withTemplate('good'), withTemplate('evil')];
+  const integrity = `sha256-${createHash('sha256').update(good).digest('base64')}`;
+  server.serve('m/m.gguf', good);
+  expect(await written(await load(server.url('m/m.gguf'), { integrity }))).toHaveLength(12);
+  server.serve('m/m.gguf', other, { later: good });
+  await expect(load(server.url('m/m.gguf'), { integrity })).rejects.toThrow(
+    'got another begin of the file for the tokenizer than for the weights',
+  );
 });
 
 test.each([

@@ -3,7 +3,7 @@ import type { SessionSource } from '../client/source.ts';
 import { DownloadError, UsageError } from '../core/errors.ts';
 import type { CacheType } from '../core/text-layout.ts';
 import { hubAdvice } from '../core/parse-url.ts';
-import type { FilesSource } from '../worker/protocol/wire-source.ts';
+import type { FileHead, FilesSource } from '../worker/protocol/wire-source.ts';
 import type { givenFiles } from './given-files.ts';
 import {
   checkedReader,
@@ -82,10 +82,13 @@ export async function openTextSource(
     integrity: Object.fromEntries(beside.map(([name, hash]) => [name.slice(slash), hash])),
     text: { contextLength: context, quantize, cacheType },
   };
-  return {
-    program: sessionSource(files),
-    folder: folderOf(file, read, { files, context, signal }),
-  };
+  const parts = { files, context, signal };
+  // With hashes the page reads first, so that the worker knows what the page read of the files that it checks.
+  const isChecked = /\.gguf$/i.test(file) && given === undefined && Object.keys(hashes).length > 0;
+  if (!isChecked) return { program: sessionSource(files), folder: folderOf(file, read, parts) };
+  const heads: Record<string, FileHead> = {};
+  const small = await folderOf(file, read, { ...parts, heads });
+  return { program: sessionSource({ ...files, heads }), folder: Promise.resolve(small) };
 }
 
 /** An executable is what it was compiled to. */
@@ -168,16 +171,17 @@ interface FolderParts {
   readonly files: FilesSource;
   readonly context: number | undefined;
   readonly signal: AbortSignal | undefined;
+  readonly heads?: Record<string, FileHead>;
 }
 
 /** The small files, with as many positions as were asked for. Rejects with UsageError if the model has fewer. */
 async function folderOf(
   file: string,
   read: ReadFile,
-  { files, context, signal }: FolderParts,
+  { files, context, signal, heads }: FolderParts,
 ): Promise<ModelFolder> {
   const folder = /\.gguf$/i.test(file)
-    ? await (await import('./gguf-model-folder.ts')).readGgufFolder(files, read, signal)
+    ? await (await import('./gguf-model-folder.ts')).readGgufFolder(files, read, { signal, heads })
     : await readModelFolder(read, signal);
   if (context === undefined) return folder;
   const most = numberOf(folder.config, 'max_position_embeddings') ?? context;

@@ -2,7 +2,8 @@ import { DownloadError } from '../core/errors.ts';
 import { GivenFile } from '../downloads/given-file.ts';
 import { openFile } from '../downloads/open-file.ts';
 import type { RangeFile } from '../downloads/range-file.ts';
-import type { FilesSource } from './protocol/wire-source.ts';
+import { platformSha256 } from '../core/platform-sha256.ts';
+import type { FileHead, FilesSource } from './protocol/wire-source.ts';
 
 /** The files of a model, by their names beside it. */
 export class SourceFiles {
@@ -46,6 +47,9 @@ export class SourceFiles {
   /** From now on weights are read, of which somebody hears. Files whose hashes were given are checked before. */
   async readWeights(onBytes: (count: number) => void): Promise<void> {
     for (const file of this.#files.values()) await (await file)?.verify();
+    for (const [name, head] of Object.entries(this.#source.heads ?? {})) {
+      await requireHead(await this.get(name), head);
+    }
     this.#onBytes = onBytes;
   }
 
@@ -80,4 +84,16 @@ export class SourceFiles {
     const encoded = name.split('/').map(encodeURIComponent).join('/');
     return new URL(`./${encoded}`, url).href;
   }
+}
+
+/** Rejects with DownloadError for a file whose begin is not what the page read. */
+async function requireHead(file: RangeFile, { byteLength, sha256 }: FileHead): Promise<void> {
+  const own = await platformSha256(await file.read(0, byteLength));
+  if (own.every((byte, i) => byte === sha256[i])) return;
+  throw new DownloadError({
+    where: file.url,
+    got: 'another begin of the file for the tokenizer than for the weights',
+    expected: 'one file',
+    remedy: 'Load it again. The server gave two files under one address.',
+  });
 }

@@ -23,6 +23,8 @@ export interface ServedFile {
   minds?: boolean;
   /** Default true; otherwise the body is sent in pieces, and no header says how long it is. */
   saysLength?: boolean;
+  /** The bytes from the second request on. */
+  later?: Uint8Array | undefined;
   /** Sends the compressed file, and ranges of that. */
   isCompressed?: boolean;
   /** Breaks the connection behind so many bytes of each answer, while it is there. */
@@ -84,6 +86,7 @@ export class FileServer {
     }
     const { etag, lastModified, hasRanges = true, saysLength = true, minds = true } = file;
     const bytes = file.isCompressed === true ? gzipSync(file.bytes) : file.bytes;
+    file.bytes = file.later ?? file.bytes;
     if (file.isCompressed === true) response.setHeader('content-encoding', 'gzip');
     if (file.type !== undefined) response.setHeader('content-type', file.type);
     if (etag !== undefined) response.setHeader('etag', etag);

@@ -15,8 +15,16 @@ export interface FilesSource {
   readonly cache: boolean;
   /** Hashes that files must have, by their names beside the model. */
   readonly integrity: Readonly<Record<string, string>>;
+  /** What the page has read of files that have hashes: their begins have to be the same. */
+  readonly heads?: Readonly<Record<string, FileHead>> | undefined;
   /** How a language model is compiled; undefined for what is none. */
   readonly text?: TextModelOptions | undefined;
+}
+
+/** The begin of a file. */
+export interface FileHead {
+  readonly byteLength: number;
+  readonly sha256: Uint8Array;
 }
 
 /** How a language model is made an executable. */
