@@ -55,7 +55,7 @@ test('programs in the worker call functions of the page', async ({ page }) => {
   expect(found.picked).toEqual([7]);
   expect(found.errors[0]).toContain('nothing to sample');
   expect(found.errors[1]).toContain('no definition of sample (packed)');
-  expect(page.workers().length).toBeLessThanOrEqual(1);
+  expect(await page.evaluate(() => weft.liveWorkers())).toBeLessThanOrEqual(1);
 });
 
 test('functions go through the worker in both directions', async ({ page }) => {

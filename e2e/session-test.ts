@@ -10,6 +10,9 @@ import {
   sumAndProduct,
 } from '../src/worker/testing/test-programs.ts';
 import { expect, testOfPage } from './fixtures.ts';
+import type { SessionPage } from './pages/session.ts';
+
+declare const weft: SessionPage;
 
 export const WEIGHT_COUNT = 1_500_000;
 
@@ -90,7 +93,7 @@ export const test = testOfPage.extend({
       return route.fulfill({ body, headers, contentType: 'application/octet-stream' });
     });
     await use(page);
-    // The last session that goes takes the worker with it.
-    await expect.poll(() => page.workers().length).toBe(0);
+    // The last session that goes takes the worker with it. (The driver's own list keeps threads of workers that ended.)
+    await expect.poll(() => page.evaluate(() => weft.liveWorkers())).toBe(0);
   },
 });

@@ -8,6 +8,20 @@ import {
 } from '../../src/client/index.ts';
 import { loadBeside, type SeenBeside } from '../../scripts/hostile/load-beside.ts';
 
+/** Workers that this page started and that were not terminated. */
+const live = new Set<Worker>();
+globalThis.Worker = class extends Worker {
+  constructor(...args: ConstructorParameters<typeof Worker>) {
+    super(...args);
+    live.add(this);
+  }
+
+  override terminate(): void {
+    live.delete(this);
+    super.terminate();
+  }
+};
+
 /** The page's interface to the tests. */
 const page = {
   configureWorker,
@@ -17,6 +31,7 @@ const page = {
   modelCache,
   opfsStore,
   workers: [] as Worker[],
+  liveWorkers: () => live.size,
   /** A worker of the page's own, which it can get at. */
   startWorker: (): Worker => {
     const worker = new Worker(new URL('./session-worker.ts', import.meta.url), { type: 'module' });

@@ -56,6 +56,8 @@ const configs = new Map<unknown, WorkerConfig>();
 /** How long the worker of a place stays without sessions. */
 const idleTimes = new Map<unknown, number>();
 const IDLE_MS = 10_000;
+/** When a device that had work is asked again. */
+const BUSY_MS = 1000;
 let nextCall = 1;
 
 /**
@@ -76,8 +78,8 @@ export class Connection {
   #users = 0;
   #idle: ReturnType<typeof setTimeout> | undefined;
   /**
-   * A device of the worker has work that does not end. Terminated, the worker would hang the browser's
-   * GPU process, so it stays for the sessions to come.
+   * A device of the worker has work. Terminated with work that does not end, the worker would hang the browser's
+   * GPU process, so it stays for the sessions to come until the work is done.
    */
   isBusy = false;
 
@@ -178,13 +180,35 @@ export class Connection {
   }
 
   release(): void {
-    if (--this.#users > 0 || this.isBusy) return;
-    const close = (): void => this.#close(new UsageError('The session was disposed.'));
+    if (--this.#users > 0) return;
     const idleMs = this.#answers ? (idleTimes.get(this.#key[0]) ?? IDLE_MS) : 0;
-    if (idleMs === 0) return close();
-    this.#idle = setTimeout(close, Math.min(idleMs, MAX_TIMER_MS));
+    if (this.isBusy) this.#closeIn(Math.max(idleMs, BUSY_MS));
+    else if (idleMs === 0) this.#closeIdle();
+    else this.#closeIn(idleMs);
+  }
+
+  #closeIn(milliseconds: number): void {
+    this.#idle = setTimeout(
+      () => void this.#closeUnlessBusy(),
+      Math.min(milliseconds, MAX_TIMER_MS),
+    );
     // Node waits for no worker that only might be used again.
     (this.#idle as { unref?: () => void }).unref?.();
+  }
+
+  /** A device that was slow, not stuck, is done some time later. */
+  async #closeUnlessBusy(): Promise<void> {
+    if (this.isBusy) {
+      // Of no session: only whether devices have work.
+      this.isBusy = await this.call((service, call) => service.dispose(call, 0)).catch(() => false);
+      if (this.#users > 0) return;
+    }
+    if (this.isBusy) this.#closeIn(BUSY_MS);
+    else this.#closeIdle();
+  }
+
+  #closeIdle(): void {
+    this.#close(new UsageError('The session was disposed.'));
   }
 
   #close(reason: Error): void {

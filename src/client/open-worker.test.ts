@@ -106,6 +106,30 @@ describe('the handshake with a worker', () => {
     vi.advanceTimersByTime(10_000);
   });
 
+  test('is over when a device that had work is done', async () => {
+    fakeTimeouts();
+    let isBusy = true;
+    let asked = 0;
+    const worker = fake(({ inside }) => {
+      const service = createService();
+      service.dispose = async () => {
+        asked++;
+        return { ok: true, value: isBusy };
+      };
+      expose(service, inside);
+    });
+    configureWorker({ worker, idleMs: 0 });
+    await (await Session.load(bytes, { worker, device: 'host' })).dispose();
+    for (const count of [2, 3]) {
+      vi.advanceTimersByTime(1000);
+      await vi.waitUntil(() => asked === count);
+      isBusy = false;
+      // The answer comes back, and the next look is set.
+      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(started.map(({ terminations }) => terminations)).toEqual([1]);
+  });
+
   test('gives up after 30 seconds, and terminates the worker', async () => {
     fakeTimeouts();
     const loading = Session.load(bytes, { worker: fake(() => undefined) });
