@@ -1,7 +1,7 @@
 import type { DType } from '../core/dtype.ts';
-import { instanceOf, requireKind } from '../core/check-options.ts';
+import { requireKind } from '../core/check-options.ts';
 import { UsageError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HOST_TENSOR, type HostTensor } from '../core/host-tensor.ts';
 import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import { returnsTensor } from '../core/returns-tensor.ts';
 import type { Shape } from '../core/shape.ts';
@@ -118,7 +118,7 @@ export class ProgramBuilder {
    * host for primitives that run there.
    */
   tensor(tensor: HostTensor, device?: 'host'): Operand {
-    requireKind('ExecBuilder.tensor', instanceOf('a HostTensor', HostTensor), ['what is', tensor]);
+    requireKind('ExecBuilder.tensor', HOST_TENSOR, ['what is', tensor]);
     return this.#constant({ kind: 'tensor', tensor, ...(device === undefined ? {} : { device }) });
   }
 

@@ -201,8 +201,8 @@ export class Connection {
     if (this.isBusy) {
       // Of no session: only whether devices have work.
       this.isBusy = await this.call((service, call) => service.dispose(call, 0)).catch(() => false);
-      if (this.#users > 0) return;
     }
+    if (this.#users > 0) return;
     if (this.isBusy) this.#closeIn(BUSY_MS);
     else this.#closeIdle();
   }

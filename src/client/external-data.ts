@@ -22,13 +22,13 @@ const FILE: OptionKind = [
  * address, or for what is no file.
  */
 export async function withExternalData<T>(
-  source: SessionSource,
+  { source, prepared }: { readonly source: SessionSource; readonly prepared: PreparedSource },
   externalData: ExternalData,
   load: (prepared: PreparedSource) => Promise<T>,
 ): Promise<T> {
   const bytes: Record<string, Blob> = {};
-  for (;;) {
-    const { source: wire, transfers } = await toWireSource(source, false);
+  for (let next = prepared; ; next = await toWireSource(source, false)) {
+    const { source: wire, transfers } = next;
     if (wire.kind !== 'bytes' && wire.kind !== 'blob') {
       throw new UsageError({
         where: 'Session.load, option externalData',

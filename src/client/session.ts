@@ -157,10 +157,8 @@ export class Session {
     const sent =
       cache || integrity !== undefined
         ? import('./kept-source.ts').then(({ keptSource }) => keptSource(source, options))
-        : externalData
-          ? undefined
-          : toWireSource(source, here);
-    sent?.catch(() => undefined);
+        : toWireSource(source, here);
+    sent.catch(() => undefined);
     if (here) {
       const wasm = device === 'wasm' && import('../worker/open-wasm.ts');
       Promise.all([import('../worker/index.ts'), wasm]).catch(() => undefined);
@@ -187,10 +185,14 @@ export class Session {
           { signal, discard: ({ session }, service) => void service.dispose(0, session) },
         );
       };
-      const loaded =
-        externalData && !sent
-          ? await (await import('./external-data.ts')).withExternalData(source, externalData, load)
-          : await load(await (sent as Promise<PreparedSource>));
+      const prepared = await sent;
+      const loaded = externalData
+        ? await (await import('./external-data.ts')).withExternalData(
+            { source, prepared },
+            externalData,
+            load,
+          )
+        : await load(prepared);
       const session = new Session(connection, loaded);
       if (rare?.given) rare.given.owner = session;
       return session;

@@ -1,7 +1,7 @@
 import { TypeCheckError, WeftError } from '../core/errors.ts';
 import { isElaborated } from './inference/elaborate.ts';
 import type { Module } from './ir/expr.ts';
-import { requireNodes } from './ir/require-module.ts';
+import { requireNodes } from './ir/require-nodes.ts';
 import { verifyModule } from './verify/verify-module.ts';
 import { inferTypes } from './passes/infer-types.ts';
 import type { Pass, PassContext } from './passes/pass.ts';

@@ -20,7 +20,7 @@ import {
   pipeline as pipelineOf,
 } from './compile-in-steps.ts';
 import { CompileBudget } from './ir/compile-budget.ts';
-import { requireNodes } from './ir/require-module.ts';
+import { requireNodes } from './ir/require-nodes.ts';
 import type { Module } from './ir/expr.ts';
 import { expandTraining } from './passes/expand-training.ts';
 import { gradient } from './passes/gradient/gradient.ts';

@@ -4,7 +4,7 @@ import { PASS, pipeline } from './compile.ts';
 import { isElaborated } from './inference/elaborate.ts';
 import { checkOptions, listOf, requireKind } from '../core/check-options.ts';
 import { type SourceTexts, TEXTS } from './inference/type-diagnostics.ts';
-import { requireModule } from './ir/check-nesting.ts';
+import { requireModule } from './ir/require-module.ts';
 import type { Module } from './ir/expr.ts';
 import { TypeInference } from './inference/type-inference.ts';
 import type { DimBindings } from './passes/bind-dims.ts';

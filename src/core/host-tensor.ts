@@ -1,5 +1,5 @@
 import { type DType, dtypeInfo, type TypedArray } from './dtype.ts';
-import { requireKind } from './check-options.ts';
+import { instanceOf, type OptionKind, requireKind } from './check-options.ts';
 import { ShapeError } from './errors.ts';
 import { elementCount, formatShape, type Shape } from './shape.ts';
 import { reserveTensorMemory } from './work-meter.ts';
@@ -146,6 +146,9 @@ export class HostTensor {
     return new HostTensor(this.dtype, shape, this.elements, this.isSplat);
   }
 }
+
+/** A tensor of this thread. */
+export const HOST_TENSOR: OptionKind = instanceOf('a HostTensor', HostTensor);
 
 function requireType(dtype: DType, shape: Shape): void {
   requireKind('HostTensor', 'dtype', ['dtype', dtype]);

@@ -87,6 +87,11 @@ test.each<[string, () => unknown, string]>([
     'expected { type } by their names, one of int, ints,',
   ],
   [
+    'null as an attribute',
+    () => own.defineOp(untyped({ name: 'mine', attributes: { b: null } })),
+    'expected { type } by their names, one of int, ints,',
+  ],
+  [
     'no list',
     () => new Operators(untyped({ a: 1 })),
     'Operators: got what is {"a":1}, expected a list',

@@ -5,7 +5,7 @@ import type {
 } from '../bytecode/executable.ts';
 import { instanceOf, listOf, requireKind } from '../core/check-options.ts';
 import { abortError, internalError, UsageError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HOST_TENSOR, HostTensor } from '../core/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
 import type { TuneOptions, TuningStep } from '../device/device.ts';
 import { CallRunner } from './calls/call-runner.ts';
@@ -176,7 +176,7 @@ export class VirtualMachine implements MachineValue {
 
   /** Uploads a tensor (device 0: the session's, 1: the host). The caller owns one reference. */
   tensor(tensor: HostTensor, deviceIndex = 0): TensorValue {
-    requireKind('tensor', instanceOf('a HostTensor', HostTensor), ['what is', tensor]);
+    requireKind('tensor', HOST_TENSOR, ['what is', tensor]);
     const { state, indexChecks } = this.#live();
     const value = state.upload(tensor, deviceIndex);
     indexChecks?.remember(value, tensor);

@@ -1,7 +1,7 @@
 import { HostTensor } from '../../../src/core/host-tensor.ts';
 import type { OnnxAttribute, OnnxNodeSpec } from '../../../src/testing/onnx-writer.ts';
 import { writeOnnxModel } from '../../../src/testing/onnx-writer.ts';
-import { seededRandom } from '../../../src/core/random.ts';
+import { Draws } from './draws.ts';
 
 /** Sizes of the input `x` with the dimensions (n, m, 3). */
 export interface ChainSizes {
@@ -55,14 +55,14 @@ export function shapeChain(seed: number): ShapeChain {
 }
 
 class ChainDraft {
-  readonly #random: () => number;
+  readonly #draws: Draws;
   readonly #nodes: OnnxNodeSpec[] = [];
   readonly #initializers: Record<string, HostTensor> = {};
   readonly #pool: Sizes[] = [];
   #count = 0;
 
   constructor(seed: number) {
-    this.#random = seededRandom(seed);
+    this.#draws = new Draws(seed);
     this.#add('Shape', ['x'], { length: 3, evaluate: ({ n, m }) => [n, m, 3] });
   }
 
@@ -78,7 +78,7 @@ class ChainDraft {
       () => this.#product(),
       () => this.#throughScalar(),
     ];
-    this.#pick(steps)();
+    this.#draws.pick(steps)();
   }
 
   finish(): ShapeChain {
@@ -92,7 +92,7 @@ class ChainDraft {
       () => this.#reshape(),
       () => this.#tile(),
     ];
-    const outputs = [0, 1, 2].map(() => this.#pick(sinks)());
+    const outputs = [0, 1, 2].map(() => this.#draws.pick(sinks)());
     const bytes = writeOnnxModel({
       opset: 17,
       nodes: this.#nodes,
@@ -104,9 +104,11 @@ class ChainDraft {
   }
 
   #gather(): void {
-    const from = this.#pick(this.#pool);
-    const picked = Array.from({ length: 1 + this.#below(3) }, () => this.#below(from.length));
-    const written = picked.map((i) => (this.#below(2) === 0 ? i : i - from.length));
+    const from = this.#draws.pick(this.#pool);
+    const picked = Array.from({ length: 1 + this.#draws.below(3) }, () =>
+      this.#draws.below(from.length),
+    );
+    const written = picked.map((i) => (this.#draws.below(2) === 0 ? i : i - from.length));
     this.#add('Gather', [from.name, this.#ints(...written)], {
       length: picked.length,
       evaluate: (sizes) => picked.map((i) => from.evaluate(sizes)[i] ?? 0),
@@ -114,9 +116,9 @@ class ChainDraft {
   }
 
   #slice(): void {
-    const from = this.#pick(this.#pool);
-    const start = this.#below(from.length);
-    const end = start + 1 + this.#below(from.length - start);
+    const from = this.#draws.pick(this.#pool);
+    const start = this.#draws.below(from.length);
+    const end = start + 1 + this.#draws.below(from.length - start);
     this.#add('Slice', [from.name, this.#ints(start), this.#ints(end)], {
       length: end - start,
       evaluate: (sizes) => from.evaluate(sizes).slice(start, end),
@@ -124,7 +126,7 @@ class ChainDraft {
   }
 
   #concat(): void {
-    const parts = [this.#pick(this.#pool), this.#pick(this.#pool)];
+    const parts = [this.#draws.pick(this.#pool), this.#draws.pick(this.#pool)];
     const length = parts.reduce((sum, part) => sum + part.length, 0);
     if (length > 6) return;
     this.#add('Concat', this.#names(parts), {
@@ -135,10 +137,13 @@ class ChainDraft {
   }
 
   #arithmetic(): void {
-    const a = this.#pick(this.#pool);
+    const a = this.#draws.pick(this.#pool);
     const partners = this.#pool.filter(({ length }) => length === 1 || length === a.length);
-    const b = this.#below(2) === 0 ? this.#constant(1 + this.#below(4)) : this.#pick(partners);
-    const op = this.#pick(Object.keys(ARITHMETIC));
+    const b =
+      this.#draws.below(2) === 0
+        ? this.#constant(1 + this.#draws.below(4))
+        : this.#draws.pick(partners);
+    const op = this.#draws.pick(Object.keys(ARITHMETIC));
     const compute = ARITHMETIC[op];
     if (compute === undefined) return;
     const divides = op === 'Div' || op === 'Mod';
@@ -155,10 +160,10 @@ class ChainDraft {
 
   /** As exporters write a division that is rounded up or down: through float32. */
   #halve(): void {
-    const from = this.#pick(this.#pool);
+    const from = this.#draws.pick(this.#pool);
     const [float, half, rounded] = [this.#name(), this.#name(), this.#name()];
-    const divisor = this.#pick([2, 4]);
-    const op = this.#pick(['Floor', 'Ceil'] as const);
+    const divisor = this.#draws.pick([2, 4]);
+    const op = this.#draws.pick(['Floor', 'Ceil'] as const);
     const round = op === 'Floor' ? Math.floor : Math.ceil;
     this.#node('Cast', [from.name], float, { to: 1 });
     this.#node('Div', [float, this.#float(divisor)], half);
@@ -172,8 +177,8 @@ class ChainDraft {
 
   /** Where(Equal(a, b), c, a), as an exported Expand has it. */
   #choose(): void {
-    const from = this.#pick(this.#pool);
-    const [value, other] = [this.#below(4), 1 + this.#below(3)];
+    const from = this.#draws.pick(this.#pool);
+    const [value, other] = [this.#draws.below(4), 1 + this.#draws.below(3)];
     const equal = this.#name();
     this.#node('Equal', [from.name, this.#ints(value)], equal);
     this.#add('Where', [equal, this.#ints(other), from.name], {
@@ -183,7 +188,7 @@ class ChainDraft {
   }
 
   #product(): void {
-    const from = this.#pick(this.#pool);
+    const from = this.#draws.pick(this.#pool);
     this.#add('ReduceProd', [from.name], {
       length: 1,
       attributes: { keepdims: 1 },
@@ -193,8 +198,8 @@ class ChainDraft {
 
   /** An element as a scalar, and back. */
   #throughScalar(): void {
-    const from = this.#pick(this.#pool);
-    const at = this.#below(from.length);
+    const from = this.#draws.pick(this.#pool);
+    const at = this.#draws.below(from.length);
     const scalar = this.#name();
     this.#initializers[`${scalar}_at`] = HostTensor.from('int64', [], [at]);
     this.#node('Gather', [from.name, `${scalar}_at`], scalar);
@@ -215,14 +220,14 @@ class ChainDraft {
   }
 
   #plain(): Output {
-    const { name, length, evaluate } = this.#pick(this.#pool);
+    const { name, length, evaluate } = this.#draws.pick(this.#pool);
     const result = this.#name();
     this.#node('Identity', [name], result);
     return { name: result, evaluate: (at) => ({ shape: [length], elements: evaluate(at) }) };
   }
 
   #constantOfShape(): Output {
-    const size = this.#small(this.#pick(this.#pool));
+    const size = this.#small(this.#draws.pick(this.#pool));
     const name = this.#name();
     this.#node('ConstantOfShape', [size.name], name, {
       value: HostTensor.from('float32', [1], [7]),
@@ -231,14 +236,14 @@ class ChainDraft {
   }
 
   #expand(): Output {
-    const size = this.#small(this.#pick(this.#pool), 1);
+    const size = this.#small(this.#draws.pick(this.#pool), 1);
     const name = this.#name();
     this.#node('Expand', [this.#float(5), size.name], name);
     return { name, evaluate: (sizes) => filled(size.evaluate(sizes), 5) };
   }
 
   #range(): Output {
-    const size = this.#small(this.#pick(this.#pool));
+    const size = this.#small(this.#draws.pick(this.#pool));
     const [scalar, name, at] = [this.#name(), this.#name(), this.#name()];
     for (const [initializer, value] of [
       [at, 0],
@@ -258,7 +263,7 @@ class ChainDraft {
   }
 
   #sliceOfInput(): Output {
-    const all = this.#small(this.#pick(this.#pool));
+    const all = this.#small(this.#draws.pick(this.#pool));
     const end = this.#name();
     this.#node('Slice', [all.name, this.#ints(0), this.#ints(1)], end);
     const name = this.#name();
@@ -273,12 +278,12 @@ class ChainDraft {
 
   /** One axis as it is, the rest in one. */
   #reshape(): Output {
-    const axis = this.#below(3);
+    const axis = this.#draws.below(3);
     const [shape, kept, target, name] = [this.#name(), this.#name(), this.#name(), this.#name()];
     this.#node('Shape', ['x'], shape);
     this.#node('Gather', [shape, this.#ints(axis)], kept);
     this.#node('ReduceProd', [shape], `${kept}_all`, { keepdims: 1 });
-    const isRest = this.#below(2) === 0;
+    const isRest = this.#draws.below(2) === 0;
     const rest = `${kept}_rest`;
     if (isRest) this.#node('Concat', [kept, this.#ints(-1)], target, { axis: 0 });
     else {
@@ -297,7 +302,7 @@ class ChainDraft {
   }
 
   #tile(): Output {
-    const from = this.#pick(this.#pool);
+    const from = this.#draws.pick(this.#pool);
     const repeats = this.#small(from);
     const name = this.#name();
     const value = `${name}_value`;
@@ -350,16 +355,6 @@ class ChainDraft {
 
   #name(): string {
     return `t${this.#count++}`;
-  }
-
-  #below(limit: number): number {
-    return Math.floor(this.#random() * limit);
-  }
-
-  #pick<T>(list: readonly T[]): T {
-    const item = list[this.#below(list.length)];
-    if (item === undefined) throw new Error('nothing to pick from');
-    return item;
   }
 }
 

@@ -1,6 +1,6 @@
 import { elementCount } from '../../../src/core/shape.ts';
 import { HostTensor } from '../../../src/core/host-tensor.ts';
-import { seededRandom } from '../../../src/core/random.ts';
+import { Draws } from './draws.ts';
 import {
   type OnnxAttribute,
   type OnnxNodeSpec,
@@ -68,7 +68,7 @@ function broadcast(a: Dims, b: Dims): Dims | undefined {
 }
 
 class UnboundDraft {
-  readonly #random: () => number;
+  readonly #draws: Draws;
   readonly #nodes: OnnxNodeSpec[] = [];
   readonly #initializers: Record<string, HostTensor> = {};
   readonly #values: Value[];
@@ -76,7 +76,7 @@ class UnboundDraft {
   #count = 0;
 
   constructor(seed: number) {
-    this.#random = seededRandom(seed);
+    this.#draws = new Draws(seed);
     this.#values = Object.entries(INPUTS).map(([name, dims]) => ({
       name,
       shapes: SIZES.map((sizes) => dims.map((dim) => (typeof dim === 'number' ? dim : sizes[dim]))),
@@ -84,7 +84,7 @@ class UnboundDraft {
   }
 
   step(): void {
-    this.#pick([
+    this.#draws.pick([
       () => this.#unary(),
       () => this.#binary(),
       () => this.#binary(),
@@ -131,19 +131,19 @@ class UnboundDraft {
   }
 
   #tensor(shape: Dims): HostTensor {
-    const values = range(elementCount(shape)).map(() => this.#below(5) - 2);
+    const values = range(elementCount(shape)).map(() => this.#draws.below(5) - 2);
     return HostTensor.from('float32', shape, values);
   }
 
   #unary(): void {
-    const x = this.#pick(this.#values);
-    this.#add(this.#pick(['Neg', 'Abs', 'Relu']), [x.name], x.shapes);
+    const x = this.#draws.pick(this.#values);
+    this.#add(this.#draws.pick(['Neg', 'Abs', 'Relu']), [x.name], x.shapes);
   }
 
   #binary(): void {
-    const [a, b] = [this.#pick(this.#values), this.#pick(this.#values)];
+    const [a, b] = [this.#draws.pick(this.#values), this.#draws.pick(this.#values)];
     const shapes = this.#each((i) => broadcast(a.shapes[i] ?? [], b.shapes[i] ?? []));
-    const op = this.#pick(['Add', 'Sub', 'Max', 'Where', 'Min']);
+    const op = this.#draws.pick(['Add', 'Sub', 'Max', 'Where', 'Min']);
     if (shapes === undefined) return;
     if (op !== 'Where') return void this.#add(op, [a.name, b.name], shapes);
     const condition = this.#node('Less', [a.name, b.name]);
@@ -151,7 +151,7 @@ class UnboundDraft {
   }
 
   #expand(): void {
-    const [x, like] = [this.#pick(this.#values), this.#pick(this.#values)];
+    const [x, like] = [this.#draws.pick(this.#values), this.#draws.pick(this.#values)];
     const shapes = this.#each((i) => broadcast(x.shapes[i] ?? [], like.shapes[i] ?? []));
     if (shapes !== undefined)
       this.#add('Expand', [x.name, this.#node('Shape', [like.name])], shapes);
@@ -159,10 +159,10 @@ class UnboundDraft {
 
   /** The end of an axis is filled up, as windows of attention and of convolutions need it. */
   #padToMultiple(): void {
-    const x = this.#pick(this.#values);
+    const x = this.#draws.pick(this.#values);
     const rank = x.shapes[0]?.length ?? 0;
     if (rank === 0) return;
-    const [axis, multiple] = [this.#below(rank), 2 + this.#below(3)];
+    const [axis, multiple] = [this.#draws.below(rank), 2 + this.#draws.below(3)];
     const size = this.#node('Gather', [this.#node('Shape', [x.name]), this.#ints(axis)]);
     const over = this.#node('Mod', [size, this.#ints(multiple)]);
     const lack = this.#node('Mod', [
@@ -177,7 +177,7 @@ class UnboundDraft {
     const padded = (dims: Dims) =>
       dims.map((dim, i) => (i === axis ? Math.ceil(dim / multiple) * multiple : dim));
     const filled = this.#add('Pad', [x.name, pads], x.shapes.map(padded));
-    if (filled === undefined || this.#below(2) === 0) return;
+    if (filled === undefined || this.#draws.below(2) === 0) return;
     // In windows: the axis becomes two.
     const shape = range(rank).flatMap((i) => (i === axis ? [-1, multiple] : []));
     const dims = range(rank).map((i) =>
@@ -201,15 +201,15 @@ class UnboundDraft {
   }
 
   #reduce(): void {
-    const x = this.#pick(this.#values);
+    const x = this.#draws.pick(this.#values);
     const rank = x.shapes[0]?.length ?? 0;
     if (rank === 0) return;
-    const [axis, keepdims] = [this.#below(rank), this.#below(2)];
+    const [axis, keepdims] = [this.#draws.below(rank), this.#draws.below(2)];
     const shapes = x.shapes.map((dims) =>
       keepdims === 1 ? dims.with(axis, 1) : dims.toSpliced(axis, 1),
     );
     this.#add(
-      this.#pick(['ReduceMax', 'ReduceMin', 'ReduceSum']),
+      this.#draws.pick(['ReduceMax', 'ReduceMin', 'ReduceSum']),
       [x.name, this.#ints(axis)],
       shapes,
       { keepdims },
@@ -217,7 +217,7 @@ class UnboundDraft {
   }
 
   #transpose(): void {
-    const x = this.#pick(this.#values);
+    const x = this.#draws.pick(this.#values);
     const perm = range(x.shapes[0]?.length ?? 0).toReversed();
     this.#add(
       'Transpose',
@@ -228,15 +228,15 @@ class UnboundDraft {
   }
 
   #concat(): void {
-    const [a, b] = [this.#pick(this.#values), this.#pick(this.#values)];
-    const axis = this.#below(a.shapes[0]?.length ?? 0);
+    const [a, b] = [this.#draws.pick(this.#values), this.#draws.pick(this.#values)];
+    const axis = this.#draws.below(a.shapes[0]?.length ?? 0);
     const shapes = this.#each((i) => joined([a.shapes[i] ?? [], b.shapes[i] ?? []], axis));
     if (shapes !== undefined) this.#add('Concat', [a.name, b.name], shapes, { axis });
   }
 
   /** A product with its own transpose, clipped so that numbers stay small. */
   #product(): void {
-    const x = this.#pick(this.#values);
+    const x = this.#draws.pick(this.#values);
     if (x.shapes[0]?.length !== 2) return;
     const product = this.#node('MatMul', [
       x.name,
@@ -251,11 +251,15 @@ class UnboundDraft {
   }
 
   #split(): void {
-    const x = this.#pick(this.#values);
+    const x = this.#draws.pick(this.#values);
     const rank = x.shapes[0]?.length ?? 0;
     if (rank === 0) return;
-    const [axis, size, keepdims] = [this.#below(rank), 1 + this.#below(2), this.#below(2)];
-    const isWhole = this.#below(2) === 0;
+    const [axis, size, keepdims] = [
+      this.#draws.below(rank),
+      1 + this.#draws.below(2),
+      this.#draws.below(2),
+    ];
+    const isWhole = this.#draws.below(2) === 0;
     const drops = !isWhole && keepdims === 0;
     const step = isWhole ? size : 1;
     const parts = (dims: Dims): Dims[] =>
@@ -273,7 +277,7 @@ class UnboundDraft {
   }
 
   #construct(): void {
-    const parts = range(1 + this.#below(3)).map(() => this.#pick(this.#values));
+    const parts = range(1 + this.#draws.below(3)).map(() => this.#draws.pick(this.#values));
     if (new Set(parts.map(({ shapes }) => shapes[0]?.length)).size > 1) return;
     const name = this.#node(
       'SequenceConstruct',
@@ -291,9 +295,10 @@ class UnboundDraft {
     if (list === undefined) return;
     const least = Math.min(...list.elements.map(({ length }) => length));
     const places = range(2 * least).map((place) => place - least);
-    const place = places.length === 0 || this.#below(3) === 0 ? undefined : this.#pick(places);
+    const place =
+      places.length === 0 || this.#draws.below(3) === 0 ? undefined : this.#draws.pick(places);
     const at = place === undefined ? [] : [this.#constant(HostTensor.from('int64', [], [place]))];
-    if (least > 0 && this.#below(2) === 0) {
+    if (least > 0 && this.#draws.below(2) === 0) {
       const name = this.#node('SequenceErase', [list.name, ...at]);
       this.#lists.push({
         name,
@@ -306,7 +311,7 @@ class UnboundDraft {
       ({ shapes }) => rank === undefined || shapes[0]?.length === rank,
     );
     if (alike.length === 0) return;
-    const x = this.#pick(alike);
+    const x = this.#draws.pick(alike);
     const name = this.#node('SequenceInsert', [list.name, x.name, ...at]);
     const elements = list.elements.map((all, i) =>
       all.toSpliced(place ?? all.length, 0, x.shapes[i] ?? []),
@@ -319,7 +324,7 @@ class UnboundDraft {
     if (list === undefined) return;
     const least = Math.min(...list.elements.map(({ length }) => length));
     if (least === 0) return;
-    const place = this.#below(2 * least) - least;
+    const place = this.#draws.below(2 * least) - least;
     const at = this.#constant(HostTensor.from('int64', [], [place]));
     this.#add(
       'SequenceAt',
@@ -332,8 +337,8 @@ class UnboundDraft {
     const list = this.#anyList();
     if (list === undefined) return;
     const rank = list.elements[0]?.[0]?.length ?? 0;
-    const isNew = this.#below(2);
-    const axis = this.#below(rank + isNew);
+    const isNew = this.#draws.below(2);
+    const axis = this.#draws.below(rank + isNew);
     const shapes = this.#each((i) => {
       const all = list.elements[i] ?? [];
       if (isNew === 0) return joined(all, axis);
@@ -345,7 +350,7 @@ class UnboundDraft {
   }
 
   #anyList(): List | undefined {
-    return this.#lists.length === 0 ? undefined : this.#pick(this.#lists);
+    return this.#lists.length === 0 ? undefined : this.#draws.pick(this.#lists);
   }
 
   /** The shape under each of the sizes; undefined where one has none. */
@@ -381,16 +386,6 @@ class UnboundDraft {
 
   #ints(...values: readonly number[]): string {
     return this.#constant(HostTensor.from('int64', [values.length], values));
-  }
-
-  #below(limit: number): number {
-    return Math.floor(this.#random() * limit);
-  }
-
-  #pick<T>(list: readonly T[]): T {
-    const item = list[this.#below(list.length)];
-    if (item === undefined) throw new Error('nothing to pick from');
-    return item;
   }
 }
 

@@ -1,5 +1,5 @@
 import { requireKind } from '../../core/check-options.ts';
-import { requireModule } from '../ir/check-nesting.ts';
+import { requireModule } from '../ir/require-module.ts';
 import { type Dim, evaluateDim, formatDim } from '../../core/dim.ts';
 import { RuntimeError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';

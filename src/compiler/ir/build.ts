@@ -1,7 +1,7 @@
 import type { Dim } from '../../core/dim.ts';
 import type { DType } from '../../core/dtype.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import { instanceOf, requireKind } from '../../core/check-options.ts';
+import { HOST_TENSOR, HostTensor } from '../../core/host-tensor.ts';
+import { requireKind } from '../../core/check-options.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import type {
   CallExpr,
@@ -48,7 +48,7 @@ export function variable(name: string, dtype: DType, shape: readonly Dim[], span
 
 /** A tensor that is known when the program is compiled. */
 export function constant(value: HostTensor, span?: Span): ConstantExpr {
-  requireKind('constant', instanceOf('a HostTensor', HostTensor), ['what is', value]);
+  requireKind('constant', HOST_TENSOR, ['what is', value]);
   return withSpan({ kind: 'constant', value }, span);
 }
 

@@ -1,7 +1,6 @@
 import { isTooLong, MAX_DIM_OPERATIONS } from '../../core/dim-length.ts';
 import type { Dim } from '../../core/dim.ts';
-import { describe } from '../../core/check-options.ts';
-import { CompileLimitError, UsageError } from '../../core/errors.ts';
+import { CompileLimitError } from '../../core/errors.ts';
 import {
   type Expr,
   formatSpan,
@@ -10,6 +9,7 @@ import {
   type Pattern,
   spanOf,
 } from './expr.ts';
+import { requireModule } from './require-module.ts';
 import { depthOfType, MAX_TYPE_DEPTH, partsOfType, type Type } from './type.ts';
 import { bindersOf, postOrder } from './visit.ts';
 
@@ -26,17 +26,6 @@ function isTooDeepPattern(root: Pattern): boolean {
     for (const field of pattern.fields) stack.push({ pattern: field, depth: depth + 1 });
   }
   return false;
-}
-
-/** Throws UsageError for what is no module. */
-export function requireModule(
-  where: string,
-  module: unknown,
-  remedy = 'importOnnx makes one of a model, parseModule of a text.',
-): asserts module is Module {
-  const { functions, types } = Object(module) as Partial<Module>;
-  if (functions instanceof Map && types instanceof Map) return;
-  throw new UsageError({ where, got: describe(module), expected: 'a module', remedy });
 }
 
 /** Types that were looked at: most are shared, and all passes share them. */

@@ -11,7 +11,7 @@ import {
   keyOf,
   type Node,
 } from './field-table.ts';
-import { requireModule } from './check-nesting.ts';
+import { requireModule } from './require-module.ts';
 
 /**
  * A program as a sequence of tokens that has all that matters, and nothing else: two programs are

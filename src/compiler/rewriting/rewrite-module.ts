@@ -1,5 +1,5 @@
 import { fits, listOf, requireKind } from '../../core/check-options.ts';
-import { requireModule } from '../ir/check-nesting.ts';
+import { requireModule } from '../ir/require-module.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 import { countWork } from '../../core/work-meter.ts';

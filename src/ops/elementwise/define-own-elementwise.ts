@@ -28,8 +28,8 @@ const ATTRIBUTES: OptionKind = [
   `{ type } by their names, one of ${ATTRIBUTE_TYPES.join(', ')}`,
   (value) =>
     fits('object', value) &&
-    Object.values(Object(value) as OpDefinition['attributes']).every(({ type }) =>
-      ATTRIBUTE_TYPES.includes(type),
+    Object.values(Object(value) as object).every((spec) =>
+      ATTRIBUTE_TYPES.includes(String((Object(spec) as { readonly type?: unknown }).type)),
     ),
 ];
 const TOLERANCE: OptionKind = [

@@ -5,9 +5,11 @@ import { ShapeError } from '../../core/errors.ts';
 import { float16ToNumber } from '../../core/float16.ts';
 import type { ValueInfo } from '../../worker/protocol/loaded-session.ts';
 
+const TENSOR = instanceOf('a Tensor', Tensor);
+
 /** The elements of a tensor as numbers: those of float16, which are bits in its `data`, decoded, and those of int64 rounded. */
 export function numbersOf(tensor: Tensor): Float32Array | Float64Array {
-  requireKind('numbersOf', instanceOf('a Tensor', Tensor), ['what is', tensor]);
+  requireKind('numbersOf', TENSOR, ['what is', tensor]);
   const { dtype, data } = tensor;
   if (data instanceof Float32Array || data instanceof Float64Array) return data;
   const decode = dtype === 'float16' ? (bits: number) => float16ToNumber(bits) : Number;
