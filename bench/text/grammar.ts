@@ -1,5 +1,6 @@
 import { compileGrammar } from '../../src/text/grammar/compile-grammar.ts';
 import { Vocabulary } from '../../src/text/grammar/vocabulary.ts';
+import { vocabularyData } from '../../src/text/grammar/vocabulary-data.ts';
 import { PEOPLE, PERSON_SCHEMA } from './person-schema.ts';
 import { benchTokens } from './vocabularies.ts';
 import { byteLevelText, loadXGrammar, type XGrammar } from './xgrammar.ts';
@@ -73,7 +74,9 @@ export function missedTargets(reached: GrammarStatistics): (keyof GrammarStatist
 /** Times the grammars of this repository over a vocabulary. */
 export function timeGrammars(tokens: readonly Uint8Array[]): GrammarTiming {
   const start = performance.now();
-  const vocabulary = new Vocabulary([...tokens, undefined], { endTokens: [tokens.length] });
+  const vocabulary = new Vocabulary(
+    vocabularyData([...tokens, undefined], { endTokens: [tokens.length] }),
+  );
   const vocabularyMs = performance.now() - start;
   const ids = documentTokens(vocabulary);
   const mask = new Uint32Array(vocabulary.maskLength);
@@ -103,7 +106,7 @@ export async function timePeerGrammars(
   peer: XGrammar,
   tokens: readonly Uint8Array[],
 ): Promise<GrammarTiming> {
-  const ids = documentTokens(new Vocabulary(tokens));
+  const ids = documentTokens(new Vocabulary(vocabularyData(tokens)));
   const texts = [...tokens.map(byteLevelText), '</s>'];
   const start = performance.now();
   const { TokenizerInfo, GrammarCompiler, GrammarMatcher } = peer;

@@ -36,7 +36,7 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
       'runtime',
       'worker/protocol',
     ],
-    later: ['frontend', 'text/compile'],
+    later: ['frontend', 'text/compile', 'text/reader'],
   },
   rpc: { imports: ['core', 'bytecode', 'runtime', 'worker/protocol'], later: ['rpc/sessions'] },
   'rpc/sessions': {
@@ -57,8 +57,19 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
       'text/open-model-file.ts',
     ],
   },
+  'text/reader': {
+    imports: [
+      'core',
+      'downloads',
+      'text/files',
+      'text/model-folder.ts',
+      'text/gguf-folder.ts',
+      'text/grammar/vocabulary-data.ts',
+    ],
+    later: ['worker/protocol'],
+  },
   text: {
-    imports: ['core', 'downloads', 'client', 'text/files', 'text/architectures'],
+    imports: ['core', 'downloads', 'client', 'text/files', 'text/architectures', 'text/reader'],
     later: ['frontend', 'worker/protocol'],
   },
   tasks: {
@@ -67,10 +78,11 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
       'downloads',
       'client',
       'text/model-folder.ts',
-      'text/stream-decoder.ts',
-      'text/text-tokenizer.ts',
+      'text/open-reader.ts',
+      'text/remote-tokenizer.ts',
+      'text/text-stream.ts',
     ],
-    later: ['worker/protocol'],
+    later: ['worker/protocol', 'text/reader'],
   },
   inspector: { imports: ['core', 'bytecode', 'client'], later: ['worker/protocol'] },
   cli: {

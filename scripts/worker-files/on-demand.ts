@@ -15,6 +15,9 @@ export const TEXT = [
   'text/compile/compile-text-files.ts',
 ];
 
+/** Reads tokenizers and templates, in a thread of its own. */
+export const READER = 'text/reader/serve-reader.ts';
+
 type Modules = string | readonly string[];
 
 /** None of these fetches another's file: what two of them need is in the first file of all. */

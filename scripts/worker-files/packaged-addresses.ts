@@ -14,6 +14,7 @@ const NAMES = [
   'extras',
   'compiler',
   'text',
+  'reader',
   'passes',
   'append',
 ];

@@ -4,7 +4,7 @@ import remapping from '@jridgewell/remapping';
 import { Bundle } from 'magic-string';
 import { minifySync, type Plugin, type Rollup } from 'vite';
 import { type ChunkFactory, chunkFactory } from './chunk-factory.ts';
-import { APART, COMPILER, HOST, RARE, TEXT, WASM, WEBGPU } from './on-demand.ts';
+import { APART, COMPILER, HOST, RARE, READER, TEXT, WASM, WEBGPU } from './on-demand.ts';
 import { MAIN, pathOf, TEXTS } from './packaged-addresses.ts';
 
 /** Chunks that have little to do with each other, of which few are ever needed. */
@@ -34,6 +34,7 @@ const ON_DEMAND: readonly { readonly name: string; readonly entries: readonly En
   { name: 'compiler', entries: [COMPILER] },
   { name: 'passes', entries: [PASSES] },
   { name: 'text', entries: [TEXT] },
+  { name: 'reader', entries: [READER] },
 ];
 
 /** Vite puts shorter files into the page as `data:` addresses, from which a worker loads nothing. */

@@ -117,14 +117,16 @@ test('a GGUF file needs no other', async () => {
   const model = await TextModel.load(read, { device: 'wasm', worker: false });
   expect(model.context).toBe(256);
   const tokens = vocabulary['tokenizer.ggml.tokens'] as readonly string[];
-  const ids = model.tokenizer.encode('quick brown');
+  const ids = await model.tokenizer.encode('quick brown');
   expect(ids.map((id) => tokens[id]).join('')).toBe('<bos>quick▁brown');
   const text = 'quick brown<end_of_turn>';
   expect(await generatedIds(model.generate(text, GREEDY))).toEqual(
-    await generatedIds(model.generate(model.tokenizer.encode(text), GREEDY)),
+    await generatedIds(model.generate(await model.tokenizer.encode(text), GREEDY)),
   );
   const chat = model.chat([{ role: 'user', content: 'quick' }], GREEDY);
-  const prompt = model.tokenizer.encode('<bos><start_of_turn>quick', { addSpecialTokens: false });
+  const prompt = await model.tokenizer.encode('<bos><start_of_turn>quick', {
+    addSpecialTokens: false,
+  });
   expect(await generatedIds(chat)).toEqual(await generatedIds(model.generate(prompt, GREEDY)));
   await model.dispose();
 

@@ -1,4 +1,4 @@
-import type { TextTokenizer } from '../text/text-tokenizer.ts';
+import type { TextTokenizer } from '../text/remote-tokenizer.ts';
 
 /** Which part of a text stays where it is too long. */
 export type KeptPart = 'first' | 'last';
@@ -7,14 +7,14 @@ export type KeptPart = 'first' | 'last';
  * The tokens of a text, `mostTokens` at most. What is too long is cut off the text: special tokens before and behind it
  * stay.
  */
-export function encodeAtMost(
+export async function encodeAtMost(
   tokenizer: TextTokenizer,
   text: string,
   { mostTokens, kept = 'first' }: { readonly mostTokens: number; readonly kept?: KeptPart },
-): number[] {
-  const tokens = tokenizer.encode(text);
+): Promise<number[]> {
+  const tokens = await tokenizer.encode(text);
   if (tokens.length <= mostTokens) return tokens;
-  const bare = tokenizer.encode(text, { addSpecialTokens: false });
+  const bare = await tokenizer.encode(text, { addSpecialTokens: false });
   const found = tokens.findIndex((_, i) => bare.every((id, k) => tokens[i + k] === id));
   const before = tokens.slice(0, Math.max(found, 0));
   const behind = tokens.slice(before.length + bare.length);

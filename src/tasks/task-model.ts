@@ -14,6 +14,7 @@ import {
   type ReadFile,
 } from '../text/model-folder.ts';
 import { TASK_OPTIONS, type TaskOptions } from './task-options.ts';
+import type { TaskTokenizer, TokenizerOptions } from './task-tokenizer.ts';
 
 /**
  * Where a model is: the address of a folder as transformers.js has them, or of a `.weft` or `.onnx` file, in Node also a path; a
@@ -87,16 +88,31 @@ export type LoadModel = (
   candidates?: readonly string[],
 ) => Promise<TaskModel>;
 
-/** Makes a task of models. Where that fails, those that are loaded already are disposed of. */
-export async function loadTask<Made>(make: (load: LoadModel) => Promise<Made>): Promise<Made> {
+/** Opens the tokenizer of a model's folder. */
+type ReadTokenizer = (read: ReadFile, options: TokenizerOptions) => Promise<TaskTokenizer>;
+
+/** Makes a task of models and tokenizers. Where that fails, those that are loaded already are disposed of. */
+export async function loadTask<Made>(
+  make: (load: LoadModel, readTokenizer: ReadTokenizer) => Promise<Made>,
+): Promise<Made> {
   const sessions: Session[] = [];
+  const tokenizers: TaskTokenizer[] = [];
   try {
-    return await make(async (source, options, candidates = filesOf('model')) => {
-      const model = await loadOneOf(source, options, candidates);
-      sessions.push(model.session);
-      return model;
-    });
+    return await make(
+      async (source, options, candidates = filesOf('model')) => {
+        const model = await loadOneOf(source, options, candidates);
+        sessions.push(model.session);
+        return model;
+      },
+      async (read, options) => {
+        const { readTokenizer } = await import('./task-tokenizer.ts');
+        const tokenizer = await readTokenizer(read, options);
+        tokenizers.push(tokenizer);
+        return tokenizer;
+      },
+    );
   } catch (error) {
+    for (const tokenizer of tokenizers) tokenizer.close();
     await Promise.all(sessions.map((session) => session.dispose()));
     throw error;
   }

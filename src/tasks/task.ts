@@ -5,9 +5,12 @@ export abstract class Task {
   /** Sessions of its models, in the order of its sources. */
   readonly sessions: readonly [Session, ...Session[]];
 
+  readonly #tokenizer: { close(): void } | undefined;
+
   /** @internal */
-  constructor(sessions: readonly [Session, ...Session[]]) {
+  constructor(sessions: readonly [Session, ...Session[]], tokenizer?: { close(): void }) {
     this.sessions = sessions;
+    this.#tokenizer = tokenizer;
   }
 
   /** The first session: the only one of most tasks. */
@@ -17,6 +20,7 @@ export abstract class Task {
 
   /** Frees everything. Calls that run reject with UsageError. Idempotent. */
   async dispose(): Promise<void> {
+    this.#tokenizer?.close();
     await Promise.all(this.sessions.map((session) => session.dispose()));
   }
 

@@ -2,14 +2,14 @@ import { checkOptions, oneOf } from '../core/check-options.ts';
 import type { Session } from '../client/session.ts';
 import type { Tensor } from '../client/tensor.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
-import type { TextTokenizer } from '../text/text-tokenizer.ts';
+import type { TextTokenizer } from '../text/remote-tokenizer.ts';
 import { encodeAtMost } from './encode-at-most.ts';
 import { batchesFor } from './fixed-batches.ts';
 import { chooseOutput } from './results/choose-output.ts';
 import { numbersOf } from './results/numbers.ts';
 import { Task } from './task.ts';
 import { type JsonObject, loadTask, readJson, type TaskSource } from './task-model.ts';
-import { readTokenizer } from './task-tokenizer.ts';
+import type { TaskTokenizer } from './task-tokenizer.ts';
 import { type CallOptions, TASK_OPTIONS, type TaskOptions } from './task-options.ts';
 import { fixedWidth, requireTokenInputs, tokenBatch } from './token-batch.ts';
 
@@ -48,10 +48,10 @@ export async function textEmbedding(
   });
   const { pooling, normalize, mostTokens, output, ...place } = options;
   const { signal } = options;
-  return loadTask(async (load) => {
+  return loadTask(async (load, readTokenizer) => {
     const model = await load(source, { ...place, preprocessor: {} });
     const [tokenizer, said] = await Promise.all([
-      readTokenizer(model.read, signal),
+      readTokenizer(model.read, place),
       readJson(model.read, '1_Pooling/config.json', signal),
     ]);
     const most = model.config['max_position_embeddings'];
@@ -82,7 +82,7 @@ function poolingOf(modes: JsonObject = {}): Pooling {
 }
 
 interface EmbeddingParts {
-  readonly tokenizer: TextTokenizer;
+  readonly tokenizer: TaskTokenizer;
   readonly pooling: Pooling;
   readonly normalize: boolean;
   readonly mostTokens: number;
@@ -97,7 +97,7 @@ export class TextEmbedding extends Task {
 
   /** @internal */
   constructor(session: Session, parts: EmbeddingParts) {
-    super([session]);
+    super([session], parts.tokenizer);
     this.tokenizer = parts.tokenizer;
     this.#parts = parts;
   }
@@ -111,7 +111,7 @@ export class TextEmbedding extends Task {
     if (texts.length === 0) {
       throw new UsageError({ where: 'embed', got: 'no text', expected: 'one or more' });
     }
-    const rows = texts.map((text) => this.#tokensOf(text));
+    const rows = await Promise.all(texts.map((text) => this.#tokensOf(text)));
     const vectors: Float32Array[] = [];
     for (const part of this.#isMasked ? [rows] : rows.map((row) => [row])) {
       for (const { things, count } of batchesFor(this.session, 'input_ids', part)) {
@@ -128,9 +128,9 @@ export class TextEmbedding extends Task {
     return this.session.inputs.some(({ name }) => name === 'attention_mask');
   }
 
-  #tokensOf(text: string): number[] {
+  async #tokensOf(text: string): Promise<number[]> {
     const { tokenizer, mostTokens } = this.#parts;
-    const tokens = encodeAtMost(tokenizer, text, { mostTokens });
+    const tokens = await encodeAtMost(tokenizer, text, { mostTokens });
     if (tokens.length > 0) return tokens;
     throw new UsageError({ where: 'embed', got: 'a text without tokens', expected: 'words' });
   }

@@ -9,7 +9,7 @@ import {
   requireKind,
 } from '../core/check-options.ts';
 import { UnsupportedError, UsageError } from '../core/errors.ts';
-import type { ChatMessage, Tool, ToolCall } from './chat-template.ts';
+import type { ChatMessage, Tool, ToolCall } from './reader/chat-template.ts';
 import type { GeneratedToken } from './generation.ts';
 import type { TokenConstraint } from './steps.ts';
 import type { Generation, Usage } from './text-generation.ts';
@@ -221,13 +221,15 @@ export class ChatCompletions {
       const { response_format: format, tools, tool_choice: choice } = request;
       const isFree = !format || format.type === 'text';
       const constraint = isFree ? undefined : await this.#model.constraintOf(format);
-      return this.#model.chat(request.messages, {
+      const answer = this.#model.chat(request.messages, {
         ...optionsOf(request, index),
         constraint,
         signal,
         tools: choice === 'none' ? undefined : (tools ?? undefined),
         templateOptions: request.chat_template_kwargs ?? undefined,
       });
+      await answer.ready();
+      return answer;
     };
     if (request.stream === true) return streamed(await start(0), request, facts);
     const choices: ChatChoice[] = [];

@@ -21,7 +21,7 @@ const greedy = { temperature: 0, max_tokens: 12 } as const;
 describe('a conversation', () => {
   test('is what the template writes', async () => {
     const text = '<|endoftext|><user>Where is Mia?\n<assistant>';
-    const tokens = model.tokenizer.encode(text, { addSpecialTokens: false });
+    const tokens = await model.tokenizer.encode(text, { addSpecialTokens: false });
     expect(tokens[0]).toBe(0);
     const expected = await model.generate(tokens, { temperature: 0, maxTokens: 12 }).text();
     expect(expected).not.toBe('');

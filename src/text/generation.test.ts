@@ -86,7 +86,7 @@ describe('chunks', () => {
 
   test('pieces together are the text of all tokens', async () => {
     const tokens = await all(model.generate(PROMPT, { ...RANDOM, maxTokens: 40 }));
-    const text = model.tokenizer.decode(tokens.map(({ id }) => id).filter((id) => id >= 0));
+    const text = await model.tokenizer.decode(tokens.map(({ id }) => id).filter((id) => id >= 0));
     expect(tokens.map((token) => token.text).join('')).toBe(text);
   });
 });

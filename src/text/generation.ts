@@ -10,7 +10,7 @@ import {
   type TokenConstraint,
 } from './steps.ts';
 import type { StopStrings } from './stop-strings.ts';
-import type { StreamDecoder } from './stream-decoder.ts';
+import type { TextStream } from './text-stream.ts';
 
 /**
  * Why a text ended: at a token or a string that ends it, because it is as long as was asked for, or because its loop was left or
@@ -33,7 +33,7 @@ export interface GenerationOrder extends StepOrder {
   readonly sampling: Sampling;
   /** Tokens that end a text. */
   readonly ends: ReadonlySet<number>;
-  readonly decoder: StreamDecoder;
+  readonly decoder: TextStream;
   readonly stops: StopStrings;
   readonly constraint: TokenConstraint | undefined;
   readonly guesser: Guesser | undefined;
@@ -74,24 +74,28 @@ export async function* generateTokens(
         await cache.read(text);
       }
       const { ids, logprobs, areDecoded } = await steps.next(text, maxTokens - generated);
+      const wrong = logprobs.findIndex(Number.isNaN);
+      const endsAt = ids.findIndex((id) => order.ends.has(id));
+      const count = [endsAt, wrong].reduce((a, at) => (at < 0 ? a : Math.min(a, at)), ids.length);
+      const isLast = endsAt === count;
+      const shown = await order.decoder.push(ids.slice(0, count), isLast);
       for (let i = 0; i < ids.length; i++) {
         const id = ids[i] ?? 0;
-        if (Number.isNaN(logprobs[i])) throw noNumbers(text.length);
-        const isEnd = order.ends.has(id);
+        if (i === wrong) throw noNumbers(text.length);
+        const isEnd = i === endsAt;
         generated++;
         if (!isEnd) {
           text.push(id);
           if (areDecoded) cache.hold([id]);
         }
-        const shown = isEnd ? order.decoder.end() : order.decoder.push(id);
-        const passed = order.stops.push(shown);
+        const passed = order.stops.push(shown[i] ?? '');
         const isStopped = isEnd || order.stops.isStopped;
         const rest = isEnd && !order.stops.isStopped ? order.stops.end() : '';
         yield { id, logprob: logprobs[i] ?? 0, text: passed + rest };
         if (isStopped) return 'stop';
       }
     }
-    const rest = order.stops.push(order.decoder.end()) + order.stops.end();
+    const rest = order.stops.push(await order.decoder.end()) + order.stops.end();
     if (rest !== '') yield { id: -1, logprob: 0, text: rest };
     return 'length';
   } finally {

@@ -10,7 +10,7 @@ export {
   type ResponseFormat,
   type TokenLogprob,
 } from './chat-completions.ts';
-export type { ChatMessage, Tool, ToolCall } from './chat-template.ts';
+export type { ChatMessage, Tool, ToolCall } from './reader/chat-template.ts';
 export type {
   BatchOptions,
   ChatOptions,
@@ -26,4 +26,4 @@ export type { BatchPiece, TextBatch } from './text-batch.ts';
 export { Generation, type Usage } from './text-generation.ts';
 export type { TextLoadOptions } from './load-options.ts';
 export { type Chat, TextModel } from './text-model.ts';
-export type { TextTokenizer } from './text-tokenizer.ts';
+export type { TextTokenizer } from './remote-tokenizer.ts';

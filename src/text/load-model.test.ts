@@ -136,9 +136,9 @@ describe('what is no executable is compiled', () => {
     server.serve('alone/config.json', new TextEncoder().encode('{"model_type": "llama"}'));
     const model = await load(server.url('alone/m.gguf'));
     expect(model.context).toBe(256);
-    const ids = model.tokenizer.encode('quick brown');
-    expect(ids[0]).toBe(model.tokenizer.idOf('<bos>'));
-    expect(model.tokenizer.decode(ids)).toBe('quick brown');
+    const ids = await model.tokenizer.encode('quick brown');
+    expect(ids[0]).toBe(await model.tokenizer.idOf('<bos>'));
+    expect(await model.tokenizer.decode(ids)).toBe('quick brown');
     expect(model.chat([{ role: 'user', content: 'quick brown' }])).toBeDefined();
     expect(await written(model)).toHaveLength(12);
     // Nothing was asked for that a console would show as missing.

@@ -47,13 +47,10 @@ export const optionalReader =
   };
 
 /** Reads the files at once. Rejects with DownloadError for one that has to be there, FormatError for no JSON. */
-export async function readModelFolder(
-  read: ReadFile,
-  signal: AbortSignal | undefined,
-): Promise<ModelFolder> {
+export async function readModelFolder(read: ReadFile): Promise<ModelFolder> {
   const optional = optionalReader(read);
   const json = async (name: string, isOptional = false): Promise<JsonObject> => {
-    const bytes = await (isOptional ? optional : read)(name, signal);
+    const bytes = await (isOptional ? optional : read)(name);
     if (bytes !== undefined) return parseJsonObject(name, bytes);
     if (isOptional) return {};
     throw new DownloadError({
@@ -67,7 +64,7 @@ export async function readModelFolder(
     json('tokenizer.json'),
     json('generation_config.json', true),
     json('tokenizer_config.json', true),
-    optional('chat_template.jinja', signal),
+    optional('chat_template.jinja'),
   ]);
   const chatTemplate = template && new TextDecoder().decode(template);
   return { config, tokenizer, generation, tokenizerConfig, chatTemplate };

@@ -4,7 +4,7 @@ import { type CacheMemory, HeldCaches } from './cache-memory.ts';
 import { type FinishReason, noNumbers } from './generation.ts';
 import { isPenalized, type Sampling } from './sampling.ts';
 import type { StopStrings } from './stop-strings.ts';
-import type { StreamDecoder } from './stream-decoder.ts';
+import type { TextStream } from './text-stream.ts';
 import { requireRoom, roomFor } from './text-cache.ts';
 import {
   type Blank,
@@ -29,14 +29,17 @@ export interface BatchRow {
   readonly prompt: readonly number[];
   readonly maxTokens: number;
   readonly sampling: Sampling;
-  readonly decoder: StreamDecoder;
+  readonly decoder: TextStream;
   readonly stops: StopStrings;
 }
 
 export interface BatchOrder {
   readonly program: TextProgram;
   readonly memory: CacheMemory;
-  readonly rows: readonly BatchRow[];
+  /** How many texts there are. */
+  readonly count: number;
+  /** The texts, whose prompts are read as tokens first. */
+  readonly prepare: () => Promise<readonly BatchRow[]>;
   readonly ends: ReadonlySet<number>;
   readonly context: number;
   readonly signal: AbortSignal | undefined;
@@ -52,12 +55,12 @@ export class TextBatch implements AsyncIterable<BatchPiece> {
   /** @internal */
   constructor(order: BatchOrder) {
     this.#order = order;
-    this.finishReasons = order.rows.map(() => undefined);
+    this.finishReasons = Array.from({ length: order.count }, () => undefined);
   }
 
   /** The whole texts, in the order of the prompts. */
   async text(): Promise<string[]> {
-    const texts = this.#order.rows.map(() => '');
+    const texts = Array.from({ length: this.#order.count }, () => '');
     for await (const { index, text } of this) texts[index] += text;
     return texts;
   }
@@ -69,8 +72,9 @@ export class TextBatch implements AsyncIterable<BatchPiece> {
       throw new UsageError({ where: 'TextBatch', got: 'a second iteration', expected });
     }
     this.#isStarted = true;
-    const { rows, signal } = this.#order;
-    const steps = new BatchSteps(this.#order);
+    const { signal } = this.#order;
+    const rows = await this.#order.prepare();
+    const steps = new BatchSteps({ ...this.#order, rows });
     const left = rows.map(({ maxTokens }) => maxTokens);
     for (const [index, most] of left.entries())
       if (most === 0) this.finishReasons[index] = 'length';
@@ -81,17 +85,12 @@ export class TextBatch implements AsyncIterable<BatchPiece> {
         if (signal?.aborted) return;
         const chunk = await steps.next(left.map((most, index) => (isRunning(index) ? most : 0)));
         for (const [index, ids] of chunk.entries()) {
+          const row = rows[index];
+          if (row === undefined || !isRunning(index)) continue;
           const taken = ids.slice(0, left[index]);
-          let text = '';
-          for (const id of taken) {
-            if (!isRunning(index)) break;
-            text += this.#push(index, id);
-          }
           left[index] = (left[index] ?? 0) - taken.length;
-          if (isRunning(index) && left[index] === 0) {
-            this.finishReasons[index] = 'length';
-            text += this.#rest(index);
-          }
+          const { text, reason } = await this.#push(row, taken, left[index] === 0);
+          this.finishReasons[index] = reason;
           if (text !== '') yield { index, text };
         }
       }
@@ -106,28 +105,34 @@ export class TextBatch implements AsyncIterable<BatchPiece> {
     }
   }
 
-  #push(index: number, id: number): string {
-    const { rows, ends } = this.#order;
-    const row = rows[index];
-    if (row === undefined) return '';
-    if (ends.has(id)) {
-      this.finishReasons[index] = 'stop';
-      return this.#rest(index);
+  /** The text that tokens complete, and why it ends with them, if it does. */
+  async #push(
+    { decoder, stops }: BatchRow,
+    ids: readonly number[],
+    isLast: boolean,
+  ): Promise<{ readonly text: string; readonly reason: FinishReason | undefined }> {
+    const endsAt = ids.findIndex((id) => this.#order.ends.has(id));
+    const shown = endsAt < 0 ? ids : ids.slice(0, endsAt);
+    const isEnd = endsAt >= 0 || isLast;
+    const pieces = await decoder.push(shown, isEnd);
+    let text = '';
+    for (const piece of pieces.slice(0, shown.length)) {
+      text += stops.push(piece);
+      if (stops.isStopped) return { text, reason: 'stop' };
     }
-    const text = row.stops.push(row.decoder.push(id));
-    if (row.stops.isStopped) this.finishReasons[index] = 'stop';
-    return text;
+    if (!isEnd) return { text, reason: undefined };
+    text += stops.push(pieces.at(-1) ?? '') + stops.end();
+    return { text, reason: endsAt >= 0 ? 'stop' : 'length' };
   }
+}
 
-  #rest(index: number): string {
-    const row = this.#order.rows[index];
-    return row === undefined ? '' : row.stops.push(row.decoder.end()) + row.stops.end();
-  }
+interface BatchStepsOrder extends BatchOrder {
+  readonly rows: readonly BatchRow[];
 }
 
 /** Chunks of tokens of all rows. Rows that have ended go on, but nobody minds what with. */
 class BatchSteps {
-  readonly #order: BatchOrder;
+  readonly #order: BatchStepsOrder;
   #held: HeldCaches | undefined;
   #logits: DeviceTensor | undefined;
   #penalties: Penalties | undefined;
@@ -136,7 +141,7 @@ class BatchSteps {
   #drawn = 0;
   #ahead: Ahead | undefined;
 
-  constructor(order: BatchOrder) {
+  constructor(order: BatchStepsOrder) {
     this.#order = order;
   }
 

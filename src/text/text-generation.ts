@@ -29,14 +29,19 @@ interface Started {
   readonly guesses: GuessCounts;
 }
 
-/** The parts of its model that a generation uses. */
-export interface GenerationSource {
+/** A text whose prompt is tokens. */
+interface Prepared {
   readonly promptTokens: number;
-  start(): Started;
-  /** Takes the cache of a generation back. */
-  end(cache: TextCache): void;
+  start(): Promise<Started>;
   /** A file of the text with tokens that were generated. */
   save(generated: readonly number[]): Promise<Uint8Array>;
+}
+
+/** The parts of its model that a generation uses. */
+export interface GenerationSource {
+  prepare(): Promise<Prepared>;
+  /** Takes the cache of a generation back. */
+  end(cache: TextCache): void;
   isEnd(id: number): boolean;
 }
 
@@ -46,6 +51,7 @@ export class Generation implements AsyncIterable<string> {
   finishReason: FinishReason | undefined;
   readonly #source: GenerationSource;
   readonly #generated: number[] = [];
+  #prepared: Promise<Prepared> | undefined;
   #usage: Usage | undefined;
   #state: 'new' | 'running' | 'left' = 'new';
 
@@ -59,6 +65,14 @@ export class Generation implements AsyncIterable<string> {
     return this.#usage;
   }
 
+  /**
+   * Resolves when the prompt is read as tokens, before anything is generated. Rejects, as iterating would, with UsageError for a prompt
+   * that is too long or that the model's chat template refuses, and FormatError for a template that cannot be run.
+   */
+  async ready(): Promise<void> {
+    await this.#prepare();
+  }
+
   /** Tokens one by one, the one that ends the text among them. */
   async *tokens(): AsyncGenerator<GeneratedToken, void> {
     if (this.#state !== 'new') {
@@ -66,9 +80,8 @@ export class Generation implements AsyncIterable<string> {
       throw new UsageError({ where: 'Generation', got: 'a second iteration', expected });
     }
     this.#state = 'running';
-    const { promptTokens } = this.#source;
     const begin = performance.now();
-    const { cache, cachedTokens, tokens, guesses } = this.#source.start();
+    const { promptTokens, cache, cachedTokens, tokens, guesses } = await this.#start();
     let first: number | undefined;
     let count = 0;
     let hasFailed = false;
@@ -123,7 +136,21 @@ export class Generation implements AsyncIterable<string> {
           : 'Leave the loop with break, or abort its signal, before.',
       });
     }
-    return await this.#source.save(this.#generated);
+    return await (await this.#prepare()).save(this.#generated);
+  }
+
+  async #start(): Promise<Started & Pick<Prepared, 'promptTokens'>> {
+    try {
+      const { promptTokens, start } = await this.#prepare();
+      return { promptTokens, ...(await start()) };
+    } catch (error) {
+      this.#state = 'left';
+      throw error;
+    }
+  }
+
+  #prepare(): Promise<Prepared> {
+    return (this.#prepared ??= this.#source.prepare());
   }
 
   /** Pieces of text, none of them empty. */

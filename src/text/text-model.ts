@@ -3,9 +3,8 @@ import { Session } from '../client/session.ts';
 import { UsageError } from '../core/errors.ts';
 import { CacheShelf } from './cache-shelf.ts';
 import { ChatCompletions, checkFormat, type ResponseFormat } from './chat-completions.ts';
-import { type ChatMessage, type ChatTemplate, openChatTemplate } from './chat-template.ts';
+import type { ChatMessage } from './reader/chat-template.ts';
 import { type CompletedBy, completeOptions } from './complete-options.ts';
-import { tokenBytes } from './token-bytes.ts';
 import { Generation } from './text-generation.ts';
 import {
   CHAT_OPTIONS,
@@ -23,13 +22,10 @@ import {
 } from './generate-options.ts';
 import { loadBeside, SOURCE, TEXT_OPTIONS, type TextLoadOptions } from './load-options.ts';
 import { generateTokens } from './generation.ts';
-import {
-  type JsonObject,
-  type ModelFolder,
-  numberOf,
-  numbersOf,
-  type ReadFile,
-} from './model-folder.ts';
+import { type JsonObject, numberOf, numbersOf, type ReadFile } from './model-folder.ts';
+import { type OpenReader, openReader } from './open-reader.ts';
+import { type RemoteTokenizer, remoteTokenizer, type TextTokenizer } from './remote-tokenizer.ts';
+import type { TextFacts } from './reader/text-reader.ts';
 import { randomSeed, type Sampling, samplingOf } from './sampling.ts';
 import {
   DraftGuesser,
@@ -40,12 +36,10 @@ import {
 import type { TokenConstraint } from './steps.ts';
 import type { GrammarSource, JsonSchema, Vocabulary } from './grammar/index.ts';
 import { StopStrings } from './stop-strings.ts';
-import { StreamDecoder } from './stream-decoder.ts';
-import { TextBatch } from './text-batch.ts';
-import type { TextCache } from './text-cache.ts';
+import { type BatchRow, TextBatch } from './text-batch.ts';
 import { TextProgram } from './text-program.ts';
 import { openTextSource } from './text-source.ts';
-import { openTokenizer, type TextTokenizer } from './text-tokenizer.ts';
+import { TextStream } from './text-stream.ts';
 
 /** Tokens that a character is cut into at most. */
 const CUT = 4;
@@ -77,8 +71,9 @@ export class TextModel implements DraftModel {
   readonly context: number;
   /** Goes on with a conversation as the model's template writes it. Throws UsageError for models that have none. */
   readonly chat: Chat;
-  readonly #template: ChatTemplate | undefined;
-  readonly #files: ModelFolder;
+  readonly #hasTemplate: boolean;
+  readonly #reader: OpenReader;
+  readonly #decodeNext: RemoteTokenizer['decodeNext'];
   readonly #program: TextProgram;
   readonly #generation: JsonObject;
   readonly #ends: ReadonlySet<number>;
@@ -103,21 +98,18 @@ export class TextModel implements DraftModel {
     const { file, context, quantize, cacheType, cache, integrity, ...others } = options;
     const { conversations = 4, cacheBytes, signal, onProgress, ...place } = others;
     const files = { file, context, quantize, cacheType, cache, integrity };
-    const { program, folder } = await openTextSource(source, { ...files, signal });
-    const session = await loadBeside(folder, signal, (stop) =>
-      Session.load(program, { ...place, signal: stop, onProgress }),
-    );
+    const reader = await openReader(place);
+    let session: Session | undefined;
     try {
-      const small = await folder;
-      const tokenizer = await openTokenizer({
-        tokenizer: small.tokenizer,
-        config: small.tokenizerConfig,
-      });
-      const template = await openChatTemplate(small.tokenizerConfig, small.chatTemplate);
+      const { program, folder } = await openTextSource(source, { ...files, signal, reader });
+      session = await loadBeside(folder, signal, (stop) =>
+        Session.load(program, { ...place, signal: stop, onProgress }),
+      );
       const shelf = { most: conversations, bytes: cacheBytes ?? Number.POSITIVE_INFINITY };
-      return new TextModel(session, { tokenizer, template, files: small, shelf });
+      return new TextModel(session, { reader, files: await folder, shelf });
     } catch (error) {
-      await session.dispose();
+      reader.close();
+      await session?.dispose();
       throw error;
     }
   }
@@ -125,16 +117,18 @@ export class TextModel implements DraftModel {
   private constructor(
     session: Session,
     parts: {
-      readonly tokenizer: TextTokenizer;
-      readonly template: ChatTemplate | undefined;
-      readonly files: ModelFolder;
+      readonly reader: OpenReader;
+      readonly files: TextFacts;
       readonly shelf: { readonly most: number; readonly bytes: number };
     },
   ) {
     requireMaker('TextModel.load', session instanceof Session);
-    const { tokenizer, template, files, shelf } = parts;
+    const { reader, files, shelf } = parts;
     this.session = session;
+    const tokenizer = remoteTokenizer(reader);
     this.tokenizer = tokenizer;
+    this.#decodeNext = tokenizer.decodeNext;
+    this.#reader = reader;
     this.#program = new TextProgram(session);
     this.#generation = files.generation;
     const { config, generation } = files;
@@ -143,8 +137,7 @@ export class TextModel implements DraftModel {
     this.#shelf = new CacheShelf({ program: this.#program, context: this.context }, shelf);
     const ends = [...numbersOf(config, 'eos_token_id'), ...numbersOf(generation, 'eos_token_id')];
     this.#ends = new Set(ends);
-    this.#template = template;
-    this.#files = files;
+    this.#hasTemplate = files.hasTemplate;
     const chat = (messages: readonly ChatMessage[], options?: ChatOptions): Generation =>
       this.#chat(messages, options);
     const completions = new ChatCompletions({
@@ -179,11 +172,30 @@ export class TextModel implements DraftModel {
         remedy: 'What a constraint forces is read in one go anyway.',
       });
     }
-    const tokens = this.#tokensOf(prompt);
-    return this.#generate(
-      { prompt: tokens, generated: [], options: completeOptions(saved, this.#limits(tokens)) },
-      { constraint, speculate, signal },
-    );
+    requireKind('prompt', PROMPT, ['the prompt', prompt]);
+    const order = { constraint, speculate, signal };
+    if (typeof prompt !== 'string') return this.#go([...prompt], saved, order);
+    return this.#go(() => this.tokenizer.encode(prompt), saved, order);
+  }
+
+  /** Goes on with tokens, or with those that a text turns out to be: then what depends on them is checked when it begins. */
+  #go(
+    given: readonly number[] | (() => Promise<readonly number[]>),
+    options: Omit<GenerateOptions, keyof ResumeTextOptions>,
+    order: ResumeTextOptions,
+  ): Generation {
+    const isKnown = typeof given !== 'function';
+    if (isKnown) checkPrompt(given, this.#program.vocabulary);
+    const complete = (tokens: readonly number[]): SavedOptions =>
+      completeOptions(options, this.#limits(tokens));
+    const first = complete(isKnown ? given : []);
+    const prepare = async (): Promise<GenerationStart> => {
+      if (isKnown) return { prompt: given, generated: [], options: first };
+      const prompt = await given();
+      checkPrompt(prompt, this.#program.vocabulary);
+      return { prompt, generated: [], options: { ...complete(prompt), seed: first.seed } };
+    };
+    return this.#generate(first, prepare, order);
   }
 
   /**
@@ -201,8 +213,7 @@ export class TextModel implements DraftModel {
     }
     const { signal, ...given } = options;
     const seed = given.seed ?? randomSeed();
-    const rows = prompts.map((prompt, row) => {
-      const tokens = this.#tokensOf(prompt);
+    const rowOf = (tokens: readonly number[], row: number): BatchRow => {
       const { maxTokens, stop, ...sampling } = completeOptions(
         { ...given, seed: seed + row },
         this.#limits(tokens),
@@ -214,15 +225,31 @@ export class TextModel implements DraftModel {
         decoder: this.#decoder(tokens),
         stops: new StopStrings(stop),
       };
+    };
+    const known = prompts.map((prompt, row) => {
+      requireKind('prompt', PROMPT, ['the prompt', prompt]);
+      const tokens = typeof prompt === 'string' ? [] : [...prompt];
+      if (typeof prompt !== 'string') checkPrompt(tokens, this.#program.vocabulary);
+      // What is wrong with the options is said at once.
+      rowOf(tokens, row);
+      return typeof prompt === 'string' ? prompt : tokens;
     });
-    const { context } = this;
-    const memory = this.#shelf.memory;
+    const prepare = (): Promise<BatchRow[]> =>
+      Promise.all(
+        known.map(async (prompt, row) => {
+          const isText = typeof prompt === 'string';
+          const tokens = isText ? await this.tokenizer.encode(prompt) : prompt;
+          checkPrompt(tokens, this.#program.vocabulary);
+          return rowOf(tokens, row);
+        }),
+      );
     return new TextBatch({
       program: this.#program,
-      memory,
-      rows,
+      memory: this.#shelf.memory,
+      count: known.length,
+      prepare,
       ends: this.#ends,
-      context,
+      context: this.context,
       signal,
     });
   }
@@ -249,7 +276,7 @@ export class TextModel implements DraftModel {
       await cache.restore(tokens.slice(0, saved.length), saved.caches);
       this.#shelf.giveBack(cache);
     }
-    return this.#generate(saved, options);
+    return this.#generate(saved.options, async () => saved, options);
   }
 
   /** @internal What guesses for another model. */
@@ -273,6 +300,7 @@ export class TextModel implements DraftModel {
   /** Frees everything. Idempotent. */
   async dispose(): Promise<void> {
     this.#shelf.dispose();
+    this.#reader.close();
     await this.session.dispose();
   }
 
@@ -284,8 +312,8 @@ export class TextModel implements DraftModel {
   #chat(messages: readonly ChatMessage[], given: ChatOptions = {}): Generation {
     checkOptions<ChatOptions>('chat', given, CHAT_OPTIONS);
     checkMessages(messages);
-    const { tools, templateOptions, ...options } = given;
-    if (this.#template === undefined) {
+    const { tools, templateOptions, constraint, speculate, signal, ...options } = given;
+    if (!this.#hasTemplate) {
       throw new UsageError({
         where: 'chat',
         got: 'a model without a chat template',
@@ -293,8 +321,12 @@ export class TextModel implements DraftModel {
         remedy: 'Call generate with a text instead.',
       });
     }
-    const text = this.#template.render(messages, { tools, variables: templateOptions });
-    return this.generate(this.tokenizer.encode(text, { addSpecialTokens: false }), options);
+    const asked = copied({ messages, input: { tools, variables: templateOptions } });
+    return this.#go(
+      () => this.#reader.ask('encodeChat', [asked.messages, asked.input], signal),
+      options,
+      { constraint, speculate, signal },
+    );
   }
 
   /**
@@ -305,19 +337,18 @@ export class TextModel implements DraftModel {
     checkFormat(format);
     const { compileGrammar, Vocabulary } = await import('./grammar/index.ts');
     this.#vocabulary ??= new Vocabulary(
-      tokenBytes(this.#files.tokenizer, this.#program.vocabulary),
-      { endTokens: [...this.#ends] },
+      await this.#reader.ask('vocabulary', [this.#program.vocabulary, [...this.#ends]]),
     );
     return compileGrammar(sourceOf(format), this.#vocabulary).start();
   }
 
   #generate(
-    { prompt, generated, options }: GenerationStart,
+    { maxTokens: _most, stop: _stop, overflow: _overflow, ...checked }: SavedOptions,
+    prepare: () => Promise<GenerationStart>,
     { constraint, speculate, signal }: ResumeTextOptions,
   ): Generation {
     const program = this.#program;
-    const { maxTokens, stop, overflow, ...given } = options;
-    const sampling = samplingOf(given, program.vocabulary);
+    const sampling = samplingOf(checked, program.vocabulary);
     const draft = speculate === 'prompt' ? undefined : speculate;
     if (draft && draft.vocabularySize !== program.vocabulary) {
       throw new UsageError({
@@ -327,14 +358,16 @@ export class TextModel implements DraftModel {
       });
     }
     const isEnd = (id: number): boolean => this.#ends.has(id);
-    const start = () => {
+    const save = (text: GenerationStart): Promise<Uint8Array> => this.#save(text);
+    const start = async ({ prompt, generated, options }: GenerationStart) => {
+      const { maxTokens, stop, overflow } = options;
       const tokens = [...prompt, ...generated];
+      const decoder = this.#decoder(prompt);
+      const stops = new StopStrings(stop);
+      for (const text of await decoder.push(generated)) stops.push(text);
       const cache = this.#shelf.take(tokens);
       // The last one is read in any case, for its logits.
       const cachedTokens = Math.min(cache.shared(prompt), prompt.length - 1);
-      const decoder = this.#decoder(prompt);
-      const stops = new StopStrings(stop);
-      for (const id of generated) stops.push(decoder.push(id));
       const guesses = { guessed: 0, right: 0 };
       const order = {
         program,
@@ -355,10 +388,18 @@ export class TextModel implements DraftModel {
       };
       return { cache, cachedTokens, tokens: generateTokens(order), guesses };
     };
-    const save = (more: readonly number[]): Promise<Uint8Array> =>
-      this.#save({ prompt, generated: [...generated, ...more], options });
-    const end = (cache: TextCache): void => this.#shelf.giveBack(cache);
-    return new Generation({ promptTokens: prompt.length, start, end, save, isEnd });
+    return new Generation({
+      async prepare() {
+        const text = await prepare();
+        return {
+          promptTokens: text.prompt.length,
+          start: () => start(text),
+          save: (more) => save({ ...text, generated: [...text.generated, ...more] }),
+        };
+      },
+      end: (cache) => this.#shelf.giveBack(cache),
+      isEnd,
+    });
   }
 
   async #save(text: GenerationStart): Promise<Uint8Array> {
@@ -371,20 +412,13 @@ export class TextModel implements DraftModel {
     return writeSavedText({ ...text, fingerprint, length, caches });
   }
 
-  #tokensOf(prompt: string | readonly number[]): readonly number[] {
-    requireKind('prompt', PROMPT, ['the prompt', prompt]);
-    const tokens = typeof prompt === 'string' ? this.tokenizer.encode(prompt) : [...prompt];
-    checkPrompt(tokens, this.#program.vocabulary);
-    return tokens;
-  }
-
   #limits({ length }: readonly number[]): CompletedBy {
     const { context } = this;
     return { defaults: this.#generation, room: context - length, context };
   }
 
-  #decoder(before: readonly number[]): StreamDecoder {
-    return new StreamDecoder((ids) => this.tokenizer.decode(ids), before.slice(-CUT));
+  #decoder(before: readonly number[]): TextStream {
+    return new TextStream(this.#decodeNext, before.slice(-CUT));
   }
 }
 
@@ -402,6 +436,17 @@ function sourceOf(format: ResponseFormat): GrammarSource {
   if (format.type === 'grammar') return { ebnf: format.grammar };
   if (format.type === 'regex') return { regex: format.regex };
   return { schema: { type: 'object' } };
+}
+
+/** A copy for the reader's thread, of what the caller may change meanwhile. */
+function copied<T>(conversation: T): T {
+  try {
+    return structuredClone(conversation);
+  } catch (cause) {
+    const got = cause instanceof Error ? cause.message : String(cause);
+    const expected = 'messages, tools and templateOptions of plain data';
+    throw new UsageError({ where: 'chat', got, expected }, { cause });
+  }
 }
 
 function slid(tokens: readonly number[]): readonly number[] {

@@ -10,12 +10,13 @@ import {
   filesAt,
   filesIn,
   type FolderOptions,
-  type ModelFolder,
   noModel,
   numberOf,
   type ReadFile,
-  readModelFolder,
 } from './model-folder.ts';
+import type { OpenReader } from './open-reader.ts';
+import { pageFiles } from './page-files.ts';
+import type { TextFacts } from './reader/text-reader.ts';
 
 /** Which files a language model is loaded from, and how. */
 export interface TextFilesOptions extends Pick<FolderOptions, 'cache'> {
@@ -26,14 +27,16 @@ export interface TextFilesOptions extends Pick<FolderOptions, 'cache'> {
   readonly quantize?: 'q8_0' | 'q4_0' | undefined;
   readonly cacheType?: CacheType | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Reads the small files. */
+  readonly reader: OpenReader;
 }
 
 /** A language model that is found, of which nothing is loaded yet. */
 export interface TextSource {
   /** The source that `Session.load` takes. */
   readonly program: SessionSource;
-  /** The small files beside it. */
-  readonly folder: Promise<ModelFolder>;
+  /** The small files beside it, which the reader has then read. */
+  readonly folder: Promise<TextFacts>;
 }
 
 /** Models in a folder whose file was not named, the smaller ones of transformers.js first. */
@@ -56,7 +59,7 @@ export async function openTextSource(
   source: string | URL | ReadFile,
   options: TextFilesOptions,
 ): Promise<TextSource> {
-  const { cache = true, integrity = {}, context, quantize, cacheType, signal } = options;
+  const { cache = true, integrity = {}, context, quantize, cacheType, signal, reader } = options;
   const place = typeof source === 'function' ? checkedReader(source) : addressOf(source);
   const [folder, file] =
     typeof place === 'function'
@@ -82,12 +85,12 @@ export async function openTextSource(
     integrity: Object.fromEntries(beside.map(([name, hash]) => [name.slice(slash), hash])),
     text: { contextLength: context, quantize, cacheType },
   };
-  const parts = { files, context, signal };
+  const parts = { files, context, signal, reader };
   // With hashes the page reads first, so that the worker knows what the page read of the files that it checks.
   const isChecked = /\.gguf$/i.test(file) && given === undefined && Object.keys(hashes).length > 0;
-  if (!isChecked) return { program: sessionSource(files), folder: folderOf(file, read, parts) };
+  if (!isChecked) return { program: sessionSource(files), folder: folderOf(read, parts) };
   const heads: Record<string, FileHead> = {};
-  const small = await folderOf(file, read, { ...parts, heads });
+  const small = await folderOf(read, { ...parts, heads });
   return { program: sessionSource({ ...files, heads }), folder: Promise.resolve(small) };
 }
 
@@ -124,7 +127,7 @@ const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 /** The folder and the name in it of the model at an address. */
 async function modelAt(
   place: URL,
-  { file, cache, signal }: TextFilesOptions,
+  { file, cache, signal }: Pick<TextFilesOptions, 'file' | 'cache' | 'signal'>,
   advice: string | undefined,
 ): Promise<readonly [folder: URL, file: string]> {
   if (file === undefined && MODEL_FILE.test(place.pathname)) {
@@ -171,26 +174,29 @@ interface FolderParts {
   readonly files: FilesSource;
   readonly context: number | undefined;
   readonly signal: AbortSignal | undefined;
+  readonly reader: OpenReader;
   readonly heads?: Record<string, FileHead>;
 }
 
 /** The small files, with as many positions as were asked for. Rejects with UsageError if the model has fewer. */
 async function folderOf(
-  file: string,
   read: ReadFile,
-  { files, context, signal, heads }: FolderParts,
-): Promise<ModelFolder> {
-  const folder = /\.gguf$/i.test(file)
-    ? await (await import('./gguf-model-folder.ts')).readGgufFolder(files, read, { signal, heads })
-    : await readModelFolder(read, signal);
-  if (context === undefined) return folder;
-  const most = numberOf(folder.config, 'max_position_embeddings') ?? context;
-  if (context <= most) {
-    return { ...folder, config: { ...folder.config, max_position_embeddings: context } };
+  { files, context, signal, reader, heads }: FolderParts,
+): Promise<TextFacts> {
+  const page = pageFiles(files, read, { signal, heads });
+  try {
+    const facts = await reader.ask('openFolder', [page.own, page.read], signal);
+    if (context === undefined) return facts;
+    const most = numberOf(facts.config, 'max_position_embeddings') ?? context;
+    if (context <= most) {
+      return { ...facts, config: { ...facts.config, max_position_embeddings: context } };
+    }
+    throw new UsageError({
+      where: 'TextModel.load, option context',
+      got: String(context),
+      expected: `an integer from 1 to ${most}, the model's context`,
+    });
+  } finally {
+    page.close();
   }
-  throw new UsageError({
-    where: 'TextModel.load, option context',
-    got: String(context),
-    expected: `an integer from 1 to ${most}, the model's context`,
-  });
 }

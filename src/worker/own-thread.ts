@@ -3,7 +3,7 @@ import { trustedAddress } from '../core/trusted-address.ts';
 
 /** A thread beside this one, which takes messages of one type. */
 export interface OwnThread<Message> {
-  post(message: Message, transfer?: readonly ArrayBuffer[]): void;
+  post(message: Message, transfer?: readonly Transferable[]): void;
   terminate(): void;
 }
 
@@ -98,7 +98,7 @@ function startInNode<Message, Answer>(
   worker.on('exit', onError);
   if (!isAwaited) worker.unref();
   return {
-    post: (message, transfer = []) => worker.postMessage(message, transfer),
+    post: (message, transfer = []) => worker.postMessage(message, transfer as ArrayBuffer[]),
     terminate: () => void worker.terminate(),
   };
 }

@@ -4,8 +4,9 @@ import { buffersIn, isLarge } from './buffers-in.ts';
 import { hostSessions, nodeTypesOf, type ServiceOptions } from './create-service.ts';
 import type { LoadProgress } from './protocol/load-request.ts';
 import type { Reply } from './protocol/reply.ts';
-import type { SessionService } from './protocol/session-service.ts';
+import type { WorkerService } from './protocol/session-service.ts';
 import type { WireResult } from './protocol/wire-value.ts';
+import { isReader, openReader, serveAsReader } from './reader-role.ts';
 import { isWasmThread, serveAsWasmThread } from './wasm-thread-role.ts';
 
 declare global {
@@ -29,8 +30,10 @@ export function serve(options: ServiceOptions = {}): void {
   globalThis.weftServes = true;
   if (isCompiler()) return serveAsCompiler({ ...options, functions: nodeTypesOf(options) });
   if (isWasmThread()) return serveAsWasmThread();
+  if (isReader()) return serveAsReader();
   const service = hostSessions(options, { isInThreads: true });
-  const posted: SessionService = {
+  const posted: WorkerService = {
+    openReader,
     handshake: (greeting) => service.handshake(greeting),
     configure: (config) => service.configure(config),
     load: async (call, request, onProgress, callPage) => {

@@ -1,5 +1,5 @@
 import { seededRandom } from '../../../src/core/random.ts';
-import type { TextTokenizer } from '../../../src/text/text-tokenizer.ts';
+import type { SyncTokenizer } from '../../../src/text/reader/text-tokenizer.ts';
 
 /** A text and its tokens, the one that begins texts included. */
 export interface SpeedPrompt {
@@ -10,7 +10,7 @@ export interface SpeedPrompt {
 const WORDS = ['The', 'quick', 'brown', 'fox', 'Hello', 'world', '42', 'camelCase', '世界', 'мир'];
 
 /** A random text of so many tokens; another one for another seed. */
-export function promptOf(tokenizer: TextTokenizer, length: number, seed: number): SpeedPrompt {
+export function promptOf(tokenizer: SyncTokenizer, length: number, seed: number): SpeedPrompt {
   const random = seededRandom(seed);
   let text = '';
   let ids: number[] = [];

@@ -16,7 +16,7 @@ import {
 } from '../../../src/text/files/testing/gguf-vocabularies.ts';
 import { ggufTokenizer } from '../../../src/text/files/tokenizer/gguf-tokenizer.ts';
 import { folderFiles, ggufFolder } from '../../../src/text/gguf-folder.ts';
-import { openTokenizer, type TextTokenizer } from '../../../src/text/text-tokenizer.ts';
+import { openTokenizer, type SyncTokenizer } from '../../../src/text/reader/text-tokenizer.ts';
 import { type StoryCodes, writeStoryModel } from '../../../src/text/testing/story-model.ts';
 
 /** A decoder like Llama's with 63 million weights, the embedding the head too. */
@@ -51,7 +51,7 @@ export interface SpeedModel {
   readonly onnx: Uint8Array;
   /** Files that lie beside the ONNX file, by name. */
   readonly files: ReadonlyMap<string, string>;
-  readonly tokenizer: TextTokenizer;
+  readonly tokenizer: SyncTokenizer;
 }
 
 /** Writes the model with matrices of a type. */

@@ -57,7 +57,7 @@ export class NearTies {
     const file = await storyFolder()('onnx/model_fp16.onnx');
     if (file === undefined) throw new Error('the stories have no ONNX file');
     this.#plain ??= await PlainModel.open(file);
-    const tokens = [...this.#model.tokenizer.encode(prompt), ...a.slice(0, at)];
+    const tokens = [...(await this.#model.tokenizer.encode(prompt)), ...a.slice(0, at)];
     const { key } = samplingOf(options, this.#model.vocabularySize);
     const none = { repetition: 1, presence: 0, frequency: 0, topK: 0, topP: 1, minP: 0 };
     const may = drawnTokens({

@@ -1,6 +1,6 @@
 import { type JsonObject, readJson } from '../../tasks/task-model.ts';
-import type { ReadFile } from '../../text/model-folder.ts';
-import { openTokenizer, type TextTokenizer } from '../../text/text-tokenizer.ts';
+import { optionalReader, type ReadFile } from '../../text/model-folder.ts';
+import { openTaskTokenizer, type TaskTokenizer } from '../../tasks/task-tokenizer.ts';
 import type { ModelTokenizer } from './text-inputs.ts';
 
 /** Names of padding tokens to try, for a tokenizer that does not name its own. */
@@ -11,14 +11,20 @@ const FILLERS = ['[PAD]', '<pad>', '<|endoftext|>'];
  * only help. Rejects with FormatError for a file that is none.
  */
 export async function openModelTokenizer(read: ReadFile): Promise<ModelTokenizer | undefined> {
-  const content = await readJson(read, 'tokenizer.json', undefined);
+  const optional = optionalReader(read);
+  const content = await optional('tokenizer.json');
   if (content === undefined) return undefined;
+  const none = new TextEncoder().encode('{}');
+  const tokenizer = await openTaskTokenizer(
+    content,
+    (await optional('tokenizer_config.json')) ?? none,
+    {},
+  );
   const [config = {}, model = {}] = await Promise.all([
     readJson(read, 'tokenizer_config.json', undefined),
     readJson(read, 'config.json', undefined),
   ]);
-  const tokenizer = await openTokenizer({ tokenizer: content, config });
-  const [truncation, padding] = [objectOf(content['truncation']), objectOf(content['padding'])];
+  const { truncation, padding } = tokenizer.facts;
   const limits = [
     truncation['max_length'],
     config['model_max_length'],
@@ -29,18 +35,19 @@ export async function openModelTokenizer(read: ReadFile): Promise<ModelTokenizer
     mostTokens: Math.min(...limits.filter((limit) => typeof limit === 'number')),
     kept: isLeft(truncation['direction'] ?? config['truncation_side']) ? 'last' : 'first',
     padding: {
-      id: numberOr(padding['pad_id'], fillerOf(tokenizer, config)),
+      id: numberOr(padding['pad_id'], await fillerOf(tokenizer, config)),
       typeId: numberOr(padding['pad_type_id'], 0),
       side: isLeft(padding['direction'] ?? config['padding_side']) ? 'left' : 'right',
     },
   };
 }
 
-function fillerOf(tokenizer: TextTokenizer, config: JsonObject): number {
+async function fillerOf(tokenizer: TaskTokenizer, config: JsonObject): Promise<number> {
   const own = config['pad_token'];
   const named = typeof own === 'string' ? own : objectOf(own)['content'];
   const names = typeof named === 'string' ? [named, ...FILLERS] : FILLERS;
-  return names.map((name) => tokenizer.idOf(name)).find((id) => id !== undefined) ?? 0;
+  const ids = await Promise.all(names.map((name) => tokenizer.idOf(name)));
+  return ids.find((id) => id !== undefined) ?? 0;
 }
 
 function objectOf(value: unknown): JsonObject {

@@ -27,7 +27,7 @@ export class TextField {
       value: 'The sun is bright today.',
       'aria-label': `Text for ${ids.name}`,
     });
-    this.#text.addEventListener('input', () => this.#show());
+    this.#text.addEventListener('input', () => void this.#show());
     const file = element('input', { type: 'file', accept: '.json' });
     file.addEventListener('change', () => {
       const given = file.files?.[0];
@@ -67,17 +67,23 @@ export class TextField {
     try {
       const { openModelTokenizer } = await import('./model-tokenizer.ts');
       const model = await openModelTokenizer(read);
-      if (model !== undefined) this.#model = model;
-      this.#show();
+      if (model !== undefined) {
+        this.#model?.tokenizer.close();
+        this.#model = model;
+      }
+      await this.#show();
     } catch (error) {
       this.#say(`${describeError(error)} ${MISSING}`, 'error');
     }
   }
 
-  #show(): void {
+  async #show(): Promise<void> {
     if (this.#model === undefined) return this.#say(MISSING);
+    const text = this.#text.value;
     try {
-      const row = rowOf(this.#model, this.#text.value, this.#length);
+      const row = await rowOf(this.#model, text, this.#length);
+      // Meanwhile somebody may have typed on.
+      if (text !== this.#text.value) return;
       this.#say(describeRow(row));
       this.#onRow(row);
     } catch (error) {

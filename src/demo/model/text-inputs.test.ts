@@ -40,18 +40,18 @@ const PARTS = { ids: 0, mask: 0, types: 0, positions: 0 } as const;
 
 test('a text gives a classifier the same scores, filled up or not', async () => {
   const tokenizer = await opened();
-  const free = await logitsOf('sequence', rowOf(tokenizer, 'The sun is bright', undefined));
-  const filled = await logitsOf(10, rowOf(tokenizer, 'The sun is bright', 10));
+  const free = await logitsOf('sequence', await rowOf(tokenizer, 'The sun is bright', undefined));
+  const filled = await logitsOf(10, await rowOf(tokenizer, 'The sun is bright', 10));
   expect(free).toHaveLength(3);
   for (const [i, score] of free.entries()) expect(filled[i]).toBeCloseTo(score, 5);
-  const other = await logitsOf('sequence', rowOf(tokenizer, 'The moon is dark', undefined));
+  const other = await logitsOf('sequence', await rowOf(tokenizer, 'The moon is dark', undefined));
   const best = (scores: number[]): number => scores.indexOf(Math.max(...scores));
   expect([best(free), best(other)]).toEqual([0, 1]);
 });
 
 test('rows are filled up and cut as tokenizer.json says', async () => {
   const model = await opened();
-  expect(rowOf(model, 'Sun, moon', 7)).toEqual({
+  expect(await rowOf(model, 'Sun, moon', 7)).toEqual({
     ids: [2, 5, 1, 6, 3, 0, 0],
     mask: [1, 1, 1, 1, 1, 0, 0],
     types: [0, 0, 0, 0, 0, 0, 0],
@@ -59,36 +59,36 @@ test('rows are filled up and cut as tokenizer.json says', async () => {
     tokenCount: 5,
     isCut: false,
   });
-  expect(rowOf(model, 'the sun is bright', 4)).toMatchObject({
+  expect(await rowOf(model, 'the sun is bright', 4)).toMatchObject({
     ids: [2, 4, 5, 3],
     tokenCount: 4,
     isCut: true,
   });
   // The most that the tokenizer itself says, where the model takes any number.
-  expect(rowOf(model, 'sun '.repeat(40), undefined).ids).toHaveLength(12);
+  expect((await rowOf(model, 'sun '.repeat(40), undefined)).ids).toHaveLength(12);
   const left = {
     ...BERT_TOKENIZER,
     padding: { ...BERT_TOKENIZER.padding, direction: 'Left', pad_id: 9, pad_type_id: 1 },
     truncation: { ...BERT_TOKENIZER.truncation, direction: 'Left' },
   };
-  expect(rowOf(await opened(left), 'moon', 5)).toMatchObject({
+  expect(await rowOf(await opened(left), 'moon', 5)).toMatchObject({
     ids: [9, 9, 2, 6, 3],
     mask: [0, 0, 1, 1, 1],
     types: [1, 1, 0, 0, 0],
   });
-  expect(rowOf(await opened(left), 'the sun is bright', 4).ids).toEqual([2, 7, 8, 3]);
-  expect(() => rowOf({ ...model, mostTokens: 0 }, 'sun', undefined)).toThrow(
+  expect((await rowOf(await opened(left), 'the sun is bright', 4)).ids).toEqual([2, 7, 8, 3]);
+  await expect(rowOf({ ...model, mostTokens: 0 }, 'sun', undefined)).rejects.toThrow(
     'the text: got no token, expected words',
   );
 });
 
 test('what fills rows is named by tokenizer_config.json where tokenizer.json does not say it', async () => {
   const plain = { ...BERT_TOKENIZER, padding: null, truncation: null };
-  expect(rowOf(await opened(plain), 'sun', 4).ids).toEqual([2, 5, 3, 0]);
+  expect((await rowOf(await opened(plain), 'sun', 4)).ids).toEqual([2, 5, 3, 0]);
   const config = { pad_token: { content: 'dark' }, padding_side: 'left', model_max_length: 4 };
   const model = await opened(plain, config);
-  expect(rowOf(model, 'sun', 4).ids).toEqual([9, 2, 5, 3]);
-  expect(rowOf(model, 'the sun is bright', undefined).ids).toEqual([2, 4, 5, 3]);
+  expect((await rowOf(model, 'sun', 4)).ids).toEqual([9, 2, 5, 3]);
+  expect((await rowOf(model, 'the sun is bright', undefined)).ids).toEqual([2, 4, 5, 3]);
 });
 
 test('inputs of texts are known by names, types and shapes', () => {

@@ -1,7 +1,7 @@
 import { Tensor, type ValueInfo } from '../../client/index.ts';
 import { UsageError } from '../../core/errors.ts';
 import { encodeAtMost, type KeptPart } from '../../tasks/encode-at-most.ts';
-import type { TextTokenizer } from '../../text/text-tokenizer.ts';
+import type { TaskTokenizer } from '../../tasks/task-tokenizer.ts';
 
 /** The role of an input that has an element for each token. */
 export type TokenPart = 'ids' | 'mask' | 'types' | 'positions';
@@ -65,7 +65,7 @@ function isAlike({ dtype, shape }: ValueInfo, { shape: wanted }: ValueInfo): boo
 
 /** A tokenizer and what its files say of texts that are too short or too long. */
 export interface ModelTokenizer {
-  readonly tokenizer: TextTokenizer;
+  readonly tokenizer: TaskTokenizer;
   readonly mostTokens: number;
   readonly kept: KeptPart;
   readonly padding: {
@@ -84,10 +84,14 @@ export interface TextRow extends Readonly<Record<TokenPart, readonly number[]>> 
 }
 
 /** The tokens of a text: `length` of them, filled up or cut, or as many as it has. Throws UsageError for none. */
-export function rowOf(model: ModelTokenizer, text: string, length: number | undefined): TextRow {
+export async function rowOf(
+  model: ModelTokenizer,
+  text: string,
+  length: number | undefined,
+): Promise<TextRow> {
   const { tokenizer, kept, padding } = model;
   const mostTokens = Math.min(model.mostTokens, length ?? Infinity);
-  const tokens = encodeAtMost(tokenizer, text, { mostTokens, kept });
+  const tokens = await encodeAtMost(tokenizer, text, { mostTokens, kept });
   if (tokens.length === 0) {
     throw new UsageError({ where: 'the text', got: 'no token', expected: 'words' });
   }
@@ -111,7 +115,7 @@ export function rowOf(model: ModelTokenizer, text: string, length: number | unde
       0,
     ),
     tokenCount: tokens.length,
-    isCut: tokens.length < tokenizer.encode(text).length,
+    isCut: tokens.length < (await tokenizer.encode(text)).length,
   };
 }
 

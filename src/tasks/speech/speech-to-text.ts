@@ -1,7 +1,7 @@
 import { checkOptions, oneOf } from '../../core/check-options.ts';
 import type { Session } from '../../client/session.ts';
 import { ShapeError, UsageError } from '../../core/errors.ts';
-import type { TextTokenizer } from '../../text/text-tokenizer.ts';
+import type { TextTokenizer } from '../../text/remote-tokenizer.ts';
 import { readSound, type Sound } from '../sound/sound.ts';
 import { Task } from '../task.ts';
 import {
@@ -13,7 +13,6 @@ import {
   type TaskFolder,
 } from '../task-model.ts';
 import { TASK_OPTIONS, type TaskOptions } from '../task-options.ts';
-import { readTokenizer } from '../task-tokenizer.ts';
 import type {
   SpeechParts,
   TranscribeOptions,
@@ -60,10 +59,10 @@ export async function speechToText(
   });
   const { encoder, decoder, generation, ...place } = options;
   const { cache, signal } = options;
-  return loadTask(async (load) => {
+  return loadTask(async (load, readTokenizer) => {
     const heard = await load(source, { ...place, file: encoder }, filesOf('encoder_model'));
     const [tokenizer, said] = await Promise.all([
-      readTokenizer(heard.read, signal),
+      readTokenizer(heard.read, place),
       generation ?? readJson(heard.read, 'generation_config.json', signal),
     ]);
     const later = { ...place, config: {}, preprocessor: {} };
@@ -104,7 +103,8 @@ export class SpeechToText extends Task {
   constructor(parts: SpeechParts) {
     const { encoder, decoder, generation, preprocessor } = parts;
     const { first, next } = decoder;
-    super([encoder, first, ...(next === undefined || next === first ? [] : [next])]);
+    const later = next === undefined || next === first ? [] : [next];
+    super([encoder, first, ...later], parts.tokenizer);
     const names = encoder.inputs.map(({ name }) => name);
     if (!names.includes('input_features') && !names.includes('input_values')) {
       throw new ShapeError({

@@ -1,5 +1,5 @@
 import type { Session } from '../../client/session.ts';
-import type { TextTokenizer } from '../../text/text-tokenizer.ts';
+import type { TaskTokenizer } from '../task-tokenizer.ts';
 import type { JsonObject } from '../task-model.ts';
 import type { CallOptions } from '../task-options.ts';
 import type { DecoderModels } from './decoder.ts';
@@ -43,7 +43,7 @@ export interface TranscriptPiece {
 export interface SpeechParts {
   readonly encoder: Session;
   readonly decoder: DecoderModels;
-  readonly tokenizer: TextTokenizer;
+  readonly tokenizer: TaskTokenizer;
   /** `generation_config.json`, and behind it `config.json`. */
   readonly generation: JsonObject;
   readonly preprocessor: JsonObject;

@@ -2,7 +2,7 @@ import { DeviceTensor } from '../../client/device-tensor.ts';
 import { Tensor } from '../../client/tensor.ts';
 import { ShapeError, UsageError } from '../../core/errors.ts';
 import { numbersOf } from '../../text/model-folder.ts';
-import { StreamDecoder } from '../../text/stream-decoder.ts';
+import { TextStream } from '../../text/text-stream.ts';
 import { melSpectrogram } from '../sound/mel-spectrogram.ts';
 import { isSilent, windowEnd } from './cut-recording.ts';
 import { Decoder, type EncoderStates } from './decoder.ts';
@@ -182,18 +182,18 @@ export class Transcriber {
     const [end = 2] = numbersOf(generation, 'eos_token_id');
     const [start = 1] = numbersOf(generation, 'decoder_start_token_id');
     const most = Math.ceil(((to - from) / sampleRate) * TOKENS_PER_SECOND);
-    const stream = new StreamDecoder((ids) => tokenizer.decode(ids));
+    const stream = new TextStream(tokenizer.decodeNext);
     let text = '';
     let token = start;
     for (let count = 0; count < most; count++) {
       signal?.throwIfAborted();
       token = highest(await decoder.read([token], signal));
       if (token === end) break;
-      const shown = stream.push(token);
+      const [shown = ''] = await stream.push([token]);
       text += shown;
       if (shown !== '') yield { text: shown };
     }
-    const rest = stream.end();
+    const rest = await stream.end();
     yield { text: rest, segment: this.#segment(text + rest, from, to) };
     return to;
   }
@@ -219,7 +219,7 @@ export class Transcriber {
       if (token === rules.end) break;
       tokens.push(token);
       unread = [token];
-      const piece = text.push(token);
+      const piece = await text.push(token);
       const at = (seconds: number): number =>
         Math.min(window.from + Math.round(seconds * sampleRate), window.to);
       if (piece?.range !== undefined) {
@@ -231,7 +231,7 @@ export class Transcriber {
     const again = window.from + Math.round((text.lastPair ?? 0) * sampleRate);
     const isCut = again > window.from && again < window.to;
     if (isCut && !isSilent(samples.subarray(again, window.to), sampleRate)) return again;
-    const rest = text.end();
+    const rest = await text.end();
     const from = Math.min(window.from + Math.round(rest.start * sampleRate), window.to);
     if (rest.all.trim() !== '') {
       yield { text: rest.text, segment: this.#segment(rest.all, from, window.to) };
@@ -269,7 +269,7 @@ class WhisperText {
   lastPair: number | undefined;
   readonly #rules: WhisperRules;
   readonly #timestamps: boolean;
-  readonly #stream: StreamDecoder;
+  readonly #stream: TextStream;
   #start = 0;
   #all = '';
   #wasTime = false;
@@ -277,33 +277,33 @@ class WhisperText {
   constructor(tokenizer: SpeechParts['tokenizer'], rules: WhisperRules, timestamps: boolean) {
     this.#rules = rules;
     this.#timestamps = timestamps;
-    this.#stream = new StreamDecoder((ids) => tokenizer.decode(ids));
+    this.#stream = new TextStream(tokenizer.decodeNext);
   }
 
   /** Takes a token. Returns the piece of text that it completes, if any. */
-  push(token: number): WhisperPiece | undefined {
+  async push(token: number): Promise<WhisperPiece | undefined> {
     const { firstTimestamp = Infinity } = this.#rules;
     if (this.#timestamps && token >= firstTimestamp) {
       return this.#time((token - firstTimestamp) * TIMESTAMP_SECONDS);
     }
     this.#wasTime = false;
     if (token >= this.#rules.end) return undefined;
-    const text = this.#stream.push(token);
+    const [text = ''] = await this.#stream.push([token]);
     this.#all += text;
     return text === '' || this.#timestamps ? undefined : { text };
   }
 
   /** Ends the text. Returns the rest, and with timestamps the last segment, which has no end. */
-  end(): { readonly text: string; readonly all: string; readonly start: number } {
-    const rest = this.#stream.end();
+  async end(): Promise<{ readonly text: string; readonly all: string; readonly start: number }> {
+    const rest = await this.#stream.end();
     this.#all += rest;
     return { text: this.#timestamps ? this.#all : rest, all: this.#all, start: this.#start };
   }
 
-  #time(seconds: number): WhisperPiece | undefined {
+  async #time(seconds: number): Promise<WhisperPiece | undefined> {
     if (this.#wasTime) this.lastPair = this.#start;
     this.#wasTime = true;
-    const text = this.#all + this.#stream.end();
+    const text = this.#all + (await this.#stream.end());
     const start = this.#start;
     this.#all = '';
     this.#start = seconds;

@@ -2,9 +2,12 @@ import { expect, test } from 'vitest';
 import { compileGrammar } from './compile-grammar.ts';
 import { randomTokens } from './testing/random-tokens.ts';
 import { Vocabulary } from './vocabulary.ts';
+import { vocabularyData } from './vocabulary-data.ts';
 
 const TOKENS = randomTokens(1000, 4);
-const VOCABULARY = new Vocabulary([...TOKENS, undefined], { endTokens: [TOKENS.length] });
+const VOCABULARY = new Vocabulary(
+  vocabularyData([...TOKENS, undefined], { endTokens: [TOKENS.length] }),
+);
 
 /** The JSON grammar that comes with llama.cpp. */
 const JSON_GRAMMAR = String.raw`root   ::= object

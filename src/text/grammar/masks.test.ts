@@ -7,6 +7,7 @@ import { character, choice, type Rules, repeat, rule, sequence, text } from './e
 import { randomTokens } from './testing/random-tokens.ts';
 import { SlowMatcher } from './testing/slow-matcher.ts';
 import { Vocabulary } from './vocabulary.ts';
+import { vocabularyData } from './vocabulary-data.ts';
 
 const digits = charactersOf('0123456789');
 const letters = charactersOf('abcdefghijklmnopqrstuvwxyz');
@@ -136,7 +137,7 @@ test.each(Object.keys(GRAMMARS))(
     // A second token with the same bytes, one without bytes, and one that ends.
     tokens.push(encoder.encode('a'), new Uint8Array());
     const end = tokens.length;
-    const vocabulary = new Vocabulary([...tokens, undefined], { endTokens: [end] });
+    const vocabulary = new Vocabulary(vocabularyData([...tokens, undefined], { endTokens: [end] }));
     const grammar = new Grammar(rules, vocabulary);
     const mask = new Uint32Array(vocabulary.maskLength);
     const random = seededRandom(11);

@@ -3,6 +3,7 @@ import type { TokenConstraint } from '../steps.ts';
 import { setBits } from './bit-mask.ts';
 import { compileGrammar, type GrammarSource } from './compile-grammar.ts';
 import { Vocabulary } from './vocabulary.ts';
+import { vocabularyData } from './vocabulary-data.ts';
 
 const TEXTS = [
   '{',
@@ -30,13 +31,15 @@ const END = TEXTS.length;
 const encoder = new TextEncoder();
 /** Then an end token, and the two bytes of é apart. */
 const VOCABULARY = new Vocabulary(
-  [
-    ...TEXTS.map((text) => encoder.encode(text)),
-    undefined,
-    new Uint8Array([0xc3]),
-    new Uint8Array([0xa9]),
-  ],
-  { endTokens: [END] },
+  vocabularyData(
+    [
+      ...TEXTS.map((text) => encoder.encode(text)),
+      undefined,
+      new Uint8Array([0xc3]),
+      new Uint8Array([0xa9]),
+    ],
+    { endTokens: [END] },
+  ),
 );
 const NAME = { schema: { properties: { name: { type: 'string' } }, required: ['name'] } };
 
@@ -154,10 +157,10 @@ test('a grammar with too many ways to read a text says so', () => {
 });
 
 test('vocabularies are checked', () => {
-  expect(() => new Vocabulary([undefined], { endTokens: [1] })).toThrow(
+  expect(() => new Vocabulary(vocabularyData([undefined], { endTokens: [1] }))).toThrow(
     'endTokens: got 1, expected ids from 0 to 0.',
   );
-  expect(() => new Vocabulary([new Uint8Array(70_000)])).toThrow(
+  expect(() => new Vocabulary(vocabularyData([new Uint8Array(70_000)]))).toThrow(
     'token 0: got 70000 bytes, expected at most 65535.',
   );
 });

@@ -4,9 +4,12 @@ import { compileGrammar } from './compile-grammar.ts';
 import { randomText } from './testing/random-text.ts';
 import { randomTokens } from './testing/random-tokens.ts';
 import { Vocabulary } from './vocabulary.ts';
+import { vocabularyData } from './vocabulary-data.ts';
 
 const TOKENS = randomTokens(1500, 9);
-const VOCABULARY = new Vocabulary([...TOKENS, undefined], { endTokens: [TOKENS.length] });
+const VOCABULARY = new Vocabulary(
+  vocabularyData([...TOKENS, undefined], { endTokens: [TOKENS.length] }),
+);
 
 /** Expressions, each with the characters of the texts that are tried on it. */
 const EXPRESSIONS: readonly (readonly [source: string | RegExp, alphabet: string])[] = [

@@ -43,6 +43,12 @@ export interface SessionService {
   cancel(call: CallId): Promise<void>;
 }
 
+/** What a page's own worker does beside. */
+export interface WorkerService extends SessionService {
+  /** Starts a thread that reads tokenizers and templates, and answers at `port`; a message to `thread` ends it. */
+  openReader(port: MessagePort, thread: MessagePort): Promise<void>;
+}
+
 export interface Greeting {
   /** Addresses of the other files of the package's worker. */
   readonly files: WorkerFiles | undefined;

@@ -1,4 +1,4 @@
-import { type ChatMessage, openChatTemplate } from '../../../../src/text/chat-template.ts';
+import { type ChatMessage, openChatTemplate } from '../../../../src/text/reader/chat-template.ts';
 import { type GgufHead, readGguf } from '../../../../src/text/files/gguf.ts';
 import { ggufTokenizer } from '../../../../src/text/files/tokenizer/gguf-tokenizer.ts';
 import type { Checks } from '../checks.ts';

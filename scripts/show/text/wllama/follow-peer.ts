@@ -60,7 +60,7 @@ export async function followAll(
   for (const [i, prompt] of prompts.entries()) {
     const text = texts[i];
     if (text === undefined) throw new Error('no answer to a prompt');
-    isReadAlike &&= model.tokenizer.encode(prompt).length === text.promptTokens;
+    isReadAlike &&= (await model.tokenizer.encode(prompt)).length === text.promptTokens;
     all.push(await follow(model, prompt, text, sureGap));
   }
   const sum = (of: (following: Following) => number): number =>
@@ -83,7 +83,7 @@ export async function follow(
   { tokens, ends }: Completion,
   sureGap: number,
 ): Promise<Following> {
-  const start = model.tokenizer.encode(prompt);
+  const start = await model.tokenizer.encode(prompt);
   const ids = tokens.map(({ id }) => id);
   const gaps: number[] = [];
   const logitBias = Object.fromEntries(ends.map((id) => [id, -1e9]));

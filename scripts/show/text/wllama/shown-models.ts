@@ -11,7 +11,7 @@ import { mixedStrings } from '../../../../src/text/files/testing/mixed-strings.t
 import { type GgufHead, readGguf } from '../../../../src/text/files/gguf.ts';
 import { writeGguf } from '../../../../src/text/files/testing/gguf-writer.ts';
 import { ggufTokenizer } from '../../../../src/text/files/tokenizer/gguf-tokenizer.ts';
-import { tokenBytes } from '../../../../src/text/token-bytes.ts';
+import { tokenBytes } from '../../../../src/text/reader/token-bytes.ts';
 import {
   decoderOf,
   ggufOf,

@@ -2,7 +2,7 @@ import { Tokenizer } from '@huggingface/tokenizers';
 import { describe, expect, test } from 'vitest';
 import { FormatError, UnsupportedError } from '../../../core/errors.ts';
 import { seededRandom } from '../../../core/random.ts';
-import { openTokenizer, type TextTokenizer } from '../../text-tokenizer.ts';
+import { openTokenizer, type SyncTokenizer } from '../../reader/text-tokenizer.ts';
 import { type GgufHead, readGguf } from '../gguf.ts';
 import type { GgufMetadata } from '../gguf-metadata.ts';
 import {
@@ -20,7 +20,7 @@ import { ggufTokenizer, hasGgufTokenizer } from './gguf-tokenizer.ts';
 const read = (metadata: TokenizerMetadata): GgufMetadata =>
   (readGguf(writeGguf({ metadata })) as GgufHead).metadata;
 
-function open(metadata: TokenizerMetadata): Promise<TextTokenizer> {
+function open(metadata: TokenizerMetadata): Promise<SyncTokenizer> {
   const { tokenizer, tokenizerConfig } = ggufTokenizer(read(metadata));
   return openTokenizer({ tokenizer, config: tokenizerConfig });
 }

@@ -5,10 +5,13 @@ import { findViolation } from '../testing/check-value.ts';
 import { randomText } from '../testing/random-text.ts';
 import { randomTokens } from '../testing/random-tokens.ts';
 import { Vocabulary } from '../vocabulary.ts';
+import { vocabularyData } from '../vocabulary-data.ts';
 import type { JsonSchema } from './schema-types.ts';
 
 const TOKENS = randomTokens(4000, 3);
-const VOCABULARY = new Vocabulary([...TOKENS, undefined], { endTokens: [TOKENS.length] });
+const VOCABULARY = new Vocabulary(
+  vocabularyData([...TOKENS, undefined], { endTokens: [TOKENS.length] }),
+);
 
 const object = (properties: Record<string, JsonSchema>, required = Object.keys(properties)) =>
   ({ type: 'object', properties, required, additionalProperties: false }) as const;

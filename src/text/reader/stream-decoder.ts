@@ -1,6 +1,20 @@
 /** Turns ids of tokens into their text. */
 export type Decode = (ids: readonly number[]) => string;
 
+/** How far a text is that comes token by token. */
+export interface StreamState {
+  /** Tokens whose text decides about that of the next ones, such as whether it begins with a blank. */
+  readonly before: readonly number[];
+  /** Tokens behind them whose text is not whole yet. */
+  readonly waiting: readonly number[];
+}
+
+/** The text that each of some tokens completes, and the state behind them. */
+export interface DecodedNext {
+  readonly texts: readonly string[];
+  readonly state: StreamState;
+}
+
 /** The replacement character, which decoders write for bytes that are no whole character. */
 const BROKEN = '\ufffd';
 
@@ -10,14 +24,17 @@ const BROKEN = '\ufffd';
  */
 export class StreamDecoder {
   readonly #decode: Decode;
-  /** Tokens whose text decides about that of the next ones, such as whether it begins with a blank. */
   #before: readonly number[];
-  #waiting: number[] = [];
+  #waiting: number[];
 
-  /** Begins behind the tokens `before`, whose text was given already. */
-  constructor(decode: Decode, before: readonly number[] = []) {
+  constructor(decode: Decode, { before, waiting }: StreamState) {
     this.#decode = decode;
     this.#before = before;
+    this.#waiting = [...waiting];
+  }
+
+  get state(): StreamState {
+    return { before: this.#before, waiting: this.#waiting };
   }
 
   /** The text that a token completes. */

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { StopStrings } from './stop-strings.ts';
+import { StopStrings } from '../stop-strings.ts';
 import { StreamDecoder } from './stream-decoder.ts';
 
+const BEGIN = { before: [], waiting: [] };
 /** A token for each byte. */
 const bytesOf = (text: string): number[] => [...new TextEncoder().encode(text)];
 const decodeBytes = (ids: readonly number[]): string =>
@@ -22,7 +23,7 @@ describe('text of tokens as they come', () => {
   test.each(['plain', 'süß', '日本語', '👩‍👩‍👧 and 🇩🇪', 'a\u0000b', '\ufeffbom', ''])(
     '%j by its bytes',
     (text) => {
-      const decoder = new StreamDecoder(decodeBytes);
+      const decoder = new StreamDecoder(decodeBytes, BEGIN);
       const pieces = bytesOf(text).map((id) => decoder.push(id));
       expect(pieces.join('') + decoder.end()).toBe(decodeBytes(bytesOf(text)));
       for (const piece of pieces) expect(piece).not.toContain('\ufffd');
@@ -31,7 +32,7 @@ describe('text of tokens as they come', () => {
   );
 
   test('a character that never becomes whole is given at the end', () => {
-    const decoder = new StreamDecoder(decodeBytes);
+    const decoder = new StreamDecoder(decodeBytes, BEGIN);
     const pieces = bytesOf('a👍')
       .slice(0, 4)
       .map((id) => decoder.push(id));
@@ -40,23 +41,26 @@ describe('text of tokens as they come', () => {
   });
 
   test('what comes behind a broken character is given', () => {
-    const decoder = new StreamDecoder(decodeBytes);
+    const decoder = new StreamDecoder(decodeBytes, BEGIN);
     const ids = [0x61, 0xf0, 0x9f, 0x62, 0x63];
     expect(ids.map((id) => decoder.push(id)).join('') + decoder.end()).toBe('a\ufffdbc');
   });
 
   test('the blank before the first word is that of the text before it', () => {
     const tokens = [1, 2, 3];
-    const first = new StreamDecoder(decodeWords);
+    const first = new StreamDecoder(decodeWords, BEGIN);
     expect(tokens.map((id) => first.push(id))).toEqual(['went', ' home', '.']);
-    const next = new StreamDecoder(decodeWords, [0]);
+    const next = new StreamDecoder(decodeWords, { before: [0], waiting: [] });
     expect(tokens.map((id) => next.push(id))).toEqual([' went', ' home', '.']);
     expect(next.end()).toBe('');
   });
 
   test.each([1, 2, 3])('%i bytes of a character before it', (count) => {
     const bytes = bytesOf('x👍!');
-    const decoder = new StreamDecoder(decodeBytes, bytes.slice(0, 1 + count));
+    const decoder = new StreamDecoder(decodeBytes, {
+      before: bytes.slice(0, 1 + count),
+      waiting: [],
+    });
     const pieces = bytes.slice(1 + count).map((id) => decoder.push(id));
     expect(pieces.filter((piece) => piece !== '')).toEqual(['👍', '!']);
   });

@@ -1,13 +1,10 @@
-import { checkOptions, describe, listOf, requireKind } from '../core/check-options.ts';
-import { FormatError } from '../core/errors.ts';
+import { describe } from '../../core/check-options.ts';
+import { FormatError } from '../../core/errors.ts';
 
-/** Turns text into tokens and back, as a model's `tokenizer.json` says. */
-export interface TextTokenizer {
-  /** The ids of a text. Special tokens that the model wants around it come along if asked for. */
+/** A tokenizer of this thread. */
+export interface SyncTokenizer {
   encode(text: string, options?: { readonly addSpecialTokens?: boolean }): number[];
-  /** The text of ids, without special tokens. */
   decode(ids: readonly number[]): string;
-  /** The id of a token by its name, such as `</s>`. */
   idOf(token: string): number | undefined;
 }
 
@@ -20,7 +17,7 @@ export interface TokenizerFiles {
 const DECODING = { skip_special_tokens: true, clean_up_tokenization_spaces: false };
 
 /** The tokenizer of @huggingface/tokenizers, which is loaded with the first model that needs it. */
-export async function openTokenizer({ tokenizer, config }: TokenizerFiles): Promise<TextTokenizer> {
+export async function openTokenizer({ tokenizer, config }: TokenizerFiles): Promise<SyncTokenizer> {
   const { BPE, Tokenizer } = await import('@huggingface/tokenizers');
   const own = readable(() => {
     requireIds(tokenizer);
@@ -31,8 +28,6 @@ export async function openTokenizer({ tokenizer, config }: TokenizerFiles): Prom
   });
   return {
     encode(text, options = {}) {
-      requireKind('encode', 'text', ['the text', text]);
-      checkOptions('encode', options, { addSpecialTokens: 'boolean' });
       const { addSpecialTokens = true } = options;
       return readable(() => {
         const { ids } = own.encode(text, { add_special_tokens: addSpecialTokens });
@@ -41,7 +36,6 @@ export async function openTokenizer({ tokenizer, config }: TokenizerFiles): Prom
       });
     },
     decode(ids) {
-      requireKind('decode', listOf('count from 0'), ['ids that are', ids]);
       return ids.length === 0 ? '' : readable(() => own.decode([...ids], DECODING));
     },
     idOf: (token) => own.token_to_id(token),

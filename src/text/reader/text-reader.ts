@@ -1,0 +1,149 @@
+import { FormatError } from '../../core/errors.ts';
+import { parseJsonObject } from '../../core/sniff.ts';
+import type { Reply } from '../../worker/protocol/reply.ts';
+import {
+  type ChatMessage,
+  type ChatTemplate,
+  openChatTemplate,
+  type TemplateInput,
+} from './chat-template.ts';
+import { type VocabularyData, vocabularyData } from '../grammar/vocabulary-data.ts';
+import {
+  type JsonObject,
+  type ModelFolder,
+  type ReadFile,
+  readModelFolder,
+} from '../model-folder.ts';
+import { type DecodedNext, StreamDecoder, type StreamState } from './stream-decoder.ts';
+import { openTokenizer, type SyncTokenizer } from './text-tokenizer.ts';
+import { tokenBytes } from './token-bytes.ts';
+import { valueOf } from './answers.ts';
+
+/** Reads a file of the page's, or a range of its bytes; undefined where there is none. */
+export type ReadPage = (
+  name: string,
+  range?: readonly [begin: number, end: number],
+) => Promise<Reply<Uint8Array | undefined>>;
+
+/** What a page needs of a model's small files. */
+export interface TextFacts {
+  /** `config.json`: its numbers, short texts and lists of numbers. */
+  readonly config: JsonObject;
+  /** `generation_config.json`, likewise. */
+  readonly generation: JsonObject;
+  readonly hasTemplate: boolean;
+}
+
+/** Settings in `tokenizer.json` of how long texts are cut and short ones filled up. */
+export interface TokenizerFacts {
+  readonly truncation: JsonObject;
+  readonly padding: JsonObject;
+}
+
+/** Vocabularies of 256,000 tokens take a third of it. */
+const MOST_BYTES = 2 ** 27;
+const LONGEST_TEXT = 1000;
+const MOST_NUMBERS = 1000;
+
+/**
+ * What a model's files hold as code: heads, tokenizers and templates. It works where it is told to, in a page best in a thread of its
+ * own: a vocabulary of 152,000 tokens takes seconds.
+ */
+export class TextReader {
+  #tokenizer: SyncTokenizer | undefined;
+  #template: ChatTemplate | undefined;
+  /** `tokenizer.json`. */
+  #content: JsonObject = {};
+
+  /** Reads the small files of a model, or the head of one in GGUF. Rejects as `readModelFolder` and `readGgufFolder` do. */
+  async openFolder(file: string, readPage: ReadPage): Promise<TextFacts> {
+    const read: ReadFile = async (name) => {
+      const bytes = valueOf(await readPage(name));
+      return bytes && requireSmall(name, bytes);
+    };
+    const folder = /\.gguf$/i.test(file)
+      ? await readGguf(file, read, readPage)
+      : await readModelFolder(read);
+    const { tokenizer, tokenizerConfig, chatTemplate, config, generation } = folder;
+    this.#content = tokenizer;
+    this.#tokenizer = await openTokenizer({ tokenizer, config: tokenizerConfig });
+    this.#template = await openChatTemplate(tokenizerConfig, chatTemplate);
+    return {
+      config: plainValues(config),
+      generation: plainValues(generation),
+      hasTemplate: this.#template !== undefined,
+    };
+  }
+
+  /** Makes a tokenizer of `tokenizer.json` and `tokenizer_config.json`. Rejects with FormatError. */
+  async openTokenizer(tokenizer: Uint8Array, config: Uint8Array): Promise<TokenizerFacts> {
+    const read = (name: string, bytes: Uint8Array): JsonObject =>
+      parseJsonObject(name, requireSmall(name, bytes));
+    this.#content = read('tokenizer.json', tokenizer);
+    this.#tokenizer = await openTokenizer({
+      tokenizer: this.#content,
+      config: read('tokenizer_config.json', config),
+    });
+    const { truncation, padding } = this.#content;
+    return { truncation: plainValues(truncation), padding: plainValues(padding) };
+  }
+
+  encode(text: string, addSpecialTokens: boolean): number[] {
+    return this.#own.encode(text, { addSpecialTokens });
+  }
+
+  decode(ids: readonly number[]): string {
+    return this.#own.decode(ids);
+  }
+
+  idOf(token: string): number | undefined {
+    return this.#own.idOf(token);
+  }
+
+  /** The text that each token completes; with `isEnd`, also what is left. */
+  decodeNext(state: StreamState, ids: readonly number[], isEnd: boolean): DecodedNext {
+    const decoder = new StreamDecoder((all) => this.#own.decode(all), state);
+    const texts = ids.map((id) => decoder.push(id));
+    if (isEnd) texts.push(decoder.end());
+    return { texts, state: decoder.state };
+  }
+
+  /** A conversation as tokens. */
+  encodeChat(messages: readonly ChatMessage[], input: TemplateInput): number[] {
+    const text = this.#template?.render(messages, input) ?? '';
+    return this.#own.encode(text, { addSpecialTokens: false });
+  }
+
+  /** The tokens for grammars. */
+  vocabulary(size: number, endTokens: readonly number[]): VocabularyData {
+    return vocabularyData(tokenBytes(this.#content, size), { endTokens });
+  }
+
+  get #own(): SyncTokenizer {
+    if (this.#tokenizer === undefined) throw new Error('internal: no tokenizer is open');
+    return this.#tokenizer;
+  }
+}
+
+async function readGguf(file: string, read: ReadFile, readPage: ReadPage): Promise<ModelFolder> {
+  const { readGgufFolder } = await import('./gguf-model-folder.ts');
+  return readGgufFolder(file, read, async (name, ...range) => valueOf(await readPage(name, range)));
+}
+
+function requireSmall(where: string, bytes: Uint8Array): Uint8Array {
+  if (bytes.byteLength <= MOST_BYTES) return bytes;
+  const got = `${bytes.byteLength} bytes`;
+  throw new FormatError({ where, got, expected: `at most ${MOST_BYTES}, as all tokenizers have` });
+}
+
+/** The fields of a file that are numbers, short texts, flags, and short lists of numbers. */
+function plainValues(file: unknown): JsonObject {
+  const isPlain = (value: unknown): boolean =>
+    typeof value === 'number' ||
+    typeof value === 'boolean' ||
+    (typeof value === 'string' && value.length <= LONGEST_TEXT) ||
+    (Array.isArray(value) &&
+      value.length <= MOST_NUMBERS &&
+      value.every((item) => typeof item === 'number'));
+  return Object.fromEntries(Object.entries(Object(file)).filter(([, value]) => isPlain(value)));
+}
