@@ -13,6 +13,15 @@ export interface Written {
   readonly downloaded: readonly [loaded: number, total: number | undefined];
 }
 
+/** How long a page was blocked. */
+export interface LongestTask {
+  /** The longest task of more than 50 ms; 0 without one. */
+  readonly longestMs: number;
+  readonly loadMs: number;
+  /** The text that was read is that of its tokens. */
+  readonly isSame: boolean;
+}
+
 /** The page's interface to the tests. */
 const page = {
   async write(source: string, options: TextLoadOptions = {}): Promise<Written> {
@@ -32,6 +41,23 @@ const page = {
     const device = model.session.device.kind;
     await model.dispose();
     return { ids, device, phases: [...phases], downloaded };
+  },
+  /** Loads a model, has it read a text and a conversation and say how its answer must be, and tells the longest task of this thread meanwhile. */
+  async longestTask(source: string, options: TextLoadOptions = {}): Promise<LongestTask> {
+    let longestMs = 0;
+    const observer = new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) longestMs = Math.max(longestMs, duration);
+    });
+    const begin = performance.now();
+    observer.observe({ type: 'longtask' });
+    const model = await TextModel.load(source, { device: 'webgpu', ...options });
+    const loadMs = performance.now() - begin;
+    const tokens = await model.tokenizer.encode('The quick brown fox. '.repeat(50));
+    const text = await model.tokenizer.decode(tokens);
+    await model.constraint({ type: 'regex', regex: '[a-z]+' });
+    await model.dispose();
+    observer.disconnect();
+    return { longestMs, loadMs, isSame: text === 'The quick brown fox. '.repeat(50) };
   },
   /** The message of the error that a load ends with. */
   async failure(source: string, options: TextLoadOptions = {}): Promise<string> {

@@ -5,6 +5,7 @@ const SECTIONS: Readonly<Record<string, () => Promise<Section>>> = {
   hostile: async () => (await import('./faults/hostile-files.ts')).hostileFiles,
   programs: async () => (await import('./faults/programs.ts')).programs,
   shared: async () => (await import('./faults/shared-files.ts')).sharedFiles,
+  page: async () => (await import('./faults/page-thread.ts')).pageThread,
   memory: async () => (await import('./faults/memory.ts')).memory,
   injected: async () => (await import('./faults/injected.ts')).injected,
 };
