@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { Page, Route } from '@playwright/test';
 import { ggufOf, randomDecoder } from '../src/text/architectures/testing/decoder-files.ts';
 import { referenceLogits } from '../src/text/architectures/testing/reference-decoder.ts';
+import { llamaVocabulary } from '../src/text/files/testing/gguf-vocabularies.ts';
 import { expect, testOfPage as test } from './fixtures.ts';
 import type { TextPage } from './pages/text.ts';
 
@@ -108,6 +109,22 @@ test('a folder of transformers.js', async ({ page }) => {
     expect.arrayContaining(['model_fp16.onnx', 'model.weft', 'tokenizer.json']),
   );
   await page.evaluate(() => weftText.clear());
+});
+
+test('tokens, conversations and constraints come from a thread beside the worker', async ({
+  page,
+}) => {
+  const template =
+    "{% for m in messages %}{% if m.content == 'loop' %}{% for i in range(100000000) %}x{% endfor %}" +
+    '{% endif %}<s>{{ m.content }}{% endfor %}';
+  const tokenizer = { ...llamaVocabulary(512), 'tokenizer.chat_template': template };
+  await serve(page, { 'talk.gguf': Buffer.from(ggufOf(decoder, {}, [], tokenizer)) });
+  const seen = await page.evaluate(() => weftText.talk('/served/talk.gguf'));
+  expect(seen).toMatchObject({ decoded: 'hello wörld', hasText: true });
+  expect(seen.promptTokens).toBeGreaterThan(1);
+  expect(seen.refusal).toContain('got more than 2000000 steps, expected a template that ends');
+  expect(['yes', 'no']).toContain(seen.word);
+  expect(seen.later).toBe('WorkerError: The model was disposed of.');
 });
 
 test('what is not supported is said before weights come', async ({ page }) => {

@@ -10,7 +10,8 @@ import { sharedThreads } from '../../src/device/wasm/threads/shared-threads.ts';
 import { createWasmDevice } from '../../src/device/wasm/wasm-device.ts';
 import { DYNAMIC_CASES } from '../../src/ops/dynamic/dynamic-ops.cases.ts';
 import { TESTED_OPS } from '../../src/ops/testing/tested-ops.ts';
-import { isWasmThread, serveAsWasmThread } from '../../src/worker/wasm-thread-role.ts';
+import { hasRole } from '../../src/worker/own-thread.ts';
+import { serveAsWasmThread, WASM_THREAD_NAME } from '../../src/worker/wasm-thread-role.ts';
 import { wasmPartStarter, wasmThreadStarter } from '../../src/worker/wasm-thread.ts';
 
 /** The cases of all operators on the wasm device. */
@@ -87,5 +88,5 @@ async function check({ relaxedSimd, isApart }: OperatorRequest): Promise<Operato
   return findings;
 }
 
-if (isWasmThread()) serveAsWasmThread();
+if (hasRole(WASM_THREAD_NAME)) serveAsWasmThread();
 else answerQuestions(check);

@@ -22,6 +22,28 @@ export interface LongestTask {
   readonly isSame: boolean;
 }
 
+/** What {@link TextPage.talk} saw. */
+export interface Talk {
+  readonly decoded: string;
+  readonly promptTokens: number;
+  readonly hasText: boolean;
+  /** The error of a conversation whose template goes on and on. */
+  readonly refusal: string;
+  /** A text that a constraint allows. */
+  readonly word: string;
+  /** The error of a tokenizer whose model was disposed of. */
+  readonly later: string;
+}
+
+async function failureOf(made: Promise<unknown>): Promise<string> {
+  try {
+    await made;
+    return 'none';
+  } catch (error) {
+    return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  }
+}
+
 /** The page's interface to the tests. */
 const page = {
   async write(source: string, options: TextLoadOptions = {}): Promise<Written> {
@@ -59,14 +81,33 @@ const page = {
     observer.disconnect();
     return { longestMs, loadMs, isSame: text === 'The quick brown fox. '.repeat(50) };
   },
+  /** What a model with a tokenizer and a template of its own makes of a text and of conversations. */
+  async talk(source: string): Promise<Talk> {
+    const model = await TextModel.load(source, { device: 'webgpu' });
+    const tokens = await model.tokenizer.encode('hello wörld');
+    const decoded = await model.tokenizer.decode(tokens);
+    const answer = model.chat([{ role: 'user', content: 'hi' }], { maxTokens: 4, temperature: 0 });
+    const text = await answer.text();
+    const loops = model.chat([{ role: 'user', content: 'loop' }]).ready();
+    const refusal = await failureOf(loops);
+    const format = { type: 'regex', regex: '(yes|no)' } as const;
+    const constraint = await model.constraint(format);
+    const word = await model.generate('hello', { constraint, maxTokens: 8 }).text();
+    await model.dispose();
+    const later = await failureOf(model.tokenizer.encode('x'));
+    const { usage } = answer;
+    return {
+      decoded,
+      promptTokens: usage?.promptTokens ?? 0,
+      hasText: text !== '',
+      refusal,
+      word,
+      later,
+    };
+  },
   /** The message of the error that a load ends with. */
   async failure(source: string, options: TextLoadOptions = {}): Promise<string> {
-    try {
-      await TextModel.load(source, { device: 'webgpu', ...options });
-      return 'loaded';
-    } catch (error) {
-      return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    }
+    return failureOf(TextModel.load(source, { device: 'webgpu', ...options }));
   },
   async kept(): Promise<readonly string[]> {
     const files = await modelCache.list();

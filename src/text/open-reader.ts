@@ -68,13 +68,12 @@ class RemoteReader implements OpenReader {
     const [calls, thread] = [new MessageChannel(), new MessageChannel()];
     this.#reader = wrap<ServedReader>(calls.port1);
     this.#thread = thread.port1;
-    this.#thread.onmessage = () => {
-      this.#end(
-        new WorkerError(
-          'The thread that reads tokenizers and templates ended, perhaps out of memory.',
-        ),
-      );
-    };
+    this.#thread.addEventListener('message', () => {
+      const got = 'a thread that ended, perhaps out of memory';
+      const where = 'tokenizers and templates';
+      this.#end(new WorkerError({ where, got, expected: 'an answer of it' }));
+    });
+    this.#thread.start();
     connection.post((service) => {
       const ports = [calls.port2, thread.port2] as const;
       const host = service as WorkerService;

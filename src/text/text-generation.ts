@@ -32,9 +32,9 @@ interface Started {
 /** A text whose prompt is tokens. */
 interface Prepared {
   readonly promptTokens: number;
-  start(): Promise<Started>;
+  readonly start: () => Promise<Started>;
   /** A file of the text with tokens that were generated. */
-  save(generated: readonly number[]): Promise<Uint8Array>;
+  readonly save: (generated: readonly number[]) => Promise<Uint8Array>;
 }
 
 /** The parts of its model that a generation uses. */

@@ -1,6 +1,10 @@
 import { nodeBuiltin } from '../core/node-builtin.ts';
 import { trustedAddress } from '../core/trusted-address.ts';
 
+/** Returns true in a worker that another one started, with the same script, to play the part of this name. */
+export const hasRole = (name: string): boolean =>
+  (globalThis as { name?: unknown }).name === name && 'DedicatedWorkerGlobalScope' in globalThis;
+
 /** A thread beside this one, which takes messages of one type. */
 export interface OwnThread<Message> {
   post(message: Message, transfer?: readonly Transferable[]): void;

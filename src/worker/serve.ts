@@ -1,13 +1,14 @@
 import { expose, releaseProxy, transfer } from 'comlink';
-import { isCompiler, serveAsCompiler } from './compiler-role.ts';
+import { serveAsCompiler } from './compiler-role.ts';
 import { buffersIn, isLarge } from './buffers-in.ts';
 import { hostSessions, nodeTypesOf, type ServiceOptions } from './create-service.ts';
 import type { LoadProgress } from './protocol/load-request.ts';
 import type { Reply } from './protocol/reply.ts';
-import type { WorkerService } from './protocol/session-service.ts';
+import { COMPILER_NAME, READER_NAME, type WorkerService } from './protocol/session-service.ts';
 import type { WireResult } from './protocol/wire-value.ts';
-import { isReader, openReader, serveAsReader } from './reader-role.ts';
-import { isWasmThread, serveAsWasmThread } from './wasm-thread-role.ts';
+import { hasRole } from './own-thread.ts';
+import type { ToReader } from './reader-role.ts';
+import { serveAsWasmThread, WASM_THREAD_NAME } from './wasm-thread-role.ts';
 
 declare global {
   /** Set in a worker that answers. */
@@ -28,12 +29,13 @@ export function serve(options: ServiceOptions = {}): void {
   // WebKit evaluates a worker's module again when a chunk of a bundle imports it.
   if (globalThis.weftServes) return;
   globalThis.weftServes = true;
-  if (isCompiler()) return serveAsCompiler({ ...options, functions: nodeTypesOf(options) });
-  if (isWasmThread()) return serveAsWasmThread();
-  if (isReader()) return serveAsReader();
+  if (hasRole(COMPILER_NAME))
+    return serveAsCompiler({ ...options, functions: nodeTypesOf(options) });
+  if (hasRole(WASM_THREAD_NAME)) return serveAsWasmThread();
+  if (hasRole(READER_NAME)) return serveAsReader();
   const service = hostSessions(options, { isInThreads: true });
   const posted: WorkerService = {
-    openReader,
+    openReader: async (...ports) => (await import('./reader-role.ts')).openReader(...ports),
     handshake: (greeting) => service.handshake(greeting),
     configure: (config) => service.configure(config),
     load: async (call, request, onProgress, callPage) => {
@@ -72,6 +74,14 @@ export function serve(options: ServiceOptions = {}): void {
     cancel: (call) => service.cancel(call),
   };
   expose(posted);
+}
+
+function serveAsReader(): void {
+  const begin = async ({ data }: MessageEvent<ToReader>): Promise<void> => {
+    globalThis.weftFiles = data.files;
+    (await import('../text/reader/serve-reader.ts')).serveReader(data.port);
+  };
+  globalThis.addEventListener('message', (event) => void begin(event), { once: true });
 }
 
 /** Marks the buffers of a reply's large tensors and its spares for transfer. */

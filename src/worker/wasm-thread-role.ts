@@ -13,12 +13,6 @@ export interface ToWasmThread {
   readonly files: WorkerFiles | undefined;
 }
 
-/** Returns true in a worker that another one started, with the same script, to share work. */
-export function isWasmThread(): boolean {
-  const { name } = globalThis as { name?: unknown };
-  return name === WASM_THREAD_NAME && 'DedicatedWorkerGlobalScope' in globalThis;
-}
-
 /** Serves in this worker as a thread of the wasm device. */
 export function serveAsWasmThread(): void {
   const begin = async ({ data }: MessageEvent<ToWasmThread>): Promise<void> => {

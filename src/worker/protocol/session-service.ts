@@ -67,6 +67,9 @@ export interface WorkerInfo {
 /** Name of a worker by which its script knows that it is to compile. */
 export const COMPILER_NAME = 'weft-compiler';
 
+/** That of one that is to read tokenizers and templates. */
+export const READER_NAME = 'weft-reader';
+
 /** Addresses of the worker's files by name; `main` is the one that a worker starts with. */
 export type WorkerFiles = Readonly<Record<string, string>>;
 
