@@ -111,9 +111,7 @@ test('a folder of transformers.js', async ({ page }) => {
   await page.evaluate(() => weftText.clear());
 });
 
-test('tokens, conversations and constraints come from a thread beside the worker', async ({
-  page,
-}) => {
+test('tokens, conversations and constraints come from a worker of their own', async ({ page }) => {
   const template =
     "{% for m in messages %}{% if m.content == 'loop' %}{% for i in range(100000000) %}x{% endfor %}" +
     '{% endif %}<s>{{ m.content }}{% endfor %}';
@@ -124,7 +122,7 @@ test('tokens, conversations and constraints come from a thread beside the worker
   expect(seen.promptTokens).toBeGreaterThan(1);
   expect(seen.refusal).toContain('got more than 2000000 steps, expected a template that ends');
   expect(['yes', 'no']).toContain(seen.word);
-  expect(seen.later).toBe('WorkerError: The model was disposed of.');
+  expect(seen.later).toBe('UsageError: The session was disposed.');
 });
 
 test('what is not supported is said before weights come', async ({ page }) => {

@@ -37,6 +37,8 @@ export interface ConnectionChoice {
   readonly workerTimeout?: number | undefined;
   /** Instead of all these: on a remote device. */
   readonly remote?: SessionProvider | undefined;
+  /** Has a worker for its owner alone, which ends with {@link Connection.release}. */
+  readonly owner?: object | undefined;
 }
 
 export function hasWorkers(): boolean {
@@ -44,8 +46,8 @@ export function hasWorkers(): boolean {
 }
 
 /** A key of the place where sessions of a choice run: equal for the same place. */
-function placeOf({ worker, gpu, workerFiles, remote }: ConnectionChoice): unknown {
-  if (remote) return remote;
+function placeOf({ worker, gpu, workerFiles, remote, owner }: ConnectionChoice): unknown {
+  if (owner ?? remote) return owner ?? remote;
   if (worker === false) return gpu ?? false;
   return worker === true && workerFiles !== undefined ? String(workerFiles) : worker;
 }
@@ -74,6 +76,7 @@ export class Connection {
   readonly #key: readonly unknown[];
   /** The remote devices that it leads to. */
   readonly remote: ConnectionChoice['remote'];
+  readonly #isOwned: boolean;
   #failure: Error | undefined;
   #users = 0;
   #idle: ReturnType<typeof setTimeout> | undefined;
@@ -116,6 +119,7 @@ export class Connection {
   private constructor(key: readonly unknown[], choice: ConnectionChoice) {
     this.#key = key;
     this.remote = choice.remote;
+    this.#isOwned = choice.owner !== undefined;
     this.#service = this.#open(choice).catch((error: Error) => {
       this.#close(error);
       throw error;
@@ -181,7 +185,7 @@ export class Connection {
 
   release(): void {
     if (--this.#users > 0) return;
-    const idleMs = this.#answers ? (idleTimes.get(this.#key[0]) ?? IDLE_MS) : 0;
+    const idleMs = this.#answers && !this.#isOwned ? (idleTimes.get(this.#key[0]) ?? IDLE_MS) : 0;
     if (this.isBusy) this.#closeIn(Math.max(idleMs, BUSY_MS));
     else if (idleMs === 0) this.#closeIdle();
     else this.#closeIn(idleMs);

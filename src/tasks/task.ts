@@ -20,8 +20,8 @@ export abstract class Task {
 
   /** Frees everything. Calls that run reject with UsageError. Idempotent. */
   async dispose(): Promise<void> {
-    this.#tokenizer?.close();
     await Promise.all(this.sessions.map((session) => session.dispose()));
+    this.#tokenizer?.close();
   }
 
   /** Calls {@link dispose} at the end of a block with `await using`. */

@@ -31,7 +31,7 @@ describe.each(['wasm', 'webgpu'] as const)('caches of int8 on %s', (device) => {
     first = await idsOf(model, PROMPT);
     // Other texts add caches.
     share = model.cacheBytes / exact.cacheBytes;
-  }, 60_000);
+  });
   afterAll(() => Promise.all([model.dispose(), exact.dispose()]));
 
   test('take less memory, and the likeliest text is that of float16', () => {

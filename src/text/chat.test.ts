@@ -12,7 +12,7 @@ const TEMPLATE = `{{ bos_token }}{% for message in messages %}<{{ message.role }
 let model: TextModel;
 beforeAll(async () => {
   model = await openTestModel('wasm', { chatTemplate: TEMPLATE });
-}, 60_000);
+});
 afterAll(() => model.dispose());
 
 const messages = [{ role: 'user', content: 'Where is Mia?' }] as const;

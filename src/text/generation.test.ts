@@ -13,7 +13,7 @@ const RANDOM: GenerateOptions = { temperature: 1.2, topP: 0.98, seed: 11 };
 let model: TextModel;
 beforeAll(async () => {
   model = await openTestModel('wasm');
-}, 120_000);
+});
 afterAll(() => model.dispose());
 
 async function all(generation: Generation): Promise<GeneratedToken[]> {

@@ -82,7 +82,7 @@ describe('what is no executable is compiled', () => {
     );
     expect(ofDecoder).toHaveLength(12);
     expect(ofOnnx).toHaveLength(12);
-  }, 120_000);
+  });
 
   test('GGUF by its address, which says how many bytes there are', async () => {
     server.serve('m/a b.gguf', gguf, { etag: '"1"' });

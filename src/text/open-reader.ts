@@ -1,20 +1,25 @@
-import { proxy, type Remote, transfer, wrap } from 'comlink';
+import { proxy } from 'comlink';
 import { Connection, hasWorkers } from '../client/connection.ts';
 import type { PlaceOptions } from '../client/session-options.ts';
-import { WorkerError } from '../core/errors.ts';
 import type { Reply } from '../worker/protocol/reply.ts';
 import type { WorkerService } from '../worker/protocol/session-service.ts';
-import type { ReaderCall, ServedReader } from './reader/serve-reader.ts';
 import type { TextReader } from './reader/text-reader.ts';
 
-/** Where a reader works: beside the worker of the sessions of these options. */
+/** Where a reader works. */
 export type ReaderPlace = Pick<PlaceOptions, 'worker' | 'workerFiles' | 'workerTimeout' | 'remote'>;
+
+/** Names of the calls that a reader answers. */
+type ReaderCall = {
+  [Name in keyof TextReader]: TextReader[Name] extends (...given: never[]) => unknown
+    ? Name
+    : never;
+}[keyof TextReader];
 
 type Answer<Name extends ReaderCall> = Awaited<ReturnType<TextReader[Name]>>;
 
 /** A reader of one model's files, in a thread of its own. */
 export interface OpenReader {
-  /** Asks it. Rejects as its methods do, with the signal's reason, and with WorkerError where the thread is gone. */
+  /** Asks it. Rejects as its methods do, with the signal's reason, with WorkerError where its worker is gone, and UsageError once it is closed. */
   ask<Name extends ReaderCall>(
     name: Name,
     given: Parameters<TextReader[Name]>,
@@ -24,7 +29,7 @@ export interface OpenReader {
   close(): void;
 }
 
-/** Starts a reader: in a thread of the worker's, or without a worker in this one. */
+/** Starts a reader: in a worker of its own, as a session's is started, or without workers in this thread. */
 export async function openReader({
   remote,
   worker = hasWorkers(),
@@ -34,7 +39,7 @@ export async function openReader({
   // Files are read on this machine, wherever the model runs.
   const place = remote ? { worker: hasWorkers() } : { worker, workerFiles, workerTimeout };
   if (place.worker === false) return openHere();
-  return new RemoteReader(Connection.acquire({ ...place, worker: place.worker }));
+  return new RemoteReader(Connection.acquire({ ...place, worker: place.worker, owner: {} }));
 }
 
 async function openHere(): Promise<OpenReader> {
@@ -57,54 +62,27 @@ async function openHere(): Promise<OpenReader> {
 
 class RemoteReader implements OpenReader {
   readonly #connection: Connection;
-  readonly #reader: Remote<ServedReader>;
-  /** Messages of it end the thread, one to it tells that it is gone. */
-  readonly #thread: MessagePort;
-  readonly #inFlight = new Set<(reason: unknown) => void>();
-  #gone: Error | undefined;
+  #isClosed = false;
 
   constructor(connection: Connection) {
     this.#connection = connection;
-    const [calls, thread] = [new MessageChannel(), new MessageChannel()];
-    this.#reader = wrap<ServedReader>(calls.port1);
-    this.#thread = thread.port1;
-    this.#thread.addEventListener('message', () => {
-      const got = 'a thread that ended, perhaps out of memory';
-      const where = 'tokenizers and templates';
-      this.#end(new WorkerError({ where, got, expected: 'an answer of it' }));
-    });
-    this.#thread.start();
-    connection.post((service) => {
-      const ports = [calls.port2, thread.port2] as const;
-      const host = service as WorkerService;
-      return host.openReader(
-        ...(ports.map((port) => transfer(port, [port])) as [MessagePort, MessagePort]),
-      );
-    });
   }
 
-  async ask<Name extends ReaderCall>(
+  ask<Name extends ReaderCall>(
     name: Name,
     given: Parameters<TextReader[Name]>,
     signal?: AbortSignal,
   ): Promise<Answer<Name>> {
-    if (this.#gone) throw this.#gone;
     const passed = given.map((one: unknown) => (typeof one === 'function' ? proxy(one) : one));
     return this.#connection.call(
-      async () => (await this.#reader.ask(name, ...passed)) as Reply<Answer<Name>>,
-      { signal, inFlight: this.#inFlight },
+      (service) =>
+        (service as WorkerService).readText(name, ...passed) as Promise<Reply<Answer<Name>>>,
+      { signal },
     );
   }
 
   close(): void {
-    if (this.#gone) return;
-    this.#thread.postMessage('end');
-    this.#end(new WorkerError('The model was disposed of.'));
-    this.#connection.release();
-  }
-
-  #end(reason: Error): void {
-    this.#gone ??= reason;
-    for (const stop of this.#inFlight) stop(reason);
+    if (!this.#isClosed) this.#connection.release();
+    this.#isClosed = true;
   }
 }

@@ -2,7 +2,7 @@ import { checkOptions, listOf, requireKind } from '../core/check-options.ts';
 import type { DecodeNext } from './text-stream.ts';
 import type { OpenReader } from './open-reader.ts';
 
-/** Turns text into tokens and back, as a model's `tokenizer.json` says, in a thread beside the worker of its session. */
+/** Turns text into tokens and back, as a model's `tokenizer.json` says, in a worker of its own. */
 export interface TextTokenizer {
   /** The ids of a text. Special tokens that the model wants around it come along unless they are not wanted. */
   encode(text: string, options?: { readonly addSpecialTokens?: boolean }): Promise<number[]>;

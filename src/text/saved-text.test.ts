@@ -16,7 +16,7 @@ const fail = (device: string): never => {
 };
 beforeAll(async () => {
   for (const device of DEVICES) models.set(device, await openTestModel(device));
-}, 120_000);
+});
 afterAll(() => Promise.all([...models.values()].map((model) => model.dispose())));
 
 /** Pieces up to some number of tokens. */

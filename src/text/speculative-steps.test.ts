@@ -37,7 +37,7 @@ describe.each(['wasm', 'webgpu'] as const)('on %s', (device) => {
   beforeAll(async () => {
     model = await openTestModel(device);
     draft = await openTestModel('wasm');
-  }, 120_000);
+  });
   afterAll(() => Promise.all([model.dispose(), draft.dispose()]));
 
   test.each(Object.entries(KINDS))('%s texts are the plain ones', async (_, options) => {
@@ -83,7 +83,7 @@ describe('errors', () => {
   let model: TextModel;
   beforeAll(async () => {
     model = await openTestModel('host');
-  }, 120_000);
+  });
   afterAll(() => model.dispose());
 
   test('guesses and a constraint', async () => {

@@ -23,7 +23,7 @@ const OPTIONS: Record<string, BatchOptions> = {
 let model: TextModel;
 beforeAll(async () => {
   model = await openTestModel('wasm');
-}, 120_000);
+});
 afterAll(() => model.dispose());
 
 test.each(Object.keys(OPTIONS))('%s texts are those that each is alone', async (kind) => {

@@ -13,7 +13,7 @@ let plain: PlainModel;
 beforeAll(async () => {
   model = await openTestModel('wasm');
   plain = await PlainModel.open(testModelBytes());
-}, 120_000);
+});
 afterAll(() => Promise.all([model.dispose(), plain.dispose()]));
 
 /** The likeliest token behind a text, and how many tokens of the text were not read. */

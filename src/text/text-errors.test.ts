@@ -13,7 +13,7 @@ describe('options', () => {
   let model: TextModel;
   beforeAll(async () => {
     model = await openTestModel('host');
-  }, 120_000);
+  });
   afterAll(() => model.dispose());
 
   test.each<[unknown, string]>([

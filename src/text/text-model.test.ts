@@ -11,7 +11,7 @@ beforeAll(async () => {
   const plain = await PlainModel.open(testModelBytes());
   expected = await plain.greedyTokens(PROMPT, LENGTH);
   await plain.dispose();
-}, 120_000);
+});
 
 describe.each(['host', 'wasm', 'webgpu'] as const)('on %s', (device) => {
   test('tokens are those of the model without caches', async () => {

@@ -108,8 +108,8 @@ export class TextModel implements DraftModel {
       const shelf = { most: conversations, bytes: cacheBytes ?? Number.POSITIVE_INFINITY };
       return new TextModel(session, { reader, files: await folder, shelf });
     } catch (error) {
-      reader.close();
       await session?.dispose();
+      reader.close();
       throw error;
     }
   }
@@ -300,8 +300,8 @@ export class TextModel implements DraftModel {
   /** Frees everything. Idempotent. */
   async dispose(): Promise<void> {
     this.#shelf.dispose();
-    this.#reader.close();
     await this.session.dispose();
+    this.#reader.close();
   }
 
   /** Calls {@link dispose} at the end of a block with `await using`. */

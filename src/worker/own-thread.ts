@@ -7,7 +7,7 @@ export const hasRole = (name: string): boolean =>
 
 /** A thread beside this one, which takes messages of one type. */
 export interface OwnThread<Message> {
-  post(message: Message, transfer?: readonly Transferable[]): void;
+  post(message: Message, transfer?: readonly ArrayBuffer[]): void;
   terminate(): void;
 }
 
@@ -102,7 +102,7 @@ function startInNode<Message, Answer>(
   worker.on('exit', onError);
   if (!isAwaited) worker.unref();
   return {
-    post: (message, transfer = []) => worker.postMessage(message, transfer as ArrayBuffer[]),
+    post: (message, transfer = []) => worker.postMessage(message, transfer),
     terminate: () => void worker.terminate(),
   };
 }

@@ -4,10 +4,9 @@ import { buffersIn, isLarge } from './buffers-in.ts';
 import { hostSessions, nodeTypesOf, type ServiceOptions } from './create-service.ts';
 import type { LoadProgress } from './protocol/load-request.ts';
 import type { Reply } from './protocol/reply.ts';
-import { COMPILER_NAME, READER_NAME, type WorkerService } from './protocol/session-service.ts';
+import { COMPILER_NAME, type WorkerService } from './protocol/session-service.ts';
 import type { WireResult } from './protocol/wire-value.ts';
 import { hasRole } from './own-thread.ts';
-import type { ToReader } from './reader-role.ts';
 import { serveAsWasmThread, WASM_THREAD_NAME } from './wasm-thread-role.ts';
 
 declare global {
@@ -32,10 +31,13 @@ export function serve(options: ServiceOptions = {}): void {
   if (hasRole(COMPILER_NAME))
     return serveAsCompiler({ ...options, functions: nodeTypesOf(options) });
   if (hasRole(WASM_THREAD_NAME)) return serveAsWasmThread();
-  if (hasRole(READER_NAME)) return serveAsReader();
   const service = hostSessions(options, { isInThreads: true });
+  let reader: Promise<WorkerService['readText']> | undefined;
   const posted: WorkerService = {
-    openReader: async (...ports) => (await import('./reader-role.ts')).openReader(...ports),
+    readText: async (...call) => {
+      reader ??= import('../text/reader/serve-reader.ts').then(({ serveReader }) => serveReader());
+      return (await reader)(...call);
+    },
     handshake: (greeting) => service.handshake(greeting),
     configure: (config) => service.configure(config),
     load: async (call, request, onProgress, callPage) => {
@@ -74,14 +76,6 @@ export function serve(options: ServiceOptions = {}): void {
     cancel: (call) => service.cancel(call),
   };
   expose(posted);
-}
-
-function serveAsReader(): void {
-  const begin = async ({ data }: MessageEvent<ToReader>): Promise<void> => {
-    globalThis.weftFiles = data.files;
-    (await import('../text/reader/serve-reader.ts')).serveReader(data.port);
-  };
-  globalThis.addEventListener('message', (event) => void begin(event), { once: true });
 }
 
 /** Marks the buffers of a reply's large tensors and its spares for transfer. */

@@ -122,7 +122,7 @@ describe.each([...DEVICES, WASM_THREADS])('state on $title', ({ open }) => {
       naive.dispose();
     }
     expect(owned).toBeGreaterThan(20);
-  }, 120_000);
+  });
 });
 
 function referenceOf(text: string, args: readonly (number | HostTensor)[]): number[][] {

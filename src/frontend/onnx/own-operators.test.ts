@@ -31,7 +31,7 @@ describe.each(['host', 'webgpu'] as const)('on %s', (kind) => {
     own = await createDevice(kind, gpu, { operators });
     core = await createDevice(kind, gpu);
     host = await createDevice('host');
-  }, 60_000);
+  });
   afterAll(() => {
     for (const device of [own, core, host]) device.destroy();
   });

@@ -60,7 +60,7 @@ describe.each(DEVICES)('on $name', ({ open }) => {
       device = await open();
       const executable = compileOnnx(readFileSync(`${MODELS}${model}/model.onnx`));
       vm = await VirtualMachine.create(executable, { devices: [device] });
-    }, 120_000);
+    });
     afterAll(() => {
       vm.dispose();
       device.destroy();

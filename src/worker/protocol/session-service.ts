@@ -45,8 +45,8 @@ export interface SessionService {
 
 /** What a page's own worker does beside. */
 export interface WorkerService extends SessionService {
-  /** Starts a thread that reads tokenizers and templates, and answers at `port`; a message to `thread` ends it. */
-  openReader(port: MessagePort, thread: MessagePort): Promise<void>;
+  /** Calls a method of the worker's reader of tokenizers and templates. */
+  readText(method: string, ...given: readonly unknown[]): Promise<Reply<unknown>>;
 }
 
 export interface Greeting {
@@ -66,9 +66,6 @@ export interface WorkerInfo {
 
 /** Name of a worker by which its script knows that it is to compile. */
 export const COMPILER_NAME = 'weft-compiler';
-
-/** That of one that is to read tokenizers and templates. */
-export const READER_NAME = 'weft-reader';
 
 /** Addresses of the worker's files by name; `main` is the one that a worker starts with. */
 export type WorkerFiles = Readonly<Record<string, string>>;

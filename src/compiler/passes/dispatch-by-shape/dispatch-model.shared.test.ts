@@ -45,4 +45,4 @@ test('a transformer by batch and length gives its published outputs', async () =
   }
   expect([...called]).toEqual(['1,7', '2,16', '3,1']);
   vm.dispose();
-}, 60_000);
+});
