@@ -18,7 +18,7 @@ const STRICT = "default-src 'self'";
 /** The device `wasm` compiles WebAssembly. */
 const COMPILES = `${STRICT}; script-src 'self' 'wasm-unsafe-eval'`;
 const COMPILERS =
-  /^\/(playground\.html|report\.html|e2e\/pages\/(wasm|tasks-wasm|threads-apart|memory64|language)\.html)$/;
+  /^\/(playground\.html|report\.html|e2e\/pages\/((program-|tasks-|text-)?wasm|threads-apart|memory64|language)\.html)$/;
 /** The demo fetches the models whose addresses it is given, too, and moves what runs through relays. */
 const FETCHING = `${COMPILES}; connect-src 'self' https: ws: wss:`;
 const FETCHES = /^\/(index\.html)?$/;
@@ -69,6 +69,8 @@ function securityHeaders(): Plugin {
 const APART = {
   /** Tests of models and cases in ../shared. */
   shared: ['{src,scripts}/**/*.shared.test.ts'],
+  /** Tests of pages in WebKitGTK. */
+  webkit: ['scripts/webkit/*.webkit.test.ts'],
   /** Tests of what ships, in dist. */
   built: ['scripts/**/*.built.test.ts'],
   /** What continuous integration adds: classes of adapters, a broker, faults at each place. */
@@ -85,10 +87,11 @@ const APART = {
 function tests(mode: string): Pick<InlineConfig, 'include' | 'exclude'> {
   // Demonstrations install packages below their own folders, some of which come with tests.
   const elsewhere = ['**/node_modules/**'];
-  if (mode === 'shared' || mode === 'built' || mode === 'ci') {
+  if (mode === 'shared' || mode === 'built' || mode === 'ci' || mode === 'webkit') {
     return { include: APART[mode], exclude: elsewhere };
   }
-  const isApart = mode === 'all' ? '*.{shared,built}.test.ts' : '*.{shared,built,ci,long}.test.ts';
+  const isApart =
+    mode === 'all' ? '*.{shared,built,webkit}.test.ts' : '*.{shared,built,webkit,ci,long}.test.ts';
   return {
     include: ['{src,scripts,bench}/**/*.test.ts'],
     exclude: [...elsewhere, `**/${isApart}`],

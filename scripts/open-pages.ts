@@ -42,11 +42,34 @@ const root = fileURLToPath(new URL('..', import.meta.url));
  * bundles packages when pages ask for them, and then loads pages and workers again.
  */
 export async function openPages({
-  plugins = [],
   browserName = 'chromium',
-  only,
   launch = () => launchTested(browserName),
+  ...options
 }: PagesOptions = {}): Promise<Pages> {
+  const { address, close } = await servePages(options);
+  const browser = await launch();
+  return {
+    browser,
+    address,
+    async open(path) {
+      const page = await browser.newPage();
+      page.on('pageerror', (error) => console.error(`page: ${error.message}`));
+      await page.goto(`${address}${path}`);
+      await page.waitForSelector('html[data-ready]', { state: 'attached' });
+      return page;
+    },
+    async close() {
+      await browser.close();
+      await close();
+    },
+  };
+}
+
+/** The pages alone, for another browser. */
+export async function servePages({
+  plugins = [],
+  only,
+}: Pick<PagesOptions, 'plugins' | 'only'> = {}): Promise<Pick<Pages, 'address' | 'close'>> {
   mkdirSync(join(root, '.weft-cache'), { recursive: true });
   const outDir = mkdtempSync(join(root, '.weft-cache/pages-'));
   process.once('exit', () => rmSync(outDir, { recursive: true, force: true }));
@@ -61,22 +84,7 @@ export async function openPages({
   });
   const origin = server.resolvedUrls?.local[0];
   if (origin === undefined) throw new Error('The server for the pages has no address.');
-  const browser = await launch();
-  return {
-    browser,
-    address: origin,
-    async open(path) {
-      const page = await browser.newPage();
-      page.on('pageerror', (error) => console.error(`page: ${error.message}`));
-      await page.goto(`${origin}${path}`);
-      await page.waitForSelector('html[data-ready]', { state: 'attached' });
-      return page;
-    },
-    async close() {
-      await browser.close();
-      await server.close();
-    },
-  };
+  return { address: origin, close: () => server.close() };
 }
 
 /** An option would add to the pages of vite.config.ts. */

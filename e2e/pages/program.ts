@@ -15,8 +15,9 @@ import {
   vmap,
 } from '../../src/program/index.ts';
 
+const isWasm = location.pathname.endsWith('-wasm.html');
 // The compiler is in the worker of the page.
-configure({ device: 'webgpu' });
+configure({ device: isWasm ? 'wasm' : 'webgpu' });
 
 const POINTS = 90;
 

@@ -1,5 +1,7 @@
 import { modelCache, TextModel, type TextLoadOptions } from '../../src/text/index.ts';
 
+/** What the policy of the page allows. */
+const device = location.pathname.endsWith('-wasm.html') ? 'wasm' : 'webgpu';
 const PROMPT = [5, 200, 311, 17];
 
 /** Tokens that a model generated in a page, and how it was loaded. */
@@ -50,7 +52,7 @@ const page = {
     const phases = new Set<string>();
     let downloaded: Written['downloaded'] = [0, undefined];
     const model = await TextModel.load(source, {
-      device: 'webgpu',
+      device,
       ...options,
       onProgress: ({ phase, loaded, total }) => {
         phases.add(phase);
@@ -60,9 +62,9 @@ const page = {
     const ids: number[] = [];
     const generation = model.generate(PROMPT, { temperature: 0, maxTokens: 12 });
     for await (const { id } of generation.tokens()) if (id >= 0) ids.push(id);
-    const device = model.session.device.kind;
+    const { kind } = model.session.device;
     await model.dispose();
-    return { ids, device, phases: [...phases], downloaded };
+    return { ids, device: kind, phases: [...phases], downloaded };
   },
   /** Loads a model, has it read a text and a conversation and say how its answer must be, and tells the longest task of this thread meanwhile. */
   async longestTask(source: string, options: TextLoadOptions = {}): Promise<LongestTask> {
@@ -72,7 +74,7 @@ const page = {
     });
     const begin = performance.now();
     observer.observe({ type: 'longtask' });
-    const model = await TextModel.load(source, { device: 'webgpu', ...options });
+    const model = await TextModel.load(source, { device, ...options });
     const loadMs = performance.now() - begin;
     const tokens = await model.tokenizer.encode('The quick brown fox. '.repeat(50));
     const text = await model.tokenizer.decode(tokens);
@@ -83,7 +85,7 @@ const page = {
   },
   /** What a model with a tokenizer and a template of its own makes of a text and of conversations. */
   async talk(source: string): Promise<Talk> {
-    const model = await TextModel.load(source, { device: 'webgpu' });
+    const model = await TextModel.load(source, { device });
     const tokens = await model.tokenizer.encode('hello wörld');
     const decoded = await model.tokenizer.decode(tokens);
     const answer = model.chat([{ role: 'user', content: 'hi' }], { maxTokens: 4, temperature: 0 });
@@ -107,7 +109,7 @@ const page = {
   },
   /** The message of the error that a load ends with. */
   async failure(source: string, options: TextLoadOptions = {}): Promise<string> {
-    return failureOf(TextModel.load(source, { device: 'webgpu', ...options }));
+    return failureOf(TextModel.load(source, { device, ...options }));
   },
   async kept(): Promise<readonly string[]> {
     const files = await modelCache.list();

@@ -1,6 +1,7 @@
 // What a run needs and does not find: packages, browsers, a broker. It says what it does and what that fetched.
 import { existsSync, readFileSync } from 'node:fs';
 import { installChromium } from '../install-chromium.mjs';
+import { installWebkit } from '../find-webkit.mjs';
 import { installDependencies } from '../install-dependencies.mjs';
 import { installFirefox } from '../install-firefox.mjs';
 import { installNatsServer } from '../install-nats-server.mjs';
@@ -26,6 +27,7 @@ export function setUp(root, stages) {
   const needs = new Set(stages.flatMap(({ installs = [] }) => installs));
   if (needs.has('chromium')) installChromium(root);
   if (needs.has('firefox')) installFirefox(root);
+  if (needs.has('webkit')) installWebkit(root);
   if (needs.has('nats-server')) installNatsServer(root);
   const after = receivedBytes();
   return {

@@ -3,7 +3,7 @@
 //   command   runs in the root, with WebGPU's driver found and node_modules/.bin in the path
 //   env       beside the environment of `npm test`
 //   count     reads how many tests passed from a report; without it a stage counts as one
-//   installs  what it needs beside the packages: chromium, firefox, nats-server
+//   installs  what it needs beside the packages: chromium, firefox, webkit, nats-server
 //   needs     a line saying what is missing here, or undefined: then the stage does not run. It
 //             fails instead where `isDemanded`, which is wherever CI is set unless a stage says else
 //   tiers     those that run it (docs/tests.md): test, e2e, ci, all
@@ -12,6 +12,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { missingFirefox } from '../find-firefox.mjs';
+import { missingWebkit } from '../find-webkit.mjs';
 import { playwrightReport, vitestReport } from './reports.mjs';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -109,6 +110,11 @@ export const STAGES = [
     env: { WEFT_E2E: 'firefox', WEFT_E2E_LONG: '1' },
     ...FIREFOX,
     tiers: ['all'],
+  }),
+  vitest('pages in WebKit', ['--mode', 'webkit'], {
+    installs: ['chromium', 'webkit'],
+    needs: missingWebkit,
+    tiers: LONGER,
   }),
   node('bundle sizes', 'scripts/size.mjs', { tiers: LONGER }),
   node('library build', 'scripts/build.mjs', { tiers: LONGER }),
