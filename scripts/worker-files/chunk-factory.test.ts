@@ -1,14 +1,21 @@
 import { runInThisContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { chunkFactory } from './chunk-factory.ts';
+import { addExports, chunkFactory } from './chunk-factory.ts';
 
 const names = {
   resolve: (specifier: string) => specifier.replace('./', 'chunks/'),
   idOf: (fileName: string) => ['chunks/a.js', 'chunks/b.js', 'chunks/c.js'].indexOf(fileName),
 };
 
+/** The factory of a chunk, with all that it exports. */
+function wholeFactory(code: string): string {
+  const factory = chunkFactory(code, 'd.js', names);
+  addExports(factory);
+  return factory.code.toString();
+}
+
 test('imports, exports and import() become calls', () => {
-  const { code, needs, loads } = chunkFactory(
+  const factory = chunkFactory(
     `import { x as y, z } from "./a.js";
 import "./b.js";
 export { q as p } from "./b.js";
@@ -16,11 +23,12 @@ let count = y;
 const later = () => import("./c.js");
 const here = import.meta.url;
 class Made { constructor() { this.target = new.target; } }
-export { count as n, later };`,
+export { count as n, later, Made as unused };`,
     'chunks/d.js',
     names,
   );
-  expect(code.toString()).toMatchInlineSnapshot(`
+  addExports(factory, (name) => name !== 'unused');
+  expect(factory.code.toString()).toMatchInlineSnapshot(`
     "(__weftNeed, __weftLoad) => {
     const { x: y, z: z } = __weftNeed(0);
     __weftNeed(1);
@@ -33,27 +41,24 @@ export { count as n, later };`,
     return { get p() { return __weftNeed(1).q; }, get n() { return count; }, get later() { return later; } };
     }"
   `);
-  expect(needs).toEqual(['chunks/a.js', 'chunks/b.js', 'chunks/b.js']);
-  expect(loads).toEqual(['chunks/c.js']);
+  expect([...factory.needs]).toEqual([
+    ['chunks/a.js', ['x', 'z']],
+    ['chunks/b.js', ['q']],
+  ]);
+  expect(factory.loads).toEqual(['chunks/c.js']);
 });
 
 test('what a chunk exports is what it holds at the time', () => {
-  const { code } = chunkFactory(
-    'let n = 1;\nconst add = () => n++;\nexport { add, n };',
-    'd.js',
-    names,
-  );
-  const make = runInThisContext(code.toString()) as () => { add(): void; n: number };
+  const code = wholeFactory('let n = 1;\nconst add = () => n++;\nexport { add, n };');
+  const make = runInThisContext(code) as () => { add(): void; n: number };
   const made = make();
   made.add();
   expect(made.n).toBe(2);
 });
 
 test('what a function of another chunk makes is there once it was called', () => {
-  const { code } = chunkFactory(
+  const code = wholeFactory(
     'import { n as hash, t as init_hash } from "./a.js";\ninit_hash();\nconst f = () => hash();\nexport { f };',
-    'd.js',
-    names,
   );
   let hash: (() => number) | undefined;
   const other = {
@@ -64,18 +69,14 @@ test('what a function of another chunk makes is there once it was called', () =>
       return hash;
     },
   };
-  const make = runInThisContext(code.toString()) as (need: () => object) => { f(): number };
+  const make = runInThisContext(code) as (need: () => object) => { f(): number };
   expect(make(() => other).f()).toBe(7);
 });
 
 test('a chunk may import something of any name', () => {
   const imported = ['need', 'load', 'self'].join(', ');
-  const { code } = chunkFactory(
-    `import { ${imported} } from "./a.js";\nexport { load };`,
-    'd.js',
-    names,
-  );
-  const make = runInThisContext(code.toString()) as (need: () => object) => { load: string };
+  const code = wholeFactory(`import { ${imported} } from "./a.js";\nexport { load };`);
+  const make = runInThisContext(code) as (need: () => object) => { load: string };
   expect(make(() => ({ need: 'n', load: 'l', self: 's' })).load).toBe('l');
 });
 

@@ -4,9 +4,12 @@ import { parseSync } from 'vite';
 export interface ChunkFactory {
   /** An expression: the function that makes the chunk's exports. */
   readonly code: MagicString;
-  /** File names of the chunks that it needs at once, and of those that it loads on demand. */
-  readonly needs: readonly string[];
+  /** What it imports of each chunk that it needs at once, by file name. */
+  readonly needs: ReadonlyMap<string, readonly string[]>;
+  /** File names of the chunks that it loads on demand. */
   readonly loads: readonly string[];
+  /** The getter of each of its exports. */
+  readonly exported: ReadonlyMap<string, string>;
 }
 
 /** Names that no chunk has for anything of its own. */
@@ -22,17 +25,17 @@ interface Names {
 
 /**
  * An ES chunk as a function that needs no module system: imports become calls of a first parameter,
- * `import()` those of a second one, `import.meta.url` the worker's address, exports an object of getters. Throws at what
- * no chunk of ours holds.
+ * `import()` those of a second one, `import.meta.url` the worker's address. {@link addExports} has it return an object of
+ * getters. Throws at what no chunk of ours holds.
  */
 export function chunkFactory(code: string, fileName: string, names: Names): ChunkFactory {
   const text = new MagicString(code);
-  const exported: string[] = [];
-  const needs: string[] = [];
+  const exported = new Map<string, string>();
+  const needs = new Map<string, string[]>();
   const loads: string[] = [];
-  const need = (specifier: string): string => {
+  const need = (specifier: string, imported: readonly string[]): string => {
     const target = names.resolve(specifier);
-    needs.push(target);
+    needs.set(target, [...(needs.get(target) ?? []), ...imported]);
     return `${NEED}(${names.idOf(target)})`;
   };
   const { program } = parseSync(fileName, code);
@@ -42,10 +45,13 @@ export function chunkFactory(code: string, fileName: string, names: Names): Chun
     if (node.type === 'ImportDeclaration') {
       const bindings = node.specifiers.map((specifier) => {
         if (specifier.type !== 'ImportSpecifier') throw unexpected(specifier.type, fileName);
-        return `${nameOf(specifier.imported)}: ${specifier.local.name}`;
+        return [nameOf(specifier.imported), specifier.local.name] as const;
       });
-      const from = need(node.source.value);
-      const pattern = `{ ${bindings.join(', ')} }`;
+      const from = need(
+        node.source.value,
+        bindings.map(([name]) => name),
+      );
+      const pattern = `{ ${bindings.map((pair) => pair.join(': ')).join(', ')} }`;
       // The bundler puts modules that CommonJS requires into functions: what they export is there once one was called.
       const calls = node.specifiers.map(({ local }) => called.get(local.name) ?? 0);
       const readAgain = Math.max(0, ...calls);
@@ -58,9 +64,11 @@ export function chunkFactory(code: string, fileName: string, names: Names): Chun
       );
     } else if (node.type === 'ExportNamedDeclaration') {
       if (node.declaration) throw unexpected('export with a declaration', fileName);
-      const from = node.source ? `${need(node.source.value)}.` : '';
+      const names = node.specifiers.map(({ local }) => nameOf(local));
+      const from = node.source ? `${need(node.source.value, names)}.` : '';
       for (const { exported: outside, local } of node.specifiers) {
-        exported.push(`get ${nameOf(outside)}() { return ${from}${nameOf(local)}; }`);
+        const name = nameOf(outside);
+        exported.set(name, `get ${name}() { return ${from}${nameOf(local)}; }`);
       }
       text.remove(start, end);
     } else if (node.type.startsWith('Export')) {
@@ -75,8 +83,17 @@ export function chunkFactory(code: string, fileName: string, names: Names): Chun
       text.update(start, end, `${LOAD}(${names.idOf(target)})`);
     }
   }
-  text.prepend(`(${NEED}, ${LOAD}) => {\n`).append(`\nreturn { ${exported.join(', ')} };\n}`);
-  return { code: text, needs, loads };
+  text.prepend(`(${NEED}, ${LOAD}) => {\n`);
+  return { code: text, needs, loads, exported };
+}
+
+/** Ends a factory: it returns those of its exports that are needed. */
+export function addExports(
+  { code, exported }: ChunkFactory,
+  isNeeded: (name: string) => boolean = () => true,
+): void {
+  const getters = [...exported].flatMap(([name, getter]) => (isNeeded(name) ? [getter] : []));
+  code.append(`\nreturn { ${getters.join(', ')} };\n}`);
 }
 
 /** Of a statement `name();`. */

@@ -3,7 +3,7 @@ import { basename, dirname, join, normalize } from 'node:path';
 import remapping from '@jridgewell/remapping';
 import { Bundle } from 'magic-string';
 import { minifySync, type Plugin, type Rollup } from 'vite';
-import { type ChunkFactory, chunkFactory } from './chunk-factory.ts';
+import { addExports, type ChunkFactory, chunkFactory } from './chunk-factory.ts';
 import { APART, COMPILER, HOST, RARE, READER, TEXT, WASM, WEBGPU } from './on-demand.ts';
 import { MAIN, pathOf, TEXTS } from './packaged-addresses.ts';
 
@@ -184,7 +184,14 @@ function chunkGraph(all: readonly Chunk[], entry: string): ChunkGraph {
       normalize(join(dirname(fileName), specifier)).replaceAll('\\', '/');
     const factory = chunkFactory(chunk.code, fileName, { resolve, idOf });
     factories.set(fileName, factory);
-    pending.push(...factory.needs, ...factory.loads);
+    pending.push(...factory.needs.keys(), ...factory.loads);
+  }
+  const made = [...factories.values()];
+  const loaded = new Set(made.flatMap(({ loads }) => loads));
+  for (const [fileName, factory] of factories) {
+    const needed = new Set(made.flatMap(({ needs }) => needs.get(fileName) ?? []));
+    // Who loads a chunk may need all of it.
+    addExports(factory, (name) => loaded.has(fileName) || needed.has(name));
   }
   return { factories, idOf, main, chunks };
 }
@@ -231,7 +238,7 @@ function closure(from: string, factories: ReadonlyMap<string, ChunkFactory>): Se
     if (found.has(name)) return;
     found.add(name);
     path.push(name);
-    for (const need of factories.get(name)?.needs ?? []) visit(need);
+    for (const need of factories.get(name)?.needs.keys() ?? []) visit(need);
     path.pop();
   };
   visit(from);
