@@ -46,6 +46,8 @@ function typeCheck(blocks) {
       noUnusedLocals: false,
       paths: {
         'weft-vm': ['../../src/client/index.ts'],
+        'weft-vm/static/text': ['../../src/text/index.ts'],
+        'weft-vm/static/tasks': ['../../src/tasks/index.ts'],
         'weft-vm/worker': ['../../src/worker/index.ts'],
         'weft-vm/compiler': ['../../src/frontend/index.ts'],
         'weft-vm/program': ['../../src/program/index.ts'],

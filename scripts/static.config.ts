@@ -1,26 +1,37 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
+import { importAtOnce } from './import-at-once.ts';
 import { ENTRIES } from './library.config.ts';
 import { minifyWgsl } from './minify-wgsl.ts';
 import { packagedAddresses } from './worker-files/packaged-addresses.ts';
 
-// `weft-vm/static`: the client with the machine and the compiler in one file, for service workers and
-// extensions, which know no `import()`. Built beside what library.config.ts makes.
+// The entries for service workers and extensions, which know no `import()`: session, text and tasks with all that they
+// load elsewhere on demand. What two of them have in common, which is most, is one chunk. Built beside what
+// library.config.ts makes.
 
 export default defineConfig({
   publicDir: false,
-  plugins: [minifyWgsl(), packagedAddresses({ hasTexts: false })],
+  plugins: [importAtOnce(), minifyWgsl(), packagedAddresses({ hasTexts: false })],
   build: {
     outDir: fileURLToPath(new URL('../dist', import.meta.url)),
     emptyOutDir: false,
     target: 'es2022',
     minify: false,
     reportCompressedSize: false,
-    lib: { entry: { static: ENTRIES.client }, formats: ['es'] },
+    lib: {
+      entry: { static: ENTRIES.client, 'static-text': ENTRIES.text, 'static-tasks': ENTRIES.tasks },
+      formats: ['es'],
+    },
     rolldownOptions: {
       checks: { bundlerTimings: false },
-      // Of its documentation the types have a copy.
-      output: { codeSplitting: false, entryFileNames: '[name].js', comments: { jsdoc: false } },
+      output: {
+        codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] },
+        entryFileNames: '[name].js',
+        chunkFileNames: 'static-[name].js',
+        // Of its documentation the types have a copy, of all code the other files.
+        comments: { jsdoc: false },
+        minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+      },
     },
   },
 });

@@ -21,6 +21,9 @@ import { ExecBuilder, Executable } from 'weft-vm/executable';
 import { folderStore } from 'weft-vm/node';
 import { connect, type Remote } from 'weft-vm/rpc';
 import { Fleet, openNats } from 'weft-vm/rpc/nats';
+import { Session as StaticSession } from 'weft-vm/static';
+import { imageClassifier } from 'weft-vm/static/tasks';
+import { TextModel } from 'weft-vm/static/text';
 import { operatorConformance } from 'weft-vm/testing';
 import { FunctionProfile, HostTensor, VirtualMachine } from 'weft-vm/vm';
 import { createDevice, serve } from 'weft-vm/worker';
@@ -45,7 +48,7 @@ export async function machine(): Promise<VirtualMachine> {
   const executable: Executable = compile(parseModule('def @main(%x: int) { %x }'));
   const devices = [await createDevice('host')];
   const instrument = new FunctionProfile();
-  console.log(operatorConformance.name);
+  console.log(operatorConformance.name, StaticSession.name, TextModel.name, imageClassifier.name);
   const vm = await VirtualMachine.create(executable, { devices, instrument });
   await vm.get('main')(new HostTensor('float32', [1], new Float32Array(1)));
   return VirtualMachine.create(new ExecBuilder().build(), { devices });

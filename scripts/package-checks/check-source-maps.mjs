@@ -4,8 +4,8 @@ import { isOfOtherPackage } from '../trim-source-maps.mjs';
 
 /** The bundler's own lines have no source. */
 const RUNTIME = /rolldown-runtime-[\w-]+\.js$/;
-/** The worker's files as texts, and the chunks in one file as they are: theirs have maps. */
-const COPIES = ['weft-worker-texts.js', 'static.js'];
+/** The worker's files as texts, and the chunks for service workers: the files that they are copies of have maps. */
+const COPIES = /^(?:weft-worker-texts|static(?:-\w+)*)\.js$/;
 const COMMENT = /^\/\/# sourceMappingURL=(.+)$/m;
 
 /** Complaints about code of the package that leads to no source. */
@@ -21,7 +21,7 @@ export function checkSourceMaps({ installed }) {
     const code = readFileSync(file, 'utf8');
     const address = COMMENT.exec(code)?.[1];
     if (address === undefined) {
-      if (!isListOfExports(code) && !RUNTIME.test(name) && !COPIES.includes(name))
+      if (!isListOfExports(code) && !RUNTIME.test(name) && !COPIES.test(name))
         complaints.push(`dist/${name} has no source map`);
       continue;
     }
