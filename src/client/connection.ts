@@ -231,7 +231,7 @@ async function importHost() {
     return await import('../worker/index.ts');
   } catch (cause) {
     throw new WorkerError(
-      'This thread cannot load the machine. Service workers know no import(): import Session from weft-vm/static there.',
+      'This thread cannot load the machine. Check that all files of weft-vm are served.',
       { cause },
     );
   }

@@ -1,4 +1,5 @@
 import { WorkerError } from '../core/errors.ts';
+import { isServiceWorker } from '../core/require-import.ts';
 import { VERSION } from '../core/version.ts';
 import { type StartFailure, WORKER_TIMEOUT_MS, type WorkerStart } from './shake-hands.ts';
 import { startWorker } from './start-worker.ts';
@@ -36,6 +37,13 @@ export async function explainStart(
 }
 
 function findingOf(failure: StartFailure, timeoutMs: number): Finding | undefined {
+  if (isServiceWorker()) {
+    return {
+      reason: 'no workers',
+      got: 'a service worker, which starts no workers of its own',
+      remedy: 'Leave worker and workerFiles out: the session then runs in this thread.',
+    };
+  }
   if (failure.kind === 'no answer') {
     return {
       reason: failure.kind,

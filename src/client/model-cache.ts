@@ -1,3 +1,4 @@
+import { requireImport } from '../core/require-import.ts';
 import type { ModelCache } from '../downloads/model-cache.ts';
 
 /** The files that the browser keeps for this site, see {@link ModelCache}. Its code is loaded when it is asked. */
@@ -7,5 +8,6 @@ export const modelCache: ModelCache = {
 };
 
 async function load(): Promise<ModelCache> {
+  await requireImport();
   return (await import('../downloads/model-cache.ts')).modelCache;
 }

@@ -24,6 +24,7 @@ import type { SessionService } from '../worker/protocol/session-service.ts';
 import type { CallPage, WireResult } from '../worker/protocol/wire-value.ts';
 import { bindInputs } from './bind-inputs.ts';
 import { checkOptions, requireKind, requireMaker } from '../core/check-options.ts';
+import { isServiceWorker, requireImport } from '../core/require-import.ts';
 import { type CallOptions, Connection, hasWorkers, type Send } from './connection.ts';
 import type { GpuBufferLike } from '../core/gpu-like.ts';
 import type { DeviceTensor } from './device-tensor.ts';
@@ -133,6 +134,7 @@ export class Session {
    */
   static async load(source: SessionSource, options: LoadOptions = {}): Promise<Session> {
     checkOptions('Session.load', options, LOAD_OPTIONS);
+    if (isServiceWorker()) await requireImport();
     const {
       worker = hasWorkers(),
       workerFiles,

@@ -3,6 +3,7 @@ import { checkOptions } from '../core/check-options.ts';
 import { Session } from '../client/session.ts';
 import type { SessionSource } from '../client/source.ts';
 import { FormatError } from '../core/errors.ts';
+import { requireImport } from '../core/require-import.ts';
 import { parseJsonObject } from '../core/sniff.ts';
 import { hubAdvice } from '../core/parse-url.ts';
 import {
@@ -95,6 +96,7 @@ type ReadTokenizer = (read: ReadFile, options: TokenizerOptions) => Promise<Task
 export async function loadTask<Made>(
   make: (load: LoadModel, readTokenizer: ReadTokenizer) => Promise<Made>,
 ): Promise<Made> {
+  await requireImport();
   const sessions: Session[] = [];
   const tokenizers: TaskTokenizer[] = [];
   try {

@@ -1,6 +1,7 @@
 import { checkOptions, requireBytes, requireKind, requireMaker } from '../core/check-options.ts';
 import { Session } from '../client/session.ts';
 import { UsageError } from '../core/errors.ts';
+import { requireImport } from '../core/require-import.ts';
 import { CacheShelf } from './cache-shelf.ts';
 import { ChatCompletions, checkFormat, type ResponseFormat } from './chat-completions.ts';
 import type { ChatMessage } from './reader/chat-template.ts';
@@ -98,6 +99,7 @@ export class TextModel implements DraftModel {
     const { file, context, quantize, cacheType, cache, integrity, ...others } = options;
     const { conversations = 4, cacheBytes, signal, onProgress, ...place } = others;
     const files = { file, context, quantize, cacheType, cache, integrity };
+    await requireImport();
     const reader = await openReader(place);
     let session: Session | undefined;
     try {

@@ -1,8 +1,10 @@
 import { having, requireKind } from '../../core/check-options.ts';
+import { requireImport } from '../../core/require-import.ts';
 import type { SnapshotFiles, SnapshotStore } from '../../snapshots/store-types.ts';
 
 /** All that sessions need of snapshots, in a file that loads when it is first asked for. */
-export function loadSnapshots() {
+export async function loadSnapshots() {
+  await requireImport();
   return import('./snapshots.ts');
 }
 

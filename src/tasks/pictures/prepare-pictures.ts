@@ -1,4 +1,5 @@
 import { checkOptions, requireKind } from '../../core/check-options.ts';
+import { requireImport } from '../../core/require-import.ts';
 import { Tensor } from '../../client/tensor.ts';
 import type { Rgb } from '../../core/pictures/pixels.ts';
 import { PICTURE_OPTIONS, type PictureOptions } from './picture-options.ts';
@@ -33,6 +34,7 @@ export async function prepareHere(
   pictures: readonly Picture[],
   options: PictureOptions | readonly PictureOptions[],
 ): Promise<PreparedPictures> {
+  await requireImport();
   return prepareRgb(
     await Promise.all(pictures.map((one, i) => readRgb(one, nameOf(i, pictures)))),
     options,

@@ -1,5 +1,6 @@
 import { describe } from '../../core/check-options.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
+import { requireImport } from '../../core/require-import.ts';
 
 /** Samples of one channel from -1 to 1. */
 export interface Samples {
@@ -27,6 +28,7 @@ export async function readSound(sound: Sound, sampleRate: number): Promise<Float
   }
   requireLevels(samples);
   if (own === sampleRate) return samples;
+  await requireImport();
   return (await import('./resample.ts')).resample(samples, own, sampleRate);
 }
 
