@@ -52,9 +52,12 @@ export class Lab {
     return app;
   }
 
-  addModels(folder: string): void {
-    mkdirSync(join(folder, 'models'), { recursive: true });
-    for (const [name, bytes] of makeModels()) writeFileSync(join(folder, 'models', name), bytes);
+  addModels(folder: string, models = makeModels()): void {
+    for (const [name, bytes] of models) {
+      const path = join(folder, 'models', name);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, bytes);
+    }
   }
 
   /** Path of a file of a package that this folder's package.json installs. */

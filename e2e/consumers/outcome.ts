@@ -1,7 +1,22 @@
-/** The findings of `app/check.js`. */
+import { openTestModel } from '../../src/text/testing/open-test-model.ts';
+
+/** The findings of `app/check.js` and `app/check-models.js`. */
 export interface Outcome {
-  readonly error?: { readonly name: string; readonly message: string; readonly details?: unknown };
+  readonly error?: Failure;
   readonly results?: Readonly<Record<string, ModelResult>>;
+  readonly models?: {
+    readonly text: string;
+    readonly chat: string;
+    readonly label: string;
+    readonly score: number;
+  };
+  readonly refusals?: Readonly<Record<string, Failure>>;
+}
+
+interface Failure {
+  readonly name: string;
+  readonly message: string;
+  readonly details?: unknown;
 }
 
 interface ModelResult {
@@ -42,6 +57,40 @@ export function checkRefusal({ error, results }: Outcome, ...parts: readonly str
     );
   }
   return `WorkerError: ${JSON.stringify(error.details)}`;
+}
+
+/** Throws for errors other than these: the begin of each, with its name and without an address. */
+export function checkRefusals(
+  { error, refusals }: Outcome,
+  expected: Readonly<Record<string, string>>,
+): string {
+  if (error !== undefined) throw new Error(`${error.name}: ${error.message}`);
+  for (const [name, begin] of Object.entries(expected)) {
+    const got = refusals?.[name];
+    const text = `${got?.name}: ${got?.message}`.replace(/worker \S+:\/\S+: /, '');
+    if (!text.startsWith(begin)) throw new Error(`${name}: expected ${begin}; got ${text}`);
+  }
+  return `${Object.keys(expected).length} errors of ours`;
+}
+
+/** A line about a session, a text, an answer and a class, all right, and errors of what cannot be had. */
+export async function checkModels(outcome: Outcome): Promise<string> {
+  const session = checkOutcome(outcome, ['dense.weft']);
+  const { text = '', chat = '', label, score = 0 } = outcome.models ?? {};
+  await using model = await openTestModel('host');
+  const expected = await model.generate('Mia went', { maxTokens: 12, temperature: 0 }).text();
+  if (text !== expected) throw new Error(`expected the text ${expected}; got ${text}`);
+  if (!/^(?:yes|no), Mia$/.test(chat)) throw new Error(`expected yes or no, Mia; got ${chat}`);
+  // Of ten times the means of red, green and blue.
+  const share = 1 / (1 + 2 * Math.exp(-10));
+  if (label !== 'blue' || Math.abs(score - share) > TOLERANCE) {
+    throw new Error(`expected blue of ${share}; got ${label} of ${score}`);
+  }
+  const refused = checkRefusals(outcome, {
+    worker: 'WorkerError: got a service worker, which starts no workers of its own',
+    sound: 'UnsupportedError: sound: got a Blob, expected { samples, sampleRate }',
+  });
+  return `${session}, ${JSON.stringify(text)}, ${JSON.stringify(chat)}, ${label}, ${refused}`;
 }
 
 function expectedValues(): number[] {

@@ -3,7 +3,8 @@ import { chromium } from 'playwright';
 import { findChromium } from '../../../scripts/find-chromium.mjs';
 import type { Consumer } from '../consumer.ts';
 import { CHROMIUM_FLAGS, type Lab, outcomeIn } from '../lab.ts';
-import { checkOutcome, checkRefusal } from '../outcome.ts';
+import { makeFolders } from '../make-models.ts';
+import { checkModels, checkOutcome, checkRefusal, checkRefusals } from '../outcome.ts';
 
 const page = (script: string): string => `<!doctype html>
 <link rel="icon" href="data:,">
@@ -32,6 +33,7 @@ async function inServiceWorker(
   files: Readonly<Record<string, string>> = {},
 ) {
   const app = lab.makeApp(name, { 'index.html': IN_SERVICE_WORKER, ...files });
+  lab.addModels(app, makeFolders());
   const { origin } = await lab.serve(app);
   return lab.open(`${origin}/`);
 }
@@ -44,12 +46,31 @@ addEventListener('message', ({ ports }) => {
 });
 `;
 
-const MANIFEST = JSON.stringify({
-  manifest_version: 3,
-  name: 'Weft in a background',
-  version: '1',
-  background: { service_worker: 'service-worker.js', type: 'module' },
+/** The usual entries of text and tasks there. */
+const DYNAMIC_MODELS = `import * as tasks from './node_modules/weft-vm/dist/tasks.js';
+import * as text from './node_modules/weft-vm/dist/text.js';
+import { checkRefusals } from './check-models.js';
+addEventListener('message', ({ ports }) => {
+  const folder = new URL('./models/', location.href);
+  void checkRefusals({ ...tasks, ...text }, folder).then((outcome) => ports[0].postMessage(outcome));
 });
+`;
+
+/** The files of the app with sessions alone, and with text and tasks. */
+const SESSIONS = 'service-worker.js';
+const MODELS = 'models-worker.js';
+
+/** The policy of an extension that says nothing forbids WebAssembly. */
+const WASM = { extension_pages: "script-src 'self' 'wasm-unsafe-eval'" };
+
+const manifest = (script: string) =>
+  JSON.stringify({
+    manifest_version: 3,
+    name: 'Weft in a background',
+    version: '1',
+    background: { service_worker: script, type: 'module' },
+    ...(script === MODELS ? { content_security_policy: WASM } : {}),
+  });
 
 /** Its page asks its background. */
 const EXTENSION_PAGE = `<!doctype html><script type="module" src="ask.js"></script>`;
@@ -59,12 +80,13 @@ const { active } = await navigator.serviceWorker.ready;
 active.postMessage('check', [port2]);
 `;
 
-async function inExtension(lab: Lab) {
+async function inExtension(lab: Lab, script: string) {
   const app = lab.makeApp('extension', {
-    'manifest.json': MANIFEST,
+    'manifest.json': manifest(script),
     'page.html': EXTENSION_PAGE,
     'ask.js': ASK,
   });
+  lab.addModels(app, makeFolders());
   const executablePath = findChromium();
   const context = await chromium.launchPersistentContext(join(app, '.profile'), {
     ...(executablePath === undefined ? {} : { executablePath }),
@@ -88,6 +110,9 @@ async function inExtension(lab: Lab) {
   }
 }
 
+const STATIC_ENTRIES =
+  'WorkerError: got a service worker, which allows no import(), expected an entry that has all code at once. Import from weft-vm/static, weft-vm/static/text or weft-vm/static/tasks.';
+
 /** Threads other than a page's. */
 export const THREADS: readonly Consumer[] = [
   {
@@ -107,11 +132,34 @@ export const THREADS: readonly Consumer[] = [
     run: async (lab) =>
       checkRefusal(
         await inServiceWorker(lab, 'service-worker-dynamic', { 'service-worker.js': DYNAMIC }),
-        'import Session from weft-vm/static',
+        'Import from weft-vm/static',
       ),
   },
   {
+    name: 'module service worker, weft-vm/static/text, /tasks',
+    run: async (lab) => {
+      const page = IN_SERVICE_WORKER.replace(SESSIONS, MODELS);
+      return checkModels(await inServiceWorker(lab, 'models-worker', { 'index.html': page }));
+    },
+  },
+  {
+    name: 'module service worker, weft-vm/text, /tasks: say it',
+    run: async (lab) => {
+      const files = { [SESSIONS]: DYNAMIC_MODELS };
+      return checkRefusals(await inServiceWorker(lab, 'models-worker-dynamic', files), {
+        text: STATIC_ENTRIES,
+        files: STATIC_ENTRIES,
+        tasks: STATIC_ENTRIES,
+        pictures: STATIC_ENTRIES,
+      });
+    },
+  },
+  {
     name: 'background of an extension, weft-vm/static',
-    run: async (lab) => checkOutcome(await inExtension(lab)),
+    run: async (lab) => checkOutcome(await inExtension(lab, SESSIONS)),
+  },
+  {
+    name: 'background of an extension, weft-vm/static/text, …',
+    run: async (lab) => checkModels(await inExtension(lab, MODELS)),
   },
 ];
