@@ -30,6 +30,8 @@ const LENDS =
 /** A page whose workers may share memory, and their files. */
 const ISOLATED =
   /^\/(e2e\/pages\/threads\.html|assets\/(threads|operators)-worker-[\w-]+\.js|threadless\/[\w-]+\.js)$/;
+/** A page whose threads share none. */
+const UNSHARED = /threads-apart\.html/;
 /** A worker that may start no others. */
 const THREADLESS = /^\/threadless\//;
 
@@ -52,10 +54,12 @@ function securityHeaders(): Plugin {
     configurePreviewServer(server) {
       server.middlewares.use((request, response, next) => {
         const { pathname } = new URL(request.url ?? '/', 'http://_');
-        const policy = policyOf(pathname, request.headers.referer, request.headers.host);
+        const { referer, host } = request.headers;
+        const policy = policyOf(pathname, referer, host);
         response.setHeader('Content-Security-Policy', policy);
         response.setHeader('X-Content-Type-Options', 'nosniff');
-        if (ISOLATED.test(pathname)) {
+        // WebKit starts no worker with these headers.
+        if (ISOLATED.test(pathname) && !UNSHARED.test(referer ?? '')) {
           response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
           response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
         }

@@ -114,6 +114,8 @@ export const STAGES = [
   vitest('pages in WebKit', ['--mode', 'webkit'], {
     installs: ['chromium', 'webkit'],
     needs: missingWebkit,
+    // Only Debian has a driver that is installed without further ado.
+    isDemanded: () => false,
     tiers: LONGER,
   }),
   node('bundle sizes', 'scripts/size.mjs', { tiers: LONGER }),

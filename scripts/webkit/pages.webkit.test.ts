@@ -71,7 +71,7 @@ test('sessions run, keep what they are told to keep, end by a signal, and say wh
   await open('e2e/pages/wasm.html');
   const seen = await page.evaluate<Record<string, unknown>>(`
     const bytes = await weft.compile(
-      'def @main(%x: Tensor[(n,), float32]) { let %y = add(%x, 1f); multiply(%y, %y) }');
+      'def @main(%x: Tensor[(n,), float32]) { let %y = add(%x, 1f); mul(%y, %y) }');
     const session = await weft.Session.load(bytes.slice(), { device: 'wasm' });
     const x = weft.Tensor.from([1, 2, 3], 'float32', [3]);
     const name = session.outputs[0].name;
@@ -155,7 +155,7 @@ test.each([
   ['a digit', '#draw', "document.querySelector('#draw-network') !== null"],
   ['the playground', 'playground.html', `/\\d/.test(${TEXT})`],
   ['lending', 'rpc.html', `/device/i.test(${TEXT})`],
-  ['measuring', 'report.html', `/Weft/.test(${TEXT})`],
+  ['measuring', 'report.html', `/Measure this machine/.test(${TEXT})`],
 ])('%s opens', async (_title, path, ready) => {
   await open(path, ready);
   const alert = await page.evaluate<string>(

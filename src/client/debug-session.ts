@@ -1,3 +1,4 @@
+import { ASYNC_DISPOSE } from '../core/dispose-symbols.ts';
 import { internalError } from '../core/errors.ts';
 import type { ControlReply, ControlRequest } from '../worker/protocol/control-request.ts';
 import type {
@@ -193,7 +194,7 @@ export class DebugRun {
   }
 
   /** Calls {@link close} at the end of a block with `await using`. */
-  [Symbol.asyncDispose](): Promise<void> {
+  [ASYNC_DISPOSE](): Promise<void> {
     return this.close();
   }
 

@@ -1,3 +1,4 @@
+import { DISPOSE } from '../core/dispose-symbols.ts';
 import { UsageError } from '../core/errors.ts';
 import type { OpaqueValue } from '../core/opaque-value.ts';
 import type { HandleId } from '../worker/protocol/reply.ts';
@@ -64,7 +65,7 @@ function programFunction(owner: FunctionOwner, handle: HandleId): ProgramFunctio
     place.isKept = true;
     return made;
   };
-  const made: ProgramFunction = Object.assign(call, { dispose, keep, [Symbol.dispose]: dispose });
+  const made: ProgramFunction = Object.assign(call, { dispose, keep, [DISPOSE]: dispose });
   places.set(made, place);
   return made;
 }

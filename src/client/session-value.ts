@@ -1,3 +1,4 @@
+import { DISPOSE } from '../core/dispose-symbols.ts';
 import type { OpaqueValue } from '../core/opaque-value.ts';
 import type { DeviceTensor } from './device-tensor.ts';
 import type { Tensor } from './tensor.ts';
@@ -98,5 +99,5 @@ export interface ProgramFunction {
   /** Frees what it holds, after calls that already use it. Idempotent. */
   dispose(): void;
   /** Calls {@link dispose} at the end of a block with `using`. */
-  [Symbol.dispose](): void;
+  [DISPOSE](): void;
 }

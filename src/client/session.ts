@@ -1,3 +1,4 @@
+import { ASYNC_DISPOSE } from '../core/dispose-symbols.ts';
 import { proxy, transfer } from 'comlink';
 import { DownloadError, UsageError } from '../core/errors.ts';
 import type { PausedCall, PauseOptions } from '../core/paused-call.ts';
@@ -444,7 +445,7 @@ export class Session {
    * As {@link dispose}, at the end of a block with `await using`. In a browser without the symbol this is
    * a method called "undefined", which harms nobody.
    */
-  [Symbol.asyncDispose](): Promise<void> {
+  [ASYNC_DISPOSE](): Promise<void> {
     return this.dispose();
   }
 

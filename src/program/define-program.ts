@@ -1,3 +1,4 @@
+import { ASYNC_DISPOSE } from '../core/dispose-symbols.ts';
 import {
   checkOptions,
   fits,
@@ -33,7 +34,7 @@ export interface Program<P extends Spec, R> {
   /** Frees the program, and the results of its runs. */
   dispose(): Promise<void>;
   /** Calls {@link dispose} at the end of a block with `await using`. */
-  [Symbol.asyncDispose](): Promise<void>;
+  [ASYNC_DISPOSE](): Promise<void>;
 }
 
 const SOURCES = new WeakMap<object, ProgramSource>();
@@ -92,7 +93,7 @@ export function program(params: Spec, ...rest: readonly unknown[]): unknown {
     },
     toExecutable: () => core.toExecutable(),
     dispose,
-    [Symbol.asyncDispose]: dispose,
+    [ASYNC_DISPOSE]: dispose,
   };
   SOURCES.set(call, core.source);
   Object.defineProperty(members, 'module', { enumerable: true, get: () => core.written.module });

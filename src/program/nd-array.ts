@@ -1,3 +1,4 @@
+import { DISPOSE } from '../core/dispose-symbols.ts';
 import type { Dim } from '../core/dim.ts';
 import type { DType, TypedArray } from '../core/dtype.ts';
 import {
@@ -380,7 +381,7 @@ export class NdArray implements HasState {
   }
 
   /** Calls {@link dispose} at the end of a block with `using`. */
-  [Symbol.dispose](): void {
+  [DISPOSE](): void {
     this.dispose();
   }
 

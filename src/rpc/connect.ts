@@ -1,3 +1,4 @@
+import { DISPOSE } from '../core/dispose-symbols.ts';
 import { Executable } from '../bytecode/executable-file.ts';
 import { checkOptions, either, instanceOf, requireKind } from '../core/check-options.ts';
 import { abortError, UsageError } from '../core/errors.ts';
@@ -243,7 +244,7 @@ export class Remote implements SessionProvider {
   }
 
   /** Calls {@link close} at the end of a block with `using`. */
-  [Symbol.dispose](): void {
+  [DISPOSE](): void {
     this.close();
   }
 }

@@ -1,3 +1,4 @@
+import { DISPOSE } from '../core/dispose-symbols.ts';
 import type { RemoteFunctionInfo } from './device-service.ts';
 import { isRemoteFunction, type RemoteFunction } from './remote-handles.ts';
 import { malformed } from './wire-values.ts';
@@ -30,7 +31,7 @@ export class RemoteModule {
   }
 
   /** Calls {@link release} at the end of a block with `using`. */
-  [Symbol.dispose](): void {
+  [DISPOSE](): void {
     this.release();
   }
 }

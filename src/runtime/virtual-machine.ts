@@ -1,3 +1,4 @@
+import { DISPOSE } from '../core/dispose-symbols.ts';
 import type {
   BytecodeFunction,
   ExecutableData,
@@ -259,7 +260,7 @@ export class VirtualMachine implements MachineValue {
   }
 
   /** Calls {@link dispose} at the end of a block with `using`. */
-  [Symbol.dispose](): void {
+  [DISPOSE](): void {
     this.dispose();
   }
 

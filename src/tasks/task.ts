@@ -1,3 +1,4 @@
+import { ASYNC_DISPOSE } from '../core/dispose-symbols.ts';
 import type { Session } from '../client/session.ts';
 
 /** The base of all tasks: holds their sessions until it is disposed of. */
@@ -25,7 +26,7 @@ export abstract class Task {
   }
 
   /** Calls {@link dispose} at the end of a block with `await using`. */
-  [Symbol.asyncDispose](): Promise<void> {
+  [ASYNC_DISPOSE](): Promise<void> {
     return this.dispose();
   }
 }

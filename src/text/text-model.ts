@@ -1,3 +1,4 @@
+import { ASYNC_DISPOSE } from '../core/dispose-symbols.ts';
 import { checkOptions, requireBytes, requireKind, requireMaker } from '../core/check-options.ts';
 import { Session } from '../client/session.ts';
 import { UsageError } from '../core/errors.ts';
@@ -307,7 +308,7 @@ export class TextModel implements DraftModel {
   }
 
   /** Calls {@link dispose} at the end of a block with `await using`. */
-  [Symbol.asyncDispose](): Promise<void> {
+  [ASYNC_DISPOSE](): Promise<void> {
     return this.dispose();
   }
 

@@ -1,3 +1,4 @@
+import { ASYNC_DISPOSE } from '../../core/dispose-symbols.ts';
 import { UsageError } from '../../core/errors.ts';
 import { checkOptions, type OptionKinds } from '../../core/check-options.ts';
 import type { CheckpointOptions } from './control-options.ts';
@@ -69,7 +70,7 @@ export class Checkpoints {
   }
 
   /** Calls {@link stop} at the end of a block with `await using`. */
-  [Symbol.asyncDispose](): Promise<void> {
+  [ASYNC_DISPOSE](): Promise<void> {
     return this.stop();
   }
 

@@ -1,3 +1,4 @@
+import { DISPOSE } from '../../core/dispose-symbols.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Remote } from '../connect.ts';
 import { RemoteLostError } from '../errors.ts';
@@ -80,7 +81,7 @@ export class FleetModule {
   }
 
   /** Calls {@link close} at the end of a block with `using`. */
-  [Symbol.dispose](): void {
+  [DISPOSE](): void {
     this.close();
   }
 

@@ -1,3 +1,4 @@
+import { ASYNC_DISPOSE } from '../../core/dispose-symbols.ts';
 import { checkOptions, type OptionKind, type OptionKinds } from '../../core/check-options.ts';
 import type { DeviceTensor } from '../../client/device-tensor.ts';
 import type { Session } from '../../client/session.ts';
@@ -263,7 +264,7 @@ export class VoiceStream {
   }
 
   /** Calls {@link dispose} at the end of a block with `await using`. */
-  [Symbol.asyncDispose](): Promise<void> {
+  [ASYNC_DISPOSE](): Promise<void> {
     return this.dispose();
   }
 
