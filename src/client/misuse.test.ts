@@ -23,6 +23,7 @@ function openProgram(body: (f: FunctionBuilder) => OperandLike, param = 'x'): Pr
 
 /** A test may hand over what types forbid. */
 const untyped = (value: unknown) => value as never;
+type AnyCall = (...args: unknown[]) => unknown;
 
 describe('inputs', () => {
   const mismatch = (got: string) =>
@@ -187,12 +188,26 @@ describe('sources and objects', () => {
       'expected one that nothing has read.',
     ],
     [
+      'options in two objects',
+      () => (Session.load.bind(Session) as AnyCall)('m.onnx', {}, { dims: {} }),
+      'Session.load: got 3 arguments, expected at most 2.',
+    ],
+    [
       'new Session',
       () => Reflect.construct(Session, [new Uint8Array(8)]) as unknown,
       'Session.load: got a call of the constructor, expected Session.load(…).',
     ],
   ])('%s', async (_, misuse, message) => {
     await expect((async () => misuse())()).rejects.toThrow(message);
+  });
+
+  test('a run with more than inputs and options', async () => {
+    const session = await open(sumAndProduct().toBytes());
+    const run = session.run.bind(session) as AnyCall;
+    await expect(run({ x, y }, {}, 'main')).rejects.toThrow(
+      'run: got 3 arguments, expected at most 2.',
+    );
+    await session.dispose();
   });
 
   test.each([null, 3, AbortSignal.abort()])('warm-up with %s', async (dims) => {

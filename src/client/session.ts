@@ -24,7 +24,7 @@ import type { SessionMemory } from '../worker/protocol/session-memory.ts';
 import type { SessionService } from '../worker/protocol/session-service.ts';
 import type { CallPage, WireResult } from '../worker/protocol/wire-value.ts';
 import { bindInputs } from './bind-inputs.ts';
-import { checkOptions, requireKind, requireMaker } from '../core/check-options.ts';
+import { checkOptions, requireCount, requireKind, requireMaker } from '../core/check-options.ts';
 import { isServiceWorker, requireImport } from '../core/require-import.ts';
 import { type CallOptions, Connection, hasWorkers, type Send } from './connection.ts';
 import type { GpuBufferLike } from '../core/gpu-like.ts';
@@ -134,6 +134,7 @@ export class Session {
    * DeviceError or OutOfMemoryError, and with `cache` with StorageError.
    */
   static async load(source: SessionSource, options: LoadOptions = {}): Promise<Session> {
+    requireCount('Session.load', arguments, 2);
     checkOptions('Session.load', options, LOAD_OPTIONS);
     if (isServiceWorker()) await requireImport();
     const {
@@ -245,6 +246,7 @@ export class Session {
     options?: RunOptions,
   ): Promise<Record<string, Output>>;
   async run(inputs: Inputs, options: RunOptions = {}): Promise<Record<string, OutputValue>> {
+    requireCount('run', arguments, 2);
     const results = await this.#request(inputs, options, {
       send: (service, call, request, callPage) => service.run(call, request, callPage),
       discard: (late, service) => {

@@ -153,6 +153,11 @@ export function requireKind(
   throw wrong(where, `${name} ${describe(value)}`, expected, remedy);
 }
 
+/** Throws UsageError for more arguments than a function takes, which JavaScript drops. */
+export function requireCount(where: Where, { length }: ArrayLike<unknown>, most: number): void {
+  if (length > most) throw wrong(where, `${length} arguments`, `at most ${most}`);
+}
+
 /** Throws UsageError for a constructor that the caller called, in place of what makes such objects. */
 export function requireMaker(maker: string, isMade: boolean): void {
   if (!isMade) throw wrong(maker, 'a call of the constructor', `${maker}(…)`);
@@ -160,9 +165,8 @@ export function requireMaker(maker: string, isMade: boolean): void {
 
 /** Throws UsageError for what is no bytes of a file. */
 export function requireBytes(where: string, bytes: unknown): void {
-  const isBytes = ArrayBuffer.isView(bytes) && 'BYTES_PER_ELEMENT' in bytes;
-  const kind: OptionKind = ['a Uint8Array', () => isBytes && bytes.BYTES_PER_ELEMENT === 1];
-  requireKind(where, kind, ['bytes that are', bytes]);
+  const isBytes = ArrayBuffer.isView(bytes) && Reflect.get(bytes, 'BYTES_PER_ELEMENT') === 1;
+  requireKind(where, ['a Uint8Array', () => isBytes], ['bytes that are', bytes]);
 }
 
 function wrong(

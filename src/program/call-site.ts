@@ -1,4 +1,4 @@
-import { UsageError } from '../core/errors.ts';
+import { requireCount } from '../core/check-options.ts';
 import { formatSpan, type Span } from '../compiler/ir/expr.ts';
 
 /** A function of the public interface. Its caller is the place that errors and nodes name. */
@@ -20,12 +20,17 @@ let outermost: { readonly entry: Entry; span?: Span | undefined } | undefined;
 
 /**
  * Does the work of a function of the public interface. Those that call each other have one place: the call
- * of the outermost one.
+ * of the outermost one. Throws UsageError for more arguments than it takes.
  */
-export function within<T>(entry: Entry, work: () => T): T {
+export function within<T>(
+  entry: Entry,
+  work: () => T,
+  [name, args, most]: readonly [name: string, args: ArrayLike<unknown>, most: number] = ['', [], 0],
+): T {
   if (outermost !== undefined) return work();
   outermost = { entry };
   try {
+    requireCount(placeOf(name), args, most);
     return work();
   } finally {
     outermost = undefined;
@@ -61,19 +66,17 @@ export function callSite(): Span | undefined {
   return outermost.span;
 }
 
+/** Where the function of the public interface was called that is at work; `otherwise` where no engine says it. */
+export function siteOr(otherwise: string): string {
+  return formatSpan(callSite(), otherwise);
+}
+
 /** Where a function of the public interface was called, with its name, for checks of its arguments. */
 export function placeOf(name: string): () => string {
   return () => {
     const span = callSite();
     return span === undefined ? name : `${formatSpan(span, name)}: ${name}`;
   };
-}
-
-/** Throws UsageError for more arguments than a function takes. */
-export function requireCount(name: string, args: ArrayLike<unknown>, most: number): void {
-  if (args.length <= most) return;
-  const where = placeOf(name)();
-  throw new UsageError({ where, got: `${args.length} arguments`, expected: `at most ${most}` });
 }
 
 function spanOfCaller(entry: Entry): Span | undefined {

@@ -2,11 +2,11 @@ import { checkOptions, fits, type OptionKind, requireKind } from '../core/check-
 import { type Dim, formatDim } from '../core/dim.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
 import { call, ifElse, int, variableOf } from '../compiler/ir/build.ts';
-import { type Expr, formatSpan, type VarExpr } from '../compiler/ir/expr.ts';
+import type { Expr, VarExpr } from '../compiler/ir/expr.ts';
 import { formatType, INT_TYPE, tensorType, type Type } from '../compiler/ir/type.ts';
 import { apply } from './apply.ts';
 import { ArrayState, exprIn, hasState } from './array-state.ts';
-import { callSite, callUser, placeOf, within } from './call-site.ts';
+import { callSite, callUser, placeOf, siteOr, within } from './call-site.ts';
 import { type NdArray, wrap } from './nd-array.ts';
 import { type Operand, stateOf } from './operand.ts';
 import { callLoop } from './recursive-function.ts';
@@ -49,7 +49,7 @@ export function If<const T>(
     const expr = span === undefined ? plain : { ...plain, span };
     const type = frame.trace.inference.of(expr);
     return unbundle(frame, expr, { tree: chosen, leaves: retyped(again, type) }) as ResultOf<T>;
-  });
+  }, ['If', arguments, 3]);
 }
 
 /**
@@ -98,7 +98,7 @@ export function loop<const S>(
         }),
     });
     return unbundle(frame, result, { tree: initial, leaves: first }) as ResultOf<S>;
-  });
+  }, ['loop', arguments, 3]);
 }
 
 /**
@@ -131,7 +131,7 @@ export function repeatTimes<const S>(
       },
     });
     return unbundle(frame, result, { tree: initial, leaves: first }) as ResultOf<S>;
-  });
+  }, ['repeatTimes', arguments, 3]);
 }
 
 const COUNT: OptionKind = [
@@ -217,7 +217,7 @@ export function scan<const S, const X, const Y>(
       ResultOf<S>,
       ResultOf<Y>,
     ];
-  });
+  }, ['scan', arguments, 4]);
 }
 
 interface Counted {
@@ -256,7 +256,7 @@ function intOf(size: Dim): Expr {
   if (typeof size === 'number') return int(size);
   if (size === '?') {
     throw new UsageError({
-      where: formatSpan(callSite(), 'scan'),
+      where: siteOr('scan'),
       got: 'a size that only the run tells',
       expected: 'a number or a named size',
     });
@@ -283,7 +283,7 @@ function lengthOf(sequences: readonly WrittenLeaf[]): Dim {
     const length = type.kind === 'tensor' ? type.shape[0] : undefined;
     if (length !== undefined) return length;
     throw new ShapeError({
-      where: formatSpan(callSite(), 'scan'),
+      where: siteOr('scan'),
       got: `${formatType(type)}${path === '' ? '' : ` as ${path}`}`,
       expected: 'arrays with a first axis',
     });
@@ -292,7 +292,7 @@ function lengthOf(sequences: readonly WrittenLeaf[]): Dim {
   const other = others.find((dim) => formatDim(dim) !== formatDim(length));
   if (other === undefined) return length;
   throw new ShapeError({
-    where: formatSpan(callSite(), 'scan'),
+    where: siteOr('scan'),
     got: `arrays of length ${formatDim(length)} and ${formatDim(other)}`,
     expected: 'one length',
   });
@@ -346,7 +346,7 @@ function slicesAt(inner: Frame, { sequences, xs, at, frame }: Slices): unknown {
 function bufferOf(length: Dim, path: string, type: Type): readonly [VarExpr, Expr] {
   if (type.kind !== 'tensor') {
     throw new UsageError({
-      where: formatSpan(callSite(), 'scan'),
+      where: siteOr('scan'),
       got: `a value of type ${formatType(type)} to collect`,
       expected: 'arrays',
       remedy: 'Carry data in the state.',

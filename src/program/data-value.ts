@@ -1,9 +1,8 @@
 import { UsageError } from '../core/errors.ts';
 import type { Expr } from '../compiler/ir/expr.ts';
-import { formatSpan } from '../compiler/ir/expr.ts';
 import type { Type } from '../compiler/ir/type.ts';
 import type { OutputValue } from '../client/session-value.ts';
-import { callSite } from './call-site.ts';
+import { siteOr } from './call-site.ts';
 import { type DataTree, dataToTree } from './data-tree.ts';
 import type { Frame, TracedValue } from './trace.ts';
 import type { ConstructorSpecs, DataSpec } from './value-spec.ts';
@@ -35,7 +34,7 @@ export class DataValue<C extends ConstructorSpecs = ConstructorSpecs> {
     const { kind, value } = this.dataState;
     if (kind === 'traced') {
       throw new UsageError({
-        where: formatSpan(callSite(), 'read'),
+        where: siteOr('read'),
         got: `a ${this.spec.name} in the body of a program`,
         expected: 'a result of a program',
         remedy: 'Take it apart by match.',
@@ -49,7 +48,7 @@ export class DataValue<C extends ConstructorSpecs = ConstructorSpecs> {
 export function dataIn(frame: Frame, { dataState, spec }: DataValue): Expr {
   if (dataState.kind === 'traced') return frame.use(dataState.value);
   throw new UsageError({
-    where: formatSpan(callSite(), 'program'),
+    where: siteOr('program'),
     got: `a ${spec.name} that was made outside of the program`,
     expected: 'a parameter, or a value that the body makes',
     remedy: 'Make it a parameter.',

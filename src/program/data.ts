@@ -7,11 +7,10 @@ import {
   match as matchExpr,
   variableOf,
 } from '../compiler/ir/build.ts';
-import { formatSpan } from '../compiler/ir/expr.ts';
 import type { Type, TypeDefinition } from '../compiler/ir/type.ts';
 import type { OutputValue } from '../client/session-value.ts';
 import { dataOf, exprIn } from './array-state.ts';
-import { callSite, callUser, placeOf, within } from './call-site.ts';
+import { callSite, callUser, placeOf, siteOr, within } from './call-site.ts';
 import { isFieldLeaf } from './data-tree.ts';
 import { DataValue, dataIn, tracedData } from './data-value.ts';
 import { declareTypes } from './declare-types.ts';
@@ -60,7 +59,7 @@ export function data<const C extends ConstructorSpecs>(
     for (const given of [name, ...Object.keys(specs)]) {
       if (CONSTRUCTOR.test(given)) continue;
       throw new UsageError({
-        where: formatSpan(callSite(), 'data'),
+        where: siteOr('data'),
         got: `the name ${JSON.stringify(given)}`,
         expected: 'names that begin with a capital letter',
       });
@@ -184,7 +183,7 @@ export function match<C extends ConstructorSpecs, K extends Cases<NoInfer<C>>>(
       const run = given[constructor] ?? given['_'];
       if (run === undefined) {
         throw new UsageError({
-          where: formatSpan(callSite(), 'match'),
+          where: siteOr('match'),
           got: `no case for ${constructor}`,
           expected: `one for each constructor of ${spec.name}`,
           remedy: 'A case _ is for all that are not named.',
@@ -194,7 +193,7 @@ export function match<C extends ConstructorSpecs, K extends Cases<NoInfer<C>>>(
       return { constructor, params, tree: callUser(() => run(fields)) };
     });
     return joinCases(frame, value, results) as ResultOf<ResultOfCases<K>>;
-  });
+  }, ['match', arguments, 2]);
 }
 
 function openFields(frame: Frame, spec: DataSpec, constructor: string) {

@@ -8,7 +8,7 @@ import {
 } from '../core/check-options.ts';
 import type { Executable } from '../bytecode/executable-file.ts';
 import type { Module } from '../compiler/ir/expr.ts';
-import { placeOf, requireCount, within } from './call-site.ts';
+import { placeOf, within } from './call-site.ts';
 import { ProgramCore, type ProgramOptions, type ProgramSource } from './program.ts';
 import { RUNNER_OPTIONS } from './runner.ts';
 import { isLeafSpec, type Spec } from './value-spec.ts';
@@ -73,15 +73,12 @@ export function program<const P extends Spec, const S extends Spec>(
 ): Program<NoInfer<P>, ValueOf<NoInfer<S>>>;
 export function program(params: Spec, ...rest: readonly unknown[]): unknown {
   const at = typeof rest[0] === 'function' ? 0 : 1;
-  within(program, () => checkProgram(params, rest, at));
+  within(program, () => checkProgram(params, rest, at), ['program', arguments, at + 3]);
   const body = rest[at] as ProgramSource['body'];
   const result = at === 0 ? undefined : (rest[0] as Spec);
   const core = new ProgramCore({ params, result, body, options: rest[at + 1] ?? {} });
   const call = (...args: readonly unknown[]): unknown =>
-    within(call, () => {
-      requireCount('program', args, 1);
-      return core.call(args[0]);
-    });
+    within(call, () => core.call(args[0]), ['program', args, 1]);
   const dispose = (): Promise<void> => core.runner.dispose();
   const members = {
     params,

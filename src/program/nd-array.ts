@@ -16,7 +16,7 @@ import { formatType } from '../compiler/ir/type.ts';
 import { type NestedArray, Tensor } from '../client/tensor.ts';
 import { apply } from './apply.ts';
 import { ArrayState, type HasState, requireLive, stateOfTensor } from './array-state.ts';
-import { placeOf, requireCount, within } from './call-site.ts';
+import { placeOf, within } from './call-site.ts';
 import { disposeState } from './eager/pending.ts';
 import { readState } from './eager/read-state.ts';
 import { noteInScope } from './eager/scope.ts';
@@ -54,10 +54,7 @@ export class NdArray implements HasState {
       if (typeof method !== 'function' || name === 'constructor') continue;
       const most = lists.has(name) ? Infinity : method.length;
       const entry = function (this: NdArray, ...args: readonly unknown[]): unknown {
-        return within(entry, () => {
-          requireCount(name, args, most);
-          return Reflect.apply(method, this, args);
-        });
+        return within(entry, () => Reflect.apply(method, this, args), [name, args, most]);
       };
       Object.defineProperty(this.prototype, name, {
         value: entry,
@@ -327,6 +324,9 @@ export class NdArray implements HasState {
   /** Without axes of size 1: one, or all. */
   squeeze(axis?: number): NdArray {
     const at = axis === undefined ? undefined : normalizeAxis(axis, this.ndim, 'squeeze');
+    const size = this.shape[at ?? -1];
+    const isOne = at === undefined || typeof size !== 'number' || size === 1;
+    requireKind(placeOf('squeeze'), ['one of size 1', () => isOne], [`axis ${axis} of size`, size]);
     return this.reshape(this.shape.filter((dim, i) => (at === undefined ? dim !== 1 : i !== at)));
   }
 
@@ -468,6 +468,8 @@ function listOfArguments<T>(
 function withRest(dims: readonly Dim[], whole: readonly Dim[]): readonly Dim[] {
   const at = dims.indexOf(-1);
   if (at < 0) return dims;
+  const isOnly = dims.lastIndexOf(-1) === at;
+  requireKind(placeOf('reshape'), ['at most one size of -1', () => isOnly], ['sizes', dims]);
   const symbolic = new SymbolicDims();
   const product = (sizes: readonly Dim[]): Dim =>
     sizes.reduce((all, dim) => symbolic.mul(all, dim), 1);
@@ -492,7 +494,7 @@ export function array(values: Operand, dtype?: DType, shape?: readonly number[])
     const state = stateOfTensor(tensor);
     if (state.frame === undefined) noteInScope(state);
     return isWhole ? array(wrap(state), dtype, shape) : wrap(state);
-  });
+  }, ['array', arguments, 3]);
 }
 
 /** The array of an operand. Throws UsageError for one that was disposed of. */

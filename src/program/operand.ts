@@ -1,10 +1,9 @@
 import type { DType, TypedArray } from '../core/dtype.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
 import type { InputSpec } from '../ops/define-op.ts';
-import { formatSpan } from '../compiler/ir/expr.ts';
 import { Tensor, type NestedArray } from '../client/tensor.ts';
 import { ArrayState, type HasState, hasState, stateOfTensor } from './array-state.ts';
-import { callSite } from './call-site.ts';
+import { siteOr } from './call-site.ts';
 
 /**
  * An operand of an operator: an array, or numbers, which become an array of the dtype that is
@@ -31,7 +30,7 @@ export function tensorOf(operand: Exclude<Operand, HasState>, dtype?: DType): Te
     /^(number|bigint|boolean)$/.test(typeof operand);
   if (isNumbers) return Tensor.from(operand, dtype);
   throw new UsageError({
-    where: formatSpan(callSite(), 'array'),
+    where: siteOr('array'),
     got: operand === null ? 'null' : typeof operand,
     expected: 'an array, a Tensor, numbers or arrays of numbers',
   });
@@ -80,8 +79,9 @@ function usualDType(operand: InnerOperand, allowed: readonly DType[]): DType | u
 
 function tooMany(count: number, most: number, where: string): ShapeError {
   return new ShapeError({
-    where: formatSpan(callSite(), where),
+    where: siteOr(where),
     got: `${count} operands of ${where}`,
     expected: String(most),
+    remedy: 'Attributes stand in an object: softmax(x, { axis: 0 }).',
   });
 }

@@ -20,12 +20,16 @@ export function operator(name: string): (...args: readonly unknown[]) => NdArray
 
 /** An operator whose operands are a list. */
 export function variadic(name: string): (...args: readonly unknown[]) => NdArray {
-  const call = (...[operands, attributes = {}]: readonly unknown[]): NdArray =>
-    within(call, () => {
+  const call = (...args: readonly unknown[]): NdArray => {
+    const [operands, attributes = {}] = args;
+    const work = (): NdArray => {
       requireKind(placeOf(name), 'list', ['operands that are', operands]);
+      requireKind(placeOf(name), 'object', ['attributes', attributes]);
       const list = operands as readonly Operand[];
       return wrap(apply(name, list, snakeCased(attributes as Attributes)));
-    });
+    };
+    return within(call, work, [name, args, 2]);
+  };
   return call;
 }
 

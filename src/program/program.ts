@@ -2,11 +2,11 @@ import { formatDim } from '../core/dim.ts';
 import { DimValues } from '../core/dim-values.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
 import { callFunction, func, global, projection, tuple, variableOf } from '../compiler/ir/build.ts';
-import { type Expr, formatSpan, type FunctionExpr, type Module } from '../compiler/ir/expr.ts';
+import type { Expr, FunctionExpr, Module } from '../compiler/ir/expr.ts';
 import { formatType, type TensorTypeNode, tensorType, type Type } from '../compiler/ir/type.ts';
 import type { Executable } from '../bytecode/executable-file.ts';
 import { dataOf, requireLive } from './array-state.ts';
-import { callSite, callUser } from './call-site.ts';
+import { callSite, callUser, siteOr } from './call-site.ts';
 import { DataValue } from './data-value.ts';
 import { declareTypes } from './declare-types.ts';
 import { argumentOf } from './eager/argument-of.ts';
@@ -190,7 +190,7 @@ export class ProgramCore {
     const result = this.#results.get(trace);
     if (result === undefined) {
       throw new UsageError({
-        where: formatSpan(callSite(), name),
+        where: siteOr(name),
         got: `a call of ${name} in its own body`,
         expected: 'a program that says what it gives',
         remedy: 'Give the type of the result: program(params, result, body).',
@@ -269,7 +269,7 @@ function requireFits(written: readonly WrittenLeaf[], declared: readonly Type[])
     });
     if (isSame && fits) continue;
     throw new ShapeError({
-      where: formatSpan(callSite(), path || 'result'),
+      where: siteOr(path || 'result'),
       got: formatType(type),
       expected: `${formatType(wanted)} as ${path || 'the result'}`,
     });
@@ -334,7 +334,7 @@ export function requireType(
   });
   const because = names.length === 0 ? '' : ` (${names.join(', ')})`;
   throw new ShapeError({
-    where: formatSpan(callSite(), place),
+    where: siteOr(place),
     got: `${formatType(tensorType({ dtype, shape }))} for ${place}`,
     expected: formatType(typeOfLeaf(leaf)) + because,
   });

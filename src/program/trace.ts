@@ -3,8 +3,7 @@ import { tuple, variableOf } from '../compiler/ir/build.ts';
 import type { Expr, FunctionExpr, Module, VarExpr } from '../compiler/ir/expr.ts';
 import type { Type, TypeDefinition } from '../compiler/ir/type.ts';
 import { TypeInference } from '../compiler/inference/type-inference.ts';
-import { formatSpan } from '../compiler/ir/expr.ts';
-import { callSite } from './call-site.ts';
+import { siteOr } from './call-site.ts';
 
 /** A value of a program that is being written down, or of none: then it is an eager one. */
 export interface TracedValue {
@@ -40,7 +39,7 @@ export class Trace {
     const known = this.#types.get(definition.name);
     if (known === definition) return;
     if (known !== undefined) {
-      const where = formatSpan(callSite(), 'data');
+      const where = siteOr('data');
       const got = `two data types ${definition.name}`;
       throw new UsageError({ where, got, expected: 'each name once in a program' });
     }
@@ -77,7 +76,7 @@ export class Frame {
     if (frame === this || expr.kind === 'constant' || expr.kind === 'int') return expr;
     if (this.#parent === undefined) {
       throw new UsageError({
-        where: formatSpan(callSite(), 'program'),
+        where: siteOr('program'),
         got: 'an array of another program, or of a body that is over',
         expected: 'parameters, constants and what is computed of them',
         remedy: 'Give it to the program as an argument, or return it from the body.',
@@ -105,7 +104,7 @@ export function currentFrame(): Frame | undefined {
 export function requireFrame(construct: string): Frame {
   if (current !== undefined) return current;
   throw new UsageError({
-    where: formatSpan(callSite(), construct),
+    where: siteOr(construct),
     got: `${construct} outside of a program`,
     expected: 'the body of program(...)',
   });

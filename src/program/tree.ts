@@ -1,7 +1,6 @@
 import { describe } from '../core/check-options.ts';
 import { UsageError } from '../core/errors.ts';
-import { formatSpan } from '../compiler/ir/expr.ts';
-import { callSite } from './call-site.ts';
+import { siteOr } from './call-site.ts';
 
 /** A value, or arrays and objects of trees. */
 export type Tree<Leaf> = Leaf | readonly Tree<Leaf>[] | { readonly [key: string]: Tree<Leaf> };
@@ -58,7 +57,7 @@ export function zipTree<Leaf>(
     if (!has || own.length !== names.length || !names.every((name) => own.includes(name))) {
       const place = path === '' ? where : `${where}, ${path}`;
       throw new UsageError({
-        where: formatSpan(callSite(), place),
+        where: siteOr(place),
         got: has ? describeKeys(own, branch) : describe(value),
         expected: `${describeKeys(names, branch)} for ${place}`,
       });
@@ -84,7 +83,7 @@ function isBranch(value: unknown): value is object {
 function branchesOf(tree: unknown, path: string): [string, unknown][] {
   if (isBranch(tree)) return Object.entries(tree);
   throw new UsageError({
-    where: formatSpan(callSite(), path === '' ? 'program' : path),
+    where: siteOr(path === '' ? 'program' : path),
     got: path === '' ? describe(tree) : `${describe(tree)} as ${path}`,
     expected: 'an array of numbers, or objects and arrays of such',
     remedy: tree instanceof Promise ? 'Bodies of programs are not async.' : undefined,

@@ -1,10 +1,10 @@
 import { projection } from '../compiler/ir/build.ts';
-import { type Expr, formatSpan } from '../compiler/ir/expr.ts';
+import type { Expr } from '../compiler/ir/expr.ts';
 import { formatType, sameType, tensorType, type Type } from '../compiler/ir/type.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
 import { Tensor } from '../client/tensor.ts';
 import { ArrayState, exprIn, hasState } from './array-state.ts';
-import { callSite } from './call-site.ts';
+import { siteOr } from './call-site.ts';
 import { DataValue, dataIn, tracedData } from './data-value.ts';
 import { NdArray, wrap } from './nd-array.ts';
 import { type Operand, stateOf } from './operand.ts';
@@ -77,7 +77,7 @@ export function writtenAs(
 export function wrongLeaf(leaf: LeafSpec, value: unknown, place: string): UsageError {
   const got = value instanceof DataValue ? `a ${value.spec.name}` : describe(value);
   return new UsageError({
-    where: formatSpan(callSite(), place),
+    where: siteOr(place),
     got: `${got} for ${place}`,
     expected: formatType(typeOfLeaf(leaf)),
   });
@@ -158,7 +158,7 @@ export function requireSameLeaves(
     });
   if (isSame) return;
   throw new ShapeError({
-    where: formatSpan(callSite(), where),
+    where: siteOr(where),
     got: text(got),
     expected: `${text(expected)} for ${where}`,
     remedy: 'Sizes and dtypes have to be the same; astype and reshape change them.',

@@ -59,6 +59,14 @@ describe('options', () => {
     expect(() => model.generate(prompt)).toThrow(message);
   });
 
+  test('options in two objects', () => {
+    const generate = model.generate.bind(model) as (...args: unknown[]) => unknown;
+    const batch = model.generateBatch.bind(model) as (...args: unknown[]) => unknown;
+    const message = ': got 3 arguments, expected at most 2.';
+    expect(() => generate([1], { maxTokens: 4 }, { stop: 'x' })).toThrow(`generate${message}`);
+    expect(() => batch([[1]], { maxTokens: 4 }, 5)).toThrow(`generateBatch${message}`);
+  });
+
   test('the prompt is that of the call', async () => {
     const prompt = [5, 200, 311];
     const generation = model.generate(prompt, { temperature: 0, maxTokens: 4 });

@@ -1,5 +1,11 @@
 import { ASYNC_DISPOSE } from '../core/dispose-symbols.ts';
-import { checkOptions, requireBytes, requireKind, requireMaker } from '../core/check-options.ts';
+import {
+  checkOptions,
+  requireBytes,
+  requireCount,
+  requireKind,
+  requireMaker,
+} from '../core/check-options.ts';
 import { Session } from '../client/session.ts';
 import { UsageError } from '../core/errors.ts';
 import { requireImport } from '../core/require-import.ts';
@@ -95,6 +101,7 @@ export class TextModel implements DraftModel {
     source: string | URL | ReadFile,
     options: TextLoadOptions = {},
   ): Promise<TextModel> {
+    requireCount('TextModel.load', arguments, 2);
     requireKind('TextModel.load', SOURCE, ['the source', source]);
     checkOptions<TextLoadOptions>('TextModel.load', options, TEXT_OPTIONS);
     const { file, context, quantize, cacheType, cache, integrity, ...others } = options;
@@ -165,6 +172,7 @@ export class TextModel implements DraftModel {
 
   /** Goes on with a text, or with tokens. It begins when somebody iterates. */
   generate(prompt: string | readonly number[], options: GenerateOptions = {}): Generation {
+    requireCount('generate', arguments, 2);
     checkOptions<GenerateOptions>('generate', options, GENERATE_OPTIONS);
     const { constraint, speculate, signal, ...saved } = options;
     if (constraint !== undefined && speculate !== undefined) {
@@ -209,6 +217,7 @@ export class TextModel implements DraftModel {
     prompts: readonly (string | readonly number[])[],
     options: BatchOptions = {},
   ): TextBatch {
+    requireCount('generateBatch', arguments, 2);
     checkOptions<BatchOptions>('generateBatch', options, BATCH_OPTIONS);
     requireKind('generateBatch', 'list', ['prompts', prompts]);
     if (prompts.length === 0) {

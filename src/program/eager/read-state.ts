@@ -1,8 +1,7 @@
 import { UsageError } from '../../core/errors.ts';
-import { formatSpan } from '../../compiler/ir/expr.ts';
 import type { Tensor } from '../../client/tensor.ts';
 import { type ArrayState, noteReader, requireLive } from '../array-state.ts';
-import { callSite } from '../call-site.ts';
+import { siteOr } from '../call-site.ts';
 import { realize } from './realize.ts';
 
 /** Waits for the elements of an array, whose computation begins now if it has not. */
@@ -10,7 +9,7 @@ export async function readState(state: ArrayState): Promise<Tensor> {
   requireLive(state);
   if (state.frame !== undefined) {
     throw new UsageError({
-      where: formatSpan(callSite(), 'read'),
+      where: siteOr('read'),
       got: 'an array in the body of a program, which has no elements yet',
       expected: 'an eager array, such as a result of a program',
       remedy: 'Return it from the body, or choose by If and loop what depends on elements.',

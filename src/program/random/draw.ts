@@ -3,11 +3,12 @@ import {
   fits,
   type OptionKind,
   type OptionKinds,
+  requireCount,
   requireKind,
 } from '../../core/check-options.ts';
 import { formatType } from '../../compiler/ir/type.ts';
 import { type ArrayState, requireLive } from '../array-state.ts';
-import { type Entry, placeOf, requireCount, within } from '../call-site.ts';
+import { type Entry, placeOf, within } from '../call-site.ts';
 import { LeastRecent } from '../least-recent.ts';
 import { type NdArray, wrap } from '../nd-array.ts';
 import { ProgramCore } from '../program.ts';
@@ -27,7 +28,11 @@ export interface Range {
   readonly max?: number;
 }
 
-const NUMBER: OptionKind = ['a number', Number.isFinite];
+const isHeld = (value: unknown): boolean => Number.isFinite(Math.fround(Number(value)));
+const NUMBER: OptionKind = [
+  'a number that float32 holds',
+  (value) => typeof value === 'number' && isHeld(value),
+];
 const RANGE: OptionKinds<Range> = { min: NUMBER, max: NUMBER };
 const SIZE: OptionKind = [
   'a size from 0 up, or its name',
@@ -48,6 +53,8 @@ export interface Draw {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** The options of those of an interval, which is among the settings. */
   readonly range?: Range;
+  /** What elements of the operand behind the key are, where the page gave them as float32. */
+  readonly elements?: readonly [name: string, kind: OptionKind];
   readonly write: (operands: readonly ArrayState[]) => ArrayState;
 }
 
@@ -55,7 +62,7 @@ export interface Draw {
 export function draw(
   entry: Entry,
   args: ArrayLike<unknown>,
-  { operands: given, settings = {}, range, write }: Draw,
+  { operands: given, settings = {}, range, elements, write }: Draw,
 ): NdArray {
   return within(entry, () => {
     // A bundler may rename functions of one name.
@@ -68,11 +75,18 @@ export function draw(
     if (range !== undefined) {
       checkOptions(where, range, RANGE);
       const { min, max } = settings;
-      requireKind(where, ['at least min', (value) => Number(value) >= Number(min)], ['max', max]);
+      const isAbove = Number(max) >= Number(min) && isHeld(Number(max) - Number(min));
+      const expected = 'at least min, at a distance that float32 holds';
+      requireKind(where, [expected, () => isAbove], ['max', max]);
     }
     const operands = given();
+    const [, other] = operands;
+    if (elements && other?.type.dtype === 'float32') {
+      const [name, kind] = elements;
+      for (const value of other.given?.data ?? []) requireKind(where, kind, [name, value]);
+    }
     // Least and most are one argument.
-    requireCount(name, args, operands.length + Object.keys(settings).length - (range ? 1 : 0));
+    requireCount(where, args, operands.length + Object.keys(settings).length - (range ? 1 : 0));
     if (currentFrame() !== undefined) return wrap(write(operands));
     for (const operand of operands) requireLive(operand);
     const types = operands.map(({ type }) => formatType(type)).join(' ');

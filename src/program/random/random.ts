@@ -1,10 +1,10 @@
 import type { Dim } from '../../core/dim.ts';
+import type { OptionKind } from '../../core/check-options.ts';
 import { ShapeError, UsageError } from '../../core/errors.ts';
-import { formatSpan } from '../../compiler/ir/expr.ts';
 import { formatType } from '../../compiler/ir/type.ts';
 import { apply } from '../apply.ts';
 import type { ArrayState } from '../array-state.ts';
-import { callSite, requireCount, within } from '../call-site.ts';
+import { siteOr, within } from '../call-site.ts';
 import { array, type NdArray } from '../nd-array.ts';
 import { type Operand, stateOf } from '../operand.ts';
 import { draw, type Range } from './draw.ts';
@@ -17,17 +17,16 @@ import { elementNumbers } from './words.ts';
  * on every device; {@link split} makes further keys. Keys are values as others are: arguments and results of programs.
  */
 export function key(seed: number | bigint): NdArray {
-  const { length } = arguments;
   return within(key, () => {
-    requireCount('random.key', { length }, 1);
-    const isGood = typeof seed === 'bigint' || Number.isSafeInteger(seed);
-    if (!isGood) {
-      const where = formatSpan(callSite(), 'key');
-      throw new UsageError({ where, got: `the seed ${seed}`, expected: 'an integer' });
+    const isWhole = typeof seed === 'bigint' || Number.isSafeInteger(seed);
+    const whole = isWhole ? BigInt(seed) : 2n ** 64n;
+    const words = BigInt.asUintN(64, whole);
+    if (words !== whole && BigInt.asIntN(64, whole) !== whole) {
+      const where = siteOr('key');
+      throw new UsageError({ where, got: `the seed ${seed}`, expected: 'an integer of 64 bits' });
     }
-    const bitsOfSeed = BigInt.asUintN(64, BigInt(seed));
-    return array(new Uint32Array([Number(bitsOfSeed >> 32n), Number(bitsOfSeed & 0xffff_ffffn)]));
-  });
+    return array(new Uint32Array([Number(words >> 32n), Number(words & 0xffff_ffffn)]));
+  }, ['random.key', arguments, 1]);
 }
 
 /** Keys that have nothing to do with each other, nor with what the key itself gives: uint32 of shape (count, 2). */
@@ -97,9 +96,10 @@ export function integers(
     range,
     settings: { shape, min, max },
     write: ([own]) => {
-      if (!(Number.isInteger(min) && Number.isInteger(span) && span > 0 && span < 2 ** 31)) {
-        const where = formatSpan(callSite(), 'integers');
-        const expected = 'integers, the first one less';
+      const isHeld = (min | 0) === min && ((max - 1) | 0) === max - 1;
+      if (!(isHeld && span > 0 && span < 2 ** 31)) {
+        const where = siteOr('integers');
+        const expected = 'integers of int32, the first one less, by less than 2^31';
         throw new UsageError({ where, got: `from ${min} to ${max}`, expected });
       }
       const offset = below(own, shape, span);
@@ -117,6 +117,7 @@ export function bernoulli(
 ): NdArray {
   return draw(bernoulli, arguments, {
     operands: () => [keyOf(from), stateOf(probability, 'float32')],
+    elements: ['a probability of', PROBABILITY],
     settings: { shape },
     write: ([own, limit]) => apply('less', [uniformOf(own, shape, UNIT), limit]),
   });
@@ -147,6 +148,7 @@ export function gumbel(from: Operand, shape: readonly Dim[] = []): NdArray {
 export function categorical(from: Operand, logits: Operand): NdArray {
   return draw(categorical, arguments, {
     operands: () => [keyOf(from), stateOf(logits, 'float32')],
+    elements: ['a logit of', 'number'],
     write: ([own, given]) => {
       const noise = gumbelOf(own, given?.type.shape ?? []);
       const drawn = apply('arg_max', [apply('add', [noise, given])], { axis: -1 });
@@ -164,6 +166,10 @@ export function permutation(from: Operand, size: Dim): NdArray {
   });
 }
 
+const PROBABILITY: OptionKind = [
+  'a number from 0 to 1',
+  (value) => Number(value) >= 0 && Number(value) <= 1,
+];
 const UNIT: Required<Range> = { min: 0, max: 1 };
 
 function gumbelOf(from: ArrayState | undefined, shape: readonly Dim[]): ArrayState {
@@ -243,7 +249,7 @@ function keyOf(from: Operand): ArrayState {
   const { dtype, shape } = state.type;
   if (dtype === 'uint32' && shape.length === 1 && shape[0] === 2) return state;
   throw new ShapeError({
-    where: formatSpan(callSite(), 'random'),
+    where: siteOr('random'),
     got: formatType(state.type),
     expected: 'a key, Tensor[(2,), uint32]',
     remedy: 'random.key makes one of a seed, random.split several of a key, one in each row.',

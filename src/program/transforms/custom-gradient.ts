@@ -10,10 +10,10 @@ import {
   variableOf,
 } from '../../compiler/ir/build.ts';
 import { cotangentType } from '../../compiler/ir/cotangent-type.ts';
-import { type Expr, formatSpan, type FunctionExpr } from '../../compiler/ir/expr.ts';
+import type { Expr, FunctionExpr } from '../../compiler/ir/expr.ts';
 import { formatType, sameType, type Type } from '../../compiler/ir/type.ts';
 import { exprIn } from '../array-state.ts';
-import { callSite, callUser, placeOf, within } from '../call-site.ts';
+import { callSite, callUser, placeOf, siteOr, within } from '../call-site.ts';
 import type { DataValue } from '../data-value.ts';
 import { type Operand, stateOf } from '../operand.ts';
 import { Frame, inFrame } from '../trace.ts';
@@ -62,7 +62,7 @@ export function customGradient<A extends readonly unknown[], R>(
       const made = callFunction(customOf(written.fn, rule), exprs, callSite());
       return unbundle(frame, made, { tree: written.returned, leaves: written.leaves });
     });
-  }) as (...args: ArgumentsLike<A>) => ResultOf<R>;
+  }, ['customGradient', arguments, 2]) as (...args: ArgumentsLike<A>) => ResultOf<R>;
 }
 
 function writeAdjoint(
@@ -136,7 +136,7 @@ function cotangentIn(frame: Frame, leaf: WrittenLeaf, gave: unknown): Expr {
 function requireType(got: Type, wanted: Type, path: string): void {
   if (sameType(got, wanted)) return;
   throw new ShapeError({
-    where: formatSpan(callSite(), 'customGradient'),
+    where: siteOr('customGradient'),
     got: `${formatType(got)} as the cotangent of ${path}`,
     expected: formatType(wanted),
   });

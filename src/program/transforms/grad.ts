@@ -11,10 +11,10 @@ import {
   vjp,
 } from '../../compiler/ir/build.ts';
 import { cotangentType } from '../../compiler/ir/cotangent-type.ts';
-import { type Expr, formatSpan, type Module } from '../../compiler/ir/expr.ts';
+import type { Expr, Module } from '../../compiler/ir/expr.ts';
 import { formatType, type Type } from '../../compiler/ir/type.ts';
 import { isFloat } from '../../ops/elementwise/number-dtypes.ts';
-import { callSite, placeOf, within } from '../call-site.ts';
+import { callSite, placeOf, siteOr, within } from '../call-site.ts';
 import type { Program } from '../define-program.ts';
 import type { NdArray } from '../nd-array.ts';
 import type { Frame } from '../trace.ts';
@@ -111,7 +111,7 @@ export function grad(fn: AnyFunction, options: GradOptions = {}): unknown {
       const { gradients, aux } = derivatives(frame, { call: fn, args, options });
       return options.hasAux === true ? [gradients, aux] : gradients;
     });
-  });
+  }, ['grad', arguments, 2]);
 }
 
 /**
@@ -128,7 +128,7 @@ export function valueAndGrad(fn: AnyFunction, options: GradOptions = {}): unknow
       const { value, gradients, aux } = derivatives(frame, { call: fn, args, options });
       return [options.hasAux === true ? [value, aux] : value, gradients];
     });
-  });
+  }, ['valueAndGrad', arguments, 2]);
 }
 
 const GRAD_OPTIONS: OptionKinds<GradOptions> = {
@@ -205,7 +205,7 @@ function zeroOf(type: Type): Expr {
     return callOf('full', [], { shape: type.shape, value: 0, dtype: type.dtype });
   }
   throw new UsageError({
-    where: formatSpan(callSite(), 'grad'),
+    where: siteOr('grad'),
     got: `${formatType(type)} beside the value`,
     expected: 'arrays',
   });
@@ -257,7 +257,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function wrongArgument(got: string, expected: string): UsageError {
-  const where = formatSpan(callSite(), 'grad');
+  const where = siteOr('grad');
   return new UsageError({ where, got: `the gradient with respect to ${got}`, expected });
 }
 
@@ -269,7 +269,7 @@ function requireScalar(leaf: WrittenLeaf | undefined): void {
 
 function wrongResult(got: string, expected = 'a float of rank 0'): ShapeError {
   return new ShapeError({
-    where: formatSpan(callSite(), 'grad'),
+    where: siteOr('grad'),
     got: `${got} as the result of the function`,
     expected,
     remedy: 'Sum it up, or use vjp; with hasAux other results stand beside the value.',

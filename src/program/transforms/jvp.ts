@@ -1,10 +1,9 @@
 import { requireKind } from '../../core/check-options.ts';
 import { ShapeError, UsageError } from '../../core/errors.ts';
 import { callFunction, jvp as jvpOf, projection } from '../../compiler/ir/build.ts';
-import { formatSpan } from '../../compiler/ir/expr.ts';
 import { formatType, sameType } from '../../compiler/ir/type.ts';
 import { exprIn } from '../array-state.ts';
-import { callSite, placeOf, within } from '../call-site.ts';
+import { callSite, placeOf, siteOr, within } from '../call-site.ts';
 import { DataValue } from '../data-value.ts';
 import { type Operand, stateOf } from '../operand.ts';
 import type { Frame } from '../trace.ts';
@@ -54,7 +53,7 @@ export function jvp<A extends readonly unknown[], R>(
         return forward(frame, fn, { args, moves });
       },
     });
-  }) as [ResultOf<R>, ResultOf<R>];
+  }, ['jvp', arguments, 3]) as [ResultOf<R>, ResultOf<R>];
 }
 
 /** Arguments, and tangents or cotangents beside them. */
@@ -100,7 +99,7 @@ function at(tree: unknown, path: string): unknown {
 function tangentOf(frame: Frame, leaf: WrittenLeaf, given: Operand | DataValue): WrittenLeaf {
   if (!hasDerivatives(leaf)) {
     throw new UsageError({
-      where: formatSpan(callSite(), 'jvp'),
+      where: siteOr('jvp'),
       got: `a tangent of ${leaf.path}, ${formatType(leaf.type)}, which has no derivatives`,
       expected: 'null in its place',
     });
@@ -111,7 +110,7 @@ function tangentOf(frame: Frame, leaf: WrittenLeaf, given: Operand | DataValue):
   const state = stateOf(given, leaf.type.dtype);
   if (!sameType(state.type, leaf.type)) {
     throw new ShapeError({
-      where: formatSpan(callSite(), 'jvp'),
+      where: siteOr('jvp'),
       got: `${formatType(state.type)} as the tangent of ${leaf.path}`,
       expected: formatType(leaf.type),
     });

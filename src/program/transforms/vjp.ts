@@ -1,9 +1,8 @@
 import { requireKind } from '../../core/check-options.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { callFunction, projection, tuple, vjp as vjpOf } from '../../compiler/ir/build.ts';
-import { formatSpan } from '../../compiler/ir/expr.ts';
 import { formatType, sameType } from '../../compiler/ir/type.ts';
-import { callSite, placeOf, within } from '../call-site.ts';
+import { callSite, placeOf, siteOr, within } from '../call-site.ts';
 import { bundle, type Frame } from '../trace.ts';
 import type { Like, ResultOf } from '../value-types.ts';
 import { unbundle, valueOf, type WrittenLeaf, writtenLike } from '../values.ts';
@@ -35,7 +34,7 @@ export function vjp<A extends readonly unknown[], R>(
       args: [...primals, cotangent],
       write: (frame, all) => reverse(frame, fn, { args: all.slice(0, -1), cotangent: all.at(-1) }),
     });
-  }) as [ResultOf<R>, { [K in keyof A]: ResultOf<A[K]> }];
+  }, ['vjp', arguments, 3]) as [ResultOf<R>, { [K in keyof A]: ResultOf<A[K]> }];
 }
 
 function reverse(
@@ -69,7 +68,7 @@ function seedsOf(frame: Frame, cotangent: unknown, leaves: readonly WrittenLeaf[
     const seed = seeds[index];
     if (seed !== undefined && sameType(seed.type, leaf.type)) return seed.expr;
     throw new ShapeError({
-      where: formatSpan(callSite(), 'vjp'),
+      where: siteOr('vjp'),
       got: `${seed === undefined ? 'nothing' : formatType(seed.type)} as the cotangent of ${leaf.path || 'the result'}`,
       expected: formatType(leaf.type),
     });

@@ -1,10 +1,10 @@
 import { isFloat } from '../../ops/elementwise/number-dtypes.ts';
 import { UsageError } from '../../core/errors.ts';
 import { func, variableOf } from '../../compiler/ir/build.ts';
-import { type Expr, formatSpan, type FunctionExpr } from '../../compiler/ir/expr.ts';
+import type { Expr, FunctionExpr } from '../../compiler/ir/expr.ts';
 import { formatType, tensorType, type Type } from '../../compiler/ir/type.ts';
 import { exprIn } from '../array-state.ts';
-import { callSite, callUser } from '../call-site.ts';
+import { callUser, siteOr } from '../call-site.ts';
 import { DataValue, dataIn } from '../data-value.ts';
 import { type Operand, stateOf } from '../operand.ts';
 import { bundle, Frame, inFrame } from '../trace.ts';
@@ -73,7 +73,7 @@ export function hasDerivatives({ type }: Pick<WrittenLeaf, 'type'>): boolean {
 export function requireDerivatives(leaf: WrittenLeaf, where: string): void {
   if (hasDerivatives(leaf)) return;
   throw new UsageError({
-    where: formatSpan(callSite(), where),
+    where: siteOr(where),
     got: `${formatType(leaf.type)} as argument ${leaf.path}, which has no derivatives`,
     expected: 'floats',
     remedy: 'Say by argnums or argnames which arguments are wanted.',

@@ -1,11 +1,11 @@
 import { forEachSymbol } from '../../../core/dim-symbols.ts';
 import { UsageError } from '../../../core/errors.ts';
 import { func, tuple, variableOf } from '../../../compiler/ir/build.ts';
-import { type Expr, formatSpan, type FunctionExpr } from '../../../compiler/ir/expr.ts';
+import type { Expr, FunctionExpr } from '../../../compiler/ir/expr.ts';
 import { computeScopes } from '../../../compiler/ir/scopes.ts';
 import { tensorType } from '../../../compiler/ir/type.ts';
 import { postOrder, rewrite } from '../../../compiler/ir/visit.ts';
-import { callSite } from '../../call-site.ts';
+import { siteOr } from '../../call-site.ts';
 import { LOOP_CONSTRUCTS } from '../../recursive-function.ts';
 import { Frame, type Trace } from '../../trace.ts';
 import { Mapper } from './mapper.ts';
@@ -124,7 +124,7 @@ export class MappedFunctions implements FunctionMapping {
       fn?.body.kind === 'tuple' && fn.body.fields.length === 0 && fn.resultType !== undefined;
     if (fn !== undefined && !isOpen) return fn;
     throw new UsageError({
-      where: formatSpan(callSite(), 'vmap'),
+      where: siteOr('vmap'),
       got: `a call of ${name} in its own body`,
       expected: 'calls of other programs',
     });

@@ -8,12 +8,11 @@ import {
 import { type Dim, formatDim } from '../../../core/dim.ts';
 import { ShapeError, UsageError } from '../../../core/errors.ts';
 import { normalizeAxis } from '../../../core/shape.ts';
-import { formatSpan } from '../../../compiler/ir/expr.ts';
 import { computeScopes } from '../../../compiler/ir/scopes.ts';
 import { formatType, tensorType, type Type } from '../../../compiler/ir/type.ts';
 import { apply } from '../../apply.ts';
 import { ArrayState } from '../../array-state.ts';
-import { callSite, placeOf, within } from '../../call-site.ts';
+import { callSite, placeOf, siteOr, within } from '../../call-site.ts';
 import type { Frame } from '../../trace.ts';
 import { mapTree } from '../../tree.ts';
 import { isLeafSpec, type Spec } from '../../value-spec.ts';
@@ -89,7 +88,7 @@ export function vmap(
       },
       (params) => withAxes(params, inAxes),
     );
-  });
+  }, ['vmap', arguments, 3]);
 }
 
 const LISTS = either('list', 'object');
@@ -153,7 +152,7 @@ function mapped(frame: Frame, call: AnyFunction, { args, inAxes, outAxes }: Mapp
     const leaf = leaves[next++];
     if (leaf?.type.kind !== 'tensor') {
       throw new UsageError({
-        where: formatSpan(callSite(), 'vmap'),
+        where: siteOr('vmap'),
         got: `${leaf === undefined ? 'nothing' : formatType(leaf.type)} as a result`,
         expected: 'arrays',
       });
@@ -182,7 +181,7 @@ function withoutAxis(
   const { type, path } = leaf;
   if (type.kind !== 'tensor' || axis >= type.shape.length || axis < -type.shape.length) {
     throw new ShapeError({
-      where: formatSpan(callSite(), 'vmap'),
+      where: siteOr('vmap'),
       got: `${formatType(type)} as argument ${path}`,
       expected: `an array with axis ${axis}, to map over`,
       remedy: 'inAxes has null for arguments that are the same at each place.',
@@ -198,13 +197,13 @@ function sizeOf(leaves: readonly WrittenLeaf[], axes: readonly number[]): Dim {
   );
   const [size, ...others] = sizes;
   if (size === undefined) {
-    const where = formatSpan(callSite(), 'vmap');
+    const where = siteOr('vmap');
     throw new UsageError({ where, got: 'no argument to map over', expected: 'one or more' });
   }
   const other = others.findIndex((dim) => formatDim(dim) !== formatDim(size));
   if (other < 0) return size;
   throw new ShapeError({
-    where: formatSpan(callSite(), 'vmap'),
+    where: siteOr('vmap'),
     got: `${formatDim(size)} places in argument ${leaves[0]?.path}, ${formatDim(sizes[other + 1] ?? 0)} in ${leaves[other + 1]?.path}`,
     expected: 'as many in each',
   });
