@@ -1,12 +1,17 @@
+import type { Dim } from '../core/dim.ts';
+import { UsageError } from '../core/errors.ts';
+import { describeStray, findStrayIndex } from '../core/index-checks.ts';
 import type { Attributes } from '../core/primitive-function.ts';
 import { CORE_OPERATORS } from '../ops/core-operators.ts';
+import { indexSizes } from '../ops/indexing/index-sizes.ts';
+import type { Tensor } from '../client/tensor.ts';
 import { call } from '../compiler/ir/build.ts';
 import type { Expr } from '../compiler/ir/expr.ts';
 import type { TensorTypeNode } from '../compiler/ir/type.ts';
 import { atPlace } from '../compiler/inference/apply-operator.ts';
 import { TypeInference } from '../compiler/inference/type-inference.ts';
 import { ArrayState, exprIn, requireLive } from './array-state.ts';
-import { callSite } from './call-site.ts';
+import { callSite, placeOf } from './call-site.ts';
 import { noteCall } from './eager/pending.ts';
 import { type InnerOperand, statesOf } from './operand.ts';
 import { currentFrame } from './trace.ts';
@@ -35,6 +40,7 @@ export function apply(
   const args = states.map((state) => exprIn(frame, state));
   const expr = call(op, args, written, callSite());
   const type = tensorTypeOf(frame.trace.inference, expr);
+  requireIndices(op, states, written);
   return new ArrayState({ expr, type, frame });
 }
 
@@ -51,6 +57,7 @@ function applyEagerly(
   const expr = call(op, args, attributes);
   try {
     const type = tensorTypeOf(EAGER, expr);
+    requireIndices(op, states, attributes);
     const depth = 1 + states.reduce((most, state) => Math.max(most, state.depth), 0);
     const state = new ArrayState({ expr, type, frame: undefined }, depth);
     noteCall(state, states);
@@ -58,6 +65,28 @@ function applyEagerly(
   } catch (thrown) {
     throw atPlace(thrown, callSite());
   }
+}
+
+/** Throws UsageError for an index that the page gave and that lies outside. Operators say what they do with others. */
+function requireIndices(op: string, states: readonly ArrayState[], attributes: Attributes): void {
+  const given = states[1]?.given;
+  if (given === undefined) return;
+  const types = states.map(({ type }) => type);
+  requireInside(op, given, indexSizes(op, attributes, types));
+}
+
+/** Throws UsageError for an index outside of sizes, where these are numbers. */
+export function requireInside(
+  name: string,
+  { data, shape }: Pick<Tensor, 'data' | 'shape'>,
+  sizes: readonly Dim[],
+): void {
+  const below = sizes.filter((size) => typeof size === 'number');
+  if (below.length === 0 || below.length < sizes.length) return;
+  const stray = findStrayIndex(data, { lower: below.map((size) => -size), below });
+  if (stray === undefined) return;
+  const remedy = 'Negative ones count from the end.';
+  throw new UsageError({ where: placeOf(name)(), ...describeStray(stray, shape), remedy });
 }
 
 /** The type of an expression that is a tensor. */

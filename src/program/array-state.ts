@@ -3,11 +3,11 @@ import type { DType } from '../core/dtype.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { UsageError } from '../core/errors.ts';
 import { variableOf, constant } from '../compiler/ir/build.ts';
-import { type Expr, formatSpan, type VarExpr } from '../compiler/ir/expr.ts';
+import type { Expr, VarExpr } from '../compiler/ir/expr.ts';
 import { formatType, type TensorTypeNode, tensorType } from '../compiler/ir/type.ts';
 import type { DeviceTensor } from '../client/device-tensor.ts';
 import type { Tensor } from '../client/tensor.ts';
-import { callSite } from './call-site.ts';
+import { siteOr } from './call-site.ts';
 import { currentFrame, type Frame, type TracedValue } from './trace.ts';
 
 /** The elements of an eager array: in the page, on a device, or on their way there. */
@@ -57,6 +57,11 @@ export class ArrayState implements TracedValue {
     this.type = type;
     this.frame = frame;
     this.depth = depth;
+  }
+
+  /** The elements that the page gave, which nobody has to wait for. */
+  get given(): Pick<Tensor, 'data' | 'shape'> | undefined {
+    return this.expr.kind === 'constant' ? this.expr.value : this.data?.host;
   }
 
   /** The elements, where there are some. */
@@ -123,7 +128,7 @@ export function exprIn(frame: Frame, state: ArrayState): Expr {
   const host = state.data?.host;
   if (host !== undefined) return constantOf(host);
   throw new UsageError({
-    where: formatSpan(callSite(), 'program'),
+    where: siteOr('program'),
     got: `an array of ${formatType(state.type)} whose elements are on a device`,
     expected: 'parameters, and arrays whose elements are in the page',
     remedy: 'Make it a parameter, or write array(await x.read()) before.',
@@ -134,7 +139,7 @@ export function exprIn(frame: Frame, state: ArrayState): Expr {
 export function requireLive(state: ArrayState): void {
   if (!state.isDisposed) return;
   throw new UsageError({
-    where: formatSpan(callSite(), 'array'),
+    where: siteOr('array'),
     got: 'an array that was disposed of',
     expected: 'one that is in use',
     remedy: 'Dispose of it after its last use, or return it from the scope.',
@@ -153,7 +158,7 @@ export function dataOf(leaf: VarExpr): ArrayData {
   const data = DATA.get(leaf);
   if (data !== undefined) return data;
   throw new UsageError({
-    where: formatSpan(callSite(), 'program'),
+    where: siteOr('program'),
     got: 'an array of the body of a program, outside of it',
     expected: 'an array that a program gave',
     remedy: 'Return it from the body.',

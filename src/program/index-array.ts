@@ -1,11 +1,10 @@
 import { type OptionKind, requireKind } from '../core/check-options.ts';
 import type { Dim } from '../core/dim.ts';
 import { ShapeError } from '../core/errors.ts';
-import { formatSpan } from '../compiler/ir/expr.ts';
 import { formatType } from '../compiler/ir/type.ts';
-import { apply } from './apply.ts';
+import { apply, requireInside } from './apply.ts';
 import { type ArrayState, type HasState, hasState } from './array-state.ts';
-import { callSite, placeOf } from './call-site.ts';
+import { placeOf, siteOr } from './call-site.ts';
 
 /**
  * The part of an axis that a slice takes: one place, a range with an optional step, places in an
@@ -38,13 +37,19 @@ export function sliceCalls(state: ArrayState, indices: readonly Index[]): ArrayS
   const rank = state.type.shape.length;
   if (indices.length > rank) {
     throw new ShapeError({
-      where: formatSpan(callSite(), 'slice'),
+      where: siteOr('slice'),
       got: `${indices.length} indices for ${formatType(state.type)}`,
       expected: rank === 1 ? 'at most 1' : `at most ${rank}`,
     });
   }
   for (const [axis, index] of indices.entries()) {
     requireKind(placeOf('slice'), INDEX, [`index ${axis} that is`, index]);
+    if (typeof index !== 'number') continue;
+    requireInside(
+      `slice, axis ${axis}`,
+      { data: Float64Array.of(index), shape: [] },
+      state.type.shape.slice(axis, axis + 1),
+    );
   }
   let result = cut(state, indices);
   // From the last axis on, so that the numbers of those before it stay.

@@ -14,7 +14,21 @@ import {
   random,
 } from './index.ts';
 import { Tensor } from '../client/tensor.ts';
-import { customGradient, reduceSum, repeatTimes, scan, scope, softmax, vmap } from './index.ts';
+import {
+  concat,
+  customGradient,
+  gather,
+  gatherElements,
+  gatherNd,
+  reduceSum,
+  repeatTimes,
+  scan,
+  scatterElements,
+  scatterNd,
+  scope,
+  softmax,
+  vmap,
+} from './index.ts';
 
 const untyped = (value: unknown): never => value as never;
 const x = array([
@@ -122,7 +136,7 @@ describe('what is not meant is refused, with the nearest name', () => {
     [
       'an interval',
       () => random.uniform(random.key(0), [2], { min: 3, max: 1 }),
-      'random.uniform: got max 1, expected at least min.',
+      'random.uniform: got max 1, expected at least min, at a distance that float32 holds.',
     ],
     [
       'configure',
@@ -168,6 +182,33 @@ describe('what is not meant is refused, with the nearest name', () => {
       'what random does not take',
       () => Reflect.apply(random.normal, undefined, [random.key(0), [2], 'float16']),
       'random.normal: got 3 arguments, expected at most 2.',
+    ],
+    [
+      'what grad does not take',
+      () => Reflect.apply(grad as () => unknown, undefined, [double, {}, { hasAux: true }]),
+      'grad: got 3 arguments, expected at most 2.',
+    ],
+    [
+      'what a loop does not take',
+      () =>
+        traced((y) => Reflect.apply(loop as () => NdArray, undefined, [y, () => true, double, 10])),
+      'loop: got 4 arguments, expected at most 3.',
+    ],
+    [
+      'attributes behind operands',
+      () => Reflect.apply(softmax, undefined, [x, 0]),
+      'got 2 operands of softmax, expected 1. Attributes stand in an object: softmax(x, { axis: 0 }).',
+    ],
+    [
+      'an attribute without its name',
+      () => concat([x, x], untyped(0)),
+      'concat: got attributes 0, expected an object.',
+    ],
+    ['squeeze', () => x.squeeze(1), 'squeeze: got axis 1 of size 3, expected one of size 1.'],
+    [
+      'two sizes that are left',
+      () => x.reshape(-1, -1),
+      'reshape: got sizes [-1,-1], expected at most one size of -1.',
     ],
     [
       'what a method does not take',
@@ -233,6 +274,112 @@ describe('what is not meant is refused, with the nearest name', () => {
     expect(misuse).toThrow(
       expect.objectContaining({ message: expect.stringContaining(message) as string }),
     );
+  });
+});
+
+describe('what lies outside is refused, where the page gave it', () => {
+  const key = random.key(0);
+  const refusal = (got: string, expected: string) =>
+    `${got}, expected ${expected}. Negative ones count from the end.`;
+  test.each<[string, () => unknown, string]>([
+    ['slice', () => x.slice(null, 3), refusal('slice, axis 1: got index 3', 'one from -3 to 2')],
+    ['slice from the end', () => x.slice(-3), refusal('axis 0: got index -3', 'one from -2 to 1')],
+    [
+      'slice by an array',
+      () => x.slice(array([0, 5], 'int32')),
+      refusal('gather: got index 5 as element (1)', 'one from -2 to 1'),
+    ],
+    [
+      'gather',
+      () => gather(x, [[0, -4]], { axis: -1 }),
+      refusal('gather: got index -4 as element (0, 1)', 'one from -3 to 2'),
+    ],
+    [
+      'gather of nothing',
+      () => gather(array(new Float32Array(0)), [0]),
+      refusal('gather: got index 0 as element (0)', 'none: the axis is empty'),
+    ],
+    [
+      'gather in a body',
+      () => traced((y) => gather(y, [5])),
+      refusal('gather: got index 5 as element (0)', 'one from -3 to 2'),
+    ],
+    [
+      'gatherElements',
+      () => gatherElements(x, [[2, 0, 0]]),
+      refusal('gather_elements: got index 2 as element (0, 0)', 'one from -2 to 1'),
+    ],
+    [
+      'gatherNd, one size for each place of a tuple',
+      () =>
+        gatherNd(x, [
+          [1, 2],
+          [0, 3],
+        ]),
+      refusal('gather_nd: got index 3 as element (1, 1)', 'one from -3 to 2'),
+    ],
+    [
+      'gatherNd behind axes of both',
+      () => gatherNd(x, [[2], [3]], { batchDims: 1 }),
+      refusal('gather_nd: got index 3 as element (1, 0)', 'one from -3 to 2'),
+    ],
+    [
+      'scatterElements',
+      () => scatterElements(x, [[5, 0, 0]], [[1, 2, 3]]),
+      refusal('scatter_elements: got index 5 as element (0, 0)', 'one from -2 to 1'),
+    ],
+    [
+      'scatterNd',
+      () => scatterNd(x, [[5, 0]], [1]),
+      refusal('scatter_nd: got index 5 as element (0, 0)', 'one from -2 to 1'),
+    ],
+    [
+      'a probability',
+      () => random.bernoulli(key, [3], 2),
+      'random.bernoulli: got a probability of 2, expected a number from 0 to 1.',
+    ],
+    [
+      'a probability among others',
+      () => random.bernoulli(key, [2], [0.5, Number.NaN]),
+      'random.bernoulli: got a probability of NaN, expected a number from 0 to 1.',
+    ],
+    [
+      'logits',
+      () => random.categorical(key, [0, Number.NaN]),
+      'random.categorical: got a logit of NaN, expected a number.',
+    ],
+    [
+      'a bound',
+      () => random.uniform(key, [3], { max: 1e39 }),
+      'random.uniform: got max 1e+39, expected a number that float32 holds.',
+    ],
+    [
+      'an interval',
+      () => random.uniform(key, [3], { min: -3e38, max: 3e38 }),
+      'random.uniform: got max 3e+38, expected at least min, at a distance that float32 holds.',
+    ],
+    [
+      'integers',
+      () => random.integers(key, [3], { min: 2 ** 31, max: 2 ** 31 + 5 }),
+      'got from 2147483648 to 2147483653, expected integers of int32, the first one less, by less than 2^31.',
+    ],
+    [
+      'a seed',
+      () => random.key(2n ** 64n),
+      'got the seed 18446744073709551616, expected an integer of 64 bits.',
+    ],
+  ])('%s', (_, misuse, message) => {
+    expect(misuse).toThrow(
+      expect.objectContaining({ message: expect.stringContaining(message) as string }),
+    );
+  });
+
+  test('indices that are computed read 0, and those within all sizes are taken', async () => {
+    expect(await gather(x, array([3], 'int32').add(3)).toArray()).toEqual([[0, 0, 0]]);
+    expect(await gatherNd(x, [[1, -3]]).toArray()).toEqual([7]);
+    expect(traced((y) => y.slice(-3)).functions.size).toBe(1);
+    expect(random.categorical(key, [0, -Infinity]).shape).toEqual([]);
+    expect(random.integers(key, [1], { min: -(2 ** 31), max: -(2 ** 31) + 5 }).shape).toEqual([1]);
   });
 });
 
