@@ -1,3 +1,4 @@
+import { having, requireKind } from '../core/check-options.ts';
 import type { HostFunction } from './host-function.ts';
 import { handOver, type Value } from './value.ts';
 import type { VirtualMachine } from './virtual-machine.ts';
@@ -10,9 +11,12 @@ import type { VirtualMachine } from './virtual-machine.ts';
  */
 export function importFunctions(
   machine: VirtualMachine,
-  names: readonly string[] = machine.executable.functions.map(({ name }) => name),
+  names?: readonly string[],
 ): Readonly<Record<string, HostFunction>> {
-  const functions = names.map((name): [string, HostFunction] => {
+  requireKind('importFunctions', having('a VirtualMachine', 'get'), ['what is', machine]);
+  if (names !== undefined) requireKind('importFunctions', 'names', ['names', names]);
+  const all = names ?? machine.executable.functions.map(({ name }) => name);
+  const functions = all.map((name): [string, HostFunction] => {
     const call = machine.get(name);
     return [name, async (...args: Value[]) => handOver(await call(...args))];
   });

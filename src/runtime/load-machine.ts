@@ -1,8 +1,8 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import type { DataBlock, DataHashes } from '../bytecode/executable-reader.ts';
-import { having, listOf, requireKind } from '../core/check-options.ts';
-import type { CompileModeOption } from '../core/compile-mode.ts';
-import type { PrecisionOption } from '../core/precision.ts';
+import { checkOptions, having, listOf, oneOf, requireKind } from '../core/check-options.ts';
+import { COMPILE_MODES, type CompileModeOption } from '../core/compile-mode.ts';
+import { type PrecisionOption, PRECISIONS } from '../core/precision.ts';
 import { INDEX_CHECKS } from '../core/index-checks.ts';
 import { NODE_CALLS } from '../core/node-calls-key.ts';
 import { untilAborted } from '../core/until-aborted.ts';
@@ -95,6 +95,33 @@ export const DEVICE = having(
   'a device, as createDevice of weft-vm/worker makes one',
   'synchronize',
 );
+
+const ANY = ['anything', () => true] as const;
+const areLimits = (value: unknown): boolean =>
+  Object.keys(Object(value)).every((name) => name in DEFAULT_LIMITS);
+const MACHINE_OPTIONS = {
+  devices: listOf(DEVICE),
+  functions: 'object',
+  prepackedBytes: 'number',
+  byteBudget: 'bytes',
+  signal: 'signal',
+  onProgress: 'function',
+  dataBlocks: ANY,
+  dataHashes: ANY,
+  limits: [`some of ${Object.keys(DEFAULT_LIMITS).join(', ')}`, areLimits],
+  deviceTimeout: 'positive',
+  owner: ANY,
+  replay: 'boolean',
+  instrument: ANY,
+  widened: ANY,
+  log: 'function',
+  createAllocator: 'function',
+  programKernels: oneOf('allow', 'refuse'),
+  workgroupLimit: 'positive',
+  compile: oneOf(...COMPILE_MODES),
+  precision: oneOf(...PRECISIONS),
+} as const;
+
 /** The parts of a machine, once everything is resolved, prepared and uploaded. */
 export interface LoadedMachine {
   readonly state: VmState;
@@ -125,10 +152,11 @@ export async function loadMachine(
   machine: MachineValue,
   options: MachineOptions,
 ): Promise<LoadedMachine> {
-  const devices = (Object(options) as Partial<MachineOptions>).devices;
-  requireKind('VirtualMachine.create', listOf(DEVICE), ['devices', devices]);
+  const where = 'VirtualMachine.create';
+  checkOptions<MachineOptions>(where, options, MACHINE_OPTIONS);
+  requireKind(where, MACHINE_OPTIONS.devices, ['devices', options.devices]);
   const isProgram = (value: unknown): boolean => 'metadata' in Object(value);
-  requireKind('VirtualMachine.create', ['an Executable', isProgram], ['the program', program]);
+  requireKind(where, ['an Executable', isProgram], ['the program', program]);
   const { signal, log = (line) => console.log(line) } = options;
   if (signal?.aborted === true) throw abortError(signal);
   const indexChecks =

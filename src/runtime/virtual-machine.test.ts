@@ -100,7 +100,26 @@ describe('what is not meant', () => {
   const untyped = (value: unknown): never => value as never;
   const devices = [new TestDevice()];
   test.each<[string, unknown, unknown, string]>([
-    ['no options', program(), undefined, 'got devices undefined, expected a list, each a device'],
+    ['nothing', program(), undefined, 'got undefined, expected an object with options.'],
+    ['no options', program(), {}, 'got devices undefined, expected a list, each a device'],
+    [
+      'other options',
+      program(),
+      { devices, byteBudgt: 1 },
+      'got an unknown option "byteBudgt", expected only devices,',
+    ],
+    [
+      'other limits',
+      program(),
+      { devices, limits: { callDepht: 5 } },
+      'got limits {"callDepht":5}, expected some of callDepth, registers, fields',
+    ],
+    [
+      'another mode',
+      program(),
+      { devices, compile: 'lazy' },
+      'got compile "lazy", expected "ahead" or "on demand".',
+    ],
     ['names of devices', program(), { devices: ['host'] }, 'got devices ["host"], expected a list'],
     [
       'bytes',
@@ -116,6 +135,12 @@ describe('what is not meant', () => {
   test('is neither called nor read', async () => {
     const vm = await VirtualMachine.create(program(), { devices });
     await expect(vm.invoke('copies', untyped({ x: BIG }))).rejects.toThrow('expected a list.');
+    await expect(vm.invoke('copies', [BIG], untyped({ donated: [0] }))).rejects.toThrow(
+      'invoke: got an unknown option "donated", expected only signal, donate, runner. Did you mean donate?',
+    );
+    await expect(vm.profile('copies', [BIG], untyped({ donate: 0 }))).rejects.toThrow(
+      'invoke: got donate 0, expected a list of numbers.',
+    );
     expect(() => vm.tensor(untyped([1]))).toThrow(
       'tensor: got what is [1], expected a HostTensor.',
     );

@@ -4,7 +4,7 @@ import type {
   ExecutableData,
   FunctionSignature,
 } from '../bytecode/executable.ts';
-import { instanceOf, listOf, requireKind } from '../core/check-options.ts';
+import { checkOptions, instanceOf, listOf, requireKind } from '../core/check-options.ts';
 import { abortError, internalError, UsageError } from '../core/errors.ts';
 import { HOST_TENSOR, HostTensor } from '../core/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
@@ -45,6 +45,9 @@ export interface InvokeOptions {
   /** @internal In place of the machine's own: drives the call instruction by instruction. */
   readonly runner?: CallRunner | undefined;
 }
+
+const RUNNER = instanceOf('a runner of calls', CallRunner);
+const INVOKE_OPTIONS = { signal: 'signal', donate: 'numbers', runner: RUNNER } as const;
 
 const TENSOR = instanceOf('a tensor of a machine', TensorValue);
 
@@ -297,6 +300,7 @@ export class VirtualMachine implements MachineValue {
     inputs: readonly HostInput[],
     options: InvokeOptions,
   ): Promise<CallOutcome> {
+    checkOptions<InvokeOptions>('invoke', options, INVOKE_OPTIONS);
     requireKind('invoke', 'list', ['arguments that are', inputs]);
     const { runner: own } = this.#live();
     const { runner = own } = options;

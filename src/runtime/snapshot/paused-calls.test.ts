@@ -10,6 +10,7 @@ import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { seededRandom } from '../../core/random.ts';
 import type { HostFunction } from '../host-function.ts';
+import { importFunctions } from '../import-functions.ts';
 import type { MachineOptions } from '../load-machine.ts';
 import { LOOP_PLACE, loopAndTree, throwsDice } from '../testing/long-programs.ts';
 import { TensorValue, release, type Value } from '../value.ts';
@@ -33,6 +34,30 @@ async function elements(machine: VirtualMachine, value: Value | undefined): Prom
   release(value);
   return Array.from(tensor?.data ?? [], Number);
 }
+
+test('what is no machine, no snapshot or no option is refused', async () => {
+  const untyped = (value: unknown): never => value as never;
+  const machine = await open(loopAndTree());
+  expect(() => RunControl.of(untyped({}))).toThrow(
+    'RunControl.of: got what is {}, expected a VirtualMachine.',
+  );
+  expect(() => Reflect.construct(RunControl, [machine]) as unknown).toThrow(
+    'RunControl.of: got a call of the constructor, expected RunControl.of(…).',
+  );
+  expect(() => takeSnapshot(untyped(undefined))).toThrow(
+    'takeSnapshot: got what is undefined, expected a VirtualMachine.',
+  );
+  expect(() => takeSnapshot(machine, untyped({ notes: 'x' }))).toThrow(
+    'takeSnapshot: got an unknown option "notes", expected only roots, states, note, signal. Did you mean note?',
+  );
+  await expect(restoreSnapshot(machine, untyped('x'))).rejects.toThrow(
+    'restoreSnapshot: got bytes that are "x", expected a Uint8Array.',
+  );
+  expect(() => importFunctions(untyped(3))).toThrow(
+    'importFunctions: got what is 3, expected a VirtualMachine.',
+  );
+  machine.dispose();
+});
 
 test('a call that waits for JavaScript is held after it has its answer', async () => {
   const program = loopAndTree({ asking: true });
@@ -326,7 +351,7 @@ function randomDice(seed: number) {
 
 test('random states go on where they were', async () => {
   const program = throwsDice();
-  const machine = await open(program, randomDice(5));
+  const machine = await open(program, { functions: randomDice(5).functions });
   const straight = await machine.invoke('main', [20]);
   const { states, functions } = randomDice(5);
   const stopped = await open(program, { functions });
@@ -338,7 +363,8 @@ test('random states go on where they were', async () => {
   const devices = [createHostDevice()];
   const resumed = await resumeSnapshot(bytes, program, { devices, ...randomDice(99) });
   expect(await resumed.calls[0]?.result).toBe(straight);
-  expect(straight).not.toBe(await (await open(program, randomDice(99))).invoke('main', [20]));
+  const other = await open(program, { functions: randomDice(99).functions });
+  expect(straight).not.toBe(await other.invoke('main', [20]));
 });
 
 test('calls that are replayed are over at once; a breakpoint has them interpreted', async () => {

@@ -1,6 +1,7 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
 import { TENSOR_ALIGNMENT } from '../../bytecode/data-layout.ts';
 import { isBlockByteLength, MAX_BLOCK_BYTE_LENGTH } from '../../bytecode/file-format.ts';
+import { checkOptions, requireBytes, requireKind } from '../../core/check-options.ts';
 import type { ByteReader } from '../../core/byte-reader.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
 import type { PausedCall } from '../../core/paused-call.ts';
@@ -12,7 +13,7 @@ import { type MachineOptions, settleWrites } from '../load-machine.ts';
 import { PackedFunctionValue, retain, type Value } from '../value.ts';
 import { type MachineInternals, VirtualMachine } from '../virtual-machine.ts';
 import { programHash } from './program-hash.ts';
-import { RunControl } from './run-control.ts';
+import { MACHINE, RunControl } from './run-control.ts';
 import { openSnapshot, type SnapshotSections } from './snapshot-file.ts';
 import { HASH_BYTE_LENGTH } from './snapshot-format.ts';
 import type { HostStates } from './take-snapshot.ts';
@@ -51,11 +52,12 @@ export interface Restored {
 export async function resumeSnapshot(
   bytes: Uint8Array,
   executable: ExecutableData & { readonly data?: Uint8Array },
-  options: MachineOptions & RestoreOptions,
+  { states, ...options }: MachineOptions & RestoreOptions,
 ): Promise<Restored & { readonly machine: VirtualMachine }> {
   const machine = await VirtualMachine.create(executable, options);
   try {
-    return { machine, ...(await restoreSnapshot(machine, bytes, options)) };
+    const { signal } = options;
+    return { machine, ...(await restoreSnapshot(machine, bytes, { states, signal })) };
   } catch (error) {
     machine.dispose();
     throw error;
@@ -71,14 +73,17 @@ export async function resumeSnapshot(
 export async function restoreSnapshot(
   machine: VirtualMachine,
   bytes: Uint8Array,
-  { states = {}, signal }: RestoreOptions = {},
+  options: RestoreOptions = {},
 ): Promise<Restored> {
+  requireKind('restoreSnapshot', MACHINE, ['what is', machine]);
+  requireBytes('restoreSnapshot', bytes);
+  checkOptions('restoreSnapshot', options, { states: 'object', signal: 'signal' });
   const sections = await openSnapshot(bytes);
   const control = RunControl.of(machine);
   const { runner } = machine.internals();
   const original: InstructionAt = (callee, index) => control.instructionAt(callee, index);
   return control.whilePaused(() =>
-    restoreCalls(machine, sections, { states, signal, runner, instructionAt: original }),
+    restoreCalls(machine, sections, { ...options, runner, instructionAt: original }),
   );
 }
 

@@ -1,10 +1,11 @@
+import { having, type OptionKind, requireKind, requireMaker } from '../../core/check-options.ts';
 import { Deferred } from '../../core/deferred.ts';
 import { abortError, UsageError } from '../../core/errors.ts';
 import type { CodePlace, PausedCall, PauseOptions } from '../../core/paused-call.ts';
 import { shortList } from '../../core/short-list.ts';
 import { untilAborted } from '../../core/until-aborted.ts';
 import type { CallInFlight } from '../calls/call-in-flight.ts';
-import type { CallRunner } from '../calls/call-runner.ts';
+import { CallRunner } from '../calls/call-runner.ts';
 import { resume, run } from '../interpreter.ts';
 import type { LinkedFunction, LinkedInstruction } from '../linked-code.ts';
 import type { RunHooks } from '../run-hooks.ts';
@@ -20,6 +21,9 @@ interface Pause {
   /** Whoever waits for a breakpoint was told. */
   isTold: boolean;
 }
+
+/** A machine. */
+export const MACHINE: OptionKind = having('a VirtualMachine', 'internals');
 
 const controls = new WeakMap<CallRunner, RunControl>();
 
@@ -44,6 +48,7 @@ export class RunControl implements RunHooks {
   #pausing = 0;
 
   private constructor(machine: VirtualMachine, runner: CallRunner) {
+    requireMaker('RunControl.of', runner instanceof CallRunner);
     this.#machine = machine;
     this.#runner = runner;
     runner.hooks = this;
@@ -51,6 +56,7 @@ export class RunControl implements RunHooks {
 
   /** The one control of a machine. Throws UsageError after the machine's end. */
   static of(machine: VirtualMachine): RunControl {
+    requireKind('RunControl.of', MACHINE, ['what is', machine]);
     const { runner } = machine.internals();
     const control = controls.get(runner) ?? new RunControl(machine, runner);
     controls.set(runner, control);

@@ -1,3 +1,4 @@
+import { checkOptions, requireKind } from '../../core/check-options.ts';
 import { ByteWriter } from '../../core/byte-writer.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Device, DeviceRange } from '../../device/device.ts';
@@ -5,7 +6,7 @@ import type { MachineInternals, VirtualMachine } from '../virtual-machine.ts';
 import { release, retain, type StorageValue, type Value } from '../value.ts';
 import type { CallInFlight } from '../calls/call-in-flight.ts';
 import { programHash } from './program-hash.ts';
-import { RunControl } from './run-control.ts';
+import { MACHINE, RunControl } from './run-control.ts';
 import { draftSnapshot, sealSnapshot } from './snapshot-file.ts';
 import { STORAGE_ALIGNMENT } from './snapshot-format.ts';
 import { ValueWriter } from './value-writer.ts';
@@ -45,6 +46,9 @@ export function takeSnapshot(
   machine: VirtualMachine,
   options: SnapshotOptions = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
+  requireKind('takeSnapshot', MACHINE, ['what is', machine]);
+  const own = { roots: 'object', states: 'object' } as const;
+  checkOptions('takeSnapshot', options, { ...own, note: 'text', signal: 'signal' });
   const control = RunControl.of(machine);
   const work = () => storeCalls(machine, control.heldCalls(), options);
   return control.whilePaused(work, options.signal);
