@@ -57,6 +57,9 @@ export class Executable implements ExecutableData {
 
   /** Takes a program as it is; use ExecBuilder or `fromBytes`, which verify it. */
   constructor(program: ExecutableData, data: Uint8Array | TensorPieces) {
+    const isProgram = 'functionTable' in Object(program);
+    const expected = 'a program, which Executable.fromBytes makes of bytes';
+    requireKind('new Executable', [expected, () => isProgram], ['what is', program]);
     this.functions = program.functions;
     this.code = program.code;
     this.functionTable = program.functionTable;

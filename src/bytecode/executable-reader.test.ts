@@ -42,6 +42,15 @@ async function readAll(stream: ReadableStream<Uint8Array>): Promise<DataBlock[]>
 }
 
 describe('ExecutableReader', () => {
+  test('is opened, of a stream', async () => {
+    await expect(ExecutableReader.open(file as never)).rejects.toThrow(
+      'ExecutableReader.open: got what is a Uint8Array, expected a ReadableStream.',
+    );
+    expect(() => Reflect.construct(ExecutableReader, [file]) as unknown).toThrow(
+      'ExecutableReader.open: got a call of the constructor, expected ExecutableReader.open(…).',
+    );
+  });
+
   test.each([1, 7, 255, 256, 257, 100_000])('reads chunks of %d bytes', async (chunk) => {
     const { stream } = source(file, chunk);
     const reader = await ExecutableReader.open(stream);

@@ -1,3 +1,4 @@
+import { having, requireKind, requireMaker } from '../core/check-options.ts';
 import { concatenate } from '../core/concatenate.ts';
 import { UsageError } from '../core/errors.ts';
 import { ByteStream, type ByteStreamOptions } from './byte-stream.ts';
@@ -37,6 +38,7 @@ export class ExecutableReader {
   #started = false;
 
   private constructor(stream: ByteStream, head: FileHead) {
+    requireMaker('ExecutableReader.open', stream instanceof ByteStream);
     this.#stream = stream;
     this.#head = head;
     this.executable = head.program;
@@ -51,6 +53,8 @@ export class ExecutableReader {
     stream: ReadableStream<Uint8Array>,
     { byteLength, ...options }: ReaderOptions = {},
   ): Promise<ExecutableReader> {
+    const where = 'ExecutableReader.open';
+    requireKind(where, having('a ReadableStream', 'getReader'), ['what is', stream]);
     const source = new ByteStream(stream, options);
     try {
       const start = await source.take(HEADER_BYTE_LENGTH, 'header');

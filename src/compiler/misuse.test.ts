@@ -4,6 +4,7 @@ import {
   allPasses,
   compile,
   evaluateModule,
+  fieldsOf,
   moduleOf,
   moduleToJson,
   parseModule,
@@ -11,11 +12,16 @@ import {
 import {
   constant,
   func,
+  hashExpr,
   hashModule,
   inferModule,
+  mapFunctions,
   parseRules,
   pipeline,
+  postOrder,
   printExpr,
+  rewrite,
+  TypeInference,
 } from './index.ts';
 import { printModule, rewriteModule, rewriteRules, runPasses, variable } from './index.ts';
 import { verifyModule } from './index.ts';
@@ -39,6 +45,40 @@ describe('what is not meant is refused', () => {
     ],
     ['printExpr', () => printExpr(untyped(5)), 'printExpr: got what is 5, expected an expression.'],
     ['inferModule', () => inferModule(untyped('x')), `inferModule: ${noModule}`],
+    [
+      'options of inferModule',
+      () => inferModule(module, untyped({ operator: 1 })),
+      'inferModule: got an unknown option "operator", expected only texts, onWarning, operators, widensBranches. Did you mean operators?',
+    ],
+    ['TypeInference', () => new TypeInference(untyped({})), 'TypeInference: got {}, expected a'],
+    ['mapFunctions', () => mapFunctions(untyped('x'), (fn) => fn), `mapFunctions: ${noModule}`],
+    [
+      'a module for an expression',
+      () => postOrder(untyped({ functions: new Map() })),
+      'childrenOf: got what is {"functions":"a Map"}, expected an expression, such as module.functions.get(name).',
+    ],
+    ['nothing for an expression', () => postOrder(untyped(undefined)), 'got what is undefined'],
+    ['rewrite', () => rewrite(untyped(3), (expr) => expr), 'childrenOf: got what is 3, expected'],
+    [
+      'hashExpr',
+      () => hashExpr(untyped(3)),
+      'a comparison: got what is 3, expected an expression.',
+    ],
+    [
+      'a kind of node',
+      () => fieldsOf('call'),
+      'FIELD_TABLE: got key call, expected that of a node, such as expr.call.',
+    ],
+    [
+      'the dtype of a splat',
+      () => HostTensor.splat(untyped('f32'), [1], 1),
+      'HostTensor: got dtype "f32", expected one of float32,',
+    ],
+    [
+      'bytes for a program',
+      () => new Executable(untyped(new Uint8Array(4)), new Uint8Array(4)),
+      'new Executable: got what is a Uint8Array, expected a program, which Executable.fromBytes makes of bytes.',
+    ],
     ['verifyModule', () => verifyModule(untyped('x')), `verifyModule: ${noModule}`],
     [
       'options of verifyModule',

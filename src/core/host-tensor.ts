@@ -69,6 +69,7 @@ export class HostTensor {
 
   /** A tensor whose elements all equal `value` (raw bits for float16). */
   static splat(dtype: DType, shape: Shape, value: number | bigint): HostTensor {
+    requireType(dtype, shape);
     const elements = newElements(dtype, 1);
     setElement(elements, 0, value);
     return new HostTensor(dtype, shape, elements, true);
@@ -85,6 +86,7 @@ export class HostTensor {
 
   /** Views bytes as a tensor, without a copy where the alignment allows. */
   static fromBytes(dtype: DType, shape: Shape, bytes: Uint8Array): HostTensor {
+    requireType(dtype, shape);
     const { array, byteLength } = dtypeInfo(dtype);
     const count = elementCount(shape);
     if (bytes.byteLength !== count * byteLength) {

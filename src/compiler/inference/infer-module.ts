@@ -1,3 +1,4 @@
+import { checkOptions } from '../../core/check-options.ts';
 import { CORE_OPERATORS } from '../../ops/core-operators.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { checkNesting } from '../ir/check-nesting.ts';
@@ -18,7 +19,7 @@ import {
 import { liftRecursiveLets } from './lift-recursive-lets.ts';
 import { stronglyConnected } from './strongly-connected.ts';
 import { type AppliedTerm, ERROR_TERM, functionTerm, termOf } from '../ir/term.ts';
-import { type SourceTexts, TypeDiagnostics } from './type-diagnostics.ts';
+import { type SourceTexts, TEXTS, TypeDiagnostics } from './type-diagnostics.ts';
 
 /** A type becomes wider by few dimensions, and what follows from that is known at once. */
 const MAX_INFERENCES = 8;
@@ -46,8 +47,14 @@ export interface InferOptions {
  * operator is thrown as it is (ShapeError, UnsupportedError).
  */
 export function inferModule(module: Module, options: InferOptions = {}): Module {
-  const { texts, onWarning, operators = CORE_OPERATORS, widensBranches } = options;
   checkNesting(module, 'inferModule');
+  checkOptions<InferOptions>('inferModule', options, {
+    texts: TEXTS,
+    onWarning: 'function',
+    operators: 'operators',
+    widensBranches: 'boolean',
+  });
+  const { texts, onWarning, operators = CORE_OPERATORS, widensBranches } = options;
   const diagnostics = new TypeDiagnostics(texts);
   const constructors = constructorsOf(module.types);
   const signatures = new Map<string, Signature>();

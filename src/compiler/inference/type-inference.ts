@@ -22,6 +22,7 @@ import {
   spanOf,
   type VarExpr,
 } from '../ir/expr.ts';
+import { requireModule } from '../ir/require-module.ts';
 import { SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
 import { formatType, INT_TYPE, tensorType, type Type } from '../ir/type.ts';
 import { childrenOf, postOrder } from '../ir/visit.ts';
@@ -45,6 +46,7 @@ export class TypeInference {
   #facts: DimFacts;
 
   constructor(declared: Declared = NOTHING_DECLARED, operators: Operators = CORE_OPERATORS) {
+    requireModule('TypeInference', declared);
     this.operators = operators;
     this.#declared = declared;
     this.#constructors = constructorsOf(declared.types);

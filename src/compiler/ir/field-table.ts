@@ -1,3 +1,4 @@
+import { UsageError } from '../../core/errors.ts';
 import type { Clause, Expr, Pattern } from './expr.ts';
 import type { ConstructorDefinition, Type, TypeDefinition } from './type.ts';
 
@@ -200,7 +201,7 @@ function isFamily(name: string): name is Family {
 
 /** The key of a node in {@link FIELD_TABLE}. */
 export function keyOf(family: Family, node: Node): string {
-  return 'kind' in node ? `${family}.${node.kind}` : family;
+  return 'kind' in Object(node) ? `${family}.${Reflect.get(node, 'kind')}` : family;
 }
 
 /** Returns true if a text is the key of a kind of node. */
@@ -216,7 +217,9 @@ export function isDataRole(role: RequiredRole): role is DataRole {
 /** The fields of a kind of node. */
 export function fieldsOf(key: string): readonly Field[] {
   const fields = FIELD_TABLE.get(key);
-  if (fields === undefined) throw new Error(`internal: the field table has no ${key}`);
+  const expected = 'that of a node, such as expr.call';
+  if (fields === undefined)
+    throw new UsageError({ where: 'FIELD_TABLE', got: `key ${key}`, expected });
   return fields;
 }
 

@@ -1,4 +1,4 @@
-import { checkOptions, oneOf, type OptionKinds, requireKind } from '../../core/check-options.ts';
+import { checkOptions, oneOf, type OptionKinds } from '../../core/check-options.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import { checkNesting, checkPatternsIn, checkTypesIn } from './check-nesting.ts';
 import { tensorType } from './type.ts';
@@ -17,6 +17,7 @@ import {
 } from './expr.ts';
 import { printAttribute, printData, printFloat, printSmallTensor } from './print-literal.ts';
 import { type Block, type Plan, planBlocks } from './print-plan.ts';
+import { requireExpr } from './require-module.ts';
 import { list, printName, printType, printTypeParams } from './print-type.ts';
 import { FLOAT } from './scalar-operators.ts';
 import { runTask, sub, type Task } from './task.ts';
@@ -63,8 +64,7 @@ export function printModule(module: Module, options: PrintOptions = {}): string 
 /** A single expression as text, its temporaries first. */
 export function printExpr(expr: Expr, options: PrintOptions = {}): string {
   checkOptions<PrintOptions>('printExpr', options, PRINT_OPTIONS);
-  const isNode = 'kind' in Object(expr);
-  requireKind('printExpr', ['an expression', () => isNode], ['what is', expr]);
+  requireExpr('printExpr', expr);
   const { data = 'elided' } = options;
   checkTypesIn(expr, 'expression');
   checkPatternsIn(expr, 'expression');

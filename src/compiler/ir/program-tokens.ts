@@ -11,7 +11,7 @@ import {
   keyOf,
   type Node,
 } from './field-table.ts';
-import { requireModule } from './require-module.ts';
+import { requireExpr, requireModule } from './require-module.ts';
 
 /**
  * A program as a sequence of tokens that has all that matters, and nothing else: two programs are
@@ -35,6 +35,7 @@ export function* moduleTokens(module: Module): Generator<Token> {
 }
 
 export function exprTokens(expr: Expr): Generator<Token> {
+  requireExpr('a comparison', expr);
   return new Walk().tokens('expr', expr);
 }
 

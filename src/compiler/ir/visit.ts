@@ -1,5 +1,9 @@
+import { requireKind } from '../../core/check-options.ts';
 import { countWork } from '../../core/work-meter.ts';
 import type { Expr, FunctionExpr, Module, Pattern, VarExpr } from './expr.ts';
+import { requireModule } from './require-module.ts';
+
+const EXPR = 'an expression, such as module.functions.get(name)';
 
 /**
  * The expressions that an expression is made of, in order of evaluation. Of an `if` or `match` only
@@ -7,7 +11,7 @@ import type { Expr, FunctionExpr, Module, Pattern, VarExpr } from './expr.ts';
  * children: see {@link bindersOf}. Neither is an operator that is called, which is no value.
  */
 export function childrenOf(expr: Expr): readonly Expr[] {
-  switch (expr.kind) {
+  switch (expr?.kind) {
     case 'var':
     case 'constant':
     case 'int':
@@ -30,6 +34,7 @@ export function childrenOf(expr: Expr): readonly Expr[] {
     case 'match':
       return [expr.value, ...expr.clauses.map((clause) => clause.body)];
     default:
+      requireKind('childrenOf', [EXPR, () => false], ['what is', expr]);
       return expr satisfies never;
   }
 }
@@ -71,7 +76,7 @@ export function postOrder(root: Expr, enter?: (expr: Expr) => boolean): readonly
   const known = ORDERS.get(root);
   if (known !== undefined) return known;
   const order =
-    root.kind === 'function' && root.body.kind !== 'function'
+    root?.kind === 'function' && root.body.kind !== 'function'
       ? [...postOrder(root.body), root]
       : orderBelow(root, () => true);
   ORDERS.set(root, order);
@@ -127,7 +132,8 @@ export function rewrite(root: Expr, replace: (expr: Expr, original: Expr) => Exp
 }
 
 /** Returns true for a node that has no children of its own, as most nodes. */
-function isLeaf({ kind }: Expr): boolean {
+function isLeaf(expr: Expr): boolean {
+  const kind = expr?.kind;
   return kind === 'var' || kind === 'constant' || kind === 'int' || kind === 'global';
 }
 
@@ -217,6 +223,7 @@ export function mapFunctions(
   module: Module,
   replace: (fn: FunctionExpr, name: string) => FunctionExpr,
 ): Module {
+  requireModule('mapFunctions', module);
   const functions = new Map<string, FunctionExpr>();
   let changed = false;
   for (const [name, fn] of module.functions) {
