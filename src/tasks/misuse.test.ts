@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ImageClassifier, SpeechToText, VoiceActivity, WakeWord } from './index.ts';
 import { activate, imageClassifier, loadTaskModel, melSpectrogram, numbersOf } from './index.ts';
 import { overlap, preparePictures, readPreprocessorConfig, suppress, topLabels } from './index.ts';
 import { Tensor } from '../client/tensor.ts';
@@ -37,6 +38,13 @@ test.each<[string, () => unknown, string]>([
     'got the content "{}", expected an object.',
   ],
   ['samples', () => melSpectrogram(untyped(undefined)), 'got samples that are undefined, expected'],
+  ...[ImageClassifier, SpeechToText, VoiceActivity, WakeWord].map(
+    (task): [string, () => unknown, string] => [
+      `new ${task.name}`,
+      () => Reflect.construct(task, ['model.onnx']) as unknown,
+      'a task: got a call of the constructor with',
+    ],
+  ),
   ['one picture', () => preparePictures(untyped(picture), {}), 'expected'],
   [
     'no options',

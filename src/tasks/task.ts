@@ -1,5 +1,13 @@
+import { Session } from '../client/session.ts';
+import { requireKind } from '../core/check-options.ts';
 import { ASYNC_DISPOSE } from '../core/dispose-symbols.ts';
-import type { Session } from '../client/session.ts';
+
+/** Throws UsageError for what somebody else gives a constructor, who means the function that loads the task. */
+export function requireLoaded(session: unknown): void {
+  const expected = 'a call of its function, such as imageClassifier(…)';
+  const isLoaded = session instanceof Session;
+  requireKind('a task', [expected, () => isLoaded], ['a call of the constructor with', session]);
+}
 
 /** The base of all tasks: holds their sessions until it is disposed of. */
 export abstract class Task {
@@ -10,6 +18,7 @@ export abstract class Task {
 
   /** @internal */
   constructor(sessions: readonly [Session, ...Session[]], tokenizer?: { close(): void }) {
+    requireLoaded(sessions[0]);
     this.sessions = sessions;
     this.#tokenizer = tokenizer;
   }

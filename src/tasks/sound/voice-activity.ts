@@ -4,7 +4,7 @@ import type { DeviceTensor } from '../../client/device-tensor.ts';
 import type { Session } from '../../client/session.ts';
 import { Tensor } from '../../client/tensor.ts';
 import { ShapeError } from '../../core/errors.ts';
-import { Task } from '../task.ts';
+import { requireLoaded, Task } from '../task.ts';
 import { loadTask, type TaskSource } from '../task-model.ts';
 import {
   type CallOptions,
@@ -111,6 +111,7 @@ export class VoiceActivity extends Task {
 
   /** @internal */
   constructor(session: Session, sampleRate: number) {
+    requireLoaded(session);
     const names = new Set(session.inputs.map(({ name }) => name));
     const layout = LAYOUTS.find(({ states }) => states.every(([name]) => names.has(name)));
     if (layout === undefined || !names.has('input')) {

@@ -3,7 +3,7 @@ import type { Session } from '../../client/session.ts';
 import { Tensor } from '../../client/tensor.ts';
 import { ShapeError, UsageError } from '../../core/errors.ts';
 import { numbersOf, outputOf } from '../results/numbers.ts';
-import { Task } from '../task.ts';
+import { requireLoaded, Task } from '../task.ts';
 import { loadTask, type TaskSource } from '../task-model.ts';
 import {
   type CallOptions,
@@ -138,6 +138,7 @@ export class WakeWord extends Task {
 
   /** @internal */
   constructor(parts: WakeWordParts) {
+    requireLoaded(Object(parts).mel);
     super([parts.mel, parts.embedding, ...parts.words.map(({ session }) => session)]);
     this.#parts = parts;
   }

@@ -3,7 +3,7 @@ import type { Session } from '../../client/session.ts';
 import { ShapeError, UsageError } from '../../core/errors.ts';
 import type { TextTokenizer } from '../../text/remote-tokenizer.ts';
 import { readSound, type Sound } from '../sound/sound.ts';
-import { Task } from '../task.ts';
+import { requireLoaded, Task } from '../task.ts';
 import {
   filesOf,
   findFile,
@@ -101,6 +101,7 @@ export class SpeechToText extends Task {
 
   /** @internal */
   constructor(parts: SpeechParts) {
+    requireLoaded(Object(parts).encoder);
     const { encoder, decoder, generation, preprocessor } = parts;
     const { first, next } = decoder;
     const later = next === undefined || next === first ? [] : [next];
