@@ -2,17 +2,12 @@ import source from '../../../shaders/conv3d-direct.wgsl?raw';
 import { elementCount } from '../../core/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { elementKernel } from '../element-kernel.ts';
-import type { KernelSpec, LoweringCall } from '../lowering.ts';
+import type { Lowering } from '../lowering.ts';
 import { axesOf } from './conv3d.ts';
 import { channelParams, windowParams } from './window-params.ts';
 
 /** The kernel of `conv3d`. */
-export function lowerConv3d({
-  inputs,
-  output,
-  attributes,
-  caps,
-}: LoweringCall): readonly KernelSpec[] {
+export const lowerConv3d: Lowering = ({ inputs, output, attributes, caps }) => {
   const [x = [], w = []] = [inputs[0]?.shape, inputs[1]?.shape];
   const count = elementCount(output.shape);
   return elementKernel(count, caps, {
@@ -29,4 +24,4 @@ export function lowerConv3d({
     },
     hooks: ['x', 'w', 'bias'],
   });
-}
+};

@@ -1,13 +1,132 @@
+import { formatDim } from '../../core/dim.ts';
+import { ShapeError } from '../../core/errors.ts';
+import { dimsAttribute, stringAttribute } from '../attributes.ts';
+import { defineOp } from '../define-op.ts';
+import { EXACT } from '../elementwise/elementwise.ts';
+import { commonDType, operand, present, requireRank, requireSingle } from '../operand-checks.ts';
 import { twiddles } from '../signal/twiddles.ts';
 import { resizeTable } from '../spatial/resize-table.ts';
-import { arange, dimsTensor } from './dims-tensor.ts';
-import { melWeights } from './mel-weights.ts';
-import { nonMaxSuppression } from './non-max-suppression.ts';
-import { nonzero } from './nonzero.ts';
-import { range } from './range.ts';
+import { COMPARED_DTYPES } from './compared-elements.ts';
+import { defineDynamicOp } from './define-dynamic-op.ts';
+import { INTEGERS } from './integers.ts';
 import { SIZE_OPS } from './sizes.ts';
 import { sliceIndices } from './slice-indices.ts';
 import { uniqueCounts, uniqueIndices, uniqueInverse } from './unique.ts';
+
+/** Where elements are not zero: a column of coordinates for each, in row-major order. */
+const nonzero = defineDynamicOp({
+  name: 'nonzero',
+  inputs: [{ name: 'x', dtypes: COMPARED_DTYPES }],
+  attributes: {},
+  infer: (inputs, _, dims) => ({
+    dtype: 'int64',
+    shape: [dims.of(operand(inputs, 0).shape.length), dims.unknown()],
+  }),
+});
+
+/** Boxes by score, but for those that overlap a better one of their class too much. */
+const nonMaxSuppression = defineDynamicOp({
+  name: 'non_max_suppression',
+  inputs: [
+    { name: 'boxes', dtypes: ['float32'] },
+    { name: 'scores', dtypes: ['float32'] },
+    { name: 'most', dtypes: ['int64'] },
+    { name: 'most_overlap', dtypes: ['float32'] },
+    { name: 'least_score', dtypes: ['float32'] },
+  ],
+  attributes: { centered: { type: 'bool', default: false } },
+  infer(inputs, _, dims) {
+    const [boxes, scores] = [operand(inputs, 0), operand(inputs, 1)];
+    requireRank(boxes, 3, 'non_max_suppression: input boxes');
+    requireRank(scores, 3, 'non_max_suppression: input scores');
+    for (const index of [2, 3, 4]) {
+      if (operand(inputs, index).shape.length > 0) {
+        throw new ShapeError({
+          where: 'non_max_suppression',
+          got: `input ${index} of rank ${operand(inputs, index).shape.length}`,
+          expected: 'rank 0',
+        });
+      }
+    }
+    const complaint = () => ({
+      where: 'non_max_suppression',
+      got: `boxes (${boxes.shape.map(formatDim).join(', ')}) and scores (${scores.shape.map(formatDim).join(', ')})`,
+      expected: '(batch, n, 4) and (batch, classes, n)',
+    });
+    const [batch = dims.of(0), count = dims.of(0), four = dims.of(0)] = boxes.shape;
+    dims.requireEqual(four, dims.of(4), complaint);
+    dims.requireEqual(scores.shape[0] ?? batch, batch, complaint);
+    dims.requireEqual(scores.shape[2] ?? count, count, complaint);
+    return { dtype: 'int64', shape: [dims.unknown(), dims.of(3)] };
+  },
+});
+
+const ORDERED_DTYPES = COMPARED_DTYPES.filter((dtype) => dtype !== 'bool');
+
+/** start, start + delta, start + 2 delta, … as far as they lie before limit. */
+const range = defineDynamicOp({
+  name: 'range',
+  inputs: ['start', 'limit', 'delta'].map((name) => ({ name, dtypes: ORDERED_DTYPES })),
+  attributes: { where: { type: 'string', default: 'range' } },
+  infer(inputs, attributes, dims) {
+    const where = stringAttribute(attributes, 'where');
+    const complaint = () => ({
+      where,
+      got: 'a bound of several elements',
+      expected: 'single elements',
+    });
+    requireSingle(present(inputs), dims, complaint);
+    return { dtype: commonDType(present(inputs), where), shape: [dims.unknown()] };
+  },
+});
+
+/** Triangles over a spectrum, at equal distances on the mel scale. */
+const melWeights = defineDynamicOp({
+  name: 'mel_weights',
+  inputs: [
+    ...['mel_bins', 'dft_length', 'sample_rate'].map((name) => ({ name, dtypes: INTEGERS })),
+    ...['lower', 'upper'].map((name) => ({ name, dtypes: ['float32'] as const })),
+  ],
+  attributes: { where: { type: 'string', default: 'mel_weights' } },
+  infer(inputs, attributes, dims) {
+    const where = stringAttribute(attributes, 'where');
+    const complaint = () => ({ where, got: 'several elements', expected: 'single elements' });
+    requireSingle(present(inputs), dims, complaint);
+    return { dtype: 'float32', shape: [dims.unknown(), dims.unknown()] };
+  },
+});
+
+/** Dimensions as elements, for what is no longer arithmetic of sizes: `Sqrt(Cast(Shape(x)))`. */
+const dimsTensor = defineOp({
+  name: 'dims_tensor',
+  kind: 'opaque',
+  hostOnlyBecause: 'the sizes of tensors are known on the host',
+  inputs: [],
+  attributes: { dims: { type: 'dims' } },
+  infer: (_, attributes, dims) => ({
+    dtype: 'int64',
+    shape: [dims.of(dimsAttribute(attributes, 'dims').length)],
+  }),
+  tolerance: EXACT,
+});
+
+/** A range whose length is arithmetic of sizes, such as positions of a sequence. */
+const arange = defineOp({
+  name: 'arange',
+  kind: 'opaque',
+  hostOnlyBecause: 'the sizes of tensors are known on the host',
+  inputs: [],
+  attributes: {
+    start: { type: 'dims', length: 1 },
+    size: { type: 'dims', length: 1, minimum: 0 },
+    step: { type: 'int', default: 1 },
+  },
+  infer: (_, attributes, dims) => ({
+    dtype: 'int64',
+    shape: dimsAttribute(attributes, 'size').map((dim) => dims.of(dim)),
+  }),
+  tolerance: EXACT,
+});
 
 /** Operators between elements and sizes, and tables that sizes tell; they run on the host. */
 export const DYNAMIC_OPS = [

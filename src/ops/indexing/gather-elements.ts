@@ -6,7 +6,7 @@ import { less } from '../index-expression/build.ts';
 import { formatType, operand, requireRank } from '../operand-checks.ts';
 import { INDEX_DTYPES, placeExpression } from './integer-index.ts';
 
-export const axisOf = /* @__PURE__ */ axisAttribute('gather_elements');
+export const gatherAxisOf = /* @__PURE__ */ axisAttribute('gather_elements');
 
 /** One element of x per index: that index replaces the coordinate of an axis. */
 export const gatherElements = defineOp({
@@ -20,7 +20,7 @@ export const gatherElements = defineOp({
   infer(inputs, attributes, dims) {
     const x = operand(inputs, 0);
     const indices = operand(inputs, 1);
-    const axis = axisOf(attributes, x.shape.length);
+    const axis = gatherAxisOf(attributes, x.shape.length);
     requireRank(indices, x.shape.length, 'gather_elements: input indices');
     const complaint = () => ({
       where: 'gather_elements',
@@ -34,7 +34,7 @@ export const gatherElements = defineOp({
   },
   indexMap: {
     sources({ attributes, inputs, coords, param, integer }) {
-      const axis = axisOf(attributes, coords.length);
+      const axis = gatherAxisOf(attributes, coords.length);
       const size = param(inputs[0]?.shape[axis] ?? 0, 'u32');
       const place = placeExpression(integer(1, coords), size);
       return [{ input: 0, coords: coords.with(axis, place), when: less(place, size) }];

@@ -8,7 +8,7 @@ import { constant, equal, select, ZERO } from '../index-expression/build.ts';
 import { operand, requireVector } from '../operand-checks.ts';
 import { INDEX_DTYPES, placeExpression } from './integer-index.ts';
 
-export const axisOf = /* @__PURE__ */ axisAttribute('one_hot');
+export const oneHotAxisOf = /* @__PURE__ */ axisAttribute('one_hot');
 
 /** A new axis with one value at the index and another everywhere else. */
 export const oneHot = defineOp({
@@ -33,13 +33,13 @@ export const oneHot = defineOp({
       expected: 'two values',
     });
     requireVector(values, dims.of(2), { dims, complaint });
-    const axis = axisOf(attributes, shape.length + 1);
+    const axis = oneHotAxisOf(attributes, shape.length + 1);
     const size = dims.of(depth);
     return { dtype: values.dtype, shape: [...shape.slice(0, axis), size, ...shape.slice(axis)] };
   },
   indexMap: {
     sources({ attributes, output, coords, param, integer }) {
-      const axis = axisOf(attributes, coords.length);
+      const axis = oneHotAxisOf(attributes, coords.length);
       const index = integer(0, coords.toSpliced(axis, 1));
       const place = placeExpression(index, param(output.shape[axis] ?? 0, 'u32'));
       return [

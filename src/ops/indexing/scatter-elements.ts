@@ -6,7 +6,7 @@ import { commonDType, formatType, operand } from '../operand-checks.ts';
 import { INDEX_DTYPES } from './integer-index.ts';
 import { REDUCTION_ATTRIBUTE, requireReducible } from './scatter-reduction.ts';
 
-export const axisOf = /* @__PURE__ */ axisAttribute('scatter_elements');
+export const scatterAxisOf = /* @__PURE__ */ axisAttribute('scatter_elements');
 
 /** Elements of x replaced, or combined with updates, at places along one axis. */
 export const scatterElements = defineOp({
@@ -22,7 +22,7 @@ export const scatterElements = defineOp({
     const [x, indices, updates] = [operand(inputs, 0), operand(inputs, 1), operand(inputs, 2)];
     const dtype = commonDType([x, updates], 'scatter_elements');
     requireReducible(dtype, stringAttribute(attributes, 'reduction'), 'scatter_elements');
-    const axis = axisOf(attributes, x.shape.length);
+    const axis = scatterAxisOf(attributes, x.shape.length);
     const complaint = () => ({
       where: 'scatter_elements',
       got: `${formatType(updates)} at ${formatType(indices)} for ${formatType(x)}`,

@@ -27,7 +27,7 @@ import { laneAccess, type LaneAccess } from '../element-access.ts';
 import { typedFormula } from '../formula/infer-types.ts';
 import { lowerLanes } from '../formula/lower-formula.ts';
 import type { WasmCall, WasmKernel, WasmLowering } from '../wasm-lowering.ts';
-import { axisOf } from './scatter-elements.ts';
+import { scatterAxisOf } from './scatter-elements.ts';
 import { tuplesOf } from './scatter-nd.ts';
 import { combination, contextOf } from './scatter-reduction.ts';
 import { placesOf } from './tensor-scatter.ts';
@@ -170,7 +170,7 @@ function placeAt(
 const scatterElements: WasmLowering = (given) => {
   const { inputs, output, attributes } = given;
   const shape = inputs[1]?.shape ?? [];
-  const axis = axisOf(attributes, shape.length);
+  const axis = scatterAxisOf(attributes, shape.length);
   const strides = rowMajorStrides(output.shape);
   const size = output.shape[axis] ?? 1;
   const isWide = inputs[1]?.dtype === 'int64';

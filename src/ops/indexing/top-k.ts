@@ -5,7 +5,7 @@ import { EXACT } from '../elementwise/elementwise.ts';
 import { NUMERIC } from '../elementwise/number-dtypes.ts';
 import { formatType, operand } from '../operand-checks.ts';
 
-export const axisOf = /* @__PURE__ */ axisAttribute('top_k');
+export const topKAxisOf = /* @__PURE__ */ axisAttribute('top_k');
 
 /** Where the k largest or smallest elements of each row are, in their order. */
 export const topK = defineOp({
@@ -19,7 +19,7 @@ export const topK = defineOp({
   },
   infer(inputs, attributes, dims) {
     const x = operand(inputs, 0);
-    const axis = axisOf(attributes, x.shape.length);
+    const axis = topKAxisOf(attributes, x.shape.length);
     const [k] = dimsAttribute(attributes, 'k');
     const size = x.shape[axis];
     if (k === undefined || size === undefined) {

@@ -5,13 +5,13 @@ import { boolAttribute } from '../attributes.ts';
 import { scalarRowKernel, scalarRows } from '../reduction/scalar-rows.wasm.ts';
 import { comesBefore, scalarAccess, type ScalarAccess } from '../scalar-access.wasm.ts';
 import type { WasmLowering } from '../wasm-lowering.ts';
-import { axisOf } from './top-k.ts';
+import { topKAxisOf } from './top-k.ts';
 
 /** Where the first k are: a merge sort of places, which keeps equal elements in their order. */
 export const topKWasm: WasmLowering = ({ inputs: [x], output, attributes }) => {
   const access = x && scalarAccess(x.dtype);
   if (x === undefined || access === undefined) return undefined;
-  const axis = axisOf(attributes, x.shape.length);
+  const axis = topKAxisOf(attributes, x.shape.length);
   const [size, k] = [x.shape[axis] ?? 0, output.shape[axis] ?? 0];
   const { byteLength } = access;
   const rows = scalarRows(x.shape, axis, { byteLength, results: [k, 8] });

@@ -6,7 +6,7 @@ import { EXACT } from '../elementwise/elementwise.ts';
 import { less, sub, ZERO } from '../index-expression/build.ts';
 import { commonDType, formatType, present } from '../operand-checks.ts';
 
-export const axisOf = /* @__PURE__ */ axisAttribute('concat');
+export const concatAxisOf = /* @__PURE__ */ axisAttribute('concat');
 
 /** Tensors one after the other along an axis. */
 export const concat = defineOp({
@@ -21,7 +21,7 @@ export const concat = defineOp({
       throw new ShapeError({ where: 'concat', got: 'no inputs', expected: 'one or more' });
     }
     const dtype = commonDType(types, 'concat');
-    const axis = axisOf(attributes, first.shape.length);
+    const axis = concatAxisOf(attributes, first.shape.length);
     const shape = [...first.shape];
     for (const type of types.slice(1)) {
       const complaint = () => ({
@@ -39,9 +39,9 @@ export const concat = defineOp({
   },
   indexMap: {
     movesOnly: true,
-    joinedAxis: axisOf,
+    joinedAxis: concatAxisOf,
     sources({ attributes, inputs, output, coords, param }) {
-      const axis = axisOf(attributes, output.shape.length);
+      const axis = concatAxisOf(attributes, output.shape.length);
       const along = coords[axis] ?? ZERO;
       let begin = 0;
       return inputs.map((type, input) => {

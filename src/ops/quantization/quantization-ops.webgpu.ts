@@ -1,7 +1,26 @@
-import type { Lowering } from '../lowering.ts';
-import { lowerConvInteger, lowerMatmulInteger } from './integer-lowering.ts';
+import { lowerConv2d } from '../convolution/conv2d-lowering.ts';
+import { lowerConv3d } from '../convolution/conv3d-lowering.ts';
+import { wholeMatmulKernels } from '../linear/matmul-lowering.ts';
+import { matmulProblem } from '../linear/matmul-problem.ts';
+import type { KernelSpec, Lowering, LoweringCall } from '../lowering.ts';
+import { operand } from '../operand-checks.ts';
+import { W, X } from './conv-integer.ts';
+import { A, B } from './matmul-integer.ts';
 import { lowerGatherMatmulNbits, lowerMatmulNbits } from './matmul-nbits-lowering.ts';
 import type { QuantizationName } from './quantization-ops.ts';
+import { subtractZeroPoints } from './subtract-zero-points.ts';
+
+/** Kernels of `matmul_integer`: those of floats, which load integers less their zero points. */
+function lowerMatmulInteger(call: LoweringCall): readonly KernelSpec[] {
+  return subtractZeroPoints(wholeMatmulKernels(matmulProblem(call), call.caps), call, [A, B]);
+}
+
+/** Kernels of `conv_integer`, in the same way. */
+function lowerConvInteger(call: LoweringCall): readonly KernelSpec[] {
+  const { inputs } = call;
+  const lower = operand(inputs, 0).shape.length === 5 ? lowerConv3d : lowerConv2d;
+  return subtractZeroPoints(lower({ ...call, inputs: inputs.slice(0, 2) }), call, [X, W]);
+}
 
 export const QUANTIZATION_WEBGPU = {
   matmul_integer: lowerMatmulInteger,
