@@ -13,5 +13,12 @@ export interface OperatorImporter {
   readonly import: NodeImporter;
 }
 
+/** A row of a table: the operator exists since that operator set, and a node becomes those core operators. */
+export const since = (
+  version: number,
+  makes: string,
+  importNode: NodeImporter,
+): OperatorImporter => ({ since: version, makes, import: importNode });
+
 /** Importers by the names that the domain gives operators. */
 export type OperatorImporters = Readonly<Record<string, OperatorImporter>>;

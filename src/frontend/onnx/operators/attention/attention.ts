@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../../core/dim.ts';
 import { alongAxis, indicesInput } from '../../check-indices.ts';
@@ -156,20 +156,15 @@ function importRotaryEmbedding(node: ImportNode): Expr {
 }
 
 export const ATTENTION_IMPORTERS: OperatorImporters = {
-  Attention: {
-    since: 23,
-    makes:
-      'scaled_dot_product_attention matmul where reduce_max equal transpose mul reshape add softmax cast div tanh concat sub less_equal less broadcast_to',
-    import: importAttention,
-  },
-  LinearAttention: {
-    since: 27,
-    makes: 'linear_attention reshape broadcast_to mul exp slice cast',
-    import: importLinearAttention,
-  },
-  RotaryEmbedding: {
-    since: 23,
-    makes: 'mul gather reshape slice sub add concat',
-    import: importRotaryEmbedding,
-  },
+  Attention: since(
+    23,
+    'scaled_dot_product_attention matmul where reduce_max equal transpose mul reshape add softmax cast div tanh concat sub less_equal less broadcast_to',
+    importAttention,
+  ),
+  LinearAttention: since(
+    27,
+    'linear_attention reshape broadcast_to mul exp slice cast',
+    importLinearAttention,
+  ),
+  RotaryEmbedding: since(23, 'mul gather reshape slice sub add concat', importRotaryEmbedding),
 };

@@ -1,7 +1,7 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../../core/dim.ts';
 import type { ImportNode } from '../../import-node.ts';
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { cutAlong } from '../movement/slice-along.ts';
 import { refuseAttributes } from '../refuse-attributes.ts';
 import { addBiases, asInt32, maskBias, paddingMask } from './attention-mask.ts';
@@ -121,10 +121,9 @@ function operands(node: ImportNode, heads: number): readonly [Expr, Expr, Expr, 
 }
 
 export const DECODER_ATTENTION_IMPORTERS: OperatorImporters = {
-  DecoderMaskedMultiHeadAttention: {
-    since: 1,
-    makes:
-      'scaled_dot_product_attention reshape transpose slice add where greater less greater_equal bitwise_and concat arange cast tensor_scatter broadcast_to',
-    import: importDecoderMaskedAttention,
-  },
+  DecoderMaskedMultiHeadAttention: since(
+    1,
+    'scaled_dot_product_attention reshape transpose slice add where greater less greater_equal bitwise_and concat arange cast tensor_scatter broadcast_to',
+    importDecoderMaskedAttention,
+  ),
 };

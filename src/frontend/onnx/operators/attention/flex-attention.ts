@@ -2,7 +2,7 @@ import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { formatDim } from '../../../../core/dim.ts';
 import { formatShape } from '../../../../core/shape.ts';
 import type { ImportNode } from '../../import-node.ts';
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { dtypeFromOnnx } from '../../protobuf/read-tensor.ts';
 import { attend, attendUnseen } from './scaled-attention.ts';
 
@@ -57,9 +57,9 @@ function importFlexAttention(node: ImportNode): Expr {
 }
 
 export const FLEX_ATTENTION_IMPORTERS: OperatorImporters = {
-  FlexAttention: {
-    since: 1,
-    makes: 'scaled_dot_product_attention matmul transpose mul reshape softmax cast',
-    import: importFlexAttention,
-  },
+  FlexAttention: since(
+    1,
+    'scaled_dot_product_attention matmul transpose mul reshape softmax cast',
+    importFlexAttention,
+  ),
 };

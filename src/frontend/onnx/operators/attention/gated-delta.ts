@@ -1,7 +1,7 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { formatDim } from '../../../../core/dim.ts';
 import type { ImportNode } from '../../import-node.ts';
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { softplus } from '../elementwise/activation.ts';
 import { cast, number } from '../elementwise/elementwise.ts';
 import { attendLinear, ruleOf, wideDType } from './linear-attention.ts';
@@ -125,16 +125,15 @@ function betaOf(node: ImportNode, beta: Expr | undefined): Expr | undefined {
 }
 
 export const GATED_DELTA_IMPORTERS: OperatorImporters = {
-  GatedAdd: { since: 1, makes: 'add mul', import: importGatedAdd },
-  GatedDeltaNet: {
-    since: 1,
-    makes:
-      'linear_attention reshape broadcast_to mul exp slice cast transpose reduce_sum sqrt add div neg sigmoid relu abs log1p',
-    import: importGatedDeltaNet,
-  },
-  LinearAttentionGate: {
-    since: 1,
-    makes: 'add cast mul sigmoid relu abs neg exp log1p',
-    import: importLinearAttentionGate,
-  },
+  GatedAdd: since(1, 'add mul', importGatedAdd),
+  GatedDeltaNet: since(
+    1,
+    'linear_attention reshape broadcast_to mul exp slice cast transpose reduce_sum sqrt add div neg sigmoid relu abs log1p',
+    importGatedDeltaNet,
+  ),
+  LinearAttentionGate: since(
+    1,
+    'add cast mul sigmoid relu abs neg exp log1p',
+    importLinearAttentionGate,
+  ),
 };

@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { refuseAttributes } from '../refuse-attributes.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../../core/dim.ts';
@@ -286,32 +286,29 @@ export function requiredHeads(node: ImportNode, name: string): number {
 }
 
 export const MICROSOFT_ATTENTION_IMPORTERS: OperatorImporters = {
-  Attention: {
-    since: 1,
-    makes:
-      'scaled_dot_product_attention matmul add slice reshape transpose where greater concat less greater_equal bitwise_and broadcast_to arange cast',
-    import: importAttention,
-  },
-  GroupQueryAttention: {
-    since: 1,
-    makes:
-      'scaled_dot_product_attention cached_attention reshape transpose broadcast_to sub maximum tensor_scatter arange cast add less_equal where concat greater_equal bitwise_and slice mul gather matmul softmax div tanh',
-    import: importGroupQueryAttention,
-  },
-  LinearAttention: {
-    since: 1,
-    makes: 'linear_attention reshape slice mul broadcast_to exp cast',
-    import: importLinearAttention,
-  },
-  MultiHeadAttention: {
-    since: 1,
-    makes:
-      'scaled_dot_product_attention reshape transpose slice add where greater less concat arange cast',
-    import: importMultiHeadAttention,
-  },
-  RotaryEmbedding: {
-    since: 1,
-    makes: 'mul gather reshape slice sub add concat cast arange',
-    import: importRotaryEmbedding,
-  },
+  Attention: since(
+    1,
+    'scaled_dot_product_attention matmul add slice reshape transpose where greater concat less greater_equal bitwise_and broadcast_to arange cast',
+    importAttention,
+  ),
+  GroupQueryAttention: since(
+    1,
+    'scaled_dot_product_attention cached_attention reshape transpose broadcast_to sub maximum tensor_scatter arange cast add less_equal where concat greater_equal bitwise_and slice mul gather matmul softmax div tanh',
+    importGroupQueryAttention,
+  ),
+  LinearAttention: since(
+    1,
+    'linear_attention reshape slice mul broadcast_to exp cast',
+    importLinearAttention,
+  ),
+  MultiHeadAttention: since(
+    1,
+    'scaled_dot_product_attention reshape transpose slice add where greater less concat arange cast',
+    importMultiHeadAttention,
+  ),
+  RotaryEmbedding: since(
+    1,
+    'mul gather reshape slice sub add concat cast arange',
+    importRotaryEmbedding,
+  ),
 };

@@ -1,7 +1,7 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { alongAxis, indicesInput } from '../../check-indices.ts';
 import type { ImportNode } from '../../import-node.ts';
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { axisSize } from '../indexing/indexing.ts';
 import { refuseAttributes } from '../refuse-attributes.ts';
 import { rotate } from './rotary-embedding.ts';
@@ -59,9 +59,9 @@ function importMultimodalRotary(node: ImportNode): Expr {
 }
 
 export const MULTIMODAL_ROTARY_IMPORTERS: OperatorImporters = {
-  MRotaryEmbedding: {
-    since: 1,
-    makes: 'mul gather transpose reshape gather_elements slice sub add concat',
-    import: importMultimodalRotary,
-  },
+  MRotaryEmbedding: since(
+    1,
+    'mul gather transpose reshape gather_elements slice sub add concat',
+    importMultimodalRotary,
+  ),
 };

@@ -1,6 +1,6 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { ImportNode } from '../../import-node.ts';
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { number } from '../elementwise/elementwise.ts';
 import { cutAlong } from '../movement/slice-along.ts';
 import { positions } from './attention-mask.ts';
@@ -89,14 +89,14 @@ function importGatedRelativePositionBias(node: ImportNode): Expr {
 }
 
 export const POSITION_BIAS_IMPORTERS: OperatorImporters = {
-  GatedRelativePositionBias: {
-    since: 1,
-    makes: 'mul add reshape transpose matmul reduce_sum sigmoid slice sub',
-    import: importGatedRelativePositionBias,
-  },
-  RelativePositionBias: {
-    since: 1,
-    makes: 'gather reshape sub maximum minimum add arange cast',
-    import: importRelativePositionBias,
-  },
+  GatedRelativePositionBias: since(
+    1,
+    'mul add reshape transpose matmul reduce_sum sigmoid slice sub',
+    importGatedRelativePositionBias,
+  ),
+  RelativePositionBias: since(
+    1,
+    'gather reshape sub maximum minimum add arange cast',
+    importRelativePositionBias,
+  ),
 };

@@ -1,6 +1,6 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { ImportNode } from '../../import-node.ts';
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { cast } from '../elementwise/elementwise.ts';
 import { multiplyBytes, scaled } from '../quantization/integer-products.ts';
 import { attendProjected } from './microsoft-attention.ts';
@@ -30,10 +30,9 @@ function importQAttention(node: ImportNode): readonly Expr[] {
 }
 
 export const QUANTIZED_ATTENTION_IMPORTERS: OperatorImporters = {
-  QAttention: {
-    since: 1,
-    makes:
-      'matmul_integer cast mul add scaled_dot_product_attention slice reshape transpose where greater concat less greater_equal bitwise_and broadcast_to arange',
-    import: importQAttention,
-  },
+  QAttention: since(
+    1,
+    'matmul_integer cast mul add scaled_dot_product_attention slice reshape transpose where greater concat less greater_equal bitwise_and broadcast_to arange',
+    importQAttention,
+  ),
 };

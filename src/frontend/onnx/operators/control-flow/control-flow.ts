@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { ifElse } from '../../../../compiler/ir/build.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { ImportNode } from '../../import-node.ts';
@@ -54,7 +54,7 @@ function requireArity(node: ImportNode, [first, second]: readonly number[]): voi
 }
 
 export const CONTROL_FLOW_IMPORTERS: OperatorImporters = {
-  If: { since: 1, makes: '', import: If },
-  Loop: { since: 1, makes: '', import: Loop },
-  Scan: { since: 8, makes: '', import: Scan },
+  If: since(1, '', If),
+  Loop: since(1, '', Loop),
+  Scan: since(8, '', Scan),
 };

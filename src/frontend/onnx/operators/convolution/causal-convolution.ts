@@ -1,6 +1,6 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { ImportNode } from '../../import-node.ts';
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { refuseAttributes } from '../refuse-attributes.ts';
 import { number } from '../elementwise/elementwise.ts';
 import { sliceAlong } from '../movement/slice-along.ts';
@@ -55,17 +55,17 @@ function importMicrosoftCausalConv(node: ImportNode): readonly Expr[] {
 }
 
 export const CAUSAL_CONVOLUTION_IMPORTERS: OperatorImporters = {
-  CausalConvWithState: {
-    since: 27,
-    makes: 'conv2d broadcast_to concat reshape slice sigmoid mul',
-    import: importCausalConvWithState,
-  },
+  CausalConvWithState: since(
+    27,
+    'conv2d broadcast_to concat reshape slice sigmoid mul',
+    importCausalConvWithState,
+  ),
 };
 
 export const MICROSOFT_CAUSAL_CONVOLUTION_IMPORTERS: OperatorImporters = {
-  CausalConvWithState: {
-    since: 1,
-    makes: 'conv2d broadcast_to concat reshape slice sigmoid mul',
-    import: importMicrosoftCausalConv,
-  },
+  CausalConvWithState: since(
+    1,
+    'conv2d broadcast_to concat reshape slice sigmoid mul',
+    importMicrosoftCausalConv,
+  ),
 };

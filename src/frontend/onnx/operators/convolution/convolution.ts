@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { countElements } from '../../../../core/dim-context.ts';
 import type { Dim } from '../../../../core/dim.ts';
@@ -210,19 +210,15 @@ const globalPool =
     node.call(op, [node.input(0)]);
 
 export const CONVOLUTION_IMPORTERS: OperatorImporters = {
-  AveragePool: { since: 1, makes: 'avg_pool', import: (node) => averagePool(node, node.input(0)) },
-  Conv: { since: 1, makes: 'conv2d reshape conv3d', import: importConv },
-  ConvTranspose: { since: 1, makes: 'conv_transpose', import: importConvTranspose },
-  DeformConv: { since: 19, makes: 'deform_conv reshape add', import: importDeformConv },
-  GlobalAveragePool: { since: 1, makes: 'global_avg_pool', import: globalPool('global_avg_pool') },
-  GlobalLpPool: { since: 1, makes: 'reduce_sum abs pow mul sqrt', import: importGlobalLpPool },
-  GlobalMaxPool: { since: 1, makes: 'global_max_pool', import: globalPool('global_max_pool') },
-  LpPool: { since: 1, makes: 'sum_pool abs pow mul sqrt', import: importLpPool },
-  MaxPool: { since: 1, makes: 'max_pool max_pool_indices cast', import: importMaxPool },
-  MaxRoiPool: { since: 1, makes: 'max_roi_pool', import: importMaxRoiPool },
-  MaxUnpool: {
-    since: 9,
-    makes: 'scatter_elements broadcast_to reshape pad',
-    import: importMaxUnpool,
-  },
+  AveragePool: since(1, 'avg_pool', (node) => averagePool(node, node.input(0))),
+  Conv: since(1, 'conv2d reshape conv3d', importConv),
+  ConvTranspose: since(1, 'conv_transpose', importConvTranspose),
+  DeformConv: since(19, 'deform_conv reshape add', importDeformConv),
+  GlobalAveragePool: since(1, 'global_avg_pool', globalPool('global_avg_pool')),
+  GlobalLpPool: since(1, 'reduce_sum abs pow mul sqrt', importGlobalLpPool),
+  GlobalMaxPool: since(1, 'global_max_pool', globalPool('global_max_pool')),
+  LpPool: since(1, 'sum_pool abs pow mul sqrt', importLpPool),
+  MaxPool: since(1, 'max_pool max_pool_indices cast', importMaxPool),
+  MaxRoiPool: since(1, 'max_roi_pool', importMaxRoiPool),
+  MaxUnpool: since(9, 'scatter_elements broadcast_to reshape pad', importMaxUnpool),
 };

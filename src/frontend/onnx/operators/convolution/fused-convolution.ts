@@ -1,6 +1,6 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { ImportNode } from '../../import-node.ts';
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { number } from '../elementwise/elementwise.ts';
 import { convolveOperands, importConv, importConvTranspose } from './convolution.ts';
 
@@ -69,15 +69,13 @@ function importNhwcConv(node: ImportNode): Expr {
 }
 
 export const MICROSOFT_CONVOLUTION_IMPORTERS: OperatorImporters = {
-  NhwcConv: { since: 1, makes: 'conv2d transpose reshape conv3d', import: importNhwcConv },
-  FusedConv: {
-    since: 1,
-    makes: 'conv2d reshape conv3d add relu tanh sigmoid leaky_relu clip mul',
-    import: importFusedConv,
-  },
-  FusedConvTranspose: {
-    since: 1,
-    makes: 'conv_transpose relu tanh sigmoid leaky_relu clip mul add',
-    import: (node) => activated(node, importConvTranspose(node)),
-  },
+  NhwcConv: since(1, 'conv2d transpose reshape conv3d', importNhwcConv),
+  FusedConv: since(
+    1,
+    'conv2d reshape conv3d add relu tanh sigmoid leaky_relu clip mul',
+    importFusedConv,
+  ),
+  FusedConvTranspose: since(1, 'conv_transpose relu tanh sigmoid leaky_relu clip mul add', (node) =>
+    activated(node, importConvTranspose(node)),
+  ),
 };

@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { countElements } from '../../../../core/dim-context.ts';
 import type { Dim } from '../../../../core/dim.ts';
@@ -47,11 +47,7 @@ function sameSize(node: ImportNode, vector: Expr, other: Expr): Expr {
 }
 
 export const SELECTION_IMPORTERS: OperatorImporters = {
-  Compress: { since: 9, makes: 'gather nonzero reshape', import: importCompress },
-  NonZero: { since: 9, makes: 'nonzero', import: importNonZero },
-  Unique: {
-    since: 11,
-    makes: 'unique_indices reshape unique_counts gather unique_inverse',
-    import: importUnique,
-  },
+  Compress: since(9, 'gather nonzero reshape', importCompress),
+  NonZero: since(9, 'nonzero', importNonZero),
+  Unique: since(11, 'unique_indices reshape unique_counts gather unique_inverse', importUnique),
 };

@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { dtypeInfo } from '../../../../core/dtype.ts';
 import type { ImportNode } from '../../import-node.ts';
@@ -171,43 +171,31 @@ function threshold(
 }
 
 export const ACTIVATION_IMPORTERS: OperatorImporters = {
-  Celu: { since: 12, makes: 'relu minimum div exp sub mul add', import: importCelu },
-  Clip: { since: 1, makes: 'maximum minimum clip', import: importClip },
-  Elu: {
-    since: 1,
-    makes: 'relu minimum exp sub mul add',
-    import: (node) => exponentialUnit(node, { scale: node.attributes.float('alpha', 1) }),
-  },
-  Gelu: {
-    since: 20,
-    makes: 'gelu',
-    import: (node) =>
-      node.call('gelu', [node.input(0)], {
-        approximate: node.attributes.string('approximate', 'none'),
-      }),
-  },
-  HardSigmoid: { since: 1, makes: 'mul add clip', import: importHardSigmoid },
-  HardSwish: { since: 14, makes: 'mul add clip', import: importHardSwish },
-  LeakyRelu: {
-    since: 1,
-    makes: 'leaky_relu',
-    import: (node) =>
-      node.call('leaky_relu', [node.input(0)], { alpha: node.attributes.float('alpha', 0.01) }),
-  },
-  Mish: { since: 18, makes: 'relu abs neg exp log1p add tanh mul', import: importMish },
-  PRelu: { since: 1, makes: 'mul less where reshape', import: importPRelu },
+  Celu: since(12, 'relu minimum div exp sub mul add', importCelu),
+  Clip: since(1, 'maximum minimum clip', importClip),
+  Elu: since(1, 'relu minimum exp sub mul add', (node) =>
+    exponentialUnit(node, { scale: node.attributes.float('alpha', 1) }),
+  ),
+  Gelu: since(20, 'gelu', (node) =>
+    node.call('gelu', [node.input(0)], {
+      approximate: node.attributes.string('approximate', 'none'),
+    }),
+  ),
+  HardSigmoid: since(1, 'mul add clip', importHardSigmoid),
+  HardSwish: since(14, 'mul add clip', importHardSwish),
+  LeakyRelu: since(1, 'leaky_relu', (node) =>
+    node.call('leaky_relu', [node.input(0)], { alpha: node.attributes.float('alpha', 0.01) }),
+  ),
+  Mish: since(18, 'relu abs neg exp log1p add tanh mul', importMish),
+  PRelu: since(1, 'mul less where reshape', importPRelu),
   Relu: { since: 1, ...unary('relu') },
-  Selu: { since: 1, makes: 'relu minimum exp sub mul add', import: importSelu },
-  Shrink: { since: 9, makes: 'less add greater sub where', import: importShrink },
+  Selu: since(1, 'relu minimum exp sub mul add', importSelu),
+  Shrink: since(9, 'less add greater sub where', importShrink),
   Sigmoid: { since: 1, ...unary('sigmoid') },
-  Softplus: { since: 1, makes: 'relu abs neg exp log1p add', import: (node) => softplus(node) },
-  Softsign: { since: 1, makes: 'abs add div', import: importSoftsign },
-  SwiGLU: {
-    since: 28,
-    makes: 'mul sigmoid',
-    import: (node) => node.call('mul', [importSwish(node), node.input(1)]),
-  },
-  Swish: { since: 24, makes: 'sigmoid mul', import: importSwish },
+  Softplus: since(1, 'relu abs neg exp log1p add', (node) => softplus(node)),
+  Softsign: since(1, 'abs add div', importSoftsign),
+  SwiGLU: since(28, 'mul sigmoid', (node) => node.call('mul', [importSwish(node), node.input(1)])),
+  Swish: since(24, 'sigmoid mul', importSwish),
   Tanh: { since: 1, ...unary('tanh') },
-  ThresholdedRelu: { since: 10, makes: 'greater where', import: importThresholdedRelu },
+  ThresholdedRelu: since(10, 'greater where', importThresholdedRelu),
 };

@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { type DType, isDType } from '../../../../core/dtype.ts';
 import type { ImportNode } from '../../import-node.ts';
@@ -35,7 +35,7 @@ function importBitCast(node: ImportNode): Expr {
 }
 
 export const CASTING_IMPORTERS: OperatorImporters = {
-  BitCast: { since: 26, makes: 'bitcast', import: importBitCast },
-  Cast: { since: 1, makes: 'cast', import: importCast },
-  CastLike: { since: 15, makes: 'cast', import: importCastLike },
+  BitCast: since(26, 'bitcast', importBitCast),
+  Cast: since(1, 'cast', importCast),
+  CastLike: since(15, 'cast', importCastLike),
 };

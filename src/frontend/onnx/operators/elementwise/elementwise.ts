@@ -1,4 +1,4 @@
-import type { OperatorImporter, OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporter, type OperatorImporters, since } from '../../operator-importer.ts';
 import { type DType, dtypeInfo } from '../../../../core/dtype.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import {
@@ -101,13 +101,13 @@ export const ELEMENTWISE_IMPORTERS: OperatorImporters = {
   Floor: { since: 1, ...unary('floor') },
   Log: { since: 1, ...unary('log') },
   Max: { since: 1, ...variadic('maximum') },
-  Mean: { since: 1, makes: 'add div', import: importMean },
+  Mean: since(1, 'add div', importMean),
   Min: { since: 1, ...variadic('minimum') },
-  Mod: { since: 10, makes: 'mod', import: importMod },
+  Mod: since(10, 'mod', importMod),
   Mul: { since: 1, ...binary('mul') },
   Neg: { since: 1, ...unary('neg') },
-  Pow: { since: 1, makes: 'pow cast', import: importPow },
-  Reciprocal: { since: 1, makes: 'div', import: importReciprocal },
+  Pow: since(1, 'pow cast', importPow),
+  Reciprocal: since(1, 'div', importReciprocal),
   Round: { since: 11, ...unary('round') },
   Sign: { since: 9, ...unary('sign') },
   Sin: { since: 7, ...unary('sin') },

@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { binary, unary, variadic } from './elementwise.ts';
@@ -29,7 +29,7 @@ function importWhere(node: ImportNode): Expr {
 
 export const LOGICAL_IMPORTERS: OperatorImporters = {
   And: { since: 1, ...binary('bitwise_and') },
-  BitShift: { since: 11, makes: 'shift_left shift_right', import: importBitShift },
+  BitShift: since(11, 'shift_left shift_right', importBitShift),
   BitwiseAnd: { since: 18, ...variadic('bitwise_and') },
   BitwiseNot: { since: 18, ...unary('bitwise_not') },
   BitwiseOr: { since: 18, ...variadic('bitwise_or') },
@@ -37,12 +37,12 @@ export const LOGICAL_IMPORTERS: OperatorImporters = {
   Equal: { since: 1, ...binary('equal') },
   Greater: { since: 1, ...binary('greater') },
   GreaterOrEqual: { since: 12, ...binary('greater_equal') },
-  IsInf: { since: 10, makes: 'abs is_positive_infinity neg broadcast_to', import: importIsInf },
+  IsInf: since(10, 'abs is_positive_infinity neg broadcast_to', importIsInf),
   IsNaN: { since: 9, ...unary('is_nan') },
   Less: { since: 1, ...binary('less') },
   LessOrEqual: { since: 12, ...binary('less_equal') },
   Not: { since: 1, ...unary('logical_not') },
   Or: { since: 1, ...binary('bitwise_or') },
-  Where: { since: 9, makes: 'where', import: importWhere },
+  Where: since(9, 'where', importWhere),
   Xor: { since: 1, ...binary('bitwise_xor') },
 };

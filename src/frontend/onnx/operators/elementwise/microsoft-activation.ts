@@ -1,6 +1,6 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { ImportNode, NodeImporter } from '../../import-node.ts';
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { number } from './elementwise.ts';
 import { sliceAlong } from '../movement/slice-along.ts';
 
@@ -36,14 +36,10 @@ function importBiasSplitGelu(node: ImportNode): Expr {
 }
 
 export const MICROSOFT_ACTIVATION_IMPORTERS: OperatorImporters = {
-  BiasAdd: { since: 1, makes: 'add', import: importBiasAdd },
-  BiasGelu: { since: 1, makes: 'gelu add', import: biasGelu('none') },
-  BiasSplitGelu: { since: 1, makes: 'gelu add slice mul', import: importBiasSplitGelu },
-  FastGelu: { since: 1, makes: 'gelu add', import: biasGelu('tanh') },
-  Gelu: {
-    since: 1,
-    makes: 'gelu',
-    import: (node) => node.call('gelu', [node.input(0)], { approximate: 'none' }),
-  },
-  QuickGelu: { since: 1, makes: 'sigmoid mul', import: importQuickGelu },
+  BiasAdd: since(1, 'add', importBiasAdd),
+  BiasGelu: since(1, 'gelu add', biasGelu('none')),
+  BiasSplitGelu: since(1, 'gelu add slice mul', importBiasSplitGelu),
+  FastGelu: since(1, 'gelu add', biasGelu('tanh')),
+  Gelu: since(1, 'gelu', (node) => node.call('gelu', [node.input(0)], { approximate: 'none' })),
+  QuickGelu: since(1, 'sigmoid mul', importQuickGelu),
 };

@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { SymbolicTensor } from '../../../../compiler/values/symbolic-tensor.ts';
 import { proveLess, proveLessEqual } from '../../../../core/dim-algebra.ts';
@@ -215,12 +215,12 @@ export function importTrilu(node: ImportNode): Expr {
 }
 
 export const INDEXING_IMPORTERS: OperatorImporters = {
-  Gather: { since: 1, makes: 'gather slice reshape', import: importGather },
-  GatherElements: { since: 11, makes: 'gather_elements', import: importGatherElements },
-  GatherND: { since: 11, makes: 'gather_nd', import: importGatherND },
-  OneHot: { since: 9, makes: 'one_hot cast', import: importOneHot },
-  Range: { since: 11, makes: 'range', import: importRange },
-  ReverseSequence: { since: 10, makes: 'reverse_sequence', import: importReverseSequence },
-  TensorScatter: { since: 24, makes: 'tensor_scatter full', import: importTensorScatter },
-  Trilu: { since: 14, makes: 'trilu reshape', import: importTrilu },
+  Gather: since(1, 'gather slice reshape', importGather),
+  GatherElements: since(11, 'gather_elements', importGatherElements),
+  GatherND: since(11, 'gather_nd', importGatherND),
+  OneHot: since(9, 'one_hot cast', importOneHot),
+  Range: since(11, 'range', importRange),
+  ReverseSequence: since(10, 'reverse_sequence', importReverseSequence),
+  TensorScatter: since(24, 'tensor_scatter full', importTensorScatter),
+  Trilu: since(14, 'trilu reshape', importTrilu),
 };

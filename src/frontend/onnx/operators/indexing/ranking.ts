@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { normalizeAxis } from '../../../../core/shape.ts';
 import type { ImportNode } from '../../import-node.ts';
@@ -36,10 +36,6 @@ function importNonMaxSuppression(node: ImportNode): Expr {
 }
 
 export const RANKING_IMPORTERS: OperatorImporters = {
-  NonMaxSuppression: {
-    since: 10,
-    makes: 'non_max_suppression reshape',
-    import: importNonMaxSuppression,
-  },
-  TopK: { since: 1, makes: 'top_k gather_elements', import: importTopK },
+  NonMaxSuppression: since(10, 'non_max_suppression reshape', importNonMaxSuppression),
+  TopK: since(1, 'top_k gather_elements', importTopK),
 };

@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { alongAxis, indicesInput } from '../../check-indices.ts';
 import type { ImportNode } from '../../import-node.ts';
@@ -28,7 +28,7 @@ function importScatterND(node: ImportNode): Expr {
 }
 
 export const SCATTERING_IMPORTERS: OperatorImporters = {
-  Scatter: { since: 9, makes: 'scatter_elements', import: importScatterElements },
-  ScatterElements: { since: 11, makes: 'scatter_elements', import: importScatterElements },
-  ScatterND: { since: 11, makes: 'scatter_nd', import: importScatterND },
+  Scatter: since(9, 'scatter_elements', importScatterElements),
+  ScatterElements: since(11, 'scatter_elements', importScatterElements),
+  ScatterND: since(11, 'scatter_nd', importScatterND),
 };

@@ -6,7 +6,7 @@ import { internalError } from '../../../../core/errors.ts';
 import { HostTensor } from '../../../../core/host-tensor.ts';
 import { hostInteger } from '../../host-integer.ts';
 import type { ImportNode } from '../../import-node.ts';
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { cast, number } from '../elementwise/elementwise.ts';
 import { cutAlong, sliceAlong } from '../movement/slice-along.ts';
 
@@ -383,11 +383,10 @@ const MADE =
   'reshape softmax top_k gather_elements reduce_sum div gather transpose add mul broadcast_to scatter_elements relu gelu sigmoid slice clip cast';
 
 export const EXPERT_IMPORTERS: OperatorImporters = {
-  MoE: { since: 1, makes: `matmul ${MADE}`, import: importMoE },
-  QMoE: {
-    since: 1,
-    makes:
-      'gather_matmul_nbits shift_right bitwise_and pad reshape softmax top_k gather_elements reduce_sum div gather add mul broadcast_to relu gelu sigmoid slice clip cast',
-    import: importQMoE,
-  },
+  MoE: since(1, `matmul ${MADE}`, importMoE),
+  QMoE: since(
+    1,
+    'gather_matmul_nbits shift_right bitwise_and pad reshape softmax top_k gather_elements reduce_sum div gather add mul broadcast_to relu gelu sigmoid slice clip cast',
+    importQMoE,
+  ),
 };

@@ -1,6 +1,6 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { ImportNode } from '../../import-node.ts';
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { number } from '../elementwise/elementwise.ts';
 import { activate } from '../convolution/fused-convolution.ts';
 import { importGemm } from './linear.ts';
@@ -43,10 +43,10 @@ function importFusedGemm(node: ImportNode): Expr {
 }
 
 export const MICROSOFT_LINEAR_IMPORTERS: OperatorImporters = {
-  FusedGemm: {
-    since: 1,
-    makes: 'gemm transpose matmul mul reshape reduce_sum add relu tanh sigmoid leaky_relu clip',
-    import: importFusedGemm,
-  },
-  FusedMatMul: { since: 1, makes: 'matmul transpose mul reshape', import: importFusedMatMul },
+  FusedGemm: since(
+    1,
+    'gemm transpose matmul mul reshape reduce_sum add relu tanh sigmoid leaky_relu clip',
+    importFusedGemm,
+  ),
+  FusedMatMul: since(1, 'matmul transpose mul reshape', importFusedMatMul),
 };

@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { importEinsum } from './einsum.ts';
@@ -42,12 +42,8 @@ function importMatMul(node: ImportNode): Expr {
 }
 
 export const LINEAR_IMPORTERS: OperatorImporters = {
-  Det: { since: 11, makes: 'det', import: (node) => node.call('det', [node.input(0)]) },
-  Einsum: {
-    since: 12,
-    makes: 'matmul reshape reduce_sum transpose pad slice mul',
-    import: importEinsum,
-  },
-  Gemm: { since: 1, makes: 'gemm', import: importGemm },
-  MatMul: { since: 1, makes: 'matmul mul reshape reduce_sum', import: importMatMul },
+  Det: since(11, 'det', (node) => node.call('det', [node.input(0)])),
+  Einsum: since(12, 'matmul reshape reduce_sum transpose pad slice mul', importEinsum),
+  Gemm: since(1, 'gemm', importGemm),
+  MatMul: since(1, 'matmul mul reshape reduce_sum', importMatMul),
 };

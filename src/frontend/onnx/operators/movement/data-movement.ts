@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { SymbolicTensor } from '../../../../compiler/values/symbolic-tensor.ts';
 import { countElements } from '../../../../core/dim-context.ts';
@@ -197,18 +197,18 @@ function importSpaceToDepth(node: ImportNode): Expr {
 }
 
 export const DATA_MOVEMENT_IMPORTERS: OperatorImporters = {
-  Constant: { since: 1, makes: '', import: importConstant },
-  ConstantOfShape: { since: 9, makes: 'full', import: importConstantOfShape },
-  DepthToSpace: { since: 1, makes: 'transpose reshape', import: importDepthToSpace },
-  Expand: { since: 8, makes: 'broadcast_to', import: importExpand },
-  Flatten: { since: 1, makes: 'reshape', import: importFlatten },
-  Identity: { since: 1, makes: '', import: (node) => node.input(0) },
-  Reshape: { since: 1, makes: 'reshape', import: importReshape },
-  Shape: { since: 1, makes: 'dims_tensor', import: importShape },
-  Size: { since: 1, makes: 'dims_tensor reshape', import: importSize },
-  Slice: { since: 1, makes: 'slice gather', import: importSlice },
-  SpaceToDepth: { since: 1, makes: 'transpose reshape', import: importSpaceToDepth },
-  Squeeze: { since: 1, makes: 'reshape', import: importSqueeze },
-  Transpose: { since: 1, makes: 'transpose', import: importTranspose },
-  Unsqueeze: { since: 1, makes: 'reshape', import: importUnsqueeze },
+  Constant: since(1, '', importConstant),
+  ConstantOfShape: since(9, 'full', importConstantOfShape),
+  DepthToSpace: since(1, 'transpose reshape', importDepthToSpace),
+  Expand: since(8, 'broadcast_to', importExpand),
+  Flatten: since(1, 'reshape', importFlatten),
+  Identity: since(1, '', (node) => node.input(0)),
+  Reshape: since(1, 'reshape', importReshape),
+  Shape: since(1, 'dims_tensor', importShape),
+  Size: since(1, 'dims_tensor reshape', importSize),
+  Slice: since(1, 'slice gather', importSlice),
+  SpaceToDepth: since(1, 'transpose reshape', importSpaceToDepth),
+  Squeeze: since(1, 'reshape', importSqueeze),
+  Transpose: since(1, 'transpose', importTranspose),
+  Unsqueeze: since(1, 'reshape', importUnsqueeze),
 };

@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../../core/dim.ts';
 import { formatDim } from '../../../../core/dim.ts';
@@ -79,7 +79,7 @@ function importTile(node: ImportNode): Expr {
 }
 
 export const JOINING_IMPORTERS: OperatorImporters = {
-  Concat: { since: 1, makes: 'concat', import: importConcat },
-  Split: { since: 1, makes: 'slice', import: importSplit },
-  Tile: { since: 1, makes: 'tile', import: importTile },
+  Concat: since(1, 'concat', importConcat),
+  Split: since(1, 'slice', importSplit),
+  Tile: since(1, 'tile', importTile),
 };

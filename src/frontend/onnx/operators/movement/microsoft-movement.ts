@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { normalizeAxis } from '../../../../core/shape.ts';
 import type { ImportNode } from '../../import-node.ts';
@@ -16,8 +16,8 @@ function importExpandDims(node: ImportNode): Expr {
 
 /** Operators of com.microsoft that ONNX took over, or nearly. */
 export const MICROSOFT_MOVEMENT_IMPORTERS: OperatorImporters = {
-  ExpandDims: { since: 1, makes: 'reshape', import: importExpandDims },
-  GatherND: { since: 1, makes: 'gather_nd', import: importGatherND },
-  Pad: { since: 1, makes: 'pad full reshape where concat', import: (node) => padAs(node, 13) },
-  Trilu: { since: 1, makes: 'trilu reshape', import: importTrilu },
+  ExpandDims: since(1, 'reshape', importExpandDims),
+  GatherND: since(1, 'gather_nd', importGatherND),
+  Pad: since(1, 'pad full reshape where concat', (node) => padAs(node, 13)),
+  Trilu: since(1, 'trilu reshape', importTrilu),
 };

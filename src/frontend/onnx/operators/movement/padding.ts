@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../../core/dim.ts';
 import { normalizeAxis } from '../../../../core/shape.ts';
@@ -112,6 +112,6 @@ function importCenterCropPad(node: ImportNode): Expr {
 }
 
 export const PADDING_IMPORTERS: OperatorImporters = {
-  CenterCropPad: { since: 18, makes: 'slice pad', import: importCenterCropPad },
-  Pad: { since: 1, makes: 'pad concat full reshape where cast', import: importPad },
+  CenterCropPad: since(18, 'slice pad', importCenterCropPad),
+  Pad: since(1, 'pad concat full reshape where cast', importPad),
 };

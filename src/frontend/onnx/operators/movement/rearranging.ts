@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { type Dim, formatDim, MAX_DIMENSION } from '../../../../core/dim.ts';
 import type { TensorType } from '../../../../core/primitive-function.ts';
@@ -81,6 +81,6 @@ function integersFrom(node: ImportNode, rank: number) {
 }
 
 export const REARRANGING_IMPORTERS: OperatorImporters = {
-  Col2Im: { since: 18, makes: 'conv_transpose reshape full trilu', import: importCol2Im },
-  EyeLike: { since: 9, makes: 'full trilu', import: importEyeLike },
+  Col2Im: since(18, 'conv_transpose reshape full trilu', importCol2Im),
+  EyeLike: since(9, 'full trilu', importEyeLike),
 };

@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { fromBegin, indicesInput } from '../../check-indices.ts';
 import type { ImportNode } from '../../import-node.ts';
@@ -61,16 +61,14 @@ function mean(node: ImportNode, loss: Expr, weight: Expr | undefined): Expr {
 }
 
 export const LOSS_IMPORTERS: OperatorImporters = {
-  NegativeLogLikelihoodLoss: {
-    since: 12,
-    makes:
-      'gather_elements reshape neg reduce_mean equal where broadcast_to mul reduce_sum div gather',
-    import: importNegativeLogLikelihoodLoss,
-  },
-  SoftmaxCrossEntropyLoss: {
-    since: 12,
-    makes:
-      'log_softmax equal where reshape gather_elements neg gather mul reduce_sum div broadcast_to reduce_mean',
-    import: importSoftmaxCrossEntropyLoss,
-  },
+  NegativeLogLikelihoodLoss: since(
+    12,
+    'gather_elements reshape neg reduce_mean equal where broadcast_to mul reduce_sum div gather',
+    importNegativeLogLikelihoodLoss,
+  ),
+  SoftmaxCrossEntropyLoss: since(
+    12,
+    'log_softmax equal where reshape gather_elements neg gather mul reduce_sum div broadcast_to reduce_mean',
+    importSoftmaxCrossEntropyLoss,
+  ),
 };

@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { HostTensor } from '../../../../core/host-tensor.ts';
 import { alongAxis, indicesInput } from '../../check-indices.ts';
@@ -76,40 +76,16 @@ function importBiasSoftmax(node: ImportNode): Expr {
 }
 
 export const MICROSOFT_NORMALIZATION_IMPORTERS: OperatorImporters = {
-  BiasSoftmax: { since: 1, makes: 'softmax add reshape', import: importBiasSoftmax },
-  GatedRMSNorm: {
-    since: 1,
-    makes: 'rms_norm cast reshape mul sigmoid',
-    import: importGatedRmsNorm,
-  },
-  GroupNorm: {
-    since: 1,
-    makes: 'layer_norm reshape transpose cast mul add sigmoid',
-    import: importGroupNorm,
-  },
-  SkipGroupNorm: {
-    since: 1,
-    makes: 'layer_norm add reshape transpose cast mul sigmoid',
-    import: importSkipGroupNorm,
-  },
-  EmbedLayerNormalization: {
-    since: 1,
-    makes: 'layer_norm gather add mul slice reduce_sum broadcast_to',
-    import: importEmbedLayerNormalization,
-  },
-  SimplifiedLayerNormalization: {
-    since: 1,
-    makes: 'rms_norm mul',
-    import: importSimplifiedLayerNormalization,
-  },
-  SkipLayerNormalization: {
-    since: 1,
-    makes: 'layer_norm add mul',
-    import: skipNormalization('layer_norm'),
-  },
-  SkipSimplifiedLayerNormalization: {
-    since: 1,
-    makes: 'rms_norm add mul',
-    import: skipNormalization('rms_norm'),
-  },
+  BiasSoftmax: since(1, 'softmax add reshape', importBiasSoftmax),
+  GatedRMSNorm: since(1, 'rms_norm cast reshape mul sigmoid', importGatedRmsNorm),
+  GroupNorm: since(1, 'layer_norm reshape transpose cast mul add sigmoid', importGroupNorm),
+  SkipGroupNorm: since(1, 'layer_norm add reshape transpose cast mul sigmoid', importSkipGroupNorm),
+  EmbedLayerNormalization: since(
+    1,
+    'layer_norm gather add mul slice reduce_sum broadcast_to',
+    importEmbedLayerNormalization,
+  ),
+  SimplifiedLayerNormalization: since(1, 'rms_norm mul', importSimplifiedLayerNormalization),
+  SkipLayerNormalization: since(1, 'layer_norm add mul', skipNormalization('layer_norm')),
+  SkipSimplifiedLayerNormalization: since(1, 'rms_norm add mul', skipNormalization('rms_norm')),
 };

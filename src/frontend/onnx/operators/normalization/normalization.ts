@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { countElements } from '../../../../core/dim-context.ts';
 import { normalizeAxis } from '../../../../core/shape.ts';
@@ -249,41 +249,25 @@ function normalizeBatch(node: ImportNode, x: Expr): readonly Expr[] {
 }
 
 export const NORMALIZATION_IMPORTERS: OperatorImporters = {
-  BatchNormalization: {
-    since: 1,
-    makes: 'batch_norm gather sub reduce_mean mul add sqrt div reshape cast',
-    import: importBatchNormalization,
-  },
-  GroupNormalization: {
-    since: 18,
-    makes: 'layer_norm reshape mul add',
-    import: importGroupNormalization,
-  },
-  InstanceNormalization: {
-    since: 1,
-    makes: 'layer_norm reshape mul add',
-    import: importInstanceNormalization,
-  },
-  LayerNormalization: {
-    since: 17,
-    makes: 'layer_norm mul add reduce_mean gather sub sqrt div reshape cast',
-    import: importLayerNormalization,
-  },
-  LpNormalization: {
-    since: 1,
-    makes: 'reduce_sum abs maximum div mul sqrt',
-    import: importLpNormalization,
-  },
-  LRN: { since: 1, makes: 'sum_pool mul reshape add pow div', import: importLrn },
-  MeanVarianceNormalization: {
-    since: 9,
-    makes: 'reduce_mean gather sub mul sqrt add div',
-    import: importMeanVarianceNormalization,
-  },
-  RMSNormalization: { since: 23, makes: 'rms_norm reshape mul', import: importRmsNormalization },
-  SimplifiedLayerNormalization: {
-    since: 1,
-    makes: 'rms_norm mul',
-    import: importSimplifiedLayerNormalization,
-  },
+  BatchNormalization: since(
+    1,
+    'batch_norm gather sub reduce_mean mul add sqrt div reshape cast',
+    importBatchNormalization,
+  ),
+  GroupNormalization: since(18, 'layer_norm reshape mul add', importGroupNormalization),
+  InstanceNormalization: since(1, 'layer_norm reshape mul add', importInstanceNormalization),
+  LayerNormalization: since(
+    17,
+    'layer_norm mul add reduce_mean gather sub sqrt div reshape cast',
+    importLayerNormalization,
+  ),
+  LpNormalization: since(1, 'reduce_sum abs maximum div mul sqrt', importLpNormalization),
+  LRN: since(1, 'sum_pool mul reshape add pow div', importLrn),
+  MeanVarianceNormalization: since(
+    9,
+    'reduce_mean gather sub mul sqrt add div',
+    importMeanVarianceNormalization,
+  ),
+  RMSNormalization: since(23, 'rms_norm reshape mul', importRmsNormalization),
+  SimplifiedLayerNormalization: since(1, 'rms_norm mul', importSimplifiedLayerNormalization),
 };

@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { countElements } from '../../../../core/dim-context.ts';
 import { normalizeAxis } from '../../../../core/shape.ts';
@@ -71,7 +71,7 @@ function notEmpty(node: ImportNode, x: Expr, axis: number): Expr {
 }
 
 export const SOFTMAX_IMPORTERS: OperatorImporters = {
-  Hardmax: { since: 1, makes: 'arg_max reshape concat one_hot pad', import: alongAxis(hardmax) },
-  LogSoftmax: { since: 1, makes: 'log_softmax reshape', import: alongAxis(softmax('log_softmax')) },
-  Softmax: { since: 1, makes: 'softmax reshape', import: alongAxis(softmax('softmax')) },
+  Hardmax: since(1, 'arg_max reshape concat one_hot pad', alongAxis(hardmax)),
+  LogSoftmax: since(1, 'log_softmax reshape', alongAxis(softmax('log_softmax'))),
+  Softmax: since(1, 'softmax reshape', alongAxis(softmax('softmax'))),
 };

@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../../core/dim.ts';
 import { HostTensor } from '../../../../core/host-tensor.ts';
@@ -135,10 +135,10 @@ function importGatherBlockQuantized(node: ImportNode): Expr {
 }
 
 export const BIT_PACKED_WEIGHT_IMPORTERS: OperatorImporters = {
-  GatherBlockQuantized: {
-    since: 1,
-    makes: 'dequantize gather reshape broadcast_to shift_right bitwise_and slice add cast',
-    import: importGatherBlockQuantized,
-  },
-  MatMulNBits: { since: 1, makes: 'matmul_nbits reshape add', import: importMatMulNBits },
+  GatherBlockQuantized: since(
+    1,
+    'dequantize gather reshape broadcast_to shift_right bitwise_and slice add cast',
+    importGatherBlockQuantized,
+  ),
+  MatMulNBits: since(1, 'matmul_nbits reshape add', importMatMulNBits),
 };

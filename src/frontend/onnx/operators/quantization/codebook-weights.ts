@@ -1,7 +1,7 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { HostTensor } from '../../../../core/host-tensor.ts';
 import type { ImportNode } from '../../import-node.ts';
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { cast } from '../elementwise/elementwise.ts';
 import { sliceAlong } from '../movement/slice-along.ts';
 
@@ -58,9 +58,9 @@ function padTo(length: number, x: Expr, node: ImportNode) {
 }
 
 export const CODEBOOK_WEIGHT_IMPORTERS: OperatorImporters = {
-  MatMulBnb4: {
-    since: 1,
-    makes: 'matmul reshape shift_right bitwise_and cast pad slice gather mul transpose',
-    import: importMatMulBnb4,
-  },
+  MatMulBnb4: since(
+    1,
+    'matmul reshape shift_right bitwise_and cast pad slice gather mul transpose',
+    importMatMulBnb4,
+  ),
 };

@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { DType } from '../../../../core/dtype.ts';
 import type { ImportNode } from '../../import-node.ts';
@@ -139,16 +139,8 @@ function channels(node: ImportNode, vector: Expr, spatial: number): Expr {
 }
 
 export const INTEGER_PRODUCT_IMPORTERS: OperatorImporters = {
-  ConvInteger: { since: 10, makes: 'conv_integer', import: importConvInteger },
-  MatMulInteger: { since: 10, makes: 'matmul_integer', import: importMatMulInteger },
-  QLinearConv: {
-    since: 10,
-    makes: 'conv_integer cast reshape mul div quantize add',
-    import: importQLinearConv,
-  },
-  QLinearMatMul: {
-    since: 10,
-    makes: 'matmul_integer cast reshape mul div quantize',
-    import: importQLinearMatMul,
-  },
+  ConvInteger: since(10, 'conv_integer', importConvInteger),
+  MatMulInteger: since(10, 'matmul_integer', importMatMulInteger),
+  QLinearConv: since(10, 'conv_integer cast reshape mul div quantize add', importQLinearConv),
+  QLinearMatMul: since(10, 'matmul_integer cast reshape mul div quantize', importQLinearMatMul),
 };

@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { ImportNode, NodeImporter } from '../../import-node.ts';
 import { averagePool } from '../convolution/convolution.ts';
@@ -159,49 +159,28 @@ function importMulInteger(node: ImportNode): Expr {
 
 export const MICROSOFT_QUANTIZATION_IMPORTERS: OperatorImporters = {
   ...QUANTIZATION_IMPORTERS,
-  DynamicQuantizeMatMul: {
-    since: 1,
-    makes:
-      'matmul_integer reduce_max maximum reduce_min minimum sub equal div where neg quantize cast mul add reshape',
-    import: importDynamicQuantizeMatMul,
-  },
-  MatMulIntegerToFloat: {
-    since: 1,
-    makes: 'matmul_integer cast mul reshape add',
-    import: importMatMulIntegerToFloat,
-  },
-  MulInteger: { since: 1, makes: 'mul cast sub', import: importMulInteger },
-  QGemm: {
-    since: 1,
-    makes: 'matmul_integer cast mul quantize transpose div add',
-    import: importQGemm,
-  },
-  QLinearAdd: { since: 1, makes: 'dequantize add quantize', import: importQLinearAdd },
-  QLinearAveragePool: {
-    since: 1,
-    makes: 'dequantize avg_pool quantize',
-    import: throughFloats(pool(averagePool)),
-  },
-  QLinearConcat: { since: 1, makes: 'dequantize concat quantize', import: importQLinearConcat },
-  QLinearGlobalAveragePool: {
-    since: 1,
-    makes: 'dequantize global_avg_pool quantize',
-    import: throughFloats(pool((node, x) => node.call('global_avg_pool', [x]))),
-  },
-  QLinearLeakyRelu: {
-    since: 1,
-    makes: 'dequantize leaky_relu quantize',
-    import: throughFloats(leakyRelu),
-  },
-  QLinearMul: { since: 1, makes: 'quantize cast sub mul div', import: importQLinearMul },
-  QLinearSigmoid: {
-    since: 1,
-    makes: 'dequantize sigmoid quantize',
-    import: throughFloats((node, x) => node.call('sigmoid', [x])),
-  },
-  QLinearSoftmax: {
-    since: 1,
-    makes: 'dequantize softmax quantize reshape',
-    import: throughFloats(softmax),
-  },
+  DynamicQuantizeMatMul: since(
+    1,
+    'matmul_integer reduce_max maximum reduce_min minimum sub equal div where neg quantize cast mul add reshape',
+    importDynamicQuantizeMatMul,
+  ),
+  MatMulIntegerToFloat: since(1, 'matmul_integer cast mul reshape add', importMatMulIntegerToFloat),
+  MulInteger: since(1, 'mul cast sub', importMulInteger),
+  QGemm: since(1, 'matmul_integer cast mul quantize transpose div add', importQGemm),
+  QLinearAdd: since(1, 'dequantize add quantize', importQLinearAdd),
+  QLinearAveragePool: since(1, 'dequantize avg_pool quantize', throughFloats(pool(averagePool))),
+  QLinearConcat: since(1, 'dequantize concat quantize', importQLinearConcat),
+  QLinearGlobalAveragePool: since(
+    1,
+    'dequantize global_avg_pool quantize',
+    throughFloats(pool((node, x) => node.call('global_avg_pool', [x]))),
+  ),
+  QLinearLeakyRelu: since(1, 'dequantize leaky_relu quantize', throughFloats(leakyRelu)),
+  QLinearMul: since(1, 'quantize cast sub mul div', importQLinearMul),
+  QLinearSigmoid: since(
+    1,
+    'dequantize sigmoid quantize',
+    throughFloats((node, x) => node.call('sigmoid', [x])),
+  ),
+  QLinearSoftmax: since(1, 'dequantize softmax quantize reshape', throughFloats(softmax)),
 };

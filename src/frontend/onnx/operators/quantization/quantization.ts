@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { type DType, dtypeInfo } from '../../../../core/dtype.ts';
 import type { Dim } from '../../../../core/dim.ts';
@@ -185,19 +185,11 @@ function importDynamicQuantizeLinear(node: ImportNode): readonly Expr[] {
 }
 
 export const QUANTIZATION_IMPORTERS: OperatorImporters = {
-  DequantizeLinear: {
-    since: 10,
-    makes: 'dequantize reshape broadcast_to cast mul',
-    import: importDequantizeLinear,
-  },
-  DynamicQuantizeLinear: {
-    since: 11,
-    makes: 'quantize reduce_max maximum reduce_min minimum sub equal div where neg',
-    import: importDynamicQuantizeLinear,
-  },
-  QuantizeLinear: {
-    since: 10,
-    makes: 'quantize reshape broadcast_to div cast',
-    import: importQuantizeLinear,
-  },
+  DequantizeLinear: since(10, 'dequantize reshape broadcast_to cast mul', importDequantizeLinear),
+  DynamicQuantizeLinear: since(
+    11,
+    'quantize reduce_max maximum reduce_min minimum sub equal div where neg',
+    importDynamicQuantizeLinear,
+  ),
+  QuantizeLinear: since(10, 'quantize reshape broadcast_to div cast', importQuantizeLinear),
 };

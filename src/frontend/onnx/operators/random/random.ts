@@ -3,7 +3,7 @@ import type { Dim } from '../../../../core/dim.ts';
 import type { DType } from '../../../../core/dtype.ts';
 import { isFloat } from '../../../../ops/elementwise/number-dtypes.ts';
 import type { ImportNode } from '../../import-node.ts';
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { dtypeFromOnnx } from '../../protobuf/read-tensor.ts';
 import { cast } from '../elementwise/elementwise.ts';
 import { uniform, UNIFORM_MAKES } from './random-numbers.ts';
@@ -105,14 +105,10 @@ function importMultinomial(node: ImportNode): Expr {
 const NORMAL = `${UNIFORM_MAKES} log1p neg sqrt cos`;
 
 export const RANDOM_IMPORTERS: OperatorImporters = {
-  Bernoulli: { since: 15, makes: `less ${UNIFORM_MAKES}`, import: importBernoulli },
-  Multinomial: {
-    since: 7,
-    makes: `arg_max log maximum neg ${UNIFORM_MAKES}`,
-    import: importMultinomial,
-  },
-  RandomNormal: { since: 1, makes: NORMAL, import: importNormal(ofShape) },
-  RandomNormalLike: { since: 1, makes: NORMAL, import: importNormal(likeInput) },
-  RandomUniform: { since: 1, makes: UNIFORM_MAKES, import: importUniform(ofShape) },
-  RandomUniformLike: { since: 1, makes: UNIFORM_MAKES, import: importUniform(likeInput) },
+  Bernoulli: since(15, `less ${UNIFORM_MAKES}`, importBernoulli),
+  Multinomial: since(7, `arg_max log maximum neg ${UNIFORM_MAKES}`, importMultinomial),
+  RandomNormal: since(1, NORMAL, importNormal(ofShape)),
+  RandomNormalLike: since(1, NORMAL, importNormal(likeInput)),
+  RandomUniform: since(1, UNIFORM_MAKES, importUniform(ofShape)),
+  RandomUniformLike: since(1, UNIFORM_MAKES, importUniform(likeInput)),
 };

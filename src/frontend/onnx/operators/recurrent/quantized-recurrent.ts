@@ -1,6 +1,6 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { ImportNode } from '../../import-node.ts';
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { toFloats } from '../quantization/quantization.ts';
 import { layer } from './recurrent.ts';
 
@@ -24,9 +24,9 @@ function dequantized(node: ImportNode, weights: number, scales: number): Expr {
 }
 
 export const QUANTIZED_RECURRENT_IMPORTERS: OperatorImporters = {
-  DynamicQuantizeLSTM: {
-    since: 1,
-    makes: 'recurrent dequantize reshape transpose matmul broadcast_to slice add concat',
-    import: layer('lstm', (node) => [dequantized(node, 1, 8), dequantized(node, 2, 10)]),
-  },
+  DynamicQuantizeLSTM: since(
+    1,
+    'recurrent dequantize reshape transpose matmul broadcast_to slice add concat',
+    layer('lstm', (node) => [dequantized(node, 1, 8), dequantized(node, 2, 10)]),
+  ),
 };

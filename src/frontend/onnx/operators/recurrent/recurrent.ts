@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../../core/dim.ts';
 import { CELL_ACTIVATIONS } from '../../../../ops/recurrent/activations.ts';
@@ -176,19 +176,7 @@ function activations(node: ImportNode, { cell, directions }: Layer): Activations
 }
 
 export const RECURRENT_IMPORTERS: OperatorImporters = {
-  GRU: {
-    since: 1,
-    makes: 'recurrent transpose reshape matmul broadcast_to slice add concat',
-    import: layer('gru'),
-  },
-  LSTM: {
-    since: 1,
-    makes: 'recurrent reshape transpose matmul broadcast_to slice add concat',
-    import: layer('lstm'),
-  },
-  RNN: {
-    since: 1,
-    makes: 'recurrent reshape transpose matmul slice add broadcast_to',
-    import: layer('rnn'),
-  },
+  GRU: since(1, 'recurrent transpose reshape matmul broadcast_to slice add concat', layer('gru')),
+  LSTM: since(1, 'recurrent reshape transpose matmul broadcast_to slice add concat', layer('lstm')),
+  RNN: since(1, 'recurrent reshape transpose matmul slice add broadcast_to', layer('rnn')),
 };

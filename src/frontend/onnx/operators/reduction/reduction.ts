@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { type DType, dtypeInfo } from '../../../../core/dtype.ts';
 import { normalizeAxis } from '../../../../core/shape.ts';
@@ -130,62 +130,46 @@ function accumulate(product: boolean): NodeImporter {
 }
 
 export const REDUCTION_IMPORTERS: OperatorImporters = {
-  ArgMax: { since: 1, makes: 'arg_max reshape', import: argReduce('arg_max') },
-  ArgMin: { since: 1, makes: 'arg_min reshape', import: argReduce('arg_min') },
-  CumProd: { since: 26, makes: 'cumulative reshape', import: accumulate(true) },
-  CumSum: { since: 11, makes: 'cumulative reshape', import: accumulate(false) },
-  ReduceL1: {
-    since: 1,
-    makes: 'reduce_sum abs reshape',
-    import: reduce(18, (node, x, attributes) => sum(node, node.call('abs', [x]), attributes)),
-  },
-  ReduceL2: {
-    since: 1,
-    makes: 'reduce_sum mul sqrt reshape',
-    import: reduce(
+  ArgMax: since(1, 'arg_max reshape', argReduce('arg_max')),
+  ArgMin: since(1, 'arg_min reshape', argReduce('arg_min')),
+  CumProd: since(26, 'cumulative reshape', accumulate(true)),
+  CumSum: since(11, 'cumulative reshape', accumulate(false)),
+  ReduceL1: since(
+    1,
+    'reduce_sum abs reshape',
+    reduce(18, (node, x, attributes) => sum(node, node.call('abs', [x]), attributes)),
+  ),
+  ReduceL2: since(
+    1,
+    'reduce_sum mul sqrt reshape',
+    reduce(
       18,
       inFloats((node, x, attributes) =>
         node.call('sqrt', [sum(node, square(node, x), attributes)]),
       ),
     ),
-  },
-  ReduceLogSum: {
-    since: 1,
-    makes: 'reduce_sum reshape log',
-    import: reduce(
+  ),
+  ReduceLogSum: since(
+    1,
+    'reduce_sum reshape log',
+    reduce(
       18,
       inFloats((node, x, attributes) => node.call('log', [sum(node, x, attributes)])),
     ),
-  },
-  ReduceLogSumExp: {
-    since: 1,
-    makes: 'reduce_sum reduce_max clip sub exp log add reshape',
-    import: reduce(18, inFloats(logSumExp)),
-  },
-  ReduceMax: {
-    since: 1,
-    makes: 'reduce_max reshape cast',
-    import: reduce(18, extreme('reduce_max')),
-  },
-  ReduceMean: {
-    since: 1,
-    makes: 'reduce_mean reshape',
-    import: reduce(18, reduced('reduce_mean')),
-  },
-  ReduceMin: {
-    since: 1,
-    makes: 'reduce_min reshape cast',
-    import: reduce(18, extreme('reduce_min')),
-  },
-  ReduceProd: {
-    since: 1,
-    makes: 'reduce_prod reshape',
-    import: reduce(18, reduced('reduce_prod')),
-  },
-  ReduceSum: { since: 1, makes: 'reduce_sum reshape', import: reduce(13, sum) },
-  ReduceSumSquare: {
-    since: 1,
-    makes: 'reduce_sum mul reshape',
-    import: reduce(18, (node, x, attributes) => sum(node, square(node, x), attributes)),
-  },
+  ),
+  ReduceLogSumExp: since(
+    1,
+    'reduce_sum reduce_max clip sub exp log add reshape',
+    reduce(18, inFloats(logSumExp)),
+  ),
+  ReduceMax: since(1, 'reduce_max reshape cast', reduce(18, extreme('reduce_max'))),
+  ReduceMean: since(1, 'reduce_mean reshape', reduce(18, reduced('reduce_mean'))),
+  ReduceMin: since(1, 'reduce_min reshape cast', reduce(18, extreme('reduce_min'))),
+  ReduceProd: since(1, 'reduce_prod reshape', reduce(18, reduced('reduce_prod'))),
+  ReduceSum: since(1, 'reduce_sum reshape', reduce(13, sum)),
+  ReduceSumSquare: since(
+    1,
+    'reduce_sum mul reshape',
+    reduce(18, (node, x, attributes) => sum(node, square(node, x), attributes)),
+  ),
 };

@@ -12,7 +12,7 @@ import { tensorType } from '../../../../compiler/ir/type.ts';
 import { OPEN_TYPE } from '../../composite-values.ts';
 import { declaredDataType } from '../../declared-type.ts';
 import type { ImportNode } from '../../import-node.ts';
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { bindData, runningData, takenOut } from './running-sequence.ts';
 
 function importOptional(node: ImportNode): Expr {
@@ -63,7 +63,7 @@ function importGetElement(node: ImportNode): Expr {
 }
 
 export const OPTIONAL_IMPORTERS: OperatorImporters = {
-  Optional: { since: 15, makes: '', import: importOptional },
-  OptionalGetElement: { since: 15, makes: '', import: importGetElement },
-  OptionalHasElement: { since: 15, makes: '', import: importHasElement },
+  Optional: since(15, '', importOptional),
+  OptionalGetElement: since(15, '', importGetElement),
+  OptionalHasElement: since(15, '', importHasElement),
 };

@@ -14,7 +14,7 @@ import {
 } from '../../composite-values.ts';
 import { hostInteger } from '../../host-integer.ts';
 import type { ImportNode } from '../../import-node.ts';
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { dtypeFromOnnx } from '../../protobuf/read-tensor.ts';
 import { stackFunction } from '../../stack-function.ts';
 import { concatParts } from '../movement/joining.ts';
@@ -215,13 +215,13 @@ function requireWhole(node: ImportNode, sizes: readonly Dim[], whole: Dim): void
 }
 
 export const SEQUENCE_IMPORTERS: OperatorImporters = {
-  ConcatFromSequence: { since: 11, makes: 'concat full reshape', import: importConcat },
-  SequenceAt: { since: 11, makes: '', import: importAt },
-  SequenceConstruct: { since: 11, makes: '', import: importConstruct },
-  SequenceEmpty: { since: 11, makes: '', import: importEmpty },
-  SequenceErase: { since: 11, makes: '', import: importErase },
-  SequenceInsert: { since: 11, makes: '', import: importInsert },
-  SequenceLength: { since: 11, makes: '', import: importLength },
-  SequenceMap: { since: 17, makes: '', import: importSequenceMap },
-  SplitToSequence: { since: 11, makes: 'slice reshape', import: importSplit },
+  ConcatFromSequence: since(11, 'concat full reshape', importConcat),
+  SequenceAt: since(11, '', importAt),
+  SequenceConstruct: since(11, '', importConstruct),
+  SequenceEmpty: since(11, '', importEmpty),
+  SequenceErase: since(11, '', importErase),
+  SequenceInsert: since(11, '', importInsert),
+  SequenceLength: since(11, '', importLength),
+  SequenceMap: since(17, '', importSequenceMap),
+  SplitToSequence: since(11, 'slice reshape', importSplit),
 };

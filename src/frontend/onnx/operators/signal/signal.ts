@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../../core/dim.ts';
 import { normalizeAxis } from '../../../../core/shape.ts';
@@ -113,22 +113,10 @@ function importMelWeightMatrix(node: ImportNode): Expr {
 }
 
 export const SIGNAL_IMPORTERS: OperatorImporters = {
-  BlackmanWindow: {
-    since: 17,
-    makes: 'cos arange cast mul div add',
-    import: cosineWindow(0.42, -0.5, 0.08),
-  },
-  DFT: { since: 17, makes: 'dft reshape concat twiddles', import: importDft },
-  HammingWindow: {
-    since: 17,
-    makes: 'cos arange cast mul div add',
-    import: cosineWindow(25 / 46, -21 / 46, 0),
-  },
-  HannWindow: {
-    since: 17,
-    makes: 'cos arange cast mul div add',
-    import: cosineWindow(0.5, -0.5, 0),
-  },
-  MelWeightMatrix: { since: 17, makes: 'mel_weights cast', import: importMelWeightMatrix },
-  STFT: { since: 17, makes: 'dft frames reshape mul twiddles', import: importStft },
+  BlackmanWindow: since(17, 'cos arange cast mul div add', cosineWindow(0.42, -0.5, 0.08)),
+  DFT: since(17, 'dft reshape concat twiddles', importDft),
+  HammingWindow: since(17, 'cos arange cast mul div add', cosineWindow(25 / 46, -21 / 46, 0)),
+  HannWindow: since(17, 'cos arange cast mul div add', cosineWindow(0.5, -0.5, 0)),
+  MelWeightMatrix: since(17, 'mel_weights cast', importMelWeightMatrix),
+  STFT: since(17, 'dft frames reshape mul twiddles', importStft),
 };

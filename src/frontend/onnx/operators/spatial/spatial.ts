@@ -1,4 +1,4 @@
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../../core/dim.ts';
 import { dtypeInfo } from '../../../../core/dtype.ts';
@@ -83,21 +83,9 @@ function importRoiAlign(node: ImportNode): Expr {
 }
 
 export const SPATIAL_IMPORTERS: OperatorImporters = {
-  AffineGrid: {
-    since: 20,
-    makes: 'add arange cast div sub reshape slice mul',
-    import: importAffineGrid,
-  },
-  GridSample: { since: 16, makes: 'grid_sample', import: importGridSample },
-  Resize: {
-    since: 10,
-    makes: 'resample cast mul floor gather resize_table round',
-    import: importResize,
-  },
-  RoiAlign: { since: 10, makes: 'roi_align cast', import: importRoiAlign },
-  Upsample: {
-    since: 7,
-    makes: 'resize_table cast mul floor gather resample repeat',
-    import: importUpsample,
-  },
+  AffineGrid: since(20, 'add arange cast div sub reshape slice mul', importAffineGrid),
+  GridSample: since(16, 'grid_sample', importGridSample),
+  Resize: since(10, 'resample cast mul floor gather resize_table round', importResize),
+  RoiAlign: since(10, 'roi_align cast', importRoiAlign),
+  Upsample: since(7, 'resize_table cast mul floor gather resample repeat', importUpsample),
 };

@@ -3,7 +3,7 @@ import { concreteShape } from '../../../../core/dim.ts';
 import { HostTensor } from '../../../../core/host-tensor.ts';
 import { elementCount } from '../../../../core/shape.ts';
 import type { ImportNode } from '../../import-node.ts';
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { cast } from '../elementwise/elementwise.ts';
 import { uniform } from '../random/random-numbers.ts';
 import { mersenneUniform } from './mersenne-twister.ts';
@@ -64,10 +64,9 @@ function numbers(node: ImportNode, seed: number | undefined): Expr {
 }
 
 export const DROPOUT_IMPORTERS: OperatorImporters = {
-  Dropout: {
-    since: 1,
-    makes:
-      'div where broadcast_to greater_equal sub cast reshape bitwise_or logical_not arange add bitwise_xor shift_left shift_right mul',
-    import: importDropout,
-  },
+  Dropout: since(
+    1,
+    'div where broadcast_to greater_equal sub cast reshape bitwise_or logical_not arange add bitwise_xor shift_left shift_right mul',
+    importDropout,
+  ),
 };

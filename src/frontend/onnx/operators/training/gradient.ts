@@ -9,7 +9,7 @@ import type { Expr, VarExpr } from '../../../../compiler/ir/expr.ts';
 import { tensorType } from '../../../../compiler/ir/type.ts';
 import { bindersOf, postOrder, rewrite } from '../../../../compiler/ir/visit.ts';
 import type { ImportNode } from '../../import-node.ts';
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 
 /**
  * The derivatives of the sum of `y` with respect to `xs`, where these and `zs` have the values of the inputs.
@@ -50,5 +50,5 @@ function bound(body: Expr): VarExpr[] {
 }
 
 export const GRADIENT_IMPORTERS: OperatorImporters = {
-  Gradient: { since: 1, makes: 'reduce_sum', import: importGradient },
+  Gradient: since(1, 'reduce_sum', importGradient),
 };

@@ -9,7 +9,7 @@ import {
 } from '../../../../compiler/training/optimizers.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { NodeGraphTarget } from '../../node-graph-target.ts';
-import type { OperatorImporters } from '../../operator-importer.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 
 /** How ONNX's optimisers differ: they count steps from 0, the rate is R, and each has a penalty. */
 interface OnnxOptimizer {
@@ -120,11 +120,7 @@ function importMomentum(node: ImportNode): Expr[] {
 }
 
 export const OPTIMIZER_IMPORTERS: OperatorImporters = {
-  Adagrad: { since: 1, makes: 'add mul sqrt div sub reshape cast', import: importAdagrad },
-  Adam: {
-    since: 1,
-    makes: 'add mul sqrt div sub pow equal where reshape cast',
-    import: importAdam,
-  },
-  Momentum: { since: 1, makes: 'add mul sub less where reshape cast', import: importMomentum },
+  Adagrad: since(1, 'add mul sqrt div sub reshape cast', importAdagrad),
+  Adam: since(1, 'add mul sqrt div sub pow equal where reshape cast', importAdam),
+  Momentum: since(1, 'add mul sub less where reshape cast', importMomentum),
 };
