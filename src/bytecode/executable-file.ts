@@ -1,8 +1,12 @@
-import type { HostTensor } from '../core/host-tensor.ts';
+import { sha256 } from '@noble/hashes/sha2.js';
 import { requireBytes, requireKind } from '../core/check-options.ts';
 import { UsageError } from '../core/errors.ts';
+import type { HostTensor } from '../core/host-tensor.ts';
+import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import { blocksOf } from './blocks-of.ts';
 import { tensorOf } from './constant-tensor.ts';
+import type { DataBlock } from './data-layout.ts';
+import { DataPadding } from './data-padding.ts';
 import type { Assembled } from './draft.ts';
 import type {
   BytecodeFunction,
@@ -12,20 +16,19 @@ import type {
   ProgramTypes,
   ShapeProgram,
 } from './executable.ts';
-import type { PrimitiveFunction } from '../core/primitive-function.ts';
+import { checkHash, hashedHead, readHeader } from './file-head.ts';
+import { blockPlace, checkFileLength, parseHead } from './parse-head.ts';
 import { parseExecutable } from './parse.ts';
 import { printExecutable } from './print.ts';
-import { readExecutable } from './read-executable.ts';
 import {
-  type SerializeOptions,
   serializeExecutable,
   serializeInBlocks,
+  type SerializeOptions,
   views,
 } from './serialize.ts';
-import type { DataBlock } from './data-layout.ts';
-import type { TensorPieces } from './tensor-pieces.ts';
 import { SourceMap } from './source-map.ts';
 import { executableStats } from './stats.ts';
+import type { TensorPieces } from './tensor-pieces.ts';
 import { toTypeScript, type ToTypeScriptOptions } from './to-typescript.ts';
 
 /** A verified program together with its data section. Immutable. */
@@ -172,4 +175,26 @@ export class Executable implements ExecutableData {
       expected: 'a tensor',
     });
   }
+}
+
+/**
+ * Reads, checks and verifies a whole `.weft` file. The data section of the result is a view of
+ * `bytes`, so that weights are not copied. Throws FormatError or VerifyError.
+ */
+export function readExecutable(bytes: Uint8Array): {
+  program: ExecutableData;
+  data: Uint8Array;
+} {
+  const header = readHeader(bytes);
+  checkFileLength(header, bytes.byteLength);
+  const head = bytes.subarray(0, header.headByteLength);
+  const { program, blockHashes } = parseHead(head, header, sha256(hashedHead(head)));
+  const data = bytes.subarray(header.headByteLength);
+  for (const [index, expectedHash] of blockHashes.entries()) {
+    const start = index * header.blockByteLength;
+    const block = data.subarray(start, start + header.blockByteLength);
+    checkHash(sha256(block), expectedHash, blockPlace(index, header));
+  }
+  new DataPadding(program).check(data, 0);
+  return { program, data };
 }

@@ -8,14 +8,38 @@ import type {
   Pass,
   PassInstrument,
 } from '../compiler/index.ts';
+import { formatSpan } from '../compiler/ir/expr.ts';
 import { UsageError } from '../core/errors.ts';
 import { nearestName } from '../core/nearest-name.ts';
 import { describeBisection, differenceOnHost, readArguments } from './bisect-passes.ts';
-import { explainRewrites } from './explain-rewrites.ts';
 import { isPassFile, readPasses } from './read-passes.ts';
-import { readModule, type ReadModule } from './read-program.ts';
+import { type ReadModule, readModule } from './read-program.ts';
 import { warn, writeJson } from './report.ts';
 import type { Terminal } from './terminal.ts';
+
+/** So many places of a rule are listed. */
+const MAX_PLACES = 8;
+
+/** Which rewrite rules applied, how often and where, as comments of a program. */
+function explainRewrites(applied: readonly AppliedRule[]): string {
+  if (applied.length === 0) return '// No rewrite rule applies.\n';
+  const byRule = new Map<string, AppliedRule[]>();
+  for (const each of applied) {
+    const others = byRule.get(each.rule);
+    if (others === undefined) byRule.set(each.rule, [each]);
+    else others.push(each);
+  }
+  return [...byRule]
+    .map(([rule, all]) => {
+      const places = all.map((each) => formatSpan(each.span, `@${each.function}`));
+      const listed = places.slice(0, MAX_PLACES).join(', ');
+      const more = places.length > MAX_PLACES ? ` and ${places.length - MAX_PLACES} more` : '';
+      const times = all.length === 1 ? 'once' : `${all.length} times`;
+      const reason = all[0]?.explains === undefined ? '' : `//   ${all[0].explains}\n`;
+      return `// ${rule}: ${times}, at ${listed}${more}\n${reason}`;
+    })
+    .join('');
+}
 
 export interface OptFlags {
   readonly pass?: readonly string[];

@@ -1,9 +1,9 @@
-import { firstDifference } from '../core/all-close.ts';
+import { compile } from '../compiler/compile.ts';
+import { PassBisection } from '../compiler/instruments/pass-bisection.ts';
+import { firstDifference, type Tolerance } from '../core/all-close.ts';
 import { UsageError, WeftError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { seededRandom } from '../core/random.ts';
-import { compile } from '../compiler/compile.ts';
-import { PassBisection } from '../compiler/instruments/pass-bisection.ts';
 import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { coreOperators } from '../ops/core-operators.ts';
@@ -16,7 +16,6 @@ import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { caseTensors } from './case-tensors.ts';
 import { casesOfAllDTypes } from './dtype-variants.ts';
 import { operatorProgram, PROGRAM_FORMS, type ProgramForm } from './operator-program.ts';
-import { atHalfPrecision, toleranceFor } from './tolerance-for.ts';
 
 /** The cases and devices of a conformance test. */
 export interface ConformanceOptions {
@@ -174,4 +173,15 @@ class Suite {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** How far a result may be from what is expected: float16 may be rounded to the neighbour of it. */
+export function toleranceFor(tolerance: Tolerance, { dtype }: HostTensor): Tolerance {
+  return dtype === 'float16' ? atHalfPrecision(tolerance) : tolerance;
+}
+
+/** The tolerance with a rounding to float16 more; that of an exact operator as it is. */
+function atHalfPrecision({ rtol, atol }: Tolerance): Tolerance {
+  if (rtol === 0 && atol === 0) return { rtol, atol };
+  return { rtol: rtol + 2 ** -10, atol: atol + 2 ** -24 };
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { readExecutable } from '../bytecode/executable-file.ts';
 import { ExecBuilder, Executable } from '../bytecode/index.ts';
-import { readExecutable } from '../bytecode/read-executable.ts';
-import { DeviceError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
 import { compile } from '../compiler/compile.ts';
 import { parseModule } from '../compiler/ir/parse.ts';
+import { DeviceError } from '../core/errors.ts';
+import { HostTensor } from '../core/host-tensor.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import type { HostFunction, HostInput } from './host-function.ts';
 import { VirtualMachine } from './virtual-machine.ts';

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { type FileParts, putTogether, takeApart } from '../bytecode/testing/file-surgery.ts';
-import { readExecutable } from '../bytecode/read-executable.ts';
+import { readExecutable } from '../bytecode/executable-file.ts';
 import type { ExecutableData } from '../bytecode/executable.ts';
+import { type FileParts, putTogether, takeApart } from '../bytecode/testing/file-surgery.ts';
 import { WeftError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
-import { createHostDevice } from '../device/host/host-device.ts';
 import { seededRandom } from '../core/random.ts';
+import { createHostDevice } from '../device/host/host-device.ts';
 import { countingLoop, sumAndProduct } from '../worker/testing/test-programs.ts';
 import type { HostInput } from './host-function.ts';
 import { VirtualMachine } from './virtual-machine.ts';

@@ -1,4 +1,4 @@
-import { readExecutable } from '../../../src/bytecode/read-executable.ts';
+import { readExecutable } from '../../../src/bytecode/executable-file.ts';
 import type { ExecutableData } from '../../../src/bytecode/executable.ts';
 import { HostTensor } from '../../../src/core/host-tensor.ts';
 import { createHostDevice } from '../../../src/device/host/host-device.ts';

@@ -1,9 +1,9 @@
-import { type Command, Option } from 'commander';
-import { quantizeCommand } from '../quantize/quantize-command.ts';
-import type { QuantizeFlags } from '../quantize/quantize-flags.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { WeightBits } from '../../frontend/index.ts';
 import { splitNames } from '../parse-options.ts';
 import { parseCount } from '../parse-training.ts';
-import { parseBits, parseCosine } from '../quantize/parse-quantize.ts';
+import { quantizeCommand } from '../quantize/quantize-command.ts';
+import type { QuantizeFlags } from '../quantize/quantize-flags.ts';
 import type { CommandParts } from './command-parts.ts';
 import { dimsOption, limitOption } from './common-options.ts';
 
@@ -64,3 +64,15 @@ Examples:
 
 A sample is a folder with a file for each input, NAME.npy, .pb or .json, or input_0.pb and so on.
 What becomes of which operator, and what it costs: docs/quantize.md.`;
+
+function parseBits(text: string): WeightBits {
+  const bits = Number(text);
+  if (bits === 4 || bits === 8 || bits === 16) return bits;
+  throw new InvalidArgumentError('It has to be 4, 8 or 16.');
+}
+
+function parseCosine(text: string): number {
+  const cosine = Number(text);
+  if (cosine >= 0 && cosine <= 1) return cosine;
+  throw new InvalidArgumentError('It has to be a number from 0 to 1.');
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findKept } from './find-kept.ts';
+import { findKept } from './measure-quantized.ts';
 
 /** Layers whose harms add up, and how often they were measured. */
 async function search(harms: Readonly<Record<string, number>>, wanted: number) {

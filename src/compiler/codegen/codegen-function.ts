@@ -1,22 +1,68 @@
-import type { Operand, RegisterOperand } from '../../bytecode/function-builder.ts';
-import { type Block, destinationOf } from '../ir/block.ts';
-import { asRegister, Emitter } from './emitter.ts';
-import { emitMachineCall } from './codegen-machine.ts';
-import { type BlockEmitter, type Destination, emitMatch } from './codegen-match.ts';
-import { InstructionPlaces } from './instruction-places.ts';
-import type { FunctionSource, ModuleContext } from './module-context.ts';
+import type { FunctionBuilder, Operand, RegisterOperand } from '../../bytecode/function-builder.ts';
+import { isSamePlace } from '../../core/source-place.ts';
+import { isAtom } from '../ir/atoms.ts';
+import { type Block, type BlockTable, destinationOf } from '../ir/block.ts';
 import {
   type CallExpr,
   type Expr,
   type FunctionExpr,
   type IfExpr,
   type MatchExpr,
+  type Span,
+  spanOf,
   type VarExpr,
 } from '../ir/expr.ts';
-import { isAtom } from '../ir/atoms.ts';
 import { CALL_INTO } from '../ir/machine-operators.ts';
+import { placeOfFunction } from '../ir/place.ts';
 import { runTask, type Task } from '../ir/task.ts';
 import type { Type } from '../ir/type.ts';
+import { postOrder } from '../ir/visit.ts';
+import { emitMachineCall } from './codegen-machine.ts';
+import { type BlockEmitter, type Destination, emitMatch } from './codegen-match.ts';
+import { asRegister, Emitter } from './emitter.ts';
+import type { FunctionSource, ModuleContext } from './module-context.ts';
+
+/** Tells the builder of a function which places of the source its instructions come from. */
+class InstructionPlaces {
+  readonly #code: FunctionBuilder;
+  readonly #blocks: BlockTable;
+  /** Places by primitive function. */
+  readonly #known = new Map<FunctionExpr, readonly Span[]>();
+
+  constructor(code: FunctionBuilder, blocks: BlockTable) {
+    this.#code = code;
+    this.#blocks = blocks;
+  }
+
+  /** The first instructions belong to the function itself. */
+  enter(fn: FunctionExpr): void {
+    const span = placeOfFunction(fn);
+    if (span !== undefined) this.#code.at(span);
+  }
+
+  /** The next instructions compute a value. One without a place belongs to what is before it. */
+  at(value: Expr): void {
+    const primitive = this.#blocks.kernel(value);
+    const nodes = primitive === undefined ? [] : this.#placesIn(primitive);
+    const span = spanOf(value);
+    if (nodes.length > 0) this.#code.at(...nodes);
+    else if (span !== undefined && value.kind !== 'var') this.#code.at(span);
+  }
+
+  /** The places of the calls that a kernel computes, in their order. */
+  #placesIn(primitive: FunctionExpr): readonly Span[] {
+    const known = this.#known.get(primitive);
+    if (known !== undefined) return known;
+    const found: Span[] = [];
+    for (const expr of postOrder(primitive.body)) {
+      if (expr.kind !== 'call' || expr.span === undefined) continue;
+      const { span } = expr;
+      if (!found.some((other) => isSamePlace(other, span))) found.push(span);
+    }
+    this.#known.set(primitive, found);
+    return found;
+  }
+}
 
 const NO_VARIABLES: ReadonlySet<VarExpr> = new Set();
 

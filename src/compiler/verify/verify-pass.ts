@@ -1,12 +1,36 @@
 import { CompileLimitError } from '../../core/errors.ts';
 import type { Operators } from '../../ops/operators.ts';
-import type { Module } from '../ir/expr.ts';
 import { describeExpr } from '../inference/describe-expr.ts';
-import { brokenInvariant } from './pass-invariants.ts';
+import type { Expr, Module } from '../ir/expr.ts';
+import { KILL } from '../ir/machine-operators.ts';
+import { isUnplaced } from '../ir/place.ts';
+import { FLOAT } from '../ir/scalar-operators.ts';
+import { postOrder } from '../ir/visit.ts';
 import { isPassName } from '../passes/pass-names.ts';
+import { brokenInvariant } from './pass-invariants.ts';
 import { unknownSize } from './unknown-size.ts';
-import { unplacedExpression } from './unplaced-expression.ts';
 import { verifyModule } from './verify-module.ts';
+
+/** Operators whose calls cannot fail. */
+const SAFE: ReadonlySet<string> = new Set([KILL, FLOAT]);
+
+/**
+ * The first expression that can fail when the program runs and has no place in a source, with the global
+ * function it stands in; undefined when there is none.
+ */
+export function unplacedExpression(
+  module: Module,
+): { readonly name: string; readonly expr: Expr } | undefined {
+  for (const [name, { body }] of module.functions) {
+    const expr = postOrder(body).find((inner) => isUnplaced(inner) && !isSafe(inner));
+    if (expr !== undefined) return { name, expr };
+  }
+  return undefined;
+}
+
+function isSafe(expr: Expr): boolean {
+  return expr.kind === 'call' && expr.callee.kind === 'operator' && SAFE.has(expr.callee.name);
+}
 
 /**
  * Checks what each pass has made of a module: that it is well-formed and well-typed, and that every rule holds

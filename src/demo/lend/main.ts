@@ -1,10 +1,18 @@
-import { byId, select } from '../element.ts';
-import { fillForm, readForm, showWay } from './address-form.ts';
 import { describeError } from '../../core/format-quantity.ts';
+import { createToken } from '../../rpc/create-token.ts';
 import { copyText } from '../copy-text.ts';
+import { byId, element, select } from '../element.ts';
+import {
+  afterEvent,
+  describeRunning,
+  type ShownConnection,
+  type ShownConnections,
+} from './connection-log.ts';
 import {
   isLoopback,
   type LendAddress,
+  lentDevice,
+  LOCAL_RELAY,
   PLAIN_HTTP,
   readFragment,
   writeFragment,
@@ -12,8 +20,107 @@ import {
 import type { FromWorker, ToWorker } from './lend-messages.ts';
 import { otherSideOf } from './other-side.ts';
 import { qrPicture } from './qr-picture.ts';
-import { afterEvent, type ShownConnections } from './connection-log.ts';
-import { ConnectionTable } from './connection-table.ts';
+
+const DEFAULT_URLS = { relay: LOCAL_RELAY, nats: 'ws://127.0.0.1:9222/' } as const;
+const DEFAULT_PLACES = { relay: 'page', nats: 'any' } as const;
+
+/** Shows an address; without one, that of a relay of this machine and a new token. */
+function fillForm(form: HTMLFormElement, address: LendAddress | undefined): void {
+  const way = address?.way ?? 'relay';
+  for (const radio of form.querySelectorAll<HTMLInputElement>('input[name="way"]')) {
+    radio.checked = radio.value === way;
+  }
+  const values = {
+    url: address?.url ?? DEFAULT_URLS[way],
+    place: address?.place || DEFAULT_PLACES[way],
+    token: address?.token || createToken(),
+    auth: address?.auth ?? '',
+    name: address?.name ?? '',
+    device: address?.device ?? 'auto',
+  };
+  for (const [name, value] of Object.entries(values)) field(form, name).value = value;
+  showWay(form);
+}
+
+function readForm(form: HTMLFormElement): LendAddress {
+  return {
+    way: wayOf(form),
+    url: field(form, 'url').value.trim(),
+    place: field(form, 'place').value.trim(),
+    token: field(form, 'token').value.trim(),
+    auth: field(form, 'auth').value.trim(),
+    name: field(form, 'name').value.trim(),
+    device: lentDevice(field(form, 'device').value),
+  };
+}
+
+/** Shows what belongs to the chosen way, and replaces what is a default of the other one. */
+function showWay(form: HTMLFormElement): void {
+  const way = wayOf(form);
+  for (const element of document.querySelectorAll<HTMLElement>('[data-way]')) {
+    element.hidden = element.dataset['way'] !== way;
+  }
+  const other = way === 'nats' ? 'relay' : 'nats';
+  const [url, place] = [field(form, 'url'), field(form, 'place')];
+  if (url.value === DEFAULT_URLS[other]) url.value = DEFAULT_URLS[way];
+  if (place.value === DEFAULT_PLACES[other]) place.value = DEFAULT_PLACES[way];
+}
+
+function wayOf(form: HTMLFormElement): 'relay' | 'nats' {
+  return new FormData(form).get('way') === 'nats' ? 'nats' : 'relay';
+}
+
+function field(form: HTMLFormElement, name: string): HTMLInputElement | HTMLSelectElement {
+  const found = form.elements.namedItem(name);
+  if (found instanceof HTMLInputElement || found instanceof HTMLSelectElement) return found;
+  throw new Error(`internal: rpc.html has no field ${name}`);
+}
+
+/** Calls come by the thousand; the table is written so often. */
+const REFRESH_MS = 200;
+
+/** Who is connected, and what runs for them. */
+class ConnectionTable {
+  readonly #table: HTMLElement;
+  readonly #body: HTMLElement;
+  readonly #nobody: HTMLElement;
+  #connections: ShownConnections = new Map();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(panel: HTMLElement) {
+    this.#table = select(panel, 'table');
+    this.#body = select(panel, 'tbody');
+    this.#nobody = select(panel, '#nobody');
+  }
+
+  show(connections: ShownConnections): void {
+    this.#connections = connections;
+    if (this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#write();
+    }, REFRESH_MS);
+  }
+
+  #write(): void {
+    const isEmpty = this.#connections.size === 0;
+    this.#table.hidden = isEmpty;
+    this.#nobody.hidden = !isEmpty;
+    this.#body.replaceChildren(...[...this.#connections.values()].map(rowOf));
+  }
+}
+
+function rowOf(connection: ShownConnection): HTMLTableRowElement {
+  const { peer, loaded, answered } = connection;
+  return element(
+    'tr',
+    {},
+    element('th', { scope: 'row' }, peer),
+    element('td', {}, describeRunning(connection)),
+    element('td', {}, String(loaded)),
+    element('td', {}, String(answered)),
+  );
+}
 
 /** A worker that does not end by itself after `stop` is ended. */
 const STOP_MS = 2000;

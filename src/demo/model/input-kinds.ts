@@ -1,20 +1,20 @@
+import { readNpy } from '../../cli/npy.ts';
 import { type InputValue, Tensor, type ValueInfo } from '../../client/index.ts';
 import { randomInputs } from '../../client/random-inputs.ts';
 import { ShapeError } from '../../core/errors.ts';
-import { readNpy } from '../../cli/npy.ts';
 import { seededRandom } from '../../core/random.ts';
 import {
-  preparePictures,
   type Picture,
   type PictureOptions,
+  preparePictures,
   type Sound,
 } from '../../tasks/index.ts';
 import type { PictureInput } from '../../tasks/pictures/model-pictures.ts';
 import { readSound } from '../../tasks/sound/sound.ts';
+import { neatDigit } from '../digits/write-digit.ts';
 import { element } from '../element.ts';
-import { synthesizedSound } from '../sound/synthesized-sound.ts';
 import { openCamera } from '../open-camera.ts';
-import { drawnPicture } from './drawn-picture.ts';
+import { synthesizedSound } from '../sound/synthesized-sound.ts';
 import type { TextField } from './text-field.ts';
 import {
   plainPart,
@@ -23,6 +23,28 @@ import {
   textTensor,
   type TokenPart,
 } from './text-inputs.ts';
+
+const SIDE = 224;
+
+/** A white 3 on black, for those who have no picture at hand. */
+function drawnPicture(): Picture {
+  const canvas = new OffscreenCanvas(SIDE, SIDE);
+  const context = canvas.getContext('2d');
+  if (context === null) throw new Error('This browser gives no 2D canvas.');
+  context.fillRect(0, 0, SIDE, SIDE);
+  context.strokeStyle = 'white';
+  context.lineWidth = 18;
+  context.lineCap = 'round';
+  context.lineJoin = 'round';
+  for (const [first, ...rest] of neatDigit(3)) {
+    if (first === undefined) continue;
+    context.beginPath();
+    context.moveTo(first.x * 1.5 + 37, first.y * 1.5 + 37);
+    for (const { x, y } of rest) context.lineTo(x * 1.5 + 37, y * 1.5 + 37);
+    context.stroke();
+  }
+  return canvas;
+}
 
 /** Makes the value of one input. `sizes` are those of named dimensions; `row` has the tokens where a text was chosen. */
 type MakeValue = (sizes: ReadonlyMap<string, number>, row?: TextRow) => Promise<InputValue>;

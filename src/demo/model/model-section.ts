@@ -1,16 +1,55 @@
+import { type Remote, wrap } from 'comlink';
 import { type Session, UsageError } from '../../client/index.ts';
+import { FormatError } from '../../core/errors.ts';
+import { describeError } from '../../core/format-quantity.ts';
 import type { WatchedModel } from '../../inspector/index.ts';
+import { filesAt, type ReadFile } from '../../text/model-folder.ts';
 import type { DemoContext, Section } from '../demo-context.ts';
 import { byId, element, toggleData } from '../element.ts';
 import { type Facts, showFacts } from '../facts.ts';
-import { describeError } from '../../core/format-quantity.ts';
 import { modelUrl, openSession } from '../open-session.ts';
-import { modelAt, modelOfFiles } from './beside-model.ts';
 import type { ChosenModel } from './chosen-model.ts';
-import { readHead } from './head-reader.ts';
 import { measureDevice } from './measure-device.ts';
+import type { ModelHeadReader } from './model-head-worker.ts';
+import type { ModelHead } from './model-head.ts';
 import { ModelRunner } from './model-runner.ts';
 import { answerOf, type Machine, type RunAnswer } from './run-answer.ts';
+
+const MODEL_FILE = /\.(onnx|gguf|weft)$/i;
+
+/** The model among files that were dropped or chosen at once; the others are beside it. Undefined for no file. */
+export function modelOfFiles(files: readonly File[]): ChosenModel | undefined {
+  const model = files.find(({ name }) => MODEL_FILE.test(name)) ?? files[0];
+  if (model === undefined) return undefined;
+  const others = new Map(files.filter((file) => file !== model).map((file) => [file.name, file]));
+  const beside: ReadFile = async (name) => {
+    const file = others.get(name);
+    return file && new Uint8Array(await file.arrayBuffer());
+  };
+  return { name: model.name, source: model, beside };
+}
+
+/** The model at an address, and files of its folder: as transformers.js has them, above a folder `onnx`. */
+export function modelAt(url: URL): ChosenModel {
+  const name = url.pathname.slice(url.pathname.lastIndexOf('/') + 1);
+  const own = new URL('.', url);
+  const folder = own.pathname.endsWith('/onnx/') ? new URL('..', own) : own;
+  return { name, source: url.href, beside: filesAt(folder, { cache: false }) };
+}
+
+let reader: Remote<ModelHeadReader> | undefined;
+
+/** Reads the head of a file of this machine, or at an address. Rejects where it is no model, or cannot be read. */
+async function readHead(source: string | Blob): Promise<ModelHead> {
+  reader ??= wrap<ModelHeadReader>(
+    new Worker(new URL('./model-head-worker.ts', import.meta.url), { type: 'module' }),
+  );
+  const head = await (typeof source === 'string'
+    ? reader.ofAddress(source)
+    : reader.ofFile(source));
+  if (typeof head !== 'string') return head;
+  throw new FormatError(head);
+}
 
 /** An entry of `public/models/index.json`. */
 interface Example {

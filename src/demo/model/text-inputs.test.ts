@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { Session, Tensor, type ValueInfo } from '../../client/index.ts';
-import { modelAt, modelOfFiles } from './beside-model.ts';
+import { modelAt, modelOfFiles } from './model-section.ts';
 import { openModelTokenizer } from './model-tokenizer.ts';
 import { BERT_TOKENIZER, bertModel } from './testing/bert-model.ts';
-import { plainPart, rowOf, textInputsOf, textTensor, type TextRow } from './text-inputs.ts';
+import { plainPart, rowOf, textInputsOf, type TextRow, textTensor } from './text-inputs.ts';
 
 const opened = async (tokenizer: object = BERT_TOKENIZER, config?: object) => {
   const files: Readonly<Record<string, object | undefined>> = {

@@ -1,16 +1,16 @@
+import { caseTensors } from '../../conformance/case-tensors.ts';
+import { casesOfAllDTypes } from '../../conformance/dtype-variants.ts';
+import { toleranceFor } from '../../conformance/operator-conformance.ts';
+import { firstDifference } from '../../core/all-close.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type { ConcreteTensorType } from '../../core/primitive-function.ts';
-import { caseTensors } from '../../conformance/case-tensors.ts';
-import { toleranceFor } from '../../conformance/tolerance-for.ts';
-import { caseResult, casePrimitive } from '../../ops/testing/case-tensors.ts';
-import type { OpDefinition } from '../../ops/define-op.ts';
-import type { OpCase } from '../../ops/op-cases.ts';
-import { inferConcreteCall } from '../../ops/infer-concrete-call.ts';
-import { casesOfAllDTypes } from '../../conformance/dtype-variants.ts';
-import type { TestedOp } from '../../ops/testing/tested-ops.ts';
-import { hostReason } from '../../ops/placement.ts';
-import { firstDifference } from '../../core/all-close.ts';
 import { seededRandom } from '../../core/random.ts';
+import type { OpDefinition } from '../../ops/define-op.ts';
+import { inferConcreteCall } from '../../ops/infer-concrete-call.ts';
+import type { OpCase } from '../../ops/op-cases.ts';
+import { hostReason } from '../../ops/placement.ts';
+import { casePrimitive, caseResult } from '../../ops/testing/case-tensors.ts';
+import type { TestedOp } from '../../ops/testing/tested-ops.ts';
 import type { Device, DeviceTensor } from '../device.ts';
 import { allocateTensor, downloadTensors, uploadTensor } from './device-tensors.ts';
 

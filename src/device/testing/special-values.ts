@@ -1,6 +1,6 @@
 import { caseTensors } from '../../conformance/case-tensors.ts';
 import { casesOfAllDTypes } from '../../conformance/dtype-variants.ts';
-import { toleranceFor } from '../../conformance/tolerance-for.ts';
+import { toleranceFor } from '../../conformance/operator-conformance.ts';
 import { dtypeInfo } from '../../core/dtype.ts';
 import { float16ToNumber, numberToFloat16 } from '../../core/float16.ts';
 import { HostTensor } from '../../core/host-tensor.ts';

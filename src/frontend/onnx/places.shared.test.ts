@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Executable } from '../../bytecode/executable-file.ts';
 import { decodeRange } from '../../bytecode/isa.ts';
+import { unplacedExpression } from '../../compiler/verify/verify-pass.ts';
 import { sharedPath } from '../../testing/files/shared-path.ts';
-import { unplacedExpression } from '../../compiler/verify/unplaced-expression.ts';
 import { compileOnnx } from './compile-onnx.ts';
 import { importOnnx } from './import-onnx.ts';
 

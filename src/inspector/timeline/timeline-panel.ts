@@ -3,13 +3,16 @@ import type { Inputs } from '../../client/input-value.ts';
 import type { Session } from '../../client/session.ts';
 import { describeError, formatBytes, formatCount, formatMs } from '../../core/format-quantity.ts';
 import type { CodePlace } from '../../core/paused-call.ts';
-import { MOST_TIMELINE_RUNS } from '../../core/run-timeline.ts';
-import type { RunTimeline, RunTimelines, TimelineEvent } from '../../core/run-timeline.ts';
+import {
+  MOST_TIMELINE_RUNS,
+  type RunTimeline,
+  type RunTimelines,
+  type TimelineEvent,
+} from '../../core/run-timeline.ts';
 import { InputChoice } from '../run/input-choice.ts';
-import { NO_SESSION } from '../view/no-session.ts';
 import { adoptStyle } from '../view/adopt-style.ts';
+import { NO_SESSION } from '../view/no-session.ts';
 import { chromeTrace } from './chrome-trace.ts';
-import { describeEvent, eventDetails } from './event-details.ts';
 import { peakOf } from './held-bytes.ts';
 import { kernelLoads } from './kernel-loads.ts';
 import { kernelTable } from './kernel-table.ts';
@@ -281,4 +284,26 @@ function summary(
       ? ''
       : ` The last ${formatCount(instructionsLeftOut, 'instruction')} are not shown.`;
   return `${formatCount(instructions, 'instruction')} and ${formatCount(kernels, 'kernel')} in ${formatMs(totalMs)}.${left}`;
+}
+
+/** Describes an event in a line. */
+function describeEvent({ kind, name, beginMs, endMs, bytes }: TimelineEvent): string {
+  const size = bytes === undefined ? '' : `, ${formatBytes(bytes)}`;
+  return `${name}, ${kind}${size}, ${formatMs(endMs - beginMs)} from ${formatMs(beginMs)} on.`;
+}
+
+/** A view of all that is known of an event. */
+function eventDetails(
+  event: TimelineEvent,
+  onShow: (event: TimelineEvent) => void,
+): TemplateResult {
+  const { kind, name, label, at, work } = event;
+  const canShow = at !== undefined || kind === 'kernel';
+  return html`<h3>${name}</h3>
+    <dl>
+      ${label === undefined ? nothing : html`<dt>shader or operator</dt><dd class="mono">${label}</dd>`}
+      ${at === undefined ? nothing : html`<dt>instruction</dt><dd>${at.instruction} of ${at.function}</dd>`}
+      ${work === undefined ? nothing : html`<dt>work</dt><dd>${work.operations.toLocaleString('en')} FLOP, ${formatBytes(work.bytes)}</dd>`}
+    </dl>
+    ${canShow ? html`<button type="button" @click=${() => onShow(event)}>Show it in the graph</button>` : nothing}`;
 }

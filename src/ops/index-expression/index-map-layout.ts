@@ -1,7 +1,12 @@
 import { elementCount } from '../../core/shape.ts';
 import type { CoordinateMap, IndexCall, IndexSource } from '../define-op.ts';
-import type { IndexNode } from './expression.ts';
-import { type ReadIndexMap, readIndexMap } from './read-index-map.ts';
+import type {
+  ElementNode,
+  IndexExpression,
+  IndexNode,
+  IntegerType,
+  ParameterNode,
+} from './expression.ts';
 
 /** An index map with layouts that code may use for the last axes. */
 export interface MapLayout extends ReadIndexMap {
@@ -55,4 +60,28 @@ function passesThrough({ coords, when }: IndexSource, axis: number, fromEnd: num
 function uses(node: IndexNode, axis: number): boolean {
   if (node.kind === 'coordinate') return node.axis === axis;
   return 'operands' in node && node.operands.some((operand) => uses(operand, axis));
+}
+
+/** The index map of one call, as data. */
+interface ReadIndexMap {
+  readonly sources: readonly IndexSource[];
+  /** The parameters and the elements that the sources are made of, each before what it is part of. */
+  readonly values: readonly (ParameterNode | ElementNode)[];
+}
+
+/** The index map of a call. */
+function readIndexMap(map: CoordinateMap, call: IndexCall): ReadIndexMap {
+  const values: (ParameterNode | ElementNode)[] = [];
+  const kept = <Node extends ParameterNode | ElementNode>(node: Node): Node => {
+    values.push(node);
+    return node;
+  };
+  const sources = map.sources({
+    ...call,
+    coords: call.output.shape.map((_, axis) => ({ kind: 'coordinate', axis, type: 'u32' })),
+    param: <T extends IntegerType>(value: number, type: T): IndexExpression<T> =>
+      kept({ kind: 'parameter', value, type }),
+    integer: (input, operands) => kept({ kind: 'element', input, operands, type: 'i32' }),
+  });
+  return { sources, values };
 }

@@ -1,12 +1,15 @@
+import lists from '../../../shaders/lib/scatter-lists.wgsl?raw';
 import begin from '../../../shaders/scatter-begin.wgsl?raw';
 import change from '../../../shaders/scatter-change.wgsl?raw';
 import few from '../../../shaders/scatter-few.wgsl?raw';
 import link from '../../../shaders/scatter-link.wgsl?raw';
-import lists from '../../../shaders/lib/scatter-lists.wgsl?raw';
 import touch from '../../../shaders/scatter-touch.wgsl?raw';
+import type { DType } from '../../core/dtype.ts';
 import { elementCount } from '../../core/shape.ts';
 import { stringAttribute } from '../attributes.ts';
 import { invocationGrid, perInvocation, readInput, storeOutput } from '../element-kernel.ts';
+import { renderScalar } from '../formula/render-scalar.ts';
+import type { RenderOptions } from '../formula/render-wgsl.ts';
 import {
   type KernelParam,
   type KernelSpec,
@@ -15,7 +18,7 @@ import {
   u32,
 } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
-import { combineWgsl } from './combine-wgsl.ts';
+import { combination, contextOf } from './scatter-reduction.ts';
 
 /** The rows that updates go to, each of `run` elements. */
 export interface ScatterPlaces {
@@ -126,4 +129,25 @@ function indexAt(call: LoweringCall): string {
   return bitcast<u32>(index) + select(0u, size, index < 0);
 }
 `;
+}
+
+/** Declarations of `fn combine`. Where only the last update counts nothing calls it. */
+function combineWgsl(dtype: DType, reduction: string): string {
+  const formula = combination(reduction);
+  const functions = new Map<string, string>();
+  const lines: string[] = [];
+  const options: RenderOptions = {
+    operands: ['a', 'b'],
+    width: 1,
+    bind: (text) => {
+      const name = `bound${lines.length}`;
+      lines.push(`let ${name} = ${text};`);
+      return name;
+    },
+    declare: (name, text) => functions.set(name, text),
+  };
+  const result = formula === undefined ? 'b' : renderScalar({ formula }, contextOf(dtype), options);
+  const body = [...lines, `return ${result};`].join(' ');
+  const combine = `fn combine(a: Element, b: Element) -> Element { ${body} }`;
+  return [...functions.values(), combine, ''].join('\n');
 }

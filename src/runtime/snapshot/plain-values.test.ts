@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ByteReader } from '../../core/byte-reader.ts';
 import { ByteWriter } from '../../core/byte-writer.ts';
 import { dtypeInfo } from '../../core/dtype.ts';
-import { readView } from './plain-values.ts';
+import { readView } from './value-reader.ts';
 
 /** Reads a float32 view of memory of 32 bytes. */
 function viewOf(byteOffset: number, shape: readonly number[]) {

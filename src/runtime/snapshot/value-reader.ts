@@ -1,7 +1,7 @@
 import type { ByteReader } from '../../core/byte-reader.ts';
-import { formatShape } from '../../core/shape.ts';
+import { type DType, dtypeFromCode, storageByteLength } from '../../core/dtype.ts';
+import { formatShape, type Shape } from '../../core/shape.ts';
 import { PitchedTensor, sliceBytes } from '../pitched-tensor.ts';
-import type { MachineInternals } from '../virtual-machine.ts';
 import {
   AdtValue,
   ClosureValue,
@@ -16,8 +16,8 @@ import {
   TensorValue,
   type Value,
 } from '../value.ts';
+import type { MachineInternals } from '../virtual-machine.ts';
 import { type EntryKind, OperandCode, STORAGE_ALIGNMENT, ValueCode } from './snapshot-format.ts';
-import { readDType, readShape, readText, readView } from './plain-values.ts';
 import { firstFunction } from './value-writer.ts';
 
 const KINDS = new Map(
@@ -221,4 +221,45 @@ function pick<T>(r: ByteReader, list: readonly T[], what: string): T {
   const found = list[index];
   if (found !== undefined) return found;
   throw r.error({ got: `${what} ${index}`, expected: `one of ${list.length}` });
+}
+
+/** The place of a tensor in the storage or tensor that it is a view of, in bytes. */
+interface View {
+  readonly byteOffset: number;
+  readonly dtype: DType;
+  readonly shape: Shape;
+}
+
+export function readView(r: ByteReader, limit: number): View {
+  const byteOffset = r.i64('offset of a tensor');
+  const dtype = readDType(r);
+  const shape = readShape(r);
+  const count = shape.reduce((product, dim) => product * dim, 1);
+  const end =
+    byteOffset + (Number.isSafeInteger(count) ? storageByteLength(dtype, count) : limit + 1);
+  if (byteOffset >= 0 && byteOffset % 4 === 0 && end <= limit) return { byteOffset, dtype, shape };
+  throw r.error({ got: `a tensor up to byte ${end}`, expected: `an end within ${limit} bytes` });
+}
+
+function readDType(r: ByteReader): DType {
+  const code = r.u8('dtype');
+  const dtype = dtypeFromCode(code);
+  if (dtype !== undefined) return dtype;
+  throw r.error({ got: `dtype code ${code}`, expected: 'the code of a dtype' });
+}
+
+function readShape(r: ByteReader): number[] {
+  return r.list('dimensions', 8, () => {
+    const dim = r.i64('dimension');
+    if (dim >= 0) return dim;
+    throw r.error({ got: `dimension ${dim}`, expected: 'a dimension from 0 up' });
+  });
+}
+
+/** Reads a text that `writeText` wrote. */
+function readText(r: ByteReader): string {
+  const length = r.count('UTF-16 units', 2);
+  let text = '';
+  for (let i = 0; i < length; i++) text += String.fromCharCode(r.u16('UTF-16 unit'));
+  return text;
 }

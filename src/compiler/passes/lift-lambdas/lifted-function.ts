@@ -1,13 +1,59 @@
+import { plainSymbols } from '../../inference/declarations.ts';
+import { tensorTypesOf } from '../../inference/shape-needs.ts';
 import { type Block, type BlockTable, innerBlocks, type Step } from '../../ir/block.ts';
 import { call, letIn, variableOf } from '../../ir/build.ts';
 import type { CallExpr, Expr, FunctionExpr, MatchExpr, VarExpr } from '../../ir/expr.ts';
 import { MAKE_CLOSURE } from '../../ir/machine-operators.ts';
 import { placeOfFunction } from '../../ir/place.ts';
 import { runTask, sub, type Task } from '../../ir/task.ts';
-import type { Type } from '../../ir/type.ts';
+import { tensorType, type Type } from '../../ir/type.ts';
 import { variablesOf, withChildren } from '../../ir/visit.ts';
 import type { ClosureSymbols } from './closure-symbols.ts';
-import { SymbolTellers } from './symbol-tellers.ts';
+
+/** The first variable in scope that brings each symbol. */
+class SymbolTellers {
+  /** Tensors and tuples of tensors, whose values tell the size. */
+  readonly #tellers = new Map<string, VarExpr>();
+  /** Variables whose type brings the symbol, data too. */
+  readonly #namers = new Map<string, VarExpr>();
+  /** The entries put into the maps, in order. */
+  readonly #order: (readonly [map: Map<string, VarExpr>, symbol: string])[] = [];
+
+  bind(variable: VarExpr): void {
+    const { type } = variable;
+    if (type === undefined || type.kind === 'scalar' || type.kind === 'function') return;
+    this.#put(this.#namers, plainSymbols([type]), variable);
+    this.#put(this.#tellers, plainSymbols(tensorTypesOf([variable]).map(tensorType)), variable);
+  }
+
+  /** The variable whose value tells the size. */
+  tellerOf(symbol: string): VarExpr | undefined {
+    return this.#tellers.get(symbol);
+  }
+
+  /** The variable whose type brings the symbol; one that tells the size, if there is one. */
+  namerOf(symbol: string): VarExpr | undefined {
+    return this.#tellers.get(symbol) ?? this.#namers.get(symbol);
+  }
+
+  /** A place to come back to with {@link leave}. */
+  enter(): number {
+    return this.#order.length;
+  }
+
+  /** Forgets what became known since. */
+  leave(mark: number): void {
+    for (const [map, symbol] of this.#order.splice(mark)) map.delete(symbol);
+  }
+
+  #put(map: Map<string, VarExpr>, symbols: ReadonlySet<string>, variable: VarExpr): void {
+    for (const symbol of symbols) {
+      if (map.has(symbol)) continue;
+      map.set(symbol, variable);
+      this.#order.push([map, symbol]);
+    }
+  }
+}
 
 /** A function that is to stand by itself. */
 export interface LiftedSource {

@@ -4,10 +4,34 @@ import { dtypeInfo } from '../../../../core/dtype.ts';
 import { HostTensor } from '../../../../core/host-tensor.ts';
 import type { Attributes } from '../../../../core/primitive-function.ts';
 import { normalizeAxis } from '../../../../core/shape.ts';
+import type { SymbolicDims } from '../../../../core/symbolic-dims.ts';
 import { numberElements } from '../../../../ops/elements.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { cast, number } from '../elementwise/elementwise.ts';
-import { rationalOf, scaledSize } from './scaled-size.ts';
+
+/** Floats that models have for ratios of sizes are among these. */
+const MAX_DENOMINATOR = 4096;
+
+/**
+ * `floor(size * scale)` for a float32 scale, of a symbol too. The product is one of float32: 7/3 of 3
+ * is 7, though the nearest float32 to 7/3 is a little less.
+ */
+function scaledSize(dims: SymbolicDims, size: Dim, scale: number): Dim {
+  if (typeof size === 'number') return Math.floor(Math.fround(size * scale));
+  const [numerator, denominator] = rationalOf(scale);
+  return dims.floordiv(dims.mul(size, numerator), denominator);
+}
+
+/** The fraction of small numbers that is nearest to a float32 number, or else the number exactly. */
+function rationalOf(scale: number): readonly [number, number] {
+  for (let denominator = 1; denominator <= MAX_DENOMINATOR; denominator++) {
+    const numerator = Math.round(scale * denominator);
+    if (Math.fround(numerator / denominator) === scale) return [numerator, denominator];
+  }
+  let [numerator, denominator] = [scale, 1];
+  while (!Number.isInteger(numerator)) [numerator, denominator] = [numerator * 2, denominator * 2];
+  return [numerator, denominator];
+}
 
 /** The new size of an axis, and the scale by which its elements are found. */
 interface AxisPlan {
