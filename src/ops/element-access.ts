@@ -1,16 +1,6 @@
 import type { DType } from '../core/dtype.ts';
-import {
-  apply,
-  type Expression,
-  f32x4,
-  i32x4,
-  lane,
-  load,
-  type LoadWidth,
-  type StoreWidth,
-  shuffle,
-  withLane,
-} from '../wasm/expression.ts';
+import type { Expression, LoadWidth, StoreWidth } from '../wasm/expression.ts';
+import * as w from '../wasm/expression.ts';
 import { type Statement, store } from '../wasm/statement.ts';
 import type { Lanes } from './formula/lanes.ts';
 
@@ -70,7 +60,7 @@ const ofOneVector = (access: ElementAccess): LaneAccess => ({
   byteLength: access.byteLength,
   read: (address, offset, count) => [access.read(address, offset, count)],
   readSplat: (address) => [access.readSplat(address)],
-  write: (address, offset, { value: [value = i32x4(0)], count }) =>
+  write: (address, offset, { value: [value = w.i32x4(0)], count }) =>
     access.write(address, offset, { value, count }),
   round: (value) => value.map((part) => access.round(part)),
   encode: (value) => value.map((part) => access.encode(part)),
@@ -82,16 +72,16 @@ const WIDE: LaneAccess = {
   read: (address, offset, count) =>
     [0, 16].map((byte) => {
       const elements = count - byte / 8;
-      if (elements >= 2) return load('v128', address, offset + byte);
-      return elements === 1 ? load('zero64', address, offset + byte) : i32x4(0);
+      if (elements >= 2) return w.load('v128', address, offset + byte);
+      return elements === 1 ? w.load('zero64', address, offset + byte) : w.i32x4(0);
     }),
-  readSplat: (address) => [load('splat64', address), load('splat64', address)],
+  readSplat: (address) => [w.load('splat64', address), w.load('splat64', address)],
   write: (address, offset, { value, count }) =>
     value.flatMap((part, i) => {
       const at = { address, offset: offset + i * 16 };
       const elements = count - i * 2;
       if (elements >= 2) return [store('v128', at, part)];
-      return elements === 1 ? [store('i64', at, lane('i64x2', part, 0))] : [];
+      return elements === 1 ? [store('i64', at, w.lane('i64x2', part, 0))] : [];
     }),
   round: (value) => value,
   encode: (value) => value,
@@ -122,14 +112,14 @@ function accessOf(format: Format): ElementAccess {
     byteLength,
     read(address, offset, count) {
       if (count === 4) return decode(format.readFour(address, offset));
-      let value: Expression = i32x4(0);
+      let value: Expression = w.i32x4(0);
       for (let index = 0; index < count; index++) {
-        const element = load(scalar, address, offset + index * byteLength);
-        value = withLane('i32x4', value, { index, scalar: element });
+        const element = w.load(scalar, address, offset + index * byteLength);
+        value = w.withLane('i32x4', value, { index, scalar: element });
       }
       return decode(value);
     },
-    readSplat: (address) => decode(apply('i32x4.splat', load(scalar, address))),
+    readSplat: (address) => decode(w.apply('i32x4.splat', w.load(scalar, address))),
     write(address, offset, { value, count }) {
       const encoded = encode(value);
       if (count === 4) return [format.writeFour(address, offset, encoded)];
@@ -137,7 +127,7 @@ function accessOf(format: Format): ElementAccess {
         store(
           format.store,
           { address, offset: offset + index * byteLength },
-          lane('i32x4', encoded, index),
+          w.lane('i32x4', encoded, index),
         ),
       );
     },
@@ -152,7 +142,7 @@ const WORDS: Format = {
   byteLength: 4,
   scalar: 'i32',
   store: 'i32',
-  readFour: (address, offset) => load('v128', address, offset),
+  readFour: (address, offset) => w.load('v128', address, offset),
   writeFour: (address, offset, value) => store('v128', { address, offset }, value),
 };
 
@@ -167,12 +157,12 @@ function bytes(sign: 's' | 'u'): Format {
     scalar: `i8_${sign}`,
     store: 'i8',
     readFour: (address, offset) =>
-      apply(
+      w.apply(
         `i32x4.extend_low_i16x8_${sign}`,
-        apply(`i16x8.extend_low_i8x16_${sign}`, load('zero32', address, offset)),
+        w.apply(`i16x8.extend_low_i8x16_${sign}`, w.load('zero32', address, offset)),
       ),
     writeFour: (address, offset, value) =>
-      store('i32', { address, offset }, lane('i32x4', shuffle(value, value, LOW_BYTES), 0)),
+      store('i32', { address, offset }, w.lane('i32x4', w.shuffle(value, value, LOW_BYTES), 0)),
     round: wrapTo(8, sign),
   };
 }
@@ -182,55 +172,59 @@ function halves(sign: 's' | 'u'): Format {
     byteLength: 2,
     scalar: `i16_${sign}`,
     store: 'i16',
-    readFour: (address, offset) => load(`i16x4_${sign}`, address, offset),
+    readFour: (address, offset) => w.load(`i16x4_${sign}`, address, offset),
     writeFour: (address, offset, value) =>
-      store('i64', { address, offset }, lane('i64x2', shuffle(value, value, LOW_HALVES), 0)),
+      store('i64', { address, offset }, w.lane('i64x2', w.shuffle(value, value, LOW_HALVES), 0)),
     round: wrapTo(16, sign),
   };
 }
 
 function wrapTo(width: number, sign: 's' | 'u'): (value: Expression) => Expression {
   const shift = bits(32 - width);
-  return (value) => apply(`i32x4.shr_${sign}`, apply('i32x4.shl', value, shift), shift);
+  return (value) => w.apply(`i32x4.shr_${sign}`, w.apply('i32x4.shl', value, shift), shift);
 }
 
 /** The nearest bfloat16, ties to even, in the low halves. */
 function encodeBrain(value: Expression): Expression {
-  const isOdd = apply('v128.and', apply('i32x4.shr_u', value, bits(16)), i32x4(1));
-  const rounded = apply('i32x4.add', apply('i32x4.add', value, isOdd), i32x4(0x7fff));
-  const isNumber = apply('f32x4.eq', value, value);
-  const kept = apply('v128.bitselect', rounded, i32x4(0x7fc00000), isNumber);
-  return apply('i32x4.shr_u', kept, bits(16));
+  const isOdd = w.apply('v128.and', w.apply('i32x4.shr_u', value, bits(16)), w.i32x4(1));
+  const rounded = w.apply('i32x4.add', w.apply('i32x4.add', value, isOdd), w.i32x4(0x7fff));
+  const isNumber = w.apply('f32x4.eq', value, value);
+  const kept = w.apply('v128.bitselect', rounded, w.i32x4(0x7fc00000), isNumber);
+  return w.apply('i32x4.shr_u', kept, bits(16));
 }
 
-const decodeBrain = (value: Expression): Expression => apply('i32x4.shl', value, bits(16));
+const decodeBrain = (value: Expression): Expression => w.apply('i32x4.shl', value, bits(16));
 
 /** The float32 of the lanes' float16: the exponent is moved by a product, which keeps denormals. */
 function decodeHalf(value: Expression): Expression {
-  const size = apply('v128.and', value, i32x4(0x7fff));
-  const moved = apply('i32x4.shl', size, bits(13));
-  const finite = apply('f32x4.mul', moved, f32x4(2 ** 112));
-  const special = apply('v128.or', moved, i32x4(0x7f800000));
-  const isFinite = apply('i32x4.lt_u', size, i32x4(0x7c00));
-  const sign = apply('i32x4.shl', apply('v128.and', value, i32x4(0x8000)), bits(16));
-  return apply('v128.or', apply('v128.bitselect', finite, special, isFinite), sign);
+  const size = w.apply('v128.and', value, w.i32x4(0x7fff));
+  const moved = w.apply('i32x4.shl', size, bits(13));
+  const finite = w.apply('f32x4.mul', moved, w.f32x4(2 ** 112));
+  const special = w.apply('v128.or', moved, w.i32x4(0x7f800000));
+  const isFinite = w.apply('i32x4.lt_u', size, w.i32x4(0x7c00));
+  const sign = w.apply('i32x4.shl', w.apply('v128.and', value, w.i32x4(0x8000)), bits(16));
+  return w.apply('v128.or', w.apply('v128.bitselect', finite, special, isFinite), sign);
 }
 
 /** The float16 nearest to the lanes' float32, ties to even, in the low halves. */
 function encodeHalf(value: Expression): Expression {
-  const size = apply('v128.and', value, i32x4(0x7fffffff));
-  const sign = apply('v128.and', apply('i32x4.shr_u', value, bits(16)), i32x4(0x8000));
+  const size = w.apply('v128.and', value, w.i32x4(0x7fffffff));
+  const sign = w.apply('v128.and', w.apply('i32x4.shr_u', value, bits(16)), w.i32x4(0x8000));
   // The sum with 1/2 rounds a denormal to a multiple of 2^-24.
-  const denormal = apply('i32x4.sub', apply('f32x4.add', size, f32x4(0.5)), f32x4(0.5));
-  const isOdd = apply('v128.and', apply('i32x4.shr_u', size, bits(13)), i32x4(1));
-  const rounded = apply('i32x4.add', apply('i32x4.add', size, isOdd), i32x4(0xfff - (112 << 23)));
-  const normal = apply('i32x4.shr_u', rounded, bits(13));
-  const isDenormal = apply('i32x4.lt_u', size, i32x4(0x38800000));
-  const finite = apply('v128.bitselect', denormal, normal, isDenormal);
-  const isNaN = apply('i32x4.gt_u', size, i32x4(0x7f800000));
-  const special = apply('v128.bitselect', i32x4(0x7e00), i32x4(0x7c00), isNaN);
-  const isFinite = apply('i32x4.lt_u', size, i32x4(0x47800000));
-  return apply('v128.or', apply('v128.bitselect', finite, special, isFinite), sign);
+  const denormal = w.apply('i32x4.sub', w.apply('f32x4.add', size, w.f32x4(0.5)), w.f32x4(0.5));
+  const isOdd = w.apply('v128.and', w.apply('i32x4.shr_u', size, bits(13)), w.i32x4(1));
+  const rounded = w.apply(
+    'i32x4.add',
+    w.apply('i32x4.add', size, isOdd),
+    w.i32x4(0xfff - (112 << 23)),
+  );
+  const normal = w.apply('i32x4.shr_u', rounded, bits(13));
+  const isDenormal = w.apply('i32x4.lt_u', size, w.i32x4(0x38800000));
+  const finite = w.apply('v128.bitselect', denormal, normal, isDenormal);
+  const isNaN = w.apply('i32x4.gt_u', size, w.i32x4(0x7f800000));
+  const special = w.apply('v128.bitselect', w.i32x4(0x7e00), w.i32x4(0x7c00), isNaN);
+  const isFinite = w.apply('i32x4.lt_u', size, w.i32x4(0x47800000));
+  return w.apply('v128.or', w.apply('v128.bitselect', finite, special, isFinite), sign);
 }
 
 const ACCESS: Readonly<Partial<Record<DType, ElementAccess>>> = {
@@ -239,8 +233,8 @@ const ACCESS: Readonly<Partial<Record<DType, ElementAccess>>> = {
   uint32: accessOf(WORDS),
   bool: accessOf({
     ...WORDS,
-    decode: (value) => apply('i32x4.ne', value, i32x4(0)),
-    encode: (value) => apply('v128.and', value, i32x4(1)),
+    decode: (value) => w.apply('i32x4.ne', value, w.i32x4(0)),
+    encode: (value) => w.apply('v128.and', value, w.i32x4(1)),
   }),
   int8: accessOf(bytes('s')),
   uint8: accessOf(bytes('u')),

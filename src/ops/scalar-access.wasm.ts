@@ -1,12 +1,6 @@
 import { type DType, dtypeInfo } from '../core/dtype.ts';
-import {
-  apply,
-  type Expression,
-  lane,
-  load,
-  type LoadWidth,
-  type StoreWidth,
-} from '../wasm/expression.ts';
+import type { Expression, LoadWidth, StoreWidth } from '../wasm/expression.ts';
+import * as w from '../wasm/expression.ts';
 import { type Statement, store } from '../wasm/statement.ts';
 import type { ValueType } from '../wasm/value-type.ts';
 import { type ElementAccess, elementAccess } from './element-access.ts';
@@ -32,7 +26,7 @@ export function scalarAccess(dtype: DType): ScalarAccess | undefined {
       byteLength,
       type,
       isSigned,
-      read: (address, offset = 0) => load(read, address, offset),
+      read: (address, offset = 0) => w.load(read, address, offset),
       write: (address, value, offset = 0) => [store(written, { address, offset }, value)],
     };
   }
@@ -65,16 +59,16 @@ function ofFirstLane(
     byteLength: access.byteLength,
     type: isFloat ? 'f32' : 'i32',
     isSigned,
-    read: (address, offset = 0) => lane(lanes, access.read(address, offset, 1), 0),
+    read: (address, offset = 0) => w.lane(lanes, access.read(address, offset, 1), 0),
     write: (address, value, offset = 0) =>
-      access.write(address, offset, { value: apply(`${lanes}.splat`, value), count: 1 }),
+      access.write(address, offset, { value: w.apply(`${lanes}.splat`, value), count: 1 }),
   };
 }
 
 /** The condition a < b. */
 export function isLess({ type, isSigned }: ScalarAccess, a: Expression, b: Expression): Expression {
-  if (type === 'f32' || type === 'f64') return apply(`${type}.lt`, a, b);
-  return apply(`${type}.lt_${isSigned ? 's' : 'u'}`, a, b);
+  if (type === 'f32' || type === 'f64') return w.apply(`${type}.lt`, a, b);
+  return w.apply(`${type}.lt_${isSigned ? 's' : 'u'}`, a, b);
 }
 
 /**
@@ -89,8 +83,8 @@ export function comesBefore(
   const before = order.first === 'least' ? isLess(access, a, b) : isLess(access, b, a);
   const { type } = access;
   if (type !== 'f32' && type !== 'f64') return before;
-  const isNaN = (x: Expression) => apply(`${type}.ne`, x, x);
-  const isNumber = (x: Expression) => apply(`${type}.eq`, x, x);
+  const isNaN = (x: Expression) => w.apply(`${type}.ne`, x, x);
+  const isNumber = (x: Expression) => w.apply(`${type}.eq`, x, x);
   const [nan, number] = order.nan === 'first' ? [a, b] : [b, a];
-  return apply('i32.or', before, apply('i32.and', isNaN(nan), isNumber(number)));
+  return w.apply('i32.or', before, w.apply('i32.and', isNaN(nan), isNumber(number)));
 }

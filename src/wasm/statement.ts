@@ -1,15 +1,6 @@
 import { internalError } from '../core/errors.ts';
-import {
-  apply,
-  type Expression,
-  i32,
-  integerOf,
-  type Local,
-  local,
-  STORES,
-  type StoreWidth,
-  withOffset,
-} from './expression.ts';
+import type { Expression, Local, StoreWidth } from './expression.ts';
+import * as w from './expression.ts';
 
 /** A step of a function, as plain immutable data. */
 export type Statement = Assignment | Store | Loop | Condition | Call;
@@ -73,14 +64,17 @@ export const binder =
   (statements: Statement[]): Bind =>
   (value) => {
     if (value.kind === 'local' || value.kind === 'constant') return value;
-    const target = local(value.type);
+    const target = w.local(value.type);
     statements.push(set(target, value));
     return target;
   };
 
 /** Adds to an i32. */
 export function increment(target: Local, amount: Expression | number): Assignment {
-  return set(target, apply('i32.add', target, typeof amount === 'number' ? i32(amount) : amount));
+  return set(
+    target,
+    w.apply('i32.add', target, typeof amount === 'number' ? w.i32(amount) : amount),
+  );
 }
 
 /** Writes memory at `address + offset`. */
@@ -89,17 +83,17 @@ export function store(
   { address, offset = 0 }: { readonly address: Expression; readonly offset?: number },
   value: Expression,
 ): Store {
-  const { type } = STORES[width];
+  const { type } = w.STORES[width];
   if (value.type !== type) throw internalError(`a store of ${width} was given ${value.type}`);
-  return { kind: 'store', width, value, ...withOffset(address, offset) };
+  return { kind: 'store', width, value, ...w.withOffset(address, offset) };
 }
 
 /** A loop; none for a range that is known to be empty, the body alone for one round. */
 export function loop(
-  { index, begin = i32(0), end, step = 1 }: Partial<Loop> & Pick<Loop, 'index' | 'end'>,
+  { index, begin = w.i32(0), end, step = 1 }: Partial<Loop> & Pick<Loop, 'index' | 'end'>,
   body: readonly Statement[],
 ): Statement[] {
-  const [first, last] = [integerOf(begin), integerOf(end)];
+  const [first, last] = [w.integerOf(begin), w.integerOf(end)];
   if (first !== undefined && last !== undefined) {
     if (first >= last) return [];
     if (first + step >= last) return [set(index, begin), ...body];
@@ -113,7 +107,7 @@ export function when(
   whenTrue: readonly Statement[],
   whenFalse: readonly Statement[] = [],
 ): Statement[] {
-  const known = integerOf(condition);
+  const known = w.integerOf(condition);
   if (known !== undefined) return [...(known === 0 ? whenFalse : whenTrue)];
   return [{ kind: 'if', condition, whenTrue, whenFalse }];
 }

@@ -6,19 +6,8 @@ import { fillElements } from '../../ops/elements.ts';
 import { analyzeIndexMap } from '../../ops/index-expression/index-map-layout.ts';
 import { IndexLowering } from '../../ops/index-expression/lower-index.ts';
 import type { WasmCall, WasmKernel } from '../../ops/wasm-lowering.ts';
-import {
-  apply,
-  type Expression,
-  i32,
-  i64,
-  load,
-  type LoadWidth,
-  type Local,
-  local,
-  locals,
-  select,
-  type StoreWidth,
-} from '../../wasm/expression.ts';
+import type { Expression, LoadWidth, Local, StoreWidth } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
 import { lesser, plus, times } from '../../wasm/address.ts';
 import { increment, loop, set, type Statement, store, when } from '../../wasm/statement.ts';
 
@@ -55,20 +44,20 @@ export function mapKernel(map: CoordinateMap, call: WasmCall): WasmKernel | unde
     body({ inputs: places, output: target, units }) {
       if (elementCount(output.shape) === 0) return [];
       const coordinates = output.shape.map((_, axis) =>
-        axis < outer.length ? local('i32') : i32(0),
+        axis < outer.length ? w.local('i32') : w.i32(0),
       );
-      const to = local('i32');
+      const to = w.local('i32');
       const statements: Statement[] = [];
       const outermost = new IndexLowering({
         coordinates,
         statements,
         element: (node, at) => {
           const [place, type] = [places[node.input], types[node.input]];
-          if (place === undefined || type === undefined) return i32(0);
+          if (place === undefined || type === undefined) return w.i32(0);
           const { byteLength } = dtypeInfo(type.dtype);
           const strides = rowMajorStrides(type.shape);
           const address = addressOf(place, { at, strides, byteLength });
-          return byteLength === 4 ? load('i32', address) : readWideIndex(address, statements);
+          return byteLength === 4 ? w.load('i32', address) : readWideIndex(address, statements);
         },
       });
       const moveFrom = (source: IndexSource, lowering: IndexLowering): Statement[] => {
@@ -98,7 +87,7 @@ export function mapKernel(map: CoordinateMap, call: WasmCall): WasmKernel | unde
       const body = [...choose(layout.sources, outermost), increment(to, run * byteLength)];
       const indices = coordinates.slice(0, outer.length);
       const rangeOf = (axis: number) =>
-        axis === 0 ? { begin: units.first, end: units.end } : { end: i32(outer[axis] ?? 1) };
+        axis === 0 ? { begin: units.first, end: units.end } : { end: w.i32(outer[axis] ?? 1) };
       const nest = indices.reduceRight<Statement[]>(
         (inner, index, axis) =>
           index.kind === 'local' ? loop({ index, ...rangeOf(axis) }, inner) : inner,
@@ -125,7 +114,7 @@ export function copyKernel({ output: { dtype, shape } }: WasmCall): WasmKernel |
     units: blocks + (left > 0 ? 1 : 0),
     body: ({ inputs: [from], output, units: { first, end } }) => {
       if (from === undefined) return [];
-      const [block, to] = locals(2);
+      const [block, to] = w.locals(2);
       const copyBlock = (length: number): Statement[] => [
         set(to, plus(output, times(block, COPIED_BYTES))),
         ...copyRun({ from: plus(from, times(block, COPIED_BYTES)), to, run: length, byteLength }),
@@ -136,8 +125,8 @@ export function copyKernel({ output: { dtype, shape } }: WasmCall): WasmKernel |
           : loop({ index: block, begin: first, end: lesser(end, blocks) }, copyBlock(run))),
         ...(left === 0
           ? []
-          : when(apply('i32.gt_s', end, i32(blocks)), [
-              set(block, i32(blocks)),
+          : when(w.apply('i32.gt_s', end, w.i32(blocks)), [
+              set(block, w.i32(blocks)),
               ...copyBlock(left),
             ])),
       ];
@@ -150,15 +139,15 @@ const isIndex = (dtype: DType | undefined): boolean =>
 
 /** The int64 at an address, saturated to an i32. */
 function readWideIndex(address: Expression, statements: Statement[]): Expression {
-  const wide = local('i64');
-  const raised = local('i64');
-  const [least, most] = [i64(-(2n ** 31n)), i64(2n ** 31n - 1n)];
+  const wide = w.local('i64');
+  const raised = w.local('i64');
+  const [least, most] = [w.i64(-(2n ** 31n)), w.i64(2n ** 31n - 1n)];
   statements.push(
-    set(wide, load('i64', address)),
-    set(raised, select(apply('i64.lt_s', wide, least), least, wide)),
+    set(wide, w.load('i64', address)),
+    set(raised, w.select(w.apply('i64.lt_s', wide, least), least, wide)),
   );
-  const clamped = select(apply('i64.gt_s', raised, most), most, raised);
-  return apply('i32.wrap_i64', clamped);
+  const clamped = w.select(w.apply('i64.gt_s', raised, most), most, raised);
+  return w.apply('i32.wrap_i64', clamped);
 }
 
 interface Elements {
@@ -170,7 +159,11 @@ interface Elements {
 function addressOf(base: Local, { at, strides, byteLength }: Elements): Expression {
   return at.reduce<Expression>(
     (sum, coordinate, axis) =>
-      apply('i32.add', sum, apply('i32.mul', coordinate, i32((strides[axis] ?? 0) * byteLength))),
+      w.apply(
+        'i32.add',
+        sum,
+        w.apply('i32.mul', coordinate, w.i32((strides[axis] ?? 0) * byteLength)),
+      ),
     base,
   );
 }
@@ -185,19 +178,19 @@ interface Run {
 function copyRun({ from, to, run, byteLength }: Run & { readonly from: Expression }): Statement[] {
   const move = MOVES[byteLength];
   if (move === undefined) return [];
-  if (run === 1) return [store(move.store, { address: to }, load(move.load, from))];
-  const [source, offset] = locals(2);
+  if (run === 1) return [store(move.store, { address: to }, w.load(move.load, from))];
+  const [source, offset] = w.locals(2);
   const bytes = run * byteLength;
   const vectors = bytes - (bytes % 16);
-  const [read, written] = [apply('i32.add', source, offset), apply('i32.add', to, offset)];
+  const [read, written] = [w.apply('i32.add', source, offset), w.apply('i32.add', to, offset)];
   return [
     set(source, from),
-    ...loop({ index: offset, end: i32(vectors), step: 16 }, [
-      store('v128', { address: written }, load('v128', read)),
+    ...loop({ index: offset, end: w.i32(vectors), step: 16 }, [
+      store('v128', { address: written }, w.load('v128', read)),
     ]),
     ...Array.from({ length: (bytes % 16) / byteLength }, (_, i) => {
       const at = vectors + i * byteLength;
-      return store(move.store, { address: to, offset: at }, load(move.load, source, at));
+      return store(move.store, { address: to, offset: at }, w.load(move.load, source, at));
     }),
   ];
 }
@@ -206,10 +199,10 @@ function copyRun({ from, to, run, byteLength }: Run & { readonly from: Expressio
 function fillRun({ to, run, byteLength, fill }: Run & { readonly fill: bigint }): Statement[] {
   const move = MOVES[byteLength];
   if (move === undefined) return [];
-  const value: Expression = byteLength === 8 ? i64(fill) : i32(Number(BigInt.asIntN(32, fill)));
-  const offset = local('i32');
-  const written = apply('i32.add', to, offset);
-  return loop({ index: offset, end: i32(run * byteLength), step: byteLength }, [
+  const value: Expression = byteLength === 8 ? w.i64(fill) : w.i32(Number(BigInt.asIntN(32, fill)));
+  const offset = w.local('i32');
+  const written = w.apply('i32.add', to, offset);
+  return loop({ index: offset, end: w.i32(run * byteLength), step: byteLength }, [
     store(move.store, { address: written }, value),
   ]);
 }

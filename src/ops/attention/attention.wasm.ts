@@ -1,26 +1,9 @@
 import { FLOAT, plus, times } from '../../wasm/address.ts';
-import {
-  apply,
-  type Expression,
-  f32x4,
-  i32,
-  load,
-  type Local,
-  local,
-  locals,
-} from '../../wasm/expression.ts';
+import type { Expression, Local } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
 import { byFours } from '../../wasm/for-parts.ts';
-import {
-  binder,
-  call,
-  increment,
-  loop,
-  set,
-  type Statement,
-  store,
-  type WasmFunction,
-  when,
-} from '../../wasm/statement.ts';
+import type { Statement, WasmFunction } from '../../wasm/statement.ts';
+import * as s from '../../wasm/statement.ts';
 import { elementAccess, type ElementAccess } from '../element-access.ts';
 import { INTRINSICS } from '../formula/wasm-intrinsics.ts';
 import { productKernel } from '../linear/product.wasm.ts';
@@ -46,14 +29,14 @@ const attention: WasmLowering = (given) => {
     work: batch * rows * keys * (size + valueSize),
     body({ inputs: [query, key, value, bias], output, scratch: [weights, ...scratch], units }) {
       if (!(query && key && value && weights)) return [];
-      const [index, group, row, q, k, v, y] = locals(7);
-      const head = plus(times(apply('i32.rem_u', index, i32(kvHeads)), heads / kvHeads), group);
+      const [index, group, row, q, k, v, y] = w.locals(7);
+      const head = plus(times(w.apply('i32.rem_u', index, w.i32(kvHeads)), heads / kvHeads), group);
       const [byBatch = 0, byHead = 0, byQuery = 0] = strides;
       const added = [
-        times(apply('i32.div_u', index, i32(kvHeads)), byBatch * FLOAT),
+        times(w.apply('i32.div_u', index, w.i32(kvHeads)), byBatch * FLOAT),
         times(head, byHead * FLOAT),
         times(row, byQuery * FLOAT),
-      ].reduce<Expression>((sum, part) => plus(sum, part), bias ?? i32(0));
+      ].reduce<Expression>((sum, part) => plus(sum, part), bias ?? w.i32(0));
       const place = plus(times(group, queries), row);
       const ofScores = {
         inputs: [q, k],
@@ -65,16 +48,16 @@ const attention: WasmLowering = (given) => {
         output: y,
         scratch: scratch.slice(scores.scratch.length),
       };
-      return loop({ index, begin: units.first, end: units.end }, [
-        set(q, plus(query, times(index, rows * size * FLOAT))),
-        set(k, plus(key, times(index, pitches[0] * size * FLOAT))),
-        set(v, plus(value, times(index, pitches[1] * valueSize * FLOAT))),
-        set(y, plus(output, times(index, rows * valueSize * FLOAT))),
+      return s.loop({ index, begin: units.first, end: units.end }, [
+        s.set(q, plus(query, times(index, rows * size * FLOAT))),
+        s.set(k, plus(key, times(index, pitches[0] * size * FLOAT))),
+        s.set(v, plus(value, times(index, pitches[1] * valueSize * FLOAT))),
+        s.set(y, plus(output, times(index, rows * valueSize * FLOAT))),
         ...scores.pack(ofScores),
         ...scores.run(ofScores),
-        ...loop({ index: group, end: i32(rows / Math.max(queries, 1)) }, [
-          ...loop({ index: row, end: i32(queries) }, [
-            call('weigh', [plus(weights, times(place, keys * FLOAT)), added, row]),
+        ...s.loop({ index: group, end: w.i32(rows / Math.max(queries, 1)) }, [
+          ...s.loop({ index: row, end: w.i32(queries) }, [
+            s.call('weigh', [plus(weights, times(place, keys * FLOAT)), added, row]),
           ]),
         ]),
         ...values.pack(ofValues),
@@ -87,24 +70,28 @@ const attention: WasmLowering = (given) => {
 /** `weigh(row, bias, query)`: makes weights of the products of a row, in place. */
 function weigh(shape: AttentionShape, hasBias: boolean, access: ElementAccess): WasmFunction {
   const { keys, first } = shape;
-  const [row, bias, query] = locals(3);
-  const allowed = local('i32');
+  const [row, bias, query] = w.locals(3);
+  const allowed = w.local('i32');
   const place = { base: row, access };
   const softmax = softmaxRow({ size: keys, stride: 1, lanes: 'along', rows: 1 }, place, place);
-  const [pointer, index] = locals(2);
+  const [pointer, index] = w.locals(2);
   const behind: Statement[] =
     first === undefined
       ? []
       : [
-          set(allowed, plus(query, Math.min(first, 2 ** 30) + 1)),
-          set(pointer, plus(row, times(allowed, FLOAT))),
-          ...loop({ index, begin: allowed, end: i32(keys) }, [
-            store('f32', { address: pointer }, { kind: 'constant', type: 'f32', value: -Infinity }),
-            increment(pointer, FLOAT),
+          s.set(allowed, plus(query, Math.min(first, 2 ** 30) + 1)),
+          s.set(pointer, plus(row, times(allowed, FLOAT))),
+          ...s.loop({ index, begin: allowed, end: w.i32(keys) }, [
+            s.store(
+              'f32',
+              { address: pointer },
+              { kind: 'constant', type: 'f32', value: -Infinity },
+            ),
+            s.increment(pointer, FLOAT),
           ]),
         ];
   const { maximum } = softmax;
-  const isEmpty = apply('i32x4.all_true', apply('f32x4.eq', maximum, f32x4(-Infinity)));
+  const isEmpty = w.apply('i32x4.all_true', w.apply('f32x4.eq', maximum, w.f32x4(-Infinity)));
   return {
     name: 'weigh',
     params: [row, bias, query],
@@ -113,7 +100,7 @@ function weigh(shape: AttentionShape, hasBias: boolean, access: ElementAccess): 
       ...behind,
       ...softmax.findMaximum,
       // No key at all: the row is zeros, but for NaN.
-      ...when(isEmpty, [...softmax.clear], [...softmax.weigh]),
+      ...s.when(isEmpty, [...softmax.clear], [...softmax.weigh]),
     ],
   };
 }
@@ -132,26 +119,26 @@ function adjust(
 ): Statement[] {
   if (!hasBias && softcap === 0) return [];
   const byKey = strides[3] ?? 0;
-  const [from, added] = locals(2);
+  const [from, added] = w.locals(2);
   const vector = (count: number): Statement[] => {
     const statements: Statement[] = [];
-    const bind = binder(statements);
+    const bind = s.binder(statements);
     let score = bind(access.read(from, 0, count));
     if (softcap > 0) {
-      const bent = bind(apply('f32x4.div', score, f32x4(softcap)));
-      score = apply('f32x4.mul', INTRINSICS.tanh([bent], bind), f32x4(softcap));
+      const bent = bind(w.apply('f32x4.div', score, w.f32x4(softcap)));
+      score = w.apply('f32x4.mul', INTRINSICS.tanh([bent], bind), w.f32x4(softcap));
     }
     if (hasBias) {
-      const term = byKey === 0 ? load('splat32', added) : access.read(added, 0, count);
-      score = apply('f32x4.add', score, term);
+      const term = byKey === 0 ? w.load('splat32', added) : access.read(added, 0, count);
+      score = w.apply('f32x4.add', score, term);
     }
     const value = bind(score);
     statements.push(...access.write(from, 0, { value, count }));
     return statements;
   };
   return [
-    set(from, row),
-    set(added, bias),
+    s.set(from, row),
+    s.set(added, bias),
     ...byFours({ count: keys, pointers: [from, added], steps: [FLOAT, byKey * FLOAT] }, vector),
   ];
 }

@@ -1,24 +1,8 @@
 import { FLOAT, lesser, plus, times } from '../../wasm/address.ts';
-import {
-  apply,
-  type Expression,
-  i32,
-  i32x4,
-  load,
-  type Local,
-  local,
-  locals,
-  select,
-  withLane,
-} from '../../wasm/expression.ts';
-import {
-  binder,
-  call,
-  loop,
-  set,
-  type Statement,
-  type WasmFunction,
-} from '../../wasm/statement.ts';
+import type { Expression, Local } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
+import type { Statement, WasmFunction } from '../../wasm/statement.ts';
+import * as s from '../../wasm/statement.ts';
 import { elementAccess } from '../element-access.ts';
 import type { WasmLowering } from '../wasm-lowering.ts';
 import { cachedShape } from './attention-shape.ts';
@@ -46,21 +30,24 @@ const cachedAttention: WasmLowering = (given) => {
     body({ inputs: places, output: target, scratch: [weights], units }) {
       const [queries, key, value, first, keyScale, valueScale] = places;
       if (!(queries && key && value && first && weights)) return [];
-      const [index, q, k, v, y, row, begin] = locals(7);
+      const [index, q, k, v, y, row, begin] = w.locals(7);
       const scaleAt = (scale: Local | undefined, pitch: number): Expression =>
-        scale === undefined ? i32(0) : plus(scale, times(index, pitch * FLOAT));
-      return loop({ index, begin: units.first, end: units.end }, [
-        set(q, plus(queries, times(index, rows * size * query.byteLength))),
-        set(k, plus(key, times(index, pitches[0] * size * cache.byteLength))),
-        set(v, plus(value, times(index, pitches[1] * valueSize * cache.byteLength))),
-        set(y, plus(target, times(index, rows * valueSize * output.byteLength))),
-        set(
+        scale === undefined ? w.i32(0) : plus(scale, times(index, pitch * FLOAT));
+      return s.loop({ index, begin: units.first, end: units.end }, [
+        s.set(q, plus(queries, times(index, rows * size * query.byteLength))),
+        s.set(k, plus(key, times(index, pitches[0] * size * cache.byteLength))),
+        s.set(v, plus(value, times(index, pitches[1] * valueSize * cache.byteLength))),
+        s.set(y, plus(target, times(index, rows * valueSize * output.byteLength))),
+        s.set(
           begin,
-          load('i32', plus(first, times(apply('i32.div_u', index, i32(Math.max(kvHeads, 1))), 4))),
+          w.load(
+            'i32',
+            plus(first, times(w.apply('i32.div_u', index, w.i32(Math.max(kvHeads, 1))), 4)),
+          ),
         ),
         ...tiles.flatMap(({ width, from, to }) =>
-          loop({ index: row, begin: i32(from), end: i32(to), step: width }, [
-            call(`rows${width}`, [
+          s.loop({ index: row, begin: w.i32(from), end: w.i32(to), step: width }, [
+            s.call(`rows${width}`, [
               plus(q, times(row, size * query.byteLength)),
               k,
               v,
@@ -98,10 +85,10 @@ function tilesOf(rows: number): readonly RowTile[] {
 
 /** `rows<width>(q, k, v, keyScale, valueScale, weights, y, row, first)`. */
 function tileFunction(width: Rows, shape: CachedCall): WasmFunction {
-  const [q, k, v, keyScale, valueScale, weights, y, row, first] = locals(9);
-  const [begin, count] = locals(2);
-  const [begins, ends] = locals(2, 'v128');
-  const share = local('v128');
+  const [q, k, v, keyScale, valueScale, weights, y, row, first] = w.locals(9);
+  const [begin, count] = w.locals(2);
+  const [begins, ends] = w.locals(2, 'v128');
+  const share = w.local('v128');
   const tile = { width, shape, begin, count, weights };
   return {
     name: `rows${width}`,
@@ -123,8 +110,9 @@ interface Bounds {
   readonly ends: Local;
 }
 
-const NOTHING = i32(0);
-const greater = (a: Expression, b: Expression): Expression => select(apply('i32.gt_s', a, b), a, b);
+const NOTHING = w.i32(0);
+const greater = (a: Expression, b: Expression): Expression =>
+  w.select(w.apply('i32.gt_s', a, b), a, b);
 
 /** Which keys each row sees. */
 function findBounds(
@@ -132,9 +120,9 @@ function findBounds(
   { row, first, begins, ends }: Bounds,
 ): Statement[] {
   const statements: Statement[] = [];
-  const bind = binder(statements);
+  const bind = s.binder(statements);
   const all = Array.from({ length: width }, (_, r) => {
-    const place = apply('i32.rem_u', plus(row, r), i32(Math.max(queries, 1)));
+    const place = w.apply('i32.rem_u', plus(row, r), w.i32(Math.max(queries, 1)));
     const end = bind(greater(bind(plus(plus(first, place), 1)), NOTHING));
     const from = window === 0 ? NOTHING : bind(greater(bind(plus(end, -window)), NOTHING));
     return { from, end: bind(lesser(end, keys)) };
@@ -142,18 +130,18 @@ function findBounds(
   const lanes = (bounds: readonly Expression[]): Expression =>
     [0, 1, 2, 3].reduce<Expression>((vector, index) => {
       const scalar = plus(bounds[index % width] ?? NOTHING, -Math.floor(index / width));
-      return withLane('i32x4', vector, { index, scalar });
-    }, i32x4(0));
+      return w.withLane('i32x4', vector, { index, scalar });
+    }, w.i32x4(0));
   const [froms, tos] = [all.map(({ from }) => from), all.map(({ end }) => end)];
   const least = froms.reduce((a, b) => bind(lesser(a, b)));
   const most = tos.reduce((a, b) => bind(greater(a, b)));
-  const range = bind(apply('i32.sub', most, least));
+  const range = bind(w.apply('i32.sub', most, least));
   return [
     ...statements,
-    set(begin, least),
-    set(count, greater(range, NOTHING)),
-    set(begins, window === 0 ? i32x4(0) : lanes(froms)),
-    set(ends, lanes(tos)),
+    s.set(begin, least),
+    s.set(count, greater(range, NOTHING)),
+    s.set(begins, window === 0 ? w.i32x4(0) : lanes(froms)),
+    s.set(ends, lanes(tos)),
   ];
 }
 

@@ -1,17 +1,6 @@
 import { FLOAT, plus, times } from '../../wasm/address.ts';
-import {
-  apply,
-  type Expression,
-  f32x4,
-  i32,
-  lane,
-  load,
-  type Local,
-  local,
-  locals,
-  multiplyAdd,
-  shuffle32,
-} from '../../wasm/expression.ts';
+import type { Expression, Local } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
 import { mul } from '../../wasm/floats.ts';
 import { binder, increment, loop, set, type Statement, store } from '../../wasm/statement.ts';
 import type { ElementAccess } from '../element-access.ts';
@@ -53,8 +42,8 @@ export function writeScores(
 ): Statement[] {
   const { size, cache, isInteger } = shape;
   const rowBytes = size * cache.byteLength;
-  const [key, scale, to, index] = locals(4);
-  const scores = local('v128');
+  const [key, scale, to, index] = w.locals(4);
+  const scores = w.local('v128');
   const step = 4 / width;
   const places = { q, key, scale, scores };
   const move = (keys: number): Statement[] => [
@@ -65,7 +54,7 @@ export function writeScores(
   const alone: Statement[] = [
     ...dots({ width, keys: 1, shape }, places),
     ...Array.from({ length: width }, (_, r) =>
-      store('f32', { address: to, offset: r * FLOAT }, lane('f32x4', scores, r)),
+      store('f32', { address: to, offset: r * FLOAT }, w.lane('f32x4', scores, r)),
     ),
     ...move(1),
   ];
@@ -73,12 +62,12 @@ export function writeScores(
     set(key, plus(k, times(begin, rowBytes))),
     set(scale, plus(keyScale, times(begin, FLOAT))),
     set(to, weights),
-    ...loop({ index, end: apply('i32.div_u', count, i32(step)) }, [
+    ...loop({ index, end: w.apply('i32.div_u', count, w.i32(step)) }, [
       ...dots({ width, keys: step, shape }, places),
       store('v128', { address: to }, scores),
       ...move(step),
     ]),
-    ...(step === 1 ? [] : loop({ index, end: apply('i32.and', count, i32(step - 1)) }, alone)),
+    ...(step === 1 ? [] : loop({ index, end: w.apply('i32.and', count, w.i32(step - 1)) }, alone)),
   ];
 }
 
@@ -101,8 +90,8 @@ const UNROLL = 4;
 /** Scores of some rows and some keys, by key, in the lanes of a vector. */
 function dots({ width, keys, shape }: DotSizes, { q, key, scale, scores }: DotPlaces): Statement[] {
   const { size, query, cache, isInteger } = shape;
-  const sums = locals(width * keys, 'v128');
-  const [from, of, index] = locals(3);
+  const sums = w.locals(width * keys, 'v128');
+  const [from, of, index] = w.locals(3);
   const quad = (at: number, count: number): Statement[] => {
     const statements: Statement[] = [];
     const bind = binder(statements);
@@ -113,7 +102,7 @@ function dots({ width, keys, shape }: DotSizes, { q, key, scale, scores }: DotPl
       const value = bind(readFloats(shape, of, { column: j * size + at, count }));
       for (const [r, row] of rows.entries()) {
         const sum = sums[j * width + r];
-        if (sum) statements.push(set(sum, multiplyAdd(row, value, sum)));
+        if (sum) statements.push(set(sum, w.multiplyAdd(row, value, sum)));
       }
     }
     return statements;
@@ -121,12 +110,12 @@ function dots({ width, keys, shape }: DotSizes, { q, key, scale, scores }: DotPl
   const quads = (count: number): Statement[] =>
     Array.from({ length: count }, (_, i) => quad(i * 4, 4)).flat();
   const whole = Math.floor(size / 4);
-  const products = mul(acrossLanes(sums), f32x4(shape.scale));
+  const products = mul(acrossLanes(sums), w.f32x4(shape.scale));
   return [
     set(from, q),
     set(of, key),
-    ...sums.map((sum) => set(sum, f32x4(0))),
-    ...loop({ index, end: i32(Math.floor(whole / UNROLL)) }, [
+    ...sums.map((sum) => set(sum, w.f32x4(0))),
+    ...loop({ index, end: w.i32(Math.floor(whole / UNROLL)) }, [
       ...quads(UNROLL),
       increment(from, UNROLL * 4 * query.byteLength),
       increment(of, UNROLL * 4 * cache.byteLength),
@@ -139,10 +128,10 @@ function dots({ width, keys, shape }: DotSizes, { q, key, scale, scores }: DotPl
 
 /** The scale of each lane's key. */
 function keyScales(scale: Local, width: Rows, keys: number): Expression {
-  if (keys === 1) return load('splat32', scale);
-  if (keys === 4) return load('v128', scale);
-  const pair = load('zero64', scale);
-  return width === 2 ? shuffle32(pair, pair, [0, 0, 1, 1]) : pair;
+  if (keys === 1) return w.load('splat32', scale);
+  if (keys === 4) return w.load('v128', scale);
+  const pair = w.load('zero64', scale);
+  return width === 2 ? w.shuffle32(pair, pair, [0, 0, 1, 1]) : pair;
 }
 
 /** Up to four elements of the cache, as floats without their scale. */
@@ -152,5 +141,5 @@ export function readFloats(
   { column, count }: { readonly column: number; readonly count: number },
 ): Expression {
   const value = cache.read(address, column * cache.byteLength, count);
-  return isInteger ? apply('f32x4.convert_i32x4_s', value) : value;
+  return isInteger ? w.apply('f32x4.convert_i32x4_s', value) : value;
 }

@@ -1,13 +1,6 @@
 import { FLOAT, plus, times } from '../../wasm/address.ts';
-import {
-  f32x4,
-  load,
-  type Local,
-  local,
-  locals,
-  multiplyAdd,
-  shuffle32,
-} from '../../wasm/expression.ts';
+import type { Local } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
 import { mul } from '../../wasm/floats.ts';
 import { forParts } from '../../wasm/for-parts.ts';
 import { binder, increment, loop, set, type Statement } from '../../wasm/statement.ts';
@@ -27,7 +20,7 @@ interface ValuePlaces {
 /** Sums of the values of the keys that count, by the weights. */
 export function sumValues(tile: Tile, places: ValuePlaces): Statement[] {
   const { shape, width } = tile;
-  const [index, most] = [local('i32'), VECTORS[width] * 4];
+  const [index, most] = [w.local('i32'), VECTORS[width] * 4];
   return forParts({ index, count: shape.valueSize, width: most }, (columns) =>
     sumColumns(tile, places, { index, columns }),
   );
@@ -45,30 +38,30 @@ function sumColumns(
   { index, columns }: Columns,
 ): Statement[] {
   const { valueSize, cache, output, isInteger } = shape;
-  const [from, scale, weight, to, key] = locals(5);
+  const [from, scale, weight, to, key] = w.locals(5);
   const most = VECTORS[width] * 4;
   const rowBytes = valueSize * cache.byteLength;
   const counts = Array.from({ length: Math.ceil(columns / 4) }, (_, i) =>
     Math.min(columns - i * 4, 4),
   );
-  const sums = Array.from({ length: width }, () => counts.map(() => local('v128')));
+  const sums = Array.from({ length: width }, () => counts.map(() => w.local('v128')));
   const round: Statement[] = [];
   const bind = binder(round);
-  const factor = isInteger ? bind(load('splat32', scale)) : undefined;
+  const factor = isInteger ? bind(w.load('splat32', scale)) : undefined;
   const factors = sums.map((_, r) => {
-    const own = load('splat32', weight, r * FLOAT);
+    const own = w.load('splat32', weight, r * FLOAT);
     return bind(factor === undefined ? own : mul(own, factor));
   });
   for (const [i, lanes] of counts.entries()) {
     const value = bind(readFloats(shape, from, { column: i * 4, count: lanes }));
     for (const [r, row] of sums.entries()) {
       const [sum, own] = [row[i], factors[r]];
-      if (sum && own) round.push(set(sum, multiplyAdd(own, value, sum)));
+      if (sum && own) round.push(set(sum, w.multiplyAdd(own, value, sum)));
     }
   }
   const written = sums.flatMap((row, r) =>
     row.flatMap((sum, i) => [
-      set(sum, mul(sum, shuffle32(share, share, [r, r, r, r]))),
+      set(sum, mul(sum, w.shuffle32(share, share, [r, r, r, r]))),
       ...output.write(to, (r * valueSize + i * 4) * output.byteLength, {
         value: sum,
         count: counts[i] ?? 4,
@@ -79,7 +72,7 @@ function sumColumns(
     set(from, plus(plus(v, times(begin, rowBytes)), times(index, most * cache.byteLength))),
     set(scale, plus(valueScale, times(begin, FLOAT))),
     set(weight, weights),
-    ...sums.flat().map((sum) => set(sum, f32x4(0))),
+    ...sums.flat().map((sum) => set(sum, w.f32x4(0))),
     ...loop({ index: key, end: count }, [
       ...round,
       increment(from, rowBytes),

@@ -1,14 +1,5 @@
-import {
-  apply,
-  type Expression,
-  f32x4,
-  i32,
-  i32x4,
-  load,
-  type Local,
-  locals,
-  shuffle32,
-} from '../../wasm/expression.ts';
+import type { Expression, Local } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
 import { plus } from '../../wasm/address.ts';
 import { add, mul, sub } from '../../wasm/floats.ts';
 import { binder, increment, loop, set, type Statement, store } from '../../wasm/statement.ts';
@@ -28,50 +19,50 @@ export function toWeights(
   { width, shape: { softcap, window }, begin, count, weights }: Tile,
   { begins, ends, share }: WeightPlaces,
 ): Statement[] {
-  const [largest, total, key] = locals(3, 'v128');
-  const [at, index, vectors] = locals(3);
+  const [largest, total, key] = w.locals(3, 'v128');
+  const [at, index, vectors] = w.locals(3);
   const step = 4 / width;
   const statements: Statement[] = [];
   const bind = binder(statements);
-  let score = bind(load('v128', at));
+  let score = bind(w.load('v128', at));
   if (softcap > 0) {
-    const bent = bind(apply('f32x4.div', score, f32x4(softcap)));
-    score = bind(mul(INTRINSICS.tanh([bent], bind), f32x4(softcap)));
+    const bent = bind(w.apply('f32x4.div', score, w.f32x4(softcap)));
+    score = bind(mul(INTRINSICS.tanh([bent], bind), w.f32x4(softcap)));
   }
-  const isBefore = apply('i32x4.lt_s', key, ends);
+  const isBefore = w.apply('i32x4.lt_s', key, ends);
   const isSeen =
-    window === 0 ? isBefore : apply('v128.and', isBefore, apply('i32x4.ge_s', key, begins));
-  const seen = bind(apply('v128.bitselect', score, f32x4(-Infinity), isSeen));
+    window === 0 ? isBefore : w.apply('v128.and', isBefore, w.apply('i32x4.ge_s', key, begins));
+  const seen = bind(w.apply('v128.bitselect', score, w.f32x4(-Infinity), isSeen));
   const powers: Statement[] = [];
   const bindPower = binder(powers);
-  const power = bindPower(expOfNegative(bindPower(sub(load('v128', at), largest)), bindPower));
+  const power = bindPower(expOfNegative(bindPower(sub(w.load('v128', at), largest)), bindPower));
   const forVectors = (body: readonly Statement[]): Statement[] => [
     set(at, weights),
     ...loop({ index, end: vectors }, [...body, increment(at, 16)]),
   ];
-  const isNone = apply('f32x4.eq', largest, f32x4(-Infinity));
-  const hasSome = apply('f32x4.gt', total, f32x4(0));
+  const isNone = w.apply('f32x4.eq', largest, w.f32x4(-Infinity));
+  const hasSome = w.apply('f32x4.gt', total, w.f32x4(0));
   return [
-    set(vectors, apply('i32.div_u', plus(count, step - 1), i32(step))),
-    set(key, apply('i32x4.splat', begin)),
-    set(largest, f32x4(-Infinity)),
+    set(vectors, w.apply('i32.div_u', plus(count, step - 1), w.i32(step))),
+    set(key, w.apply('i32x4.splat', begin)),
+    set(largest, w.f32x4(-Infinity)),
     ...forVectors([
       ...statements,
       store('v128', { address: at }, seen),
-      set(largest, apply('f32x4.pmax', largest, seen)),
-      set(key, apply('i32x4.add', key, i32x4(step))),
+      set(largest, w.apply('f32x4.pmax', largest, seen)),
+      set(key, w.apply('i32x4.add', key, w.i32x4(step))),
     ]),
-    ...joinRows(largest, width, (a, b) => apply('f32x4.pmax', a, b)),
+    ...joinRows(largest, width, (a, b) => w.apply('f32x4.pmax', a, b)),
     // A row that sees no key has weights of 0, and not what infinity less infinity gives.
-    set(largest, apply('v128.andnot', largest, isNone)),
-    set(total, f32x4(0)),
+    set(largest, w.apply('v128.andnot', largest, isNone)),
+    set(total, w.f32x4(0)),
     ...forVectors([
       ...powers,
       store('v128', { address: at }, power),
       set(total, add(total, power)),
     ]),
     ...joinRows(total, width, add),
-    set(share, apply('v128.and', apply('f32x4.div', f32x4(1), total), hasSome)),
+    set(share, w.apply('v128.and', w.apply('f32x4.div', w.f32x4(1), total), hasSome)),
   ];
 }
 
@@ -89,5 +80,5 @@ function joinRows(
     2: [[2, 3, 0, 1]],
     4: [],
   }[width];
-  return turns.map((lanes) => set(target, join(target, shuffle32(target, target, lanes))));
+  return turns.map((lanes) => set(target, join(target, w.shuffle32(target, target, lanes))));
 }

@@ -11,15 +11,8 @@ import {
   locals,
   shuffle32,
 } from '../../wasm/expression.ts';
-import {
-  call,
-  increment,
-  loop,
-  set,
-  type Statement,
-  store,
-  type WasmFunction,
-} from '../../wasm/statement.ts';
+import type { Statement, WasmFunction } from '../../wasm/statement.ts';
+import * as s from '../../wasm/statement.ts';
 import { FLOAT, plus, times } from '../../wasm/address.ts';
 import { productWork } from '../linear/product-frame.wasm.ts';
 import { productKernel } from '../linear/product.wasm.ts';
@@ -129,12 +122,12 @@ function bodyOf(transpose: Transpose, { places, product, channels }: BodyOptions
   const image = apply('i32.div_u', imageGroup, i32(groups));
   const row = plus(times(group, groupIn * groupOut), first);
   const inner = { first: local('i32'), end: local('i32') };
-  return loop({ index: unit, begin: units.first, end: units.end }, [
-    set(first, times(apply('i32.rem_u', unit, i32(lots)), channels)),
-    set(groupX, plus(x, times(imageGroup, groupIn * pixels * FLOAT))),
-    set(groupW, plus(w, times(row, taps * FLOAT))),
-    set(inner.first, i32(0)),
-    set(inner.end, i32(product.units ?? 1)),
+  return s.loop({ index: unit, begin: units.first, end: units.end }, [
+    s.set(first, times(apply('i32.rem_u', unit, i32(lots)), channels)),
+    s.set(groupX, plus(x, times(imageGroup, groupIn * pixels * FLOAT))),
+    s.set(groupW, plus(w, times(row, taps * FLOAT))),
+    s.set(inner.first, i32(0)),
+    s.set(inner.end, i32(product.units ?? 1)),
     ...product.body({
       inputs: [groupW, groupX],
       output: products,
@@ -142,11 +135,11 @@ function bodyOf(transpose: Transpose, { places, product, channels }: BodyOptions
       scratch,
       units: inner,
     }),
-    ...loop({ index: channel, end: i32(channels) }, [
-      set(out, plus(plus(times(group, groupOut), first), channel)),
-      call('fill', [full]),
-      call('add', [plus(products, times(channel, taps * pixels * FLOAT)), full]),
-      call('cut', [
+    ...s.loop({ index: channel, end: i32(channels) }, [
+      s.set(out, plus(plus(times(group, groupOut), first), channel)),
+      s.call('fill', [full]),
+      s.call('add', [plus(products, times(channel, taps * pixels * FLOAT)), full]),
+      s.call('cut', [
         full,
         plus(output, times(plus(times(image, groups * groupOut), out), positions * FLOAT)),
         ...(bias ? [plus(bias, times(out, FLOAT))] : []),
@@ -192,8 +185,8 @@ function addFunction({ axes, full, pixels }: Transpose): WasmFunction {
       ...(left === 0
         ? []
         : [
-            set(lastFrom, plus(lineFrom, pairs * together * pixels * FLOAT)),
-            set(lastTo, plus(lineTo, pairs * together * FLOAT)),
+            s.set(lastFrom, plus(lineFrom, pairs * together * pixels * FLOAT)),
+            s.set(lastTo, plus(lineTo, pairs * together * FLOAT)),
             ...ofTaps(left)([lastFrom, lastTo]),
           ]),
     ]),
@@ -214,34 +207,38 @@ function addTaps({ columns, pixels, taps }: AddedTaps, source: Local, target: Lo
   const isVector = stride === taps;
   const vectors = isVector ? Math.floor(size / 4) : 0;
   const addTo = (offset: number, value: Expression): Statement =>
-    store('v128', { address: to, offset }, apply('f32x4.add', load('v128', to, offset), value));
+    s.store('v128', { address: to, offset }, apply('f32x4.add', load('v128', to, offset), value));
   const [first, second] = locals(2, 'v128');
   const added =
     taps === 1
       ? [addTo(0, load('v128', from))]
       : [
-          set(first, load('v128', from)),
-          set(second, load('v128', from, pixels * FLOAT)),
+          s.set(first, load('v128', from)),
+          s.set(second, load('v128', from, pixels * FLOAT)),
           addTo(0, shuffle32(first, second, [0, 4, 1, 5])),
           addTo(4 * FLOAT, shuffle32(first, second, [2, 6, 3, 7])),
         ];
   const addOne = (tap: number): Statement => {
     const offset = tap * FLOAT;
     const value = load('f32', from, tap * pixels * FLOAT);
-    return store('f32', { address: to, offset }, apply('f32.add', load('f32', to, offset), value));
+    return s.store(
+      'f32',
+      { address: to, offset },
+      apply('f32.add', load('f32', to, offset), value),
+    );
   };
   return [
-    set(from, source),
-    set(to, target),
-    ...loop({ index, end: i32(vectors) }, [
+    s.set(from, source),
+    s.set(to, target),
+    ...s.loop({ index, end: i32(vectors) }, [
       ...added,
-      increment(from, 4 * FLOAT),
-      increment(to, 4 * stride * FLOAT),
+      s.increment(from, 4 * FLOAT),
+      s.increment(to, 4 * stride * FLOAT),
     ]),
-    ...loop({ index, end: i32(size - vectors * 4) }, [
+    ...s.loop({ index, end: i32(size - vectors * 4) }, [
       ...Array.from({ length: taps }, (_, tap) => addOne(tap)),
-      increment(from, FLOAT),
-      increment(to, stride * FLOAT),
+      s.increment(from, FLOAT),
+      s.increment(to, stride * FLOAT),
     ]),
   ];
 }
@@ -266,8 +263,8 @@ function cutFunction({ axes, full }: Transpose, hasBias: boolean): WasmFunction 
     name: 'cut',
     params: hasBias ? [from, y, bias] : [from, y],
     body: [
-      set(value, hasBias ? load('splat32', bias) : f32x4(0)),
-      set(source, plus(from, before * FLOAT)),
+      s.set(value, hasBias ? load('splat32', bias) : f32x4(0)),
+      s.set(source, plus(from, before * FLOAT)),
       ...loopNest(lines, [source, y], ([lineFrom = source, lineTo = y]) =>
         cutRow(columns.count, { source: lineFrom, target: lineTo, bias: value }),
       ),
@@ -284,17 +281,17 @@ function cutRow(
     const first = lane('f32x4', bias, 0);
     return Array.from({ length: count }, (_, i) => {
       const place = { address: target, offset: i * FLOAT };
-      return store('f32', place, apply('f32.add', load('f32', source, i * FLOAT), first));
+      return s.store('f32', place, apply('f32.add', load('f32', source, i * FLOAT), first));
     });
   }
   const [from, to, index] = locals(3);
-  const cut = store('v128', { address: to }, apply('f32x4.add', load('v128', from), bias));
+  const cut = s.store('v128', { address: to }, apply('f32x4.add', load('v128', from), bias));
   const at = (element: Expression): Statement[] => [
-    set(from, plus(source, times(element, FLOAT))),
-    set(to, plus(target, times(element, FLOAT))),
+    s.set(from, plus(source, times(element, FLOAT))),
+    s.set(to, plus(target, times(element, FLOAT))),
   ];
   return [
-    ...loop({ index, end: i32(count - (count % 4)), step: 4 }, [...at(index), cut]),
+    ...s.loop({ index, end: i32(count - (count % 4)), step: 4 }, [...at(index), cut]),
     ...(count % 4 === 0 ? [] : [...at(i32(count - 4)), cut]),
   ];
 }

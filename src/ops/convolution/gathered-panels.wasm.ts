@@ -1,21 +1,7 @@
-import {
-  apply,
-  type Expression,
-  i32,
-  load,
-  type Local,
-  local,
-  locals,
-} from '../../wasm/expression.ts';
-import {
-  call,
-  loop,
-  set,
-  type Statement,
-  store,
-  type WasmFunction,
-  when,
-} from '../../wasm/statement.ts';
+import type { Expression, Local } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
+import type { Statement, WasmFunction } from '../../wasm/statement.ts';
+import * as s from '../../wasm/statement.ts';
 import { COLUMNS, panelsAtOnce, type PanelSource } from '../linear/product-panels.wasm.ts';
 import { FLOAT, plus, times, lesser } from '../../wasm/address.ts';
 import { type PaddedVolumes, paddedVolumes } from './padded-volumes.wasm.ts';
@@ -35,7 +21,7 @@ export function gatheredPanels({ axes, channels, outChannels }: GatheredOptions)
   const image = paddedVolumes(axes, { volumes: channels });
   const taps = axes.reduce((product, { kernel }) => product * kernel, channels);
   const panelBytes = taps * COLUMNS * FLOAT;
-  const index = local('i32');
+  const index = w.local('i32');
   return {
     functions: [...image.functions, gatherFunction({ axes, channels, image })],
     packs: [],
@@ -43,10 +29,10 @@ export function gatheredPanels({ axes, channels, outChannels }: GatheredOptions)
     atOnce: panelsAtOnce({ m: outChannels, k: taps }),
     begin: (b, [copy]) => (copy ? [...image.fill(copy), ...image.copy(b, copy)] : []),
     pack: ({ b, scratch: [copy = b], panels }, first, end) =>
-      loop({ index, begin: first, end }, [
-        call('gather', [
+      s.loop({ index, begin: first, end }, [
+        s.call('gather', [
           copy,
-          plus(panels, times(apply('i32.sub', index, first), panelBytes)),
+          plus(panels, times(w.apply('i32.sub', index, first), panelBytes)),
           times(index, COLUMNS),
         ]),
       ]),
@@ -60,17 +46,17 @@ interface Gather extends Omit<GatheredOptions, 'outChannels'> {
 /** `gather(image, panel, first)`: the windows of eight positions; behind the last one it is repeated. */
 function gatherFunction(gather: Gather): WasmFunction {
   const { axes } = gather;
-  const [image, panel, first] = locals(3);
+  const [image, panel, first] = w.locals(3);
   const [, , columns] = axes;
   const positions = axes.reduce((product, { count }) => product * count, 1);
   const params = [image, panel, first];
   const name = 'gather';
   const runs = (length: number): Statement[] => {
-    const starts = locals(COLUMNS / length);
+    const starts = w.locals(COLUMNS / length);
     return [
       ...starts.map((start, i) => {
         const position = lesser(plus(first, i * length), positions - length);
-        return set(start, windowAddress(gather, image, position));
+        return s.set(start, windowAddress(gather, image, position));
       }),
       ...gatherRuns(gather, { panel, starts, length }),
     ];
@@ -79,19 +65,19 @@ function gatherFunction(gather: Gather): WasmFunction {
   if (isVector && columns.count % 8 === 0) return { name, params, body: runs(8) };
   if (isVector && columns.count % 4 === 0) return { name, params, body: runs(4) };
   if (!isVector || columns.count < 8) return { name, params, body: runs(1) };
-  const lastColumn = apply('i32.rem_u', first, i32(columns.count));
-  const isRun = apply('i32.le_s', lastColumn, i32(columns.count - 8));
-  return { name, params, body: when(isRun, runs(8), runs(1)) };
+  const lastColumn = w.apply('i32.rem_u', first, w.i32(columns.count));
+  const isRun = w.apply('i32.le_s', lastColumn, w.i32(columns.count - 8));
+  return { name, params, body: s.when(isRun, runs(8), runs(1)) };
 }
 
 /** The address of the window's first element at a position. */
 function windowAddress({ axes, image }: Gather, base: Local, position: Expression): Expression {
   const [depths, rows, columns] = axes;
   const [, height, width] = image.sizes;
-  const line = apply('i32.div_u', position, i32(columns.count));
-  const x = apply('i32.rem_u', position, i32(columns.count));
-  const y = apply('i32.rem_u', line, i32(rows.count));
-  const z = apply('i32.div_u', line, i32(rows.count));
+  const line = w.apply('i32.div_u', position, w.i32(columns.count));
+  const x = w.apply('i32.rem_u', position, w.i32(columns.count));
+  const y = w.apply('i32.rem_u', line, w.i32(rows.count));
+  const z = w.apply('i32.div_u', line, w.i32(rows.count));
   const inPlane = plus(
     times(x, columns.stride * FLOAT),
     times(depths.count === 1 ? line : y, rows.stride * width * FLOAT),
@@ -119,9 +105,9 @@ function gatherRuns(
       const [from, offset] = [pointers[i] ?? panel, offsets[i] ?? 0];
       const at = toOffset + i * length * FLOAT;
       if (length === 1)
-        return [store('i32', { address: to, offset: at }, load('i32', from, offset))];
+        return [s.store('i32', { address: to, offset: at }, w.load('i32', from, offset))];
       return Array.from({ length: length / 4 }, (__, quad) =>
-        store(
+        s.store(
           'v128',
           { address: to, offset: at + quad * 4 * FLOAT },
           strided(from, offset + quad * 4 * stride * FLOAT, { stride }),

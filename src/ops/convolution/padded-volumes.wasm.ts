@@ -9,15 +9,8 @@ import {
   local,
   locals,
 } from '../../wasm/expression.ts';
-import {
-  call,
-  increment,
-  loop,
-  set,
-  type Statement,
-  store,
-  type WasmFunction,
-} from '../../wasm/statement.ts';
+import type { Statement, WasmFunction } from '../../wasm/statement.ts';
+import * as s from '../../wasm/statement.ts';
 import { FLOAT, plus, times } from '../../wasm/address.ts';
 import type { VolumeAxes, WindowAxis } from './window.ts';
 
@@ -71,8 +64,8 @@ export function paddedVolumes(
     scratch: [volumes * volume * FLOAT],
     functions: [fillFunction(volumes * volume, outside), copyFunction(layout)],
     columnAt,
-    fill: (to) => [call('fill', [to])],
-    copy: (from, to) => [call('copy', [from, to])],
+    fill: (to) => [s.call('fill', [to])],
+    copy: (from, to) => [s.call('copy', [from, to])],
   };
 }
 
@@ -94,12 +87,12 @@ export function fillFunction(count: number, value: number): WasmFunction {
     name: 'fill',
     params: [to],
     body: [
-      ...loop({ index, end: i32(count - left), step: 4 }, [
-        store('v128', { address: to }, f32x4(value)),
-        increment(to, 4 * FLOAT),
+      ...s.loop({ index, end: i32(count - left), step: 4 }, [
+        s.store('v128', { address: to }, f32x4(value)),
+        s.increment(to, 4 * FLOAT),
       ]),
       ...Array.from({ length: left }, (_, i) =>
-        store('f32', { address: to, offset: i * FLOAT }, f32(value)),
+        s.store('f32', { address: to, offset: i * FLOAT }, f32(value)),
       ),
     ],
   };
@@ -126,16 +119,16 @@ function copyFunction({ axes, sizes, volumes, volume, half }: Layout): WasmFunct
   return {
     name: 'copy',
     params: [from, to],
-    body: loop({ index: v, end: i32(volumes) }, [
-      ...loop({ index: z, end: i32(copiedOf(depths)) }, [
-        set(source, plus(from, sourceAt)),
-        set(target, plus(plus(to, targetAt), before * FLOAT)),
-        ...loop({ index: y, end: i32(copiedOf(rows)) }, [
+    body: s.loop({ index: v, end: i32(volumes) }, [
+      ...s.loop({ index: z, end: i32(copiedOf(depths)) }, [
+        s.set(source, plus(from, sourceAt)),
+        s.set(target, plus(plus(to, targetAt), before * FLOAT)),
+        ...s.loop({ index: y, end: i32(copiedOf(rows)) }, [
           ...(half === undefined
             ? copyRow(row)
             : copySplitRow({ ...row, before: columns.padBefore, half })),
-          increment(source, columns.size * FLOAT),
-          increment(target, sizes[2] * FLOAT),
+          s.increment(source, columns.size * FLOAT),
+          s.increment(target, sizes[2] * FLOAT),
         ]),
       ]),
     ]),
@@ -155,19 +148,19 @@ interface Row {
 function copyRow({ count, source, target }: Row): Statement[] {
   if (count < 4) {
     return Array.from({ length: count }, (_, i) =>
-      store('i32', { address: target, offset: i * FLOAT }, load('i32', source, i * FLOAT)),
+      s.store('i32', { address: target, offset: i * FLOAT }, load('i32', source, i * FLOAT)),
     );
   }
   const vectors = Math.floor(count / 4);
   const rounds = Math.floor(vectors / UNROLLED);
   const copyVector = (from: Expression, to: Expression, element: number): Statement =>
-    store('v128', { address: to, offset: element * FLOAT }, load('v128', from, element * FLOAT));
+    s.store('v128', { address: to, offset: element * FLOAT }, load('v128', from, element * FLOAT));
   const [index, bytes] = [local('i32'), UNROLLED * 4 * FLOAT];
   const [blockFrom, blockTo] = locals(2);
   return [
-    ...loop({ index, end: i32(rounds) }, [
-      set(blockFrom, plus(source, times(index, bytes))),
-      set(blockTo, plus(target, times(index, bytes))),
+    ...s.loop({ index, end: i32(rounds) }, [
+      s.set(blockFrom, plus(source, times(index, bytes))),
+      s.set(blockTo, plus(target, times(index, bytes))),
       ...Array.from({ length: UNROLLED }, (_, i) => copyVector(blockFrom, blockTo, i * 4)),
     ]),
     ...Array.from({ length: vectors % UNROLLED }, (_, i) =>
@@ -192,15 +185,15 @@ function copySplitRow({
   const [from, to, index] = locals(3);
   const [low, high] = locals(2, 'v128');
   const eight: Statement[] = [
-    set(low, load('v128', from)),
-    set(high, load('v128', from, 4 * FLOAT)),
-    store('v128', { address: to, offset: same ?? 0 }, shuffle32(low, high, [0, 2, 4, 6])),
-    store('v128', { address: to, offset: other ?? 0 }, shuffle32(low, high, [1, 3, 5, 7])),
+    s.set(low, load('v128', from)),
+    s.set(high, load('v128', from, 4 * FLOAT)),
+    s.store('v128', { address: to, offset: same ?? 0 }, shuffle32(low, high, [0, 2, 4, 6])),
+    s.store('v128', { address: to, offset: other ?? 0 }, shuffle32(low, high, [1, 3, 5, 7])),
   ];
   /** An even number of elements from the first. */
   const moveTo = (elements: number): Statement[] => [
-    set(from, plus(source, elements * FLOAT)),
-    set(to, plus(target, (elements / 2) * FLOAT)),
+    s.set(from, plus(source, elements * FLOAT)),
+    s.set(to, plus(target, (elements / 2) * FLOAT)),
   ];
   const whole = count - (count % 8);
   // As with rows that are not split, the last vectors reach back.
@@ -209,16 +202,16 @@ function copySplitRow({
   const done = isBack ? last + 8 : whole;
   return [
     ...moveTo(0),
-    ...loop({ index, end: i32(whole / 8) }, [
+    ...s.loop({ index, end: i32(whole / 8) }, [
       ...eight,
-      increment(from, 8 * FLOAT),
-      increment(to, 4 * FLOAT),
+      s.increment(from, 8 * FLOAT),
+      s.increment(to, 4 * FLOAT),
     ]),
     ...(isBack ? [...moveTo(last), ...eight] : []),
     ...Array.from({ length: count - done }, (_, i) => {
       const column = before + done + i;
       const offset = ((column % 2) * half + Math.floor(column / 2)) * FLOAT;
-      return store('i32', { address: target, offset }, load('i32', source, (done + i) * FLOAT));
+      return s.store('i32', { address: target, offset }, load('i32', source, (done + i) * FLOAT));
     }),
   ];
 }

@@ -1,13 +1,5 @@
-import {
-  type Expression,
-  f32x4,
-  i32,
-  load,
-  type Local,
-  local,
-  shuffle32,
-  withLane,
-} from '../../wasm/expression.ts';
+import type { Expression, Local } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
 import { loop, set, type Statement } from '../../wasm/statement.ts';
 import { FLOAT, plus, times } from '../../wasm/address.ts';
 
@@ -68,9 +60,9 @@ export function loopNest(
   body: (pointers: readonly Local[]) => readonly Statement[],
 ): Statement[] {
   if (dim === undefined) return [...body(bases)];
-  const index = local('i32');
-  const moved = bases.map((base, k) => (dim.steps[k] ? local('i32') : base));
-  return loop({ index, end: i32(dim.size) }, [
+  const index = w.local('i32');
+  const moved = bases.map((base, k) => (dim.steps[k] ? w.local('i32') : base));
+  return loop({ index, end: w.i32(dim.size) }, [
     ...moved.flatMap((pointer, k) => {
       const base = bases[k];
       if (base === undefined || base === pointer) return [];
@@ -89,18 +81,18 @@ export function strided(
   offset: number,
   { stride, count = 4 }: { readonly stride: number; readonly count?: number },
 ): Expression {
-  if (count === 4 && stride === 1) return load('v128', address, offset);
+  if (count === 4 && stride === 1) return w.load('v128', address, offset);
   if (count === 4 && stride === 2) {
-    const rest = load('v128', address, offset + 3 * FLOAT);
-    return shuffle32(load('v128', address, offset), rest, [0, 2, 5, 7]);
+    const rest = w.load('v128', address, offset + 3 * FLOAT);
+    return w.shuffle32(w.load('v128', address, offset), rest, [0, 2, 5, 7]);
   }
-  if (count === 0) return f32x4(0);
+  if (count === 0) return w.f32x4(0);
   return Array.from({ length: count - 1 }).reduce<Expression>(
     (value, _, i) =>
-      withLane('f32x4', value, {
+      w.withLane('f32x4', value, {
         index: i + 1,
-        scalar: load('f32', address, offset + (i + 1) * stride * FLOAT),
+        scalar: w.load('f32', address, offset + (i + 1) * stride * FLOAT),
       }),
-    load('zero32', address, offset),
+    w.load('zero32', address, offset),
   );
 }

@@ -1,12 +1,6 @@
 import { f32, i32, type Local, local, locals } from '../../wasm/expression.ts';
-import {
-  increment,
-  loop,
-  set,
-  type Statement,
-  store,
-  type WasmFunction,
-} from '../../wasm/statement.ts';
+import type { Statement, WasmFunction } from '../../wasm/statement.ts';
+import * as s from '../../wasm/statement.ts';
 import { FLOAT } from '../../wasm/address.ts';
 import { countedTaps } from './counted-taps.ts';
 import { type VolumeAxes, type WindowAxis } from './window.ts';
@@ -52,15 +46,15 @@ export function countFunction({ axes, countsPad }: Counted): {
 /** Numbers one after the other; a loop for each run of equal ones. */
 function storeRuns(values: readonly number[], to: Local): Statement[] {
   const [at, index] = locals(2);
-  const statements: Statement[] = [set(at, to)];
+  const statements: Statement[] = [s.set(at, to)];
   for (let begin = 0; begin < values.length; ) {
     const value = values[begin] ?? 1;
     const next = values.findIndex((other, i) => i > begin && other !== value);
     const end = next === -1 ? values.length : next;
     statements.push(
-      ...loop({ index, end: i32(end - begin) }, [
-        store('f32', { address: at }, f32(value)),
-        increment(at, FLOAT),
+      ...s.loop({ index, end: i32(end - begin) }, [
+        s.store('f32', { address: at }, f32(value)),
+        s.increment(at, FLOAT),
       ]),
     );
     begin = end;

@@ -9,14 +9,8 @@ import {
   local,
   locals,
 } from '../../wasm/expression.ts';
-import {
-  call,
-  increment,
-  loop,
-  set,
-  type Statement,
-  type WasmFunction,
-} from '../../wasm/statement.ts';
+import type { Statement, WasmFunction } from '../../wasm/statement.ts';
+import * as s from '../../wasm/statement.ts';
 import { addProduct, storeColumns } from '../linear/product-frame.wasm.ts';
 import { FLOAT, plus, times } from '../../wasm/address.ts';
 import { writesInOrder } from '../unit-writes.ts';
@@ -81,12 +75,12 @@ export function windowKernel(window: VolumeWindow): WasmKernel {
       ];
       return [
         ...(copy ? image.fill(copy) : []),
-        ...(table ? [call('count', [table])] : []),
-        ...loop({ index: group, begin: units.first, end: units.end }, [
-          set(source, plus(x, times(group, size * FLOAT))),
+        ...(table ? [s.call('count', [table])] : []),
+        ...s.loop({ index: group, begin: units.first, end: units.end }, [
+          s.set(source, plus(x, times(group, size * FLOAT))),
           ...(copy ? image.copy(source, copy) : []),
-          ...loop({ index: out, end: i32(groupOut) }, [
-            ...loop({ index: z, end: i32(depths.count) }, [call('plane', args)]),
+          ...s.loop({ index: out, end: i32(groupOut) }, [
+            ...s.loop({ index: z, end: i32(depths.count) }, [s.call('plane', args)]),
           ]),
         ]),
       ];
@@ -149,15 +143,15 @@ function planeFunction(
       ...(isCounted ? [table, depth] : []),
     ],
     body: [
-      ...plane.weights.map((weight, tap) => set(weight, load('splat32', w, tap * FLOAT))),
-      set(start, begin),
-      set(rowX, x),
-      set(rowY, y),
-      ...loop({ index: row, end: i32(rows.count) }, [
+      ...plane.weights.map((weight, tap) => s.set(weight, load('splat32', w, tap * FLOAT))),
+      s.set(start, begin),
+      s.set(rowX, x),
+      s.set(rowY, y),
+      ...s.loop({ index: row, end: i32(rows.count) }, [
         ...beginCounts(plane, { table, depth, row }),
         ...rowOf(plane, rowX, rowY),
-        increment(rowX, rows.stride * image.sizes[2] * FLOAT),
-        increment(rowY, columns.count * FLOAT),
+        s.increment(rowX, rows.stride * image.sizes[2] * FLOAT),
+        s.increment(rowY, columns.count * FLOAT),
       ]),
     ],
   };
@@ -178,8 +172,8 @@ function beginCounts(
   const [depths, rows] = window.axes;
   const rowCount = load('splat32', plus(table, times(row, FLOAT)), depths.count * FLOAT);
   return [
-    set(counts.columns, plus(table, (depths.count + rows.count) * FLOAT)),
-    set(counts.row, apply('f32x4.mul', load('splat32', depth), rowCount)),
+    s.set(counts.columns, plus(table, (depths.count + rows.count) * FLOAT)),
+    s.set(counts.row, apply('f32x4.mul', load('splat32', depth), rowCount)),
   ];
 }
 
@@ -219,13 +213,13 @@ function rowOf(plane: Plane, rowX: Local, rowY: Local): Statement[] {
   const left = count - rounds * width * 4;
   if (count % 4 > 0) rest.push({ column: left - 4, count: 4 });
   return [
-    set(x, rowX),
-    set(y, rowY),
-    ...loop({ index, end: i32(rounds) }, [
+    s.set(x, rowX),
+    s.set(y, rowY),
+    ...s.loop({ index, end: i32(rounds) }, [
       ...vectors(plane, at, places(width)),
-      increment(x, width * 4 * stride * FLOAT),
-      increment(y, width * 4 * FLOAT),
-      ...(counts ? [increment(counts.columns, width * 4 * FLOAT)] : []),
+      s.increment(x, width * 4 * stride * FLOAT),
+      s.increment(y, width * 4 * FLOAT),
+      ...(counts ? [s.increment(counts.columns, width * 4 * FLOAT)] : []),
     ]),
     ...(rest.length > 0 ? vectors(plane, at, rest) : []),
   ];
@@ -250,9 +244,9 @@ function vectors(
     const moved = { x: local('i32'), y: local('i32') };
     const { counts } = plane;
     return [
-      set(moved.x, plus(at.x, -back * stride * FLOAT)),
-      set(moved.y, plus(at.y, -back * FLOAT)),
-      ...(counts ? [increment(counts.columns, -back * FLOAT)] : []),
+      s.set(moved.x, plus(at.x, -back * stride * FLOAT)),
+      s.set(moved.y, plus(at.y, -back * FLOAT)),
+      ...(counts ? [s.increment(counts.columns, -back * FLOAT)] : []),
       ...vectors(
         plane,
         moved,
@@ -270,8 +264,8 @@ function vectors(
   const weight = local('v128');
   return [
     ...sums.flatMap(({ value, isNaN }) => [
-      set(value, first),
-      ...(isNaN ? [set(isNaN, i32x4(0))] : []),
+      s.set(value, first),
+      ...(isNaN ? [s.set(isNaN, i32x4(0))] : []),
     ]),
     ...nest(
       dims,
@@ -280,7 +274,7 @@ function vectors(
         const known = weights[weightOffset / FLOAT];
         const isLoaded = window.kind === 'weighted' && known === undefined;
         return [
-          ...(isLoaded ? [set(weight, load('splat32', pw, weightOffset))] : []),
+          ...(isLoaded ? [s.set(weight, load('splat32', pw, weightOffset))] : []),
           ...sums.flatMap((sum) => {
             const from = offset + (image.columnAt(tapColumn) + sum.column * stride) * FLOAT;
             const element = strided(x, from, { stride, count: sum.count });
@@ -305,12 +299,12 @@ function accumulate(
   { element, weight }: { readonly element: Expression; readonly weight: Local },
 ): Statement[] {
   if (kind === 'weighted') return [addProduct(value, weight, element)];
-  if (isNaN === undefined) return [set(value, apply('f32x4.add', value, element))];
+  if (isNaN === undefined) return [s.set(value, apply('f32x4.add', value, element))];
   // The maximum that keeps NaN takes engines eight instructions, one after the other.
   return [
-    set(weight, element),
-    set(isNaN, apply('v128.or', isNaN, apply('f32x4.ne', weight, weight))),
-    set(value, apply('f32x4.pmax', value, weight)),
+    s.set(weight, element),
+    s.set(isNaN, apply('v128.or', isNaN, apply('f32x4.ne', weight, weight))),
+    s.set(value, apply('f32x4.pmax', value, weight)),
   ];
 }
 

@@ -1,28 +1,9 @@
 import { FLOAT, plus, times, lesser } from '../../wasm/address.ts';
-import {
-  apply,
-  type Expression,
-  f32x4,
-  i32,
-  lane,
-  load,
-  type Local,
-  local,
-  locals,
-  multiplyAdd,
-  shuffle32,
-} from '../../wasm/expression.ts';
+import type { Expression, Local } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
 import { forParts } from '../../wasm/for-parts.ts';
-import {
-  binder,
-  increment,
-  loop,
-  set,
-  type Statement,
-  store,
-  type WasmFunction,
-  when,
-} from '../../wasm/statement.ts';
+import type { Statement, WasmFunction } from '../../wasm/statement.ts';
+import * as s from '../../wasm/statement.ts';
 import { add, mul, sub } from '../../wasm/floats.ts';
 import { transposed } from '../linear/pack-panels.wasm.ts';
 import { storeColumns } from '../linear/product-frame.wasm.ts';
@@ -67,11 +48,11 @@ export const weightBytes = ({ outChannels, channels }: WinogradPlan): number =>
 export function weightsPack(plan: WinogradPlan): OperandPack {
   const { filter, channels, outChannels } = plan;
   const side = filter.weights.length;
-  const [from, to, panel, channel, source, target] = locals(6);
+  const [from, to, panel, channel, source, target] = w.locals(6);
   const packPanel = (count: number): Statement[] => [
-    set(source, plus(from, times(panel, ROWS * channels * 9 * FLOAT))),
-    set(target, plus(to, times(panel, ROWS * channels * FLOAT))),
-    ...loop({ index: channel, end: i32(channels) }, [
+    s.set(source, plus(from, times(panel, ROWS * channels * 9 * FLOAT))),
+    s.set(target, plus(to, times(panel, ROWS * channels * FLOAT))),
+    ...s.loop({ index: channel, end: w.i32(channels) }, [
       ...transform(filter.weights, {
         take: (row) =>
           [0, 1, 2].map((column) =>
@@ -79,8 +60,8 @@ export function weightsPack(plan: WinogradPlan): OperandPack {
           ),
         give: (row, values) => storePoints(values, { to: target, row, apart: weightBytes(plan) }),
       }),
-      increment(source, 9 * FLOAT),
-      increment(target, ROWS * FLOAT),
+      s.increment(source, 9 * FLOAT),
+      s.increment(target, ROWS * FLOAT),
     ]),
   ];
   const all: WasmFunction = {
@@ -99,7 +80,7 @@ export function weightsPack(plan: WinogradPlan): OperandPack {
 /** `image(x, panel, first)`: all channels of four tiles, to one half of a panel of each point. */
 export function imageFunction(plan: WinogradPlan, { sizes, volume }: PaddedVolumes): WasmFunction {
   const { filter, channels } = plan;
-  const [x, panel, first, channel] = locals(4);
+  const [x, panel, first, channel] = w.locals(4);
   const sources = fourLocals('i32');
   const [, , width] = sizes;
   const step = filter.output.length * FLOAT;
@@ -107,8 +88,8 @@ export function imageFunction(plan: WinogradPlan, { sizes, volume }: PaddedVolum
   const take = (row: number, statements: Statement[]): readonly Expression[] => {
     const columns = (column: number, count: 2 | 4) => {
       const at = (row * width + column) * FLOAT;
-      const loads = sources.map((source) => load(count === 2 ? 'zero64' : 'v128', source, at));
-      return transposed(loads.map(binder(statements)), statements).slice(0, count);
+      const loads = sources.map((source) => w.load(count === 2 ? 'zero64' : 'v128', source, at));
+      return transposed(loads.map(s.binder(statements)), statements).slice(0, count);
     };
     return [...columns(0, 4), ...(filter.image.length > 4 ? columns(4, 2) : [])];
   };
@@ -118,16 +99,16 @@ export function imageFunction(plan: WinogradPlan, { sizes, volume }: PaddedVolum
     body: [
       ...sources.flatMap((source, i) =>
         withTile(plan, plus(first, i), ({ row, column }) => [
-          set(source, plus(x, plus(times(row, width * step), times(column, step)))),
+          s.set(source, plus(x, plus(times(row, width * step), times(column, step)))),
         ]),
       ),
-      ...loop({ index: channel, end: i32(channels) }, [
+      ...s.loop({ index: channel, end: w.i32(channels) }, [
         ...transform(filter.image, {
           take,
           give: (row, values) => storePoints(values, { to: panel, row, apart: imageBytes(plan) }),
         }),
-        ...sources.map((source) => increment(source, volume * FLOAT)),
-        increment(panel, COLUMNS * FLOAT),
+        ...sources.map((source) => s.increment(source, volume * FLOAT)),
+        s.increment(panel, COLUMNS * FLOAT),
       ]),
     ],
   };
@@ -137,16 +118,16 @@ export function imageFunction(plan: WinogradPlan, { sizes, volume }: PaddedVolum
 export function outputFunction(plan: WinogradPlan): WasmFunction {
   const { filter, outChannels, height, width, lot, hasBias } = plan;
   const [side, step] = [filter.image.length, filter.output.length];
-  const [products, y, first, bias] = locals(4);
-  const [channel, added] = [local('i32'), local('v128')];
+  const [products, y, first, bias] = w.locals(4);
+  const [channel, added] = [w.local('i32'), w.local('v128')];
   const targets = fourLocals('i32').map((place) => ({
     place,
-    isWholeRow: local('i32'),
-    isWholeColumn: local('i32'),
+    isWholeRow: w.local('i32'),
+    isWholeColumn: w.local('i32'),
   }));
   const give = (row: number, values: readonly Expression[]): Statement[] => {
     const statements: Statement[] = [];
-    const bind = binder(statements);
+    const bind = s.binder(statements);
     const sums = values.map((value) => bind(hasBias ? add(value, added) : value));
     const ofTiles = rowsOfTiles(sums, statements).map(bind);
     const stores = targets.flatMap((target, i) =>
@@ -160,28 +141,29 @@ export function outputFunction(plan: WinogradPlan): WasmFunction {
     body: [
       ...targets.flatMap(({ place, isWholeRow, isWholeColumn }, i) =>
         withTile(plan, plus(first, i), ({ row, column }) => [
-          set(place, plus(y, times(plus(times(row, width), column), step * FLOAT))),
-          set(isWholeRow, apply('i32.lt_s', row, i32(Math.floor(height / step)))),
-          set(isWholeColumn, apply('i32.lt_s', column, i32(Math.floor(width / step)))),
+          s.set(place, plus(y, times(plus(times(row, width), column), step * FLOAT))),
+          s.set(isWholeRow, w.apply('i32.lt_s', row, w.i32(Math.floor(height / step)))),
+          s.set(isWholeColumn, w.apply('i32.lt_s', column, w.i32(Math.floor(width / step)))),
         ]),
       ),
-      ...loop({ index: channel, end: i32(outChannels) }, [
-        ...(hasBias ? [set(added, load('splat32', bias)), increment(bias, FLOAT)] : []),
+      ...s.loop({ index: channel, end: w.i32(outChannels) }, [
+        ...(hasBias ? [s.set(added, w.load('splat32', bias)), s.increment(bias, FLOAT)] : []),
         ...transform(filter.output, {
           take: (row) =>
             Array.from({ length: side }, (_, column) =>
-              load('v128', products, (row * side + column) * productBytes(plan)),
+              w.load('v128', products, (row * side + column) * productBytes(plan)),
             ),
           give,
         }),
-        increment(products, lot * COLUMNS * FLOAT),
-        ...targets.map(({ place }) => increment(place, height * width * FLOAT)),
+        s.increment(products, lot * COLUMNS * FLOAT),
+        ...targets.map(({ place }) => s.increment(place, height * width * FLOAT)),
       ]),
     ],
   };
 }
 
-const fourLocals = (type: 'i32' | 'v128'): readonly Local[] => [0, 1, 2, 3].map(() => local(type));
+const fourLocals = (type: 'i32' | 'v128'): readonly Local[] =>
+  [0, 1, 2, 3].map(() => w.local(type));
 
 interface TilePlace {
   readonly row: Expression;
@@ -194,13 +176,13 @@ function withTile(
   index: Expression,
   body: (place: TilePlace) => readonly Statement[],
 ): Statement[] {
-  const tile = local('i32');
+  const tile = w.local('i32');
   return [
-    set(tile, index),
-    set(tile, lesser(tile, tiles - 1)),
+    s.set(tile, index),
+    s.set(tile, lesser(tile, tiles - 1)),
     ...body({
-      row: apply('i32.div_u', tile, i32(across)),
-      column: apply('i32.rem_u', tile, i32(across)),
+      row: w.apply('i32.div_u', tile, w.i32(across)),
+      column: w.apply('i32.rem_u', tile, w.i32(across)),
     }),
   ];
 }
@@ -215,7 +197,7 @@ interface TileTransform {
 /** Statements for M d M^T, with the matrix M and the tile d. */
 function transform(matrix: Matrix, { take, give }: TileTransform): Statement[] {
   const statements: Statement[] = [];
-  const bind = binder(statements);
+  const bind = s.binder(statements);
   const halves = Array.from({ length: matrix[0]?.length ?? 0 }, (_, i) => {
     const row = take(i, statements).map(bind);
     return matrix.map((factors) => bind(weightedSum(factors, row)));
@@ -231,16 +213,16 @@ function transform(matrix: Matrix, { take, give }: TileTransform): Statement[] {
 /** The sum of values times their factors. */
 function weightedSum(factors: readonly number[], values: readonly Expression[]): Expression {
   const terms = factors
-    .map((factor, i) => ({ factor, value: values[i] ?? f32x4(0) }))
+    .map((factor, i) => ({ factor, value: values[i] ?? w.f32x4(0) }))
     .filter(({ factor }) => factor !== 0)
     // One that needs no product begins.
     .sort((a, b) => Number(b.factor === 1) - Number(a.factor === 1));
   return (
     terms.reduce<Expression | undefined>((sum, { factor, value }) => {
-      if (sum === undefined) return factor === 1 ? value : mul(value, f32x4(factor));
+      if (sum === undefined) return factor === 1 ? value : mul(value, w.f32x4(factor));
       if (factor === 1) return add(sum, value);
-      return factor === -1 ? sub(sum, value) : multiplyAdd(value, f32x4(factor), sum);
-    }, undefined) ?? f32x4(0)
+      return factor === -1 ? sub(sum, value) : w.multiplyAdd(value, w.f32x4(factor), sum);
+    }, undefined) ?? w.f32x4(0)
   );
 }
 
@@ -250,7 +232,7 @@ function storePoints(
   { to, row, apart }: { readonly to: Local; readonly row: number; readonly apart: number },
 ): Statement[] {
   return values.map((value, column) =>
-    store('v128', { address: to, offset: (row * values.length + column) * apart }, value),
+    s.store('v128', { address: to, offset: (row * values.length + column) * apart }, value),
   );
 }
 
@@ -261,7 +243,7 @@ function rowsOfTiles(
 ): readonly Expression[] {
   const [left, right] = columns;
   if (columns.length === 4 || !(left && right)) return transposed(columns, statements);
-  return [0, 1, 2, 3].map((i) => shuffle32(left, right, [i, i + 4, i, i + 4]));
+  return [0, 1, 2, 3].map((i) => w.shuffle32(left, right, [i, i + 4, i, i + 4]));
 }
 
 interface TileTarget {
@@ -282,13 +264,13 @@ function storeRow(
   const offset = row * width * FLOAT;
   const stored =
     step === 4
-      ? store('v128', { address: place, offset }, value)
-      : store('i64', { address: place, offset }, lane('i64x2', value, 0));
+      ? s.store('v128', { address: place, offset }, value)
+      : s.store('i64', { address: place, offset }, w.lane('i64x2', value, 0));
   const left = width % step;
   const inColumns =
     left === 0
       ? [stored]
-      : when(isWholeColumn, [stored], storeColumns({ y: place, offset, count: left }, value));
+      : s.when(isWholeColumn, [stored], storeColumns({ y: place, offset, count: left }, value));
   const isAlways = height % step === 0 || row < height % step;
-  return isAlways ? inColumns : when(isWholeRow, inColumns);
+  return isAlways ? inColumns : s.when(isWholeRow, inColumns);
 }

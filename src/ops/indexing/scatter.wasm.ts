@@ -1,27 +1,11 @@
 import type { DType } from '../../core/dtype.ts';
 import { elementCount, rowMajorStrides } from '../../core/shape.ts';
 import { plus, times } from '../../wasm/address.ts';
-import {
-  apply,
-  type Expression,
-  i32,
-  i64,
-  load,
-  type Local,
-  local,
-  locals,
-  select,
-} from '../../wasm/expression.ts';
+import type { Expression, Local } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
 import { byFours } from '../../wasm/for-parts.ts';
-import {
-  call,
-  increment,
-  loop,
-  set,
-  type Statement,
-  type WasmFunction,
-  when,
-} from '../../wasm/statement.ts';
+import type { Statement, WasmFunction } from '../../wasm/statement.ts';
+import * as s from '../../wasm/statement.ts';
 import { boolAttribute, stringAttribute } from '../attributes.ts';
 import { laneAccess, type LaneAccess } from '../element-access.ts';
 import { typedFormula } from '../formula/infer-types.ts';
@@ -72,22 +56,22 @@ function scatterKernel(
     ],
     body({ inputs: [x, indices, updates], output: to }) {
       if (!(x && indices && updates) || count === 0) return [];
-      const coordinates = places.sizes.map(() => local('i32'));
-      const [index, from] = locals(2);
+      const coordinates = places.sizes.map(() => w.local('i32'));
+      const [index, from] = w.locals(2);
       const { row, isInside, statements } = places.rowOf(coordinates, index);
       const body: Statement[] = [
         ...statements,
-        ...when(isInside, [call('update', [from, plus(to, times(row, rowBytes))])]),
-        increment(index, places.indexCount * indexBytes),
-        increment(from, rowBytes),
+        ...s.when(isInside, [s.call('update', [from, plus(to, times(row, rowBytes))])]),
+        s.increment(index, places.indexCount * indexBytes),
+        s.increment(from, rowBytes),
       ];
       return [
-        ...when(apply('i32.ne', x, to), [call('copy', [x, to])]),
-        set(index, indices),
-        set(from, updates),
+        ...s.when(w.apply('i32.ne', x, to), [s.call('copy', [x, to])]),
+        s.set(index, indices),
+        s.set(from, updates),
         ...coordinates.reduceRight<Statement[]>(
           (inner, coordinate, axis) =>
-            loop({ index: coordinate, end: i32(places.sizes[axis] ?? 1) }, inner),
+            s.loop({ index: coordinate, end: w.i32(places.sizes[axis] ?? 1) }, inner),
           body,
         ),
       ];
@@ -110,7 +94,7 @@ function updateFunction(
 ): WasmFunction {
   const { byteLength } = access;
   const formula = combination(reduction);
-  const [from, to] = locals(2);
+  const [from, to] = w.locals(2);
   const typed = formula && typedFormula(formula, contextOf(dtype));
   return {
     name,
@@ -121,8 +105,8 @@ function updateFunction(
         const statements: Statement[] = [];
         const bind = (parts: readonly Expression[]): Local[] =>
           parts.map((part) => {
-            const target = local('v128');
-            statements.push(set(target, part));
+            const target = w.local('v128');
+            statements.push(s.set(target, part));
             return target;
           });
         const update = bind(access.read(from, 0, count));
@@ -146,23 +130,23 @@ function placeAt(
   address: Expression,
   { isWide, size }: { readonly isWide: boolean; readonly size: number },
 ): { readonly place: Local; readonly statements: Statement[] } {
-  const place = local('i32');
+  const place = w.local('i32');
   if (!isWide) {
-    const index = local('i32');
-    const wrapped = select(apply('i32.lt_s', index, i32(0)), plus(index, size), index);
-    return { place, statements: [set(index, load('i32', address)), set(place, wrapped)] };
+    const index = w.local('i32');
+    const wrapped = w.select(w.apply('i32.lt_s', index, w.i32(0)), plus(index, size), index);
+    return { place, statements: [s.set(index, w.load('i32', address)), s.set(place, wrapped)] };
   }
-  const index = local('i64');
-  const isNegative = apply('i64.lt_s', index, i64(0n));
-  const wrapped = select(isNegative, apply('i64.add', index, i64(BigInt(size))), index);
-  const moved = local('i64');
-  const isInside = apply('i64.lt_u', moved, i64(BigInt(size)));
+  const index = w.local('i64');
+  const isNegative = w.apply('i64.lt_s', index, w.i64(0n));
+  const wrapped = w.select(isNegative, w.apply('i64.add', index, w.i64(BigInt(size))), index);
+  const moved = w.local('i64');
+  const isInside = w.apply('i64.lt_u', moved, w.i64(BigInt(size)));
   return {
     place,
     statements: [
-      set(index, load('i64', address)),
-      set(moved, wrapped),
-      set(place, select(isInside, apply('i32.wrap_i64', moved), i32(-1))),
+      s.set(index, w.load('i64', address)),
+      s.set(moved, wrapped),
+      s.set(place, w.select(isInside, w.apply('i32.wrap_i64', moved), w.i32(-1))),
     ],
   };
 }
@@ -182,9 +166,9 @@ const scatterElements: WasmLowering = (given) => {
       const { place, statements } = placeAt(index, { isWide, size });
       const row = coordinates.reduce<Expression>(
         (sum, coordinate, i) => plus(sum, times(i === axis ? place : coordinate, strides[i] ?? 1)),
-        i32(0),
+        w.i32(0),
       );
-      return { row, statements, isInside: apply('i32.lt_u', place, i32(size)) };
+      return { row, statements, isInside: w.apply('i32.lt_u', place, w.i32(size)) };
     },
   });
 };
@@ -204,11 +188,12 @@ const scatterNd: WasmLowering = (given) => {
       );
       const row = places.reduce<Expression>(
         (sum, { place }, i) => plus(sum, times(place, strides[i] ?? 1)),
-        i32(0),
+        w.i32(0),
       );
       const isInside = places.reduce<Expression>(
-        (all, { place }, i) => apply('i32.and', all, apply('i32.lt_u', place, i32(sizes[i] ?? 1))),
-        i32(1),
+        (all, { place }, i) =>
+          w.apply('i32.and', all, w.apply('i32.lt_u', place, w.i32(sizes[i] ?? 1))),
+        w.i32(1),
       );
       return { row, isInside, statements: places.flatMap(({ statements }) => statements) };
     },
@@ -234,30 +219,35 @@ const tensorScatter: WasmLowering = ({ inputs, output, attributes }) => {
     units: slices,
     body({ inputs: [x, updates, begins], output: to, units }) {
       if (!(x && updates && begins) || count === 0) return [];
-      const [slice, row, step] = [local('i32'), local('i32'), local('i32')];
-      const [from, target, begin, place] = [local('i32'), local('i32'), local('i32'), local('i32')];
+      const [slice, row, step] = [w.local('i32'), w.local('i32'), w.local('i32')];
+      const [from, target, begin, place] = [
+        w.local('i32'),
+        w.local('i32'),
+        w.local('i32'),
+        w.local('i32'),
+      ];
       const isWide = inputs[2]?.dtype === 'int64';
       const at = plus(place, step);
-      const wrapped = select(apply('i32.ge_s', at, i32(size)), plus(at, -size), at);
+      const wrapped = w.select(w.apply('i32.ge_s', at, w.i32(size)), plus(at, -size), at);
       const isCircular = boolAttribute(attributes, 'circular');
-      const moved = local('i32');
-      const isInside = apply('i32.lt_u', moved, i32(size));
+      const moved = w.local('i32');
+      const isInside = w.apply('i32.lt_u', moved, w.i32(size));
       return [
-        set(from, plus(updates, times(units.first, rows * steps * rowBytes))),
-        set(target, plus(to, times(units.first, sliceBytes))),
-        ...loop({ index: slice, begin: units.first, end: units.end }, [
-          ...when(apply('i32.ne', x, to), [
-            call('copy', [plus(x, times(slice, sliceBytes)), target]),
+        s.set(from, plus(updates, times(units.first, rows * steps * rowBytes))),
+        s.set(target, plus(to, times(units.first, sliceBytes))),
+        ...s.loop({ index: slice, begin: units.first, end: units.end }, [
+          ...s.when(w.apply('i32.ne', x, to), [
+            s.call('copy', [plus(x, times(slice, sliceBytes)), target]),
           ]),
-          set(begin, plus(begins, times(slice, isWide ? 8 : 4))),
+          s.set(begin, plus(begins, times(slice, isWide ? 8 : 4))),
           ...beginAt(begin, { isWide, isCircular, size, place }),
-          ...loop({ index: row, end: i32(rows) }, [
-            ...loop({ index: step, end: i32(steps) }, [
-              set(moved, isCircular ? wrapped : at),
-              ...when(isInside, [call('update', [from, plus(target, times(moved, rowBytes))])]),
-              increment(from, rowBytes),
+          ...s.loop({ index: row, end: w.i32(rows) }, [
+            ...s.loop({ index: step, end: w.i32(steps) }, [
+              s.set(moved, isCircular ? wrapped : at),
+              ...s.when(isInside, [s.call('update', [from, plus(target, times(moved, rowBytes))])]),
+              s.increment(from, rowBytes),
             ]),
-            increment(target, size * rowBytes),
+            s.increment(target, size * rowBytes),
           ]),
         ]),
       ];
@@ -275,18 +265,24 @@ interface Begin {
 
 /** Reads a begin. One beyond the axis by more than int32 holds is outside with all that follows. */
 function beginAt(address: Local, { isWide, isCircular, size, place }: Begin): Statement[] {
-  const wide = local('i64');
-  const value = isWide ? load('i64', address) : apply('i64.extend_i32_s', load('i32', address));
-  const limit = i64(BigInt(size));
+  const wide = w.local('i64');
+  const value = isWide
+    ? w.load('i64', address)
+    : w.apply('i64.extend_i32_s', w.load('i32', address));
+  const limit = w.i64(BigInt(size));
   if (isCircular) {
-    const rest = apply('i64.rem_s', wide, limit);
-    const least = select(apply('i64.lt_s', rest, i64(0n)), apply('i64.add', rest, limit), rest);
-    return [set(wide, value), set(place, apply('i32.wrap_i64', least))];
+    const rest = w.apply('i64.rem_s', wide, limit);
+    const least = w.select(
+      w.apply('i64.lt_s', rest, w.i64(0n)),
+      w.apply('i64.add', rest, limit),
+      rest,
+    );
+    return [s.set(wide, value), s.set(place, w.apply('i32.wrap_i64', least))];
   }
-  const above = select(apply('i64.gt_s', wide, limit), limit, wide);
-  const least = i64(-(2n ** 31n));
-  const both = select(apply('i64.lt_s', above, least), least, above);
-  return [set(wide, value), set(place, apply('i32.wrap_i64', both))];
+  const above = w.select(w.apply('i64.gt_s', wide, limit), limit, wide);
+  const least = w.i64(-(2n ** 31n));
+  const both = w.select(w.apply('i64.lt_s', above, least), least, above);
+  return [s.set(wide, value), s.set(place, w.apply('i32.wrap_i64', both))];
 }
 
 export const SCATTER_WASM: Readonly<Record<string, WasmLowering>> = {

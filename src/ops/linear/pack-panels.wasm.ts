@@ -1,25 +1,9 @@
 import { FLOAT, plus, times } from '../../wasm/address.ts';
-import {
-  type Expression,
-  f32x4,
-  i32,
-  load,
-  type Local,
-  local,
-  locals,
-  shuffle32,
-} from '../../wasm/expression.ts';
+import type { Expression, Local } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
 import { forParts } from '../../wasm/for-parts.ts';
-import {
-  binder,
-  call,
-  increment,
-  loop,
-  set,
-  type Statement,
-  store,
-  type WasmFunction,
-} from '../../wasm/statement.ts';
+import type { Statement, WasmFunction } from '../../wasm/statement.ts';
+import * as s from '../../wasm/statement.ts';
 import type { OperandPack } from '../wasm-lowering.ts';
 
 /** A matrix as panels hold it: some lanes side by side, for one depth after the other. */
@@ -39,12 +23,12 @@ export const panelByteLength = ({ depth, width }: PanelLayout): number => depth 
 
 /** An operand of which all panels are made at once. */
 export function panelPack(operand: number, layout: PanelLayout): OperandPack {
-  const [from, to] = locals(2);
+  const [from, to] = w.locals(2);
   const { lanes, depth, laneStride, depthStride, width } = layout;
   const all: WasmFunction = {
     name: 'all',
     params: [from, to],
-    body: [call('pack', [from, to, i32(0), i32(panelCount(layout))])],
+    body: [s.call('pack', [from, to, w.i32(0), w.i32(panelCount(layout))])],
   };
   return {
     operand,
@@ -57,14 +41,14 @@ export function panelPack(operand: number, layout: PanelLayout): OperandPack {
 /** `pack(from, to, first, end)`: writes the panels from `first` up to `end`, zeros where there are no more lanes. */
 export function packFunction(name: string, layout: PanelLayout): WasmFunction {
   const { lanes, laneStride, width } = layout;
-  const [from, to, first, end, panel, source, target] = locals(7);
+  const [from, to, first, end, panel, source, target] = w.locals(7);
   return {
     name,
     params: [from, to, first, end],
     body: [
-      set(target, to),
+      s.set(target, to),
       ...forParts({ index: panel, first, end, count: lanes, width }, (count) => [
-        set(source, plus(from, times(panel, width * laneStride * FLOAT))),
+        s.set(source, plus(from, times(panel, width * laneStride * FLOAT))),
         ...copyDepths(layout, { source, target, count }),
       ]),
     ],
@@ -81,17 +65,17 @@ interface Panel {
 /** All depths of a panel; both pointers move along. */
 function copyDepths(layout: PanelLayout, { source, target, count }: Panel): Statement[] {
   const { depth, laneStride, depthStride, width } = layout;
-  const row = local('i32');
+  const row = w.local('i32');
   const together = depthStride === 1 && laneStride !== 1 ? 4 : 1;
   const rounds = Math.floor(depth / together);
   const move = (depths: number): Statement[] => [
-    increment(source, depths * depthStride * FLOAT),
-    increment(target, depths * width * FLOAT),
+    s.increment(source, depths * depthStride * FLOAT),
+    s.increment(target, depths * width * FLOAT),
   ];
   const place = { source, target, count };
   const round = together === 4 ? copySquares(layout, place) : copyDepth(layout, place, 0);
   return [
-    ...loop({ index: row, end: i32(rounds) }, [...round, ...move(together)]),
+    ...s.loop({ index: row, end: w.i32(rounds) }, [...round, ...move(together)]),
     ...(depth % together === 0
       ? []
       : [
@@ -116,12 +100,12 @@ function copyDepth(
     const isWhole = laneStride === 1 && lane + 4 <= count;
     const isZero = lane >= count;
     if (isWhole || (isZero && lane % 4 === 0)) {
-      const value = isWhole ? load('v128', source, from + lane * FLOAT) : f32x4(0);
-      copied.push(store('v128', { address: target, offset: to + lane * FLOAT }, value));
+      const value = isWhole ? w.load('v128', source, from + lane * FLOAT) : w.f32x4(0);
+      copied.push(s.store('v128', { address: target, offset: to + lane * FLOAT }, value));
       lane += 4;
     } else {
-      const value = isZero ? i32(0) : load('i32', source, from + lane * laneStride * FLOAT);
-      copied.push(store('i32', { address: target, offset: to + lane * FLOAT }, value));
+      const value = isZero ? w.i32(0) : w.load('i32', source, from + lane * laneStride * FLOAT);
+      copied.push(s.store('i32', { address: target, offset: to + lane * FLOAT }, value));
       lane++;
     }
   }
@@ -136,15 +120,15 @@ function copySquares(
   const statements: Statement[] = [];
   for (let lane = 0; lane < width; lane += 4) {
     const rows = Array.from({ length: 4 }, (_, i) => {
-      const row = local('v128');
+      const row = w.local('v128');
       const isThere = lane + i < count;
-      const value = isThere ? load('v128', source, (lane + i) * laneStride * FLOAT) : f32x4(0);
-      statements.push(set(row, value));
+      const value = isThere ? w.load('v128', source, (lane + i) * laneStride * FLOAT) : w.f32x4(0);
+      statements.push(s.set(row, value));
       return row;
     });
     for (const [at, value] of transposed(rows, statements).entries()) {
       const offset = (at * width + lane) * FLOAT;
-      statements.push(store('v128', { address: target, offset }, value));
+      statements.push(s.store('v128', { address: target, offset }, value));
     }
   }
   return statements;
@@ -156,21 +140,21 @@ export function transposed(
   statements: Statement[],
 ): readonly Expression[] {
   if (!(a && b && c && d)) return [];
-  const bind = binder(statements);
+  const bind = s.binder(statements);
   const [low, high] = [
     [0, 4, 1, 5],
     [2, 6, 3, 7],
   ] as const;
   const [ab, abHigh, cd, cdHigh] = [
-    bind(shuffle32(a, b, low)),
-    bind(shuffle32(a, b, high)),
-    bind(shuffle32(c, d, low)),
-    bind(shuffle32(c, d, high)),
+    bind(w.shuffle32(a, b, low)),
+    bind(w.shuffle32(a, b, high)),
+    bind(w.shuffle32(c, d, low)),
+    bind(w.shuffle32(c, d, high)),
   ];
   return [
-    shuffle32(ab, cd, [0, 1, 4, 5]),
-    shuffle32(ab, cd, [2, 3, 6, 7]),
-    shuffle32(abHigh, cdHigh, [0, 1, 4, 5]),
-    shuffle32(abHigh, cdHigh, [2, 3, 6, 7]),
+    w.shuffle32(ab, cd, [0, 1, 4, 5]),
+    w.shuffle32(ab, cd, [2, 3, 6, 7]),
+    w.shuffle32(abHigh, cdHigh, [0, 1, 4, 5]),
+    w.shuffle32(abHigh, cdHigh, [2, 3, 6, 7]),
   ];
 }

@@ -1,18 +1,6 @@
 import { FLOAT, lesser, plus, times } from '../../wasm/address.ts';
-import {
-  apply,
-  type Expression,
-  f32x4,
-  i32,
-  lane,
-  load,
-  type Local,
-  local,
-  locals,
-  multiplyAdd,
-  select,
-  withLane,
-} from '../../wasm/expression.ts';
+import type { Expression, Local } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
 import { loop, set, type Statement, store, when } from '../../wasm/statement.ts';
 import {
   writesInOrder,
@@ -25,7 +13,7 @@ import type { BiasStrides, MatmulProblem } from './matmul-problem.ts';
 
 /** Adds the product of two vectors to a sum. */
 export const addProduct = (sum: Local, a: Expression, b: Expression) =>
-  set(sum, multiplyAdd(a, b, sum));
+  set(sum, w.multiplyAdd(a, b, sum));
 
 export interface Addresses {
   readonly a: Local;
@@ -90,19 +78,19 @@ export function forUnits(
   } = places;
   if (placeA === undefined || placeB === undefined) return [];
   const addresses = {
-    a: local('i32'),
-    b: local('i32'),
-    c: placeC && local('i32'),
-    y: local('i32'),
+    a: w.local('i32'),
+    b: w.local('i32'),
+    c: placeC && w.local('i32'),
+    y: w.local('i32'),
   };
   const outputStrides = batch.map((_, axis) => countOf(batch.slice(axis + 1)) * m * n);
-  const matrix = local('i32');
+  const matrix = w.local('i32');
   const at = (base: Expression, strides: readonly number[]) =>
     batch.reduce<Expression>((sum, size, axis) => {
       const stride = strides[axis] ?? 0;
       if (stride === 0 || size === 1) return sum;
-      const outer = apply('i32.div_u', matrix, i32(countOf(batch.slice(axis + 1))));
-      const index = axis === 0 ? outer : apply('i32.rem_u', outer, i32(size));
+      const outer = w.apply('i32.div_u', matrix, w.i32(countOf(batch.slice(axis + 1))));
+      const index = axis === 0 ? outer : w.apply('i32.rem_u', outer, w.i32(size));
       return plus(sum, times(index, stride * FLOAT));
     }, base);
   const ofMatrix = (range: UnitRange): Statement[] => [
@@ -113,24 +101,24 @@ export function forUnits(
     ...body(addresses, range),
   ];
   const matrices = countOf(batch);
-  const range = { first: local('i32'), end: local('i32') };
+  const range = { first: w.local('i32'), end: w.local('i32') };
   if (matrices >= MANY_MATRICES) {
     return loop({ index: matrix, begin: first, end }, [
-      set(range.first, i32(0)),
-      set(range.end, i32(parts)),
+      set(range.first, w.i32(0)),
+      set(range.end, w.i32(parts)),
       ...ofMatrix(range),
     ]);
   }
-  return loop({ index: matrix, end: i32(matrices) }, [
-    set(range.first, clamped(apply('i32.sub', first, times(matrix, parts)), parts)),
-    set(range.end, clamped(apply('i32.sub', end, times(matrix, parts)), parts)),
-    ...when(apply('i32.lt_s', range.first, range.end), ofMatrix(range)),
+  return loop({ index: matrix, end: w.i32(matrices) }, [
+    set(range.first, clamped(w.apply('i32.sub', first, times(matrix, parts)), parts)),
+    set(range.end, clamped(w.apply('i32.sub', end, times(matrix, parts)), parts)),
+    ...when(w.apply('i32.lt_s', range.first, range.end), ofMatrix(range)),
   ]);
 }
 
 /** The value, limited to 0 to `most`. */
 function clamped(value: Expression, most: number): Expression {
-  const least = select(apply('i32.gt_s', value, i32(0)), value, i32(0));
+  const least = w.select(w.apply('i32.gt_s', value, w.i32(0)), value, w.i32(0));
   return lesser(least, most);
 }
 
@@ -141,12 +129,12 @@ export function storeRow(
   place: RowPlace,
 ): Statement[] {
   const { y, c, offset, count } = place;
-  const scaled = alpha === 1 ? sum : apply('f32x4.mul', sum, f32x4(alpha));
+  const scaled = alpha === 1 ? sum : w.apply('f32x4.mul', sum, w.f32x4(alpha));
   const bias = c && strides && biasOf(c, strides, place);
   const biased =
     bias === undefined
       ? scaled
-      : apply('f32x4.add', scaled, beta === 1 ? bias : apply('f32x4.mul', bias, f32x4(beta)));
+      : w.apply('f32x4.add', scaled, beta === 1 ? bias : w.apply('f32x4.mul', bias, w.f32x4(beta)));
   return storeColumns({ y, offset, count }, biased);
 }
 
@@ -160,11 +148,11 @@ interface Columns {
 /** The first columns of a vector. */
 export function storeColumns({ y, offset, count }: Columns, sum: Expression): Statement[] {
   if (count >= 4) return [store('v128', { address: y, offset }, sum)];
-  const value = local('v128');
+  const value = w.local('v128');
   return [
     set(value, sum),
     ...Array.from({ length: count }, (_, i) =>
-      store('f32', { address: y, offset: offset + i * FLOAT }, lane('f32x4', value, i)),
+      store('f32', { address: y, offset: offset + i * FLOAT }, w.lane('f32x4', value, i)),
     ),
   ];
 }
@@ -178,23 +166,23 @@ export function addCompensated(
   { rest, ...place }: Columns & { readonly rest: Local },
   storeLast?: (total: Expression) => readonly Statement[],
 ): Statement[] {
-  const [value, before, total] = locals(3, 'v128');
+  const [value, before, total] = w.locals(3, 'v128');
   const lost = { ...place, y: rest };
   return [
-    set(value, apply('f32x4.add', sum, loadColumns(lost))),
+    set(value, w.apply('f32x4.add', sum, loadColumns(lost))),
     set(before, loadColumns(place)),
-    set(total, apply('f32x4.add', before, value)),
+    set(total, w.apply('f32x4.add', before, value)),
     ...(storeLast?.(total) ?? [
       ...storeColumns(place, total),
-      ...storeColumns(lost, apply('f32x4.sub', value, apply('f32x4.sub', total, before))),
+      ...storeColumns(lost, w.apply('f32x4.sub', value, w.apply('f32x4.sub', total, before))),
     ]),
   ];
 }
 
 /** Columns, zeros behind them. */
 export function loadColumns({ y, offset, count }: Columns): Expression {
-  if (count >= 4) return load('v128', y, offset);
-  return firstLanes(count, (i) => load('f32', y, offset + i * FLOAT));
+  if (count >= 4) return w.load('v128', y, offset);
+  return firstLanes(count, (i) => w.load('f32', y, offset + i * FLOAT));
 }
 
 export interface RowPlace {
@@ -210,15 +198,15 @@ export interface RowPlace {
 
 function biasOf(c: Local, strides: BiasStrides, { row, column, count }: RowPlace): Expression {
   const offset = (row * strides.row + column * strides.column) * FLOAT;
-  if (strides.column === 0) return load('splat32', c, offset);
+  if (strides.column === 0) return w.load('splat32', c, offset);
   return loadColumns({ y: c, offset, count });
 }
 
 /** A vector of so many scalars, zeros behind them. */
 export function firstLanes(count: number, scalar: (index: number) => Expression): Expression {
   return Array.from({ length: count }).reduce<Expression>(
-    (value, _, index) => withLane('f32x4', value, { index, scalar: scalar(index) }),
-    f32x4(0),
+    (value, _, index) => w.withLane('f32x4', value, { index, scalar: scalar(index) }),
+    w.f32x4(0),
   );
 }
 

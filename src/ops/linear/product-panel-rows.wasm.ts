@@ -1,23 +1,9 @@
 import { FLOAT, plus, times } from '../../wasm/address.ts';
-import {
-  apply,
-  type Expression,
-  f32x4,
-  i32,
-  load,
-  type Local,
-  local,
-  locals,
-} from '../../wasm/expression.ts';
+import type { Expression, Local } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
 import { partWidths, forParts } from '../../wasm/for-parts.ts';
-import {
-  call,
-  increment,
-  set,
-  type Statement,
-  type WasmFunction,
-  when,
-} from '../../wasm/statement.ts';
+import type { Statement, WasmFunction } from '../../wasm/statement.ts';
+import * as s from '../../wasm/statement.ts';
 import type { WasmKernel } from '../wasm-lowering.ts';
 import { LONG_PRODUCT, sumLoop } from '../reduction/sum-loop.wasm.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
@@ -69,12 +55,12 @@ export function panelRowsKernel(problem: MatmulProblem, whole: WasmKernel): Wasm
     body(places) {
       const [packed] = places.packed;
       if (packed === undefined) return whole.body(places);
-      const group = local('i32');
+      const group = w.local('i32');
       const callRows = ({ a, c, y }: Addresses, columns: number): Statement =>
-        call(`rows${columns}`, [
+        s.call(`rows${columns}`, [
           a,
           plus(packed, times(group, panels * panelBytes(problem))),
-          ...resultPlaces(problem, { y, c, row: i32(0), column: times(group, width) }),
+          ...resultPlaces(problem, { y, c, row: w.i32(0), column: times(group, width) }),
         ]);
       const ofPanels = forUnits(problem, Math.ceil(n / UNIT_COLUMNS), {
         places,
@@ -85,7 +71,7 @@ export function panelRowsKernel(problem: MatmulProblem, whole: WasmKernel): Wasm
           return forParts(parts, (columns) => [callRows(addresses, columns)]);
         },
       });
-      return when(packed, ofPanels, whole.body(places));
+      return s.when(packed, ofPanels, whole.body(places));
     },
   };
 }
@@ -93,38 +79,38 @@ export function panelRowsKernel(problem: MatmulProblem, whole: WasmKernel): Wasm
 /** `rows<columns>(a, panel, y, c?)`: all rows of a times the panels of some columns. */
 function rowsFunction(problem: MatmulProblem, columns: number): WasmFunction {
   const { m, n, k, a } = problem;
-  const [pa, pb, y, index] = locals(4);
-  const c = problem.c && local('i32');
+  const [pa, pb, y, index] = w.locals(4);
+  const c = problem.c && w.local('i32');
   const vectors = Math.ceil(columns / COLUMNS) * VECTORS;
   const phases = Math.max(Math.floor(SUMS / (m * vectors)), 1);
   const places = Array.from({ length: m * vectors }, (_, i) => {
     const [row, column] = [Math.floor(i / vectors), (i % vectors) * 4];
-    const sums = locals(phases, 'v128');
+    const sums = w.locals(phases, 'v128');
     return { row, column, sums };
   });
-  const [value, b] = [local('v128'), locals(vectors, 'v128')];
+  const [value, b] = [w.local('v128'), w.locals(vectors, 'v128')];
   const offsetOf = (at: number, vector: number): number =>
     Math.floor(vector / VECTORS) * panelBytes(problem) +
     (at * COLUMNS + (vector % VECTORS) * 4) * FLOAT;
   const step = (at: number): Statement[] => [
-    ...b.map((vector, v) => set(vector, load('v128', pb, offsetOf(at, v)))),
+    ...b.map((vector, v) => s.set(vector, w.load('v128', pb, offsetOf(at, v)))),
     ...places.flatMap(({ row, column, sums }) => {
       const [sum, factor] = [sums[at % phases], b[column / 4]];
       if (sum === undefined || factor === undefined) return [];
-      const from = load('splat32', pa, (row * a.row + at * a.column) * FLOAT);
-      return [...(column === 0 ? [set(value, from)] : []), addProduct(sum, value, factor)];
+      const from = w.load('splat32', pa, (row * a.row + at * a.column) * FLOAT);
+      return [...(column === 0 ? [s.set(value, from)] : []), addProduct(sum, value, factor)];
     }),
   ];
   const steps = (count: number): Statement[] => [
     ...Array.from({ length: count }, (_, at) => step(at)).flat(),
-    increment(pa, count * a.column * FLOAT),
-    increment(pb, count * COLUMNS * FLOAT),
+    s.increment(pa, count * a.column * FLOAT),
+    s.increment(pb, count * COLUMNS * FLOAT),
   ];
   return {
     name: `rows${columns}`,
     params: c ? [pa, pb, y, c] : [pa, pb, y],
     body: [
-      ...places.flatMap(({ sums }) => sums.map((sum) => set(sum, f32x4(0)))),
+      ...places.flatMap(({ sums }) => sums.map((sum) => s.set(sum, w.f32x4(0)))),
       ...sumLoop(
         {
           index,
@@ -148,4 +134,4 @@ function rowsFunction(problem: MatmulProblem, columns: number): WasmFunction {
 }
 
 const totalOf = ([first, ...others]: readonly Local[]) =>
-  others.reduce<Expression>((sum, other) => apply('f32x4.add', sum, other), first ?? f32x4(0));
+  others.reduce<Expression>((sum, other) => w.apply('f32x4.add', sum, other), first ?? w.f32x4(0));

@@ -1,24 +1,9 @@
 import { FLOAT, plus, times } from '../../wasm/address.ts';
-import {
-  apply,
-  type Expression,
-  f32x4,
-  i32,
-  load,
-  type Local,
-  local,
-  locals,
-  shuffle32,
-} from '../../wasm/expression.ts';
+import type { Expression, Local } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
 import { forParts, partWidths } from '../../wasm/for-parts.ts';
-import {
-  call,
-  increment,
-  loop,
-  set,
-  type Statement,
-  type WasmFunction,
-} from '../../wasm/statement.ts';
+import type { Statement, WasmFunction } from '../../wasm/statement.ts';
+import * as s from '../../wasm/statement.ts';
 import type { WasmKernel } from '../wasm-lowering.ts';
 import { LONG_PRODUCT, sumLoop } from '../reduction/sum-loop.wasm.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
@@ -66,17 +51,17 @@ function partsKernel(problem: MatmulProblem, parts: Parts): WasmKernel {
       forUnits(problem, Math.ceil(n / width), {
         places,
         body({ a: placeA, b: placeB, c, y }, range) {
-          const [row, part] = locals(2);
+          const [row, part] = w.locals(2);
           const column = times(part, width);
           const ofPart = (columns: number): Statement[] => [
-            call(`columns${columns}`, [
+            s.call(`columns${columns}`, [
               plus(placeA, times(row, a.row * FLOAT)),
               plus(placeB, times(column, b.column * FLOAT)),
               ...resultPlaces(problem, { y, c, row, column }),
             ]),
           ];
           const all = { index: part, ...range, count: n, width };
-          const forRows = (body: Statement[]) => loop({ index: row, end: i32(m) }, body);
+          const forRows = (body: Statement[]) => s.loop({ index: row, end: w.i32(m) }, body);
           return isByRows
             ? forRows(forParts(all, ofPart))
             : forParts(all, (columns) => forRows(ofPart(columns)));
@@ -87,23 +72,23 @@ function partsKernel(problem: MatmulProblem, parts: Parts): WasmKernel {
 
 function sumsFunction(problem: MatmulProblem, width: number): WasmFunction {
   const { k, a, b } = problem;
-  const [pa, pb, y, index] = locals(4);
-  const c = problem.c && local('i32');
-  const sums = locals(Math.ceil(width / 4), 'v128');
-  const value = local('v128');
+  const [pa, pb, y, index] = w.locals(4);
+  const c = problem.c && w.local('i32');
+  const sums = w.locals(Math.ceil(width / 4), 'v128');
+  const value = w.local('v128');
   const countOf = (v: number) => Math.min(width - v * 4, 4);
   return {
     name: `columns${width}`,
     params: c ? [pa, pb, y, c] : [pa, pb, y],
     body: [
-      ...sums.map((sum) => set(sum, f32x4(0))),
+      ...sums.map((sum) => s.set(sum, w.f32x4(0))),
       ...sumLoop({ index, rounds: k, longest: LONG_PRODUCT, block: 64, sums }, [
-        set(value, load('splat32', pa)),
+        s.set(value, w.load('splat32', pa)),
         ...sums.map((sum, v) =>
           addProduct(sum, value, partialRow(pb, { offset: v * 4, count: countOf(v), b })),
         ),
-        increment(pa, a.column * FLOAT),
-        increment(pb, b.row * FLOAT),
+        s.increment(pa, a.column * FLOAT),
+        s.increment(pb, b.row * FLOAT),
       ]),
       ...sums.flatMap((sum, v) => {
         const place = { y, c, offset: v * 16, row: 0, column: v * 4, count: countOf(v) };
@@ -118,9 +103,9 @@ function partialRow(
   pb: Local,
   { offset, count, b }: { offset: number; count: number; b: MatmulProblem['b'] },
 ): Expression {
-  if (count === 4 && b.column === 1) return load('v128', pb, offset * FLOAT);
-  if (count === 1 || b.column === 0) return load('zero32', pb, offset * b.column * FLOAT);
-  return firstLanes(count, (i) => load('f32', pb, (offset + i) * b.column * FLOAT));
+  if (count === 4 && b.column === 1) return w.load('v128', pb, offset * FLOAT);
+  if (count === 1 || b.column === 0) return w.load('zero32', pb, offset * b.column * FLOAT);
+  return firstLanes(count, (i) => w.load('f32', pb, (offset + i) * b.column * FLOAT));
 }
 
 /** A few rows of a with columns of b that lie next to each other: dot products, four columns at once. */
@@ -133,18 +118,18 @@ export function dotKernel(problem: MatmulProblem): WasmKernel {
 
 function dotFunction(problem: MatmulProblem, width: number): WasmFunction {
   const { k, b } = problem;
-  const [pa, pb, y] = locals(3);
-  const c = problem.c && local('i32');
-  const sums = locals(width, 'v128');
-  const [value, index] = [local('v128'), local('i32')];
+  const [pa, pb, y] = w.locals(3);
+  const c = problem.c && w.local('i32');
+  const sums = w.locals(width, 'v128');
+  const [value, index] = [w.local('v128'), w.local('i32')];
   const left = k % 4;
-  const total = local('v128');
+  const total = w.local('v128');
   const rest: Statement[] = Array.from({ length: left }, (_, i) =>
     sums.map((sum, column) =>
       addProduct(
         sum,
-        load('zero32', pa, i * FLOAT),
-        load('zero32', pb, (i + column * b.column) * FLOAT),
+        w.load('zero32', pa, i * FLOAT),
+        w.load('zero32', pb, (i + column * b.column) * FLOAT),
       ),
     ),
   ).flat();
@@ -152,17 +137,17 @@ function dotFunction(problem: MatmulProblem, width: number): WasmFunction {
     name: `columns${width}`,
     params: c ? [pa, pb, y, c] : [pa, pb, y],
     body: [
-      ...sums.map((sum) => set(sum, f32x4(0))),
+      ...sums.map((sum) => s.set(sum, w.f32x4(0))),
       ...sumLoop({ index, rounds: Math.floor(k / 4), longest: LONG_PRODUCT / 4, sums }, [
-        set(value, load('v128', pa)),
+        s.set(value, w.load('v128', pa)),
         ...sums.map((sum, column) =>
-          addProduct(sum, value, load('v128', pb, column * b.column * FLOAT)),
+          addProduct(sum, value, w.load('v128', pb, column * b.column * FLOAT)),
         ),
-        increment(pa, 16),
-        increment(pb, 16),
+        s.increment(pa, 16),
+        s.increment(pb, 16),
       ]),
       ...rest,
-      set(total, acrossLanes(sums)),
+      s.set(total, acrossLanes(sums)),
       ...storeRow(problem, total, { y, c, offset: 0, row: 0, column: 0, count: width }),
     ],
   };
@@ -170,8 +155,8 @@ function dotFunction(problem: MatmulProblem, width: number): WasmFunction {
 
 /** Lane i is the sum of the lanes of vector i. */
 export function acrossLanes([a, b = a, c = a, d = a]: readonly Local[]): Expression {
-  if (a === undefined || b === undefined || c === undefined || d === undefined) return f32x4(0);
+  if (a === undefined || b === undefined || c === undefined || d === undefined) return w.f32x4(0);
   const pairs = (x: Expression, y: Expression): Expression =>
-    apply('f32x4.add', shuffle32(x, y, [0, 2, 4, 6]), shuffle32(x, y, [1, 3, 5, 7]));
+    w.apply('f32x4.add', w.shuffle32(x, y, [0, 2, 4, 6]), w.shuffle32(x, y, [1, 3, 5, 7]));
   return pairs(pairs(a, b), pairs(c, d));
 }

@@ -1,24 +1,8 @@
 import { FLOAT, lesser, plus, times } from '../../wasm/address.ts';
-import {
-  apply,
-  type Expression,
-  f32x4,
-  i32,
-  load,
-  type Local,
-  local,
-  locals,
-  multiplyAdd,
-} from '../../wasm/expression.ts';
-import {
-  call,
-  increment,
-  loop,
-  set,
-  type Statement,
-  type WasmFunction,
-  when,
-} from '../../wasm/statement.ts';
+import type { Expression, Local } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
+import type { Statement, WasmFunction } from '../../wasm/statement.ts';
+import * as s from '../../wasm/statement.ts';
 import type { UnitRange, WasmKernel } from '../wasm-lowering.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
 import { LONG_PRODUCT } from '../reduction/sum-loop.wasm.ts';
@@ -68,14 +52,14 @@ export function streamKernel(problem: MatmulProblem): WasmKernel {
     ...columnUnits(problem, UNIT_COLUMNS),
     work: productWork(problem),
     body: (places) => {
-      const [row, begin, vectors, left, block] = locals(5);
+      const [row, begin, vectors, left, block] = w.locals(5);
       const body = (
         { a: placeA, b: placeB, c, y }: Addresses,
         { first, end }: UnitRange,
       ): Statement[] => {
         const toColumns = lesser(times(end, UNIT_COLUMNS), n);
         const add = (rows: number, from: Expression) =>
-          call(`add${rows}`, [
+          s.call(`add${rows}`, [
             plus(placeA, times(from, a.column * FLOAT)),
             plus(placeB, plus(times(from, b.row * FLOAT), times(begin, FLOAT))),
             plus(sums, times(begin, FLOAT)),
@@ -90,13 +74,13 @@ export function streamKernel(problem: MatmulProblem): WasmKernel {
           left,
         ];
         return [
-          set(begin, times(first, UNIT_COLUMNS)),
-          set(vectors, apply('i32.shr_u', apply('i32.sub', toColumns, begin), i32(2))),
-          set(left, apply('i32.eq', end, i32(parts))),
-          ...memory.map((pointer) => call('clear', ofColumns([pointer]))),
+          s.set(begin, times(first, UNIT_COLUMNS)),
+          s.set(vectors, w.apply('i32.shr_u', w.apply('i32.sub', toColumns, begin), w.i32(2))),
+          s.set(left, w.apply('i32.eq', end, w.i32(parts))),
+          ...memory.map((pointer) => s.call('clear', ofColumns([pointer]))),
           ...(isLong
-            ? loop({ index: block, end: i32(whole), step: BLOCK }, [
-                ...loop(
+            ? s.loop({ index: block, end: w.i32(whole), step: BLOCK }, [
+                ...s.loop(
                   {
                     index: row,
                     begin: block,
@@ -105,16 +89,16 @@ export function streamKernel(problem: MatmulProblem): WasmKernel {
                   },
                   [add(depth, row)],
                 ),
-                call('join', ofColumns(memory)),
+                s.call('join', ofColumns(memory)),
               ])
-            : loop({ index: row, end: i32(whole), step: depth }, [add(depth, row)])),
-          ...(whole === k ? [] : [add(k - whole, i32(whole))]),
-          ...(isLong ? [call('join', ofColumns(memory))] : []),
+            : s.loop({ index: row, end: w.i32(whole), step: depth }, [add(depth, row)])),
+          ...(whole === k ? [] : [add(k - whole, w.i32(whole))]),
+          ...(isLong ? [s.call('join', ofColumns(memory))] : []),
           ...(isPlain
             ? []
             : [
-                call('finish', [
-                  ...resultPlaces(problem, { y, c, row: i32(0), column: begin }),
+                s.call('finish', [
+                  ...resultPlaces(problem, { y, c, row: w.i32(0), column: begin }),
                   vectors,
                   left,
                 ]),
@@ -128,13 +112,13 @@ export function streamKernel(problem: MatmulProblem): WasmKernel {
 
 /** `clear(y, vectors, isLast)`: zeros in all rows. */
 function clearFunction({ m, n }: MatmulProblem): WasmFunction {
-  const [y, vectors, isLast] = locals(3);
+  const [y, vectors, isLast] = w.locals(3);
   return {
     name: 'clear',
     params: [y, vectors, isLast],
     body: forColumns({ n, pointers: [y], steps: [1], vectors, isLast }, (offset, count) =>
       Array.from({ length: m }, (_, r) =>
-        storeColumns({ y, offset: offset + r * n * FLOAT, count }, f32x4(0)),
+        storeColumns({ y, offset: offset + r * n * FLOAT, count }, w.f32x4(0)),
       ).flat(),
     ),
   };
@@ -142,24 +126,24 @@ function clearFunction({ m, n }: MatmulProblem): WasmFunction {
 
 /** `add<rows>(a, b, y, vectors, isLast?)`: the products of some rows of b. */
 function addFunction({ m, n, a, b }: MatmulProblem, rows: number): WasmFunction {
-  const [pa, pb, y, vectors, isLast] = locals(5);
-  const factors = Array.from({ length: m }, () => locals(rows, 'v128'));
-  const elements = locals(rows, 'v128');
-  const sum = local('v128');
+  const [pa, pb, y, vectors, isLast] = w.locals(5);
+  const factors = Array.from({ length: m }, () => w.locals(rows, 'v128'));
+  const elements = w.locals(rows, 'v128');
+  const sum = w.local('v128');
   return {
     name: `add${rows}`,
     params: [pa, pb, y, vectors, ...(n % 4 > 0 ? [isLast] : [])],
     body: [
       ...factors.flatMap((row, r) =>
         row.map((factor, i) =>
-          set(factor, load('splat32', pa, (r * a.row + i * a.column) * FLOAT)),
+          s.set(factor, w.load('splat32', pa, (r * a.row + i * a.column) * FLOAT)),
         ),
       ),
       ...forColumns({ n, pointers: [pb, y], steps: [1, 1], vectors, isLast }, (offset, count) => [
         ...(m === 1
           ? []
           : elements.map((element, i) =>
-              set(element, loadColumns({ y: pb, offset: offset + i * b.row * FLOAT, count })),
+              s.set(element, loadColumns({ y: pb, offset: offset + i * b.row * FLOAT, count })),
             )),
         ...factors.flatMap((row, r) => {
           const at = offset + r * n * FLOAT;
@@ -167,11 +151,15 @@ function addFunction({ m, n, a, b }: MatmulProblem, rows: number): WasmFunction 
             (value, factor, i) => {
               const element = elements[i];
               const read = loadColumns({ y: pb, offset: offset + i * b.row * FLOAT, count });
-              return multiplyAdd(factor, m === 1 || element === undefined ? read : element, value);
+              return w.multiplyAdd(
+                factor,
+                m === 1 || element === undefined ? read : element,
+                value,
+              );
             },
             loadColumns({ y: y, offset: at, count }),
           );
-          return [set(sum, added), ...storeColumns({ y, offset: at, count }, sum)];
+          return [s.set(sum, added), ...storeColumns({ y, offset: at, count }, sum)];
         }),
       ]),
     ],
@@ -180,7 +168,7 @@ function addFunction({ m, n, a, b }: MatmulProblem, rows: number): WasmFunction 
 
 /** `join(sums, y, rest, vectors, isLast)`: adds the sums to y, and clears them; what y rounds off is the rest. */
 function joinFunction({ m, n }: MatmulProblem): WasmFunction {
-  const [sums, y, rest, vectors, isLast] = locals(5);
+  const [sums, y, rest, vectors, isLast] = w.locals(5);
   const pointers = [sums, y, rest];
   return {
     name: 'join',
@@ -190,7 +178,7 @@ function joinFunction({ m, n }: MatmulProblem): WasmFunction {
         const at = { offset: offset + r * n * FLOAT, count };
         return [
           ...addCompensated(loadColumns({ y: sums, ...at }), { y, rest, ...at }),
-          ...storeColumns({ y: sums, ...at }, f32x4(0)),
+          ...storeColumns({ y: sums, ...at }, w.f32x4(0)),
         ];
       }).flat(),
     ),
@@ -200,8 +188,8 @@ function joinFunction({ m, n }: MatmulProblem): WasmFunction {
 /** `finish(y, c?, vectors, isLast)`: scales, and adds the bias. */
 function finishFunction(problem: MatmulProblem): WasmFunction {
   const { m, n, c: strides } = problem;
-  const [y, vectors, isLast] = locals(3);
-  const c = strides && local('i32');
+  const [y, vectors, isLast] = w.locals(3);
+  const c = strides && w.local('i32');
   const pointers = c ? [y, c] : [y];
   const steps = strides ? [1, strides.column] : [1];
   return {
@@ -233,20 +221,20 @@ function forColumns(
   { n, pointers, steps, vectors, isLast }: Columns,
   body: (offset: number, count: number) => readonly Statement[],
 ): Statement[] {
-  const index = local('i32');
+  const index = w.local('i32');
   const left = n % 4;
   const move = (count: number): Statement[] =>
     pointers.flatMap((pointer, i) =>
-      steps[i] ? [increment(pointer, count * 4 * FLOAT * steps[i])] : [],
+      steps[i] ? [s.increment(pointer, count * 4 * FLOAT * steps[i])] : [],
     );
   const round = (count: number): Statement[] => [
     ...Array.from({ length: count }, (_, v) => body(v * 16, 4)).flat(),
     ...move(count),
   ];
-  const rounds = apply('i32.sub', vectors, i32(UNROLL - 1));
+  const rounds = w.apply('i32.sub', vectors, w.i32(UNROLL - 1));
   return [
-    ...loop({ index, end: rounds, step: UNROLL }, round(UNROLL)),
-    ...loop({ index, begin: index, end: vectors }, round(1)),
-    ...(left > 0 ? when(isLast, body(0, left)) : []),
+    ...s.loop({ index, end: rounds, step: UNROLL }, round(UNROLL)),
+    ...s.loop({ index, begin: index, end: vectors }, round(1)),
+    ...(left > 0 ? s.when(isLast, body(0, left)) : []),
   ];
 }

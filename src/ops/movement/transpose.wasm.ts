@@ -1,25 +1,10 @@
 import { dtypeInfo } from '../../core/dtype.ts';
 import { elementCount, rowMajorStrides } from '../../core/shape.ts';
 import { FLOAT, lesser, plus, times } from '../../wasm/address.ts';
-import {
-  apply,
-  type Expression,
-  i32,
-  load,
-  type Local,
-  local,
-  locals,
-} from '../../wasm/expression.ts';
-import {
-  call,
-  increment,
-  loop,
-  set,
-  type Statement,
-  store,
-  type WasmFunction,
-  when,
-} from '../../wasm/statement.ts';
+import type { Expression, Local } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
+import type { Statement, WasmFunction } from '../../wasm/statement.ts';
+import * as s from '../../wasm/statement.ts';
 import { intsAttribute } from '../attributes.ts';
 import { transposed } from '../linear/pack-panels.wasm.ts';
 import type { WasmCall, WasmLowering } from '../wasm-lowering.ts';
@@ -58,27 +43,31 @@ export const transposeWasm: WasmLowering = (given) => {
     units: outer * strips,
     body({ inputs: [from], output, scratch: [memory], units }) {
       if (from === undefined || memory === undefined) return [];
-      const [unit, source, target, width] = locals(4);
-      const index = local('i32');
-      const strip = apply('i32.rem_u', unit, i32(strips));
+      const [unit, source, target, width] = w.locals(4);
+      const index = w.local('i32');
+      const strip = w.apply('i32.rem_u', unit, w.i32(strips));
       const at = (base: Local, key: 'from' | 'to'): Expression =>
-        offsetOf(others, apply('i32.div_u', unit, i32(strips)), key).reduce<Expression>(
+        offsetOf(others, w.apply('i32.div_u', unit, w.i32(strips)), key).reduce<Expression>(
           (sum, part) => plus(sum, part),
           plus(base, times(strip, SIDE * column[key] * FLOAT)),
         );
-      const edge = (rows: number): Statement => call('edge', [source, target, i32(rows), width]);
+      const edge = (rows: number): Statement =>
+        s.call('edge', [source, target, w.i32(rows), width]);
       const move: Statement[] = [
-        increment(source, SIDE * last.from * FLOAT),
-        increment(target, SIDE * FLOAT),
+        s.increment(source, SIDE * last.from * FLOAT),
+        s.increment(target, SIDE * FLOAT),
       ];
-      return loop({ index: unit, begin: units.first, end: units.end }, [
-        set(source, at(from, 'from')),
-        set(target, at(output, 'to')),
-        set(width, lesser(apply('i32.sub', i32(column.size), times(strip, SIDE)), SIDE)),
-        ...when(
-          apply('i32.eq', width, i32(SIDE)),
-          loop({ index, end: i32(whole) }, [call('square', [source, target, memory]), ...move]),
-          loop({ index, end: i32(whole) }, [edge(SIDE), ...move]),
+      return s.loop({ index: unit, begin: units.first, end: units.end }, [
+        s.set(source, at(from, 'from')),
+        s.set(target, at(output, 'to')),
+        s.set(width, lesser(w.apply('i32.sub', w.i32(column.size), times(strip, SIDE)), SIDE)),
+        ...s.when(
+          w.apply('i32.eq', width, w.i32(SIDE)),
+          s.loop({ index, end: w.i32(whole) }, [
+            s.call('square', [source, target, memory]),
+            ...move,
+          ]),
+          s.loop({ index, end: w.i32(whole) }, [edge(SIDE), ...move]),
         ),
         ...(left === 0 ? [] : [edge(left)]),
       ]);
@@ -111,7 +100,7 @@ function offsetOf(
 ): readonly Expression[] {
   let inner = 1;
   return axes.toReversed().map((axis) => {
-    const place = apply('i32.rem_u', apply('i32.div_u', index, i32(inner)), i32(axis.size));
+    const place = w.apply('i32.rem_u', w.apply('i32.div_u', index, w.i32(inner)), w.i32(axis.size));
     inner *= axis.size;
     return times(place, axis[key] * FLOAT);
   });
@@ -119,40 +108,40 @@ function offsetOf(
 
 /** `square(from, to, memory)`: rows of the input by four into the memory, and from there as rows of the result. */
 function squareFunction(row: Axis, column: Axis): WasmFunction {
-  const [from, to, memory, index, source, target] = locals(6);
+  const [from, to, memory, index, source, target] = w.locals(6);
   const quads = Array.from({ length: SIDE / 4 }, (_, i) => i * 4);
   const rowsToMemory = quads.flatMap((at): Statement[] => {
     const statements: Statement[] = [];
     const rows = Array.from({ length: 4 }, (_, i) => {
-      const vector = local('v128');
-      statements.push(set(vector, load('v128', source, (i * row.from + at) * FLOAT)));
+      const vector = w.local('v128');
+      statements.push(s.set(vector, w.load('v128', source, (i * row.from + at) * FLOAT)));
       return vector;
     });
     for (const [i, value] of transposed(rows, statements).entries()) {
-      statements.push(store('v128', { address: target, offset: (at + i) * SIDE * FLOAT }, value));
+      statements.push(s.store('v128', { address: target, offset: (at + i) * SIDE * FLOAT }, value));
     }
     return statements;
   });
   const memoryToRows = quads.map((at) =>
-    store('v128', { address: target, offset: at * FLOAT }, load('v128', source, at * FLOAT)),
+    s.store('v128', { address: target, offset: at * FLOAT }, w.load('v128', source, at * FLOAT)),
   );
   return {
     name: 'square',
     params: [from, to, memory],
     body: [
-      set(source, from),
-      set(target, memory),
-      ...loop({ index, end: i32(quads.length) }, [
+      s.set(source, from),
+      s.set(target, memory),
+      ...s.loop({ index, end: w.i32(quads.length) }, [
         ...rowsToMemory,
-        increment(source, 4 * row.from * FLOAT),
-        increment(target, 4 * FLOAT),
+        s.increment(source, 4 * row.from * FLOAT),
+        s.increment(target, 4 * FLOAT),
       ]),
-      set(source, memory),
-      set(target, to),
-      ...loop({ index, end: i32(SIDE) }, [
+      s.set(source, memory),
+      s.set(target, to),
+      ...s.loop({ index, end: w.i32(SIDE) }, [
         ...memoryToRows,
-        increment(source, SIDE * FLOAT),
-        increment(target, column.to * FLOAT),
+        s.increment(source, SIDE * FLOAT),
+        s.increment(target, column.to * FLOAT),
       ]),
     ],
   };
@@ -160,14 +149,16 @@ function squareFunction(row: Axis, column: Axis): WasmFunction {
 
 /** `edge(from, to, rows, columns)`: an oblong, element by element. */
 function edgeFunction(row: Axis, column: Axis): WasmFunction {
-  const [from, to, rows, columns, i, j] = locals(6);
+  const [from, to, rows, columns, i, j] = w.locals(6);
   const source = plus(from, plus(times(i, row.from * FLOAT), times(j, FLOAT)));
   const target = plus(to, plus(times(i, FLOAT), times(j, column.to * FLOAT)));
   return {
     name: 'edge',
     params: [from, to, rows, columns],
-    body: loop({ index: j, end: columns }, [
-      ...loop({ index: i, end: rows }, [store('i32', { address: target }, load('i32', source))]),
+    body: s.loop({ index: j, end: columns }, [
+      ...s.loop({ index: i, end: rows }, [
+        s.store('i32', { address: target }, w.load('i32', source)),
+      ]),
     ]),
   };
 }

@@ -1,28 +1,9 @@
 import { FLOAT as WORD, lesser, plus, times } from '../../wasm/address.ts';
-import {
-  apply,
-  type Expression,
-  i32,
-  i32x4,
-  lane,
-  load,
-  type Local,
-  local,
-  locals,
-  shuffle,
-  withLane,
-} from '../../wasm/expression.ts';
+import type { Expression, Local } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
 import { partWidths, forParts } from '../../wasm/for-parts.ts';
-import {
-  call,
-  increment,
-  loop,
-  set,
-  type Statement,
-  store,
-  type WasmFunction,
-  when,
-} from '../../wasm/statement.ts';
+import type { Statement, WasmFunction } from '../../wasm/statement.ts';
+import * as s from '../../wasm/statement.ts';
 import type { MatrixStrides } from '../linear/matmul-problem.ts';
 import type { WasmKernel } from '../wasm-lowering.ts';
 
@@ -110,21 +91,21 @@ export function integerKernel(
     body({ inputs, output, scratch: [rowPairs, sums, panelPlace], units }) {
       const places = placesOf(inputs, output);
       if (places === undefined || !(rowPairs && sums && panelPlace)) return [];
-      const indices = batch.map(() => local('i32'));
+      const indices = batch.map(() => w.local('i32'));
       const at = (base: Local, strides: readonly number[], bytes: number): Expression =>
         indices.reduce<Expression>(
           (sum, index, axis) => plus(sum, times(index, (strides[axis] ?? 0) * bytes)),
           base,
         );
-      const [a, b, aZero, bZero, y] = locals(5);
+      const [a, b, aZero, bZero, y] = w.locals(5);
       const outputStrides = batch.map((_, axis) =>
         batch.slice(axis + 1).reduce((product, size) => product * size, m * n),
       );
-      const [first, end, row, panel] = locals(4);
+      const [first, end, row, panel] = w.locals(4);
       const callTile = (rows: number, columns: number): Statement =>
-        call(tileName(rows, columns), [
+        s.call(tileName(rows, columns), [
           plus(rowPairs, times(row, pairs * WORD)),
-          plus(panelPlace, times(apply('i32.sub', panel, first), panelBytes)),
+          plus(panelPlace, times(w.apply('i32.sub', panel, first), panelBytes)),
           plus(y, times(plus(times(row, n), times(panel, COLUMNS)), WORD)),
           plus(sums, times(row, WORD)),
           plus(bZero, times(panel, COLUMNS * (problem.bZeros?.stride ?? 0))),
@@ -135,21 +116,21 @@ export function integerKernel(
         ]);
       const whole = m - (m % ROWS);
       const inner: Statement[] = [
-        set(a, at(places.a, problem.a.batch, 1)),
-        set(b, at(places.b, problem.b.batch, 1)),
-        set(y, at(places.y, outputStrides, WORD)),
-        set(aZero, at(places.aZero ?? places.a, problem.aZeros?.batch ?? [], 1)),
-        set(bZero, at(places.bZero ?? places.b, problem.bZeros?.batch ?? [], 1)),
-        call('rows', [a, aZero, rowPairs, sums]),
-        ...loop({ index: first, begin: units.first, end: units.end, step: atOnce }, [
-          set(end, lesser(plus(first, atOnce), units.end)),
+        s.set(a, at(places.a, problem.a.batch, 1)),
+        s.set(b, at(places.b, problem.b.batch, 1)),
+        s.set(y, at(places.y, outputStrides, WORD)),
+        s.set(aZero, at(places.aZero ?? places.a, problem.aZeros?.batch ?? [], 1)),
+        s.set(bZero, at(places.bZero ?? places.b, problem.bZeros?.batch ?? [], 1)),
+        s.call('rows', [a, aZero, rowPairs, sums]),
+        ...s.loop({ index: first, begin: units.first, end: units.end, step: atOnce }, [
+          s.set(end, lesser(plus(first, atOnce), units.end)),
           ...source.pack({ b, zeros: bZero, panels: panelPlace }, first, end),
-          ...loop({ index: row, end: i32(whole), step: ROWS }, forPanels(ROWS)),
-          ...(m % ROWS === 0 ? [] : [set(row, i32(whole)), ...forPanels(m % ROWS)]),
+          ...s.loop({ index: row, end: w.i32(whole), step: ROWS }, forPanels(ROWS)),
+          ...(m % ROWS === 0 ? [] : [s.set(row, w.i32(whole)), ...forPanels(m % ROWS)]),
         ]),
       ];
       return indices.reduceRight<Statement[]>(
-        (statements, index, axis) => loop({ index, end: i32(batch[axis] ?? 1) }, statements),
+        (statements, index, axis) => s.loop({ index, end: w.i32(batch[axis] ?? 1) }, statements),
         m * n === 0 ? [] : inner,
       );
     },
@@ -159,55 +140,59 @@ export function integerKernel(
 const tileName = (rows: number, columns: number): string => `tile${rows}x${columns}`;
 
 const byteAt = (sign: ByteSign, address: Expression, offset = 0): Expression =>
-  load(sign === 's' ? 'i8_s' : 'i8_u', address, offset);
+  w.load(sign === 's' ? 'i8_s' : 'i8_u', address, offset);
 
 /** `rows(a, zeros, to, sums)`: rows of a as pairs of 16 bits, zeros behind the last one, and their sums. */
 function packRows({ m, k, a: strides, signs: [sign], aZeros }: IntegerProblem): WasmFunction {
-  const [a, zeros, to, sums, row, index, from, zero, sum, value] = locals(10);
-  const [wide, total] = locals(2, 'v128');
+  const [a, zeros, to, sums, row, index, from, zero, sum, value] = w.locals(10);
+  const [wide, total] = w.locals(2, 'v128');
   const whole = strides.column === 1 ? k - (k % 8) : 0;
-  const vectors = loop({ index, end: i32(whole), step: 8 }, [
-    set(
+  const vectors = s.loop({ index, end: w.i32(whole), step: 8 }, [
+    s.set(
       wide,
-      apply(
+      w.apply(
         'i16x8.sub',
-        load(sign === 's' ? 'i8x8_s' : 'i8x8_u', from),
-        apply('i16x8.splat', zero),
+        w.load(sign === 's' ? 'i8x8_s' : 'i8x8_u', from),
+        w.apply('i16x8.splat', zero),
       ),
     ),
-    store('v128', { address: to }, wide),
-    set(
+    s.store('v128', { address: to }, wide),
+    s.set(
       total,
-      apply('i32x4.add', total, apply('i32x4.dot_i16x8_s', wide, apply('i16x8.splat', i32(1)))),
+      w.apply(
+        'i32x4.add',
+        total,
+        w.apply('i32x4.dot_i16x8_s', wide, w.apply('i16x8.splat', w.i32(1))),
+      ),
     ),
-    increment(from, 8),
-    increment(to, 16),
+    s.increment(from, 8),
+    s.increment(to, 16),
   ]);
   const added = [0, 1, 2, 3]
-    .map((i) => lane('i32x4', total, i))
-    .reduce((x, y) => apply('i32.add', x, y));
+    .map((i) => w.lane('i32x4', total, i))
+    .reduce((x, y) => w.apply('i32.add', x, y));
   return {
     name: 'rows',
     params: [a, zeros, to, sums],
-    body: loop({ index: row, end: i32(m) }, [
-      set(from, plus(a, times(row, strides.row))),
-      set(
+    body: s.loop({ index: row, end: w.i32(m) }, [
+      s.set(from, plus(a, times(row, strides.row))),
+      s.set(
         zero,
-        aZeros === undefined ? i32(0) : byteAt(sign, plus(zeros, times(row, aZeros.stride))),
+        aZeros === undefined ? w.i32(0) : byteAt(sign, plus(zeros, times(row, aZeros.stride))),
       ),
-      set(total, i32x4(0)),
+      s.set(total, w.i32x4(0)),
       ...vectors,
-      set(sum, added),
-      ...loop({ index, begin: i32(whole), end: i32(k) }, [
-        set(value, apply('i32.sub', byteAt(sign, from), zero)),
-        set(sum, apply('i32.add', sum, value)),
-        store('i16', { address: to }, value),
-        increment(from, strides.column),
-        increment(to, 2),
+      s.set(sum, added),
+      ...s.loop({ index, begin: w.i32(whole), end: w.i32(k) }, [
+        s.set(value, w.apply('i32.sub', byteAt(sign, from), zero)),
+        s.set(sum, w.apply('i32.add', sum, value)),
+        s.store('i16', { address: to }, value),
+        s.increment(from, strides.column),
+        s.increment(to, 2),
       ]),
-      ...(k % 2 === 0 ? [] : [store('i16', { address: to }, i32(0)), increment(to, 2)]),
-      store('i32', { address: sums }, sum),
-      increment(sums, WORD),
+      ...(k % 2 === 0 ? [] : [s.store('i16', { address: to }, w.i32(0)), s.increment(to, 2)]),
+      s.store('i32', { address: sums }, sum),
+      s.increment(sums, WORD),
     ]),
   };
 }
@@ -218,27 +203,29 @@ function tile(
   rows: number,
   columns: number,
 ): WasmFunction {
-  const [a, panel, y, sums, zeros] = locals(5);
+  const [a, panel, y, sums, zeros] = w.locals(5);
   const pairs = Math.ceil(k / 2);
   const vectors = Math.ceil(columns / 4);
-  const totals = Array.from({ length: rows }, () => locals(vectors, 'v128'));
-  const [b, value, index] = [locals(vectors, 'v128'), local('v128'), local('i32')];
+  const totals = Array.from({ length: rows }, () => w.locals(vectors, 'v128'));
+  const [b, value, index] = [w.locals(vectors, 'v128'), w.local('v128'), w.local('i32')];
   const step = (at: number): Statement[] => [
-    ...b.map((target, v) => set(target, load('v128', panel, at * COLUMNS * WORD + v * 16))),
+    ...b.map((target, v) => s.set(target, w.load('v128', panel, at * COLUMNS * WORD + v * 16))),
     ...totals.flatMap((row, r) => [
-      set(value, load('splat32', a, (at + r * pairs) * WORD)),
+      s.set(value, w.load('splat32', a, (at + r * pairs) * WORD)),
       ...row.flatMap((total, v) => {
         const factor = b[v];
         if (factor === undefined) return [];
-        return [set(total, apply('i32x4.add', total, apply('i32x4.dot_i16x8_s', value, factor)))];
+        return [
+          s.set(total, w.apply('i32x4.add', total, w.apply('i32x4.dot_i16x8_s', value, factor))),
+        ];
       }),
     ]),
   ];
   const unroll = 4;
   const steps = (count: number): Statement[] => [
     ...Array.from({ length: count }, (_, at) => step(at)).flat(),
-    increment(a, count * WORD),
-    increment(panel, count * COLUMNS * WORD),
+    s.increment(a, count * WORD),
+    s.increment(panel, count * COLUMNS * WORD),
   ];
   const finish = totals.flatMap((row, r) =>
     row.flatMap((total, v): Statement[] => {
@@ -248,24 +235,24 @@ function tile(
         bZeros === undefined
           ? []
           : [
-              set(
+              s.set(
                 total,
-                apply(
+                w.apply(
                   'i32x4.sub',
                   total,
-                  apply(
+                  w.apply(
                     'i32x4.mul',
-                    load('splat32', sums, r * WORD),
+                    w.load('splat32', sums, r * WORD),
                     zerosOf({ zeros, sign, stride: bZeros.stride }, v * 4, count),
                   ),
                 ),
               ),
             ];
-      if (count === 4) return [...less, store('v128', { address: y, offset }, total)];
+      if (count === 4) return [...less, s.store('v128', { address: y, offset }, total)];
       return [
         ...less,
         ...Array.from({ length: count }, (_, i) =>
-          store('i32', { address: y, offset: offset + i * WORD }, lane('i32x4', total, i)),
+          s.store('i32', { address: y, offset: offset + i * WORD }, w.lane('i32x4', total, i)),
         ),
       ];
     }),
@@ -274,8 +261,8 @@ function tile(
     name: tileName(rows, columns),
     params: [a, panel, y, sums, zeros],
     body: [
-      ...totals.flat().map((total) => set(total, i32x4(0))),
-      ...loop({ index, end: i32(Math.floor(pairs / unroll)) }, steps(unroll)),
+      ...totals.flat().map((total) => s.set(total, w.i32x4(0))),
+      ...s.loop({ index, end: w.i32(Math.floor(pairs / unroll)) }, steps(unroll)),
       ...(pairs % unroll === 0 ? [] : steps(pairs % unroll)),
       ...finish,
     ],
@@ -290,15 +277,15 @@ interface ZeroBytes {
 
 /** The zero points of four columns, or of the first `count`. */
 function zerosOf({ zeros, sign, stride }: ZeroBytes, column: number, count: number): Expression {
-  if (stride === 0) return apply('i32x4.splat', byteAt(sign, zeros));
+  if (stride === 0) return w.apply('i32x4.splat', byteAt(sign, zeros));
   if (count < 4) {
     return Array.from({ length: count }).reduce<Expression>((value, _, index) => {
       const scalar = byteAt(sign, zeros, column + index);
-      return withLane('i32x4', value, { index, scalar });
-    }, i32x4(0));
+      return w.withLane('i32x4', value, { index, scalar });
+    }, w.i32x4(0));
   }
-  const words = apply(`i16x8.extend_low_i8x16_${sign}`, load('zero32', zeros, column));
-  return apply(`i32x4.extend_low_i16x8_${sign}`, words);
+  const words = w.apply(`i16x8.extend_low_i8x16_${sign}`, w.load('zero32', zeros, column));
+  return w.apply(`i32x4.extend_low_i16x8_${sign}`, words);
 }
 
 /** Bytes of two vectors of 16-bit lanes, by turns. */
@@ -311,13 +298,13 @@ function matrixPairs(problem: IntegerProblem): PairSource {
     takesZeros: false,
     functions: [packPanel(problem)],
     pack({ b, panels }, first, end) {
-      const index = local('i32');
+      const index = w.local('i32');
       const panelBytes = Math.ceil(problem.k / 2) * COLUMNS * WORD;
-      return loop({ index, begin: first, end }, [
-        call('pack', [
+      return s.loop({ index, begin: first, end }, [
+        s.call('pack', [
           plus(b, times(index, COLUMNS * problem.b.column)),
-          plus(panels, times(apply('i32.sub', index, first), panelBytes)),
-          plus(i32(problem.n), times(index, -COLUMNS)),
+          plus(panels, times(w.apply('i32.sub', index, first), panelBytes)),
+          plus(w.i32(problem.n), times(index, -COLUMNS)),
         ]),
       ]);
     },
@@ -326,49 +313,49 @@ function matrixPairs(problem: IntegerProblem): PairSource {
 
 /** `pack(b, panel, left)`: up to eight columns by pairs of rows, of which `left` are in the matrix. */
 function packPanel({ k, b: strides, signs: [, sign] }: IntegerProblem): WasmFunction {
-  const [b, panel, left, row, column, upper, lower] = locals(7);
-  const [x, y] = locals(2, 'v128');
+  const [b, panel, left, row, column, upper, lower] = w.locals(7);
+  const [x, y] = w.locals(2, 'v128');
   const wide = sign === 's' ? 'i8x8_s' : 'i8x8_u';
   const pairRow = (hasSecond: boolean): Statement[] => [
-    set(x, load(wide, upper)),
-    set(y, hasSecond ? load(wide, lower) : i32x4(0)),
-    store('v128', { address: panel }, shuffle(x, y, LOW_PAIRS)),
-    store('v128', { address: panel, offset: 16 }, shuffle(x, y, HIGH_PAIRS)),
+    s.set(x, w.load(wide, upper)),
+    s.set(y, hasSecond ? w.load(wide, lower) : w.i32x4(0)),
+    s.store('v128', { address: panel }, w.shuffle(x, y, LOW_PAIRS)),
+    s.store('v128', { address: panel, offset: 16 }, w.shuffle(x, y, HIGH_PAIRS)),
   ];
   const element = (from: Local): Expression =>
     byteAt(sign, plus(from, times(column, strides.column)));
   const scalarRow = (hasSecond: boolean): Statement[] =>
-    loop({ index: column, end: i32(COLUMNS) }, [
-      ...when(
-        apply('i32.lt_s', column, left),
+    s.loop({ index: column, end: w.i32(COLUMNS) }, [
+      ...s.when(
+        w.apply('i32.lt_s', column, left),
         [
-          store('i16', { address: plus(panel, times(column, WORD)) }, element(upper)),
-          store(
+          s.store('i16', { address: plus(panel, times(column, WORD)) }, element(upper)),
+          s.store(
             'i16',
             { address: plus(panel, times(column, WORD)), offset: 2 },
-            hasSecond ? element(lower) : i32(0),
+            hasSecond ? element(lower) : w.i32(0),
           ),
         ],
-        [store('i32', { address: plus(panel, times(column, WORD)) }, i32(0))],
+        [s.store('i32', { address: plus(panel, times(column, WORD)) }, w.i32(0))],
       ),
     ]);
   const forRows = (body: (hasSecond: boolean) => Statement[]): Statement[] => [
-    set(upper, b),
-    ...loop({ index: row, end: i32(Math.floor(k / 2)) }, [
-      set(lower, plus(upper, strides.row)),
+    s.set(upper, b),
+    ...s.loop({ index: row, end: w.i32(Math.floor(k / 2)) }, [
+      s.set(lower, plus(upper, strides.row)),
       ...body(true),
-      increment(upper, 2 * strides.row),
-      increment(panel, COLUMNS * WORD),
+      s.increment(upper, 2 * strides.row),
+      s.increment(panel, COLUMNS * WORD),
     ]),
     ...(k % 2 === 0 ? [] : body(false)),
   ];
-  const isWhole = apply('i32.ge_s', left, i32(COLUMNS));
+  const isWhole = w.apply('i32.ge_s', left, w.i32(COLUMNS));
   return {
     name: 'pack',
     params: [b, panel, left],
     body:
       strides.column === 1
-        ? when(isWhole, forRows(pairRow), forRows(scalarRow))
+        ? s.when(isWhole, forRows(pairRow), forRows(scalarRow))
         : forRows(scalarRow),
   };
 }

@@ -1,15 +1,7 @@
 import { plus, times } from '../../wasm/address.ts';
 import { apply, type Expression, i32, load, local, locals } from '../../wasm/expression.ts';
-import {
-  call,
-  increment,
-  loop,
-  set,
-  type Statement,
-  store,
-  type WasmFunction,
-  when,
-} from '../../wasm/statement.ts';
+import type { Statement, WasmFunction } from '../../wasm/statement.ts';
+import * as s from '../../wasm/statement.ts';
 import type { VolumeAxes } from '../convolution/window.ts';
 import { type ByteSign, COLUMNS, type PairSource } from './integer-product.wasm.ts';
 
@@ -38,12 +30,17 @@ export function windowPairs(windows: WindowPairs): PairSource {
     pack({ b, zeros, panels }, first, end) {
       const [index, column, position] = locals(3);
       const inPanel = times(apply('i32.sub', index, first), panelBytes);
-      return loop({ index, begin: first, end }, [
-        ...loop({ index: column, end: i32(COLUMNS) }, [
-          set(position, plus(times(index, COLUMNS), column)),
+      return s.loop({ index, begin: first, end }, [
+        ...s.loop({ index: column, end: i32(COLUMNS) }, [
+          s.set(position, plus(times(index, COLUMNS), column)),
           // Columns behind the last one are not used.
-          ...when(apply('i32.lt_s', position, i32(positions)), [
-            call('gather', [b, zeros, plus(panels, plus(inPanel, times(column, PAIR))), position]),
+          ...s.when(apply('i32.lt_s', position, i32(positions)), [
+            s.call('gather', [
+              b,
+              zeros,
+              plus(panels, plus(inPanel, times(column, PAIR))),
+              position,
+            ]),
           ]),
         ]),
       ]);
@@ -77,16 +74,16 @@ function gather({ axes, channels, sign, zeroStride }: WindowPairs): WasmFunction
   );
   const value = local('i32');
   const body: Statement[] = [
-    set(value, i32(0)),
-    ...when(isInside, [set(value, apply('i32.sub', load(width, element), zero))]),
-    store('i16', { address: target }, value),
-    increment(tap, 1),
+    s.set(value, i32(0)),
+    ...s.when(isInside, [s.set(value, apply('i32.sub', load(width, element), zero))]),
+    s.store('i16', { address: target }, value),
+    s.increment(tap, 1),
   ];
   const nest = steps.reduceRight<Statement[]>((inner, { index, at, kernel }, i) => {
     const begin = starts[i] ?? position;
     const dilation = axes[i]?.dilation ?? 1;
-    return loop({ index, end: i32(kernel) }, [
-      set(at, plus(begin, times(index, dilation))),
+    return s.loop({ index, end: i32(kernel) }, [
+      s.set(at, plus(begin, times(index, dilation))),
       ...inner,
     ]);
   }, body);
@@ -97,14 +94,14 @@ function gather({ axes, channels, sign, zeroStride }: WindowPairs): WasmFunction
     body: [
       ...starts.map((start, i) => {
         const { stride = 1, padBefore = 0 } = axes[i] ?? {};
-        return set(start, plus(times(places[i] ?? position, stride), -padBefore));
+        return s.set(start, plus(times(places[i] ?? position, stride), -padBefore));
       }),
-      set(tap, i32(0)),
-      set(plane, image),
-      ...loop({ index: channel, end: i32(channels) }, [
-        set(zero, zeroStride === undefined ? i32(0) : zeroOf(zeroStride)),
+      s.set(tap, i32(0)),
+      s.set(plane, image),
+      ...s.loop({ index: channel, end: i32(channels) }, [
+        s.set(zero, zeroStride === undefined ? i32(0) : zeroOf(zeroStride)),
         ...nest,
-        increment(plane, volume),
+        s.increment(plane, volume),
       ]),
     ],
   };

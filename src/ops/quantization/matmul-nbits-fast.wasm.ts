@@ -1,28 +1,9 @@
 import { FLOAT, plus, times } from '../../wasm/address.ts';
-import {
-  apply,
-  type Expression,
-  f32,
-  f32x4,
-  i32,
-  i32x4,
-  load,
-  local,
-  locals,
-  multiplyAdd,
-} from '../../wasm/expression.ts';
+import type { Expression } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
 import { forParts, partWidths } from '../../wasm/for-parts.ts';
-import {
-  type Bind,
-  binder,
-  call,
-  increment,
-  loop,
-  set,
-  type Statement,
-  store,
-  type WasmFunction,
-} from '../../wasm/statement.ts';
+import type { Bind, Statement, WasmFunction } from '../../wasm/statement.ts';
+import * as s from '../../wasm/statement.ts';
 import { writesOfColumns } from '../unit-writes.ts';
 import type { WasmCall, WasmKernel } from '../wasm-lowering.ts';
 import {
@@ -84,10 +65,10 @@ export function byRounding(codes: Codes, { multipliesBytes = false }: WasmCall):
     work: m * n * k,
     body({ inputs: [a, b, scales, zeros], output, scratch: [rounded, facts], units }) {
       if (!(a && b && scales && rounded && facts)) return [];
-      const [row, part] = locals(2);
+      const [row, part] = w.locals(2);
       const from = times(part, COLUMNS);
       const callTile = (rows: number, columns: number): Statement =>
-        call(tileName(rows, columns), [
+        s.call(tileName(rows, columns), [
           plus(rounded, times(row, rowBytes)),
           plus(facts, times(row, factBytes)),
           ...placesOfColumn(codes, [b, scales, zeros], from),
@@ -95,16 +76,16 @@ export function byRounding(codes: Codes, { multipliesBytes = false }: WasmCall):
         ]);
       const whole = m - (m % ROWS);
       return [
-        ...loop({ index: row, end: i32(m) }, [
-          call('round', [
+        ...s.loop({ index: row, end: w.i32(m) }, [
+          s.call('round', [
             plus(a, times(row, k * FLOAT)),
             plus(rounded, times(row, rowBytes)),
             plus(facts, times(row, factBytes)),
           ]),
         ]),
         ...forParts({ index: part, ...units, count: n, width: COLUMNS }, (columns) => [
-          ...loop({ index: row, end: i32(whole), step: ROWS }, [callTile(ROWS, columns)]),
-          ...(whole === m ? [] : [set(row, i32(whole)), callTile(m - whole, columns)]),
+          ...s.loop({ index: row, end: w.i32(whole), step: ROWS }, [callTile(ROWS, columns)]),
+          ...(whole === m ? [] : [s.set(row, w.i32(whole)), callTile(m - whole, columns)]),
         ]),
       ];
     },
@@ -116,65 +97,69 @@ const tileName = (rows: number, columns: number): string => `tile${rows}x${colum
 /** `tileRxC(rows, facts, codes, scales, zeros, y)`: so many rows times so many columns. */
 function tileFunction(tiling: RoundedCodes, rowCount: number, columnCount: number): WasmFunction {
   const { n, blocks, blockSize, blockBytes, zeros: kind, rounding, rowBytes, factBytes } = tiling;
-  const [a, facts, b, scales, zeros, y] = locals(6);
-  const [block, place] = locals(2);
-  const own = local('v128');
+  const [a, facts, b, scales, zeros, y] = w.locals(6);
+  const [block, place] = w.locals(2);
+  const own = w.local('v128');
   const rows = Array.from({ length: rowCount }, (_, row) => ({
     row,
-    bias: local('v128'),
-    scale: local('v128'),
+    bias: w.local('v128'),
+    scale: w.local('v128'),
   }));
   const columns = Array.from({ length: columnCount }, (_, column) => ({
     column,
     codes: column * blocks * blockBytes,
     tiles: rows.map((row) => ({
       ...row,
-      total: local('v128'),
-      sum: local('v128'),
-      less: local('f32'),
+      total: w.local('v128'),
+      sum: w.local('v128'),
+      less: w.local('f32'),
     })),
   }));
   const factOf = (row: number, offset: number): number => row * factBytes + offset;
   const products = Array.from({ length: blockBytes / CHUNK }, (_, chunk) => {
     const statements: Statement[] = [];
-    const bind = binder(statements);
+    const bind = s.binder(statements);
     const chunkBytes = CHUNK * tiling.each * rounding.bytes;
     const vectors = Array.from({ length: chunkBytes / 16 }, (_, vector) =>
       rows.map(({ row }) =>
-        bind(load('v128', a, row * rowBytes + chunk * chunkBytes + vector * 16)),
+        bind(w.load('v128', a, row * rowBytes + chunk * chunkBytes + vector * 16)),
       ),
     );
     for (const { codes, tiles } of columns) {
-      const own = unpacked(tiling, load('v128', b, codes + chunk * CHUNK), bind);
+      const own = unpacked(tiling, w.load('v128', b, codes + chunk * CHUNK), bind);
       for (const { row, sum } of tiles) {
         for (const [i, code] of own.entries()) {
-          const elements = vectors[i]?.[row] ?? i32x4(0);
-          statements.push(set(sum, addProducts(rounding, elements, { code, sum })));
+          const elements = vectors[i]?.[row] ?? w.i32x4(0);
+          statements.push(s.set(sum, addProducts(rounding, elements, { code, sum })));
         }
       }
     }
     return statements;
   }).flat();
   const finish = columns.flatMap(({ column, tiles }): Statement[] => [
-    set(own, load('splat32', scales, column * blocks * FLOAT)),
+    s.set(own, w.load('splat32', scales, column * blocks * FLOAT)),
     ...tiles.map(({ total, sum, scale }) =>
-      set(
+      s.set(
         total,
-        multiplyAdd(apply('f32x4.mul', apply('f32x4.convert_i32x4_s', sum), own), scale, total),
+        w.multiplyAdd(
+          w.apply('f32x4.mul', w.apply('f32x4.convert_i32x4_s', sum), own),
+          scale,
+          total,
+        ),
       ),
     ),
     ...(kind === 'none'
       ? []
       : [
-          set(place, plus(zeros, column * zeroStride(tiling))),
+          s.set(place, plus(zeros, column * zeroStride(tiling))),
           ...tiles.map(({ row, less }) => {
-            const offset = apply(
+            const offset = w.apply(
               'f32.mul',
               zeroPoint(tiling, place, block),
-              load('f32', facts, factOf(row, 8)),
+              w.load('f32', facts, factOf(row, 8)),
             );
-            const scale = load('f32', scales, column * blocks * FLOAT);
-            return set(less, apply('f32.add', less, apply('f32.mul', offset, scale)));
+            const scale = w.load('f32', scales, column * blocks * FLOAT);
+            return s.set(less, w.apply('f32.add', less, w.apply('f32.mul', offset, scale)));
           }),
         ]),
   ]);
@@ -183,23 +168,23 @@ function tileFunction(tiling: RoundedCodes, rowCount: number, columnCount: numbe
     name: tileName(rowCount, columnCount),
     params: [a, facts, b, scales, zeros, y],
     body: [
-      ...tiles.flatMap(({ total, less }) => [set(total, f32x4(0)), set(less, f32(0))]),
-      ...loop({ index: block, end: i32(blocks) }, [
-        ...rows.map(({ row, bias }) => set(bias, load('zero32', facts, factOf(row, 4)))),
-        ...tiles.map(({ sum, bias }) => set(sum, bias)),
+      ...tiles.flatMap(({ total, less }) => [s.set(total, w.f32x4(0)), s.set(less, w.f32(0))]),
+      ...s.loop({ index: block, end: w.i32(blocks) }, [
+        ...rows.map(({ row, bias }) => s.set(bias, w.load('zero32', facts, factOf(row, 4)))),
+        ...tiles.map(({ sum, bias }) => s.set(sum, bias)),
         ...products,
-        ...rows.map(({ row, scale }) => set(scale, load('splat32', facts, factOf(row, 0)))),
+        ...rows.map(({ row, scale }) => s.set(scale, w.load('splat32', facts, factOf(row, 0)))),
         ...finish,
-        increment(a, blockSize * rounding.bytes),
-        increment(b, blockBytes),
-        increment(scales, FLOAT),
-        increment(facts, BLOCK_FACTS),
+        s.increment(a, blockSize * rounding.bytes),
+        s.increment(b, blockBytes),
+        s.increment(scales, FLOAT),
+        s.increment(facts, BLOCK_FACTS),
       ]),
       ...tiles.map(({ row, column, total, less }) =>
-        store(
+        s.store(
           'f32',
           { address: y, offset: (row * n + column) * FLOAT },
-          apply('f32.sub', acrossLanes('f32x4', 'f32.add', total), less),
+          w.apply('f32.sub', acrossLanes('f32x4', 'f32.add', total), less),
         ),
       ),
     ],
@@ -212,7 +197,7 @@ function unpacked({ bits, rounding }: RoundedCodes, chunk: Expression, bind: Bin
   const slots = bits === 8 ? [bytes] : [0, 1].map((slot) => bind(codesOfSlot(bits, bytes, slot)));
   if (rounding.bytes === 1) return slots;
   return slots.flatMap((slot) =>
-    ['low', 'high'].map((half) => bind(apply(`i16x8.extend_${half}_i8x16_u`, slot))),
+    ['low', 'high'].map((half) => bind(w.apply(`i16x8.extend_${half}_i8x16_u`, slot))),
   );
 }
 
@@ -223,6 +208,6 @@ function addProducts(
   { code, sum }: { readonly code: Expression; readonly sum: Expression },
 ): Expression {
   return bytes === 1
-    ? apply('i32x4.relaxed_dot_i8x16_i7x16_add_s', elements, code, sum)
-    : apply('i32x4.add', sum, apply('i32x4.dot_i16x8_s', elements, code));
+    ? w.apply('i32x4.relaxed_dot_i8x16_i7x16_add_s', elements, code, sum)
+    : w.apply('i32x4.add', sum, w.apply('i32x4.dot_i16x8_s', elements, code));
 }

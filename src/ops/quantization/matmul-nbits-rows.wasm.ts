@@ -1,29 +1,9 @@
 import { FLOAT, lesser, plus, times } from '../../wasm/address.ts';
-import {
-  apply,
-  type Expression,
-  f32,
-  f32x4,
-  i32,
-  load,
-  type Local,
-  local,
-  locals,
-  multiplyAdd,
-  select,
-} from '../../wasm/expression.ts';
+import type { Expression, Local } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
 import { forParts, partWidths } from '../../wasm/for-parts.ts';
-import {
-  binder,
-  call,
-  increment,
-  loop,
-  set,
-  type Statement,
-  store,
-  type WasmFunction,
-  when,
-} from '../../wasm/statement.ts';
+import type { Statement, WasmFunction } from '../../wasm/statement.ts';
+import * as s from '../../wasm/statement.ts';
 import { writesOfColumns } from '../unit-writes.ts';
 import type { WasmKernel } from '../wasm-lowering.ts';
 import {
@@ -90,18 +70,18 @@ export function byRows(
       const places = placesOf(inputs);
       if (!(places && row && facts)) return [];
       const { a, weights, indices } = places;
-      const [index, part, first] = locals(3);
+      const [index, part, first] = w.locals(3);
       const from = times(part, COLUMNS);
       const callColumns = (width: number): Statement =>
-        call(`columns${width}`, [
+        s.call(`columns${width}`, [
           row,
           facts,
           ...placesOfColumn(codes, weights, indices === undefined ? from : plus(first, from)),
           plus(output, times(plus(times(index, n), from), FLOAT)),
         ]);
-      return loop({ index, end: i32(m) }, [
-        ...(indices === undefined ? [] : [set(first, firstColumn(codes, indices, index))]),
-        call('words', [plus(a, times(index, k * FLOAT)), row, facts]),
+      return s.loop({ index, end: w.i32(m) }, [
+        ...(indices === undefined ? [] : [s.set(first, firstColumn(codes, indices, index))]),
+        s.call('words', [plus(a, times(index, k * FLOAT)), row, facts]),
         ...forParts({ index: part, ...units, count: n, width: COLUMNS }, (width) => [
           callColumns(width),
         ]),
@@ -112,8 +92,8 @@ export function byRows(
 
 /** The first column of a row's matrix; that of the nearest one where its index lies outside. */
 function firstColumn({ n, matrices = 1 }: Codes, indices: Expression, row: Expression): Expression {
-  const given = load('i32', plus(indices, times(row, INDEX)));
-  const positive = select(apply('i32.lt_s', given, i32(0)), i32(0), given);
+  const given = w.load('i32', plus(indices, times(row, INDEX)));
+  const positive = w.select(w.apply('i32.lt_s', given, w.i32(0)), w.i32(0), given);
   return times(lesser(positive, matrices - 1), n);
 }
 
@@ -123,61 +103,63 @@ function firstColumn({ n, matrices = 1 }: Codes, indices: Expression, row: Expre
  */
 function wordsFunction(codes: Codes): WasmFunction {
   const { k, bits, blocks, blockSize, each, chunk } = codes;
-  const [a, to, facts, block, first, end, chunkStart, slot, byte, at, target] = locals(11);
-  const [value, upper, upperSum, lowerSum] = locals(4);
-  const [most, inverse, scale, total] = locals(4, 'f32');
-  const element = load('f32', plus(a, times(at, FLOAT)));
-  const scaled = apply('f32.nearest', apply('f32.mul', element, inverse));
+  const [a, to, facts, block, first, end, chunkStart, slot, byte, at, target] = w.locals(11);
+  const [value, upper, upperSum, lowerSum] = w.locals(4);
+  const [most, inverse, scale, total] = w.locals(4, 'f32');
+  const element = w.load('f32', plus(a, times(at, FLOAT)));
+  const scaled = w.apply('f32.nearest', w.apply('f32.mul', element, inverse));
   const putWords = (first: Expression, second: Expression): Statement[] => [
-    store('i16', { address: target }, first),
-    store('i16', { address: target, offset: lowerWords(codes) }, second),
+    s.store('i16', { address: target }, first),
+    s.store('i16', { address: target, offset: lowerWords(codes) }, second),
   ];
   const put: Statement[] = [
-    set(value, apply('i32.trunc_sat_f32_s', scaled)),
-    set(upper, apply('i32.shr_s', plus(value, 2 ** (WORD_BITS - 1)), i32(WORD_BITS))),
-    set(value, apply('i32.sub', value, times(upper, 2 ** WORD_BITS))),
-    set(upperSum, plus(upperSum, upper)),
-    set(lowerSum, plus(lowerSum, value)),
-    set(total, apply('f32.add', total, element)),
+    s.set(value, w.apply('i32.trunc_sat_f32_s', scaled)),
+    s.set(upper, w.apply('i32.shr_s', plus(value, 2 ** (WORD_BITS - 1)), w.i32(WORD_BITS))),
+    s.set(value, w.apply('i32.sub', value, times(upper, 2 ** WORD_BITS))),
+    s.set(upperSum, plus(upperSum, upper)),
+    s.set(lowerSum, plus(lowerSum, value)),
+    s.set(total, w.apply('f32.add', total, element)),
     ...putWords(upper, value),
   ];
-  const isLess = (x: Expression, y: Expression) => apply('i32.lt_s', x, y);
+  const isLess = (x: Expression, y: Expression) => w.apply('i32.lt_s', x, y);
   return {
     name: 'words',
     params: [a, to, facts],
     body: [
-      set(target, to),
-      ...loop({ index: block, end: i32(blocks) }, [
-        set(first, times(block, blockSize)),
-        set(end, plus(first, blockSize)),
-        ...(k % blockSize === 0 ? [] : when(isLess(i32(k), end), [set(end, i32(k))])),
-        set(most, f32(0)),
-        ...loop({ index: at, begin: first, end }, [
-          set(most, apply('f32.max', most, apply('f32.abs', element))),
+      s.set(target, to),
+      ...s.loop({ index: block, end: w.i32(blocks) }, [
+        s.set(first, times(block, blockSize)),
+        s.set(end, plus(first, blockSize)),
+        ...(k % blockSize === 0 ? [] : s.when(isLess(w.i32(k), end), [s.set(end, w.i32(k))])),
+        s.set(most, w.f32(0)),
+        ...s.loop({ index: at, begin: first, end }, [
+          s.set(most, w.apply('f32.max', most, w.apply('f32.abs', element))),
         ]),
-        set(scale, apply('f32.mul', powerOfTwo(most), f32(UNIT))),
-        set(inverse, f32(0)),
-        ...when(apply('f32.ge', scale, f32(LEAST_SCALE)), [
-          set(inverse, apply('f32.div', f32(1), scale)),
+        s.set(scale, w.apply('f32.mul', powerOfTwo(most), w.f32(UNIT))),
+        s.set(inverse, w.f32(0)),
+        ...s.when(w.apply('f32.ge', scale, w.f32(LEAST_SCALE)), [
+          s.set(inverse, w.apply('f32.div', w.f32(1), scale)),
         ]),
-        set(upperSum, i32(0)),
-        set(lowerSum, i32(0)),
-        set(total, f32(0)),
-        ...loop({ index: chunkStart, end: i32(blockSize), step: chunk * each }, [
-          ...loop({ index: slot, end: i32(each) }, [
-            set(at, plus(plus(first, chunkStart), slot)),
-            ...loop({ index: byte, end: i32(chunk) }, [
-              ...(k % blockSize === 0 ? put : when(isLess(at, end), put, putWords(i32(0), i32(0)))),
-              increment(at, each),
-              increment(target, WORD),
+        s.set(upperSum, w.i32(0)),
+        s.set(lowerSum, w.i32(0)),
+        s.set(total, w.f32(0)),
+        ...s.loop({ index: chunkStart, end: w.i32(blockSize), step: chunk * each }, [
+          ...s.loop({ index: slot, end: w.i32(each) }, [
+            s.set(at, plus(plus(first, chunkStart), slot)),
+            ...s.loop({ index: byte, end: w.i32(chunk) }, [
+              ...(k % blockSize === 0
+                ? put
+                : s.when(isLess(at, end), put, putWords(w.i32(0), w.i32(0)))),
+              s.increment(at, each),
+              s.increment(target, WORD),
             ]),
           ]),
         ]),
-        store('f32', { address: facts }, scale),
-        store('i32', { address: facts, offset: 4 }, times(upperSum, -(2 ** (bits - 1)))),
-        store('i32', { address: facts, offset: 8 }, times(lowerSum, -(2 ** (bits - 1)))),
-        store('f32', { address: facts, offset: 12 }, total),
-        increment(facts, BLOCK_FACTS),
+        s.store('f32', { address: facts }, scale),
+        s.store('i32', { address: facts, offset: 4 }, times(upperSum, -(2 ** (bits - 1)))),
+        s.store('i32', { address: facts, offset: 8 }, times(lowerSum, -(2 ** (bits - 1)))),
+        s.store('f32', { address: facts, offset: 12 }, total),
+        s.increment(facts, BLOCK_FACTS),
       ]),
     ],
   };
@@ -185,8 +167,8 @@ function wordsFunction(codes: Codes): WasmFunction {
 
 /** The power of two that is at most a number above 0; 0 and infinity as they are. */
 function powerOfTwo(x: Expression): Expression {
-  const exponent = apply('i32.and', apply('i32.reinterpret_f32', x), i32(EXPONENT));
-  return apply('f32.reinterpret_i32', exponent);
+  const exponent = w.apply('i32.and', w.apply('i32.reinterpret_f32', x), w.i32(EXPONENT));
+  return w.apply('f32.reinterpret_i32', exponent);
 }
 
 /** Sums of the products of a chunk's codes and words, upper and lower ones, four in a vector of 32 bits. */
@@ -204,17 +186,17 @@ function productsOfChunk(
   },
 ): readonly (readonly [upper: Expression, lower: Expression])[] {
   const { bits, each, chunk } = codes;
-  const bind = binder(statements);
+  const bind = s.binder(statements);
   const width = chunk === 16 ? 'v128' : chunk === 8 ? 'zero64' : 'zero32';
-  const bytes = bind(load(width, address, offset));
+  const bytes = bind(w.load(width, address, offset));
   const halves = chunk === 16 ? ['low', 'high'] : ['low'];
   return Array.from({ length: each }, (_, slot) => {
     const own = bind(codesOfSlot(bits, bytes, slot));
     return halves.map((half, i) => {
       // Codes that a vector has no bytes for are 0, whatever words it has there.
       const place = (slot * chunk + i * 8) * WORD;
-      const wide = bind(apply(`i16x8.extend_${half}_i8x16_u`, own));
-      const dot = (from: number) => apply('i32x4.dot_i16x8_s', wide, load('v128', words, from));
+      const wide = bind(w.apply(`i16x8.extend_${half}_i8x16_u`, own));
+      const dot = (from: number) => w.apply('i32x4.dot_i16x8_s', wide, w.load('v128', words, from));
       return [dot(place), dot(place + lowerWords(codes))] as const;
     });
   }).flat();
@@ -223,13 +205,13 @@ function productsOfChunk(
 /** `columns(words, facts, codes, scales, zeros, y)`: a row times so many columns. */
 function columnsFunction(codes: Codes, width: number): WasmFunction {
   const { blocks, blockBytes, each, chunk, zeros: kind } = codes;
-  const [a, facts, b, scales, zeros, y] = locals(6);
-  const [block, chunkIndex, scale] = [local('i32'), local('i32'), local('f32')];
+  const [a, facts, b, scales, zeros, y] = w.locals(6);
+  const [block, chunkIndex, scale] = [w.local('i32'), w.local('i32'), w.local('f32')];
   const columns = Array.from({ length: width }, (_, column) => ({
-    total: local('v128'),
-    upper: local('v128'),
-    lower: local('v128'),
-    less: local('f32'),
+    total: w.local('v128'),
+    upper: w.local('v128'),
+    lower: w.local('v128'),
+    less: w.local('f32'),
     codes: column * blocks * blockBytes,
     column,
   }));
@@ -237,26 +219,26 @@ function columnsFunction(codes: Codes, width: number): WasmFunction {
     const statements: Statement[] = [];
     const products = productsOfChunk(codes, a, { address: b, offset, statements });
     const plusAll = (sum: Local, which: 0 | 1): Statement =>
-      set(
+      s.set(
         sum,
-        products.reduce<Expression>((x, pair) => apply('i32x4.add', x, pair[which]), sum),
+        products.reduce<Expression>((x, pair) => w.apply('i32x4.add', x, pair[which]), sum),
       );
     return [...statements, plusAll(upper, 0), plusAll(lower, 1)];
   });
   const finish = columns.flatMap(({ total, upper, lower, less, column }): Statement[] => {
-    const place = local('i32');
-    const own = load('f32', scales, column * blocks * FLOAT);
-    const floats = (words: Local): Expression => apply('f32x4.convert_i32x4_s', words);
-    const both = multiplyAdd(floats(upper), f32x4(2 ** WORD_BITS), floats(lower));
-    const offset = apply('f32.mul', zeroPoint(codes, place, block), load('f32', facts, 12));
+    const place = w.local('i32');
+    const own = w.load('f32', scales, column * blocks * FLOAT);
+    const floats = (words: Local): Expression => w.apply('f32x4.convert_i32x4_s', words);
+    const both = w.multiplyAdd(floats(upper), w.f32x4(2 ** WORD_BITS), floats(lower));
+    const offset = w.apply('f32.mul', zeroPoint(codes, place, block), w.load('f32', facts, 12));
     return [
-      set(scale, apply('f32.mul', own, load('f32', facts))),
-      set(total, multiplyAdd(both, apply('f32x4.splat', scale), total)),
+      s.set(scale, w.apply('f32.mul', own, w.load('f32', facts))),
+      s.set(total, w.multiplyAdd(both, w.apply('f32x4.splat', scale), total)),
       ...(kind === 'none'
         ? []
         : [
-            set(place, plus(zeros, column * zeroStride(codes))),
-            set(less, apply('f32.add', less, apply('f32.mul', offset, own))),
+            s.set(place, plus(zeros, column * zeroStride(codes))),
+            s.set(less, w.apply('f32.add', less, w.apply('f32.mul', offset, own))),
           ]),
     ];
   });
@@ -264,26 +246,26 @@ function columnsFunction(codes: Codes, width: number): WasmFunction {
     name: `columns${width}`,
     params: [a, facts, b, scales, zeros, y],
     body: [
-      ...columns.flatMap(({ total, less }) => [set(total, f32x4(0)), set(less, f32(0))]),
-      ...loop({ index: block, end: i32(blocks) }, [
+      ...columns.flatMap(({ total, less }) => [s.set(total, w.f32x4(0)), s.set(less, w.f32(0))]),
+      ...s.loop({ index: block, end: w.i32(blocks) }, [
         ...columns.flatMap(({ upper, lower }) => [
-          set(upper, load('zero32', facts, 4)),
-          set(lower, load('zero32', facts, 8)),
+          s.set(upper, w.load('zero32', facts, 4)),
+          s.set(lower, w.load('zero32', facts, 8)),
         ]),
-        ...loop({ index: chunkIndex, end: i32(blockBytes / chunk) }, [
+        ...s.loop({ index: chunkIndex, end: w.i32(blockBytes / chunk) }, [
           ...step,
-          increment(a, chunk * each * WORD),
-          increment(b, chunk),
+          s.increment(a, chunk * each * WORD),
+          s.increment(b, chunk),
         ]),
         ...finish,
-        increment(scales, FLOAT),
-        increment(facts, BLOCK_FACTS),
+        s.increment(scales, FLOAT),
+        s.increment(facts, BLOCK_FACTS),
       ]),
       ...columns.map(({ total, less, column }) =>
-        store(
+        s.store(
           'f32',
           { address: y, offset: column * FLOAT },
-          apply('f32.sub', acrossLanes('f32x4', 'f32.add', total), less),
+          w.apply('f32.sub', acrossLanes('f32x4', 'f32.add', total), less),
         ),
       ),
     ],

@@ -1,16 +1,7 @@
 import { FLOAT, plus, times } from '../../wasm/address.ts';
 import { apply, type Expression, f32, i32, load, local, locals } from '../../wasm/expression.ts';
-import {
-  binder,
-  call,
-  increment,
-  loop,
-  set,
-  type Statement,
-  store,
-  type WasmFunction,
-  when,
-} from '../../wasm/statement.ts';
+import type { Statement, WasmFunction } from '../../wasm/statement.ts';
+import * as s from '../../wasm/statement.ts';
 import { productKernel } from '../linear/product.wasm.ts';
 import { innerKernel, withHalves } from '../wasm-kernels.ts';
 import type { WasmKernel, WasmLowering } from '../wasm-lowering.ts';
@@ -70,14 +61,14 @@ function byDecoding(codes: Codes): WasmKernel {
       const index = local('i32');
       const places = { inputs: [rows, weights], output, scratch };
       return [
-        ...loop({ index, end: i32(m) }, [
-          call('arrange', [
+        ...s.loop({ index, end: i32(m) }, [
+          s.call('arrange', [
             plus(a, times(index, k * FLOAT)),
             plus(rows, times(index, depth * FLOAT)),
           ]),
         ]),
-        ...loop({ index, end: i32(n) }, [
-          call('decode', [
+        ...s.loop({ index, end: i32(n) }, [
+          s.call('decode', [
             plus(b, times(index, blocks * codes.blockBytes)),
             plus(scales, times(index, blocks * FLOAT)),
             plus(zeros ?? scales, times(index, zeroStride(codes))),
@@ -98,21 +89,21 @@ function byDecoding(codes: Codes): WasmKernel {
 function arrangeFunction({ k, depth, each, chunk }: Codes): WasmFunction {
   const [a, to, first, slot, byte, at, target] = locals(7);
   const element = load('f32', plus(a, times(at, FLOAT)));
-  const put = (value: Expression): Statement => store('f32', { address: target }, value);
+  const put = (value: Expression): Statement => s.store('f32', { address: target }, value);
   return {
     name: 'arrange',
     params: [a, to],
     body: [
-      set(target, to),
-      ...loop({ index: first, end: i32(depth), step: chunk * each }, [
-        ...loop({ index: slot, end: i32(each) }, [
-          set(at, plus(first, slot)),
-          ...loop({ index: byte, end: i32(chunk) }, [
+      s.set(target, to),
+      ...s.loop({ index: first, end: i32(depth), step: chunk * each }, [
+        ...s.loop({ index: slot, end: i32(each) }, [
+          s.set(at, plus(first, slot)),
+          ...s.loop({ index: byte, end: i32(chunk) }, [
             ...(k === depth
               ? [put(element)]
-              : when(apply('i32.lt_s', at, i32(k)), [put(element)], [put(f32(0))])),
-            increment(at, each),
-            increment(target, FLOAT),
+              : s.when(apply('i32.lt_s', at, i32(k)), [put(element)], [put(f32(0))])),
+            s.increment(at, each),
+            s.increment(target, FLOAT),
           ]),
         ]),
       ]),
@@ -126,7 +117,7 @@ function decodeChunk(
   address: Expression,
   { offset, statements }: { readonly offset: number; readonly statements: Statement[] },
 ): Expression[] {
-  const bind = binder(statements);
+  const bind = s.binder(statements);
   const width = chunk === 16 ? 'v128' : chunk === 8 ? 'zero64' : 'zero32';
   const bytes = bind(load(width, address, offset));
   const splat = (value: number) => apply('i8x16.splat', i32(value));
@@ -152,22 +143,22 @@ function decodeFunction(codes: Codes): WasmFunction {
   return {
     name: 'decode',
     params: [b, scales, zeros, to],
-    body: loop({ index: block, end: i32(blocks) }, [
-      set(scale, load('splat32', scales)),
-      set(zero, apply('f32x4.splat', zeroPoint(codes, zeros, block))),
-      ...loop({ index, end: i32(blockBytes / chunk) }, [
+    body: s.loop({ index: block, end: i32(blocks) }, [
+      s.set(scale, load('splat32', scales)),
+      s.set(zero, apply('f32x4.splat', zeroPoint(codes, zeros, block))),
+      ...s.loop({ index, end: i32(blockBytes / chunk) }, [
         ...statements,
         ...vectors.map((vector, i) =>
-          store(
+          s.store(
             'v128',
             { address: to, offset: i * 16 },
             apply('f32x4.mul', apply('f32x4.sub', vector, zero), scale),
           ),
         ),
-        increment(to, chunk * each * FLOAT),
-        increment(b, chunk),
+        s.increment(to, chunk * each * FLOAT),
+        s.increment(b, chunk),
       ]),
-      increment(scales, FLOAT),
+      s.increment(scales, FLOAT),
     ]),
   };
 }

@@ -1,27 +1,8 @@
 import { FLOAT, times } from '../../wasm/address.ts';
-import {
-  apply,
-  type Expression,
-  f32,
-  i32,
-  i32x4,
-  lane,
-  load,
-  local,
-  locals,
-  select,
-  shuffle,
-} from '../../wasm/expression.ts';
-import {
-  type Bind,
-  binder,
-  increment,
-  loop,
-  set,
-  type Statement,
-  store,
-  type WasmFunction,
-} from '../../wasm/statement.ts';
+import type { Expression } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
+import type { Bind, Statement, WasmFunction } from '../../wasm/statement.ts';
+import * as s from '../../wasm/statement.ts';
 import type { Codes } from './nbits-codes.wasm.ts';
 
 /** How elements of a row are rounded, each block with a scale of its own. */
@@ -62,29 +43,29 @@ export function roundFunction({
   each,
   rounding,
 }: RoundedCodes): WasmFunction {
-  const [a, to, facts, block, sum] = locals(5);
-  const [most, inverse, scale] = locals(3, 'f32');
-  const [factor, added] = [local('v128'), local('v128')];
+  const [a, to, facts, block, sum] = w.locals(5);
+  const [most, inverse, scale] = w.locals(3, 'f32');
+  const [factor, added] = [w.local('v128'), w.local('v128')];
   const vectors = blockSize / 4;
-  const element = (i: number): Expression => load('v128', a, i * 16);
-  const absolute = (i: number): Expression => apply('f32x4.abs', element(i));
+  const element = (i: number): Expression => w.load('v128', a, i * 16);
+  const absolute = (i: number): Expression => w.apply('f32x4.abs', element(i));
   const largest = Array.from({ length: vectors }, (_, i) => absolute(i)).reduce((x, y) =>
-    apply('f32x4.max', x, y),
+    w.apply('f32x4.max', x, y),
   );
-  const largestOfFour = local('v128');
+  const largestOfFour = w.local('v128');
   const convert: Statement[] = [];
-  const bind = binder(convert);
+  const bind = s.binder(convert);
   const integers = Array.from({ length: vectors }, (_, i) =>
     bind(
-      apply(
+      w.apply(
         'i32x4.trunc_sat_f32x4_s',
-        apply('f32x4.nearest', apply('f32x4.mul', element(i), factor)),
+        w.apply('f32x4.nearest', w.apply('f32x4.mul', element(i), factor)),
       ),
     ),
   );
   const words = Array.from({ length: vectors / 2 }, (_, i) => {
-    const [left = i32x4(0), right = i32x4(0)] = integers.slice(2 * i);
-    return bind(apply('i16x8.narrow_i32x4_s', left, right));
+    const [left = w.i32x4(0), right = w.i32x4(0)] = integers.slice(2 * i);
+    return bind(w.apply('i16x8.narrow_i32x4_s', left, right));
   });
   const chunkElements = CHUNK * each;
   const stored = Array.from({ length: blockSize / chunkElements }, (_, chunk) =>
@@ -97,32 +78,36 @@ export function roundFunction({
   return {
     name: 'round',
     params: [a, to, facts],
-    body: loop({ index: block, end: i32(blocks) }, [
-      set(largestOfFour, largest),
-      set(most, acrossLanes('f32x4', 'f32.max', largestOfFour)),
-      set(scale, apply('f32.mul', most, f32(1 / rounding.most))),
-      set(
+    body: s.loop({ index: block, end: w.i32(blocks) }, [
+      s.set(largestOfFour, largest),
+      s.set(most, acrossLanes('f32x4', 'f32.max', largestOfFour)),
+      s.set(scale, w.apply('f32.mul', most, w.f32(1 / rounding.most))),
+      s.set(
         inverse,
-        select(apply('f32.gt', most, f32(0)), apply('f32.div', f32(rounding.most), most), f32(0)),
+        w.select(
+          w.apply('f32.gt', most, w.f32(0)),
+          w.apply('f32.div', w.f32(rounding.most), most),
+          w.f32(0),
+        ),
       ),
-      set(factor, apply('f32x4.splat', inverse)),
+      s.set(factor, w.apply('f32x4.splat', inverse)),
       ...convert,
-      set(
+      s.set(
         added,
-        integers.reduce((x, y) => apply('i32x4.add', x, y)),
+        integers.reduce((x, y) => w.apply('i32x4.add', x, y)),
       ),
-      set(sum, acrossLanes('i32x4', 'i32.add', added)),
-      ...stored.map((value, i) => store('v128', { address: to, offset: i * 16 }, value)),
-      store('f32', { address: facts }, scale),
-      store('i32', { address: facts, offset: 4 }, times(sum, -(2 ** (bits - 1)))),
-      store(
+      s.set(sum, acrossLanes('i32x4', 'i32.add', added)),
+      ...stored.map((value, i) => s.store('v128', { address: to, offset: i * 16 }, value)),
+      s.store('f32', { address: facts }, scale),
+      s.store('i32', { address: facts, offset: 4 }, times(sum, -(2 ** (bits - 1)))),
+      s.store(
         'f32',
         { address: facts, offset: 8 },
-        apply('f32.mul', scale, apply('f32.convert_i32_s', sum)),
+        w.apply('f32.mul', scale, w.apply('f32.convert_i32_s', sum)),
       ),
-      increment(a, blockSize * FLOAT),
-      increment(to, blockSize * rounding.bytes),
-      increment(facts, BLOCK_FACTS),
+      s.increment(a, blockSize * FLOAT),
+      s.increment(to, blockSize * rounding.bytes),
+      s.increment(facts, BLOCK_FACTS),
     ]),
   };
 }
@@ -134,17 +119,17 @@ function ordered(
 ): Expression[] {
   const pairs = (values: readonly Expression[]): [Expression, Expression][] =>
     Array.from({ length: values.length / 2 }, (_, i) => [
-      values[2 * i] ?? i32x4(0),
-      values[2 * i + 1] ?? i32x4(0),
+      values[2 * i] ?? w.i32x4(0),
+      values[2 * i + 1] ?? w.i32x4(0),
     ]);
   const given =
     rounding.bytes === 2
       ? words
-      : pairs(words).map(([x, y]) => bind(apply('i8x16.narrow_i16x8_s', x, y)));
+      : pairs(words).map(([x, y]) => bind(w.apply('i8x16.narrow_i16x8_s', x, y)));
   if (each === 1) return [...given];
   // Of two vectors the elements at even places, then of all those at odd ones.
   return [0, 1].flatMap((slot) =>
-    pairs(given).map(([x, y]) => shuffle(x, y, everySecond(slot, rounding.bytes))),
+    pairs(given).map(([x, y]) => w.shuffle(x, y, everySecond(slot, rounding.bytes))),
   );
 }
 
@@ -158,6 +143,6 @@ export function acrossLanes(
   join: 'f32.max' | 'f32.add' | 'i32.add',
   value: Expression,
 ): Expression {
-  const [a, b, c, d] = [0, 1, 2, 3].map((index) => lane(shape, value, index));
-  return a && b && c && d ? apply(join, apply(join, a, b), apply(join, c, d)) : value;
+  const [a, b, c, d] = [0, 1, 2, 3].map((index) => w.lane(shape, value, index));
+  return a && b && c && d ? w.apply(join, w.apply(join, a, b), w.apply(join, c, d)) : value;
 }

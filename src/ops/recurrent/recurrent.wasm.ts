@@ -1,26 +1,10 @@
 import { FLOAT, plus, times, lesser } from '../../wasm/address.ts';
-import {
-  apply,
-  type Expression,
-  f32x4,
-  i32,
-  load,
-  type Local,
-  local,
-  locals,
-  select,
-} from '../../wasm/expression.ts';
+import type { Expression, Local } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
 import { add, mul, sub } from '../../wasm/floats.ts';
 import { byFours } from '../../wasm/for-parts.ts';
-import {
-  binder,
-  call,
-  loop,
-  set,
-  type Statement,
-  type WasmFunction,
-  when,
-} from '../../wasm/statement.ts';
+import type { Statement, WasmFunction } from '../../wasm/statement.ts';
+import * as s from '../../wasm/statement.ts';
 import { boolAttribute, floatAttribute, stringAttribute } from '../attributes.ts';
 import { elementAccess } from '../element-access.ts';
 import { productKernel } from '../linear/product.wasm.ts';
@@ -50,14 +34,14 @@ const recurrent: WasmLowering = (given) => {
     body({ inputs: [x, r, initial, vectors, lengths], output, scratch: memory }) {
       const [h, c, sums, kept, keptSums, ...rest] = memory;
       if (!(x && r && initial && h && c && sums && kept && keptSums)) return [];
-      const [step, sequence, place] = locals(3);
+      const [step, sequence, place] = w.locals(3);
       const count = directions * batch * hidden;
       const multiply = (weights: Local, from: Local, to: Local): readonly Statement[] => {
         const places = { inputs: [from, weights], output: to, scratch: rest };
         return [...product.pack(places, 0), ...product.run(places)];
       };
       const body = (d: number): Statement[] => {
-        const weights = local('i32');
+        const weights = w.local('i32');
         const isReverse = problem.direction === 'reverse' || d === 1;
         const group = plus(sequence, d * batch);
         const [row, unit] = [times(sequence, width * FLOAT), times(sequence, hidden * FLOAT)];
@@ -71,38 +55,43 @@ const recurrent: WasmLowering = (given) => {
         );
         /** The statements for each sequence that has the step. */
         const ofActive = (statements: readonly Statement[]): Statement[] =>
-          loop({ index: sequence, end: i32(batch) }, [
+          s.loop({ index: sequence, end: w.i32(batch) }, [
             ...placeOf({ place, step, steps, isReverse, sequence, lengths }),
-            ...when(isWithin(place, steps), statements),
+            ...s.when(isWithin(place, steps), statements),
           ]);
         const copyRow = (from: number, to: Expression, at: Expression): Statement =>
-          call('copy', [to, plus(at, from * FLOAT)]);
+          s.call('copy', [to, plus(at, from * FLOAT)]);
         return [
-          set(weights, plus(r, d * hidden * width * FLOAT)),
+          s.set(weights, plus(r, d * hidden * width * FLOAT)),
           ...product.pack({ inputs: [h, weights], output: sums, scratch: rest }, 1),
-          ...loop({ index: sequence, end: i32(batch) }, [
+          ...s.loop({ index: sequence, end: w.i32(batch) }, [
             copyRow(0, plus(h, unit), plus(initial, times(group, hidden * FLOAT))),
             ...(states > 1
               ? [copyRow(count, plus(c, unit), plus(initial, times(group, hidden * FLOAT)))]
               : []),
-            ...loop({ index: step, end: i32(steps) }, [
-              call('clear', [
+            ...s.loop({ index: step, end: w.i32(steps) }, [
+              s.call('clear', [
                 plus(output, plus(times(step, count * FLOAT), times(group, hidden * FLOAT))),
               ]),
             ]),
           ]),
-          ...loop({ index: step, end: i32(steps) }, [
+          ...s.loop({ index: step, end: w.i32(steps) }, [
             ...multiply(weights, h, sums),
             ...(keeps
               ? [
                   ...ofActive([
-                    call(`keep${d}`, [projected, plus(sums, row), plus(h, unit), plus(kept, unit)]),
+                    s.call(`keep${d}`, [
+                      projected,
+                      plus(sums, row),
+                      plus(h, unit),
+                      plus(kept, unit),
+                    ]),
                   ]),
                   ...multiply(weights, kept, keptSums),
                 ]
               : []),
             ...ofActive([
-              call(`units${d}`, [
+              s.call(`units${d}`, [
                 projected,
                 plus(sums, row),
                 plus(keptSums, row),
@@ -113,7 +102,7 @@ const recurrent: WasmLowering = (given) => {
               ]),
             ]),
           ]),
-          ...loop({ index: sequence, end: i32(batch) }, [
+          ...s.loop({ index: sequence, end: w.i32(batch) }, [
             copyRow(
               0,
               plus(plus(output, times(group, hidden * FLOAT)), steps * count * FLOAT),
@@ -181,24 +170,25 @@ interface StepPlace {
 /** Where in its sequence a step is; outside of it for a sequence that has ended. */
 function placeOf({ place, step, steps, isReverse, sequence, lengths }: StepPlace): Statement[] {
   if (lengths === undefined) {
-    return [set(place, isReverse ? apply('i32.sub', i32(steps - 1), step) : step)];
+    return [s.set(place, isReverse ? w.apply('i32.sub', w.i32(steps - 1), step) : step)];
   }
-  const length = local('i32');
-  const backward = apply('i32.sub', apply('i32.sub', length, i32(1)), step);
-  const isActive = apply('i32.lt_s', step, length);
+  const length = w.local('i32');
+  const backward = w.apply('i32.sub', w.apply('i32.sub', length, w.i32(1)), step);
+  const isActive = w.apply('i32.lt_s', step, length);
   return [
-    set(length, load('i32', plus(lengths, times(sequence, 4)))),
-    set(length, lesser(length, steps)),
-    set(place, select(isActive, isReverse ? backward : step, i32(-1))),
+    s.set(length, w.load('i32', plus(lengths, times(sequence, 4)))),
+    s.set(length, lesser(length, steps)),
+    s.set(place, w.select(isActive, isReverse ? backward : step, w.i32(-1))),
   ];
 }
 
-const isWithin = (place: Local, steps: number): Expression => apply('i32.lt_u', place, i32(steps));
+const isWithin = (place: Local, steps: number): Expression =>
+  w.apply('i32.lt_u', place, w.i32(steps));
 
 /** `copy(to, from)`, `clear(to)`, and for each direction `keep` and `units`. */
 function unitFunctions(problem: RecurrentProblem, keeps: boolean): WasmFunction[] {
   const { hidden, activations } = problem;
-  const [to, from, cleared] = locals(3);
+  const [to, from, cleared] = w.locals(3);
   return [
     {
       name: 'copy',
@@ -208,7 +198,7 @@ function unitFunctions(problem: RecurrentProblem, keeps: boolean): WasmFunction[
     {
       name: 'clear',
       params: [cleared],
-      body: forUnits(hidden, [cleared], ({ write }) => write(cleared, f32x4(0))),
+      body: forUnits(hidden, [cleared], ({ write }) => write(cleared, w.f32x4(0))),
     },
     ...activations.flatMap((calls, d) => [
       ...(keeps ? [keepFunction(problem, calls, d)] : []),
@@ -235,14 +225,14 @@ function forUnits(
   if (access === undefined) return [];
   const round = (count: number): Statement[] => {
     const statements: Statement[] = [];
-    const bind = binder(statements);
+    const bind = s.binder(statements);
     const written = body({
       statements,
       bind,
       at: (row, offset = 0) => access.read(row, offset * FLOAT, count),
       write: (row, value) => {
-        const stored = local('v128');
-        return [set(stored, value), ...access.write(row, 0, { value: stored, count })];
+        const stored = w.local('v128');
+        return [s.set(stored, value), ...access.write(row, 0, { value: stored, count })];
       },
     });
     return [...statements, ...written];
@@ -256,7 +246,7 @@ function keepFunction(
   [f]: readonly ActivationCall[],
   d: number,
 ): WasmFunction {
-  const [x, sums, h, kept] = locals(4);
+  const [x, sums, h, kept] = w.locals(4);
   return {
     name: `keep${d}`,
     params: [x, sums, h, kept],
@@ -274,7 +264,7 @@ function unitsFunction(
   calls: readonly ActivationCall[],
   d: number,
 ): WasmFunction {
-  const params = locals(7);
+  const params = w.locals(7);
   const [x, sums, keptSums, h, c, y, vectors] = params;
   const name = `units${d}`;
   if (!(x && sums && keptSums && h && c && y && vectors)) return { name, params, body: [] };
@@ -325,7 +315,7 @@ const EQUATIONS: Readonly<
     };
     const product = isLate ? late() : units.at(rows.keptSums, 2 * hidden);
     const next = run(1, add(units.at(rows.x, 2 * hidden), product));
-    return [add(mul(sub(f32x4(1), keep), next), mul(keep, units.at(rows.h)))];
+    return [add(mul(sub(w.f32x4(1), keep), next), mul(keep, units.at(rows.h)))];
   },
   lstm(equation) {
     const { problem, units, rows, activate: run } = equation;
@@ -334,7 +324,7 @@ const EQUATIONS: Readonly<
     const peep = (sum: Expression, k: number, state: Expression) =>
       hasVectors ? add(sum, mul(units.at(rows.vectors, k * hidden), state)) : sum;
     const input = run(0, peep(gateSum(equation, 0), 0, c));
-    const forget = isCoupled ? sub(f32x4(1), input) : run(0, peep(gateSum(equation, 2), 2, c));
+    const forget = isCoupled ? sub(w.f32x4(1), input) : run(0, peep(gateSum(equation, 2), 2, c));
     const cell = units.bind(add(mul(forget, c), mul(input, run(1, gateSum(equation, 3)))));
     const output = run(0, peep(gateSum(equation, 1), 1, cell));
     return [mul(output, run(2, cell)), cell];

@@ -1,12 +1,5 @@
-import {
-  apply,
-  type Expression,
-  type Local,
-  local,
-  locals,
-  shuffle32,
-  vector,
-} from '../../wasm/expression.ts';
+import { type Expression, type Local, vector } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
 import { inTurns } from '../../wasm/in-turns.ts';
 import { increment, set, type Statement } from '../../wasm/statement.ts';
 import type { ElementAccess } from '../element-access.ts';
@@ -64,7 +57,7 @@ export class RowWalk {
    * The row begins at `base`.
    */
   fold(base: Local, target: Local, access: ElementAccess, fold: Fold): Statement[] {
-    const pointer = local('i32');
+    const pointer = w.local('i32');
     return [
       set(pointer, base),
       ...this.#join([{ pointer, access }], { ...fold, target }, ([place], count, statements) => {
@@ -106,7 +99,7 @@ export class RowWalk {
     { combine, identity, target, isSum }: Fold & { readonly target: Local },
     vectorOf: VectorOf,
   ): Statement[] {
-    const sums = locals(UNROLL, 'v128');
+    const sums = w.locals(UNROLL, 'v128');
     const [a, b, c, d] = sums;
     const joined = combine(combine(a, b), combine(c, d));
     return [
@@ -130,7 +123,7 @@ export class RowWalk {
   /** The first elements of a vector, what changes nothing behind them. */
   #known(value: Expression, identity: Expression, count: number): Expression {
     const isWhole = count === 4 || this.#shape.lanes === 'across';
-    return isWhole ? value : apply('v128.bitselect', value, identity, laneMask(count));
+    return isWhole ? value : w.apply('v128.bitselect', value, identity, laneMask(count));
   }
 
   /** Vectors one after another, several a round; pointers move along. */
@@ -155,7 +148,7 @@ export class RowWalk {
         increment(pointer, elements(length) * access.byteLength),
       ),
     ];
-    const index = local('i32');
+    const index = w.local('i32');
     const rest = vectors % UNROLL;
     return [
       ...sumLoop(
@@ -177,10 +170,10 @@ type VectorOf = (
 
 /** Copies mapped vectors from row to row. */
 function copyOf(from: RowOfElements, to: RowOfElements, map: MapElements) {
-  const [source, target] = locals(2);
+  const [source, target] = w.locals(2);
   const vector: VectorOf = ([read, written], count, statements) => {
     if (read === undefined || written === undefined) return undefined;
-    const value = local('v128');
+    const value = w.local('v128');
     const mapped = map(from.access.read(read.pointer, read.offset, count), statements);
     const stored = to.access.write(written.pointer, written.offset, { value, count });
     statements.push(set(value, mapped), ...stored);
@@ -216,7 +209,7 @@ function acrossLanes(value: Local, combine: Combine): Statement[] {
   return [
     [2, 3, 0, 1],
     [1, 0, 3, 2],
-  ].map((lanes) => set(value, combine(value, shuffle32(value, value, lanes))));
+  ].map((lanes) => set(value, combine(value, w.shuffle32(value, value, lanes))));
 }
 
 /** The first element at an address in all lanes, or the first of each row. */

@@ -1,16 +1,7 @@
 import { dtypeInfo, type DType } from '../../core/dtype.ts';
 import { elementCount, rowMajorStrides } from '../../core/shape.ts';
-import {
-  apply,
-  type Expression,
-  f64,
-  i32,
-  i64,
-  type Local,
-  local,
-  locals,
-  select,
-} from '../../wasm/expression.ts';
+import type { Expression, Local } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
 import { call, increment, set, type Statement } from '../../wasm/statement.ts';
 import { isLess, scalarAccess, type ScalarAccess } from '../scalar-access.wasm.ts';
 import type { WasmCall, WasmKernel } from '../wasm-lowering.ts';
@@ -32,9 +23,9 @@ export function scalarReduceKernel(
   const kept = dims.filter(({ axis }) => !axes.has(axis));
   const reduced = dims.filter(({ axis }) => axes.has(axis));
   const count = elementCount(reduced.map(({ size }) => size));
-  const [from, to, row] = locals(3);
+  const [from, to, row] = w.locals(3);
   const sums = accumulator(access);
-  const total = local(sums.type);
+  const total = w.local(sums.type);
   const joined = ([pointer = from]: readonly Local[]): Statement[] => [
     set(total, combine(kind, { access, sums }, [total, sums.widen(access.read(pointer))])),
   ];
@@ -70,31 +61,31 @@ function combine(
   [a, b]: readonly [Local, Expression],
 ): Expression {
   const { type } = sums;
-  if (kind === 'sum' || kind === 'mean') return apply(`${type}.add`, a, b);
-  if (kind === 'prod') return apply(`${type}.mul`, a, b);
-  if (type === 'f64') return apply(`f64.${kind}`, a, b);
+  if (kind === 'sum' || kind === 'mean') return w.apply(`${type}.add`, a, b);
+  if (kind === 'prod') return w.apply(`${type}.mul`, a, b);
+  if (type === 'f64') return w.apply(`f64.${kind}`, a, b);
   const [x, y] = kind === 'min' ? [b, a] : [a, b];
   // The second stays unless the other is beyond it.
-  return select(isLess(access, x, y), b, a);
+  return w.select(isLess(access, x, y), b, a);
 }
 
 function identity(kind: Reduction, dtype: DType, sums: Accumulator): Expression {
   if (kind === 'prod') return sums.constant(1);
   if (kind === 'sum' || kind === 'mean') return sums.constant(0);
-  if (sums.type === 'f64') return f64(kind === 'max' ? -Infinity : Infinity);
+  if (sums.type === 'f64') return w.f64(kind === 'max' ? -Infinity : Infinity);
   const { category, byteLength } = dtypeInfo(dtype);
   const bits = BigInt(8 * byteLength);
   const isSigned = category === 'int';
   const least = isSigned ? -(2n ** (bits - 1n)) : 0n;
   const most = isSigned ? 2n ** (bits - 1n) - 1n : 2n ** bits - 1n;
   const end = kind === 'max' ? least : most;
-  return sums.type === 'i64' ? i64(end) : i32(Number(BigInt.asIntN(32, end)));
+  return sums.type === 'i64' ? w.i64(end) : w.i32(Number(BigInt.asIntN(32, end)));
 }
 
 /** The mean: of integers rounded towards zero, of no elements 0. */
 function meanOf(total: Local, count: number, { type, isSigned }: ScalarAccess): Expression {
-  if (type === 'f32' || type === 'f64') return apply('f64.div', total, f64(count));
+  if (type === 'f32' || type === 'f64') return w.apply('f64.div', total, w.f64(count));
   if (count === 0) return total;
-  const divisor = type === 'i64' ? i64(BigInt(count)) : i32(count);
-  return apply(`${type}.div_${isSigned ? 's' : 'u'}`, total, divisor);
+  const divisor = type === 'i64' ? w.i64(BigInt(count)) : w.i32(count);
+  return w.apply(`${type}.div_${isSigned ? 's' : 'u'}`, total, divisor);
 }

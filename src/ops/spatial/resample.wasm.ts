@@ -1,26 +1,9 @@
 import { elementCount } from '../../core/shape.ts';
 import { FLOAT, plus, times } from '../../wasm/address.ts';
-import {
-  apply,
-  type Expression,
-  f32,
-  f32x4,
-  i32,
-  load,
-  type Local,
-  local,
-  locals,
-} from '../../wasm/expression.ts';
-import {
-  call,
-  increment,
-  loop,
-  set,
-  type Statement,
-  store,
-  type WasmFunction,
-  when,
-} from '../../wasm/statement.ts';
+import type { Expression, Local } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
+import type { Statement, WasmFunction } from '../../wasm/statement.ts';
+import * as s from '../../wasm/statement.ts';
 import { elementAccess } from '../element-access.ts';
 import { withHalves } from '../wasm-kernels.ts';
 import type { WasmLowering } from '../wasm-lowering.ts';
@@ -38,15 +21,15 @@ const resample: WasmLowering = ({ inputs: [x, table], output, attributes }) => {
     work: count * width,
     body({ inputs: [from, rows], output: to, units }) {
       if (!(from && rows) || count === 0) return [];
-      const [outer, row, at, target] = locals(4);
+      const [outer, row, at, target] = w.locals(4);
       return [
-        set(target, plus(to, times(units.first, outSize * inner * FLOAT))),
-        ...loop({ index: outer, begin: units.first, end: units.end }, [
-          set(at, rows),
-          ...loop({ index: row, end: i32(outSize) }, [
-            call('interpolate', [plus(from, times(outer, size * inner * FLOAT)), at, target]),
-            increment(at, width * FLOAT),
-            increment(target, inner * FLOAT),
+        s.set(target, plus(to, times(units.first, outSize * inner * FLOAT))),
+        ...s.loop({ index: outer, begin: units.first, end: units.end }, [
+          s.set(at, rows),
+          ...s.loop({ index: row, end: w.i32(outSize) }, [
+            s.call('interpolate', [plus(from, times(outer, size * inner * FLOAT)), at, target]),
+            s.increment(at, width * FLOAT),
+            s.increment(target, inner * FLOAT),
           ]),
         ]),
       ];
@@ -54,28 +37,31 @@ const resample: WasmLowering = ({ inputs: [x, table], output, attributes }) => {
   };
 };
 
-const beginOf = (row: Local): Expression => apply('i32.trunc_sat_f32_s', load('f32', row));
-const isConstant = (row: Local): Expression => apply('f32.lt', load('f32', row), f32(0));
+const beginOf = (row: Local): Expression => w.apply('i32.trunc_sat_f32_s', w.load('f32', row));
+const isConstant = (row: Local): Expression => w.apply('f32.lt', w.load('f32', row), w.f32(0));
 
 /** `interpolate(x, row, to)`: one element. */
 function elementFunction(width: number): WasmFunction {
-  const [x, row, to] = locals(3);
-  const [sum, tap, at] = [local('f32'), local('i32'), local('i32')];
+  const [x, row, to] = w.locals(3);
+  const [sum, tap, at] = [w.local('f32'), w.local('i32'), w.local('i32')];
   return {
     name: 'interpolate',
     params: [x, row, to],
-    body: when(
+    body: s.when(
       isConstant(row),
-      [store('f32', { address: to }, load('f32', row, FLOAT))],
+      [s.store('f32', { address: to }, w.load('f32', row, FLOAT))],
       [
-        set(sum, f32(0)),
-        set(at, plus(x, times(beginOf(row), FLOAT))),
-        ...loop({ index: tap, end: i32(width - 1) }, [
-          increment(row, FLOAT),
-          set(sum, apply('f32.add', sum, apply('f32.mul', load('f32', row), load('f32', at)))),
-          increment(at, FLOAT),
+        s.set(sum, w.f32(0)),
+        s.set(at, plus(x, times(beginOf(row), FLOAT))),
+        ...s.loop({ index: tap, end: w.i32(width - 1) }, [
+          s.increment(row, FLOAT),
+          s.set(
+            sum,
+            w.apply('f32.add', sum, w.apply('f32.mul', w.load('f32', row), w.load('f32', at))),
+          ),
+          s.increment(at, FLOAT),
         ]),
-        store('f32', { address: to }, sum),
+        s.store('f32', { address: to }, sum),
       ],
     ),
   };
@@ -84,30 +70,30 @@ function elementFunction(width: number): WasmFunction {
 /** `interpolate(x, row, to)`: a run of elements that have the same weights. */
 function runFunction(width: number, inner: number): WasmFunction {
   const access = elementAccess('float32');
-  const [x, row, to] = locals(3);
+  const [x, row, to] = w.locals(3);
   const params = [x, row, to];
   if (access === undefined) return { name: 'interpolate', params, body: [] };
-  const [weights, index, tap, from, at] = locals(5);
-  const sum = local('v128');
+  const [weights, index, tap, from, at] = w.locals(5);
+  const sum = w.local('v128');
   const vector = (count: number): Statement[] => [
-    ...when(
+    ...s.when(
       isConstant(row),
-      [set(sum, load('splat32', row, FLOAT))],
+      [s.set(sum, w.load('splat32', row, FLOAT))],
       [
-        set(sum, f32x4(0)),
-        set(weights, row),
-        set(at, from),
-        ...loop({ index: tap, end: i32(width - 1) }, [
-          increment(weights, FLOAT),
-          set(
+        s.set(sum, w.f32x4(0)),
+        s.set(weights, row),
+        s.set(at, from),
+        ...s.loop({ index: tap, end: w.i32(width - 1) }, [
+          s.increment(weights, FLOAT),
+          s.set(
             sum,
-            apply(
+            w.apply(
               'f32x4.add',
               sum,
-              apply('f32x4.mul', load('splat32', weights), access.read(at, 0, count)),
+              w.apply('f32x4.mul', w.load('splat32', weights), access.read(at, 0, count)),
             ),
           ),
-          increment(at, inner * FLOAT),
+          s.increment(at, inner * FLOAT),
         ]),
       ],
     ),
@@ -117,11 +103,11 @@ function runFunction(width: number, inner: number): WasmFunction {
     name: 'interpolate',
     params,
     body: [
-      set(from, plus(x, times(beginOf(row), inner * FLOAT))),
-      ...loop({ index, end: i32(Math.floor(inner / 4)) }, [
+      s.set(from, plus(x, times(beginOf(row), inner * FLOAT))),
+      ...s.loop({ index, end: w.i32(Math.floor(inner / 4)) }, [
         ...vector(4),
-        increment(from, 4 * FLOAT),
-        increment(to, 4 * FLOAT),
+        s.increment(from, 4 * FLOAT),
+        s.increment(to, 4 * FLOAT),
       ]),
       ...(inner % 4 === 0 ? [] : vector(inner % 4)),
     ],
