@@ -85,149 +85,66 @@ export const MakeCode = {
 
 const p = (name: string, type: BuiltinParam['type']): BuiltinParam => ({ name, type });
 const context = p('context', ['string', 'void']);
-const INTEGERS: BuiltinSignature = { params: [p('a', 'int'), p('b', 'int')], result: 'int' };
+const gives = (
+  result: BuiltinSignature['result'],
+  params: readonly BuiltinParam[] = [],
+  rest?: BuiltinParam,
+): BuiltinSignature => ({ params, ...(rest && { rest }), result });
+const INTEGERS = gives('int', [p('a', 'int'), p('b', 'int')]);
 const FLOATS = [p('a', 'float'), p('b', 'float')];
 
 /**
  * All builtins by name, without their prefix {@link BUILTIN_PREFIX}; `docs/builtins.md` lists them.
  */
 export const BUILTINS = {
-  alloc_storage: {
-    params: [p('byteLength', 'int'), p('device', 'device')],
-    result: 'storage',
-  },
-  alloc_tensor: {
-    params: [
-      p('storage', 'storage'),
-      p('byteOffset', 'int'),
-      p('shape', 'shape'),
-      p('dtype', 'dtype'),
-    ],
-    result: 'tensor',
-  },
-  alloc_shape_heap: {
-    params: [p('slots', 'count')],
-    result: 'heap',
-  },
-  match_shape: {
-    params: [
-      p('input', ['tensor', 'shape']),
-      p('heap', 'heap'),
-      p('rank', 'count'),
-      p('pairs', 'match-pairs'),
-      context,
-    ],
-    result: 'void',
-  },
-  make_shape: {
-    params: [p('heap', 'heap'), p('rank', 'count'), p('pairs', 'make-pairs')],
-    result: 'shape',
-  },
-  store_shape: {
-    params: [p('heap', 'heap'), p('slot', 'slot'), p('value', 'int')],
-    result: 'void',
-  },
-  load_shape: {
-    params: [p('heap', 'heap'), p('slot', 'slot')],
-    result: 'int',
-  },
-  compute_shape: {
-    params: [p('heap', 'heap'), p('program', 'program')],
-    result: 'void',
-  },
-  shape_of: {
-    params: [p('tensor', 'tensor')],
-    result: 'shape',
-  },
-  check_tensor_info: {
-    params: [p('value', 'value'), p('rank', 'rank'), p('dtype', ['dtype', 'void']), context],
-    result: 'void',
-  },
-  check_shape_info: {
-    params: [p('value', 'value'), p('rank', 'rank'), context],
-    result: 'void',
-  },
-  check_tuple_info: {
-    params: [p('value', 'value'), p('fields', 'rank'), context],
-    result: 'void',
-  },
-  reshape: {
-    params: [p('tensor', 'tensor'), p('shape', 'shape')],
-    result: 'tensor',
-  },
-  copy: {
-    params: [p('tensor', 'tensor')],
-    result: 'tensor',
-  },
-  own: {
-    params: [p('tensor', 'tensor')],
-    result: 'tensor',
-  },
-  reuse: {
-    params: [p('tensor', 'tensor')],
-    result: 'tensor',
-  },
-  append: {
-    params: [p('tensor', 'tensor'), p('axis', 'count')],
-    rest: p('part', 'tensor'),
-    result: 'tensor',
-  },
-  whole: {
-    params: [p('tensor', 'tensor'), p('axis', 'count')],
-    result: 'tensor',
-  },
-  to_device: {
-    params: [p('tensor', 'tensor'), p('device', 'device')],
-    result: 'tensor',
-  },
-  make_tuple: {
-    params: [],
-    rest: p('field', 'value'),
-    result: 'adt',
-  },
-  tuple_get: {
-    params: [p('tuple', 'adt'), p('index', 'int')],
-    result: 'value',
-  },
-  make_adt: {
-    params: [p('tag', 'count')],
-    rest: p('field', 'value'),
-    result: 'adt',
-  },
-  get_tag: { params: [p('adt', 'adt')], result: 'int' },
-  get_field: {
-    params: [p('adt', 'adt'), p('index', 'int')],
-    result: 'value',
-  },
-  make_closure: {
-    params: [p('function', 'function')],
-    rest: p('captured', 'value'),
-    result: 'closure',
-  },
-  invoke_closure: {
-    params: [p('closure', 'closure')],
-    rest: p('argument', 'value'),
-    result: 'value',
-  },
-  read_if_cond: {
-    params: [p('condition', ['tensor', 'int'])],
-    result: 'int',
-  },
-  move: {
-    params: [p('value', 'value')],
-    result: 'value',
-  },
-  kill: { params: [], result: 'value' },
-  print: {
-    params: [],
-    rest: p('value', 'value'),
-    result: 'void',
-  },
-  assert: {
-    params: [p('condition', ['tensor', 'int']), p('message', 'string')],
-    result: 'void',
-  },
-  fatal: { params: [p('message', 'string')], result: 'void' },
+  alloc_storage: gives('storage', [p('byteLength', 'int'), p('device', 'device')]),
+  alloc_tensor: gives('tensor', [
+    p('storage', 'storage'),
+    p('byteOffset', 'int'),
+    p('shape', 'shape'),
+    p('dtype', 'dtype'),
+  ]),
+  alloc_shape_heap: gives('heap', [p('slots', 'count')]),
+  match_shape: gives('void', [
+    p('input', ['tensor', 'shape']),
+    p('heap', 'heap'),
+    p('rank', 'count'),
+    p('pairs', 'match-pairs'),
+    context,
+  ]),
+  make_shape: gives('shape', [p('heap', 'heap'), p('rank', 'count'), p('pairs', 'make-pairs')]),
+  store_shape: gives('void', [p('heap', 'heap'), p('slot', 'slot'), p('value', 'int')]),
+  load_shape: gives('int', [p('heap', 'heap'), p('slot', 'slot')]),
+  compute_shape: gives('void', [p('heap', 'heap'), p('program', 'program')]),
+  shape_of: gives('shape', [p('tensor', 'tensor')]),
+  check_tensor_info: gives('void', [
+    p('value', 'value'),
+    p('rank', 'rank'),
+    p('dtype', ['dtype', 'void']),
+    context,
+  ]),
+  check_shape_info: gives('void', [p('value', 'value'), p('rank', 'rank'), context]),
+  check_tuple_info: gives('void', [p('value', 'value'), p('fields', 'rank'), context]),
+  reshape: gives('tensor', [p('tensor', 'tensor'), p('shape', 'shape')]),
+  copy: gives('tensor', [p('tensor', 'tensor')]),
+  own: gives('tensor', [p('tensor', 'tensor')]),
+  reuse: gives('tensor', [p('tensor', 'tensor')]),
+  append: gives('tensor', [p('tensor', 'tensor'), p('axis', 'count')], p('part', 'tensor')),
+  whole: gives('tensor', [p('tensor', 'tensor'), p('axis', 'count')]),
+  to_device: gives('tensor', [p('tensor', 'tensor'), p('device', 'device')]),
+  make_tuple: gives('adt', [], p('field', 'value')),
+  tuple_get: gives('value', [p('tuple', 'adt'), p('index', 'int')]),
+  make_adt: gives('adt', [p('tag', 'count')], p('field', 'value')),
+  get_tag: gives('int', [p('adt', 'adt')]),
+  get_field: gives('value', [p('adt', 'adt'), p('index', 'int')]),
+  make_closure: gives('closure', [p('function', 'function')], p('captured', 'value')),
+  invoke_closure: gives('value', [p('closure', 'closure')], p('argument', 'value')),
+  read_if_cond: gives('int', [p('condition', ['tensor', 'int'])]),
+  move: gives('value', [p('value', 'value')]),
+  kill: gives('value'),
+  print: gives('void', [], p('value', 'value')),
+  assert: gives('void', [p('condition', ['tensor', 'int']), p('message', 'string')]),
+  fatal: gives('void', [p('message', 'string')]),
   int_add: INTEGERS,
   int_sub: INTEGERS,
   int_mul: INTEGERS,
@@ -235,21 +152,21 @@ export const BUILTINS = {
   int_mod: INTEGERS,
   int_eq: INTEGERS,
   int_lt: INTEGERS,
-  float_add: { params: FLOATS, result: 'float' },
-  float_sub: { params: FLOATS, result: 'float' },
-  float_mul: { params: FLOATS, result: 'float' },
-  float_div: { params: FLOATS, result: 'float' },
-  float_pow: { params: FLOATS, result: 'float' },
-  float_eq: { params: FLOATS, result: 'int' },
-  float_lt: { params: FLOATS, result: 'int' },
-  float_from_int: { params: [p('value', 'int')], result: 'float' },
-  int_from_float: { params: [p('value', 'float')], result: 'int' },
-  make_tensor: {
-    params: [p('dtype', 'dtype'), p('device', 'device')],
-    rest: p('element', ['int', 'float']),
-    result: 'tensor',
-  },
-  make_sizes: { params: [], rest: p('size', 'int'), result: 'tensor' },
+  float_add: gives('float', FLOATS),
+  float_sub: gives('float', FLOATS),
+  float_mul: gives('float', FLOATS),
+  float_div: gives('float', FLOATS),
+  float_pow: gives('float', FLOATS),
+  float_eq: gives('int', FLOATS),
+  float_lt: gives('int', FLOATS),
+  float_from_int: gives('float', [p('value', 'int')]),
+  int_from_float: gives('int', [p('value', 'float')]),
+  make_tensor: gives(
+    'tensor',
+    [p('dtype', 'dtype'), p('device', 'device')],
+    p('element', ['int', 'float']),
+  ),
+  make_sizes: gives('tensor', [], p('size', 'int')),
 } as const satisfies Record<string, BuiltinSignature>;
 
 /** Builtins that came with version 1.2 of the format. */

@@ -1,4 +1,4 @@
-import { BUILTIN_SUMMARIES } from '../builtin-summaries.ts';
+import { BUILTIN_SUMMARIES } from './builtin-summaries.ts';
 import { BUILTIN_PREFIX, type BuiltinParam, BUILTINS, type BuiltinSignature } from '../builtins.ts';
 
 /** `docs/builtins.md`: the table of builtins with signatures. */

@@ -1,14 +1,4 @@
-import {
-  callFunction,
-  call,
-  construct,
-  constructorPattern,
-  func,
-  global,
-  letIn,
-  match,
-  variableOf,
-} from '../../compiler/ir/build.ts';
+import * as ir from '../../compiler/ir/build.ts';
 import type { Expr } from '../../compiler/ir/expr.ts';
 import { AS_ANY } from '../../compiler/ir/scalar-operators.ts';
 import {
@@ -117,44 +107,44 @@ export function asData(value: Expr, type: Type, source: CompositeSource): Expr {
   const [element = ANY_TYPE] = type.kind === 'adt' ? type.args : [];
   if (type.kind !== 'adt') {
     const own = closedType(dataTypeOf(value, source));
-    return call(AS_ANY, [asData(value, own, source)]);
+    return ir.call(AS_ANY, [asData(value, own, source)]);
   }
   const field = (expr: Expr): Expr => asData(expr, element, source);
   const data =
     composite.kind === 'sequence'
       ? composite.elements.reduceRight(
-          (rest, each) => construct('Cons', [field(each), rest]),
-          construct('Nil', []),
+          (rest, each) => ir.construct('Cons', [field(each), rest]),
+          ir.construct('Nil', []),
         )
       : composite.element === undefined
-        ? construct('None', [])
-        : construct('Some', [field(composite.element)]);
+        ? ir.construct('None', [])
+        : ir.construct('Some', [field(composite.element)]);
   return typed(data, type);
 }
 
 /** The expression where its type is written. */
 export function typed(value: Expr, type: Type): Expr {
-  const variable = variableOf('data', type);
-  return letIn(variable, value, variable);
+  const variable = ir.variableOf('data', type);
+  return ir.letIn(variable, value, variable);
 }
 
 /** Data of a type as data of a wider one: `?` for sizes fits by itself, `any` does not. */
 export function widened(value: Expr, from: Type, to: Type): Expr {
-  if (to.kind === 'scalar') return from.kind === 'scalar' ? value : call(AS_ANY, [value]);
+  if (to.kind === 'scalar') return from.kind === 'scalar' ? value : ir.call(AS_ANY, [value]);
   if (!hasAny(to) || sameType(from, to)) return to.kind === 'adt' ? typed(value, to) : value;
   const [inner = ANY_TYPE] = from.kind === 'adt' ? from.args : [];
   const [outer = ANY_TYPE] = to.kind === 'adt' ? to.args : [];
-  const item = variableOf('item', inner);
+  const item = ir.variableOf('item', inner);
   const changed = widened(item, inner, outer);
   if (to.kind === 'adt' && to.name === 'List') {
-    return typed(callFunction(global('map'), [func([item], changed), value]), to);
+    return typed(ir.callFunction(ir.global('map'), [ir.func([item], changed), value]), to);
   }
-  const some = constructorPattern('Some', [item]);
+  const some = ir.constructorPattern('Some', [item]);
   const clauses = [
-    [some, construct('Some', [changed])],
-    [constructorPattern('None', []), construct('None', [])],
+    [some, ir.construct('Some', [changed])],
+    [ir.constructorPattern('None', []), ir.construct('None', [])],
   ] as const;
-  return typed(match(value, clauses), to);
+  return typed(ir.match(value, clauses), to);
 }
 
 /** Returns true for `any`, and for types with parts of that type. */

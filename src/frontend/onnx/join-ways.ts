@@ -1,13 +1,4 @@
-import {
-  call,
-  construct,
-  constructorPattern,
-  letIn,
-  match,
-  projection,
-  tuple,
-  variableOf,
-} from '../../compiler/ir/build.ts';
+import * as ir from '../../compiler/ir/build.ts';
 import type { Expr } from '../../compiler/ir/expr.ts';
 import { AS_ANY } from '../../compiler/ir/scalar-operators.ts';
 import { ANY_TYPE, formatType, tensorType, type Type } from '../../compiler/ir/type.ts';
@@ -167,14 +158,14 @@ function bindFields(node: ImportNode, split: Split, { columns, fields }: Fields)
   const results = block.bind(value, { name: 'results', type, span });
   return named(
     node,
-    fields.map((_, i) => projection(results, i)),
+    fields.map((_, i) => ir.projection(results, i)),
     { columns, fields },
   );
 }
 
 function tupled(values: readonly Expr[]): Expr {
   const [only] = values;
-  return values.length === 1 && only !== undefined ? only : tuple(values);
+  return values.length === 1 && only !== undefined ? only : ir.tuple(values);
 }
 
 /** A result of a way, with `?` where another has another dimension. */
@@ -183,10 +174,10 @@ function closed(node: ImportNode, value: Expr | undefined, type: Type | undefine
   if (type.kind === 'adt') return node.data(value, type);
   const tensor = node.tensor(value);
   if (isAny(node, value)) return value;
-  if (type.kind !== 'tensor') return call(AS_ANY, [tensor], {}, node.span);
+  if (type.kind !== 'tensor') return ir.call(AS_ANY, [tensor], {}, node.span);
   if (!type.shape.some(isUnknownDim)) return tensor;
-  const variable = variableOf('either', type);
-  return letIn(variable, tensor, variable);
+  const variable = ir.variableOf('either', type);
+  return ir.letIn(variable, tensor, variable);
 }
 
 /** The values with names for their unknown dimensions: one name for those that are one on each way. */
@@ -259,10 +250,12 @@ export function regroupWays(
     const member = members.find(({ ends }) => ends.includes(end));
     if (member === undefined) throw new Error('internal: an end of no group');
     const values = valuesOf(end).map((each, k) => closed(node, each, member.fields[k]));
-    return construct(member.name, values);
+    return ir.construct(member.name, values);
   });
   const met = node.block.bind(value, { name: 'ways', type, span: node.span });
-  const variables = members.map(({ fields }) => fields.map((field) => variableOf('field', field)));
+  const variables = members.map(({ fields }) =>
+    fields.map((field) => ir.variableOf('field', field)),
+  );
   const ways = members.map(({ ends, fields }, i) => {
     const [first] = ends;
     if (first === undefined) throw new Error('internal: a group without ends');
@@ -276,10 +269,10 @@ export function regroupWays(
     return way;
   });
   return new Split(ways, split, (bodies) =>
-    match(
+    ir.match(
       met,
       bodies.map((body, i) => {
-        const pattern = constructorPattern(members[i]?.name ?? '', variables[i] ?? []);
+        const pattern = ir.constructorPattern(members[i]?.name ?? '', variables[i] ?? []);
         return [pattern, body] as const;
       }),
     ),

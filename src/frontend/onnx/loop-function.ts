@@ -1,15 +1,4 @@
-import {
-  call,
-  callFunction,
-  construct,
-  func,
-  global,
-  ifElse,
-  int,
-  projection,
-  tuple,
-  variableOf,
-} from '../../compiler/ir/build.ts';
+import * as ir from '../../compiler/ir/build.ts';
 import type { Expr, FunctionExpr, VarExpr } from '../../compiler/ir/expr.ts';
 import {
   type AdtTypeNode,
@@ -127,16 +116,16 @@ class LoopFunction {
     const name = context.freshFunctionName(`loop.${span.source}`);
     const { fn, args } = this.#function(iteration, { name, elements });
     context.functions.set(name, { ...fn, resultType, span });
-    const call = callFunction(global(name), args, span);
+    const call = ir.callFunction(ir.global(name), args, span);
     const all = block.bind(call, { name: 'looped', type: resultType, span });
     return {
       carried: results.map((type, i) => {
-        const result = projection(all, i);
+        const result = ir.projection(all, i);
         if (type.kind !== 'tensor') return block.bind(result, { name: 'looped', type, span });
         return type.shape.some(isUnknownDim) ? block.name(result, type, span) : result;
       }),
       scanned: outputs.scanned.map((value, i) =>
-        this.#stack(projection(all, results.length + i), this.#node.type(value), {
+        this.#stack(ir.projection(all, results.length + i), this.#node.type(value), {
           isReversed: this.#spec.isReversed(i),
         }),
       ),
@@ -191,14 +180,14 @@ class LoopFunction {
     const frame = new FunctionFrame(context, outer);
     const block = new Block(context, frame);
     const carried = types.map((type, i) => {
-      const variable = variableOf(`carried${i}`, type, span);
+      const variable = ir.variableOf(`carried${i}`, type, span);
       frame.addCarriers(variable, type);
       return variable;
     });
     const counters = this.#spec.counters.map(({ dtype }, i) =>
-      variableOf(`counter${i}`, tensorType({ dtype, shape: [] }), span),
+      ir.variableOf(`counter${i}`, tensorType({ dtype, shape: [] }), span),
     );
-    const condition = variableOf('condition', BOOL, span);
+    const condition = ir.variableOf('condition', BOOL, span);
     // A sequence of which only the body may tell the type is empty.
     const values = carried.map((variable, i) => {
       const first = this.#spec.initial[i];
@@ -258,14 +247,18 @@ class LoopFunction {
       return { param, first: this.#node.data(first, type), next: this.#node.data(next, type) };
     });
     const lists = elements.map((type, i): State => {
-      const param = variableOf(`stack${i}`, listOf(type));
+      const param = ir.variableOf(`stack${i}`, listOf(type));
       const element = this.#asElement(outputs.scanned[i]);
-      return { param, first: construct('Nil', []), next: construct('Cons', [element, param]) };
+      return {
+        param,
+        first: ir.construct('Nil', []),
+        next: ir.construct('Cons', [element, param]),
+      };
     });
     const states = [...steps.states, ...carried, ...lists];
-    const done = (): Expr => tuple([...carried, ...lists].map(({ param }) => param));
-    const again = callFunction(
-      global(name),
+    const done = (): Expr => ir.tuple([...carried, ...lists].map(({ param }) => param));
+    const again = ir.callFunction(
+      ir.global(name),
       states.map(({ next }) => next),
       this.#node.span,
     );
@@ -275,7 +268,7 @@ class LoopFunction {
     // Now that all captures are known.
     const full = { ...again, args: [...again.args, ...captures.map(({ param }) => param)] };
     return {
-      fn: func(
+      fn: ir.func(
         [...states, ...captures].map(({ param }) => param),
         steps.whether(block.wrap(full), done),
       ),
@@ -295,12 +288,12 @@ class LoopFunction {
     const states: State[] = [];
     const first = this.#spec.condition;
     const limit = this.#limit(isFixed ? first : undefined);
-    const step = limit === undefined ? undefined : variableOf('step', INT_TYPE);
+    const step = limit === undefined ? undefined : ir.variableOf('step', INT_TYPE);
     let most: Expr | undefined = limit;
     if (limit !== undefined && step !== undefined) {
-      states.push({ param: step, first: int(0), next: call('int_add', [step, int(1)]) });
+      states.push({ param: step, first: ir.int(0), next: ir.call('int_add', [step, ir.int(1)]) });
       if (limit.kind !== 'int') {
-        const param = variableOf('limit', INT_TYPE);
+        const param = ir.variableOf('limit', INT_TYPE);
         states.push({ param, first: limit, next: param });
         most = param;
       }
@@ -318,9 +311,9 @@ class LoopFunction {
     return {
       states,
       whether: (again, done) => {
-        const asked = isFixed ? again : ifElse(condition, again, done());
+        const asked = isFixed ? again : ir.ifElse(condition, again, done());
         if (step === undefined || most === undefined) return asked;
-        return ifElse(call('int_lt', [step, most]), asked, done());
+        return ir.ifElse(ir.call('int_lt', [step, most]), asked, done());
       },
     };
   }
@@ -331,7 +324,7 @@ class LoopFunction {
     const isTrue = condition === undefined || isConstantTrue(condition);
     const limit = trip === undefined ? undefined : hostInteger(trip, this.#node.block.frame);
     if (isTrue) return limit;
-    return ifElse(condition, limit ?? int(MAX_DIMENSION), int(0));
+    return ir.ifElse(condition, limit ?? ir.int(MAX_DIMENSION), ir.int(0));
   }
 
   /** Makes every symbol that the function mentions a dimension of one of its parameters. */
@@ -385,8 +378,8 @@ class LoopFunction {
     });
     const element = elementType(type);
     const name = stackFunction(context, element);
-    const ordered = isReversed ? list : callFunction(global('reverse'), [list]);
-    const value = callFunction(global(name), [ordered, empty], span);
+    const ordered = isReversed ? list : ir.callFunction(ir.global('reverse'), [list]);
+    const value = ir.callFunction(ir.global(name), [ordered, empty], span);
     const stacked = block.name(value, element, span);
     const [count = 0, ...rest] = this.#node.shape(stacked);
     const known = rest.map((dim, axis) => {
@@ -420,7 +413,7 @@ function readBy(
 ): (variable: Expr) => boolean {
   const { condition, carried, scanned } = outputs;
   const tested = withCondition && condition !== undefined ? [condition] : [];
-  const results = tuple([...tested, ...carried, ...scanned]);
+  const results = ir.tuple([...tested, ...carried, ...scanned]);
   const read = new Set(postOrder(block.wrap(results)));
   return (variable) => read.has(variable);
 }

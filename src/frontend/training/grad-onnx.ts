@@ -1,12 +1,4 @@
-import {
-  call,
-  constant,
-  func,
-  moduleOf,
-  scalar,
-  tuple,
-  variable,
-} from '../../compiler/ir/build.ts';
+import * as ir from '../../compiler/ir/build.ts';
 import { CompileBudget } from '../../compiler/ir/compile-budget.ts';
 import type { Expr, FunctionExpr, GlobalExpr, Module, VarExpr } from '../../compiler/ir/expr.ts';
 import { LOSS_ATTRIBUTES } from '../../compiler/ir/training-operators.ts';
@@ -105,7 +97,7 @@ function gradWithin(bytes: Uint8Array, options: TrainingOptions): TrainingProgra
   requireNames(state, given);
   const functions = {
     main: trainingStep(state, given, options),
-    init: func([], tuple(state.initialValues()), {
+    init: ir.func([], ir.tuple(state.initialValues()), {
       resultNames: state.all.map(({ name }) => name),
     }),
     predict: predictFunction(state, given),
@@ -220,10 +212,10 @@ function targetsOf(
   const isClasses = loss.name === 'cross_entropy';
   const dtype: DType = targets ?? (isClasses ? 'int64' : type.dtype);
   if (dtypeInfo(dtype).category === 'float' || !isClasses)
-    return variable('targets', dtype, type.shape);
+    return ir.variable('targets', dtype, type.shape);
   const given = loss.settings?.['axis'] ?? LOSS_ATTRIBUTES.cross_entropy.axis.default;
   const axis = (Number(given) + type.shape.length) % type.shape.length;
-  return variable('targets', dtype, type.shape.toSpliced(axis, 1));
+  return ir.variable('targets', dtype, type.shape.toSpliced(axis, 1));
 }
 
 /** Throws UsageError for an input of the model that has the name of another parameter of `main`. */
@@ -242,14 +234,14 @@ function requireNames(state: TrainingState, { inputs, targets }: StepInputs): vo
 
 function predictFunction(state: TrainingState, given: StepInputs): FunctionExpr {
   const values = predicted(state, given).slice(0, -1);
-  return func([...state.weights, ...given.inputs], resultOf(values), {
+  return ir.func([...state.weights, ...given.inputs], resultOf(values), {
     resultNames: given.outputs,
   });
 }
 
 function resultOf(values: readonly Expr[]): Expr {
   const [only] = values;
-  return values.length === 1 && only !== undefined ? only : tuple(values);
+  return values.length === 1 && only !== undefined ? only : ir.tuple(values);
 }
 
 function predicted(state: TrainingState, { inputs, outputs }: StepInputs): Expr[] {
@@ -268,7 +260,7 @@ function evaluateFunction(
   const wanted = targets ?? state.step;
   const value = predicted(state, given).at(-1) ?? wanted;
   const params = [...state.weights, ...given.inputs, ...(targets === undefined ? [] : [targets])];
-  return func(params, lossExpr(value, wanted, options), {
+  return ir.func(params, lossExpr(value, wanted, options), {
     resultNames: ['loss'],
   });
 }
@@ -289,7 +281,7 @@ function weightsFunction(
     const to = dtypeOf(written);
     results.set(
       name,
-      updates.has(name) || dtypeOf(value) === to ? value : call('cast', [value], { to }),
+      updates.has(name) || dtypeOf(value) === to ? value : ir.call('cast', [value], { to }),
     );
   }
   for (const [name, adapter] of adapters?.byMatrix ?? []) {
@@ -302,7 +294,7 @@ function weightsFunction(
     }
     results.set(name, merged(adapter, { down, up, matrix }));
   }
-  return func([...params.values()], resultOf([...results.values()]), {
+  return ir.func([...params.values()], resultOf([...results.values()]), {
     resultNames: [...results.keys()],
   });
 }
@@ -312,13 +304,13 @@ function merged(
   { scale, isTransposed }: Adapter,
   { down, up, matrix }: { down: Expr; up: Expr; matrix: HostTensor },
 ): Expr {
-  const product = call('mul', [call('matmul', [down, up]), scalar(scale)]);
-  const turned = isTransposed ? call('transpose', [product], { perm: [1, 0] }) : product;
+  const product = ir.call('mul', [ir.call('matmul', [down, up]), ir.scalar(scale)]);
+  const turned = isTransposed ? ir.call('transpose', [product], { perm: [1, 0] }) : product;
   const { dtype } = matrix;
-  const base = constant(matrix);
-  if (dtype === 'float32') return call('add', [base, turned]);
-  const sum = call('add', [call('cast', [base], { to: 'float32' }), turned]);
-  return call('cast', [sum], { to: dtype });
+  const base = ir.constant(matrix);
+  if (dtype === 'float32') return ir.call('add', [base, turned]);
+  const sum = ir.call('add', [ir.call('cast', [base], { to: 'float32' }), turned]);
+  return ir.call('cast', [sum], { to: dtype });
 }
 
 /** One module of functions and of models, whose `main`s get the names given. */
@@ -344,7 +336,7 @@ function joined(
     }
     for (const [name, type] of module.types) types.set(name, type);
   }
-  return moduleOf(Object.fromEntries(all), {}, [...types.values()]);
+  return ir.moduleOf(Object.fromEntries(all), {}, [...types.values()]);
 }
 
 function notesOf(

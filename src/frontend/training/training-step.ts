@@ -1,16 +1,4 @@
-import {
-  call,
-  callFunction,
-  func,
-  global,
-  gradient,
-  projection,
-  scalar,
-  stopGradient,
-  tuple,
-  variable,
-  vjp,
-} from '../../compiler/ir/build.ts';
+import * as ir from '../../compiler/ir/build.ts';
 import {
   allFinite,
   clipByGlobalNorm,
@@ -46,7 +34,7 @@ export function trainingStep(
   given: StepInputs,
   options: TrainingOptions,
 ): FunctionExpr {
-  const next = call('add', [state.step, scalar(1, 'int32')]);
+  const next = ir.call('add', [state.step, ir.scalar(1, 'int32')]);
   const { loss, gradients, updates } = derivatives(state, { ...given, key: next }, options);
   const { gradients: clipped, norm } = clip(gradients, options);
   const { name: optimizer, settings } = options.optimizer ?? { name: 'adamw' };
@@ -60,8 +48,8 @@ export function trainingStep(
     ),
   );
   const after: Expr[] = [
-    ...moved.map((result) => projection(result, 0)),
-    ...moved.flatMap((result) => signature.slots.map((_, slot) => projection(result, slot + 1))),
+    ...moved.map((result) => ir.projection(result, 0)),
+    ...moved.flatMap((result) => signature.slots.map((_, slot) => ir.projection(result, slot + 1))),
     ...updates,
     next,
   ];
@@ -85,7 +73,7 @@ export function trainingStep(
     ...(norm === undefined ? [] : ['gradient_norm']),
     ...state.all.map(({ name }) => name),
   ];
-  return func(params, tuple(results), { resultNames });
+  return ir.func(params, ir.tuple(results), { resultNames });
 }
 
 interface Derivatives {
@@ -104,37 +92,41 @@ function derivatives(
   const params = state.trained.map(({ parameter }) => ({ ...parameter }));
   const factor = lossFactor(state, options);
   const values = forward(state, given, { trained: params, key: given.key });
-  const wanted = given.targets ?? scalar(0);
+  const wanted = given.targets ?? ir.scalar(0);
   const loss = lossExpr(values[given.outputs.length] ?? wanted, wanted, options);
-  const scaled = factor === undefined ? loss : call('mul', [loss, factor]);
-  const unscaled = (value: Expr) => (factor === undefined ? value : call('div', [value, factor]));
+  const scaled = factor === undefined ? loss : ir.call('mul', [loss, factor]);
+  const unscaled = (value: Expr) =>
+    factor === undefined ? value : ir.call('div', [value, factor]);
   const updates = values.slice(given.outputs.length + 1);
   const arguments_ = state.trained.map(({ parameter }) => parameter);
   const gradientsOf = (result: Expr) =>
     state.trained.map(({ parameter }, i) => {
-      const slope = projection(projection(result, 1), i);
+      const slope = ir.projection(ir.projection(result, 1), i);
       if (factor === undefined) return slope;
       const dtype = parameter.type?.kind === 'tensor' ? parameter.type.dtype : 'float32';
-      return call('div', [
+      return ir.call('div', [
         slope,
-        dtype === 'float32' ? factor : call('cast', [factor], { to: dtype }),
+        dtype === 'float32' ? factor : ir.call('cast', [factor], { to: dtype }),
       ]);
     });
   if (updates.length === 0) {
-    const result = callFunction(gradient(func(params, scaled)), arguments_);
-    return { loss: unscaled(projection(result, 0)), gradients: gradientsOf(result), updates };
+    const result = ir.callFunction(ir.gradient(ir.func(params, scaled)), arguments_);
+    return { loss: unscaled(ir.projection(result, 0)), gradients: gradientsOf(result), updates };
   }
-  const all = func(params, tuple([scaled, ...updates.map((update) => stopGradient(update))]));
+  const all = ir.func(
+    params,
+    ir.tuple([scaled, ...updates.map((update) => ir.stopGradient(update))]),
+  );
   const zeros = state.averages.map(({ type }) => {
     const { dtype, shape } = type?.kind === 'tensor' ? type : { dtype: 'float32', shape: [] };
-    return call('full', [], { shape, value: 0, dtype });
+    return ir.call('full', [], { shape, value: 0, dtype });
   });
-  const result = callFunction(vjp(all), [...arguments_, tuple([scalar(1), ...zeros])]);
-  const first = projection(result, 0);
+  const result = ir.callFunction(ir.vjp(all), [...arguments_, ir.tuple([ir.scalar(1), ...zeros])]);
+  const first = ir.projection(result, 0);
   return {
-    loss: unscaled(projection(first, 0)),
+    loss: unscaled(ir.projection(first, 0)),
     gradients: gradientsOf(result),
-    updates: updates.map((_, i) => projection(first, i + 1)),
+    updates: updates.map((_, i) => ir.projection(first, i + 1)),
   };
 }
 
@@ -146,14 +138,14 @@ export function forward(
 ): Expr[] {
   const count = outputs.length + 1 + (name === FORWARD ? state.averages.length : 0);
   const args = [...state.modelArguments(trained), ...(takesKey ? [key] : []), ...inputs];
-  const result = callFunction(global(name), args);
-  return Array.from({ length: count }, (_, i) => projection(result, i));
+  const result = ir.callFunction(ir.global(name), args);
+  return Array.from({ length: count }, (_, i) => ir.projection(result, i));
 }
 
 /** The loss, float32 of rank 0. */
 export function lossExpr(given: Expr, wanted: Expr, { loss }: TrainingOptions): Expr {
   if (loss.name !== 'output') return lossOf(loss.name, { given, wanted }, loss.settings);
-  return call('reshape', [call('cast', [given], { to: 'float32' })], { shape: [] });
+  return ir.call('reshape', [ir.call('cast', [given], { to: 'float32' })], { shape: [] });
 }
 
 function lossFactor(
@@ -161,7 +153,7 @@ function lossFactor(
   { lossScale = 1 }: TrainingOptions,
 ): Expr | undefined {
   if (scale !== undefined) return scale.factor;
-  return typeof lossScale === 'number' && lossScale !== 1 ? scalar(lossScale) : undefined;
+  return typeof lossScale === 'number' && lossScale !== 1 ? ir.scalar(lossScale) : undefined;
 }
 
 function clip(
@@ -172,12 +164,12 @@ function clip(
   const small =
     value === undefined
       ? gradients
-      : gradients.map((slope) => call('clip', [slope], { min: -value, max: value }));
+      : gradients.map((slope) => ir.call('clip', [slope], { min: -value, max: value }));
   if (norm === undefined) return { gradients: small, norm };
   const result = clipByGlobalNorm(small, norm);
   return {
-    gradients: small.map((_, i) => projection(result, i)),
-    norm: projection(result, small.length),
+    gradients: small.map((_, i) => ir.projection(result, i)),
+    norm: ir.projection(result, small.length),
   };
 }
 
@@ -189,8 +181,8 @@ function rateOf(
   const settings = { ...schedule.settings, rate: isInput ? 1 : rate };
   const scheduled = learningRate(schedule.name, step, settings);
   if (!isInput) return { value: scheduled, input: undefined };
-  const input = variable('rate', 'float32', []);
-  return { value: call('mul', [scheduled, input]), input };
+  const input = ir.variable('rate', 'float32', []);
+  return { value: ir.call('mul', [scheduled, input]), input };
 }
 
 /** The state before where gradients are not finite. */
@@ -200,13 +192,13 @@ function skipFaults(
   after: readonly Expr[],
 ): Expr[] {
   const finite = allFinite(gradients);
-  return after.map((value, i) => call('where', [finite, value, before[i] ?? value]));
+  return after.map((value, i) => ir.call('where', [finite, value, before[i] ?? value]));
 }
 
 function nextScale(
   gradients: readonly Expr[],
   { factor, served }: NonNullable<TrainingState['scale']>,
 ): Expr[] {
-  const result = call('scale_loss', [factor, served, allFinite(gradients)]);
-  return [projection(result, 0), projection(result, 1)];
+  const result = ir.call('scale_loss', [factor, served, allFinite(gradients)]);
+  return [ir.projection(result, 0), ir.projection(result, 1)];
 }

@@ -1,4 +1,4 @@
-import { type Expression, type Local, vector } from '../../wasm/expression.ts';
+import type { Expression, Local } from '../../wasm/expression.ts';
 import * as w from '../../wasm/expression.ts';
 import { inTurns } from '../../wasm/in-turns.ts';
 import { increment, set, type Statement } from '../../wasm/statement.ts';
@@ -201,7 +201,7 @@ interface Place {
 
 /** A mask with ones in the first lanes. */
 function laneMask(count: number): Expression {
-  return vector(Int32Array.from({ length: 4 }, (_, lane) => (lane < count ? -1 : 0)));
+  return w.vector(Int32Array.from({ length: 4 }, (_, lane) => (lane < count ? -1 : 0)));
 }
 
 /** All lanes joined, in each lane. */

@@ -6,16 +6,7 @@ import { GraphBuilder } from '../../../ops/adjoint/graph-builder.ts';
 import type { GraphTensor } from '../../../ops/adjoint/graph-target.ts';
 import { completeAttributes } from '../../../ops/attributes.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
-import {
-  call,
-  callFunction,
-  func,
-  global,
-  ifElse,
-  int,
-  tuple,
-  variableOf,
-} from '../../ir/build.ts';
+import * as ir from '../../ir/build.ts';
 import type { CallExpr, Expr, FunctionExpr, Module, Span, VarExpr } from '../../ir/expr.ts';
 import type { Type } from '../../ir/type.ts';
 import { rewrite } from '../../ir/visit.ts';
@@ -110,7 +101,7 @@ class HalvedSteps {
     const { span, onDevice } = given;
     const target = new ExprGraph(this.#types, emitter, { span, onDevice });
     const attributes = completeAttributes(this.#types.operators.require(op), given.attributes);
-    const output = target.tensor(call(op, args, given.attributes, span));
+    const output = target.tensor(ir.call(op, args, given.attributes, span));
     const inputs = args.map((arg) => target.tensor(arg));
     return { graph: new GraphBuilder(target), parts: { inputs, output, attributes } };
   }
@@ -120,11 +111,11 @@ class HalvedSteps {
     const name = unusedName(`gradient.steps.${op}`, this.#functions);
     const symbols = new Map<string, string>();
     const params = given.args.map((arg, i) =>
-      variableOf(`p${i}`, withSymbols(this.#types.of(arg), symbols)),
+      ir.variableOf(`p${i}`, withSymbols(this.#types.of(arg), symbols)),
     );
-    const resultType = this.#types.of(call(op, params, given.attributes, given.span));
+    const resultType = this.#types.of(ir.call(op, params, given.attributes, given.span));
     const signature: FunctionExpr = {
-      ...func(params, tuple([])),
+      ...ir.func(params, ir.tuple([])),
       resultType,
       attributes: { private: true },
     };
@@ -132,7 +123,7 @@ class HalvedSteps {
     const stepped = { call: given, op, halving };
     const body = this.#cases(stepped, { name, params, resultType });
     this.#functions.set(name, { ...signature, body });
-    return callFunction(global(name), given.args, given.span);
+    return ir.callFunction(ir.global(name), given.args, given.span);
   }
 
   #cases(
@@ -164,20 +155,20 @@ class HalvedSteps {
     const halves = ofResult((graph, parts, emitter) => {
       const steps = this.#stepsOf(params, halving) ?? 1;
       const run = (inputs: readonly GraphTensor[]): GraphTensor => {
-        const made = callFunction(global(name), inputs.map(exprOf), given.span);
+        const made = ir.callFunction(ir.global(name), inputs.map(exprOf), given.span);
         return new ExprGraph(this.#types, emitter).tensor(emitter.bind(made));
       };
       return halving.halves({ ...parts, graph }, { first: graph.dims.floordiv(steps, 2), run });
     });
     const count = stepCountOf(params, halving, given.span);
-    const isMore = call('int_sub', [count, int(1)], {}, given.span);
-    return ifElse(count, ifElse(isMore, halves, withSteps(1)), withSteps(0));
+    const isMore = ir.call('int_sub', [count, ir.int(1)], {}, given.span);
+    return ir.ifElse(count, ir.ifElse(isMore, halves, withSteps(1)), withSteps(0));
   }
 }
 
 function stepCountOf(params: readonly VarExpr[], { axes }: Halving, span: Span | undefined): Expr {
   const input = axes.findIndex((axis) => axis !== undefined);
-  return call('dim', params.slice(input, input + 1), { axis: axes[input] ?? 0 }, span);
+  return ir.call('dim', params.slice(input, input + 1), { axis: axes[input] ?? 0 }, span);
 }
 
 /** The type with symbols in place of sizes that are no numbers, the same one for the same size. */

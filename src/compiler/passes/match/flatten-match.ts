@@ -2,18 +2,7 @@ import type { Step } from '../../ir/block.ts';
 import { buildDecisionTree, type DecisionTree, Occurrence } from './decision-tree.ts';
 import type { DeclaredConstructor } from '../../inference/declarations.ts';
 import { substitute, termOf, typeOfTerm } from '../../ir/term.ts';
-import {
-  call,
-  callFunction,
-  float,
-  func,
-  ifElse,
-  int,
-  letIn,
-  projection,
-  stopOf,
-  variableOf,
-} from '../../ir/build.ts';
+import * as ir from '../../ir/build.ts';
 import {
   type Clause,
   type Expr,
@@ -259,26 +248,26 @@ class FlatMatch {
   ): Task<Expr> {
     const { place, steps, all } = this.#find(occurrence, known);
     const isInt = number.kind === 'int-pattern';
-    let literal: Expr = int(number.value);
+    let literal: Expr = ir.int(number.value);
     if (!isInt) {
-      const variable = variableOf('literal', FLOAT_TYPE);
-      steps.push({ variable, value: float(number.value) });
+      const variable = ir.variableOf('literal', FLOAT_TYPE);
+      steps.push({ variable, value: ir.float(number.value) });
       literal = variable;
     }
-    const condition = variableOf('equal', INT_TYPE);
+    const condition = ir.variableOf('equal', INT_TYPE);
     const { span } = this.#expr;
-    const value = call(isInt ? 'int_eq' : 'float_eq', [place.value, literal], {}, span);
+    const value = ir.call(isInt ? 'int_eq' : 'float_eq', [place.value, literal], {}, span);
     steps.push({ variable: condition, value });
     const thenBranch = yield* sub(this.build(equal, all));
     const elseBranch = yield* sub(this.build(otherwise, all));
-    return bind(steps, withPlace(ifElse(condition, thenBranch, elseBranch), span));
+    return bind(steps, withPlace(ir.ifElse(condition, thenBranch, elseBranch), span));
   }
 
   /** Stops the program, where `match?` has no clause for a value. */
   #fail(): Expr {
     if (this.#expr.complete) throw new Error('internal: a match that nothing fits');
     const place = formatSpan(this.#expr.span, 'match');
-    const stop = stopOf(new Error(`${place}: no clause fits the value`), this.#resultType());
+    const stop = ir.stopOf(new Error(`${place}: no clause fits the value`), this.#resultType());
     return withPlace(stop, this.#expr.span);
   }
 
@@ -297,7 +286,7 @@ class FlatMatch {
       const declaredType = typeOfTerm(term, { unknown: () => UNIT, dim: (dim) => dim });
       // Fields of other constructors have the same place, and hints may be theirs.
       const hint = this.#hintFor(place, declaredType);
-      return variableOf(hint.name, hint.type);
+      return ir.variableOf(hint.name, hint.type);
     });
   }
 
@@ -318,8 +307,8 @@ class FlatMatch {
       const type = place.type.kind === 'tuple' ? place.type.fields[inner.index] : undefined;
       if (type === undefined) throw new Error('internal: a field of what is no tuple');
       const hint = this.#hintFor(inner, type);
-      const variable = variableOf(hint.name, hint.type);
-      steps.push({ variable, value: projection(place.value, inner.index) });
+      const variable = ir.variableOf(hint.name, hint.type);
+      steps.push({ variable, value: ir.projection(place.value, inner.index) });
       all = { occurrence: inner, value: variable, type: hint.type, outer: all };
       place = all;
     }
@@ -342,7 +331,7 @@ class FlatMatch {
       );
       return bind(
         steps,
-        callFunction(
+        ir.callFunction(
           callee,
           values.map(({ place }) => place.value),
           this.#expr.span,
@@ -361,9 +350,9 @@ class FlatMatch {
     const known = this.#functionOf.get(clause);
     if (known !== undefined) return known;
     const { span } = this.#expr;
-    const made = func(params, this.#options.bodyOf(clause));
+    const made = ir.func(params, this.#options.bodyOf(clause));
     const fn = { ...made, resultType: this.#resultType(), ...(span && { span }) };
-    const variable = variableOf('clause', this.#options.context.types.of(fn));
+    const variable = ir.variableOf('clause', this.#options.context.types.of(fn));
     this.functions.push({ variable, value: fn });
     this.#functionOf.set(clause, variable);
     return variable;
@@ -409,5 +398,5 @@ function declared(
 }
 
 function bind(steps: readonly Step[], body: Expr): Expr {
-  return steps.reduceRight((rest, { variable, value }) => letIn(variable, value, rest), body);
+  return steps.reduceRight((rest, { variable, value }) => ir.letIn(variable, value, rest), body);
 }

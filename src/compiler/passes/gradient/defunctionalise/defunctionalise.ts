@@ -1,13 +1,4 @@
-import {
-  callFunction,
-  construct,
-  func,
-  global,
-  projection,
-  stopOf,
-  tuple,
-  variableOf,
-} from '../../../ir/build.ts';
+import * as ir from '../../../ir/build.ts';
 import type {
   CallExpr,
   ConstructorExpr,
@@ -227,25 +218,25 @@ class Conversion {
   /** `@apply(%f, %x) { match (%f) { F.0(%captured) => @code(%x, %captured) } }` */
   #apply({ type, data }: FunctionClass, members: readonly Member[]): FunctionExpr {
     const mapped = (part: Type): Type => this.#classes.mapped(part);
-    const value = variableOf('f', data);
-    const args = type.params.map((param, i) => variableOf(`x${i}`, mapped(param)));
+    const value = ir.variableOf('f', data);
+    const args = type.params.map((param, i) => ir.variableOf(`x${i}`, mapped(param)));
     const clauses = members.map(({ constructor, code }) => {
-      const captured = constructor.fields.map((field, i) => variableOf(`c${i}`, field));
+      const captured = constructor.fields.map((field, i) => ir.variableOf(`c${i}`, field));
       return {
         pattern: {
           kind: 'constructor-pattern' as const,
           constructor: constructor.name,
           fields: captured.map((variable) => ({ kind: 'var-pattern' as const, variable })),
         },
-        body: callFunction({ ...code }, [...args, ...captured].map(takenApart)),
+        body: ir.callFunction({ ...code }, [...args, ...captured].map(takenApart)),
       };
     });
     const resultType = mapped(type.result);
     const body: Expr =
       clauses.length > 0
         ? { kind: 'match', value, clauses, complete: true }
-        : stopOf(new Error('internal: a function that is never made'), resultType);
-    const fn = { ...func([value, ...args], body), resultType };
+        : ir.stopOf(new Error('internal: a function that is never made'), resultType);
+    const fn = { ...ir.func([value, ...args], body), resultType };
     return { ...fn, attributes: { private: true } };
   }
 
@@ -331,7 +322,7 @@ class Conversion {
     const isVariable = original.callee.kind === 'var' && !isDirect;
     const own = isVariable ? this.#classes.of(this.#types.of(original.callee)) : undefined;
     if (own !== undefined) {
-      const made = { ...plain, callee: global(own.apply), args: [expr.callee, ...args] };
+      const made = { ...plain, callee: ir.global(own.apply), args: [expr.callee, ...args] };
       return withSizes(made, this.#types.of(original), newSize);
     }
     const callee = expr.callee.kind === 'var' ? expr.callee : { ...expr.callee };
@@ -363,7 +354,7 @@ class Conversion {
     const fields = original.args
       .slice(1)
       .map((arg) => withoutSizes(this.#classes.mapped(this.#types.of(arg))));
-    return construct(this.#member(own, code, fields), values, expr.span);
+    return ir.construct(this.#member(own, code, fields), values, expr.span);
   }
 
   /** `fn (%x) { @name(%x, captured…) }` */
@@ -372,9 +363,9 @@ class Conversion {
     if (code === undefined) throw new Error(`internal: no @${name}`);
     const mapped = (type: Type | undefined) => type && this.#classes.mapped(type);
     const own = code.params.slice(0, code.params.length - captured.length);
-    const params = own.map((param) => variableOf(param.name, mapped(param.type)));
-    const body = callFunction(global(name), [...params, ...captured]);
-    return { ...func(params, body), resultType: mapped(code.resultType) };
+    const params = own.map((param) => ir.variableOf(param.name, mapped(param.type)));
+    const body = ir.callFunction(ir.global(name), [...params, ...captured]);
+    return { ...ir.func(params, body), resultType: mapped(code.resultType) };
   }
 
   /**
@@ -386,17 +377,20 @@ class Conversion {
     const own = this.#classes.of(type);
     if (own === undefined || type.kind !== 'function') return arg;
     const params = type.params.map((param, i) =>
-      variableOf(`x${i}`, withoutSizes(this.#classes.mapped(param))),
+      ir.variableOf(`x${i}`, withoutSizes(this.#classes.mapped(param))),
     );
-    const body = callFunction(global(own.apply), [arg, ...params]);
-    return { ...func(params, body), resultType: withoutSizes(this.#classes.mapped(type.result)) };
+    const body = ir.callFunction(ir.global(own.apply), [arg, ...params]);
+    return {
+      ...ir.func(params, body),
+      resultType: withoutSizes(this.#classes.mapped(type.result)),
+    };
   }
 
   /** A function that is known by its name as a value. */
   #value(atom: Expr): Expr {
     if (atom.kind !== 'global' && atom.kind !== 'constructor') return atom;
     const own = this.#classes.of(this.#types.of(atom));
-    return own === undefined ? { ...atom } : construct(this.#member(own, atom, []), []);
+    return own === undefined ? { ...atom } : ir.construct(this.#member(own, atom, []), []);
   }
 
   /** The constructor of a function that may be a value of the class. */
@@ -414,7 +408,7 @@ class Conversion {
 function takenApart(variable: VarExpr): Expr {
   const parts = (value: Expr, type: Type | undefined): Expr =>
     type?.kind === 'tuple' && hasTensors(type)
-      ? tuple(type.fields.map((field, i) => parts(projection(value, i), field)))
+      ? ir.tuple(type.fields.map((field, i) => parts(ir.projection(value, i), field)))
       : value;
   return parts(variable, variable.type);
 }

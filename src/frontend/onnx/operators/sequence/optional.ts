@@ -1,12 +1,4 @@
-import {
-  callFunction,
-  constructorPattern,
-  global,
-  ifElse,
-  match,
-  stopOf,
-  variableOf,
-} from '../../../../compiler/ir/build.ts';
+import * as ir from '../../../../compiler/ir/build.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { tensorType } from '../../../../compiler/ir/type.ts';
 import { OPEN_TYPE } from '../../composite-values.ts';
@@ -39,9 +31,9 @@ function importHasElement(node: ImportNode): Expr {
   if (known !== undefined)
     return node.scalar(known.kind === 'optional' && known.element !== undefined ? 1 : 0, 'bool');
   const given = runningData(node, value, 'Option');
-  const has = callFunction(global('sequence.has'), [given.value], node.span);
+  const has = ir.callFunction(ir.global('sequence.has'), [given.value], node.span);
   const type = tensorType({ dtype: 'bool', shape: [] });
-  return bindData(node, ifElse(has, node.scalar(1, 'bool'), node.scalar(0, 'bool')), type);
+  return bindData(node, ir.ifElse(has, node.scalar(1, 'bool'), node.scalar(0, 'bool')), type);
 }
 
 function importGetElement(node: ImportNode): Expr {
@@ -54,10 +46,10 @@ function importGetElement(node: ImportNode): Expr {
     return known.element;
   }
   const given = runningData(node, value, 'Option');
-  const element = variableOf('element', given.element);
-  const taken = match(given.value, [
-    [constructorPattern('Some', [element]), element],
-    [constructorPattern('None', []), stopOf(error, given.element)],
+  const element = ir.variableOf('element', given.element);
+  const taken = ir.match(given.value, [
+    [ir.constructorPattern('Some', [element]), element],
+    [ir.constructorPattern('None', []), ir.stopOf(error, given.element)],
   ]);
   return takenOut(node, taken, { type: given.element });
 }

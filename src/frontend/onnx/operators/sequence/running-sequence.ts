@@ -1,15 +1,4 @@
-import {
-  assertThat,
-  call,
-  callFunction,
-  construct,
-  func,
-  global,
-  ifElse,
-  int,
-  letIn,
-  variableOf,
-} from '../../../../compiler/ir/build.ts';
+import * as ir from '../../../../compiler/ir/build.ts';
 import type { Expr, VarExpr } from '../../../../compiler/ir/expr.ts';
 import {
   formatType,
@@ -64,7 +53,7 @@ export function takenOut(
 
 /** The number of elements, an int. */
 export function lengthOf(node: ImportNode, { value }: RunningData): VarExpr {
-  return bindInt(node, callFunction(global('length'), [value], node.span));
+  return bindInt(node, ir.callFunction(ir.global('length'), [value], node.span));
 }
 
 function bindInt(node: ImportNode, value: Expr): VarExpr {
@@ -77,8 +66,8 @@ export function requireOneLength(node: ImportNode, lists: readonly RunningData[]
   if (first === undefined) return;
   const { message } = node.malformed('sequences of different lengths', 'one length');
   for (const other of others) {
-    const isSame = call('int_eq', [first, other]);
-    node.block.bind(assertThat(isSame, message), { name: 'same', span: node.span });
+    const isSame = ir.call('int_eq', [first, other]);
+    node.block.bind(ir.assertThat(isSame, message), { name: 'same', span: node.span });
   }
 }
 
@@ -97,12 +86,12 @@ export function placeIn(
   { count, mayBeEnd = false }: { readonly count: Expr; readonly mayBeEnd?: boolean },
 ): Expr {
   const given = bindInt(node, hostInteger(position, node.block.frame));
-  const isNegative = call('int_lt', [given, int(0)]);
-  const place = bindInt(node, ifElse(isNegative, call('int_add', [given, count]), given));
-  const most = mayBeEnd ? call('int_add', [count, int(1)]) : count;
-  const isInside = call('int_mul', [
-    call('int_lt', [int(-1), place]),
-    call('int_lt', [place, most]),
+  const isNegative = ir.call('int_lt', [given, ir.int(0)]);
+  const place = bindInt(node, ir.ifElse(isNegative, ir.call('int_add', [given, count]), given));
+  const most = mayBeEnd ? ir.call('int_add', [count, ir.int(1)]) : count;
+  const isInside = ir.call('int_mul', [
+    ir.call('int_lt', [ir.int(-1), place]),
+    ir.call('int_lt', [place, most]),
   ]);
   const { message } = node.malformed(
     'a position outside of the sequence',
@@ -110,7 +99,7 @@ export function placeIn(
       ? 'one from minus the length up to the length'
       : 'one from minus the length up to below it',
   );
-  node.block.bind(assertThat(isInside, message), { name: 'inside', span: node.span });
+  node.block.bind(ir.assertThat(isInside, message), { name: 'inside', span: node.span });
   return place;
 }
 
@@ -120,8 +109,12 @@ export function mapList(
   list: RunningData,
   { type, change }: { readonly type: Type; readonly change: (item: VarExpr) => Expr },
 ): Expr {
-  const item = variableOf('item', list.element);
-  const mapped = callFunction(global('map'), [func([item], change(item)), list.value], node.span);
+  const item = ir.variableOf('item', list.element);
+  const mapped = ir.callFunction(
+    ir.global('map'),
+    [ir.func([item], change(item)), list.value],
+    node.span,
+  );
   return bindData(node, mapped, listType(type));
 }
 
@@ -132,7 +125,7 @@ export function withAxis(node: ImportNode, list: RunningData, axis: number): Run
   const value = mapList(node, list, {
     type,
     change(item) {
-      const named = variableOf(
+      const named = ir.variableOf(
         'named',
         tensorType({
           dtype: tensor.dtype,
@@ -140,7 +133,7 @@ export function withAxis(node: ImportNode, list: RunningData, axis: number): Run
         }),
       );
       const shape = (named.type?.kind === 'tensor' ? named.type.shape : []).toSpliced(axis, 0, 1);
-      return letIn(named, item, call('reshape', [named], { shape }, node.span));
+      return ir.letIn(named, item, ir.call('reshape', [named], { shape }, node.span));
     },
   });
   return { value, element: type };
@@ -197,9 +190,9 @@ export function splitRunning(
       }
     }
   `);
-  const parts = callFunction(
-    global(name),
-    [node.tensor(x), size, int(0), construct('Nil', [])],
+  const parts = ir.callFunction(
+    ir.global(name),
+    [node.tensor(x), size, ir.int(0), ir.construct('Nil', [])],
     node.span,
   );
   return { value: bindData(node, parts, listType(part)), element: part };

@@ -1,11 +1,4 @@
-import {
-  callFunction,
-  func,
-  global,
-  projection,
-  tuple,
-  variableOf,
-} from '../../../../compiler/ir/build.ts';
+import * as ir from '../../../../compiler/ir/build.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { Type } from '../../../../compiler/ir/type.ts';
 import { elementTypeOf, listType, OPEN_TYPE, typed } from '../../composite-values.ts';
@@ -71,12 +64,12 @@ function mapRunning(
     isList[i] === true ? [runningData(node, input, 'List')] : [],
   );
   const zipped = zip(node, lists);
-  const item = variableOf('item', zipped.element);
+  const item = ir.variableOf('item', zipped.element);
   const block = new Block(node.context, node.block.frame);
   const elements = lists.map(({ element }, i) => {
     let taken: Expr = item;
-    for (let k = 0; k < i; k++) taken = projection(taken, 1);
-    const value = i < lists.length - 1 ? projection(taken, 0) : taken;
+    for (let k = 0; k < i; k++) taken = ir.projection(taken, 1);
+    const value = i < lists.length - 1 ? ir.projection(taken, 0) : taken;
     return takenOut(node, value, { type: element, block });
   });
   let next = 0;
@@ -93,10 +86,10 @@ function mapRunning(
   const isOne = data.length === 1 && only !== undefined;
   const result: Type =
     isOne && types[0] !== undefined ? types[0] : { kind: 'tuple', fields: types };
-  const fn = func([item], block.wrap(isOne ? only : tuple(data)));
+  const fn = ir.func([item], block.wrap(isOne ? only : ir.tuple(data)));
   const mapped = bindData(
     node,
-    callFunction(global('map'), [fn, zipped.value], node.span),
+    ir.callFunction(ir.global('map'), [fn, zipped.value], node.span),
     listType(result),
   );
   if (isOne) return [mapped];
@@ -104,7 +97,7 @@ function mapRunning(
     mapList(
       node,
       { value: mapped, element: result },
-      { type, change: (each) => projection(each, i) },
+      { type, change: (each) => ir.projection(each, i) },
     ),
   );
 }
@@ -114,7 +107,7 @@ function zip(node: ImportNode, lists: readonly RunningData[]): RunningData {
   requireOneLength(node, lists);
   return lists.reduceRight((rest, list) => {
     const element: Type = { kind: 'tuple', fields: [list.element, rest.element] };
-    const zipped = callFunction(global('zip'), [list.value, rest.value], node.span);
+    const zipped = ir.callFunction(ir.global('zip'), [list.value, rest.value], node.span);
     return { value: bindData(node, zipped, listType(element)), element };
   });
 }

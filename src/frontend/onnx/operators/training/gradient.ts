@@ -1,10 +1,4 @@
-import {
-  callFunction,
-  func,
-  gradient,
-  projection,
-  variableOf,
-} from '../../../../compiler/ir/build.ts';
+import * as ir from '../../../../compiler/ir/build.ts';
 import type { Expr, VarExpr } from '../../../../compiler/ir/expr.ts';
 import { tensorType } from '../../../../compiler/ir/type.ts';
 import { bindersOf, postOrder, rewrite } from '../../../../compiler/ir/visit.ts';
@@ -29,19 +23,19 @@ function importGradient(node: ImportNode): Expr[] {
   const named = Array.from({ length: count }, (_, i) => node.input(count + i));
   const given = named.map((_, i) => node.tensor(node.input(i)));
   const params = xs.map((name, i) =>
-    variableOf(name, tensorType(node.type(node.input(i))), node.span),
+    ir.variableOf(name, tensorType(node.type(node.input(i))), node.span),
   );
   const y = node.tensor(node.input(2 * count));
   const total = node.call('reduce_sum', [y], { axes: [...node.shape(y).keys()], keepdims: false });
   const body = node.block.wrapDependents(total, new Set(named));
   const replaced = new Map<Expr, Expr>(bound(body).map((variable) => [variable, { ...variable }]));
   for (const [i, expr] of named.entries()) replaced.set(expr, params[i] ?? given[i] ?? expr);
-  const fn = func(
+  const fn = ir.func(
     params,
     rewrite(body, (expr, original) => replaced.get(original) ?? expr),
   );
-  const result = callFunction(gradient(fn), given.slice(0, xs.length), node.span);
-  return xs.map((_, i) => projection(projection(result, 1), i));
+  const result = ir.callFunction(ir.gradient(fn), given.slice(0, xs.length), node.span);
+  return xs.map((_, i) => ir.projection(ir.projection(result, 1), i));
 }
 
 /** The variables that an expression binds: it stands a second time in the function that is differentiated. */

@@ -1,4 +1,4 @@
-import type { BuiltinName } from './builtins.ts';
+import type { BuiltinName } from '../builtins.ts';
 
 /** A sentence about each builtin, for `docs/builtins.md`; nothing that ships reads them. */
 export const BUILTIN_SUMMARIES = {
