@@ -1,14 +1,5 @@
 import type { BytecodeFunction, ExecutableData } from './executable.ts';
-import {
-  ArgumentKind,
-  argumentKind,
-  argumentValue,
-  decodeRange,
-  jumpTarget,
-  operandSpec,
-  VM_REGISTER,
-  VOID_REGISTER,
-} from './isa.ts';
+import * as isa from './isa.ts';
 
 /** An instruction by the roles of its operands. */
 export interface CodeStep {
@@ -24,7 +15,7 @@ export interface CodeStep {
 
 /** The instructions of a function in order. */
 export function codeSteps({ code }: ExecutableData, fn: BytecodeFunction): CodeStep[] {
-  const instructions = [...decodeRange(code, fn.codeStart, fn.codeStart + fn.codeLength)];
+  const instructions = [...isa.decodeRange(code, fn.codeStart, fn.codeStart + fn.codeLength)];
   const numberAt = new Map(instructions.map(({ pc }, number) => [pc, number]));
   return instructions.map(({ spec, pc, operands }, number) => {
     let writes: number | undefined;
@@ -33,15 +24,15 @@ export function codeSteps({ code }: ExecutableData, fn: BytecodeFunction): CodeS
     const next = spec.fallsThrough ? [number + 1] : [];
     for (const [i, word] of operands.entries()) {
       const register = registerOf(word);
-      switch (operandSpec(spec, i).kind) {
+      switch (isa.operandSpec(spec, i).kind) {
         case 'destination':
           writes = register;
           break;
         case 'callee':
-          callee = argumentValue(word);
+          callee = isa.argumentValue(word);
           break;
         case 'offset':
-          next.push(numberAt.get(jumpTarget(pc, word)) ?? number);
+          next.push(numberAt.get(isa.jumpTarget(pc, word)) ?? number);
           break;
         default:
           reads.push(register);
@@ -52,7 +43,7 @@ export function codeSteps({ code }: ExecutableData, fn: BytecodeFunction): CodeS
 }
 
 function registerOf(word: number): number | undefined {
-  const value = argumentValue(word);
-  const isRegister = argumentKind(word) === ArgumentKind.register;
-  return isRegister && value !== VOID_REGISTER && value !== VM_REGISTER ? value : undefined;
+  const value = isa.argumentValue(word);
+  const isRegister = isa.argumentKind(word) === isa.ArgumentKind.register;
+  return isRegister && value !== isa.VOID_REGISTER && value !== isa.VM_REGISTER ? value : undefined;
 }

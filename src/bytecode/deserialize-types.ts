@@ -9,16 +9,7 @@ import type {
   ProgramTypes,
   ValueType,
 } from './executable.ts';
-import {
-  DIM_INTEGER,
-  DIM_OPERATOR_CODES,
-  DIM_SYMBOL,
-  FULL_TYPE_CODES,
-  MAX_DIM_DEPTH,
-  MAX_TYPE_DEPTH,
-  nameOfCode,
-  VALUE_TYPE_CODES,
-} from './file-format.ts';
+import * as format from './file-format.ts';
 
 export function readProgramTypes(r: ByteReader): ProgramTypes {
   return {
@@ -49,10 +40,10 @@ function readTypes(r: ByteReader, depth: number): FullType[] {
 }
 
 function readType(r: ByteReader, depth: number): FullType {
-  if (depth > MAX_TYPE_DEPTH) {
-    throw r.error({ got: 'a deeper type', expected: `at most ${MAX_TYPE_DEPTH} levels` });
+  if (depth > format.MAX_TYPE_DEPTH) {
+    throw r.error({ got: 'a deeper type', expected: `at most ${format.MAX_TYPE_DEPTH} levels` });
   }
-  const kind = readCodeOf(r, FULL_TYPE_CODES, 'type');
+  const kind = readCodeOf(r, format.FULL_TYPE_CODES, 'type');
   switch (kind) {
     case 'tensor':
       return { kind, ...readTensorType(r) };
@@ -73,7 +64,7 @@ function readType(r: ByteReader, depth: number): FullType {
 
 /** The type of a signature. */
 export function readValueType(r: ByteReader): ValueType {
-  const kind = readCodeOf(r, VALUE_TYPE_CODES, 'value type');
+  const kind = readCodeOf(r, format.VALUE_TYPE_CODES, 'value type');
   return kind === 'tensor' ? { kind, ...readTensorType(r) } : { kind };
 }
 
@@ -83,7 +74,7 @@ export function readCodeOf<Name extends string>(
   what: string,
 ): Name {
   const code = r.u8(what);
-  const name = nameOfCode(codes, code);
+  const name = format.nameOfCode(codes, code);
   if (name !== undefined) return name;
   throw r.error({ got: `${what} ${code}`, expected: Object.values(codes).join(', ') });
 }
@@ -100,13 +91,16 @@ export function readTensorType(r: ByteReader): TensorType {
 }
 
 export function readDim(r: ByteReader, depth: number): Dim {
-  if (depth > MAX_DIM_DEPTH) {
-    throw r.error({ got: 'a deeper expression', expected: `at most ${MAX_DIM_DEPTH} levels` });
+  if (depth > format.MAX_DIM_DEPTH) {
+    throw r.error({
+      got: 'a deeper expression',
+      expected: `at most ${format.MAX_DIM_DEPTH} levels`,
+    });
   }
   const code = r.u8('dimension');
-  if (code === DIM_INTEGER) return r.i64('dimension');
-  if (code === DIM_SYMBOL) return r.string('dimension');
-  const op = nameOfCode(DIM_OPERATOR_CODES, code);
+  if (code === format.DIM_INTEGER) return r.i64('dimension');
+  if (code === format.DIM_SYMBOL) return r.string('dimension');
+  const op = format.nameOfCode(format.DIM_OPERATOR_CODES, code);
   if (op === undefined) {
     throw r.error({ got: `dimension code ${code}`, expected: '1, 2 or that of an operator' });
   }

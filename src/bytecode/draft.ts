@@ -10,18 +10,8 @@ import type {
   ShapeProgram,
   TensorConstant,
 } from './executable.ts';
-import {
-  ARGUMENT_KINDS,
-  ArgumentKind,
-  type ArgumentKindName,
-  argumentKind,
-  argumentValue,
-  encodeArgument,
-  encodeInstruction,
-  type InstructionSpec,
-  operandSpec,
-  VM_REGISTER,
-} from './isa.ts';
+import type { ArgumentKindName, InstructionSpec } from './isa.ts';
+import * as isa from './isa.ts';
 import type { SourcePlace } from '../core/source-place.ts';
 import { encodeSourceMap } from './encode-source-map.ts';
 import { TensorPieces } from './tensor-pieces.ts';
@@ -106,11 +96,11 @@ function functionWords(fn: DraftFunction): number[] {
   }
   return fn.instructions.flatMap(({ spec, operands }, index) => {
     const patched = operands.map((word, position) => {
-      if (operandSpec(spec, position).kind !== 'offset') return word;
+      if (isa.operandSpec(spec, position).kind !== 'offset') return word;
       const target = starts[fn.labels[word] ?? -1] ?? 0;
       return target - (starts[index] ?? 0);
     });
-    return encodeInstruction(spec, patched);
+    return isa.encodeInstruction(spec, patched);
   });
 }
 
@@ -124,10 +114,10 @@ function registerCount(fn: DraftFunction): number {
 export function* registersOf(fn: DraftFunction): Generator<number, void> {
   for (const { spec, operands } of fn.instructions) {
     for (const [position, word] of operands.entries()) {
-      if (operandSpec(spec, position).kind === 'offset') continue;
-      if (argumentKind(word) !== ArgumentKind.register) continue;
-      const register = argumentValue(word);
-      if (register < VM_REGISTER) yield register;
+      if (isa.operandSpec(spec, position).kind === 'offset') continue;
+      if (isa.argumentKind(word) !== isa.ArgumentKind.register) continue;
+      const register = isa.argumentValue(word);
+      if (register < isa.VM_REGISTER) yield register;
     }
   }
 }
@@ -138,10 +128,10 @@ export function mapArguments(
   maps: Partial<Readonly<Record<ArgumentKindName, (value: number) => number>>>,
 ): DraftFunction {
   const mapWord = (word: number): number => {
-    for (const name of ARGUMENT_KINDS) {
-      if (argumentKind(word) !== ArgumentKind[name]) continue;
+    for (const name of isa.ARGUMENT_KINDS) {
+      if (isa.argumentKind(word) !== isa.ArgumentKind[name]) continue;
       const map = maps[name];
-      return map === undefined ? word : encodeArgument(name, map(argumentValue(word)));
+      return map === undefined ? word : isa.encodeArgument(name, map(isa.argumentValue(word)));
     }
     return word;
   };
@@ -149,7 +139,7 @@ export function mapArguments(
     (instruction): DraftInstruction => ({
       ...instruction,
       operands: instruction.operands.map((word, position) =>
-        operandSpec(instruction.spec, position).kind === 'offset' ? word : mapWord(word),
+        isa.operandSpec(instruction.spec, position).kind === 'offset' ? word : mapWord(word),
       ),
     }),
   );

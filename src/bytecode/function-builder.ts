@@ -3,20 +3,8 @@ import { UsageError, VerifyError } from '../core/errors.ts';
 import type { SourcePlace } from '../core/source-place.ts';
 import type { DraftFunction, DraftInstruction } from './draft.ts';
 import type { FunctionSignature } from './executable.ts';
-import {
-  ArgumentKind,
-  type ArgumentKindName,
-  argumentKind,
-  argumentValue,
-  encodeArgument,
-  type InstructionName,
-  instructionSpec,
-  MAX_IMMEDIATE,
-  MIN_IMMEDIATE,
-  operandSpec,
-  VM_REGISTER,
-  VOID_REGISTER,
-} from './isa.ts';
+import type { ArgumentKindName, InstructionName } from './isa.ts';
+import * as isa from './isa.ts';
 
 /** An operand of an instruction, made by a builder. */
 export interface Operand {
@@ -68,7 +56,7 @@ export interface FunctionContext {
 
 const OPERAND: OptionKind = [
   'a register, a constant or an integer',
-  (value) => Object.hasOwn(ArgumentKind, String((Object(value) as Partial<Operand>).kind)),
+  (value) => Object.hasOwn(isa.ArgumentKind, String((Object(value) as Partial<Operand>).kind)),
 ];
 
 /** Emits the instructions of one function. Made by `ExecBuilder.function`. */
@@ -78,9 +66,9 @@ export class FunctionBuilder {
   /** Names of its parameters; registers 0, 1, … hold them. */
   readonly paramNames: readonly string[];
   /** As a destination it drops the result, as an argument it is null. */
-  readonly void: RegisterOperand = { kind: 'register', value: VOID_REGISTER };
+  readonly void: RegisterOperand = { kind: 'register', value: isa.VOID_REGISTER };
   /** The machine's state, for packed functions that ask for it. */
-  readonly vm: RegisterOperand = { kind: 'register', value: VM_REGISTER };
+  readonly vm: RegisterOperand = { kind: 'register', value: isa.VM_REGISTER };
   readonly #context: FunctionContext;
   readonly #signature: FunctionSignature | undefined;
   readonly #instructions: DraftInstruction[] = [];
@@ -117,11 +105,11 @@ export class FunctionBuilder {
 
   /** A register by number; `build()` renumbers them in order of use. */
   r(number: number): RegisterOperand {
-    if (!Number.isInteger(number) || number < 0 || number >= VM_REGISTER) {
+    if (!Number.isInteger(number) || number < 0 || number >= isa.VM_REGISTER) {
       throw new UsageError({
         where: `function ${this.name}`,
         got: `register ${number}`,
-        expected: `an integer from 0 to ${VM_REGISTER - 1}`,
+        expected: `an integer from 0 to ${isa.VM_REGISTER - 1}`,
       });
     }
     this.#nextRegister = Math.max(this.#nextRegister, number + 1);
@@ -143,7 +131,8 @@ export class FunctionBuilder {
         remedy: 'Use a float constant for other numbers.',
       });
     }
-    if (value < MIN_IMMEDIATE || value > MAX_IMMEDIATE) return this.#context.intConstant(value);
+    if (value < isa.MIN_IMMEDIATE || value > isa.MAX_IMMEDIATE)
+      return this.#context.intConstant(value);
     return { kind: 'immediate', value: value + 0 };
   }
 
@@ -240,15 +229,15 @@ export class FunctionBuilder {
     const read = new Map<number, number>();
     for (const [index, { spec, operands }] of this.#instructions.entries()) {
       for (const [position, word] of operands.entries()) {
-        const { kind } = operandSpec(spec, position);
-        if (kind === 'offset' || argumentKind(word) !== ArgumentKind.register) continue;
-        const register = argumentValue(word);
+        const { kind } = isa.operandSpec(spec, position);
+        if (kind === 'offset' || isa.argumentKind(word) !== isa.ArgumentKind.register) continue;
+        const register = isa.argumentValue(word);
         if (kind === 'destination') written.add(register);
         else if (!read.has(register)) read.set(register, index);
       }
     }
     for (const [register, index] of read) {
-      if (register >= VM_REGISTER || written.has(register)) continue;
+      if (register >= isa.VM_REGISTER || written.has(register)) continue;
       throw new VerifyError({
         where: `function ${this.name}, instruction ${index} (${this.#describe(index)})`,
         got: `register %${register}, which nothing writes`,
@@ -266,7 +255,7 @@ export class FunctionBuilder {
     if (instruction === undefined) return '';
     const { spec, operands } = instruction;
     const callee = spec.operands.findIndex(({ kind }) => kind === 'callee');
-    const name = this.#context.functionName(argumentValue(operands[callee] ?? 0));
+    const name = this.#context.functionName(isa.argumentValue(operands[callee] ?? 0));
     return callee < 0 ? spec.name : `${spec.name} ${name}`;
   }
 
@@ -283,10 +272,10 @@ export class FunctionBuilder {
   #word(operand: OperandLike): number {
     const own = typeof operand === 'number' ? this.imm(operand) : operand;
     requireKind(() => `function ${this.name}`, OPERAND, ['the operand', own]);
-    return encodeArgument(own.kind, own.value);
+    return isa.encodeArgument(own.kind, own.value);
   }
 
   #emit(name: InstructionName, operands: readonly number[]): void {
-    this.#instructions.push({ spec: instructionSpec(name), operands, places: this.#places });
+    this.#instructions.push({ spec: isa.instructionSpec(name), operands, places: this.#places });
   }
 }

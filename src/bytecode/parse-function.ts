@@ -1,17 +1,8 @@
 import type { SourcePlace } from '../core/source-place.ts';
 import type { DraftFunction, DraftInstruction } from './draft.ts';
 import type { FunctionSignature, ValueType } from './executable.ts';
-import {
-  encodeArgument,
-  type InstructionSpec,
-  instructionSpec,
-  ISA,
-  MAX_IMMEDIATE,
-  MIN_IMMEDIATE,
-  type OperandSpec,
-  VM_REGISTER,
-  VOID_REGISTER,
-} from './isa.ts';
+import type { InstructionSpec, OperandSpec } from './isa.ts';
+import * as isa from './isa.ts';
 import { parseResults, parseValueType } from './parse-types.ts';
 import type { TextLexer, Token } from './text-lexer.ts';
 
@@ -63,7 +54,7 @@ function syntaxPieces(spec: InstructionSpec): SyntaxPiece[] {
   });
 }
 
-const SYNTAX = new Map(ISA.map((spec) => [spec, syntaxPieces(spec)]));
+const SYNTAX = new Map(isa.ISA.map((spec) => [spec, syntaxPieces(spec)]));
 
 class FunctionBody {
   readonly instructions: DraftInstruction[] = [];
@@ -107,10 +98,10 @@ class FunctionBody {
     const destination = lexer.peek().text === '%' ? this.#register() : undefined;
     if (destination !== undefined) lexer.expect('=');
     const token = lexer.peek();
-    const spec = token.kind === 'name' ? instructionSpec(token.text) : undefined;
+    const spec = token.kind === 'name' ? isa.instructionSpec(token.text) : undefined;
     const writes = spec?.operands.some(({ kind }) => kind === 'destination') === true;
     if (spec === undefined || (destination !== undefined && !writes)) {
-      const known = ISA.map(({ name }) => name).join(', ');
+      const known = isa.ISA.map(({ name }) => name).join(', ');
       throw lexer.unexpected(destination === undefined ? `one of ${known}` : 'a call');
     }
     lexer.next();
@@ -121,7 +112,7 @@ class FunctionBody {
     }
     const order = [...spec.operands, ...(spec.variadic === undefined ? [] : [spec.variadic])];
     const operands = order.flatMap(({ name, kind }) =>
-      kind === 'destination' ? [destination ?? VOID_REGISTER] : (words.get(name) ?? []),
+      kind === 'destination' ? [destination ?? isa.VOID_REGISTER] : (words.get(name) ?? []),
     );
     if (lexer.peek(1).text !== ':' && lexer.accept('from')) this.#places = this.#sourcePlaces();
     this.instructions.push({ spec, operands, places: this.#places });
@@ -175,11 +166,12 @@ class FunctionBody {
     if (token.kind === 'sign' && token.text === '%') return this.#register();
     if (lexer.accept('@')) return this.#functionWord();
     if (token.kind === 'name' && token.text === 'c') {
-      return encodeArgument('constant', this.#constantIndex());
+      return isa.encodeArgument('constant', this.#constantIndex());
     }
     const value = lexer.integer('an argument: %0, 1, c[0] or @name');
-    if (value >= MIN_IMMEDIATE && value <= MAX_IMMEDIATE) return encodeArgument('immediate', value);
-    const expected = `an immediate from ${MIN_IMMEDIATE} to ${MAX_IMMEDIATE}, or an int constant`;
+    if (value >= isa.MIN_IMMEDIATE && value <= isa.MAX_IMMEDIATE)
+      return isa.encodeArgument('immediate', value);
+    const expected = `an immediate from ${isa.MIN_IMMEDIATE} to ${isa.MAX_IMMEDIATE}, or an int constant`;
     throw lexer.unexpected(expected, token);
   }
 
@@ -193,22 +185,25 @@ class FunctionBody {
   }
 
   #functionWord(): number {
-    return encodeArgument('function', this.#scope.functionIndex(this.#lexer.name('a function')));
+    return isa.encodeArgument(
+      'function',
+      this.#scope.functionIndex(this.#lexer.name('a function')),
+    );
   }
 
   #register(): number {
     const lexer = this.#lexer;
     lexer.expect('%');
-    if (lexer.accept('void')) return VOID_REGISTER;
-    if (lexer.accept('vm')) return VM_REGISTER;
+    if (lexer.accept('void')) return isa.VOID_REGISTER;
+    if (lexer.accept('vm')) return isa.VM_REGISTER;
     return this.#index('a register: a number, void or vm');
   }
 
   #index(what: string): number {
     const token = this.#lexer.peek();
     const index = this.#lexer.integer(what);
-    if (index >= 0 && index < VM_REGISTER) return index;
-    throw this.#lexer.unexpected(`${what} from 0 to ${VM_REGISTER - 1}`, token);
+    if (index >= 0 && index < isa.VM_REGISTER) return index;
+    throw this.#lexer.unexpected(`${what} from 0 to ${isa.VM_REGISTER - 1}`, token);
   }
 
   #labelNumber(): number {

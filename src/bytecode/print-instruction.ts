@@ -1,15 +1,6 @@
 import type { BytecodeFunction, ExecutableData } from './executable.ts';
-import {
-  ArgumentKind,
-  argumentKind,
-  argumentValue,
-  decodeRange,
-  type Instruction,
-  jumpTarget,
-  operandSpec,
-  VM_REGISTER,
-  VOID_REGISTER,
-} from './isa.ts';
+import type { Instruction } from './isa.ts';
+import * as isa from './isa.ts';
 import { formatName } from './text-format.ts';
 
 /** The first line of the first function in a listing. */
@@ -22,7 +13,9 @@ const FUNCTION_FRAME_LINES = 3;
  * they come from.
  */
 export function printInstructions(program: ExecutableData, fn: BytecodeFunction): string[] {
-  const instructions = [...decodeRange(program.code, fn.codeStart, fn.codeStart + fn.codeLength)];
+  const instructions = [
+    ...isa.decodeRange(program.code, fn.codeStart, fn.codeStart + fn.codeLength),
+  ];
   const indexOfPc = new Map(instructions.map(({ pc }, index) => [pc, index]));
   return instructions.map((instruction) => printInstruction(instruction, { program, indexOfPc }));
 }
@@ -51,7 +44,7 @@ export function listingLine(
       return text === undefined ? undefined : { line: line + 1 + instruction, text };
     }
     const end = fn.codeStart + fn.codeLength;
-    for (const _ of decodeRange(program.code, fn.codeStart, end)) line++;
+    for (const _ of isa.decodeRange(program.code, fn.codeStart, end)) line++;
     line += FUNCTION_FRAME_LINES;
   }
   return undefined;
@@ -67,11 +60,11 @@ function printInstruction(instruction: Instruction, context: PrintContext): stri
   const texts = new Map<string, string[]>();
   let destination = '';
   for (const [position, word] of operands.entries()) {
-    const { name, kind } = operandSpec(spec, position);
-    if (kind === 'destination' && word === VOID_REGISTER) continue;
+    const { name, kind } = isa.operandSpec(spec, position);
+    if (kind === 'destination' && word === isa.VOID_REGISTER) continue;
     const text =
       kind === 'offset'
-        ? String(context.indexOfPc.get(jumpTarget(instruction.pc, word)) ?? '?')
+        ? String(context.indexOfPc.get(isa.jumpTarget(instruction.pc, word)) ?? '?')
         : printArgument(word, kind === 'callee', context.program);
     if (kind === 'destination') destination = `${text} = `;
     const known = texts.get(name);
@@ -85,14 +78,14 @@ function printInstruction(instruction: Instruction, context: PrintContext): stri
 }
 
 function printArgument(word: number, isCallee: boolean, program: ExecutableData): string {
-  const value = argumentValue(word);
-  switch (argumentKind(word)) {
-    case ArgumentKind.register:
-      if (value === VOID_REGISTER) return '%void';
-      return value === VM_REGISTER ? '%vm' : `%${value}`;
-    case ArgumentKind.immediate:
+  const value = isa.argumentValue(word);
+  switch (isa.argumentKind(word)) {
+    case isa.ArgumentKind.register:
+      if (value === isa.VOID_REGISTER) return '%void';
+      return value === isa.VM_REGISTER ? '%vm' : `%${value}`;
+    case isa.ArgumentKind.immediate:
       return String(value);
-    case ArgumentKind.constant:
+    case isa.ArgumentKind.constant:
       return `c[${value}]`;
     default: {
       const name = formatName(program.functionTable[value]?.name ?? `f[${value}]`);

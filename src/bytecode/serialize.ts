@@ -13,28 +13,8 @@ import type {
   ShapeStep,
   TensorConstant,
 } from './executable.ts';
-import {
-  ATTRIBUTE_CODES,
-  attributeKind,
-  CONSTANT_CODES,
-  DEFAULT_BLOCK_BYTE_LENGTH,
-  FORMAT_MAJOR,
-  FUNCTION_KIND_CODES,
-  HASH_BYTE_LENGTH,
-  HEAD_HASH_OFFSET,
-  HEADER_BYTE_LENGTH,
-  isBlockByteLength,
-  MAGIC,
-  MAX_BLOCK_BYTE_LENGTH,
-  PRIMITIVE_FLAGS,
-  SECTION_ALIGNMENT,
-  SECTION_ENTRY_BYTE_LENGTH,
-  SECTION_NAMES,
-  SectionId,
-  type SectionName,
-  SHAPE_STEP_CODES,
-  TENSOR_FLAGS,
-} from './file-format.ts';
+import type { SectionName } from './file-format.ts';
+import * as format from './file-format.ts';
 import type { DataBlock } from './data-layout.ts';
 import {
   writeDim,
@@ -91,7 +71,10 @@ export function* views(data: Uint8Array, blockByteLength: number): Generator<Dat
 export function serializeInBlocks(
   program: ExecutableData,
   data: DataSection,
-  { blockByteLength = DEFAULT_BLOCK_BYTE_LENGTH, sha256: hash = sha256 }: SerializeOptions = {},
+  {
+    blockByteLength = format.DEFAULT_BLOCK_BYTE_LENGTH,
+    sha256: hash = sha256,
+  }: SerializeOptions = {},
 ): { readonly head: Uint8Array; readonly blocks: Iterable<DataBlock> } {
   if (data.byteLength !== program.dataByteLength) {
     throw new UsageError({
@@ -101,11 +84,11 @@ export function serializeInBlocks(
       remedy: 'An executable that was streamed does not keep its data section.',
     });
   }
-  if (!isBlockByteLength(blockByteLength)) {
+  if (!format.isBlockByteLength(blockByteLength)) {
     throw new UsageError({
       where: 'serialize',
       got: `blocks of ${blockByteLength} bytes`,
-      expected: `a multiple of 256 up to ${MAX_BLOCK_BYTE_LENGTH}`,
+      expected: `a multiple of 256 up to ${format.MAX_BLOCK_BYTE_LENGTH}`,
     });
   }
   const hashes: Uint8Array[] = [];
@@ -124,25 +107,28 @@ export function serializeHead(
     const writer = new ByteWriter();
     if (name === 'blockHashes') for (const hash of blockHashes) writer.bytes(hash);
     else SECTION_WRITERS[name](writer, program);
-    return { id: SectionId[name], bytes: writer.finish() };
+    return { id: format.SectionId[name], bytes: writer.finish() };
   });
-  let end = HEADER_BYTE_LENGTH + sections.length * SECTION_ENTRY_BYTE_LENGTH;
+  let end = format.HEADER_BYTE_LENGTH + sections.length * format.SECTION_ENTRY_BYTE_LENGTH;
   const table = sections.map(({ id, bytes }) => {
-    const byteOffset = Math.ceil(end / SECTION_ALIGNMENT) * SECTION_ALIGNMENT;
+    const byteOffset = Math.ceil(end / format.SECTION_ALIGNMENT) * format.SECTION_ALIGNMENT;
     end = byteOffset + bytes.length;
     return { id, byteOffset, byteLength: bytes.length };
   });
-  const writer = new ByteWriter().bytes(MAGIC).u16(FORMAT_MAJOR).u16(minorOf(program));
+  const writer = new ByteWriter()
+    .bytes(format.MAGIC)
+    .u16(format.FORMAT_MAJOR)
+    .u16(minorOf(program));
   writer
     .u32(alignTensor(end))
     .i64(program.dataByteLength)
     .u32(blockByteLength)
     .u32(sections.length);
-  writer.bytes(new Uint8Array(HASH_BYTE_LENGTH));
+  writer.bytes(new Uint8Array(format.HASH_BYTE_LENGTH));
   for (const { id, byteOffset, byteLength } of table) {
     writer.u32(id).u32(byteOffset).u32(byteLength);
   }
-  for (const { bytes } of sections) writer.align(SECTION_ALIGNMENT).bytes(bytes);
+  for (const { bytes } of sections) writer.align(format.SECTION_ALIGNMENT).bytes(bytes);
   return sealHead(writer.align(256).finish());
 }
 
@@ -150,7 +136,7 @@ function sectionsOf({ types, sourceMapBytes }: ExecutableData): readonly Section
   const absent = new Set<SectionName>();
   if (types === undefined) absent.add('types');
   if (sourceMapBytes === undefined) absent.add('sourceMap');
-  return SECTION_NAMES.filter((name) => !absent.has(name));
+  return format.SECTION_NAMES.filter((name) => !absent.has(name));
 }
 
 /** Bytes that each section of the file takes, in order, with default blocks. */
@@ -158,8 +144,8 @@ export function sectionByteLengths(program: ExecutableData): Map<SectionName, nu
   return new Map(
     sectionsOf(program).map((name) => {
       if (name === 'blockHashes') {
-        const blockCount = Math.ceil(program.dataByteLength / DEFAULT_BLOCK_BYTE_LENGTH);
-        return [name, blockCount * HASH_BYTE_LENGTH];
+        const blockCount = Math.ceil(program.dataByteLength / format.DEFAULT_BLOCK_BYTE_LENGTH);
+        return [name, blockCount * format.HASH_BYTE_LENGTH];
       }
       const writer = new ByteWriter();
       SECTION_WRITERS[name](writer, program);
@@ -170,8 +156,8 @@ export function sectionByteLengths(program: ExecutableData): Map<SectionName, nu
 
 /** Writes the hash of a head into it. The hash is over the head with zeros in its place. */
 export function sealHead(head: Uint8Array): Uint8Array {
-  head.fill(0, HEAD_HASH_OFFSET, HEAD_HASH_OFFSET + HASH_BYTE_LENGTH);
-  head.set(sha256(head), HEAD_HASH_OFFSET);
+  head.fill(0, format.HEAD_HASH_OFFSET, format.HEAD_HASH_OFFSET + format.HASH_BYTE_LENGTH);
+  head.set(sha256(head), format.HEAD_HASH_OFFSET);
   return head;
 }
 
@@ -184,7 +170,7 @@ const SECTION_WRITERS: Readonly<
   },
   functionTable: (w, { functionTable }) =>
     writeList(w, functionTable, (w, { kind, name }) => {
-      w.u8(FUNCTION_KIND_CODES[kind]).string(name);
+      w.u8(format.FUNCTION_KIND_CODES[kind]).string(name);
     }),
   constants: (w, { constants }) => writeList(w, constants, writeConstant),
   primitives: (w, { primitives }) => writeList(w, primitives, writePrimitive),
@@ -216,7 +202,7 @@ function writeSignature(w: ByteWriter, { params, results }: FunctionSignature): 
 }
 
 function writeConstant(w: ByteWriter, constant: Constant): void {
-  w.u8(CONSTANT_CODES[constant.kind]);
+  w.u8(format.CONSTANT_CODES[constant.kind]);
   switch (constant.kind) {
     case 'tensor':
       w.u8(dtypeInfo(constant.dtype).code).u8(tensorFlags(constant));
@@ -244,13 +230,16 @@ function writeConstant(w: ByteWriter, constant: Constant): void {
 }
 
 function tensorFlags({ isSplat, device }: TensorConstant): number {
-  return (isSplat ? TENSOR_FLAGS.splat : 0) | (device === undefined ? 0 : TENSOR_FLAGS.host);
+  return (
+    (isSplat ? format.TENSOR_FLAGS.splat : 0) |
+    (device === undefined ? 0 : format.TENSOR_FLAGS.host)
+  );
 }
 
 function writePrimitive(w: ByteWriter, primitive: PrimitiveFunction): void {
   const { name, params, body, results, device, inPlace } = primitive;
-  const host = device === undefined ? 0 : PRIMITIVE_FLAGS.host;
-  w.string(name).u8(host | (inPlace === undefined ? 0 : PRIMITIVE_FLAGS.inPlace));
+  const host = device === undefined ? 0 : format.PRIMITIVE_FLAGS.host;
+  w.string(name).u8(host | (inPlace === undefined ? 0 : format.PRIMITIVE_FLAGS.inPlace));
   if (inPlace !== undefined) w.u32(inPlace);
   writeList(w, params, writeTensorType);
   writeList(w, body, (w, call) => {
@@ -264,8 +253,8 @@ function writePrimitive(w: ByteWriter, primitive: PrimitiveFunction): void {
 }
 
 function writeAttribute(w: ByteWriter, value: AttributeValue): void {
-  const kind = attributeKind(value);
-  w.u8(ATTRIBUTE_CODES[kind]);
+  const kind = format.attributeKind(value);
+  w.u8(format.ATTRIBUTE_CODES[kind]);
   if (typeof value === 'number') w.f64(value);
   else if (typeof value === 'string') w.string(value);
   else if (typeof value === 'boolean') w.u8(value ? 1 : 0);
@@ -279,7 +268,7 @@ function writeAttribute(w: ByteWriter, value: AttributeValue): void {
 }
 
 function writeShapeStep(w: ByteWriter, step: ShapeStep): void {
-  w.u8(SHAPE_STEP_CODES[step.op]);
+  w.u8(format.SHAPE_STEP_CODES[step.op]);
   if (step.op === 'const') w.i64(step.value);
   else if (step.op === 'load' || step.op === 'store') w.u32(step.slot);
 }

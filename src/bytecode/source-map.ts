@@ -1,14 +1,8 @@
 import type { SourcePlace } from '../core/source-place.ts';
 import { type DecodedSourceMap, decodeSourceMap, type SourceRun } from './decode-source-map.ts';
 import type { ExecutableData } from './executable.ts';
-import {
-  ArgumentKind,
-  type Instruction,
-  argumentKind,
-  argumentValue,
-  decodeRange,
-  operandSpec,
-} from './isa.ts';
+import type { Instruction } from './isa.ts';
+import * as isa from './isa.ts';
 
 /** Where in its source each instruction of a program comes from. */
 export class SourceMap {
@@ -59,7 +53,7 @@ export class SourceMap {
     for (const fn of functions) {
       const end = fn.codeStart + fn.codeLength;
       let number = 0;
-      for (const instruction of decodeRange(code, fn.codeStart, end)) {
+      for (const instruction of isa.decodeRange(code, fn.codeStart, end)) {
         if (calleeOf(instruction) === callee)
           for (const place of this.at(fn.name, number)) found.add(place);
         number++;
@@ -78,7 +72,7 @@ export class SourceMap {
     for (const fn of functions) {
       const last = new Map<SourcePlace, number>();
       let number = 0;
-      for (const instruction of decodeRange(code, fn.codeStart, fn.codeStart + fn.codeLength)) {
+      for (const instruction of isa.decodeRange(code, fn.codeStart, fn.codeStart + fn.codeLength)) {
         const callee = functionTable[calleeOf(instruction) ?? -1];
         const places = callee?.kind === 'primitive' ? this.at(fn.name, number) : [];
         for (const place of places) last.set(place, number);
@@ -102,16 +96,17 @@ export class SourceMap {
 function calleeOf({ spec, operands }: Instruction): number | undefined {
   const word = operands.find(
     (operand, i) =>
-      operandSpec(spec, i).kind === 'callee' && argumentKind(operand) === ArgumentKind.function,
+      isa.operandSpec(spec, i).kind === 'callee' &&
+      isa.argumentKind(operand) === isa.ArgumentKind.function,
   );
-  return word === undefined ? undefined : argumentValue(word);
+  return word === undefined ? undefined : isa.argumentValue(word);
 }
 
 /** The number of instructions of each function. */
 function instructionCounts({ functions, code }: ExecutableData): number[] {
   return functions.map(({ codeStart, codeLength }) => {
     let count = 0;
-    for (const _ of decodeRange(code, codeStart, codeStart + codeLength)) count++;
+    for (const _ of isa.decodeRange(code, codeStart, codeStart + codeLength)) count++;
     return count;
   });
 }

@@ -1,17 +1,8 @@
 import type { HostTensor } from '../core/host-tensor.ts';
 import { tensorOf } from './constant-tensor.ts';
 import type { BytecodeFunction, Constant, ExecutableData } from './executable.ts';
-import {
-  ArgumentKind,
-  argumentKind,
-  argumentValue,
-  decodeRange,
-  type Instruction,
-  jumpTarget,
-  operandSpec,
-  VM_REGISTER,
-  VOID_REGISTER,
-} from './isa.ts';
+import type { Instruction } from './isa.ts';
+import * as isa from './isa.ts';
 import { SourceMap } from './source-map.ts';
 import { sortedEntries } from './sorted-entries.ts';
 import { formatBase64, formatElements, MAX_PRINTED_ELEMENTS } from './tensor-text.ts';
@@ -109,13 +100,15 @@ function functionLines(
   fn: BytecodeFunction,
   map: SourceMap | undefined,
 ): string[] {
-  const instructions = [...decodeRange(program.code, fn.codeStart, fn.codeStart + fn.codeLength)];
+  const instructions = [
+    ...isa.decodeRange(program.code, fn.codeStart, fn.codeStart + fn.codeLength),
+  ];
   const indexOfPc = new Map(instructions.map(({ pc }, index) => [pc, index]));
   const labels = new Map<number, string>();
   for (const { spec, operands, pc } of instructions) {
     for (const [position, word] of operands.entries()) {
-      if (operandSpec(spec, position).kind !== 'offset') continue;
-      const target = jumpTarget(pc, word);
+      if (isa.operandSpec(spec, position).kind !== 'offset') continue;
+      const target = isa.jumpTarget(pc, word);
       labels.set(target, `l${indexOfPc.get(target)}`);
     }
   }
@@ -144,13 +137,13 @@ function instructionCall(
   const variadic: string[] = [];
   let options = '';
   for (const [position, word] of operands.entries()) {
-    const operand = operandSpec(spec, position);
+    const operand = isa.operandSpec(spec, position);
     if (operand.kind === 'destination') {
       options = `, { into: ${argumentExpression(word, program)} }`;
     } else if (operand.kind === 'offset') {
-      fixed.push(labels.get(jumpTarget(pc, word)) ?? '');
+      fixed.push(labels.get(isa.jumpTarget(pc, word)) ?? '');
     } else if (operand.kind === 'callee') {
-      fixed.push(literal(program.functionTable[argumentValue(word)]?.name ?? ''));
+      fixed.push(literal(program.functionTable[isa.argumentValue(word)]?.name ?? ''));
     } else {
       const list = operand === spec.variadic ? variadic : fixed;
       list.push(argumentExpression(word, program));
@@ -161,14 +154,14 @@ function instructionCall(
 }
 
 function argumentExpression(word: number, program: ExecutableData): string {
-  const value = argumentValue(word);
-  switch (argumentKind(word)) {
-    case ArgumentKind.register:
-      if (value === VOID_REGISTER) return 'f.void';
-      return value === VM_REGISTER ? 'f.vm' : `f.r(${value})`;
-    case ArgumentKind.immediate:
+  const value = isa.argumentValue(word);
+  switch (isa.argumentKind(word)) {
+    case isa.ArgumentKind.register:
+      if (value === isa.VOID_REGISTER) return 'f.void';
+      return value === isa.VM_REGISTER ? 'f.vm' : `f.r(${value})`;
+    case isa.ArgumentKind.immediate:
       return String(value);
-    case ArgumentKind.constant:
+    case isa.ArgumentKind.constant:
       return `c[${value}]`;
     default:
       return `b.functionReference(${literal(program.functionTable[value]?.name ?? '')})`;

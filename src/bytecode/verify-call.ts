@@ -5,15 +5,8 @@ import { returnsTensor } from '../core/returns-tensor.ts';
 import { shortList } from '../core/short-list.ts';
 import { builtinSignature } from './builtins.ts';
 import type { BytecodeFunction, Constant, ExecutableData } from './executable.ts';
-import {
-  ArgumentKind,
-  argumentKind,
-  argumentValue,
-  type Instruction,
-  operandSpec,
-  VM_REGISTER,
-  VOID_REGISTER,
-} from './isa.ts';
+import type { Instruction } from './isa.ts';
+import * as isa from './isa.ts';
 import { verifyBuiltinCall } from './verify-builtin.ts';
 import type { HeapUse } from './verify-flow.ts';
 import { MAX_HEAP_SLOTS } from './verify-shape-program.ts';
@@ -55,7 +48,7 @@ export function verifyCall(instruction: Instruction, context: CallContext): Heap
   if (instruction.spec.name !== 'call') return NO_HEAP;
   const [result = 0, callee = 0, ...args] = instruction.operands;
   const { functionTable } = context.program;
-  const entry = functionTable[argumentValue(callee)];
+  const entry = functionTable[isa.argumentValue(callee)];
   if (entry === undefined) return NO_HEAP;
   const call = { result, name: entry.name, args };
   if (entry.kind !== 'bytecode' && args.length > MAX_PACKED_ARGUMENTS) {
@@ -70,10 +63,10 @@ export function verifyCall(instruction: Instruction, context: CallContext): Heap
   const signature = entry.kind === 'packed' ? builtinSignature(entry.name) : undefined;
   if (entry.kind !== 'packed' || signature !== undefined) forbidMachineState(args, context);
   if (signature === undefined) return NO_HEAP;
-  if (signature.result === 'void' && argumentValue(result) !== VOID_REGISTER) {
+  if (signature.result === 'void' && isa.argumentValue(result) !== isa.VOID_REGISTER) {
     throw brokenRule(
       context.where(),
-      `the result register %${argumentValue(result)}`,
+      `the result register %${isa.argumentValue(result)}`,
       `%void: ${entry.name} returns nothing`,
     );
   }
@@ -82,7 +75,7 @@ export function verifyCall(instruction: Instruction, context: CallContext): Heap
   const { shapePrograms } = context.tables;
   const heapUses = verifyBuiltinCall({ signature, args, constants, shapePrograms, where });
   if (signature.result !== 'heap') return { heapSlots: -1, heapUses };
-  const heapSlots = argumentValue(args[0] ?? 0);
+  const heapSlots = isa.argumentValue(args[0] ?? 0);
   if (heapSlots > MAX_HEAP_SLOTS) {
     throw brokenRule(where(), `a shape heap of ${heapSlots} slots`, `at most ${MAX_HEAP_SLOTS}`);
   }
@@ -95,9 +88,9 @@ export function verifyCall(instruction: Instruction, context: CallContext): Heap
  */
 function verifyFunctionValues({ spec, operands }: Instruction, context: CallContext): void {
   for (const [position, word] of operands.entries()) {
-    if (operandSpec(spec, position).kind !== 'argument') continue;
-    if (argumentKind(word) !== ArgumentKind.function) continue;
-    const entry = context.program.functionTable[argumentValue(word)];
+    if (isa.operandSpec(spec, position).kind !== 'argument') continue;
+    if (isa.argumentKind(word) !== isa.ArgumentKind.function) continue;
+    const entry = context.program.functionTable[isa.argumentValue(word)];
     const isBuiltin = entry !== undefined && builtinSignature(entry.name) !== undefined;
     if (entry?.kind !== 'primitive' && !isBuiltin) continue;
     throw new VerifyError({
@@ -110,7 +103,7 @@ function verifyFunctionValues({ spec, operands }: Instruction, context: CallCont
 }
 
 function forbidMachineState(args: readonly number[], context: CallContext): void {
-  if (!args.some((word) => word === VM_REGISTER)) return;
+  if (!args.some((word) => word === isa.VM_REGISTER)) return;
   throw brokenRule(
     context.where(),
     '%vm as an argument',
@@ -141,10 +134,10 @@ function verifyPrimitiveCall({ name, args, result }: Call, context: CallContext)
       `${params.length} inputs and then ${outputCount} outputs`,
     );
   }
-  if (!isReturned && argumentValue(result) !== VOID_REGISTER) {
+  if (!isReturned && isa.argumentValue(result) !== isa.VOID_REGISTER) {
     throw brokenRule(
       context.where(),
-      `the result register %${argumentValue(result)}`,
+      `the result register %${isa.argumentValue(result)}`,
       '%void: a primitive writes to its last arguments',
     );
   }
@@ -161,11 +154,15 @@ function verifyKernelOperand(
     context,
   }: { primitive: PrimitiveFunction; position: number; context: CallContext },
 ): void {
-  if (argumentKind(word) === ArgumentKind.register && argumentValue(word) < VM_REGISTER) return;
+  if (
+    isa.argumentKind(word) === isa.ArgumentKind.register &&
+    isa.argumentValue(word) < isa.VM_REGISTER
+  )
+    return;
   const type = primitive.params[position];
   const constant =
-    argumentKind(word) === ArgumentKind.constant
-      ? context.program.constants[argumentValue(word)]
+    isa.argumentKind(word) === isa.ArgumentKind.constant
+      ? context.program.constants[isa.argumentValue(word)]
       : undefined;
   if (type !== undefined && constant?.kind === 'tensor' && fits(constant, type)) return;
   const role = type === undefined ? 'output' : 'input';

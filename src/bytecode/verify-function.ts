@@ -1,19 +1,8 @@
 import { VerifyError } from '../core/errors.ts';
 import { brokenRule } from './broken-rule.ts';
 import type { BytecodeFunction, ExecutableData } from './executable.ts';
-import {
-  ArgumentKind,
-  argumentKind,
-  argumentValue,
-  decodeRange,
-  type Instruction,
-  jumpTarget,
-  MAX_REGISTER_COUNT,
-  type OperandKind,
-  operandSpec,
-  VM_REGISTER,
-  VOID_REGISTER,
-} from './isa.ts';
+import type { Instruction, OperandKind } from './isa.ts';
+import * as isa from './isa.ts';
 import { withArticle } from './text-format.ts';
 import { type CallTables, verifyCall } from './verify-call.ts';
 import { type FlowBudget, type FlowInstruction, verifyFlow } from './verify-flow.ts';
@@ -30,7 +19,7 @@ export function verifyFunction(job: FunctionToVerify): void {
   const { program, fn } = job;
   verifyRegisterCount(fn);
   const end = fn.codeStart + fn.codeLength;
-  const instructions = [...decodeRange(program.code, fn.codeStart, end)];
+  const instructions = [...isa.decodeRange(program.code, fn.codeStart, end)];
   const indexOfPc = new Map(instructions.map(({ pc }, index) => [pc, index]));
   const place = (index: number): string => describePlace(job, instructions[index], index);
   const mentioned = new Uint8Array(fn.registerCount);
@@ -60,7 +49,7 @@ function verifyRegisterCount({
   registerCount,
   codeLength,
 }: BytecodeFunction): void {
-  const most = Math.min(MAX_REGISTER_COUNT, paramNames.length + codeLength);
+  const most = Math.min(isa.MAX_REGISTER_COUNT, paramNames.length + codeLength);
   if (registerCount >= paramNames.length && registerCount <= most) return;
   throw new VerifyError({
     where: `function ${name}`,
@@ -110,10 +99,10 @@ interface OperandContext {
 
 /** Argument kinds that an operand kind allows. Offsets are not argument words. */
 const ALLOWED: Readonly<Record<Exclude<OperandKind, 'offset'>, readonly number[]>> = {
-  destination: [ArgumentKind.register],
-  condition: [ArgumentKind.register],
-  callee: [ArgumentKind.function],
-  argument: Object.values(ArgumentKind),
+  destination: [isa.ArgumentKind.register],
+  condition: [isa.ArgumentKind.register],
+  callee: [isa.ArgumentKind.function],
+  argument: Object.values(isa.ArgumentKind),
 };
 
 function verifyOperands(
@@ -124,18 +113,18 @@ function verifyOperands(
   const jumps: number[] = [];
   let write = -1;
   for (const [position, word] of instruction.operands.entries()) {
-    const { kind } = operandSpec(instruction.spec, position);
+    const { kind } = isa.operandSpec(instruction.spec, position);
     if (kind === 'offset') {
       jumps.push(verifyJump(instruction, word, context));
       continue;
     }
-    if (!ALLOWED[kind].includes(argumentKind(word))) {
+    if (!ALLOWED[kind].includes(isa.argumentKind(word))) {
       throw operandError(context, position, instruction, `the word 0x${word.toString(16)}`);
     }
     verifyIndex(instruction, position, context);
-    if (argumentKind(word) !== ArgumentKind.register) continue;
-    const register = argumentValue(word);
-    if (register >= VM_REGISTER) continue;
+    if (isa.argumentKind(word) !== isa.ArgumentKind.register) continue;
+    const register = isa.argumentValue(word);
+    if (register >= isa.VM_REGISTER) continue;
     context.mentioned[register] = 1;
     if (kind === 'destination') write = register;
     else reads.push(register);
@@ -146,35 +135,35 @@ function verifyOperands(
 /** Checks that an operand's index lies within the table that it points into. */
 function verifyIndex(instruction: Instruction, position: number, context: OperandContext): void {
   const word = instruction.operands[position] ?? 0;
-  const { kind } = operandSpec(instruction.spec, position);
+  const { kind } = isa.operandSpec(instruction.spec, position);
   const { program, fn } = context.job;
-  const value = argumentValue(word);
-  const argument = argumentKind(word);
-  const isRegister = argument === ArgumentKind.register;
+  const value = isa.argumentValue(word);
+  const argument = isa.argumentKind(word);
+  const isRegister = argument === isa.ArgumentKind.register;
   let limit = Infinity;
   if (isRegister) limit = fn.registerCount;
-  else if (argument === ArgumentKind.constant) limit = program.constants.length;
-  else if (argument === ArgumentKind.function) limit = program.functionTable.length;
+  else if (argument === isa.ArgumentKind.constant) limit = program.constants.length;
+  else if (argument === isa.ArgumentKind.function) limit = program.functionTable.length;
   if (value < limit) return;
   // A condition must be a value; only packed functions receive the machine's state.
-  if (isRegister && value === VOID_REGISTER && kind !== 'condition') return;
+  if (isRegister && value === isa.VOID_REGISTER && kind !== 'condition') return;
   if (
     isRegister &&
-    value === VM_REGISTER &&
+    value === isa.VM_REGISTER &&
     kind === 'argument' &&
     instruction.spec.name === 'call'
   ) {
     return;
   }
-  const special = value === VOID_REGISTER ? '%void' : '%vm';
-  const name = argument === ArgumentKind.constant ? 'constant ' : 'function reference ';
+  const special = value === isa.VOID_REGISTER ? '%void' : '%vm';
+  const name = argument === isa.ArgumentKind.constant ? 'constant ' : 'function reference ';
   const index = `${isRegister ? 'register %' : name}${value}`;
-  const got = isRegister && value >= VM_REGISTER ? special : index;
+  const got = isRegister && value >= isa.VM_REGISTER ? special : index;
   throw operandError(context, position, instruction, got, `below ${limit}`);
 }
 
 function verifyJump(instruction: Instruction, word: number, context: OperandContext): number {
-  const target = jumpTarget(instruction.pc, word);
+  const target = isa.jumpTarget(instruction.pc, word);
   const index = context.indexOfPc.get(target);
   if (index !== undefined) return index;
   const { codeStart, codeLength } = context.job.fn;
@@ -192,7 +181,7 @@ function operandError(
   instruction: Instruction,
   ...[got, expected]: [got: string, expected?: string]
 ): VerifyError {
-  const { name, kind } = operandSpec(instruction.spec, position);
+  const { name, kind } = isa.operandSpec(instruction.spec, position);
   return brokenRule(
     `${context.place(context.index)}, operand ${position} (${name})`,
     got,
@@ -208,7 +197,7 @@ function describePlace(
   if (instruction === undefined) return `function ${fn.name}`;
   const { spec, operands, pc } = instruction;
   const callee = spec.operands.findIndex(({ kind }) => kind === 'callee');
-  const entry = program.functionTable[argumentValue(operands[callee] ?? 0)];
+  const entry = program.functionTable[isa.argumentValue(operands[callee] ?? 0)];
   const name = callee >= 0 && entry !== undefined ? ` ${entry.name}` : '';
   return `function ${fn.name}, instruction ${index} at code word ${pc} (${spec.name}${name})`;
 }

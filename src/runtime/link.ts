@@ -1,16 +1,7 @@
 import { BUILTIN_PREFIX } from '../bytecode/builtins.ts';
 import type { BytecodeFunction, ExecutableData, FunctionEntry } from '../bytecode/executable.ts';
-import {
-  argumentKind,
-  ArgumentKind,
-  argumentValue,
-  decodeRange,
-  type Instruction,
-  jumpTarget,
-  Opcode,
-  VM_REGISTER,
-  VOID_REGISTER,
-} from '../bytecode/isa.ts';
+import type { Instruction } from '../bytecode/isa.ts';
+import * as isa from '../bytecode/isa.ts';
 import { internalError, UsageError } from '../core/errors.ts';
 import { LinkedInstruction, type LinkedFunction, LinkedOp, NO_DESTINATION } from './linked-code.ts';
 import type { FunctionLibrary } from './function-library.ts';
@@ -117,9 +108,9 @@ function bordersOf(program: ExecutableData): ReadonlySet<BytecodeFunction> {
   return new Set(
     functions.filter(({ codeStart, codeLength }) => {
       let count = 0;
-      for (const { spec, operands } of decodeRange(code, codeStart, codeStart + codeLength)) {
-        if (spec.opcode !== Opcode.call) continue;
-        const entry = functionTable[argumentValue(operands[1] ?? 0)];
+      for (const { spec, operands } of isa.decodeRange(code, codeStart, codeStart + codeLength)) {
+        if (spec.opcode !== isa.Opcode.call) continue;
+        const entry = functionTable[isa.argumentValue(operands[1] ?? 0)];
         if (entry === undefined || entry.kind === 'bytecode' || entry.name === INVOKE_NAME)
           return false;
         if (isHostFunction(entry)) count++;
@@ -162,14 +153,14 @@ class ConstantTable {
 
   /** The operand for an argument word. */
   operand(word: number): number {
-    const value = argumentValue(word);
-    switch (argumentKind(word)) {
-      case ArgumentKind.register:
-        if (value === VOID_REGISTER) return ~(this.#firstFunction - 2);
-        return value === VM_REGISTER ? ~(this.#firstFunction - 1) : value;
-      case ArgumentKind.constant:
+    const value = isa.argumentValue(word);
+    switch (isa.argumentKind(word)) {
+      case isa.ArgumentKind.register:
+        if (value === isa.VOID_REGISTER) return ~(this.#firstFunction - 2);
+        return value === isa.VM_REGISTER ? ~(this.#firstFunction - 1) : value;
+      case isa.ArgumentKind.constant:
         return ~value;
-      case ArgumentKind.function:
+      case isa.ArgumentKind.function:
         return ~(this.#firstFunction + value);
       default:
         return ~this.#immediate(value);
@@ -201,7 +192,7 @@ interface FunctionLinking {
 function linkFunction(program: ExecutableData, linking: FunctionLinking): LinkedFunction {
   const { source, index, borders } = linking;
   const end = source.codeStart + source.codeLength;
-  const instructions = [...decodeRange(program.code, source.codeStart, end)];
+  const instructions = [...isa.decodeRange(program.code, source.codeStart, end)];
   const positions = new Map(instructions.map(({ pc }, position) => [pc, position]));
   const code = instructions.map((instruction, position) =>
     linkInstruction(instruction, {
@@ -228,21 +219,21 @@ function linkInstruction(instruction: Instruction, linking: InstructionLinking):
   const { operands, pc: codeIndex } = instruction;
   const [first = 0, second = 0] = operands;
   const target = (offset: number): number =>
-    positions.get(jumpTarget(codeIndex, offset)) ?? lostTarget(codeIndex);
+    positions.get(isa.jumpTarget(codeIndex, offset)) ?? lostTarget(codeIndex);
   switch (instruction.spec.opcode) {
-    case Opcode.call:
+    case isa.Opcode.call:
       return linkCall(instruction, linking);
-    case Opcode.ret:
+    case isa.Opcode.ret:
       return new LinkedInstruction({
         op: LinkedOp.ret,
         codeIndex,
         args: [constants.operand(first)],
       });
-    case Opcode.if: {
+    case isa.Opcode.if: {
       const args = [constants.operand(first)];
       return new LinkedInstruction({ op: LinkedOp.if, codeIndex, args, target: target(second) });
     }
-    case Opcode.goto:
+    case isa.Opcode.goto:
       return new LinkedInstruction({ op: LinkedOp.goto, codeIndex, target: target(first) });
     default:
       throw internalError(`no linking for ${instruction.spec.name}`);
@@ -250,11 +241,12 @@ function linkInstruction(instruction: Instruction, linking: InstructionLinking):
 }
 
 function linkCall(instruction: Instruction, linking: InstructionLinking): LinkedInstruction {
-  const [destinationWord = VOID_REGISTER, calleeWord = 0, ...argumentWords] = instruction.operands;
+  const [destinationWord = isa.VOID_REGISTER, calleeWord = 0, ...argumentWords] =
+    instruction.operands;
   const { constants, callees, isTail, killed } = linking;
-  const callee = callees[argumentValue(calleeWord)];
-  if (callee === undefined) throw internalError(`no function ${argumentValue(calleeWord)}`);
-  const destination = destinationWord === VOID_REGISTER ? NO_DESTINATION : destinationWord;
+  const callee = callees[isa.argumentValue(calleeWord)];
+  if (callee === undefined) throw internalError(`no function ${isa.argumentValue(calleeWord)}`);
+  const destination = destinationWord === isa.VOID_REGISTER ? NO_DESTINATION : destinationWord;
   const args = argumentWords.map((word) => constants.operand(word));
   const cost = callee.cost + args.length;
   const fields = { destination, args, cost, codeIndex: instruction.pc };
@@ -280,9 +272,9 @@ function registersKilledAt(
   const killed: number[] = [];
   for (let at = position; ; at++) {
     const { spec, operands = [] } = instructions[at] ?? {};
-    const [register = VOID_REGISTER, callee = 0] = operands;
+    const [register = isa.VOID_REGISTER, callee = 0] = operands;
     const isKill =
-      spec?.opcode === Opcode.call && callees[argumentValue(callee)]?.name === KILL_NAME;
+      spec?.opcode === isa.Opcode.call && callees[isa.argumentValue(callee)]?.name === KILL_NAME;
     if (!isKill) return killed;
     killed.push(register);
   }
@@ -298,13 +290,13 @@ function isTailCall(
   positions: ReadonlyMap<number, number>,
 ): boolean {
   const call = instructions[position];
-  if (call?.spec.opcode !== Opcode.call || call.operands[0] === VOID_REGISTER) return false;
+  if (call?.spec.opcode !== isa.Opcode.call || call.operands[0] === isa.VOID_REGISTER) return false;
   let next = instructions[position + 1];
-  for (let jumps = 0; next?.spec.opcode === Opcode.goto && jumps < 16; jumps++) {
-    const at = positions.get(jumpTarget(next.pc, next.operands[0] ?? 0));
+  for (let jumps = 0; next?.spec.opcode === isa.Opcode.goto && jumps < 16; jumps++) {
+    const at = positions.get(isa.jumpTarget(next.pc, next.operands[0] ?? 0));
     next = at === undefined ? undefined : instructions[at];
   }
-  return next?.spec.opcode === Opcode.ret && next.operands[0] === call.operands[0];
+  return next?.spec.opcode === isa.Opcode.ret && next.operands[0] === call.operands[0];
 }
 
 function lostTarget(codeIndex: number): never {

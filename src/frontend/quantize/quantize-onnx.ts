@@ -1,16 +1,17 @@
 import { canonicalDomain, OperatorSets } from '../onnx/operator-sets.ts';
+import { isExternal } from '../onnx/protobuf/external-data.ts';
+import { readModel } from '../onnx/protobuf/read-model.ts';
 import type { NodeProto } from '../onnx/protobuf/schema.ts';
+import { storedByteLength } from '../onnx/protobuf/tensor-data.ts';
 import { convertToFloat16 } from './convert-to-float16.ts';
 import { isFloatTensor } from './float-weights.ts';
 import { GraphScope } from './graph-scope.ts';
-import { modelByteLength } from './model-byte-length.ts';
 import { ModelEdits } from './model-edits.ts';
-import { roundActivations } from './round-activations.ts';
 import { quantizeChannels, WEIGHT_AXES } from './quantize-channels.ts';
 import { checkedOptions, type QuantizeOptions } from './quantize-options.ts';
 import { quantizeGemm, quantizeMatMul, type RoundedNode } from './quantize-product.ts';
 import { type KeptNode, layerKey, nodeName, type QuantizedLayer } from './quantized-layer.ts';
-import { readModel } from '../onnx/protobuf/read-model.ts';
+import { roundActivations } from './round-activations.ts';
 import { TensorStore } from './tensor-store.ts';
 import { WeightCoder } from './weight-coder.ts';
 
@@ -156,4 +157,16 @@ function reasonFor(node: NodeProto, scope: GraphScope): string | undefined {
   });
   const isConstant = ['Identity', 'Reshape', 'Transpose'].includes(node.opType ?? '');
   return isLarge && !isConstant ? 'there is no form of it with codes' : undefined;
+}
+
+/** Bytes of a model with all tensors in it that lie in other files, before any is rounded: the result is not larger. */
+function modelByteLength(bytes: Uint8Array, main: GraphScope): number {
+  let beside = 0;
+  for (const { graph } of main.all()) {
+    const values = graph.node.flatMap(({ attribute }) => attribute.flatMap(({ t }) => t ?? []));
+    for (const tensor of [...graph.initializer, ...values]) {
+      if (isExternal(tensor)) beside += storedByteLength(tensor, `tensor "${tensor.name ?? ''}"`);
+    }
+  }
+  return bytes.byteLength + beside;
 }

@@ -1,7 +1,9 @@
-import type { TypedArray } from '../../core/dtype.ts';
+import { MAX_DIMENSION } from '../../core/dim.ts';
+import type { DType, TypedArray } from '../../core/dtype.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { elementCount, rowMajorStrides } from '../../core/shape.ts';
+import { isSmallFloat, numberToSmallFloat } from '../../core/small-floats.ts';
 import { dimsAttribute, intAttribute, stringAttribute } from '../attributes.ts';
 import type { DynamicReference, OpReference, StaticReference } from '../op-reference.ts';
 import { operand } from '../operand-checks.ts';
@@ -12,7 +14,6 @@ import type { DynamicName } from './dynamic-ops.ts';
 import { integersOf } from './integers.ts';
 import { melWeightsReference } from './mel-weights.reference.ts';
 import { nonMaxSuppressionReference } from './non-max-suppression.reference.ts';
-import { rangeReference } from './range.reference.ts';
 import { SIZE_REFERENCES } from './sizes.reference.ts';
 import { NAMES } from './slice-indices.ts';
 import {
@@ -20,6 +21,54 @@ import {
   uniqueIndicesReference,
   uniqueInverseReference,
 } from './unique.reference.ts';
+
+const rangeReference: DynamicReference = {
+  compute(inputs, attributes) {
+    const [start = 0, limit = 0, delta = 0] = [0, 1, 2].map(
+      (i) => comparedElements(operand(inputs, i))[0],
+    );
+    const where = stringAttribute(attributes, 'where');
+    const count = countOf({ start, limit, delta }, where);
+    const { dtype } = operand(inputs, 0);
+    return typeof start === 'bigint' && typeof delta === 'bigint'
+      ? HostTensor.from(
+          dtype,
+          [count],
+          Array.from({ length: count }, (_, i) => start + BigInt(i) * delta),
+        )
+      : numbersFrom(dtype, { start: Number(start), delta: Number(delta), count });
+  },
+};
+
+type Bounds<T> = Readonly<Record<'start' | 'limit' | 'delta', T>>;
+
+function countOf({ start, limit, delta }: Bounds<number | bigint>, where: string): number {
+  const isExact = typeof limit === 'bigint' && typeof start === 'bigint';
+  const span = isExact ? Number(limit - start) : Number(limit) - Number(start);
+  const steps = Math.ceil(span / Number(delta));
+  // A difference of nothing has no steps, whatever their size.
+  const count = span === 0 && Number(delta) !== 0 ? 0 : Math.max(steps, 0);
+  if (Number(delta) !== 0 && count <= MAX_DIMENSION) return count;
+  throw new ShapeError({
+    where,
+    got: `a range from ${start} to ${limit} by ${delta}`,
+    expected: `a delta that is not 0 and at most ${MAX_DIMENSION} elements`,
+  });
+}
+
+interface Progression {
+  readonly start: number;
+  readonly delta: number;
+  readonly count: number;
+}
+
+function numbersFrom(dtype: DType, { start, delta, count }: Progression): HostTensor {
+  const rounding = { saturate: false, roundMode: 'nearest' };
+  const stored = (value: number): number =>
+    isSmallFloat(dtype) ? numberToSmallFloat(dtype, value, rounding) : value;
+  const values = Array.from({ length: count }, (_, i) => stored(start + i * delta));
+  return HostTensor.from(dtype, [count], values);
+}
 
 const nonzeroReference: DynamicReference = {
   compute: (inputs) => findNonzero(operand(inputs, 0)),

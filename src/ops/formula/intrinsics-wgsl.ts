@@ -1,10 +1,43 @@
-import { ERF } from './erf-wgsl.ts';
 import type { IntrinsicName } from './expression.ts';
-import { callLanewise } from './lanewise.ts';
+import { callLanewise, lanewise } from './lanewise.ts';
 import { POW, WIDE_POW } from './power-wgsl.ts';
-import { QUOTIENT } from './quotient-wgsl.ts';
 import { isWideType, type ScalarType } from './scalar-type.ts';
 import * as wgsl from './transcendental-wgsl.ts';
+import { vectorwise } from './transcendental-wgsl.ts';
+
+/**
+ * WGSL has no erf. Away from zero formula 7.1.26 of Abramowitz and Stegun, whose error is at most
+ * 1.5e-7; below 0.05 two terms of the Taylor series, so that the relative error stays small.
+ */
+const ERF: Readonly<Record<string, string>> = vectorwise(
+  'erf',
+  'select(far, x * (1.1283791671 - 0.3761263890 * x * x), a < T(0.05))',
+  `  let a = min(abs(x), T(4.0));
+  let t = 1.0 / (1.0 + 0.3275911 * a);
+  let p = ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592) * t;
+  let size = 1.0 - p * exp(-a * a);
+  let far = select(size, -size, x < T());
+`,
+);
+
+/**
+ * WGSL allows quotients to be off by 2.5 units in the last place, which would round halves wrongly.
+ * The rest of the quotient, computed from halves of the significands whose products are exact
+ * (Dekker, "A Floating-Point Technique for Extending the Available Precision", 1971), corrects it.
+ */
+const QUOTIENT: Readonly<Record<string, string>> = /* @__PURE__ */ lanewise(
+  'quotient',
+  `  let d = a / b;
+  if (!(abs(d) < 0x1p23f) || d == 0.0) {
+    return d;
+  }
+  let d0 = bitcast<f32>(bitcast<u32>(d) & 0xfffff000u);
+  let b0 = bitcast<f32>(bitcast<u32>(b) & 0xfffff000u);
+  let d1 = d - d0;
+  let b1 = b - b0;
+  return d + (a - d0 * b0 - d0 * b1 - d1 * b0 - d1 * b1) / b;`,
+  { parameters: ['a', 'b'] },
+);
 
 export type Declarations = Readonly<Record<string, string>>;
 

@@ -1,12 +1,11 @@
 import { RuntimeError } from '../../core/errors.ts';
 import { describeStray, findStrayIndex } from '../../core/index-checks.ts';
-import { elementCount, rowMajorStrides } from '../../core/shape.ts';
+import { elementCount, rowMajorStrides, type Shape } from '../../core/shape.ts';
 import { boolAttribute, dimsAttribute, intAttribute, stringAttribute } from '../attributes.ts';
 import { elementBits, numberElements, startFrom } from '../elements.ts';
 import type { OpReference, StaticReference } from '../op-reference.ts';
 import { operand } from '../operand-checks.ts';
 import { gatherAxisOf } from './gather-elements.ts';
-import { gatherNdReference, tuplePlaces } from './gather-nd.reference.ts';
 import type { IndexingName } from './indexing-ops.ts';
 import { hostIntegers, hostPlace } from './integer-index.reference.ts';
 import { oneHotAxisOf } from './one-hot.ts';
@@ -16,6 +15,40 @@ import { tuplesOf } from './scatter-nd.ts';
 import { scatterOnHost } from './scatter-reduction.reference.ts';
 import { placesOf } from './tensor-scatter.ts';
 import { topKAxisOf } from './top-k.ts';
+
+const gatherNdReference: StaticReference = {
+  reference(inputs, attributes, output) {
+    const x = operand(inputs, 0);
+    const indices = operand(inputs, 1);
+    const batch = intAttribute(attributes, 'batch_dims');
+    const batchCount = elementCount(x.shape.slice(0, batch));
+    const length = indices.shape.at(-1) ?? 0;
+    const sizes = x.shape.slice(batch, batch + length);
+    const slice = elementCount(sizes);
+    const run = elementCount(x.shape.slice(batch + length)) * output.data.BYTES_PER_ELEMENT;
+    const tuples = elementCount(indices.shape.slice(0, -1));
+    const places = tuplePlaces(hostIntegers(indices), sizes, tuples);
+    const from = x.bytes;
+    const to = output.bytes;
+    for (const [i, place] of places.entries()) {
+      const begin = (Math.floor((i * batchCount) / tuples) * slice + place) * run;
+      if (place >= 0) to.set(from.subarray(begin, begin + run), i * run);
+      else to.fill(0, i * run, (i + 1) * run);
+    }
+  },
+};
+
+/** The row-major place of each tuple among axes of some sizes; -1 outside. */
+function tuplePlaces(indices: Float64Array, sizes: Shape, count: number): Float64Array {
+  return Float64Array.from({ length: count }, (_, i) => {
+    let place = 0;
+    for (const [k, size] of sizes.entries()) {
+      const at = hostPlace(indices[i * sizes.length + k] ?? 0, size);
+      place = at < 0 || place < 0 ? -1 : place * size + at;
+    }
+    return place;
+  });
+}
 
 const gatherElementsReference: StaticReference = {
   reference(inputs, attributes, output) {

@@ -1,12 +1,31 @@
-import type { StaticReference } from '../op-reference.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { boolAttribute, floatAttribute, stringAttribute } from '../attributes.ts';
 import { type FloatArray, floatElements } from '../elements.ts';
 import type { Operands } from '../lowering.ts';
+import type { StaticReference } from '../op-reference.ts';
 import { operand } from '../operand-checks.ts';
-import { HOST_ACTIVATIONS } from './activations.reference.ts';
-import { activationsOf, CELLS, type CellName, cellOf, sizesOf } from './recurrent-cell.ts';
+import type { ActivationName } from './activations.ts';
+import { activationsOf, type CellName, cellOf, CELLS, sizesOf } from './recurrent-cell.ts';
+
+/** A function of one number, alpha and beta. */
+type HostActivation = (x: number, alpha: number, beta: number) => number;
+
+const FUNCTIONS = {
+  Affine: (x, alpha, beta) => alpha * x + beta,
+  Elu: (x, alpha) => (x < 0 ? alpha * Math.expm1(x) : x),
+  HardSigmoid: (x, alpha, beta) => Math.min(Math.max(alpha * x + beta, 0), 1),
+  LeakyRelu: (x, alpha) => (x < 0 ? alpha * x : x),
+  Relu: (x) => (x < 0 ? 0 : x),
+  ScaledTanh: (x, alpha, beta) => alpha * Math.tanh(beta * x),
+  Sigmoid: (x) => 1 / (1 + Math.exp(-x)),
+  Softplus: (x) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x))),
+  Softsign: (x) => x / (1 + Math.abs(x)),
+  Tanh: (x) => Math.tanh(x),
+  ThresholdedRelu: (x, alpha) => (x >= alpha ? x : 0),
+} satisfies Readonly<Record<ActivationName, HostActivation>>;
+
+const HOST_ACTIVATIONS: Readonly<Record<string, HostActivation>> = FUNCTIONS;
 
 type Activate = (x: number) => number;
 
