@@ -216,11 +216,6 @@ export class Unifier {
     return { term: { ...fn, typeParams: [], args }, typeArguments };
   }
 
-  /** A metavariable of dimensions. */
-  freshDim(): Dim {
-    return `${META}${this.#serial++}`;
-  }
-
   /** All elements of data have it: what is not known cannot stand for it, because no check would find a difference. */
   #freshSize(symbol: string, ofData: ReadonlySet<string>): Dim {
     const dim = `${META}${this.#serial++}`;

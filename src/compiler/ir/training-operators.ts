@@ -98,9 +98,6 @@ export type StepOperatorName =
   | 'scale_loss'
   | 'dropout';
 
-/** The name of an operator of training. */
-export type TrainingOperatorName = OptimizerName | ScheduleName | LossName | StepOperatorName;
-
 const RATE = tensorType({ dtype: 'float32', shape: [] });
 const STEP = tensorType({ dtype: 'int32', shape: [] });
 

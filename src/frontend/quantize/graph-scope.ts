@@ -59,10 +59,6 @@ export class GraphScope {
     return this.#producers.get(name);
   }
 
-  hasInitializer(name: string): boolean {
-    return this.#initializers.has(name);
-  }
-
   /**
    * The tensor that a value always is: an initializer or the value of a node `Constant`, also behind `Identity`, a
    * `Reshape` and a `Transpose` of two axes. An initializer that is an input as well counts, as everywhere in Weft.

@@ -7,14 +7,8 @@ import * as s from '../../wasm/statement.ts';
 import type { WasmKernel } from '../wasm-lowering.ts';
 import { LONG_PRODUCT, sumLoop } from '../reduction/sum-loop.wasm.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
-import {
-  addProduct,
-  type Addresses,
-  forUnits,
-  isOneMatrix,
-  resultPlaces,
-  storeRow,
-} from './product-frame.wasm.ts';
+import type { Addresses } from './product-frame.wasm.ts';
+import * as frame from './product-frame.wasm.ts';
 import { COLUMNS, layoutOfB, panelBytes } from './product-panels.wasm.ts';
 import { panelPack } from './pack-panels.wasm.ts';
 import { UNIT_COLUMNS } from './product-stream.wasm.ts';
@@ -49,7 +43,7 @@ export function panelRowsKernel(problem: MatmulProblem, whole: WasmKernel): Wasm
       {
         ...panelPack(1, layoutOfB(problem)),
         isOptional: true,
-        ...(isOneMatrix(problem) && { unitByteLength: UNIT_PANELS * panelBytes(problem) }),
+        ...(frame.isOneMatrix(problem) && { unitByteLength: UNIT_PANELS * panelBytes(problem) }),
       },
     ],
     body(places) {
@@ -60,9 +54,9 @@ export function panelRowsKernel(problem: MatmulProblem, whole: WasmKernel): Wasm
         s.call(`rows${columns}`, [
           a,
           plus(packed, times(group, panels * panelBytes(problem))),
-          ...resultPlaces(problem, { y, c, row: w.i32(0), column: times(group, width) }),
+          ...frame.resultPlaces(problem, { y, c, row: w.i32(0), column: times(group, width) }),
         ]);
-      const ofPanels = forUnits(problem, Math.ceil(n / UNIT_COLUMNS), {
+      const ofPanels = frame.forUnits(problem, Math.ceil(n / UNIT_COLUMNS), {
         places,
         body: (addresses, range) => {
           const groups = UNIT_PANELS / panels;
@@ -98,7 +92,7 @@ function rowsFunction(problem: MatmulProblem, columns: number): WasmFunction {
       const [sum, factor] = [sums[at % phases], b[column / 4]];
       if (sum === undefined || factor === undefined) return [];
       const from = w.load('splat32', pa, (row * a.row + at * a.column) * FLOAT);
-      return [...(column === 0 ? [s.set(value, from)] : []), addProduct(sum, value, factor)];
+      return [...(column === 0 ? [s.set(value, from)] : []), frame.addProduct(sum, value, factor)];
     }),
   ];
   const steps = (count: number): Statement[] => [
@@ -127,7 +121,7 @@ function rowsFunction(problem: MatmulProblem, columns: number): WasmFunction {
         .flatMap(({ row, column, sums }) => {
           const count = Math.min(columns - column, 4);
           const place = { y, c, offset: (row * n + column) * FLOAT, row, column, count };
-          return storeRow(problem, totalOf(sums), place);
+          return frame.storeRow(problem, totalOf(sums), place);
         }),
     ],
   };

@@ -6,14 +6,8 @@ import type { OperandPack, UnitRange, WasmKernel, WasmPlaces } from '../wasm-low
 import { LONG_PRODUCT } from '../reduction/sum-loop.wasm.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
 import { packFunction, panelByteLength, type PanelLayout, panelPack } from './pack-panels.wasm.ts';
-import {
-  type Addresses,
-  forUnits,
-  columnUnits,
-  isOneMatrix,
-  productWork,
-  resultPlaces,
-} from './product-frame.wasm.ts';
+import type { Addresses } from './product-frame.wasm.ts';
+import * as frame from './product-frame.wasm.ts';
 import { type TileShape, tileFunction } from './product-tile.wasm.ts';
 
 /** Columns of a tile and of a panel of b, two vectors. */
@@ -90,7 +84,7 @@ export function matrixPanels(problem: MatmulProblem, constant: ConstantOperand):
       packs: [
         {
           ...panelPack(1, layoutOfB(problem)),
-          ...(isOneMatrix(problem) && { unitByteLength: panelBytes(problem) }),
+          ...(frame.isOneMatrix(problem) && { unitByteLength: panelBytes(problem) }),
         },
       ],
       scratch: [],
@@ -138,11 +132,11 @@ export function panelKernel(
       ...(atOnce > 0 ? [atOnce * panelBytes(problem)] : []),
       ...source.scratch,
     ],
-    ...columnUnits(problem, COLUMNS),
-    work: productWork(problem),
+    ...frame.columnUnits(problem, COLUMNS),
+    work: frame.productWork(problem),
     body: (places) => {
       const body = bodyOf(problem, { source, places, hasRowPack: rowPack !== undefined, isLong });
-      return forUnits(problem, panels, { places, body });
+      return frame.forUnits(problem, panels, { places, body });
     },
   };
 }
@@ -275,7 +269,7 @@ export function multiplyPanels(
             times(at, COLUMNS * FLOAT),
           ),
         ),
-        ...resultPlaces(problem, { y, c, row, column: times(column, COLUMNS) }),
+        ...frame.resultPlaces(problem, { y, c, row, column: times(column, COLUMNS) }),
         ...(rest ? [restPlace(rest)] : []),
       ]);
     const isLastBlock = apply('i32.eq', blockEnd, i32(whole));

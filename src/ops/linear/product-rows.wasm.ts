@@ -7,15 +7,7 @@ import * as s from '../../wasm/statement.ts';
 import type { WasmKernel } from '../wasm-lowering.ts';
 import { LONG_PRODUCT, sumLoop } from '../reduction/sum-loop.wasm.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
-import {
-  addProduct,
-  firstLanes,
-  forUnits,
-  columnUnits,
-  productWork,
-  resultPlaces,
-  storeRow,
-} from './product-frame.wasm.ts';
+import * as frame from './product-frame.wasm.ts';
 
 /** Columns that one pass over b's rows adds up where there are few rows. */
 const WIDE_COLUMNS = 32;
@@ -45,10 +37,10 @@ function partsKernel(problem: MatmulProblem, parts: Parts): WasmKernel {
   const { width, functionOf, isByRows } = parts;
   return {
     functions: partWidths(n, width).map(functionOf),
-    ...columnUnits(problem, width),
-    work: productWork(problem),
+    ...frame.columnUnits(problem, width),
+    work: frame.productWork(problem),
     body: (places) =>
-      forUnits(problem, Math.ceil(n / width), {
+      frame.forUnits(problem, Math.ceil(n / width), {
         places,
         body({ a: placeA, b: placeB, c, y }, range) {
           const [row, part] = w.locals(2);
@@ -57,7 +49,7 @@ function partsKernel(problem: MatmulProblem, parts: Parts): WasmKernel {
             s.call(`columns${columns}`, [
               plus(placeA, times(row, a.row * FLOAT)),
               plus(placeB, times(column, b.column * FLOAT)),
-              ...resultPlaces(problem, { y, c, row, column }),
+              ...frame.resultPlaces(problem, { y, c, row, column }),
             ]),
           ];
           const all = { index: part, ...range, count: n, width };
@@ -85,14 +77,14 @@ function sumsFunction(problem: MatmulProblem, width: number): WasmFunction {
       ...sumLoop({ index, rounds: k, longest: LONG_PRODUCT, block: 64, sums }, [
         s.set(value, w.load('splat32', pa)),
         ...sums.map((sum, v) =>
-          addProduct(sum, value, partialRow(pb, { offset: v * 4, count: countOf(v), b })),
+          frame.addProduct(sum, value, partialRow(pb, { offset: v * 4, count: countOf(v), b })),
         ),
         s.increment(pa, a.column * FLOAT),
         s.increment(pb, b.row * FLOAT),
       ]),
       ...sums.flatMap((sum, v) => {
         const place = { y, c, offset: v * 16, row: 0, column: v * 4, count: countOf(v) };
-        return storeRow(problem, sum, place);
+        return frame.storeRow(problem, sum, place);
       }),
     ],
   };
@@ -105,7 +97,7 @@ function partialRow(
 ): Expression {
   if (count === 4 && b.column === 1) return w.load('v128', pb, offset * FLOAT);
   if (count === 1 || b.column === 0) return w.load('zero32', pb, offset * b.column * FLOAT);
-  return firstLanes(count, (i) => w.load('f32', pb, (offset + i) * b.column * FLOAT));
+  return frame.firstLanes(count, (i) => w.load('f32', pb, (offset + i) * b.column * FLOAT));
 }
 
 /** A few rows of a with columns of b that lie next to each other: dot products, four columns at once. */
@@ -126,7 +118,7 @@ function dotFunction(problem: MatmulProblem, width: number): WasmFunction {
   const total = w.local('v128');
   const rest: Statement[] = Array.from({ length: left }, (_, i) =>
     sums.map((sum, column) =>
-      addProduct(
+      frame.addProduct(
         sum,
         w.load('zero32', pa, i * FLOAT),
         w.load('zero32', pb, (i + column * b.column) * FLOAT),
@@ -141,14 +133,14 @@ function dotFunction(problem: MatmulProblem, width: number): WasmFunction {
       ...sumLoop({ index, rounds: Math.floor(k / 4), longest: LONG_PRODUCT / 4, sums }, [
         s.set(value, w.load('v128', pa)),
         ...sums.map((sum, column) =>
-          addProduct(sum, value, w.load('v128', pb, column * b.column * FLOAT)),
+          frame.addProduct(sum, value, w.load('v128', pb, column * b.column * FLOAT)),
         ),
         s.increment(pa, 16),
         s.increment(pb, 16),
       ]),
       ...rest,
       s.set(total, acrossLanes(sums)),
-      ...storeRow(problem, total, { y, c, offset: 0, row: 0, column: 0, count: width }),
+      ...frame.storeRow(problem, total, { y, c, offset: 0, row: 0, column: 0, count: width }),
     ],
   };
 }

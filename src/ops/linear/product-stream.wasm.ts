@@ -6,17 +6,8 @@ import * as s from '../../wasm/statement.ts';
 import type { UnitRange, WasmKernel } from '../wasm-lowering.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
 import { LONG_PRODUCT } from '../reduction/sum-loop.wasm.ts';
-import {
-  addCompensated,
-  type Addresses,
-  forUnits,
-  columnUnits,
-  loadColumns,
-  productWork,
-  resultPlaces,
-  storeColumns,
-  storeRow,
-} from './product-frame.wasm.ts';
+import type { Addresses } from './product-frame.wasm.ts';
+import * as frame from './product-frame.wasm.ts';
 
 /** How many columns a unit has. */
 export const UNIT_COLUMNS = 64;
@@ -49,8 +40,8 @@ export function streamKernel(problem: MatmulProblem): WasmKernel {
       ...(isLong ? [joinFunction(problem)] : []),
     ],
     scratch: isLong ? [m * n * FLOAT, m * n * FLOAT] : [],
-    ...columnUnits(problem, UNIT_COLUMNS),
-    work: productWork(problem),
+    ...frame.columnUnits(problem, UNIT_COLUMNS),
+    work: frame.productWork(problem),
     body: (places) => {
       const [row, begin, vectors, left, block] = w.locals(5);
       const body = (
@@ -98,14 +89,14 @@ export function streamKernel(problem: MatmulProblem): WasmKernel {
             ? []
             : [
                 s.call('finish', [
-                  ...resultPlaces(problem, { y, c, row: w.i32(0), column: begin }),
+                  ...frame.resultPlaces(problem, { y, c, row: w.i32(0), column: begin }),
                   vectors,
                   left,
                 ]),
               ]),
         ];
       };
-      return forUnits(problem, parts, { places, body });
+      return frame.forUnits(problem, parts, { places, body });
     },
   };
 }
@@ -118,7 +109,7 @@ function clearFunction({ m, n }: MatmulProblem): WasmFunction {
     params: [y, vectors, isLast],
     body: forColumns({ n, pointers: [y], steps: [1], vectors, isLast }, (offset, count) =>
       Array.from({ length: m }, (_, r) =>
-        storeColumns({ y, offset: offset + r * n * FLOAT, count }, w.f32x4(0)),
+        frame.storeColumns({ y, offset: offset + r * n * FLOAT, count }, w.f32x4(0)),
       ).flat(),
     ),
   };
@@ -143,23 +134,26 @@ function addFunction({ m, n, a, b }: MatmulProblem, rows: number): WasmFunction 
         ...(m === 1
           ? []
           : elements.map((element, i) =>
-              s.set(element, loadColumns({ y: pb, offset: offset + i * b.row * FLOAT, count })),
+              s.set(
+                element,
+                frame.loadColumns({ y: pb, offset: offset + i * b.row * FLOAT, count }),
+              ),
             )),
         ...factors.flatMap((row, r) => {
           const at = offset + r * n * FLOAT;
           const added = row.reduce<Expression>(
             (value, factor, i) => {
               const element = elements[i];
-              const read = loadColumns({ y: pb, offset: offset + i * b.row * FLOAT, count });
+              const read = frame.loadColumns({ y: pb, offset: offset + i * b.row * FLOAT, count });
               return w.multiplyAdd(
                 factor,
                 m === 1 || element === undefined ? read : element,
                 value,
               );
             },
-            loadColumns({ y: y, offset: at, count }),
+            frame.loadColumns({ y: y, offset: at, count }),
           );
-          return [s.set(sum, added), ...storeColumns({ y, offset: at, count }, sum)];
+          return [s.set(sum, added), ...frame.storeColumns({ y, offset: at, count }, sum)];
         }),
       ]),
     ],
@@ -177,8 +171,8 @@ function joinFunction({ m, n }: MatmulProblem): WasmFunction {
       Array.from({ length: m }, (_, r) => {
         const at = { offset: offset + r * n * FLOAT, count };
         return [
-          ...addCompensated(loadColumns({ y: sums, ...at }), { y, rest, ...at }),
-          ...storeColumns({ y: sums, ...at }, w.f32x4(0)),
+          ...frame.addCompensated(frame.loadColumns({ y: sums, ...at }), { y, rest, ...at }),
+          ...frame.storeColumns({ y: sums, ...at }, w.f32x4(0)),
         ];
       }).flat(),
     ),
@@ -199,8 +193,8 @@ function finishFunction(problem: MatmulProblem): WasmFunction {
       Array.from({ length: m }, (_, row) => {
         const at = offset + row * n * FLOAT;
         const column = offset / FLOAT;
-        const sum = loadColumns({ y: y, offset: at, count });
-        return storeRow(problem, sum, { y, c, offset: at, row, column, count });
+        const sum = frame.loadColumns({ y: y, offset: at, count });
+        return frame.storeRow(problem, sum, { y, c, offset: at, row, column, count });
       }).flat(),
     ),
   };

@@ -2,13 +2,7 @@ import { FLOAT } from '../../wasm/address.ts';
 import { type Expression, f32x4, i32, load, local, locals } from '../../wasm/expression.ts';
 import { increment, loop, set, type Statement, type WasmFunction } from '../../wasm/statement.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
-import {
-  addCompensated,
-  addProduct,
-  loadColumns,
-  storeColumns,
-  storeRow,
-} from './product-frame.wasm.ts';
+import * as frame from './product-frame.wasm.ts';
 
 /** Sums in registers, and which depths they are of. */
 export interface TileShape {
@@ -51,7 +45,7 @@ export function tileFunction(
       set(value, load('splat32', pa, (at * PANEL_ROWS + r) * FLOAT)),
       ...row.flatMap((sum, v) => {
         const factor = b[v];
-        return factor === undefined ? [] : [addProduct(sum, value, factor)];
+        return factor === undefined ? [] : [frame.addProduct(sum, value, factor)];
       }),
     ]),
   ];
@@ -71,19 +65,19 @@ export function tileFunction(
     params: [pa, pb, y, ...(c ? [c] : []), ...(rest ? [rest] : [])],
     body: [
       ...places.map(({ sum, ...place }) =>
-        set(sum, isFirst || isLong ? f32x4(0) : loadColumns(place)),
+        set(sum, isFirst || isLong ? f32x4(0) : frame.loadColumns(place)),
       ),
       ...loop({ index, end: i32(Math.floor(depth / UNROLL)) }, steps(UNROLL)),
       ...(depth % UNROLL === 0 ? [] : steps(depth % UNROLL)),
       ...places.flatMap(({ sum, ...place }) => {
         const storeLast = isLast
-          ? (total: Expression) => storeRow(problem, total, place)
+          ? (total: Expression) => frame.storeRow(problem, total, place)
           : undefined;
         if (rest !== undefined && !isFirst) {
-          return addCompensated(sum, { ...place, rest }, storeLast);
+          return frame.addCompensated(sum, { ...place, rest }, storeLast);
         }
-        const cleared = rest ? storeColumns({ ...place, y: rest }, f32x4(0)) : [];
-        return [...cleared, ...(storeLast?.(sum) ?? storeColumns(place, sum))];
+        const cleared = rest ? frame.storeColumns({ ...place, y: rest }, f32x4(0)) : [];
+        return [...cleared, ...(storeLast?.(sum) ?? frame.storeColumns(place, sum))];
       }),
     ],
   };
