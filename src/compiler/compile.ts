@@ -1,5 +1,4 @@
-import { INSTRUMENTS } from './instruments/pass-instrument.ts';
-import { TEXTS } from './inference/type-diagnostics.ts';
+import { Executable } from '../bytecode/executable-file.ts';
 import {
   checkOptions,
   fits,
@@ -9,24 +8,26 @@ import {
   type OptionKinds,
 } from '../core/check-options.ts';
 import type { RatesOfBoth } from '../core/device-rates.ts';
-import { Executable } from '../bytecode/executable-file.ts';
 import {
+  compileInSteps,
   type CompileOptions,
   type CompilerParts,
-  compileInSteps,
   countCalls,
   finish,
   OPTIONAL_PASSES,
   pipeline as pipelineOf,
 } from './compile-in-steps.ts';
+import { plainSymbols } from './inference/declarations.ts';
+import { TEXTS, TypeDiagnostics } from './inference/type-diagnostics.ts';
+import { type InsertedPass, insertPasses } from './insert-passes.ts';
+import { INSTRUMENTS } from './instruments/pass-instrument.ts';
 import { CompileBudget } from './ir/compile-budget.ts';
+import { formatSpan, type FunctionExpr, type Module } from './ir/expr.ts';
 import { requireNodes } from './ir/require-nodes.ts';
-import type { Module } from './ir/expr.ts';
+import type { Type } from './ir/type.ts';
 import { expandTraining } from './passes/expand-training.ts';
 import { gradient } from './passes/gradient/gradient.ts';
-import { inferAndCheck } from './passes/infer-and-check.ts';
 import { inferTypes } from './passes/infer-types.ts';
-import { type InsertedPass, insertPasses } from './insert-passes.ts';
 import type { Pass } from './passes/pass.ts';
 import * as rarePasses from './passes/rare-passes.ts';
 import { rewriteRules } from './passes/rewrite-rules.ts';
@@ -118,4 +119,45 @@ export function compile(module: Module, options: CompileOptions = {}): Executabl
     return compileInSteps(module, options, PARTS);
   });
   return Executable.of(finish(steps, (step) => budget.run(step)));
+}
+
+/**
+ * The pass `infer-types` for programs that somebody wrote: `bounds` and `results` of global functions have to speak of
+ * what these have. Throws TypeCheckError.
+ */
+const inferAndCheck: Pass = {
+  name: inferTypes.name,
+  run(module, context) {
+    const typed = inferTypes.run(module, context);
+    const diagnostics = new TypeDiagnostics(context.texts);
+    for (const [name, fn] of typed.functions) checkFacts(name, fn, diagnostics);
+    diagnostics.throwIfAny();
+    return typed;
+  },
+};
+
+function checkFacts(
+  name: string,
+  { params, resultType, attributes, span }: FunctionExpr,
+  diagnostics: TypeDiagnostics,
+): void {
+  const { bounds = {}, resultNames = [] } = attributes;
+  const where = formatSpan(span, `@${name}`);
+  const types = params.flatMap(({ type }): Type[] => (type?.kind === 'tensor' ? [type] : []));
+  const symbols = plainSymbols(types);
+  for (const symbol of Object.keys(bounds)) {
+    if (symbols.has(symbol)) continue;
+    diagnostics.complain(span, {
+      where: `${where}, bounds`,
+      got: `the symbol ${symbol}`,
+      expected: 'one that is a dimension of a parameter that is a tensor',
+    });
+  }
+  const count = resultType?.kind === 'tuple' ? resultType.fields.length : 1;
+  if (resultNames.length <= count) return;
+  diagnostics.complain(span, {
+    where: `${where}, results`,
+    got: `${resultNames.length} names`,
+    expected: count === 1 ? 'one, of the result' : `${count}, one for each field of the tuple`,
+  });
 }

@@ -87,7 +87,7 @@ export function requireBroadcastsTo<D extends Dim>(
 /** The type has these dimensions. */
 export function requireShape<D extends Dim>(
   type: TensorTypeOf<D>,
-  shape: readonly D[],
+  shape: readonly (D | number)[],
   { dims, where }: { readonly dims: DimContext<D>; readonly where: string },
 ): void {
   const complaint = () => ({
@@ -97,7 +97,8 @@ export function requireShape<D extends Dim>(
   });
   if (type.shape.length !== shape.length) throw new ShapeError(complaint());
   for (const [axis, dim] of shape.entries()) {
-    dims.requireEqual(type.shape[axis] ?? dim, dim, complaint);
+    const size = type.shape[axis];
+    if (size !== undefined) dims.requireEqual(size, dim, complaint);
   }
 }
 

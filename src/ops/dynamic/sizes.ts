@@ -15,24 +15,23 @@ import { INTEGERS } from './integers.ts';
  * whose type names them, it brings the names into scope, like any tensor.
  */
 
-interface SizeRule<Name extends string = string> {
-  readonly name: Name;
-  readonly attributes?: Readonly<Record<string, AttributeSpec>>;
-  /** How many sizes there are, for so many integers and dimensions of data. */
-  count(integers: number, dims: number, attributes: Attributes): number;
-}
+/** How many sizes there are, for so many integers and dimensions of data. */
+type SizeCount = (integers: number, dims: number, attributes: Attributes) => number;
 
-function defineSizes<const Name extends string>(rule: SizeRule<Name>) {
-  const { name } = rule;
+function defineSizes<const Name extends string>(
+  name: Name,
+  count: SizeCount,
+  ownAttributes: Readonly<Record<string, AttributeSpec>> = {},
+) {
   return defineDynamicOp({
     name,
     inputs: [{ name: 'integers', dtypes: INTEGERS }],
     attributes: {
       dims: { type: 'dims', default: [] },
       where: { type: 'string', default: name },
-      ...rule.attributes,
+      ...ownAttributes,
     },
-    infer: (inputs, attributes, dims) => inferSizes(rule, { inputs, attributes, dims }),
+    infer: (inputs, attributes, dims) => inferSizes(count, { inputs, attributes, dims }),
   });
 }
 
@@ -46,7 +45,7 @@ interface SizeCall<D extends Dim> {
 const MAX_SIZES = 64;
 
 function inferSizes<D extends Dim>(
-  rule: SizeRule,
+  countOf: SizeCount,
   { inputs, attributes, dims }: SizeCall<D>,
 ): TensorTypeOf<D> {
   const { shape } = operand(inputs, 0);
@@ -57,7 +56,7 @@ function inferSizes<D extends Dim>(
   };
   if (shape.length > 1) complain(`integers of rank ${shape.length}`);
   if (length === undefined) return complain('a list of unknown length');
-  const count = rule.count(length, dimsAttribute(attributes, 'dims').length, attributes);
+  const count = countOf(length, dimsAttribute(attributes, 'dims').length, attributes);
   if (count < 0) complain(`${length} integers`);
   if (count > MAX_SIZES) {
     throw new ShapeError({ where, got: `${count} dimensions`, expected: `${MAX_SIZES} at most` });
@@ -69,49 +68,23 @@ function inferSizes<D extends Dim>(
 }
 
 export const SIZE_OPS = [
-  defineSizes({
-    name: 'sizes',
-    count: (integers) => integers,
+  defineSizes('sizes', (integers) => integers),
+  defineSizes('reshape_sizes', (integers) => integers, {
+    allowzero: { type: 'bool', default: false },
   }),
-  defineSizes({
-    name: 'reshape_sizes',
-    attributes: { allowzero: { type: 'bool', default: false } },
-    count: (integers) => integers,
-  }),
-  defineSizes({
-    name: 'broadcast_sizes',
-    count: (integers, dims) => Math.max(integers, dims),
-  }),
-  defineSizes({
-    name: 'unsqueeze_sizes',
-    count: (integers, dims) => integers + dims,
-  }),
-  defineSizes({
-    name: 'squeeze_sizes',
-    count: (integers, dims) => dims - integers,
-  }),
-  defineSizes({
-    name: 'reduce_sizes',
-    attributes: { keepdims: { type: 'bool', default: true } },
-    count: (integers, dims, attributes) =>
+  defineSizes('broadcast_sizes', (integers, dims) => Math.max(integers, dims)),
+  defineSizes('unsqueeze_sizes', (integers, dims) => integers + dims),
+  defineSizes('squeeze_sizes', (integers, dims) => dims - integers),
+  defineSizes(
+    'reduce_sizes',
+    (integers, dims, attributes) =>
       3 * dims - (boolAttribute(attributes, 'keepdims') ? 0 : integers),
-  }),
-  defineSizes({
-    name: 'axis_sizes',
-    count: () => 3,
-  }),
-  defineSizes({
-    name: 'resized_axis_sizes',
-    count: (integers, dims) => (integers === 2 ? dims : -1),
-  }),
-  defineSizes({
-    name: 'signed_sizes',
-    count: (integers) => integers * 2,
-  }),
-  defineSizes({
-    name: 'pad_sizes',
-    count: (integers, dims) => (integers % 3 === 0 ? dims * 4 : -1),
-  }),
+    { keepdims: { type: 'bool', default: true } },
+  ),
+  defineSizes('axis_sizes', () => 3),
+  defineSizes('resized_axis_sizes', (integers, dims) => (integers === 2 ? dims : -1)),
+  defineSizes('signed_sizes', (integers) => integers * 2),
+  defineSizes('pad_sizes', (integers, dims) => (integers % 3 === 0 ? dims * 4 : -1)),
 ] as const;
 
 export type SizeName = (typeof SIZE_OPS)[number]['name'];

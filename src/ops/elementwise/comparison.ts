@@ -23,12 +23,6 @@ function defineComparison<const Name extends string>(
   });
 }
 
-const logicalNot = defineElementwise({
-  name: 'logical_not',
-  inputs: [{ name: 'x', dtypes: ['bool'] }],
-  scalar: { formula: f.not(f.X) },
-});
-
 const where = defineElementwise({
   name: 'where',
   inputs: [
@@ -47,6 +41,10 @@ export const COMPARISON_OPS = [
   defineComparison('less_equal', NUMERIC, f.lessEqual(f.A, f.B)),
   defineComparison('greater', NUMERIC, f.greater(f.A, f.B)),
   defineComparison('greater_equal', NUMERIC, f.greaterEqual(f.A, f.B)),
-  logicalNot,
+  defineElementwise({
+    name: 'logical_not',
+    inputs: [{ name: 'x', dtypes: ['bool'] }],
+    scalar: { formula: f.not(f.X) },
+  }),
   where,
 ] as const;

@@ -4,6 +4,7 @@ import * as f from '../formula/build.ts';
 import type { Formula } from '../formula/expression.ts';
 import { INTRINSICS } from '../formula/intrinsics.ts';
 import { defineElementwise, type ElementwiseSpec } from './elementwise.ts';
+import { ROUNDED } from './elementwise-unary.ts';
 import { NUMERIC } from './number-dtypes.ts';
 
 export interface BinarySpec<Name extends string = string>
@@ -26,51 +27,29 @@ export function defineBinary<const Name extends string>({
   return defineElementwise({ ...spec, inputs, scalar: { formula } });
 }
 
-export const add = defineBinary({
-  name: 'add',
-  dtypes: NUMERIC,
-  tolerance: { rtol: 1e-6, atol: 1e-7 },
-  formula: f.add(f.A, f.B),
-});
+function defineArithmetic<const Name extends string>(
+  name: Name,
+  formula: Formula,
+): OpDefinition<Name> {
+  return defineBinary({ name, dtypes: NUMERIC, tolerance: ROUNDED, formula });
+}
 
-const sub = defineBinary({
-  name: 'sub',
-  dtypes: NUMERIC,
-  tolerance: { rtol: 1e-6, atol: 1e-7 },
-  formula: f.sub(f.A, f.B),
-});
+export const add = defineArithmetic('add', f.add(f.A, f.B));
+export const mul = defineArithmetic('mul', f.mul(f.A, f.B));
+export const maximum = defineBinary({ name: 'maximum', dtypes: NUMERIC, formula: f.max(f.A, f.B) });
+export const minimum = defineBinary({ name: 'minimum', dtypes: NUMERIC, formula: f.min(f.A, f.B) });
 
-export const mul = defineBinary({
-  name: 'mul',
-  dtypes: NUMERIC,
-  tolerance: { rtol: 1e-6, atol: 1e-7 },
-  formula: f.mul(f.A, f.B),
-});
-
-const div = defineBinary({
-  name: 'div',
-  dtypes: NUMERIC,
-  tolerance: { rtol: 1e-6, atol: 1e-7 },
-  formula: f.div(f.A, f.B),
-});
-
-export const maximum = defineBinary({
-  name: 'maximum',
-  dtypes: NUMERIC,
-  formula: f.max(f.A, f.B),
-});
-
-export const minimum = defineBinary({
-  name: 'minimum',
-  dtypes: NUMERIC,
-  formula: f.min(f.A, f.B),
-});
-
-const pow = defineBinary({
-  name: 'pow',
-  dtypes: NUMERIC,
-  tolerance: INTRINSICS.pow.tolerance,
-  formula: f.intrinsic('pow', f.A, f.B),
-});
-
-export const BINARY_OPS = [add, sub, mul, div, pow, maximum, minimum] as const;
+export const BINARY_OPS = [
+  add,
+  defineArithmetic('sub', f.sub(f.A, f.B)),
+  mul,
+  defineArithmetic('div', f.div(f.A, f.B)),
+  defineBinary({
+    name: 'pow',
+    dtypes: NUMERIC,
+    tolerance: INTRINSICS.pow.tolerance,
+    formula: f.intrinsic('pow', f.A, f.B),
+  }),
+  maximum,
+  minimum,
+] as const;

@@ -1,5 +1,5 @@
 import type { DType } from '../../core/dtype.ts';
-import type { OpDefinition } from '../define-op.ts';
+import type { OpDefinition, Tolerance } from '../define-op.ts';
 import * as f from '../formula/build.ts';
 import type { Expression, Formula, IntrinsicName } from '../formula/expression.ts';
 import { INTRINSICS } from '../formula/intrinsics.ts';
@@ -22,44 +22,14 @@ export function defineUnary<const Name extends string>({
   return defineElementwise({ ...spec, inputs: [{ name: 'x', dtypes }], scalar: { formula } });
 }
 
+/** The last bits of arithmetic may differ. */
+export const ROUNDED: Tolerance = { rtol: 1e-6, atol: 1e-7 };
+
 /** An operator that is an intrinsic and no more. */
 export function defineFunction<const Name extends IntrinsicName>(name: Name): OpDefinition<Name> {
   const { tolerance } = INTRINSICS[name];
   return defineUnary({ name, dtypes: FLOATS, tolerance, formula: f.intrinsic(name, f.X) });
 }
-
-const abs = defineUnary({
-  name: 'abs',
-  dtypes: NUMERIC,
-  formula: f.abs(f.X),
-});
-
-const neg = defineUnary({
-  name: 'neg',
-  dtypes: SIGNED,
-  formula: f.neg(f.X),
-});
-
-const relu = defineUnary({
-  name: 'relu',
-  dtypes: SIGNED,
-  formula: f.select(f.less(f.X, 0), 0, f.X),
-});
-
-const leakyRelu = defineUnary({
-  name: 'leaky_relu',
-  dtypes: FLOATS,
-  attributes: { alpha: { type: 'float', default: 0.01 } },
-  tolerance: { rtol: 1e-6, atol: 1e-7 },
-  formula: f.select(f.less(f.X, 0), f.mul(f.X, f.attribute('alpha')), f.X),
-});
-
-const sqrt = defineUnary({
-  name: 'sqrt',
-  dtypes: FLOATS,
-  tolerance: { rtol: 1e-6, atol: 1e-7 },
-  formula: f.sqrt(f.X),
-});
 
 /** x times half of 1 + `odd`, an odd function that goes to 1. */
 const gated = (odd: Expression) => f.mul(f.mul(0.5, f.X), f.add(1, odd));
@@ -81,12 +51,6 @@ const gelu = defineUnary({
   formula: ({ attributes }) => (attributes.approximate === 'tanh' ? GELU_BY_TANH : GELU),
 });
 
-const floor = defineUnary({
-  name: 'floor',
-  dtypes: FLOATS,
-  formula: f.floor(f.X),
-});
-
 /** A limit, rounded to the type of the result. */
 const bound = (name: string) => f.convert(f.attribute(name), 'output');
 
@@ -101,17 +65,23 @@ const clip = defineUnary({
 });
 
 export const UNARY_OPS = [
-  abs,
-  neg,
-  relu,
-  leakyRelu,
+  defineUnary({ name: 'abs', dtypes: NUMERIC, formula: f.abs(f.X) }),
+  defineUnary({ name: 'neg', dtypes: SIGNED, formula: f.neg(f.X) }),
+  defineUnary({ name: 'relu', dtypes: SIGNED, formula: f.select(f.less(f.X, 0), 0, f.X) }),
+  defineUnary({
+    name: 'leaky_relu',
+    dtypes: FLOATS,
+    attributes: { alpha: { type: 'float', default: 0.01 } },
+    tolerance: ROUNDED,
+    formula: f.select(f.less(f.X, 0), f.mul(f.X, f.attribute('alpha')), f.X),
+  }),
   defineFunction('sigmoid'),
   defineFunction('tanh'),
   defineFunction('exp'),
   defineFunction('log'),
-  sqrt,
+  defineUnary({ name: 'sqrt', dtypes: FLOATS, tolerance: ROUNDED, formula: f.sqrt(f.X) }),
   defineFunction('erf'),
   gelu,
-  floor,
+  defineUnary({ name: 'floor', dtypes: FLOATS, formula: f.floor(f.X) }),
   clip,
 ] as const;

@@ -5,24 +5,6 @@ import { defineElementwise } from './elementwise.ts';
 import { defineUnary } from './elementwise-unary.ts';
 import { FLOATS, NUMERIC } from './number-dtypes.ts';
 
-const ceil = defineUnary({
-  name: 'ceil',
-  dtypes: FLOATS,
-  formula: f.ceil(f.X),
-});
-
-const round = defineUnary({
-  name: 'round',
-  dtypes: FLOATS,
-  formula: f.round(f.X),
-});
-
-const sign = defineUnary({
-  name: 'sign',
-  dtypes: NUMERIC,
-  formula: f.select(f.greater(f.X, 0), 1, f.select(f.less(f.X, 0), -1, f.X)),
-});
-
 function defineClass<const Name extends string>(
   name: Name,
   formula: Expression,
@@ -36,9 +18,13 @@ function defineClass<const Name extends string>(
 }
 
 export const ROUNDING_OPS = [
-  ceil,
-  round,
-  sign,
+  defineUnary({ name: 'ceil', dtypes: FLOATS, formula: f.ceil(f.X) }),
+  defineUnary({ name: 'round', dtypes: FLOATS, formula: f.round(f.X) }),
+  defineUnary({
+    name: 'sign',
+    dtypes: NUMERIC,
+    formula: f.select(f.greater(f.X, 0), 1, f.select(f.less(f.X, 0), -1, f.X)),
+  }),
   defineClass('is_nan', f.isNaN(f.X)),
   defineClass('is_positive_infinity', f.isPositiveInfinity(f.X)),
 ] as const;

@@ -1,11 +1,11 @@
 import type { DimContext } from '../../core/dim-context.ts';
-import { type Dim, formatDim } from '../../core/dim.ts';
+import type { Dim } from '../../core/dim.ts';
 import { ShapeError } from '../../core/errors.ts';
 import type { Attributes, TensorTypeOf } from '../../core/primitive-function.ts';
 import { intAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { isFloat } from '../elementwise/number-dtypes.ts';
-import { formatType, operand } from '../operand-checks.ts';
+import { formatType, operand, requireShape } from '../operand-checks.ts';
 
 const ATTRIBUTES = {
   bits: { type: 'int', default: 4, minimum: 2 },
@@ -101,21 +101,4 @@ function columnsOf<D extends Dim>(
     requireShape(zeros, [...lead, bytes], at('zeros'));
   }
   return n;
-}
-
-function requireShape<D extends Dim>(
-  type: TensorTypeOf<D>,
-  shape: readonly (D | number)[],
-  { where, dims }: { readonly where: string; readonly dims: DimContext<D> },
-): void {
-  const complaint = () => ({
-    where,
-    got: formatType(type),
-    expected: `(${shape.map(formatDim).join(', ')})`,
-  });
-  if (type.shape.length !== shape.length) throw new ShapeError(complaint());
-  for (const [axis, dim] of shape.entries()) {
-    const size = type.shape[axis];
-    if (size !== undefined) dims.requireEqual(size, dim, complaint);
-  }
 }
