@@ -34,6 +34,13 @@ export interface InputSpec {
   readonly variadic?: boolean;
 }
 
+/** An input by name and types; it is there in each call, and once, unless said otherwise. */
+export const tensor = (
+  name: string,
+  dtypes: readonly DType[],
+  how: Pick<InputSpec, 'optional' | 'variadic'> = {},
+): InputSpec => ({ name, dtypes, ...how });
+
 /** An attribute of an operator. */
 export interface AttributeSpec {
   /** `dims`: integers that may be symbolic. */

@@ -3,7 +3,7 @@ import { type Dim, formatDim } from '../../core/dim.ts';
 import { ShapeError } from '../../core/errors.ts';
 import type { TensorTypeOf } from '../../core/primitive-function.ts';
 import { dimsAttribute } from '../attributes.ts';
-import { defineOp } from '../define-op.ts';
+import { defineOp, tensor } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 import { commonDType, formatType, operand, requireRank, requireShape } from '../operand-checks.ts';
 import { attentionLoads, requireOneSize, requireSharedHeads } from './attention-checks.ts';
@@ -19,12 +19,12 @@ export const cachedAttention = defineOp({
   name: NAME,
   kind: 'anchor',
   inputs: [
-    { name: 'query', dtypes: FLOATS },
-    { name: 'key', dtypes: CACHED },
-    { name: 'value', dtypes: CACHED },
-    { name: 'first', dtypes: ['int32'] },
-    { name: 'key_scale', dtypes: ['float32'], optional: true },
-    { name: 'value_scale', dtypes: ['float32'], optional: true },
+    tensor('query', FLOATS),
+    tensor('key', CACHED),
+    tensor('value', CACHED),
+    tensor('first', ['int32']),
+    tensor('key_scale', ['float32'], { optional: true }),
+    tensor('value_scale', ['float32'], { optional: true }),
   ],
   attributes: {
     scale: { type: 'float', default: 1 },

@@ -1,6 +1,6 @@
 import { formatDim } from '../../core/dim.ts';
 import { intsAttribute } from '../attributes.ts';
-import { defineOp } from '../define-op.ts';
+import { defineOp, tensor } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 import { commonDType, formatType, operand, present, requireRank } from '../operand-checks.ts';
 import { convTranspose } from './conv-transpose.ts';
@@ -16,10 +16,7 @@ import { POOL_OPS } from './pool.ts';
 const maxRoiPool = defineOp({
   name: 'max_roi_pool',
   kind: 'anchor',
-  inputs: [
-    { name: 'x', dtypes: FLOATS },
-    { name: 'rois', dtypes: FLOATS },
-  ],
+  inputs: [tensor('x', FLOATS), tensor('rois', FLOATS)],
   attributes: {
     size: { type: 'ints', length: 2, minimum: 1 },
     scale: { type: 'float', default: 1 },

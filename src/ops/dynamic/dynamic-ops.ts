@@ -1,7 +1,7 @@
 import { formatDim } from '../../core/dim.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { dimsAttribute, stringAttribute } from '../attributes.ts';
-import { defineOp } from '../define-op.ts';
+import { defineOp, tensor } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
 import { commonDType, operand, present, requireRank, requireSingle } from '../operand-checks.ts';
 import { twiddles } from '../signal/twiddles.ts';
@@ -16,7 +16,7 @@ import { uniqueCounts, uniqueIndices, uniqueInverse } from './unique.ts';
 /** Where elements are not zero: a column of coordinates for each, in row-major order. */
 const nonzero = defineDynamicOp({
   name: 'nonzero',
-  inputs: [{ name: 'x', dtypes: COMPARED_DTYPES }],
+  inputs: [tensor('x', COMPARED_DTYPES)],
   attributes: {},
   infer: (inputs, _, dims) => ({
     dtype: 'int64',
@@ -28,11 +28,11 @@ const nonzero = defineDynamicOp({
 const nonMaxSuppression = defineDynamicOp({
   name: 'non_max_suppression',
   inputs: [
-    { name: 'boxes', dtypes: ['float32'] },
-    { name: 'scores', dtypes: ['float32'] },
-    { name: 'most', dtypes: ['int64'] },
-    { name: 'most_overlap', dtypes: ['float32'] },
-    { name: 'least_score', dtypes: ['float32'] },
+    tensor('boxes', ['float32']),
+    tensor('scores', ['float32']),
+    tensor('most', ['int64']),
+    tensor('most_overlap', ['float32']),
+    tensor('least_score', ['float32']),
   ],
   attributes: { centered: { type: 'bool', default: false } },
   infer(inputs, _, dims) {

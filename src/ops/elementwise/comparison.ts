@@ -1,5 +1,5 @@
 import type { DType } from '../../core/dtype.ts';
-import type { OpDefinition } from '../define-op.ts';
+import { type OpDefinition, tensor } from '../define-op.ts';
 import * as f from '../formula/build.ts';
 import type { Expression } from '../formula/expression.ts';
 import { defineElementwise } from './elementwise.ts';
@@ -25,11 +25,7 @@ function defineComparison<const Name extends string>(
 
 const where = defineElementwise({
   name: 'where',
-  inputs: [
-    { name: 'condition', dtypes: ['bool'] },
-    { name: 'x', dtypes: ALL },
-    { name: 'y', dtypes: ALL },
-  ],
+  inputs: [tensor('condition', ['bool']), tensor('x', ALL), tensor('y', ALL)],
   sameDType: [1, 2],
   output: (dtypes) => dtypes[1] ?? 'float32',
   scalar: { formula: f.select(f.operand(0), f.operand(1), f.operand(2)) },
@@ -43,7 +39,7 @@ export const COMPARISON_OPS = [
   defineComparison('greater_equal', NUMERIC, f.greaterEqual(f.A, f.B)),
   defineElementwise({
     name: 'logical_not',
-    inputs: [{ name: 'x', dtypes: ['bool'] }],
+    inputs: [tensor('x', ['bool'])],
     scalar: { formula: f.not(f.X) },
   }),
   where,

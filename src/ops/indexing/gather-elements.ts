@@ -1,6 +1,6 @@
 import { ALL_DTYPES } from '../../core/dtype.ts';
 import { axisAttribute } from '../attributes.ts';
-import { defineOp } from '../define-op.ts';
+import { defineOp, tensor } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
 import { less } from '../index-expression/build.ts';
 import { formatType, operand, requireRank } from '../operand-checks.ts';
@@ -12,10 +12,7 @@ export const gatherAxisOf = /* @__PURE__ */ axisAttribute('gather_elements');
 export const gatherElements = defineOp({
   name: 'gather_elements',
   kind: 'injective',
-  inputs: [
-    { name: 'x', dtypes: ALL_DTYPES },
-    { name: 'indices', dtypes: INDEX_DTYPES },
-  ],
+  inputs: [tensor('x', ALL_DTYPES), tensor('indices', INDEX_DTYPES)],
   attributes: { axis: { type: 'int', default: 0 } },
   infer(inputs, attributes, dims) {
     const x = operand(inputs, 0);

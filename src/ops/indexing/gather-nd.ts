@@ -3,7 +3,7 @@ import { type Dim, formatDim } from '../../core/dim.ts';
 import { ShapeError, UnsupportedError } from '../../core/errors.ts';
 import type { TensorTypeOf } from '../../core/primitive-function.ts';
 import { intAttribute } from '../attributes.ts';
-import { defineOp } from '../define-op.ts';
+import { defineOp, tensor } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
 import { all, constant, less } from '../index-expression/build.ts';
 import type { IndexExpression } from '../index-expression/expression.ts';
@@ -14,10 +14,7 @@ import { INDEX_DTYPES, placeExpression } from './integer-index.ts';
 export const gatherNd = defineOp({
   name: 'gather_nd',
   kind: 'injective',
-  inputs: [
-    { name: 'x', dtypes: ALL_DTYPES },
-    { name: 'indices', dtypes: INDEX_DTYPES },
-  ],
+  inputs: [tensor('x', ALL_DTYPES), tensor('indices', INDEX_DTYPES)],
   attributes: { batch_dims: { type: 'int', default: 0, minimum: 0 } },
   infer(inputs, attributes, dims) {
     const x = operand(inputs, 0);

@@ -1,7 +1,7 @@
 import { ALL_DTYPES } from '../../core/dtype.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { boolAttribute, dimsAttribute, stringAttribute } from '../attributes.ts';
-import { defineOp } from '../define-op.ts';
+import { defineOp, tensor } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
 import { greaterEqual, lessEqual, sub, toSigned, ZERO } from '../index-expression/build.ts';
 import { operand, requireMinimumRank, requireRank } from '../operand-checks.ts';
@@ -19,10 +19,7 @@ import { topK } from './top-k.ts';
 const trilu = defineOp({
   name: 'trilu',
   kind: 'injective',
-  inputs: [
-    { name: 'x', dtypes: ALL_DTYPES },
-    { name: 'k', dtypes: INDEX_DTYPES },
-  ],
+  inputs: [tensor('x', ALL_DTYPES), tensor('k', INDEX_DTYPES)],
   attributes: { upper: { type: 'bool', default: true } },
   infer(inputs) {
     const x = operand(inputs, 0);
@@ -49,7 +46,7 @@ const checkIndices = defineOp({
   kind: 'opaque',
   hostOnlyBecause: 'an index that is out of bounds stops the run',
   tolerance: EXACT,
-  inputs: [{ name: 'indices', dtypes: ['int32', 'int64'] }],
+  inputs: [tensor('indices', ['int32', 'int64'])],
   attributes: {
     lower: { type: 'dims' },
     below: { type: 'dims' },

@@ -2,7 +2,7 @@ import { ALL_DTYPES } from '../../core/dtype.ts';
 import { formatDim } from '../../core/dim.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { axisAttribute, dimsAttribute } from '../attributes.ts';
-import { defineOp } from '../define-op.ts';
+import { defineOp, tensor } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
 import { constant, equal, select, ZERO } from '../index-expression/build.ts';
 import { operand, requireVector } from '../operand-checks.ts';
@@ -14,10 +14,7 @@ export const oneHotAxisOf = /* @__PURE__ */ axisAttribute('one_hot');
 export const oneHot = defineOp({
   name: 'one_hot',
   kind: 'injective',
-  inputs: [
-    { name: 'indices', dtypes: INDEX_DTYPES },
-    { name: 'values', dtypes: ALL_DTYPES },
-  ],
+  inputs: [tensor('indices', INDEX_DTYPES), tensor('values', ALL_DTYPES)],
   attributes: {
     depth: { type: 'dims', minimum: 0, length: 1 },
     axis: { type: 'int', default: -1 },

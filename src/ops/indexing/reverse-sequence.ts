@@ -3,7 +3,7 @@ import { ShapeError } from '../../core/errors.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { normalizeAxis } from '../../core/shape.ts';
 import { intAttribute } from '../attributes.ts';
-import { defineOp } from '../define-op.ts';
+import { defineOp, tensor } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
 import {
   constant,
@@ -22,10 +22,7 @@ import { INDEX_DTYPES } from './integer-index.ts';
 export const reverseSequence = defineOp({
   name: 'reverse_sequence',
   kind: 'injective',
-  inputs: [
-    { name: 'x', dtypes: ALL_DTYPES },
-    { name: 'lengths', dtypes: INDEX_DTYPES },
-  ],
+  inputs: [tensor('x', ALL_DTYPES), tensor('lengths', INDEX_DTYPES)],
   attributes: {
     batch_axis: { type: 'int', default: 1 },
     time_axis: { type: 'int', default: 0 },

@@ -1,7 +1,7 @@
 import { ALL_DTYPES } from '../../core/dtype.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { axisAttribute, stringAttribute } from '../attributes.ts';
-import { defineOp } from '../define-op.ts';
+import { defineOp, tensor } from '../define-op.ts';
 import { commonDType, formatType, operand } from '../operand-checks.ts';
 import { INDEX_DTYPES } from './integer-index.ts';
 import { REDUCTION_ATTRIBUTE, requireReducible } from './scatter-reduction.ts';
@@ -12,11 +12,7 @@ export const scatterAxisOf = /* @__PURE__ */ axisAttribute('scatter_elements');
 export const scatterElements = defineOp({
   name: 'scatter_elements',
   kind: 'anchor',
-  inputs: [
-    { name: 'x', dtypes: ALL_DTYPES },
-    { name: 'indices', dtypes: INDEX_DTYPES },
-    { name: 'updates', dtypes: ALL_DTYPES },
-  ],
+  inputs: [tensor('x', ALL_DTYPES), tensor('indices', INDEX_DTYPES), tensor('updates', ALL_DTYPES)],
   attributes: { axis: { type: 'int', default: 0 }, reduction: REDUCTION_ATTRIBUTE },
   infer(inputs, attributes, dims) {
     const [x, indices, updates] = [operand(inputs, 0), operand(inputs, 1), operand(inputs, 2)];

@@ -3,7 +3,7 @@ import { ShapeError } from '../../core/errors.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { elementCount, type Shape } from '../../core/shape.ts';
 import { axisAttribute } from '../attributes.ts';
-import { defineOp } from '../define-op.ts';
+import { defineOp, tensor } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
 import { commonDType, formatType, operand, requireVector } from '../operand-checks.ts';
 import { INDEX_DTYPES } from './integer-index.ts';
@@ -14,11 +14,7 @@ export const axisOf = /* @__PURE__ */ axisAttribute('tensor_scatter');
 export const tensorScatter = defineOp({
   name: 'tensor_scatter',
   kind: 'anchor',
-  inputs: [
-    { name: 'x', dtypes: ALL_DTYPES },
-    { name: 'updates', dtypes: ALL_DTYPES },
-    { name: 'begins', dtypes: INDEX_DTYPES },
-  ],
+  inputs: [tensor('x', ALL_DTYPES), tensor('updates', ALL_DTYPES), tensor('begins', INDEX_DTYPES)],
   attributes: {
     axis: { type: 'int', default: -2 },
     circular: { type: 'bool', default: false },

@@ -2,7 +2,7 @@ import { type Dim, formatDim } from '../../core/dim.ts';
 import { internalError } from '../../core/errors.ts';
 import type { Attributes, TensorTypeOf } from '../../core/primitive-function.ts';
 import { boolAttribute } from '../attributes.ts';
-import { defineOp } from '../define-op.ts';
+import { defineOp, tensor } from '../define-op.ts';
 import { productLoads } from './product-loads.ts';
 import {
   commonDType,
@@ -18,11 +18,7 @@ import { FLOATS } from '../elementwise/number-dtypes.ts';
 export const gemm = defineOp({
   name: 'gemm',
   kind: 'anchor',
-  inputs: [
-    { name: 'a', dtypes: FLOATS },
-    { name: 'b', dtypes: FLOATS },
-    { name: 'c', dtypes: FLOATS, optional: true },
-  ],
+  inputs: [tensor('a', FLOATS), tensor('b', FLOATS), tensor('c', FLOATS, { optional: true })],
   attributes: {
     alpha: { type: 'float', default: 1 },
     beta: { type: 'float', default: 1 },

@@ -1,5 +1,5 @@
 import { ShapeError } from '../../core/errors.ts';
-import { defineOp } from '../define-op.ts';
+import { defineOp, tensor } from '../define-op.ts';
 import { productLoads } from './product-loads.ts';
 import { commonDType, formatType, operand } from '../operand-checks.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
@@ -8,10 +8,7 @@ import { FLOATS } from '../elementwise/number-dtypes.ts';
 export const matmul = defineOp({
   name: 'matmul',
   kind: 'anchor',
-  inputs: [
-    { name: 'a', dtypes: FLOATS },
-    { name: 'b', dtypes: FLOATS },
-  ],
+  inputs: [tensor('a', FLOATS), tensor('b', FLOATS)],
   attributes: {},
   infer(inputs, _, dims) {
     const a = operand(inputs, 0);

@@ -2,7 +2,7 @@ import { ALL_DTYPES } from '../../core/dtype.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { normalizeAxis } from '../../core/shape.ts';
 import { intAttribute } from '../attributes.ts';
-import { defineOp } from '../define-op.ts';
+import { defineOp, tensor } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
 import { less } from '../index-expression/build.ts';
 import { INDEX_DTYPES, placeExpression } from '../indexing/integer-index.ts';
@@ -12,10 +12,7 @@ import { operand } from '../operand-checks.ts';
 export const gather = defineOp({
   name: 'gather',
   kind: 'injective',
-  inputs: [
-    { name: 'x', dtypes: ALL_DTYPES },
-    { name: 'indices', dtypes: INDEX_DTYPES },
-  ],
+  inputs: [tensor('x', ALL_DTYPES), tensor('indices', INDEX_DTYPES)],
   attributes: { axis: { type: 'int', default: 0 } },
   infer(inputs, attributes) {
     const { dtype, shape } = operand(inputs, 0);

@@ -1,4 +1,4 @@
-import type { OpDefinition } from '../define-op.ts';
+import { type OpDefinition, tensor } from '../define-op.ts';
 import { isDType } from '../../core/dtype.ts';
 import { formatDim } from '../../core/dim.ts';
 import { internalError, ShapeError, UnsupportedError } from '../../core/errors.ts';
@@ -28,9 +28,7 @@ const MAX_INPUTS = 7;
 export const wgslKernel: OpDefinition<typeof WGSL_KERNEL> = {
   name: WGSL_KERNEL,
   kind: 'anchor',
-  inputs: [
-    { name: 'inputs', dtypes: ['float32', 'float16', 'int32', 'uint32', 'bool'], variadic: true },
-  ],
+  inputs: [tensor('inputs', ['float32', 'float16', 'int32', 'uint32', 'bool'], { variadic: true })],
   attributes: {
     name: { type: 'string', default: DEFAULT_NAME },
     code: { type: 'string' },

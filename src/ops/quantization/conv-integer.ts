@@ -1,7 +1,7 @@
 import { conv2d } from '../convolution/conv2d.ts';
 import { conv3d } from '../convolution/conv3d.ts';
 import { WINDOW_ATTRIBUTES } from '../convolution/window.ts';
-import { defineOp, type OpDefinition } from '../define-op.ts';
+import { defineOp, type OpDefinition, tensor } from '../define-op.ts';
 import type { Operands } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
 import { asAlike, BYTES } from './matmul-integer.ts';
@@ -15,10 +15,10 @@ export const convInteger = defineOp({
   name: 'conv_integer',
   kind: 'anchor',
   inputs: [
-    { name: 'x', dtypes: BYTES },
-    { name: 'w', dtypes: BYTES },
-    { name: 'x_zero_point', dtypes: BYTES, optional: true },
-    { name: 'w_zero_point', dtypes: BYTES, optional: true },
+    tensor('x', BYTES),
+    tensor('w', BYTES),
+    tensor('x_zero_point', BYTES, { optional: true }),
+    tensor('w_zero_point', BYTES, { optional: true }),
   ],
   attributes: { ...WINDOW_ATTRIBUTES, groups: { type: 'int', default: 1, minimum: 1 } },
   infer(inputs, attributes, dims) {

@@ -1,7 +1,7 @@
 import type { DType } from '../../core/dtype.ts';
 import type { TensorTypeOf } from '../../core/primitive-function.ts';
 import type { Dim } from '../../core/dim.ts';
-import { defineOp } from '../define-op.ts';
+import { defineOp, tensor } from '../define-op.ts';
 import { matmul } from '../linear/matmul.ts';
 import type { Operands } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
@@ -17,10 +17,10 @@ export const matmulInteger = defineOp({
   name: 'matmul_integer',
   kind: 'anchor',
   inputs: [
-    { name: 'a', dtypes: BYTES },
-    { name: 'b', dtypes: BYTES },
-    { name: 'a_zero_point', dtypes: BYTES, optional: true },
-    { name: 'b_zero_point', dtypes: BYTES, optional: true },
+    tensor('a', BYTES),
+    tensor('b', BYTES),
+    tensor('a_zero_point', BYTES, { optional: true }),
+    tensor('b_zero_point', BYTES, { optional: true }),
   ],
   attributes: {},
   infer(inputs, attributes, dims) {

@@ -3,7 +3,7 @@ import type { Dim } from '../../core/dim.ts';
 import { ShapeError } from '../../core/errors.ts';
 import type { Attributes, TensorTypeOf } from '../../core/primitive-function.ts';
 import { intAttribute } from '../attributes.ts';
-import { defineOp } from '../define-op.ts';
+import { defineOp, tensor } from '../define-op.ts';
 import { isFloat } from '../elementwise/number-dtypes.ts';
 import { formatType, operand, requireShape } from '../operand-checks.ts';
 
@@ -17,10 +17,10 @@ export const matmulNbits = defineOp({
   name: 'matmul_nbits',
   kind: 'anchor',
   inputs: [
-    { name: 'a', dtypes: ['float32'] },
-    { name: 'b', dtypes: ['uint8'] },
-    { name: 'scales', dtypes: ['float32'] },
-    { name: 'zeros', dtypes: ['uint8', 'float32'], optional: true },
+    tensor('a', ['float32']),
+    tensor('b', ['uint8']),
+    tensor('scales', ['float32']),
+    tensor('zeros', ['uint8', 'float32'], { optional: true }),
   ],
   attributes: ATTRIBUTES,
   infer(inputs, attributes, dims) {
@@ -38,11 +38,11 @@ export const gatherMatmulNbits = defineOp({
   name: 'gather_matmul_nbits',
   kind: 'anchor',
   inputs: [
-    { name: 'a', dtypes: ['float32'] },
-    { name: 'b', dtypes: ['uint8'] },
-    { name: 'scales', dtypes: ['float32'] },
-    { name: 'indices', dtypes: ['int32'] },
-    { name: 'zeros', dtypes: ['uint8', 'float32'], optional: true },
+    tensor('a', ['float32']),
+    tensor('b', ['uint8']),
+    tensor('scales', ['float32']),
+    tensor('indices', ['int32']),
+    tensor('zeros', ['uint8', 'float32'], { optional: true }),
   ],
   attributes: ATTRIBUTES,
   infer(inputs, attributes, dims) {

@@ -1,7 +1,7 @@
 import type { Attributes } from '../../core/primitive-function.ts';
 import { elementCount, normalizeAxis, type Shape } from '../../core/shape.ts';
 import { boolAttribute, intAttribute } from '../attributes.ts';
-import { defineOp } from '../define-op.ts';
+import { defineOp, tensor } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 import { formatType, operand, requireMinimumRank, requireRank } from '../operand-checks.ts';
 
@@ -11,10 +11,7 @@ const NAME = 'dft';
 export const dft = defineOp({
   name: NAME,
   kind: 'anchor',
-  inputs: [
-    { name: 'x', dtypes: FLOATS },
-    { name: 'twiddles', dtypes: FLOATS },
-  ],
+  inputs: [tensor('x', FLOATS), tensor('twiddles', FLOATS)],
   attributes: {
     axis: { type: 'int' },
     inverse: { type: 'bool', default: false },

@@ -2,7 +2,7 @@ import { formatDim } from '../../core/dim.ts';
 import { ShapeError } from '../../core/errors.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { boolAttribute, stringAttribute } from '../attributes.ts';
-import { defineOp } from '../define-op.ts';
+import { defineOp, tensor } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 import { formatType, operand, requireMinimumRank } from '../operand-checks.ts';
 
@@ -14,10 +14,7 @@ export const PADDINGS = ['zeros', 'border', 'reflection'];
 export const gridSample = defineOp({
   name: NAME,
   kind: 'anchor',
-  inputs: [
-    { name: 'x', dtypes: FLOATS },
-    { name: 'grid', dtypes: FLOATS },
-  ],
+  inputs: [tensor('x', FLOATS), tensor('grid', FLOATS)],
   attributes: {
     mode: { type: 'string', default: 'linear', oneOf: MODES },
     padding: { type: 'string', default: 'zeros', oneOf: PADDINGS },

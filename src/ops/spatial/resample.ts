@@ -1,7 +1,7 @@
 import type { Attributes } from '../../core/primitive-function.ts';
 import { elementCount, type Shape } from '../../core/shape.ts';
 import { axisAttribute } from '../attributes.ts';
-import { defineOp } from '../define-op.ts';
+import { defineOp, tensor } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 import { operand, requireRank } from '../operand-checks.ts';
 
@@ -13,10 +13,7 @@ const axisOf = /* @__PURE__ */ axisAttribute(NAME);
 export const resample = defineOp({
   name: NAME,
   kind: 'anchor',
-  inputs: [
-    { name: 'x', dtypes: FLOATS },
-    { name: 'table', dtypes: ['float32'] },
-  ],
+  inputs: [tensor('x', FLOATS), tensor('table', ['float32'])],
   attributes: { axis: { type: 'int' } },
   infer(inputs, attributes, dims) {
     const [x, table] = [operand(inputs, 0), operand(inputs, 1)];

@@ -1,5 +1,5 @@
 import { dimsAttribute, stringAttribute } from '../attributes.ts';
-import { type AttributeSpec, defineOp } from '../define-op.ts';
+import { type AttributeSpec, defineOp, tensor } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
 import { COORDINATE_MODES, ROUNDING_MODES } from './resize-coordinates.ts';
 
@@ -14,8 +14,8 @@ export const resizeTable = defineOp({
   kind: 'opaque',
   hostOnlyBecause: 'the sizes of tensors are known on the host',
   inputs: [
-    { name: 'scale', dtypes: ['float32'], optional: true },
-    { name: 'roi', dtypes: ['float32'], optional: true },
+    tensor('scale', ['float32'], { optional: true }),
+    tensor('roi', ['float32'], { optional: true }),
   ],
   attributes: {
     sizes: { type: 'dims', length: 2 },

@@ -1,7 +1,7 @@
 import { formatDim } from '../../core/dim.ts';
 import { ALL_DTYPES } from '../../core/dtype.ts';
 import { intsAttribute } from '../attributes.ts';
-import { defineOp } from '../define-op.ts';
+import { defineOp, tensor } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 import { div } from '../index-expression/build.ts';
@@ -19,7 +19,7 @@ import { resample } from './resample.ts';
 const repeat = defineOp({
   name: 'repeat',
   kind: 'injective',
-  inputs: [{ name: 'x', dtypes: ALL_DTYPES }],
+  inputs: [tensor('x', ALL_DTYPES)],
   attributes: { repeats: { type: 'ints', minimum: 1 } },
   infer(inputs, attributes, dims) {
     const { dtype, shape } = operand(inputs, 0);
@@ -48,11 +48,7 @@ const repeat = defineOp({
 const roiAlign = defineOp({
   name: 'roi_align',
   kind: 'anchor',
-  inputs: [
-    { name: 'x', dtypes: FLOATS },
-    { name: 'rois', dtypes: FLOATS },
-    { name: 'images', dtypes: ['int32'] },
-  ],
+  inputs: [tensor('x', FLOATS), tensor('rois', FLOATS), tensor('images', ['int32'])],
   attributes: {
     size: { type: 'ints', length: 2, minimum: 1 },
     scale: { type: 'float', default: 1 },
