@@ -1,7 +1,7 @@
 import { forEachSymbol } from '../../core/dim-symbols.ts';
 import type { Dim } from '../../core/dim.ts';
 import type { Expr, MatchExpr } from '../ir/expr.ts';
-import type { Type } from '../ir/type.ts';
+import { type Type, withParts } from '../ir/type.ts';
 import { bindersOf } from '../ir/visit.ts';
 import { symbolsOfType } from './gather-dim-facts.ts';
 
@@ -49,7 +49,6 @@ export function forgetBranchSizes(
 /** The type with `?` for dimensions that mention one of these symbols. */
 export function forgetSizes(type: Type, named: ReadonlySet<string>): Type {
   if (named.size === 0) return type;
-  const each = (types: readonly Type[]): Type[] => types.map((part) => forgetSizes(part, named));
   const mentions = (dim: Dim): boolean => {
     let found = false;
     forEachSymbol(dim, (symbol) => {
@@ -57,19 +56,6 @@ export function forgetSizes(type: Type, named: ReadonlySet<string>): Type {
     });
     return found;
   };
-  switch (type.kind) {
-    case 'tensor':
-      return { ...type, shape: type.shape.map((dim) => (mentions(dim) ? '?' : dim)) };
-    case 'tuple':
-      return { ...type, fields: each(type.fields) };
-    case 'adt':
-      return { ...type, args: each(type.args) };
-    case 'function':
-      return { ...type, params: each(type.params), result: forgetSizes(type.result, named) };
-    case 'scalar':
-    case 'type-var':
-      return type;
-    default:
-      return type satisfies never;
-  }
+  if (type.kind !== 'tensor') return withParts(type, (part) => forgetSizes(part, named));
+  return { ...type, shape: type.shape.map((dim) => (mentions(dim) ? '?' : dim)) };
 }

@@ -3,7 +3,7 @@ import type { DimBounds, DimFacts } from '../../core/dim-bounds.ts';
 import { forEachSymbol } from '../../core/dim-symbols.ts';
 import type { Dim } from '../../core/dim.ts';
 import type { FunctionExpr } from '../ir/expr.ts';
-import type { Type } from '../ir/type.ts';
+import { partsOfType, type Type } from '../ir/type.ts';
 import { bindersOf, postOrder } from '../ir/visit.ts';
 
 /**
@@ -48,23 +48,7 @@ export function symbolsOfType(type: Type): ReadonlySet<string> {
 }
 
 function forEachDim(type: Type, visit: (dim: Dim) => void): void {
-  switch (type.kind) {
-    case 'tensor':
-      for (const dim of type.shape) visit(dim);
-      return;
-    case 'tuple':
-      for (const field of type.fields) forEachDim(field, visit);
-      return;
-    case 'function':
-      for (const param of [...type.params, type.result]) forEachDim(param, visit);
-      return;
-    case 'adt':
-      for (const argument of type.args) forEachDim(argument, visit);
-      return;
-    case 'type-var':
-    case 'scalar':
-      return;
-    default:
-      return type satisfies never;
-  }
+  const dims = type.kind === 'tensor' ? type.shape : [];
+  for (const dim of dims) visit(dim);
+  for (const part of partsOfType(type)) forEachDim(part, visit);
 }

@@ -161,6 +161,35 @@ export function tensorType({ dtype, shape }: TensorType): TensorTypeNode {
   return { kind: 'tensor', dtype, shape };
 }
 
+/** A type with others in the place of its parts; the same object when none differs. */
+export function withParts(type: Type, change: (part: Type) => Type): Type {
+  const changed = (parts: readonly Type[]): readonly Type[] => {
+    const results = parts.map(change);
+    return results.every((part, i) => part === parts[i]) ? parts : results;
+  };
+  switch (type.kind) {
+    case 'tuple': {
+      const fields = changed(type.fields);
+      return fields === type.fields ? type : { ...type, fields };
+    }
+    case 'adt': {
+      const args = changed(type.args);
+      return args === type.args ? type : { ...type, args };
+    }
+    case 'function': {
+      const params = changed(type.params);
+      const result = change(type.result);
+      return params === type.params && result === type.result ? type : { ...type, params, result };
+    }
+    case 'tensor':
+    case 'type-var':
+    case 'scalar':
+      return type;
+    default:
+      return type satisfies never;
+  }
+}
+
 /** `Tensor[(1, n), float32]`, `(A, B)`, `fn (A) -> B`: as Relay prints types. */
 export function formatType(type: Type): string {
   switch (type.kind) {

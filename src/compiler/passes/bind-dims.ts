@@ -7,7 +7,7 @@ import type { OpDefinition } from '../../ops/define-op.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { isAtom } from '../ir/atoms.ts';
 import type { Expr, FunctionAttributes, FunctionExpr, Module, VarExpr } from '../ir/expr.ts';
-import type { Type } from '../ir/type.ts';
+import { type Type, withParts } from '../ir/type.ts';
 import { bindersOf, mapFunctions, postOrder, rewrite, withChildren } from '../ir/visit.ts';
 import type { Pass } from './pass.ts';
 
@@ -127,34 +127,9 @@ export function bindType(type: Type, symbols: Replacements): Type {
 
 /** The type with its dimensions replaced; the same object when none differs. */
 function mapDims(type: Type, replace: (dim: Dim, axis: number) => Dim): Type {
-  const mapAll = (types: readonly Type[]): readonly Type[] => {
-    const mapped = types.map((each) => mapDims(each, replace));
-    return mapped.every((each, i) => each === types[i]) ? types : mapped;
-  };
-  switch (type.kind) {
-    case 'tensor': {
-      const shape = type.shape.map(replace);
-      return shape.every((dim, axis) => dim === type.shape[axis]) ? type : { ...type, shape };
-    }
-    case 'tuple': {
-      const fields = mapAll(type.fields);
-      return fields === type.fields ? type : { ...type, fields };
-    }
-    case 'function': {
-      const params = mapAll(type.params);
-      const result = mapDims(type.result, replace);
-      return params === type.params && result === type.result ? type : { ...type, params, result };
-    }
-    case 'adt': {
-      const args = mapAll(type.args);
-      return args === type.args ? type : { ...type, args };
-    }
-    case 'type-var':
-    case 'scalar':
-      return type;
-    default:
-      return type satisfies never;
-  }
+  if (type.kind !== 'tensor') return withParts(type, (part) => mapDims(part, replace));
+  const shape = type.shape.map(replace);
+  return shape.every((dim, axis) => dim === type.shape[axis]) ? type : { ...type, shape };
 }
 
 /** Gives `?` in the types of parameters a name: `parameter.axis`. */

@@ -11,6 +11,7 @@ import {
   type TensorTypeNode,
   type Type,
   type TypeDefinition,
+  withParts,
 } from '../../ir/type.ts';
 import { Emitter } from './emitter.ts';
 import { ExprGraph, exprOf } from './expr-graph.ts';
@@ -401,23 +402,6 @@ const UNIT: Type = { kind: 'tuple', fields: [] };
 
 /** A type with others in place of type parameters. */
 export function substituteTypes(type: Type, given: ReadonlyMap<string, Type>): Type {
-  switch (type.kind) {
-    case 'type-var':
-      return given.get(type.name) ?? type;
-    case 'tuple':
-      return { ...type, fields: type.fields.map((field) => substituteTypes(field, given)) };
-    case 'adt':
-      return { ...type, args: type.args.map((arg) => substituteTypes(arg, given)) };
-    case 'function':
-      return {
-        ...type,
-        params: type.params.map((param) => substituteTypes(param, given)),
-        result: substituteTypes(type.result, given),
-      };
-    case 'tensor':
-    case 'scalar':
-      return type;
-    default:
-      return type satisfies never;
-  }
+  if (type.kind === 'type-var') return given.get(type.name) ?? type;
+  return withParts(type, (part) => substituteTypes(part, given));
 }

@@ -1,7 +1,12 @@
-import type { AdtTypeNode, FunctionTypeNode, Type } from '../../../ir/type.ts';
-import { formatType } from '../../../ir/type.ts';
+import {
+  type AdtTypeNode,
+  formatType,
+  type FunctionTypeNode,
+  type Type,
+  withParts,
+} from '../../../ir/type.ts';
 import type { DataInstances } from './data-instances.ts';
-import { asHeld, withoutSizes, withParts } from './type-parts.ts';
+import { asHeld, withoutSizes } from './type-parts.ts';
 
 /** The function values of one type, which differ in nothing but sizes. */
 export interface FunctionClass {

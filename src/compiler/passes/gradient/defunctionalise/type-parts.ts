@@ -1,4 +1,4 @@
-import type { FunctionTypeNode, Type } from '../../../ir/type.ts';
+import { type FunctionTypeNode, partsOfType, type Type, withParts } from '../../../ir/type.ts';
 
 /** Types of functions in a type, in data that it is applied to as well. */
 export function functionTypesIn(type: Type): readonly FunctionTypeNode[] {
@@ -12,12 +12,7 @@ export function functionTypesIn(type: Type): readonly FunctionTypeNode[] {
  * and results, arguments of data.
  */
 export function somePart(type: Type, isAsked: (part: Type) => boolean): boolean {
-  let found = isAsked(type);
-  withParts(type, (part) => {
-    found ||= somePart(part, isAsked);
-    return part;
-  });
-  return found;
+  return isAsked(type) || partsOfType(type).some((part) => somePart(part, isAsked));
 }
 
 /** A type whose tensors may have any size: function values of a class differ in them. */
@@ -31,23 +26,6 @@ export function withoutSizes(type: Type): Type {
 export function asHeld(type: Type): Type {
   if (type.kind === 'tensor') return withoutSizes(type);
   return type.kind === 'function' ? type : withParts(type, asHeld);
-}
-
-export function withParts(type: Type, change: (part: Type) => Type): Type {
-  switch (type.kind) {
-    case 'tuple':
-      return { ...type, fields: type.fields.map(change) };
-    case 'adt':
-      return { ...type, args: type.args.map(change) };
-    case 'function':
-      return { ...type, params: type.params.map(change), result: change(type.result) };
-    case 'tensor':
-    case 'type-var':
-    case 'scalar':
-      return type;
-    default:
-      return type satisfies never;
-  }
 }
 
 export function hasTypeParameter(type: Type): boolean {
