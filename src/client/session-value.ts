@@ -1,4 +1,4 @@
-import { DISPOSE } from '../core/dispose-symbols.ts';
+import type { DISPOSE } from '../core/dispose-symbols.ts';
 import type { OpaqueValue } from '../core/opaque-value.ts';
 import type { DeviceTensor } from './device-tensor.ts';
 import type { Tensor } from './tensor.ts';
