@@ -1,9 +1,8 @@
-import { DIM_OPERATORS, type Dim, type DimOperator } from '../core/dim.ts';
+import { type Dim, DIM_OPERATORS, DIM_SIGNS, type DimOperator } from '../core/dim.ts';
 import { type DType, isDType } from '../core/dtype.ts';
 import type { AttributeValue, TensorType } from '../core/primitive-function.ts';
 import type { NamedResult, ValueType } from './executable.ts';
 import { attributeKind, MAX_DIM_DEPTH } from './file-format.ts';
-import { DIM_SIGNS } from './print-types.ts';
 import { parseNumber } from './tensor-text.ts';
 import type { TextLexer } from './text-lexer.ts';
 

@@ -1,4 +1,4 @@
-import type { Dim, DimOperator } from '../core/dim.ts';
+import { type Dim, DIM_SIGNS } from '../core/dim.ts';
 import type { AttributeValue, TensorType } from '../core/primitive-function.ts';
 import type {
   DataType,
@@ -10,15 +10,6 @@ import type {
 } from './executable.ts';
 import { attributeKind } from './file-format.ts';
 import { formatName, formatNumber } from './text-format.ts';
-
-/** Operators that stand between their operands; the others are written as calls. */
-export const DIM_SIGNS: Readonly<Partial<Record<DimOperator, string>>> = {
-  add: '+',
-  sub: '-',
-  mul: '*',
-  floordiv: '//',
-  mod: '%',
-};
 
 const PLAIN_SYMBOL = /^[A-Za-z_][A-Za-z0-9_]*$/;
 

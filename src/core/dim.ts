@@ -69,7 +69,8 @@ export function evaluateDim(dim: Dim, symbols: ReadonlyMap<string, number>): num
   return applyDimOperator(dim.op, left, right);
 }
 
-const INFIX: Partial<Record<DimOperator, string>> = {
+/** Operators that stand between their operands; the others are written as calls. */
+export const DIM_SIGNS: Readonly<Partial<Record<DimOperator, string>>> = {
   add: '+',
   sub: '-',
   mul: '*',
@@ -83,7 +84,7 @@ export function formatDim(dim: Dim): string {
   countWork();
   const left = formatDim(dim.left);
   const right = formatDim(dim.right);
-  const sign = INFIX[dim.op];
+  const sign = DIM_SIGNS[dim.op];
   return sign === undefined ? `${dim.op}(${left}, ${right})` : `(${left} ${sign} ${right})`;
 }
 

@@ -14,7 +14,6 @@ import type { DemoContext, Section } from './demo-context.ts';
 import { describeError } from '../core/format-quantity.ts';
 import { seededRandom } from '../core/random.ts';
 import { LatestRunner } from './latest-runner.ts';
-import { kernelTime } from './machine-view.ts';
 import { modelUrl, openSession } from './open-session.ts';
 import { bestDigit, formatPercent, ProbabilityBars } from './probability-bars.ts';
 
@@ -257,12 +256,7 @@ export class DrawSection implements Section {
     try {
       const started = performance.now();
       const profile = await reader.profile(this.#lastImage);
-      this.#context.flow.showRun({
-        roundTripMs: performance.now() - started,
-        instructions: profile.instructions,
-        kernels: profile.kernels.length,
-        kernelMs: kernelTime(profile.kernels),
-      });
+      this.#context.flow.showRun({ roundTripMs: performance.now() - started, profile });
       await this.#context.machine.showProfile(reader.session, profile);
     } catch (error) {
       this.#text.textContent = describeError(error);

@@ -1,4 +1,4 @@
-import type { SessionDevice } from '../client/index.ts';
+import type { Profile, SessionDevice } from '../client/index.ts';
 import { describeDevice } from './describe-device.ts';
 import { formatCount, formatMs } from '../core/format-quantity.ts';
 import { select, toggleData } from './element.ts';
@@ -7,9 +7,7 @@ import { select, toggleData } from './element.ts';
 export interface RunSummary {
   /** From the page's call to the result in the page. */
   readonly roundTripMs: number;
-  readonly instructions?: number | undefined;
-  readonly kernels?: number | undefined;
-  readonly kernelMs?: number | undefined;
+  readonly profile?: Profile;
 }
 
 const ACTIVE_MS = 350;
@@ -40,14 +38,15 @@ export class FlowDiagram {
     this.#text('device', '[data-detail]', detail);
   }
 
-  showRun(run: RunSummary): void {
-    this.#text('page', '[data-detail]', `round trip ${formatMs(run.roundTripMs)}`);
-    if (run.instructions !== undefined) {
-      this.#text('vm', '[data-detail]', formatCount(run.instructions, 'instruction'));
-    }
-    if (run.kernels !== undefined) {
-      const time = run.kernelMs === undefined ? '' : `, ${formatMs(run.kernelMs)}`;
-      this.#text('device', '[data-detail]', `${formatCount(run.kernels, 'kernel')}${time}`);
+  showRun({ roundTripMs, profile }: RunSummary): void {
+    this.#text('page', '[data-detail]', `round trip ${formatMs(roundTripMs)}`);
+    if (profile !== undefined) {
+      const { instructions, kernels } = profile;
+      this.#text('vm', '[data-detail]', formatCount(instructions, 'instruction'));
+      // Undefined where the adapter has no timestamps.
+      const times = kernels.flatMap(({ durationMs }) => durationMs ?? []);
+      const time = times.length === 0 ? '' : `, ${formatMs(times.reduce((a, b) => a + b))}`;
+      this.#text('device', '[data-detail]', `${formatCount(kernels.length, 'kernel')}${time}`);
     }
     this.#pulse();
   }

@@ -154,11 +154,3 @@ function kernelRows(kernels: readonly KernelProfile[]): KernelRow[] {
 function sum(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined ? b : a + (b ?? 0);
 }
-
-/** Time of all kernels of a run; undefined where the adapter has no timestamps. */
-export function kernelTime(kernels: readonly KernelProfile[]): number | undefined {
-  return kernels.reduce<number | undefined>(
-    (total, { durationMs }) => sum(total, durationMs),
-    undefined,
-  );
-}

@@ -6,7 +6,6 @@ import { addDrop, paintDish } from './dish-picture.ts';
 import { byId, context2d, element } from './element.ts';
 import { showFacts } from './facts.ts';
 import { formatMs } from '../core/format-quantity.ts';
-import { kernelTime } from './machine-view.ts';
 import { KeptSession, type Resumed } from './kept-session.ts';
 import { withArrival } from './move/expect-arrival.ts';
 import { describeLeft, enable, setUpMoves } from './move/move-buttons.ts';
@@ -245,12 +244,7 @@ export class SimulateSection extends ProgramSection implements Movable {
     const started = performance.now();
     const profile = await dish.advanceProfiled(steps, this.#pattern);
     this.#profiledAt = performance.now();
-    this.context.flow.showRun({
-      roundTripMs: this.#profiledAt - started,
-      instructions: profile.instructions,
-      kernels: profile.kernels.length,
-      kernelMs: kernelTime(profile.kernels),
-    });
+    this.context.flow.showRun({ roundTripMs: this.#profiledAt - started, profile });
     await this.context.machine.showProfile(session, profile);
   }
 }

@@ -18,7 +18,6 @@ import { showFacts } from './facts.ts';
 import { formatMs } from '../core/format-quantity.ts';
 import { KeptSession } from './kept-session.ts';
 import { LinePlot } from './line-plot.ts';
-import { kernelTime } from './machine-view.ts';
 import { modelUrl } from './open-session.ts';
 import { ProgramSection } from './program-section.ts';
 import { formatPercent } from './probability-bars.ts';
@@ -162,12 +161,7 @@ export class TrainSection extends ProgramSection {
       return;
     }
     this.#profiledAt = performance.now();
-    this.context.flow.showRun({
-      roundTripMs,
-      instructions: profile.instructions,
-      kernels: profile.kernels.length,
-      kernelMs: kernelTime(profile.kernels),
-    });
+    this.context.flow.showRun({ roundTripMs, profile });
     await this.context.machine.showProfile(session, profile);
   }
 

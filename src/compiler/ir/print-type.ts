@@ -1,4 +1,4 @@
-import type { Dim, DimOperator } from '../../core/dim.ts';
+import { type Dim, DIM_SIGNS } from '../../core/dim.ts';
 import { isPlainName } from './lexer.ts';
 import type { Type } from './type.ts';
 
@@ -44,14 +44,6 @@ export function list(items: readonly string[]): string {
 /** Not the numbers of attributes, which stand where dimensions do. */
 const PLAIN_SYMBOL = /^(?:\?|(?!(?:nan|inf)$)[A-Za-z_][A-Za-z0-9_.]*)$/;
 
-const SIGNS: Partial<Record<DimOperator, string>> = {
-  add: '+',
-  sub: '-',
-  mul: '*',
-  floordiv: '//',
-  mod: '%',
-};
-
 /** A dimension as it stands in a text. */
 export function printDim(dim: Dim): string {
   if (typeof dim === 'number') return String(dim);
@@ -60,6 +52,6 @@ export function printDim(dim: Dim): string {
   }
   const left = printDim(dim.left);
   const right = printDim(dim.right);
-  const sign = SIGNS[dim.op];
+  const sign = DIM_SIGNS[dim.op];
   return sign === undefined ? `${dim.op}(${left}, ${right})` : `(${left} ${sign} ${right})`;
 }

@@ -4,7 +4,6 @@ import type { DemoContext } from '../demo-context.ts';
 import { describeDevice } from '../describe-device.ts';
 import { element } from '../element.ts';
 import { describeError, formatMs } from '../../core/format-quantity.ts';
-import { kernelTime } from '../machine-view.ts';
 import type { ChosenModel } from './chosen-model.ts';
 import { InputRows } from './input-rows.ts';
 import { Race, sessionRunner } from './race.ts';
@@ -103,12 +102,7 @@ export class ModelRunner {
     results.replaceChildren(showResults(outputs, names));
     const profile = await session.profile(inputs);
     status.textContent = `It took ${formatMs(first)}, and ${formatMs(profile.totalMs)} once more.`;
-    this.#context.flow.showRun({
-      roundTripMs: profile.totalMs,
-      instructions: profile.instructions,
-      kernels: profile.kernels.length,
-      kernelMs: kernelTime(profile.kernels),
-    });
+    this.#context.flow.showRun({ roundTripMs: profile.totalMs, profile });
     await this.#context.machine.showProfile(session, profile);
   }
 

@@ -10,7 +10,7 @@ import type {
   IntrinsicName,
 } from './expression.ts';
 import { findDouble, findIntrinsic } from './find-intrinsic.ts';
-import type { FunctionNode, TypedExpression } from './infer-types.ts';
+import { childrenOf, type FunctionNode, type TypedExpression } from './infer-types.ts';
 import {
   byElements,
   halved,
@@ -57,31 +57,9 @@ export interface LanesPlace {
 
 /** Returns true if {@link lowerLanes} accepts a formula. */
 export function isLowered(node: TypedExpression): boolean {
-  switch (node.kind) {
-    case 'operand':
-    case 'variable':
-    case 'constant':
-      return true;
-    case 'let':
-      return isLowered(node.value) && isLowered(node.body);
-    case 'unary':
-    case 'convert':
-    case 'test':
-      return isLowered(node.x);
-    case 'binary':
-      if (node.operator === 'rem' && node.type === 'f64') return false;
-      return isLowered(node.left) && isLowered(node.right);
-    case 'compare':
-      return isLowered(node.left) && isLowered(node.right);
-    case 'select':
-      return [node.condition, node.whenTrue, node.whenFalse].every(isLowered);
-    case 'intrinsic': {
-      const { name, type } = node;
-      return isKnown(name, type) && node.operands.every(isLowered);
-    }
-    default:
-      return node satisfies never;
-  }
+  if (node.kind === 'binary' && node.operator === 'rem' && node.type === 'f64') return false;
+  if (node.kind === 'intrinsic' && !isKnown(node.name, node.type)) return false;
+  return childrenOf(node).every(isLowered);
 }
 
 function isKnown(name: IntrinsicName, type: ScalarType): boolean {

@@ -17,14 +17,10 @@ import { CONVOLUTION_IMPORTERS } from './convolution/convolution.ts';
 import { MICROSOFT_CONVOLUTION_IMPORTERS } from './convolution/fused-convolution.ts';
 import { SELECTION_IMPORTERS } from './dynamic/selection.ts';
 import { ACTIVATION_IMPORTERS } from './elementwise/activation.ts';
-import { CASTING_IMPORTERS } from './elementwise/casting.ts';
 import { ELEMENTWISE_IMPORTERS } from './elementwise/elementwise.ts';
-import { LOGICAL_IMPORTERS } from './elementwise/logical.ts';
 import { MICROSOFT_ACTIVATION_IMPORTERS } from './elementwise/microsoft-activation.ts';
 import { INDEXING_IMPORTERS } from './indexing/indexing.ts';
-import { RANKING_IMPORTERS } from './indexing/ranking.ts';
 import { EXPERT_IMPORTERS } from './linear/experts.ts';
-import { SCATTERING_IMPORTERS } from './indexing/scattering.ts';
 import { MICROSOFT_LINEAR_IMPORTERS } from './linear/fused-mat-mul.ts';
 import { LINEAR_IMPORTERS } from './linear/linear.ts';
 import { DATA_MOVEMENT_IMPORTERS } from './movement/data-movement.ts';
@@ -40,12 +36,10 @@ import { INTEGER_PRODUCT_IMPORTERS } from './quantization/integer-products.ts';
 import { MICROSOFT_QUANTIZATION_IMPORTERS } from './quantization/microsoft-quantization.ts';
 import { BIT_PACKED_WEIGHT_IMPORTERS } from './quantization/bit-packed-weights.ts';
 import { QUANTIZATION_IMPORTERS } from './quantization/quantization.ts';
-import { CODEBOOK_WEIGHT_IMPORTERS } from './quantization/codebook-weights.ts';
 import { RANDOM_IMPORTERS } from './random/random.ts';
 import { QUANTIZED_RECURRENT_IMPORTERS } from './recurrent/quantized-recurrent.ts';
 import { RECURRENT_IMPORTERS } from './recurrent/recurrent.ts';
 import { REDUCTION_IMPORTERS } from './reduction/reduction.ts';
-import { OPTIONAL_IMPORTERS } from './sequence/optional.ts';
 import { SEQUENCE_IMPORTERS } from './sequence/sequence.ts';
 import { SIGNAL_IMPORTERS } from './signal/signal.ts';
 import { SPATIAL_IMPORTERS } from './spatial/spatial.ts';
@@ -61,12 +55,8 @@ const ONNX_IMPORTERS: OperatorImporters = {
   ...CONVOLUTION_IMPORTERS,
   ...SELECTION_IMPORTERS,
   ...ACTIVATION_IMPORTERS,
-  ...CASTING_IMPORTERS,
   ...ELEMENTWISE_IMPORTERS,
-  ...LOGICAL_IMPORTERS,
   ...INDEXING_IMPORTERS,
-  ...RANKING_IMPORTERS,
-  ...SCATTERING_IMPORTERS,
   ...LINEAR_IMPORTERS,
   ...DATA_MOVEMENT_IMPORTERS,
   ...JOINING_IMPORTERS,
@@ -83,7 +73,6 @@ const ONNX_IMPORTERS: OperatorImporters = {
   ...SIGNAL_IMPORTERS,
   ...SPATIAL_IMPORTERS,
   ...SEQUENCE_IMPORTERS,
-  ...OPTIONAL_IMPORTERS,
   ...DROPOUT_IMPORTERS,
 };
 
@@ -103,7 +92,6 @@ const MICROSOFT_IMPORTERS: OperatorImporters = {
   ...MICROSOFT_NORMALIZATION_IMPORTERS,
   ...MICROSOFT_QUANTIZATION_IMPORTERS,
   ...BIT_PACKED_WEIGHT_IMPORTERS,
-  ...CODEBOOK_WEIGHT_IMPORTERS,
   ...QUANTIZED_RECURRENT_IMPORTERS,
 };
 

@@ -1,12 +1,13 @@
-import { type OperatorImporter, type OperatorImporters, since } from '../../operator-importer.ts';
-import { type DType, dtypeInfo } from '../../../../core/dtype.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
+import { type DType, dtypeInfo, isDType } from '../../../../core/dtype.ts';
 import {
   isSmallFloat,
   numberToSmallFloat,
   type RoundingOptions,
 } from '../../../../core/small-floats.ts';
 import type { ImportNode } from '../../import-node.ts';
+import { type OperatorImporter, type OperatorImporters, since } from '../../operator-importer.ts';
+import { dtypeFromOnnx } from '../../protobuf/read-tensor.ts';
 
 /** An importer but for its version, where one core operator does the work. */
 type OneOperator = Omit<OperatorImporter, 'since'>;
@@ -83,22 +84,92 @@ function importReciprocal(node: ImportNode): Expr {
   return node.call('div', [number(node, x, 1), x]);
 }
 
+/** Before opset 6 the dtype was a string. */
+function targetOf(node: ImportNode): DType {
+  if (node.opset >= 6) return dtypeFromOnnx(node.attributes.int('to'), node.where);
+  const name = node.attributes.string('to', '').toLowerCase();
+  const to = name.replace(/^float$/, 'float32').replace(/^double$/, 'float64');
+  if (!isDType(to)) throw node.malformed(`a cast to ${JSON.stringify(to)}`, 'an element type');
+  return to;
+}
+
+function convert(node: ImportNode, to: DType): Expr {
+  const saturate = node.attributes.int('saturate', 1) !== 0;
+  const roundMode = node.attributes.string('round_mode', 'up');
+  const x = node.input(0);
+  if (node.type(x).dtype === to) return x;
+  const isSmall = to.startsWith('float8');
+  return node.call('cast', [x], isSmall ? { to, saturate, round_mode: roundMode } : { to });
+}
+
+function importCast(node: ImportNode): Expr {
+  return convert(node, targetOf(node));
+}
+
+function importCastLike(node: ImportNode): Expr {
+  return convert(node, node.type(node.input(1)).dtype);
+}
+
+function importBitCast(node: ImportNode): Expr {
+  return node.call('bitcast', [node.input(0)], { to: targetOf(node) });
+}
+
+function importBitShift(node: ImportNode): Expr {
+  const direction = node.attributes.string('direction', '');
+  if (direction !== 'LEFT' && direction !== 'RIGHT') {
+    throw node.malformed(`direction ${JSON.stringify(direction)}`, 'LEFT or RIGHT');
+  }
+  const op = direction === 'LEFT' ? 'shift_left' : 'shift_right';
+  return node.call(op, [node.input(0), node.input(1)]);
+}
+
+function importIsInf(node: ImportNode): Expr {
+  const x = node.input(0);
+  const isNegative = node.attributes.bool('detect_negative', true);
+  const isPositive = node.attributes.bool('detect_positive', true);
+  if (!isNegative && !isPositive) {
+    return node.call('broadcast_to', [node.scalar(0, 'bool')], { shape: node.shape(x) });
+  }
+  const flipped = !isNegative ? x : node.call(isPositive ? 'abs' : 'neg', [x]);
+  return node.call('is_positive_infinity', [flipped]);
+}
+
+function importWhere(node: ImportNode): Expr {
+  return node.call('where', [node.input(0), node.input(1), node.input(2)]);
+}
+
 export const ELEMENTWISE_IMPORTERS: OperatorImporters = {
   Abs: { since: 1, ...unary('abs') },
   Acos: { since: 7, ...unary('acos') },
   Acosh: { since: 9, ...unary('acosh') },
   Add: { since: 1, ...binary('add') },
+  And: { since: 1, ...binary('bitwise_and') },
   Asin: { since: 7, ...unary('asin') },
   Asinh: { since: 9, ...unary('asinh') },
   Atan: { since: 7, ...unary('atan') },
   Atanh: { since: 9, ...unary('atanh') },
+  BitCast: since(26, 'bitcast', importBitCast),
+  BitShift: since(11, 'shift_left shift_right', importBitShift),
+  BitwiseAnd: { since: 18, ...variadic('bitwise_and') },
+  BitwiseNot: { since: 18, ...unary('bitwise_not') },
+  BitwiseOr: { since: 18, ...variadic('bitwise_or') },
+  BitwiseXor: { since: 18, ...variadic('bitwise_xor') },
+  Cast: since(1, 'cast', importCast),
+  CastLike: since(15, 'cast', importCastLike),
   Ceil: { since: 1, ...unary('ceil') },
   Cos: { since: 7, ...unary('cos') },
   Cosh: { since: 9, ...unary('cosh') },
   Div: { since: 1, ...binary('div') },
+  Equal: { since: 1, ...binary('equal') },
   Erf: { since: 9, ...unary('erf') },
   Exp: { since: 1, ...unary('exp') },
   Floor: { since: 1, ...unary('floor') },
+  Greater: { since: 1, ...binary('greater') },
+  GreaterOrEqual: { since: 12, ...binary('greater_equal') },
+  IsInf: since(10, 'abs is_positive_infinity neg broadcast_to', importIsInf),
+  IsNaN: { since: 9, ...unary('is_nan') },
+  Less: { since: 1, ...binary('less') },
+  LessOrEqual: { since: 12, ...binary('less_equal') },
   Log: { since: 1, ...unary('log') },
   Max: { since: 1, ...variadic('maximum') },
   Mean: since(1, 'add div', importMean),
@@ -106,6 +177,8 @@ export const ELEMENTWISE_IMPORTERS: OperatorImporters = {
   Mod: since(10, 'mod', importMod),
   Mul: { since: 1, ...binary('mul') },
   Neg: { since: 1, ...unary('neg') },
+  Not: { since: 1, ...unary('logical_not') },
+  Or: { since: 1, ...binary('bitwise_or') },
   Pow: since(1, 'pow cast', importPow),
   Reciprocal: since(1, 'div', importReciprocal),
   Round: { since: 11, ...unary('round') },
@@ -116,4 +189,6 @@ export const ELEMENTWISE_IMPORTERS: OperatorImporters = {
   Sub: { since: 1, ...binary('sub') },
   Sum: { since: 1, ...variadic('add') },
   Tan: { since: 7, ...unary('tan') },
+  Where: since(9, 'where', importWhere),
+  Xor: { since: 1, ...binary('bitwise_xor') },
 };

@@ -1,4 +1,3 @@
-import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { SymbolicTensor } from '../../../../compiler/values/symbolic-tensor.ts';
 import { proveLess, proveLessEqual } from '../../../../core/dim-algebra.ts';
@@ -8,8 +7,9 @@ import { HostTensor } from '../../../../core/host-tensor.ts';
 import { elementCount, normalizeAxis, type Shape } from '../../../../core/shape.ts';
 import { alongAxis, fromBegin, type IndexRange, indicesInput } from '../../check-indices.ts';
 import type { ImportNode } from '../../import-node.ts';
-import { concatParts } from '../movement/joining.ts';
+import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { importRange } from '../dynamic/range.ts';
+import { concatParts } from '../movement/joining.ts';
 import { sliceAlong } from '../movement/slice-along.ts';
 
 /**
@@ -214,13 +214,73 @@ export function importTrilu(node: ImportNode): Expr {
   });
 }
 
+/** Values and indices. Those that need not be sorted are, too. */
+function importTopK(node: ImportNode): readonly Expr[] {
+  const x = node.input(0);
+  const axis = normalizeAxis(node.attributes.int('axis', -1), node.shape(x).length, node.where);
+  const given = node.opset < 10 ? node.attributes.int('k') : undefined;
+  const k = given === undefined ? node.dimsInput(1, 'numbers of elements') : [given];
+  if (k?.length !== 1) throw node.malformed(`${k?.length ?? 'no'} numbers of elements`, 'one');
+  const largest = node.opset < 11 || node.attributes.bool('largest', true);
+  if (node.opset >= 11) node.attributes.ignore('sorted');
+  const indices = node.call('top_k', [x], { k, axis, largest });
+  return [node.call('gather_elements', [x, indices], { axis }), indices];
+}
+
+/** Without a number of boxes there are none, without a least score all count. */
+function importNonMaxSuppression(node: ImportNode): Expr {
+  const limit = (index: number, otherwise: Expr) => {
+    const given = node.inputs[index];
+    return given === undefined ? otherwise : node.reshape(given, []);
+  };
+  return node.call(
+    'non_max_suppression',
+    [
+      node.input(0),
+      node.input(1),
+      limit(2, node.scalar(0, 'int64')),
+      limit(3, node.scalar(0)),
+      limit(4, node.scalar(-Infinity)),
+    ],
+    { centered: node.attributes.bool('center_point_box') },
+  );
+}
+
+const REDUCTIONS = ['none', 'add', 'mul', 'max', 'min'];
+
+function scatterReduction(node: ImportNode): string {
+  const reduction = node.attributes.string('reduction', 'none');
+  if (REDUCTIONS.includes(reduction)) return reduction;
+  throw node.malformed(`reduction ${reduction}`, REDUCTIONS.join(', '));
+}
+
+function importScatterElements(node: ImportNode): Expr {
+  const reduction = node.opset >= 16 ? scatterReduction(node) : 'none';
+  const axis = node.attributes.int('axis', 0);
+  const [x, updates] = [node.input(0), node.input(2)];
+  const indices = indicesInput(node, 1, alongAxis(node, axisSize(node, x, axis)));
+  return node.call('scatter_elements', [x, indices, updates], { axis, reduction });
+}
+
+function importScatterND(node: ImportNode): Expr {
+  const reduction = node.opset >= 16 ? scatterReduction(node) : 'none';
+  const [x, updates] = [node.input(0), node.input(2)];
+  const indices = indicesInput(node, 1, alongAxes(node, x, node.input(1), 0));
+  return node.call('scatter_nd', [x, indices, updates], { reduction });
+}
+
 export const INDEXING_IMPORTERS: OperatorImporters = {
   Gather: since(1, 'gather slice reshape', importGather),
   GatherElements: since(11, 'gather_elements', importGatherElements),
   GatherND: since(11, 'gather_nd', importGatherND),
+  NonMaxSuppression: since(10, 'non_max_suppression reshape', importNonMaxSuppression),
   OneHot: since(9, 'one_hot cast', importOneHot),
   Range: since(11, 'range', importRange),
   ReverseSequence: since(10, 'reverse_sequence', importReverseSequence),
+  Scatter: since(9, 'scatter_elements', importScatterElements),
+  ScatterElements: since(11, 'scatter_elements', importScatterElements),
+  ScatterND: since(11, 'scatter_nd', importScatterND),
   TensorScatter: since(24, 'tensor_scatter full', importTensorScatter),
+  TopK: since(1, 'top_k gather_elements', importTopK),
   Trilu: since(14, 'trilu reshape', importTrilu),
 };
