@@ -1,16 +1,6 @@
 import { elementCount } from '../../core/shape.ts';
-import {
-  apply,
-  type Expression,
-  f32x4,
-  i32,
-  lane,
-  load,
-  type Local,
-  local,
-  locals,
-  shuffle32,
-} from '../../wasm/expression.ts';
+import type { Expression, Local } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
 import type { Statement, WasmFunction } from '../../wasm/statement.ts';
 import * as s from '../../wasm/statement.ts';
 import { FLOAT, plus, times } from '../../wasm/address.ts';
@@ -46,8 +36,8 @@ interface Transpose {
  * are added up in a volume with room for all of them, from which the result is cut.
  */
 export function convTransposeKernel({ inputs, output, attributes }: WasmCall): WasmKernel {
-  const [x = [], w = []] = inputs.map((type) => type?.shape);
-  const axes = transposedAxes(x, w, attributes);
+  const [x = [], weights = []] = inputs.map((type) => type?.shape);
+  const axes = transposedAxes(x, weights, attributes);
   const groups = Number(attributes['groups'] ?? 1);
   const [depth = 1, height = 1, width = 1] = axes.map((axis) =>
     Math.max(
@@ -63,7 +53,7 @@ export function convTransposeKernel({ inputs, output, attributes }: WasmCall): W
       groupIn: (x[1] ?? 1) / groups,
       groupOut: (output.shape[1] ?? 1) / groups,
       pixels: elementCount(x.slice(2)),
-      taps: elementCount(w.slice(2)),
+      taps: elementCount(weights.slice(2)),
       full: [depth, height, width],
     },
     inputs[2] !== undefined,
@@ -110,24 +100,24 @@ interface BodyOptions {
 function bodyOf(transpose: Transpose, { places, product, channels }: BodyOptions): Statement[] {
   const { axes, groups, groupIn, groupOut, pixels, taps } = transpose;
   const { output, units } = places;
-  const [x, w, bias] = places.inputs;
+  const [x, weights, bias] = places.inputs;
   const [products, full, ...scratch] = places.scratch;
-  if (!(x && w && products && full)) return [];
-  const [unit, first, channel, groupX, groupW, out] = locals(6);
+  if (!(x && weights && products && full)) return [];
+  const [unit, first, channel, groupX, groupW, out] = w.locals(6);
   const positions = axes.reduce((product_, { count }) => product_ * count, 1);
   // A unit is some channels of a group of an image.
   const lots = groupOut / channels;
-  const imageGroup = apply('i32.div_u', unit, i32(lots));
-  const group = apply('i32.rem_u', imageGroup, i32(groups));
-  const image = apply('i32.div_u', imageGroup, i32(groups));
+  const imageGroup = w.apply('i32.div_u', unit, w.i32(lots));
+  const group = w.apply('i32.rem_u', imageGroup, w.i32(groups));
+  const image = w.apply('i32.div_u', imageGroup, w.i32(groups));
   const row = plus(times(group, groupIn * groupOut), first);
-  const inner = { first: local('i32'), end: local('i32') };
+  const inner = { first: w.local('i32'), end: w.local('i32') };
   return s.loop({ index: unit, begin: units.first, end: units.end }, [
-    s.set(first, times(apply('i32.rem_u', unit, i32(lots)), channels)),
+    s.set(first, times(w.apply('i32.rem_u', unit, w.i32(lots)), channels)),
     s.set(groupX, plus(x, times(imageGroup, groupIn * pixels * FLOAT))),
-    s.set(groupW, plus(w, times(row, taps * FLOAT))),
-    s.set(inner.first, i32(0)),
-    s.set(inner.end, i32(product.units ?? 1)),
+    s.set(groupW, plus(weights, times(row, taps * FLOAT))),
+    s.set(inner.first, w.i32(0)),
+    s.set(inner.end, w.i32(product.units ?? 1)),
     ...product.body({
       inputs: [groupW, groupX],
       output: products,
@@ -135,7 +125,7 @@ function bodyOf(transpose: Transpose, { places, product, channels }: BodyOptions
       scratch,
       units: inner,
     }),
-    ...s.loop({ index: channel, end: i32(channels) }, [
+    ...s.loop({ index: channel, end: w.i32(channels) }, [
       s.set(out, plus(plus(times(group, groupOut), first), channel)),
       s.call('fill', [full]),
       s.call('add', [plus(products, times(channel, taps * pixels * FLOAT)), full]),
@@ -150,7 +140,7 @@ function bodyOf(transpose: Transpose, { places, product, channels }: BodyOptions
 
 /** `add(products, full)`: all products of a channel, tap by tap. */
 function addFunction({ axes, full, pixels }: Transpose): WasmFunction {
-  const [from, to] = locals(2);
+  const [from, to] = w.locals(2);
   const [depths, rows, columns] = axes;
   const [, height, width] = full;
   const steps = (product: number, place: number) => [product * FLOAT, place * FLOAT];
@@ -172,7 +162,7 @@ function addFunction({ axes, full, pixels }: Transpose): WasmFunction {
     const [source = from, target = to] = pointers;
     return addTaps({ columns, pixels, taps: count }, source, target);
   };
-  const [lastFrom, lastTo] = locals(2);
+  const [lastFrom, lastTo] = w.locals(2);
   return {
     name: 'add',
     params: [from, to],
@@ -203,39 +193,43 @@ interface AddedTaps {
 /** A row of products of one tap, or of two, to their places. */
 function addTaps({ columns, pixels, taps }: AddedTaps, source: Local, target: Local): Statement[] {
   const { size, stride } = columns;
-  const [from, to, index] = locals(3);
+  const [from, to, index] = w.locals(3);
   const isVector = stride === taps;
   const vectors = isVector ? Math.floor(size / 4) : 0;
   const addTo = (offset: number, value: Expression): Statement =>
-    s.store('v128', { address: to, offset }, apply('f32x4.add', load('v128', to, offset), value));
-  const [first, second] = locals(2, 'v128');
+    s.store(
+      'v128',
+      { address: to, offset },
+      w.apply('f32x4.add', w.load('v128', to, offset), value),
+    );
+  const [first, second] = w.locals(2, 'v128');
   const added =
     taps === 1
-      ? [addTo(0, load('v128', from))]
+      ? [addTo(0, w.load('v128', from))]
       : [
-          s.set(first, load('v128', from)),
-          s.set(second, load('v128', from, pixels * FLOAT)),
-          addTo(0, shuffle32(first, second, [0, 4, 1, 5])),
-          addTo(4 * FLOAT, shuffle32(first, second, [2, 6, 3, 7])),
+          s.set(first, w.load('v128', from)),
+          s.set(second, w.load('v128', from, pixels * FLOAT)),
+          addTo(0, w.shuffle32(first, second, [0, 4, 1, 5])),
+          addTo(4 * FLOAT, w.shuffle32(first, second, [2, 6, 3, 7])),
         ];
   const addOne = (tap: number): Statement => {
     const offset = tap * FLOAT;
-    const value = load('f32', from, tap * pixels * FLOAT);
+    const value = w.load('f32', from, tap * pixels * FLOAT);
     return s.store(
       'f32',
       { address: to, offset },
-      apply('f32.add', load('f32', to, offset), value),
+      w.apply('f32.add', w.load('f32', to, offset), value),
     );
   };
   return [
     s.set(from, source),
     s.set(to, target),
-    ...s.loop({ index, end: i32(vectors) }, [
+    ...s.loop({ index, end: w.i32(vectors) }, [
       ...added,
       s.increment(from, 4 * FLOAT),
       s.increment(to, 4 * stride * FLOAT),
     ]),
-    ...s.loop({ index, end: i32(size - vectors * 4) }, [
+    ...s.loop({ index, end: w.i32(size - vectors * 4) }, [
       ...Array.from({ length: taps }, (_, tap) => addOne(tap)),
       s.increment(from, FLOAT),
       s.increment(to, stride * FLOAT),
@@ -246,11 +240,11 @@ function addTaps({ columns, pixels, taps }: AddedTaps, source: Local, target: Lo
 /** `cut(full, y, bias?)`: the part that is the result, and the bias. */
 function cutFunction({ axes, full }: Transpose, hasBias: boolean): WasmFunction {
   const [from, y, bias, source, value] = [
-    local('i32'),
-    local('i32'),
-    local('i32'),
-    local('i32'),
-    local('v128'),
+    w.local('i32'),
+    w.local('i32'),
+    w.local('i32'),
+    w.local('i32'),
+    w.local('v128'),
   ];
   const [depths, rows, columns] = axes;
   const [, height, width] = full;
@@ -263,7 +257,7 @@ function cutFunction({ axes, full }: Transpose, hasBias: boolean): WasmFunction 
     name: 'cut',
     params: hasBias ? [from, y, bias] : [from, y],
     body: [
-      s.set(value, hasBias ? load('splat32', bias) : f32x4(0)),
+      s.set(value, hasBias ? w.load('splat32', bias) : w.f32x4(0)),
       s.set(source, plus(from, before * FLOAT)),
       ...loopNest(lines, [source, y], ([lineFrom = source, lineTo = y]) =>
         cutRow(columns.count, { source: lineFrom, target: lineTo, bias: value }),
@@ -278,20 +272,20 @@ function cutRow(
   { source, target, bias }: Readonly<Record<'source' | 'target' | 'bias', Local>>,
 ): Statement[] {
   if (count < 4) {
-    const first = lane('f32x4', bias, 0);
+    const first = w.lane('f32x4', bias, 0);
     return Array.from({ length: count }, (_, i) => {
       const place = { address: target, offset: i * FLOAT };
-      return s.store('f32', place, apply('f32.add', load('f32', source, i * FLOAT), first));
+      return s.store('f32', place, w.apply('f32.add', w.load('f32', source, i * FLOAT), first));
     });
   }
-  const [from, to, index] = locals(3);
-  const cut = s.store('v128', { address: to }, apply('f32x4.add', load('v128', from), bias));
+  const [from, to, index] = w.locals(3);
+  const cut = s.store('v128', { address: to }, w.apply('f32x4.add', w.load('v128', from), bias));
   const at = (element: Expression): Statement[] => [
     s.set(from, plus(source, times(element, FLOAT))),
     s.set(to, plus(target, times(element, FLOAT))),
   ];
   return [
-    ...s.loop({ index, end: i32(count - (count % 4)), step: 4 }, [...at(index), cut]),
-    ...(count % 4 === 0 ? [] : [...at(i32(count - 4)), cut]),
+    ...s.loop({ index, end: w.i32(count - (count % 4)), step: 4 }, [...at(index), cut]),
+    ...(count % 4 === 0 ? [] : [...at(w.i32(count - 4)), cut]),
   ];
 }

@@ -1,14 +1,5 @@
-import {
-  type Expression,
-  type Local,
-  shuffle32,
-  f32,
-  f32x4,
-  i32,
-  load,
-  local,
-  locals,
-} from '../../wasm/expression.ts';
+import type { Expression, Local } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
 import type { Statement, WasmFunction } from '../../wasm/statement.ts';
 import * as s from '../../wasm/statement.ts';
 import { FLOAT, plus, times } from '../../wasm/address.ts';
@@ -46,9 +37,11 @@ export function paddedVolumes(
   { volumes, outside = 0, splits = false }: PaddedOptions,
 ): PaddedVolumes {
   const isCopy = splits || axes.some((axis) => axis.padBefore > 0 || extentOf(axis) > axis.size);
-  const [d = 1, h = 1, w = 1] = axes.map((axis) => (isCopy ? extentOf(axis) : axis.size));
-  const half = splits ? Math.ceil(w / 2) : undefined;
-  const sizes = [d, h, half === undefined ? w : half * 2] as const;
+  const [depth = 1, height = 1, width = 1] = axes.map((axis) =>
+    isCopy ? extentOf(axis) : axis.size,
+  );
+  const half = splits ? Math.ceil(width / 2) : undefined;
+  const sizes = [depth, height, half === undefined ? width : half * 2] as const;
   const volume = sizes[0] * sizes[1] * sizes[2];
   const layout = { axes, sizes, volumes, volume, half };
   const columnAt = (column: number): number =>
@@ -81,18 +74,18 @@ function copiedOf(axis: WindowAxis): number {
 
 /** `fill(to)`: a number everywhere. */
 export function fillFunction(count: number, value: number): WasmFunction {
-  const [to, index] = locals(2);
+  const [to, index] = w.locals(2);
   const left = count % 4;
   return {
     name: 'fill',
     params: [to],
     body: [
-      ...s.loop({ index, end: i32(count - left), step: 4 }, [
-        s.store('v128', { address: to }, f32x4(value)),
+      ...s.loop({ index, end: w.i32(count - left), step: 4 }, [
+        s.store('v128', { address: to }, w.f32x4(value)),
         s.increment(to, 4 * FLOAT),
       ]),
       ...Array.from({ length: left }, (_, i) =>
-        s.store('f32', { address: to, offset: i * FLOAT }, f32(value)),
+        s.store('f32', { address: to, offset: i * FLOAT }, w.f32(value)),
       ),
     ],
   };
@@ -107,7 +100,7 @@ interface Layout extends Pick<PaddedVolumes, 'sizes' | 'volume'> {
 
 /** `copy(from, to)`: volumes to their places within the padding. */
 function copyFunction({ axes, sizes, volumes, volume, half }: Layout): WasmFunction {
-  const [from, to, source, target, v, z, y] = locals(7);
+  const [from, to, source, target, v, z, y] = w.locals(7);
   const [depths, rows, columns] = axes;
   const plane = sizes[1] * sizes[2];
   const lines = depths.padBefore * plane + rows.padBefore * sizes[2];
@@ -119,11 +112,11 @@ function copyFunction({ axes, sizes, volumes, volume, half }: Layout): WasmFunct
   return {
     name: 'copy',
     params: [from, to],
-    body: s.loop({ index: v, end: i32(volumes) }, [
-      ...s.loop({ index: z, end: i32(copiedOf(depths)) }, [
+    body: s.loop({ index: v, end: w.i32(volumes) }, [
+      ...s.loop({ index: z, end: w.i32(copiedOf(depths)) }, [
         s.set(source, plus(from, sourceAt)),
         s.set(target, plus(plus(to, targetAt), before * FLOAT)),
-        ...s.loop({ index: y, end: i32(copiedOf(rows)) }, [
+        ...s.loop({ index: y, end: w.i32(copiedOf(rows)) }, [
           ...(half === undefined
             ? copyRow(row)
             : copySplitRow({ ...row, before: columns.padBefore, half })),
@@ -148,17 +141,21 @@ interface Row {
 function copyRow({ count, source, target }: Row): Statement[] {
   if (count < 4) {
     return Array.from({ length: count }, (_, i) =>
-      s.store('i32', { address: target, offset: i * FLOAT }, load('i32', source, i * FLOAT)),
+      s.store('i32', { address: target, offset: i * FLOAT }, w.load('i32', source, i * FLOAT)),
     );
   }
   const vectors = Math.floor(count / 4);
   const rounds = Math.floor(vectors / UNROLLED);
   const copyVector = (from: Expression, to: Expression, element: number): Statement =>
-    s.store('v128', { address: to, offset: element * FLOAT }, load('v128', from, element * FLOAT));
-  const [index, bytes] = [local('i32'), UNROLLED * 4 * FLOAT];
-  const [blockFrom, blockTo] = locals(2);
+    s.store(
+      'v128',
+      { address: to, offset: element * FLOAT },
+      w.load('v128', from, element * FLOAT),
+    );
+  const [index, bytes] = [w.local('i32'), UNROLLED * 4 * FLOAT];
+  const [blockFrom, blockTo] = w.locals(2);
   return [
-    ...s.loop({ index, end: i32(rounds) }, [
+    ...s.loop({ index, end: w.i32(rounds) }, [
       s.set(blockFrom, plus(source, times(index, bytes))),
       s.set(blockTo, plus(target, times(index, bytes))),
       ...Array.from({ length: UNROLLED }, (_, i) => copyVector(blockFrom, blockTo, i * 4)),
@@ -182,13 +179,13 @@ function copySplitRow({
   const [same, other] = [before, before + 1].map(
     (column) => ((column % 2) * half + Math.floor(column / 2)) * FLOAT,
   );
-  const [from, to, index] = locals(3);
-  const [low, high] = locals(2, 'v128');
+  const [from, to, index] = w.locals(3);
+  const [low, high] = w.locals(2, 'v128');
   const eight: Statement[] = [
-    s.set(low, load('v128', from)),
-    s.set(high, load('v128', from, 4 * FLOAT)),
-    s.store('v128', { address: to, offset: same ?? 0 }, shuffle32(low, high, [0, 2, 4, 6])),
-    s.store('v128', { address: to, offset: other ?? 0 }, shuffle32(low, high, [1, 3, 5, 7])),
+    s.set(low, w.load('v128', from)),
+    s.set(high, w.load('v128', from, 4 * FLOAT)),
+    s.store('v128', { address: to, offset: same ?? 0 }, w.shuffle32(low, high, [0, 2, 4, 6])),
+    s.store('v128', { address: to, offset: other ?? 0 }, w.shuffle32(low, high, [1, 3, 5, 7])),
   ];
   /** An even number of elements from the first. */
   const moveTo = (elements: number): Statement[] => [
@@ -202,7 +199,7 @@ function copySplitRow({
   const done = isBack ? last + 8 : whole;
   return [
     ...moveTo(0),
-    ...s.loop({ index, end: i32(whole / 8) }, [
+    ...s.loop({ index, end: w.i32(whole / 8) }, [
       ...eight,
       s.increment(from, 8 * FLOAT),
       s.increment(to, 4 * FLOAT),
@@ -211,7 +208,7 @@ function copySplitRow({
     ...Array.from({ length: count - done }, (_, i) => {
       const column = before + done + i;
       const offset = ((column % 2) * half + Math.floor(column / 2)) * FLOAT;
-      return s.store('i32', { address: target, offset }, load('i32', source, (done + i) * FLOAT));
+      return s.store('i32', { address: target, offset }, w.load('i32', source, (done + i) * FLOAT));
     }),
   ];
 }

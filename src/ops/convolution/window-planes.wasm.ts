@@ -1,14 +1,5 @@
-import {
-  apply,
-  type Expression,
-  f32x4,
-  i32,
-  i32x4,
-  load,
-  type Local,
-  local,
-  locals,
-} from '../../wasm/expression.ts';
+import type { Expression, Local } from '../../wasm/expression.ts';
+import * as w from '../../wasm/expression.ts';
 import type { Statement, WasmFunction } from '../../wasm/statement.ts';
 import * as s from '../../wasm/statement.ts';
 import { addProduct, storeColumns } from '../linear/product-frame.wasm.ts';
@@ -57,19 +48,19 @@ export function windowKernel(window: VolumeWindow): WasmKernel {
     writes: writesInOrder(groupOut * depths.count * plane),
     unitInputs: [size * FLOAT],
     work: groups * groupOut * depths.count * plane * windowElements(axes) * groupIn,
-    body: ({ inputs: [x, w, bias], output, scratch, units }) => {
+    body: ({ inputs: [x, kernels, bias], output, scratch, units }) => {
       if (x === undefined) return [];
       const copy = image.isCopy ? scratch[0] : undefined;
       const table = counts && scratch.at(-1);
-      const [group, out, source, z] = locals(4);
+      const [group, out, source, z] = w.locals(4);
       const index = plus(times(group, groupOut), out);
-      const channel = apply('i32.rem_u', index, i32(window.outChannels));
+      const channel = w.apply('i32.rem_u', index, w.i32(window.outChannels));
       const depth = times(z, depths.stride * image.sizes[1] * image.sizes[2] * FLOAT);
       const line = plus(times(index, depths.count), z);
       const args = [
         plus(copy ?? source, depth),
         plus(output, times(line, plane * FLOAT)),
-        ...(w ? [plus(w, times(channel, windowElements(axes) * groupIn * FLOAT))] : []),
+        ...(kernels ? [plus(kernels, times(channel, windowElements(axes) * groupIn * FLOAT))] : []),
         ...(bias ? [plus(bias, times(channel, FLOAT))] : []),
         ...(table ? [table, plus(table, times(z, FLOAT))] : []),
       ];
@@ -79,8 +70,8 @@ export function windowKernel(window: VolumeWindow): WasmKernel {
         ...s.loop({ index: group, begin: units.first, end: units.end }, [
           s.set(source, plus(x, times(group, size * FLOAT))),
           ...(copy ? image.copy(source, copy) : []),
-          ...s.loop({ index: out, end: i32(groupOut) }, [
-            ...s.loop({ index: z, end: i32(depths.count) }, [s.call('plane', args)]),
+          ...s.loop({ index: out, end: w.i32(groupOut) }, [
+            ...s.loop({ index: z, end: w.i32(depths.count) }, [s.call('plane', args)]),
           ]),
         ]),
       ];
@@ -103,7 +94,7 @@ interface Plane {
   /** Elements in memory from one position of a row to the next. */
   readonly stride: number;
   readonly dims: readonly NestDim[];
-  readonly w: Local;
+  readonly kernels: Local;
   /** Weights in registers; empty where they are loaded with each tap. */
   readonly weights: readonly Local[];
   /** The value that sums begin with. */
@@ -111,7 +102,7 @@ interface Plane {
   readonly counts: { readonly row: Local; readonly columns: Local } | undefined;
 }
 
-/** `plane(x, y, w?, bias?, counts?, depthCount?)`: the positions of one depth. */
+/** `plane(x, y, kernels?, bias?, counts?, depthCount?)`: the positions of one depth. */
 function planeFunction(
   window: VolumeWindow,
   image: PaddedVolumes,
@@ -119,35 +110,40 @@ function planeFunction(
 ): WasmFunction {
   const { axes, kind, hasBias, outside } = window;
   const [, rows, columns] = axes;
-  const [x, y, w, bias, table, depth] = locals(6);
-  const [start, row, rowX, rowY] = [local('v128'), local('i32'), local('i32'), local('i32')];
+  const [x, y, kernels, bias, table, depth] = w.locals(6);
+  const [start, row, rowX, rowY] = [
+    w.local('v128'),
+    w.local('i32'),
+    w.local('i32'),
+    w.local('i32'),
+  ];
   const isWeighted = kind === 'weighted';
-  const begin = isWeighted ? (hasBias ? load('splat32', bias) : f32x4(0)) : f32x4(outside);
+  const begin = isWeighted ? (hasBias ? w.load('splat32', bias) : w.f32x4(0)) : w.f32x4(outside);
   const plane: Plane = {
     window,
     image,
     stride: splitsColumns(window) ? 1 : columns.stride,
     dims: tapDims(window, image),
-    w,
+    kernels,
     weights: weightLocals(window),
     first: start,
-    counts: isCounted ? { row: local('v128'), columns: local('i32') } : undefined,
+    counts: isCounted ? { row: w.local('v128'), columns: w.local('i32') } : undefined,
   };
   return {
     name: 'plane',
     params: [
       x,
       y,
-      ...(isWeighted ? [w] : []),
+      ...(isWeighted ? [kernels] : []),
       ...(hasBias ? [bias] : []),
       ...(isCounted ? [table, depth] : []),
     ],
     body: [
-      ...plane.weights.map((weight, tap) => s.set(weight, load('splat32', w, tap * FLOAT))),
+      ...plane.weights.map((weight, tap) => s.set(weight, w.load('splat32', kernels, tap * FLOAT))),
       s.set(start, begin),
       s.set(rowX, x),
       s.set(rowY, y),
-      ...s.loop({ index: row, end: i32(rows.count) }, [
+      ...s.loop({ index: row, end: w.i32(rows.count) }, [
         ...beginCounts(plane, { table, depth, row }),
         ...rowOf(plane, rowX, rowY),
         s.increment(rowX, rows.stride * image.sizes[2] * FLOAT),
@@ -160,7 +156,7 @@ function planeFunction(
 function weightLocals({ axes, kind, groupIn }: VolumeWindow): Local[] {
   const taps = windowElements(axes) * groupIn;
   if (kind !== 'weighted' || taps > REGISTER_WEIGHTS) return [];
-  return locals(taps, 'v128');
+  return w.locals(taps, 'v128');
 }
 
 /** The counts of a row of positions, from the table of those along depth, height and width. */
@@ -170,10 +166,10 @@ function beginCounts(
 ): Statement[] {
   if (counts === undefined) return [];
   const [depths, rows] = window.axes;
-  const rowCount = load('splat32', plus(table, times(row, FLOAT)), depths.count * FLOAT);
+  const rowCount = w.load('splat32', plus(table, times(row, FLOAT)), depths.count * FLOAT);
   return [
     s.set(counts.columns, plus(table, (depths.count + rows.count) * FLOAT)),
-    s.set(counts.row, apply('f32x4.mul', load('splat32', depth), rowCount)),
+    s.set(counts.row, w.apply('f32x4.mul', w.load('splat32', depth), rowCount)),
   ];
 }
 
@@ -200,7 +196,7 @@ function rowOf(plane: Plane, rowX: Local, rowY: Local): Statement[] {
   const { axes } = plane.window;
   const { count } = axes[2];
   const { stride } = plane;
-  const [x, y, index] = locals(3);
+  const [x, y, index] = w.locals(3);
   const at = { x, y };
   const { counts } = plane;
   if (count < 4) return vectors(plane, { x: rowX, y: rowY }, [{ column: 0, count }]);
@@ -215,7 +211,7 @@ function rowOf(plane: Plane, rowX: Local, rowY: Local): Statement[] {
   return [
     s.set(x, rowX),
     s.set(y, rowY),
-    ...s.loop({ index, end: i32(rounds) }, [
+    ...s.loop({ index, end: w.i32(rounds) }, [
       ...vectors(plane, at, places(width)),
       s.increment(x, width * 4 * stride * FLOAT),
       s.increment(y, width * 4 * FLOAT),
@@ -241,7 +237,7 @@ function vectors(
   const back = Math.max(0, -Math.min(...quads.map(({ column }) => column)));
   if (back > 0) {
     const { stride } = plane;
-    const moved = { x: local('i32'), y: local('i32') };
+    const moved = { x: w.local('i32'), y: w.local('i32') };
     const { counts } = plane;
     return [
       s.set(moved.x, plus(at.x, -back * stride * FLOAT)),
@@ -254,27 +250,27 @@ function vectors(
       ),
     ];
   }
-  const { window, image, dims, w, weights, first, stride } = plane;
+  const { window, image, dims, kernels, weights, first, stride } = plane;
   const isMax = window.kind === 'max';
   const sums = quads.map((quad) => ({
     ...quad,
-    value: local('v128'),
-    isNaN: isMax ? local('v128') : undefined,
+    value: w.local('v128'),
+    isNaN: isMax ? w.local('v128') : undefined,
   }));
-  const weight = local('v128');
+  const weight = w.local('v128');
   return [
     ...sums.flatMap(({ value, isNaN }) => [
       s.set(value, first),
-      ...(isNaN ? [s.set(isNaN, i32x4(0))] : []),
+      ...(isNaN ? [s.set(isNaN, w.i32x4(0))] : []),
     ]),
     ...nest(
       dims,
-      window.kind === 'weighted' ? [at.x, w] : [at.x],
-      ([x = at.x, pw = w], [offset = 0, weightOffset = 0, tapColumn = 0]) => {
+      window.kind === 'weighted' ? [at.x, kernels] : [at.x],
+      ([x = at.x, pw = kernels], [offset = 0, weightOffset = 0, tapColumn = 0]) => {
         const known = weights[weightOffset / FLOAT];
         const isLoaded = window.kind === 'weighted' && known === undefined;
         return [
-          ...(isLoaded ? [s.set(weight, load('splat32', pw, weightOffset))] : []),
+          ...(isLoaded ? [s.set(weight, w.load('splat32', pw, weightOffset))] : []),
           ...sums.flatMap((sum) => {
             const from = offset + (image.columnAt(tapColumn) + sum.column * stride) * FLOAT;
             const element = strided(x, from, { stride, count: sum.count });
@@ -299,12 +295,12 @@ function accumulate(
   { element, weight }: { readonly element: Expression; readonly weight: Local },
 ): Statement[] {
   if (kind === 'weighted') return [addProduct(value, weight, element)];
-  if (isNaN === undefined) return [s.set(value, apply('f32x4.add', value, element))];
+  if (isNaN === undefined) return [s.set(value, w.apply('f32x4.add', value, element))];
   // The maximum that keeps NaN takes engines eight instructions, one after the other.
   return [
     s.set(weight, element),
-    s.set(isNaN, apply('v128.or', isNaN, apply('f32x4.ne', weight, weight))),
-    s.set(value, apply('f32x4.pmax', value, weight)),
+    s.set(isNaN, w.apply('v128.or', isNaN, w.apply('f32x4.ne', weight, weight))),
+    s.set(value, w.apply('f32x4.pmax', value, weight)),
   ];
 }
 
@@ -312,15 +308,15 @@ function storeQuad(plane: Plane, y: Local, { value, isNaN, column, count }: Sum)
   const offset = column * FLOAT;
   const isMean = plane.window.kind === 'mean';
   const result = isNaN
-    ? apply('v128.or', value, isNaN)
+    ? w.apply('v128.or', value, isNaN)
     : isMean
-      ? apply('f32x4.div', value, countOf(plane, offset))
+      ? w.apply('f32x4.div', value, countOf(plane, offset))
       : value;
   return storeColumns({ y, offset, count }, result);
 }
 
 /** Elements that count in the windows of a vector of positions. */
 function countOf({ window, counts }: Plane, offset: number): Expression {
-  if (counts === undefined) return f32x4(windowElements(window.axes));
-  return apply('f32x4.mul', counts.row, load('v128', counts.columns, offset));
+  if (counts === undefined) return w.f32x4(windowElements(window.axes));
+  return w.apply('f32x4.mul', counts.row, w.load('v128', counts.columns, offset));
 }
