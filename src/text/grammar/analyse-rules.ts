@@ -1,5 +1,7 @@
 import { CompileLimitError, UnsupportedError } from '../../core/errors.ts';
+import { countWork } from '../../core/work-meter.ts';
 import { type Counted, type Expression, partsOf, type Rules } from './expression.ts';
+import { copiesOf, type Measure, measure } from './measure-expression.ts';
 
 /** Facts about the rules that the root needs, directly or through others. */
 export interface RuleFacts {
@@ -13,11 +15,11 @@ export interface RuleFacts {
   readonly counted: readonly Counted[];
 }
 
-const MAX_RULE_COUNT = 5000;
+export const MAX_RULE_COUNT = 5000;
 /** A rule of at most so many states is inlined wherever it is used. */
 const SMALL_STATE_COUNT = 10;
-/** A rule that is used once is inlined up to this number of rules inside each other. */
-const MAX_INLINE_DEPTH = 5;
+/** A rule is inlined up to this number of parts inside each other, which bounds the calls that build automata. */
+const MAX_INLINE_DEPTH = 200;
 
 /** Throws UnsupportedError for a rule that can begin with itself, because no stack could hold it. */
 export function analyseRules(rules: Rules): RuleFacts {
@@ -38,8 +40,8 @@ function reachedRules({ root, rules }: Rules): Map<string, Expression> {
     const expression = rules.get(name);
     if (expression === undefined || reached.has(name)) continue;
     reached.set(name, expression);
-    if (reached.size > MAX_RULE_COUNT) throw tooManyRules();
-    names.push(...countUses(expression).keys());
+    if (reached.size > MAX_RULE_COUNT) throw tooManyRules('grammar');
+    for (const used of countUses(expression).keys()) names.push(used);
   }
   return reached;
 }
@@ -49,9 +51,9 @@ function leavesFirst<T>(rules: ReadonlyMap<string, T>): [string, T][] {
   return [...rules].reverse();
 }
 
-function tooManyRules(): CompileLimitError {
+export function tooManyRules(where: string): CompileLimitError {
   return new CompileLimitError({
-    where: 'grammar',
+    where,
     got: `more than ${MAX_RULE_COUNT} rules`,
     expected: 'at most so many',
     remedy: 'Write rules that differ in a few places as one with alternatives.',
@@ -65,16 +67,13 @@ function collectCounted(expression: Expression, counted: Map<string, Counted>): 
 
 /** How often a rule is written in an expression once its bounded repetitions are written out. */
 function countUses(expression: Expression, factor = 1, uses = new Map<string, number>()) {
+  countWork();
   if (expression.kind === 'rule') {
     uses.set(expression.name, (uses.get(expression.name) ?? 0) + factor);
   }
   const copies = expression.kind === 'repeat' ? copiesOf(expression) : 1;
   for (const part of partsOf(expression)) countUses(part, factor * copies, uses);
   return uses;
-}
-
-function copiesOf({ min, max }: Expression & { kind: 'repeat' }): number {
-  return max === Number.POSITIVE_INFINITY ? min + 1 : max;
 }
 
 function nullableRules(rules: ReadonlyMap<string, Expression>): Set<string> {
@@ -89,6 +88,7 @@ function nullableRules(rules: ReadonlyMap<string, Expression>): Set<string> {
 }
 
 function isNullable(expression: Expression, nullable: ReadonlySet<string>): boolean {
+  countWork();
   const isPartNullable = (part: Expression) => isNullable(part, nullable);
   switch (expression.kind) {
     case 'text':
@@ -102,8 +102,16 @@ function isNullable(expression: Expression, nullable: ReadonlySet<string>): bool
       return expression.options.some(isPartNullable);
     case 'repeat':
       return expression.min === 0 || isPartNullable(expression.body);
-    case 'list':
-      return expression.items.every(({ isRequired }) => !isRequired);
+    case 'graph': {
+      const reached = new Set([0]);
+      for (let count = 0; count < reached.size; ) {
+        count = reached.size;
+        for (const { from, to, body } of expression.edges) {
+          if (reached.has(from) && isPartNullable(body)) reached.add(to);
+        }
+      }
+      return reached.has(expression.end);
+    }
     case 'rule':
       return nullable.has(expression.name);
     default:
@@ -111,13 +119,16 @@ function isNullable(expression: Expression, nullable: ReadonlySet<string>): bool
   }
 }
 
-/** The rules with which a text of an expression may begin. */
-function firstRules(expression: Expression, nullable: ReadonlySet<string>): string[] {
-  if (expression.kind === 'rule') return [expression.name];
-  const names: string[] = [];
-  // A list may begin with any of its items, or with a separator after an empty one.
+/** The rules with which a text of an expression may begin; those of all parts of a graph. */
+function firstRules(
+  expression: Expression,
+  nullable: ReadonlySet<string>,
+  names = new Set<string>(),
+): Set<string> {
+  countWork();
+  if (expression.kind === 'rule') names.add(expression.name);
   for (const part of partsOf(expression)) {
-    names.push(...firstRules(part, nullable));
+    firstRules(part, nullable, names);
     if (expression.kind === 'sequence' && !isNullable(part, nullable)) break;
   }
   return names;
@@ -128,11 +139,12 @@ function requireNoLeftRecursion(
   nullable: ReadonlySet<string>,
 ): void {
   const first = new Map<string, string[]>();
-  for (const [name, expression] of rules) first.set(name, firstRules(expression, nullable));
+  for (const [name, expression] of rules) first.set(name, [...firstRules(expression, nullable)]);
   // Takes away rules that begin with none that is left; the rest lies on circles or leads to one.
   for (let count = Number.POSITIVE_INFINITY; first.size < count; ) {
     count = first.size;
     for (const [name, names] of leavesFirst(first)) {
+      countWork(names.length);
       if (!names.some((other) => first.has(other))) first.delete(name);
     }
   }
@@ -165,44 +177,16 @@ function inlinedRules(root: string, rules: ReadonlyMap<string, Expression>): Set
       uses.set(name, (uses.get(name) ?? 0) + count);
     }
   }
-  const inlined = new Map<string, { size: number; depth: number }>();
+  const inlined = new Map<string, Measure>();
   for (let count = -1; count < inlined.size; ) {
     count = inlined.size;
     for (const [name, expression] of leavesFirst(rules)) {
       if (name === root || inlined.has(name)) continue;
-      const used = [...countUses(expression).keys()].map((other) => inlined.get(other));
-      if (used.includes(undefined)) continue;
-      const depth = 1 + Math.max(0, ...used.map((other) => other?.depth ?? 0));
-      const size = sizeOf(expression, inlined);
-      const isOnce = uses.get(name) === 1 && depth <= MAX_INLINE_DEPTH;
-      if (size <= SMALL_STATE_COUNT || isOnce) inlined.set(name, { size, depth });
+      if ([...countUses(expression).keys()].some((other) => !inlined.has(other))) continue;
+      const own = measure(expression, inlined);
+      if (own.depth > MAX_INLINE_DEPTH) continue;
+      if (own.size <= SMALL_STATE_COUNT || uses.get(name) === 1) inlined.set(name, own);
     }
   }
   return new Set(inlined.keys());
-}
-
-/** About the number of states that an expression needs. */
-function sizeOf(
-  expression: Expression,
-  inlined: ReadonlyMap<string, { readonly size: number }>,
-): number {
-  const sizeOfParts = () =>
-    partsOf(expression).reduce((size, part) => size + sizeOf(part, inlined), 0);
-  switch (expression.kind) {
-    case 'text':
-      return expression.text.length;
-    case 'character':
-    case 'counted':
-      return 1;
-    case 'rule':
-      return inlined.get(expression.name)?.size ?? 1;
-    case 'repeat':
-      return copiesOf(expression) * sizeOfParts();
-    case 'sequence':
-    case 'choice':
-    case 'list':
-      return sizeOfParts();
-    default:
-      return expression satisfies never;
-  }
 }

@@ -1,9 +1,11 @@
 import { CompileLimitError, UsageError } from '../../core/errors.ts';
+import { countWork } from '../../core/work-meter.ts';
 import { analyseRules } from './analyse-rules.ts';
 import { countRepetitions } from './count-repetitions.ts';
 import { NfaBuilder, type RuleCall } from './byte-nfa.ts';
 import { type DfaState, determinize, MAX_SUBSET_SIZES } from './determinize.ts';
 import type { Rules } from './expression.ts';
+import { GrammarMeter } from './grammar-meter.ts';
 
 /** No state: what was read cannot become a text of the grammar. */
 export const DEAD = 0;
@@ -51,7 +53,8 @@ const MAX_STATE_COUNT = 0xffff;
  * Throws UnsupportedError for left recursion, CompileLimitError for a grammar that needs more than
  * 65,535 states, and UsageError for one that no text can satisfy.
  */
-export function buildAutomaton(written: Rules): Automaton {
+export function buildAutomaton(written: Rules, meter = new GrammarMeter()): Automaton {
+  meter.where = () => 'grammar';
   const rules = countRepetitions(written);
   const facts = analyseRules(rules);
   const nfas = new NfaBuilder(rules, facts);
@@ -60,6 +63,7 @@ export function buildAutomaton(written: Rules): Automaton {
   const states: DfaState[] = [];
   for (const nfa of nfas.buildAll()) {
     const offset = states.length;
+    meter.where = () => nfa.where;
     starts.push(offset);
     for (const { bytes, calls, isAccepting } of determinize(nfa, budget)) {
       const move = <T extends { readonly target: number }>(edge: T): T => ({
@@ -68,7 +72,7 @@ export function buildAutomaton(written: Rules): Automaton {
       });
       states.push({ bytes: bytes.map(move), calls: calls.map(move), isAccepting });
     }
-    requireStateCount(states.length);
+    requireStateCount(states.length, nfa.where);
   }
   return pack({
     states,
@@ -78,10 +82,10 @@ export function buildAutomaton(written: Rules): Automaton {
   });
 }
 
-function requireStateCount(count: number): void {
+function requireStateCount(count: number, where: string): void {
   if (count < MAX_STATE_COUNT) return;
   throw new CompileLimitError({
-    where: 'grammar',
+    where,
     got: `${count} states`,
     expected: `less than ${MAX_STATE_COUNT}`,
     remedy: 'Use smaller numbers of repetitions, or * and +, which need one state.',
@@ -175,13 +179,14 @@ function liveStates(states: readonly DfaState[], starts: readonly number[]): Uin
   for (let index = pending.pop(); index !== undefined; index = pending.pop()) {
     const state = states[index];
     if (state === undefined || live[index] === 1) continue;
+    countWork(state.bytes.length + state.calls.length);
     const isLive =
       state.isAccepting ||
       state.bytes.some(({ target }) => live[target] === 1) ||
       state.calls.some(({ rule, target }) => live[startOf(rule)] === 1 && live[target] === 1);
     if (!isLive) continue;
     live[index] = 1;
-    pending.push(...(dependents[index] ?? []));
+    for (const dependent of dependents[index] ?? []) pending.push(dependent);
   }
   return live;
 }

@@ -1,6 +1,7 @@
-import { CompileLimitError } from '../../core/errors.ts';
 import type { RuleFacts } from './analyse-rules.ts';
-import { type Expression, type ListItem, type Rules, repeat, text } from './expression.ts';
+import { type Expression, type Graph, type Rules, repeat, text } from './expression.ts';
+import { MAX_PART_COUNT, tooLarge } from './measure-expression.ts';
+import { oneOfTexts } from './one-of-texts.ts';
 import { type ByteRange, utf8Ranges } from './utf8-ranges.ts';
 
 /** Units of a counted rule without an upper bound; so many are never read. */
@@ -24,13 +25,15 @@ export interface NfaState {
 
 /** The automaton of one rule. */
 export interface RuleNfa {
+  /** The rule, for messages. */
+  readonly where: string;
   readonly states: readonly NfaState[];
   readonly start: number;
   readonly end: number;
 }
 
-/** Repetitions are written out, so a short grammar can be a large automaton. */
-const MAX_PART_COUNT = 150_000;
+/** So many texts that are alternatives become one graph. */
+const MIN_TEXT_COUNT = 16;
 
 /**
  * Builds the automata of the separate and the counted rules of a grammar, by Thompson's construction.
@@ -40,7 +43,9 @@ export class NfaBuilder {
   readonly #encoder = new TextEncoder();
   readonly #ruleIndices: ReadonlyMap<string, number>;
   #states: NfaState[] = [];
+  /** Parts and states so far, of all rules. */
   #partCount = 0;
+  #where = 'grammar';
 
   readonly #rules: Rules;
   readonly #facts: RuleFacts;
@@ -54,33 +59,27 @@ export class NfaBuilder {
   }
 
   /** The separate rules in their order, then the counted ones, each as any number of units and the end. */
-  buildAll(): RuleNfa[] {
-    return [
-      ...this.#facts.separate.map((name) => this.#build((start) => this.#addRule(name, start))),
-      ...this.#facts.counted.map(({ unit, end }) =>
-        this.#build((start) => this.#add(text(end), this.#add(repeat(unit, 0), start))),
-      ),
-    ];
+  *buildAll(): Generator<RuleNfa> {
+    for (const name of this.#facts.separate) {
+      yield this.#build(`grammar, rule ${name}`, (start) => this.#addRule(name, start));
+    }
+    for (const { unit, end } of this.#facts.counted) {
+      const add = (start: number) => this.#add(text(end), this.#add(repeat(unit, 0), start));
+      yield this.#build('grammar', add);
+    }
   }
 
-  #build(add: (start: number) => number): RuleNfa {
+  #build(where: string, add: (start: number) => number): RuleNfa {
+    this.#where = where;
     this.#states = [];
     const start = this.#addState();
     const end = add(start);
-    return { states: this.#states, start, end };
+    return { where, states: this.#states, start, end };
   }
 
   /** Adds states for an expression that begins at a state, and returns the one where it ends. */
   #add(expression: Expression, from: number): number {
-    this.#partCount++;
-    if (this.#partCount > MAX_PART_COUNT) {
-      throw new CompileLimitError({
-        where: 'grammar',
-        got: `more than ${MAX_PART_COUNT} parts, with repetitions written out`,
-        expected: 'at most so many',
-        remedy: 'Use smaller numbers of repetitions, or * and +, which need one part.',
-      });
-    }
+    this.#countPart();
     switch (expression.kind) {
       case 'text':
         return this.#encoder
@@ -93,13 +92,11 @@ export class NfaBuilder {
       case 'sequence':
         return expression.parts.reduce((state, part) => this.#add(part, state), from);
       case 'choice':
-        return this.#addAlternatives(from, expression.options, (start, option) =>
-          this.#add(option, start),
-        );
+        return this.#addChoice(expression.options, from);
       case 'repeat':
         return this.#addRepeat(expression, from);
-      case 'list':
-        return this.#addList(expression.items, expression.separator, from);
+      case 'graph':
+        return this.#addGraph(expression, from);
       case 'counted':
         return this.#addCall(expression.name, from, expression);
       case 'rule':
@@ -123,6 +120,14 @@ export class NfaBuilder {
     this.#state(from).calls.push({ rule, min: Math.min(units.min, UNBOUNDED), max, target });
     if (this.#facts.nullable.has(name)) this.#link(from, target);
     return target;
+  }
+
+  #addChoice(options: readonly Expression[], from: number): number {
+    const texts = options.flatMap((option) => (option.kind === 'text' ? [option.text] : []));
+    const others = options.filter(({ kind }) => kind !== 'text');
+    const isLong = texts.length >= MIN_TEXT_COUNT;
+    const all = isLong ? [oneOfTexts(texts, this.#where), ...others] : options;
+    return this.#addAlternatives(from, all, (start, option) => this.#add(option, start));
   }
 
   #addAlternatives<T>(
@@ -154,23 +159,13 @@ export class NfaBuilder {
     return end;
   }
 
-  /** Two states before each item, so that n optional items take a number of states linear in n. */
-  #addList(items: readonly ListItem[], separator: Expression, from: number): number {
-    /** Where nothing was read yet, if that is possible, and where an item was. */
-    let first: number | undefined = from;
-    let later = this.#addState();
-    for (const { body, isRequired } of items) {
-      const start = this.#addState();
-      const end = this.#addState();
-      if (first !== undefined) this.#link(first, start);
-      this.#link(this.#add(separator, later), start);
-      this.#link(this.#add(body, start), end);
-      if (isRequired) first = undefined;
-      else this.#link(later, end);
-      later = end;
+  #addGraph({ edges, end }: Graph, from: number): number {
+    const states = [from];
+    const stateOf = (place: number): number => (states[place] ??= this.#addState());
+    for (const { from, to, body } of edges) {
+      this.#link(this.#add(body, stateOf(from)), stateOf(to));
     }
-    if (first !== undefined) this.#link(first, later);
-    return later;
+    return stateOf(end);
   }
 
   #addBytes(from: number, range: ByteRange): number {
@@ -179,7 +174,15 @@ export class NfaBuilder {
     return target;
   }
 
+  #countPart(): void {
+    this.#partCount++;
+    if (this.#partCount > MAX_PART_COUNT) {
+      throw tooLarge(this.#where, `more than ${MAX_PART_COUNT} parts`);
+    }
+  }
+
   #addState(): number {
+    this.#countPart();
     return this.#states.push({ free: [], bytes: [], calls: [] }) - 1;
   }
 

@@ -1,7 +1,9 @@
 import { UsageError } from '../../core/errors.ts';
+import { withMeter } from '../../core/work-meter.ts';
 import { type Automaton, buildAutomaton } from './automaton.ts';
 import { parseEbnf } from './ebnf.ts';
 import type { Rules } from './expression.ts';
+import { GrammarMeter } from './grammar-meter.ts';
 import { Matcher } from './matcher.ts';
 import { parseRegex, regexParts, wholeMatch } from './regex.ts';
 import { compileSchema } from './schema/compile-schema.ts';
@@ -35,9 +37,9 @@ export class Grammar {
   readonly #automaton: Automaton;
   readonly #masks: TokenMasks;
 
-  constructor(rules: Rules, vocabulary: Vocabulary) {
+  constructor(rules: Rules, vocabulary: Vocabulary, meter?: GrammarMeter) {
     this.vocabulary = vocabulary;
-    this.#automaton = buildAutomaton(rules);
+    this.#automaton = buildAutomaton(rules, meter);
     this.#masks = new TokenMasks(this.#automaton, vocabulary);
     this.#masks.prepare();
   }
@@ -60,12 +62,13 @@ export class Grammar {
  * and CompileLimitError for one that is too large.
  */
 export function compileGrammar(source: GrammarSource, vocabulary: Vocabulary): Grammar {
-  return new Grammar(rulesOf(source), vocabulary);
+  const meter = new GrammarMeter();
+  return withMeter(meter, () => new Grammar(rulesOf(source, meter), vocabulary, meter));
 }
 
 /** The rules of a grammar in any of the languages. */
-export function rulesOf(source: GrammarSource): Rules {
-  if ('schema' in source) return compileSchema(source.schema, source.space ?? 'none');
+export function rulesOf(source: GrammarSource, meter = new GrammarMeter()): Rules {
+  if ('schema' in source) return compileSchema(source.schema, source.space ?? 'none', meter);
   if ('ebnf' in source) return parseEbnf(source.ebnf, source.root);
   if ('regex' in source) {
     const { source: text, dotAll } = regexParts(source.regex);

@@ -1,4 +1,5 @@
 import { CompileLimitError } from '../../core/errors.ts';
+import { countWork } from '../../core/work-meter.ts';
 import { type Automaton, DEAD, UNIT_START } from './automaton.ts';
 import { UNBOUNDED } from './byte-nfa.ts';
 import { EMPTY_STACK, type Stacks } from './stacks.ts';
@@ -50,6 +51,7 @@ export function onlyByte(
 ): number | undefined {
   if (isComplete) return undefined;
   let only: number | undefined;
+  countWork(16 * list.length);
   for (const configuration of list) {
     for (let byte = 0; byte < 256; byte++) {
       if (byte === only || step(configuration, byte, automaton) === undefined) continue;
@@ -93,6 +95,7 @@ function close(
   const all: Configuration[] = [];
   let isComplete = false;
   const add = (configuration: Configuration): void => {
+    countWork(1 + all.length / 8);
     if (all.some((other) => isSame(other, configuration))) return;
     if (all.push(configuration) > MAX_CONFIGURATION_COUNT) throw tooAmbiguous();
   };

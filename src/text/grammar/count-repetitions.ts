@@ -1,8 +1,10 @@
 import { contains } from './code-points.ts';
-import { type Expression, type Rules, sequence, text } from './expression.ts';
+import { type Expression, type Rules, sequenceOf, text } from './expression.ts';
 
 /** Repetitions of fewer parts are written out. */
 const MIN_COPIES = 8;
+/** Units with more forms are written out, because each is compared with each. */
+const MAX_FORM_COUNT = 500;
 
 /**
  * Turns bounded repetitions into counted ones where that means the same: of characters (or of texts
@@ -13,7 +15,8 @@ export function countRepetitions({ root, rules }: Rules): Rules {
   return { root, rules: new Map([...rules].map(([name, body]) => [name, counted(body)])) };
 }
 
-function counted(expression: Expression): Expression {
+/** The same for one expression. */
+export function counted(expression: Expression): Expression {
   switch (expression.kind) {
     case 'sequence':
       return countedSequence(flatten(expression.parts));
@@ -21,9 +24,9 @@ function counted(expression: Expression): Expression {
       return { ...expression, options: expression.options.map(counted) };
     case 'repeat':
       return { ...expression, body: counted(expression.body) };
-    case 'list': {
-      const items = expression.items.map((item) => ({ ...item, body: counted(item.body) }));
-      return { ...expression, items };
+    case 'graph': {
+      const edges = expression.edges.map((edge) => ({ ...edge, body: counted(edge.body) }));
+      return { ...expression, edges };
     }
     case 'text':
     case 'character':
@@ -66,13 +69,14 @@ function countedSequence(parts: readonly Expression[]): Expression {
     result.push({ kind: 'counted', name, unit, end, min, max }, text(next.text.slice(1)));
     i++;
   }
-  return sequence(...result);
+  return sequenceOf(result);
 }
 
 function isCountable({ body, min, max }: Expression & { kind: 'repeat' }, end: string): boolean {
   const copies = max === Number.POSITIVE_INFINITY ? min : max;
   if (copies < MIN_COPIES || end === '' || end > '\x7f') return false;
   const options = optionsOf(body);
+  if (options.length > MAX_FORM_COUNT) return false;
   const texts = options.flatMap((option) => (option.kind === 'text' ? [option.text] : []));
   const firsts = [end, ...texts].map((first) => first.codePointAt(0) ?? -1);
   return (

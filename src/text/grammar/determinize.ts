@@ -1,4 +1,5 @@
 import { CompileLimitError, internalError } from '../../core/errors.ts';
+import { countWork } from '../../core/work-meter.ts';
 import type { NfaState, RuleCall, RuleNfa } from './byte-nfa.ts';
 
 /** A state of a deterministic automaton, which may also wait for rules to be read. */
@@ -59,12 +60,19 @@ class Subsets {
     const edges = set.flatMap(({ bytes }) => bytes);
     const cuts = [...new Set(edges.flatMap(({ range: [first, last] }) => [first, last + 1]))];
     cuts.sort((a, b) => a - b);
+    const places = new Map(cuts.map((cut, i) => [cut, i]));
+    const targetsAt: number[][] = cuts.map(() => []);
+    for (const { range, target } of edges) {
+      const [start = 0, end = 0] = [places.get(range[0]), places.get(range[1] + 1)];
+      countWork(1 + end - start);
+      for (let i = start; i < end; i++) targetsAt[i]?.push(target);
+    }
     const { bytes, calls } = this.#dfa[index] ?? newState(false);
     for (const [i, first] of cuts.entries()) {
       const last = (cuts[i + 1] ?? 256) - 1;
-      const targets = edges.filter(({ range }) => range[0] <= first && first <= range[1]);
+      const targets = targetsAt[i] ?? [];
       if (targets.length === 0) continue;
-      const target = this.#intern(targets.map(({ target }) => target));
+      const target = this.#intern(targets);
       const previous = bytes.at(-1);
       if (previous?.target === target && previous.last === first - 1) {
         bytes[bytes.length - 1] = { ...previous, last };
@@ -74,6 +82,7 @@ class Subsets {
     }
     const byCall = new Map<string, RuleCall & { readonly targets: number[] }>();
     for (const { target, ...call } of set.flatMap(({ calls }) => calls)) {
+      countWork();
       const key = `${call.rule} ${call.min} ${call.max}`;
       const known = byCall.get(key);
       if (known === undefined) byCall.set(key, { ...call, targets: [target] });
@@ -110,7 +119,9 @@ class Subsets {
     };
     for (const state of states) add(state);
     for (let i = 0; i < closed.length; i++) {
-      for (const next of this.#state(closed[i] ?? 0).free) add(next);
+      const { free } = this.#state(closed[i] ?? 0);
+      countWork(1 + free.length);
+      for (const next of free) add(next);
     }
     this.#spend(closed.length);
     // States that neither read nor end make no difference, and would keep equal sets apart.
@@ -125,7 +136,7 @@ class Subsets {
     this.#budget.remaining -= count;
     if (this.#budget.remaining >= 0) return;
     throw new CompileLimitError({
-      where: 'grammar',
+      where: this.#nfa.where,
       got: `sets of more than ${MAX_SUBSET_SIZES} states`,
       expected: 'at most so many',
       remedy: 'Use smaller numbers of repetitions, and none whose ends the text leaves open.',

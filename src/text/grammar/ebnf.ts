@@ -1,11 +1,11 @@
 import { ALL, type CodePointRange, codePointSet, complement } from './code-points.ts';
 import {
   character,
-  choice,
+  choiceOf,
   type Expression,
   type Rules,
   rule,
-  sequence,
+  sequenceOf,
   text,
 } from './expression.ts';
 import { parseRepetition } from './repetition.ts';
@@ -65,7 +65,7 @@ class EbnfParser {
   #parseChoice(): Expression {
     const options = [this.#parseSequence()];
     while (this.#cursor.take('|')) options.push(this.#parseSequence());
-    return choice(...options);
+    return choiceOf(options);
   }
 
   #parseSequence(): Expression {
@@ -73,7 +73,7 @@ class EbnfParser {
     for (;;) {
       this.#cursor.match(SPACE);
       const part = this.#parsePart();
-      if (part === undefined) return sequence(...parts);
+      if (part === undefined) return sequenceOf(parts);
       this.#cursor.match(SPACE);
       parts.push(parseRepetition(this.#cursor, part));
     }

@@ -15,7 +15,7 @@ export type Expression =
       readonly max: number;
     }
   | Counted
-  | { readonly kind: 'list'; readonly items: readonly ListItem[]; readonly separator: Expression }
+  | Graph
   | { readonly kind: 'rule'; readonly name: string };
 
 /**
@@ -36,9 +36,23 @@ export interface Counted {
 }
 
 /**
- * An item of a list, never empty. Items come in order, with the separator between those that are
- * there. A list of n optional items has 2^n forms; its automaton has a few states for each item.
+ * Parts that lead from one place to another, for what would be too deep or too long as parts inside each
+ * other. It begins at place 0, to which no part leads, and ends at the place `end`.
  */
+export interface Graph {
+  readonly kind: 'graph';
+  readonly edges: readonly GraphEdge[];
+  readonly end: number;
+}
+
+/** A part of a graph and its two places. */
+export interface GraphEdge {
+  readonly from: number;
+  readonly to: number;
+  readonly body: Expression;
+}
+
+/** An item of a list, never empty. */
 export interface ListItem {
   readonly body: Expression;
   readonly isRequired: boolean;
@@ -61,14 +75,40 @@ export const rule = (name: string): Expression => ({ kind: 'rule', name });
 
 export const optional = (body: Expression): Expression => repeat(body, 0, 1);
 
-export function sequence(...parts: readonly Expression[]): Expression {
+export const sequence = (...parts: readonly Expression[]): Expression => sequenceOf(parts);
+
+export const choice = (...options: readonly Expression[]): Expression => choiceOf(options);
+
+/** Of any number: a call has no room for more than some ten thousand arguments. */
+export function sequenceOf(parts: readonly Expression[]): Expression {
   const [only] = parts;
   return only !== undefined && parts.length === 1 ? only : { kind: 'sequence', parts };
 }
 
-export function choice(...options: readonly Expression[]): Expression {
+export function choiceOf(options: readonly Expression[]): Expression {
   const [only] = options;
   return only !== undefined && options.length === 1 ? only : { kind: 'choice', options };
+}
+
+/**
+ * Items in order, with the separator between those that are there. A list of n optional items has 2^n
+ * forms, and three places for each item.
+ */
+export function listOf(items: readonly ListItem[], separator: Expression): Graph {
+  const edges: GraphEdge[] = [];
+  /** Where nothing was read yet, if that is possible, and where an item was. */
+  let first: number | undefined = 0;
+  let later = 1;
+  for (const { body, isRequired } of items) {
+    const [start, end] = [later + 1, later + 2];
+    if (first !== undefined) edges.push({ from: first, to: start, body: EMPTY });
+    edges.push({ from: later, to: start, body: separator }, { from: start, to: end, body });
+    if (isRequired) first = undefined;
+    else edges.push({ from: later, to: end, body: EMPTY });
+    later = end;
+  }
+  if (first !== undefined) edges.push({ from: first, to: later, body: EMPTY });
+  return { kind: 'graph', edges, end: later };
 }
 
 export function repeat(body: Expression, min: number, max = Number.POSITIVE_INFINITY): Expression {
@@ -89,8 +129,8 @@ export function partsOf(expression: Expression): readonly Expression[] {
       return expression.options;
     case 'repeat':
       return [expression.body];
-    case 'list':
-      return [expression.separator, ...expression.items.map(({ body }) => body)];
+    case 'graph':
+      return expression.edges.map(({ body }) => body);
     default:
       return expression satisfies never;
   }

@@ -1,7 +1,9 @@
 import { UsageError } from '../../core/errors.ts';
+import { withMeter } from '../../core/work-meter.ts';
 import type { Automaton } from './automaton.ts';
 import { setBit } from './bit-mask.ts';
 import { type Configurations, onlyByte, readByte, startConfigurations } from './configuration.ts';
+import { GrammarMeter } from './grammar-meter.ts';
 import { Stacks } from './stacks.ts';
 import type { TokenMasks } from './token-masks.ts';
 import type { Vocabulary } from './vocabulary.ts';
@@ -60,7 +62,7 @@ export class Matcher {
     }
     mask.fill(0);
     if (this.#step.isEnded) return;
-    masks.fill(mask, this.#step.configurations, this.#stacks);
+    withMeter(new GrammarMeter(), () => masks.fill(mask, this.#step.configurations, this.#stacks));
     if (!this.isComplete) return;
     for (const id of vocabulary.endTokens) setBit(mask, id);
   }
@@ -68,9 +70,14 @@ export class Matcher {
   /**
    * Appends a token if it may follow. Otherwise returns false and changes nothing.
    *
-   * Throws CompileLimitError where an ambiguous grammar has more than 1,000 ways to read the text.
+   * Throws CompileLimitError where an ambiguous grammar has more than 1,000 ways to read the text, here and in
+   * the other methods where it takes too many steps.
    */
   accept(id: number): boolean {
+    return withMeter(new GrammarMeter(), () => this.#accept(id));
+  }
+
+  #accept(id: number): boolean {
     const { automaton, vocabulary } = this.#parts;
     if (this.#step.isEnded) return false;
     let { configurations } = this.#step;
@@ -140,6 +147,10 @@ export class Matcher {
   }
 
   #forcedText(limit: number): { bytes: Uint8Array; isWhole: boolean } {
+    return withMeter(new GrammarMeter(), () => this.#findForcedText(limit));
+  }
+
+  #findForcedText(limit: number): { bytes: Uint8Array; isWhole: boolean } {
     const { automaton } = this.#parts;
     const bytes: number[] = [];
     let wholeLength = 0;

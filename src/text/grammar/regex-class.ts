@@ -90,7 +90,7 @@ export function parseClass(cursor: TextCursor): CodePointSet {
     const range: CodePointRange = [first, last];
     sets.push(codePointSet([range]));
   }
-  const set = union(...sets);
+  const set = codePointSet(sets.flat());
   return isNegated ? complement(set) : set;
 }
 

@@ -1,6 +1,14 @@
 import { UnsupportedError } from '../../core/errors.ts';
 import { ALL, complement, type CodePointSet } from './code-points.ts';
-import { character, choice, type Expression, repeat, sequence, text } from './expression.ts';
+import {
+  character,
+  choiceOf,
+  type Expression,
+  repeat,
+  sequence,
+  sequenceOf,
+  text,
+} from './expression.ts';
 import { LINE_ENDS, parseClass, parseClassEscape, parseEscapedCodePoint } from './regex-class.ts';
 import { parseRepetition } from './repetition.ts';
 import { TextCursor } from './text-cursor.ts';
@@ -51,14 +59,14 @@ export function regexParts(regex: string | RegExp): { source: string; dotAll: bo
 
 /** Texts that match from their first to their last character. */
 export function wholeMatch({ options }: ParsedRegex): Expression {
-  return choice(...options.map(({ body }) => body));
+  return choiceOf(options.map(({ body }) => body));
 }
 
 /** Texts that match somewhere, as `RegExp.test` and the keyword `pattern` of a schema have it. */
 export function matchAnywhere({ options }: ParsedRegex): Expression {
   const any = repeat(character(ALL), 0);
-  return choice(
-    ...options.map(({ body, isAtStart, isAtEnd }) =>
+  return choiceOf(
+    options.map(({ body, isAtStart, isAtEnd }) =>
       sequence(...(isAtStart ? [] : [any]), body, ...(isAtEnd ? [] : [any])),
     ),
   );
@@ -91,7 +99,7 @@ class RegexParser {
     const parts: Expression[] = [];
     for (;;) {
       const part = this.#parsePart();
-      if (part === undefined) return sequence(...parts);
+      if (part === undefined) return sequenceOf(parts);
       const repeated = parseRepetition(this.#cursor, part);
       // A lazy repetition matches the same texts.
       if (repeated !== part) this.#cursor.take('?');
@@ -142,7 +150,7 @@ class RegexParser {
     while (cursor.take('|'));
     if (cursor.peek() === '$') throw this.#anchor(cursor.at);
     cursor.expect(')');
-    return choice(...options);
+    return choiceOf(options);
   }
 
   #parseEscape(start: number): Expression {

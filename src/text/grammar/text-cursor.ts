@@ -1,7 +1,13 @@
-import { ParseError, UnsupportedError } from '../../core/errors.ts';
+import { CompileLimitError, ParseError, UnsupportedError } from '../../core/errors.ts';
+import { countWork } from '../../core/work-meter.ts';
 
 /** Groups inside each other, in a grammar or a regular expression, or schemas in a schema. */
 export const MAX_NESTING = 100;
+
+/** Letters of a grammar or a regular expression. */
+const MAX_LENGTH = 200_000;
+/** Steps for each of them. */
+const WORK = 20;
 
 /** A place in a text that is being parsed. */
 export class TextCursor {
@@ -11,8 +17,13 @@ export class TextCursor {
   readonly #text: string;
   readonly #where: string;
 
-  /** @param where Names the text in errors. */
+  /** @param where Names the text in errors. Throws CompileLimitError for a text of more than 200,000 letters. */
   constructor(text: string, where: string) {
+    if (text.length > MAX_LENGTH) {
+      const [got, expected] = [`${text.length} letters`, `at most ${MAX_LENGTH}`];
+      throw new CompileLimitError({ where, got, expected, remedy: 'Write a shorter one.' });
+    }
+    countWork(WORK * text.length);
     this.#text = text;
     this.#where = where;
   }

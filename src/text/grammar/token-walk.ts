@@ -1,3 +1,4 @@
+import { countWork } from '../../core/work-meter.ts';
 import { type Automaton, DEAD, UNIT_START } from './automaton.ts';
 import { setBit } from './bit-mask.ts';
 import { type Configuration, inRule } from './configuration.ts';
@@ -91,6 +92,7 @@ export class TokenWalk {
   }
 
   #addTask(node: number, configuration: Configuration): void {
+    countWork(8);
     const { state, stack } = configuration;
     // Counted rules read alike with different counts, but not the same tokens.
     if (this.#automaton.counting[state] === 0) {
@@ -124,7 +126,7 @@ export class TokenWalk {
       if (branching[target] === 1 && after > at + 1) this.#branch(at, target, stack);
       at++;
     }
-    this.visitCount += visitCount;
+    this.#countVisits(visitCount);
   }
 
   /** Reads bytes within a counted rule; a node is left out if the units of its prefix do not fit. */
@@ -160,7 +162,12 @@ export class TokenWalk {
       if (after > at + 1) this.#branch(at, target, stack, used);
       at = after;
     }
-    this.visitCount += visitCount;
+    this.#countVisits(visitCount);
+  }
+
+  #countVisits(count: number): void {
+    countWork(count / 4);
+    this.visitCount += count;
   }
 
   #allow(first: number, used = 0, hasEnded = false): void {

@@ -1,5 +1,6 @@
 import { UsageError } from '../../../core/errors.ts';
-import { type Expression, optional, repeat, sequence } from '../expression.ts';
+import { EMPTY, type Expression, type GraphEdge, repeat, sequence } from '../expression.ts';
+import { requireSize } from '../measure-expression.ts';
 import type { SchemaContext } from './schema-context.ts';
 import type { SchemaObject } from './schema-types.ts';
 
@@ -18,22 +19,28 @@ export function compileArray(schema: SchemaObject, context: SchemaContext): Expr
       expected: `at most ${max}, the largest number of items`,
     });
   }
-  let rest: Expression | undefined;
+  let rest: Expression = EMPTY;
   const restMin = Math.max(0, min - prefix.length);
+  const isRepeated = restMin > 1 || max !== Number.POSITIVE_INFINITY;
+  const keyword = restMin > 0 && max === Number.POSITIVE_INFINITY ? 'minItems' : 'maxItems';
+  const sized = (items: Expression) =>
+    isRepeated ? requireSize(items, document.pointer(schema, keyword)) : items;
   if (max > prefix.length) {
-    const isRepeated = restMin > 1 || max !== Number.POSITIVE_INFINITY;
     const item = isRepeated ? context.sharedValue(items, schema) : context.value(items, schema);
     if (prefix.length === 0) {
-      return layout.bracketed('[]', layout.separated(item, min, max));
+      return layout.bracketed('[]', sized(layout.separated(item, min, max)));
     }
-    rest = repeat(sequence(layout.comma, item), restMin, max - prefix.length);
+    rest = sized(repeat(sequence(layout.comma, item), restMin, max - prefix.length));
   }
-  // An item may be there only if all before it are.
-  for (let i = Math.min(prefix.length, max) - 1; i >= 0; i--) {
-    const item = context.value(prefix[i] ?? true, schema);
-    const comma = i === 0 ? [] : [layout.comma];
-    const these = sequence(...comma, item, ...(rest === undefined ? [] : [rest]));
-    rest = i < min ? these : optional(these);
+  // An item may be there only if all before it are: the place of a graph is their number.
+  const count = Math.min(prefix.length, max);
+  const end = count + 1;
+  const edges: GraphEdge[] = [];
+  for (const [i, schemaOfItem] of prefix.slice(0, count).entries()) {
+    if (i >= min) edges.push({ from: i, to: end, body: EMPTY });
+    const item = context.value(schemaOfItem, schema);
+    edges.push({ from: i, to: i + 1, body: i === 0 ? item : sequence(layout.comma, item) });
   }
-  return layout.bracketed('[]', rest ?? sequence());
+  edges.push({ from: count, to: end, body: rest });
+  return layout.bracketed('[]', { kind: 'graph', edges, end });
 }

@@ -1,3 +1,4 @@
+import { countWork } from '../../../core/work-meter.ts';
 import type { Expression } from '../expression.ts';
 import {
   integerWithin,
@@ -8,6 +9,9 @@ import {
 } from './json-number.ts';
 import type { SchemaDocument } from './schema-document.ts';
 import type { SchemaObject } from './schema-types.ts';
+
+/** Steps for a number with bounds, which has some thousand parts. */
+const WORK = 10_000;
 
 /** Numbers or integers, of at most 16 digits before the point, within bounds. */
 export function compileNumber(
@@ -26,6 +30,7 @@ export function compileNumber(
   };
   const isBounded = bounds.min > -Infinity || bounds.max < Infinity;
   if (!isBounded) return type === 'integer' ? JSON_INTEGER : JSON_NUMBER;
+  countWork(WORK);
   const where = document.pointer(schema);
   if (type === 'integer') return integerWithin(bounds, where);
   for (const keyword of ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum']) {

@@ -1,15 +1,20 @@
 import { UsageError } from '../../../core/errors.ts';
-import { type Expression, type ListItem, rule, text } from '../expression.ts';
+import { countWork } from '../../../core/work-meter.ts';
+import { type Expression, type ListItem, listOf, rule, text } from '../expression.ts';
 import type { SchemaContext } from './schema-context.ts';
 import { ANY_OBJECT } from './json-layout.ts';
 import { jsonStringExcept } from './json-string.ts';
 import type { JsonSchema, SchemaObject } from './schema-types.ts';
 
+/** Steps for a property. */
+const WORK = 200;
+
 /** Objects: the listed properties in their order, then additional ones. */
 export function compileObject(schema: SchemaObject, context: SchemaContext): Expression {
   const { document, layout } = context;
   const properties = new Map(document.propertiesOf(schema));
-  const required = document.requiredOf(schema);
+  countWork(WORK * properties.size);
+  const required = new Set(document.requiredOf(schema));
   const additional = additionalProperties(schema, context);
   for (const name of required) {
     if (!properties.has(name)) properties.set(name, additional);
@@ -17,7 +22,7 @@ export function compileObject(schema: SchemaObject, context: SchemaContext): Exp
   if (properties.size === 0 && additional === true) return rule(ANY_OBJECT);
   const items: ListItem[] = [];
   for (const [name, value] of properties) {
-    const isRequired = required.includes(name);
+    const isRequired = required.has(name);
     if (value === false) {
       if (isRequired) throw noValue(schema, name, context);
       continue;
@@ -30,7 +35,7 @@ export function compileObject(schema: SchemaObject, context: SchemaContext): Exp
     const member = layout.member(key, context.value(additional, schema));
     items.push({ body: layout.separated(member, 1), isRequired: false });
   }
-  return layout.bracketed('{}', { kind: 'list', items, separator: layout.comma });
+  return layout.bracketed('{}', listOf(items, layout.comma));
 }
 
 /** Where the keyword is missing, an object with listed properties has no others. */

@@ -251,7 +251,7 @@ test.each<[message: string, schema: JsonSchema]>([
 
 test('schemas that are too deep are refused, and long bounds cost nothing', () => {
   let schema: JsonSchema = { type: 'null' };
-  for (let i = 0; i < 5000; i++) schema = { type: 'array', items: schema };
+  for (let i = 0; i < 200; i++) schema = { type: 'array', items: schema };
   expect(() => compileGrammar({ schema }, VOCABULARY)).toThrow(
     'got one more, expected at most 100 schemas inside each other.',
   );

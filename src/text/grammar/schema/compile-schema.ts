@@ -1,5 +1,10 @@
 import { UnsupportedError, UsageError } from '../../../core/errors.ts';
-import { choice, type Expression, type Rules, rule, text } from '../expression.ts';
+import { countWork } from '../../../core/work-meter.ts';
+import { MAX_RULE_COUNT, tooManyRules } from '../analyse-rules.ts';
+import { choice, choiceOf, type Expression, type Rules, rule, text } from '../expression.ts';
+import type { GrammarMeter } from '../grammar-meter.ts';
+import { requireSize } from '../measure-expression.ts';
+import { oneOfTexts } from '../one-of-texts.ts';
 import { MAX_NESTING } from '../text-cursor.ts';
 import { compileArray } from './compile-array.ts';
 import { compileNumber } from './compile-number.ts';
@@ -13,6 +18,7 @@ import { SchemaDocument } from './schema-document.ts';
 import {
   CONSTRAINTS,
   hasType,
+  jsonOf,
   type JsonSchema,
   type SchemaObject,
   type TypeName,
@@ -29,19 +35,29 @@ import {
  * Throws UnsupportedError with a JSON pointer for what cannot be followed, ParseError for keywords
  * that are no JSON schema, and UsageError for schemas that no value has.
  */
-export function compileSchema(schema: JsonSchema, space: JsonSpace): Rules {
-  return new SchemaCompiler(schema, space).compile();
+export function compileSchema(schema: JsonSchema, space: JsonSpace, meter: GrammarMeter): Rules {
+  return new SchemaCompiler(schema, space, meter).compile();
 }
+
+/** Steps for a schema and for each keyword. */
+const WORK = 50;
+
+const hasConstraints = (schema: SchemaObject): boolean =>
+  Object.keys(schema).some((keyword) => CONSTRAINTS.has(keyword));
 
 class SchemaCompiler implements SchemaContext {
   readonly document: SchemaDocument;
   readonly layout: JsonLayout;
+  readonly #meter: GrammarMeter;
   readonly #rules: Map<string, Expression>;
+  /** What schemas say beside their alternatives; the same object each time one is compiled. */
+  readonly #common = new Map<SchemaObject, SchemaObject>();
   readonly #pending: { name: string; schema: JsonSchema; holder: SchemaObject }[] = [];
   #depth = 0;
 
-  constructor(schema: JsonSchema, space: JsonSpace) {
+  constructor(schema: JsonSchema, space: JsonSpace, meter: GrammarMeter) {
     this.document = new SchemaDocument(schema);
+    this.#meter = meter;
     this.layout = new JsonLayout(space);
     this.#rules = this.layout.rules();
   }
@@ -71,6 +87,8 @@ class SchemaCompiler implements SchemaContext {
       throw new UnsupportedError({ where, got: 'one more', expected });
     }
     this.#depth++;
+    this.#meter.where = () => this.document.pointer(schema);
+    countWork(WORK * (1 + Object.keys(schema).length));
     const expression = this.#object(schema);
     this.#depth--;
     return expression;
@@ -78,12 +96,13 @@ class SchemaCompiler implements SchemaContext {
 
   sharedValue(schema: JsonSchema, holder: SchemaObject): Expression {
     if (typeof schema === 'boolean') return this.value(schema, holder);
-    return rule(this.#addRule(`items of ${this.document.pointer(holder)}`, schema, holder));
+    return rule(this.#addRule(`schema ${this.document.idOf(schema)}`, schema, holder));
   }
 
   /** Adds a rule that is compiled later: it may refer to itself, and chains of rules may be long. */
   #addRule(name: string, schema: JsonSchema, holder: SchemaObject): string {
     if (this.#rules.has(name)) return name;
+    if (this.#rules.size === MAX_RULE_COUNT) throw tooManyRules(this.document.pointer(holder));
     this.#rules.set(name, choice());
     this.#pending.push({ name, schema, holder });
     return name;
@@ -92,10 +111,9 @@ class SchemaCompiler implements SchemaContext {
   #object(schema: SchemaObject): Expression {
     this.document.requireKeywords(schema);
     const { $ref: ref, allOf, anyOf, oneOf, ...rest } = schema;
-    const hasRest = Object.keys(rest).some((keyword) => CONSTRAINTS.has(keyword));
     if (
       ref !== undefined &&
-      !hasRest &&
+      !hasConstraints(rest) &&
       allOf === undefined &&
       anyOf === undefined &&
       oneOf === undefined
@@ -107,15 +125,16 @@ class SchemaCompiler implements SchemaContext {
     if (anyOf !== undefined) return this.#any(schema, 'anyOf');
     if (oneOf !== undefined) return this.#any(schema, 'oneOf');
     if (Object.hasOwn(schema, 'const')) return this.#values(schema, [schema['const']]);
-    const values = schema['enum'];
-    if (values === undefined) return this.#byType(schema);
-    if (!Array.isArray(values)) throw this.document.invalid(schema, 'enum', 'a list of values');
-    return this.#values(schema, values);
+    const values = this.document.valuesOf(schema);
+    return values === undefined ? this.#byType(schema) : this.#values(schema, values);
   }
 
-  /** Merges a schema with those that its `allOf` and `$ref` add. */
+  /**
+   * Merges a schema with those that its `allOf` and `$ref` add. The same ones are merged once, as a rule:
+   * written out, a chain of definitions that are each used twice would double at each link.
+   */
   #all(schema: SchemaObject): Expression {
-    let merged: SchemaObject | undefined;
+    const parts = new Map<SchemaObject, SchemaObject>();
     const pending: JsonSchema[] = [schema];
     const seen = new Set<JsonSchema>();
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -126,28 +145,37 @@ class SchemaCompiler implements SchemaContext {
       this.document.requireKeywords(next);
       const { $ref: ref, allOf: _, ...rest } = next;
       if (ref !== undefined) pending.push(this.document.resolve(next).target);
-      pending.push(...(this.document.schemasAt(next, 'allOf') ?? []));
-      const own = this.document.derive(rest, next);
-      merged = merged === undefined ? own : mergeSchemas(merged, own, this.document);
+      for (const part of this.document.schemasAt(next, 'allOf') ?? []) pending.push(part);
+      if (hasConstraints(rest)) parts.set(next, rest);
     }
-    return this.value(merged ?? true, schema);
+    if (parts.size === 0) return this.value(true, schema);
+    const ids = Array.from(parts.keys(), (part) => this.document.idOf(part));
+    const name = `schemas ${ids.join(' ')}`;
+    if (this.#rules.has(name)) return rule(name);
+    const merged = Array.from(parts, ([part, rest]) => this.document.derive(rest, part)).reduce(
+      (all, part) => mergeSchemas(all, part, this.document),
+    );
+    return rule(this.#addRule(name, merged, schema));
   }
 
   /** The keywords beside `anyOf` and `oneOf` hold in each alternative. */
   #any(schema: SchemaObject, keyword: 'anyOf' | 'oneOf'): Expression {
     const { [keyword]: _, ...rest } = schema;
-    const common = this.document.derive(rest, schema);
+    const common = this.#common.get(schema) ?? this.document.derive(rest, schema);
+    this.#common.set(schema, common);
     const options = this.document.schemasAt(schema, keyword) ?? [];
     if (keyword === 'oneOf') this.#requireDisjoint(schema, options);
-    const hasCommon = Object.keys(rest).some((name) => CONSTRAINTS.has(name));
+    const hasCommon = hasConstraints(rest);
     const merged = (option: JsonSchema): JsonSchema =>
       hasCommon ? this.document.derive({ allOf: [common, option] }, schema) : option;
-    return choice(...options.map((option) => this.value(merged(option), schema)));
+    return choiceOf(options.map((option) => this.value(merged(option), schema)));
   }
 
   #requireDisjoint(schema: SchemaObject, options: readonly JsonSchema[]): void {
+    this.#meter.where = () => this.document.pointer(schema, 'oneOf');
     for (const [i, option] of options.entries()) {
-      for (const [j, other] of options.slice(0, i).entries()) {
+      for (const [j, other] of options.entries()) {
+        if (j === i) break;
         if (areDisjoint(option, other, this)) continue;
         const got = `alternatives ${j} and ${i}, which a value may have both`;
         const expected =
@@ -165,25 +193,27 @@ class SchemaCompiler implements SchemaContext {
     if (other !== undefined) {
       throw this.document.unsupported(schema, other, `${other} beside values`, 'type, or nothing');
     }
-    const known = schema['enum'];
-    const allowed = values.filter(
-      (value) =>
-        (types === undefined || hasType(types, typeOfValue(value))) &&
-        (!Array.isArray(known) ||
-          known.some((item) => JSON.stringify(item) === JSON.stringify(value))),
-    );
-    if (allowed.length === 0) {
-      const where = this.document.pointer(schema);
+    const known = Object.hasOwn(schema, 'const') ? this.document.valuesOf(schema) : undefined;
+    const knownJson = new Set(known?.map(jsonOf));
+    const allowed = values
+      .filter((value) => types === undefined || hasType(types, typeOfValue(value)))
+      .map(jsonOf)
+      .filter((json) => known === undefined || knownJson.has(json));
+    const where = this.document.pointer(schema);
+    const [only, ...others] = allowed;
+    if (only === undefined) {
       throw new UsageError({ where, got: 'no value of its type', expected: 'at least one' });
     }
-    return choice(...allowed.map((value) => text(JSON.stringify(value) ?? 'null')));
+    return others.length === 0 ? requireSize(text(only), where) : oneOfTexts(allowed, where);
   }
 
   #byType(schema: SchemaObject): Expression {
     const types = this.document.typesOf(schema) ?? typesByKeywords(schema);
     if (types.length === 0) return rule(ANY_VALUE);
     // Every integer is a number.
-    const distinct = types.filter((type) => type !== 'integer' || !types.includes('number'));
+    const distinct = [...new Set(types)].filter(
+      (type) => type !== 'integer' || !types.includes('number'),
+    );
     return choice(...distinct.map((type) => this.#ofType(schema, type)));
   }
 

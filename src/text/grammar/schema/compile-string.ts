@@ -1,5 +1,7 @@
 import { UsageError } from '../../../core/errors.ts';
+import { counted } from '../count-repetitions.ts';
 import { type Expression, sequence, text } from '../expression.ts';
+import { requireSize } from '../measure-expression.ts';
 import { matchAnywhere, parseRegex, wholeMatch } from '../regex.ts';
 import { inJsonString, jsonString } from './json-string.ts';
 import type { SchemaDocument } from './schema-document.ts';
@@ -17,8 +19,8 @@ export function compileString(schema: SchemaObject, document: SchemaDocument): E
   );
   if (pattern !== undefined) {
     if (other !== undefined) throw together(document, schema, other, 'pattern');
-    const regex = parseRegex(pattern, { where: document.pointer(schema, 'pattern') });
-    return quoted(matchAnywhere(regex));
+    const where = document.pointer(schema, 'pattern');
+    return requireSize(counted(quoted(matchAnywhere(parseRegex(pattern, { where })))), where);
   }
   if (format !== undefined) {
     if (min !== undefined || max !== undefined) {

@@ -1,3 +1,4 @@
+import { countWork } from '../../../core/work-meter.ts';
 import type { SchemaDocument } from './schema-document.ts';
 import {
   hasType,
@@ -21,11 +22,13 @@ export function areDisjoint(
   { document, depth = 0 }: { readonly document: SchemaDocument; readonly depth?: number },
 ): boolean {
   if (depth > MAX_DEPTH) return false;
+  countWork(4);
   const [first, second] = [resolved(a, document), resolved(b, document)];
   if (!isSchemaObject(first) || !isSchemaObject(second)) return first === false || second === false;
   const values = valuesOf(first);
   const otherValues = valuesOf(second);
   if (values !== undefined && otherValues !== undefined) {
+    countWork(values.length + otherValues.length);
     const known = new Set(values.map((value) => JSON.stringify(value)));
     if (!otherValues.some((value) => known.has(JSON.stringify(value)))) return true;
   }
@@ -36,10 +39,13 @@ export function areDisjoint(
     if (types.some((type) => type !== 'object')) return false;
   }
   const properties = new Map(document.propertiesOf(first));
-  const required = document.requiredOf(first);
+  const required = new Set(document.requiredOf(first));
+  const otherRequired = new Set(document.requiredOf(second));
+  countWork(properties.size + required.size + otherRequired.size);
   return document.propertiesOf(second).some(([name, schema]) => {
     const other = properties.get(name);
-    const isRequired = required.includes(name) && document.requiredOf(second).includes(name);
+    const isRequired = required.has(name) && otherRequired.has(name);
+    countWork();
     const deeper = { document, depth: depth + 1 };
     return isRequired && other !== undefined && areDisjoint(other, schema, deeper);
   });

@@ -45,6 +45,16 @@ export class JsonLayout {
 
   /** From `min` to `max` items with commas between them, where `max` is at least 1. */
   separated(item: Expression, min = 0, max = Number.POSITIVE_INFINITY): Expression {
+    if (min <= 1 && max === Number.POSITIVE_INFINITY) {
+      // The item is there once, so that lists in lists do not double.
+      const edges = [
+        { from: 0, to: 1, body: EMPTY },
+        { from: 1, to: 2, body: item },
+        { from: 2, to: 1, body: this.comma },
+      ];
+      if (min === 0) edges.push({ from: 0, to: 2, body: EMPTY });
+      return { kind: 'graph', edges, end: 2 };
+    }
     const more = repeat(sequence(this.comma, item), Math.max(0, min - 1), max - 1);
     const items = sequence(item, more);
     return min === 0 ? optional(items) : items;

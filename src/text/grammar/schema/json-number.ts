@@ -1,5 +1,4 @@
 import { UsageError } from '../../../core/errors.ts';
-import { codePointSet } from '../code-points.ts';
 import {
   character,
   choice,
@@ -24,7 +23,7 @@ const MAX_DIGITS = 16;
 const EXACT_DIGITS = 15;
 
 const digits = (first: number, last: number): Expression =>
-  character(codePointSet([[0x30 + first, 0x30 + last]]));
+  character(first > last ? [] : [[0x30 + first, 0x30 + last]]);
 const DIGIT = digits(0, 9);
 const WHOLE = choice(text('0'), sequence(digits(1, 9), repeat(DIGIT, 0, MAX_DIGITS - 1)));
 

@@ -1,3 +1,4 @@
+import { countWork } from '../../../core/work-meter.ts';
 import {
   ALL,
   type CodePointSet,
@@ -8,7 +9,18 @@ import {
   difference,
   union,
 } from '../code-points.ts';
-import { character, choice, type Expression, repeat, sequence, text } from '../expression.ts';
+import {
+  character,
+  choice,
+  choiceOf,
+  EMPTY,
+  type Expression,
+  type GraphEdge,
+  repeat,
+  sequence,
+  sequenceOf,
+  text,
+} from '../expression.ts';
 
 const CONTROLS = codePointSet([[0, 0x1f]]);
 /** Characters that a JSON string has only behind a backslash. */
@@ -18,6 +30,9 @@ const PLAIN = complement(ESCAPED);
 const oneOf = (characters: string): Expression => character(charactersOf(characters));
 const HEX = oneOf('0123456789abcdefABCDEF');
 const SHORT_ESCAPE = sequence(text('\\'), oneOf('"\\/bfnrt'));
+
+/** Steps for a set of characters of which some are taken away. */
+const WORK = 500;
 
 /** One code point of a JSON string, however it is written. Surrogates are there in pairs only. */
 const UNIT = choice(
@@ -52,13 +67,13 @@ export function inJsonString(expression: Expression): Expression {
     case 'character':
       return jsonCharacter(expression.set);
     case 'sequence':
-      return sequence(...expression.parts.map(inJsonString));
+      return sequenceOf(expression.parts.map(inJsonString));
     case 'choice':
-      return choice(...expression.options.map(inJsonString));
+      return choiceOf(expression.options.map(inJsonString));
     case 'repeat':
       return repeat(inJsonString(expression.body), expression.min, expression.max);
     case 'counted':
-    case 'list':
+    case 'graph':
     case 'rule':
       // Regular expressions have none of these.
       return expression;
@@ -75,29 +90,49 @@ function jsonCharacter(set: CodePointSet): Expression {
   ]
     .filter((escaped) => contains(set, escaped.charCodeAt(0)))
     .map((escaped) => text(JSON.stringify(escaped).slice(1, -1)));
+  if (escaped.length === 0) return character(set);
+  countWork(WORK);
   return choice(character(difference(set, ESCAPED)), ...escaped);
 }
 
 /** Characters that need no `\\u`, which would be a second spelling of others. */
 const SPELLED = union(difference(ALL, CONTROLS), charactersOf('\b\f\n\r\t'));
 
+/** Printable ASCII without escapes: most of what names have. */
+const ASCII = difference(codePointSet([[0x20, 0x7e]]), ESCAPED);
+
 /** JSON strings other than some. Each character has one spelling, so none of those can be written. */
 export function jsonStringExcept(excluded: readonly string[]): Expression {
-  const rest = sequence(repeat(jsonCharacter(SPELLED), 0), text('"'));
-  /** The characters with which an excluded string goes on, by prefix of it. */
-  const nextOf = new Map<string, string>([['', '']]);
+  // Places of the graph: any characters follow, a character beyond ASCII and then any follow, the end.
+  const [rest, other, end] = [1, 2, 3];
+  /** The characters with which an excluded string goes on at a place, and where they lead to. */
+  const nextOf = new Map<number, Map<string, number>>([[0, new Map()]]);
+  const ends = new Set<number>();
   for (const name of excluded) {
-    let prefix = '';
-    for (const next of name) {
-      nextOf.set(prefix, (nextOf.get(prefix) ?? '') + next);
-      prefix += next;
+    countWork(WORK * name.length);
+    let place = 0;
+    for (const character of name) {
+      const next: Map<string, number> = nextOf.get(place) ?? new Map<string, number>();
+      place = next.get(character) ?? nextOf.size + end;
+      next.set(character, place);
+      if (!nextOf.has(place)) nextOf.set(place, new Map());
     }
-    nextOf.set(prefix, nextOf.get(prefix) ?? '');
+    ends.add(place);
   }
-  const options = [...nextOf].map(([prefix, next]) => {
-    const others = sequence(jsonCharacter(difference(SPELLED, charactersOf(next))), rest);
-    const isExcluded = excluded.includes(prefix);
-    return sequence(inJsonString(text(prefix)), isExcluded ? others : choice(others, text('"')));
-  });
-  return sequence(text('"'), choice(...options));
+  const edges: GraphEdge[] = [];
+  for (const [from, next] of nextOf) {
+    const taken = charactersOf([...next.keys()].join(''));
+    const isPlain = difference(taken, ASCII).length === 0;
+    const others = difference(isPlain ? ASCII : SPELLED, taken);
+    edges.push({ from, to: rest, body: jsonCharacter(others) });
+    if (isPlain) edges.push({ from, to: other, body: EMPTY });
+    if (!ends.has(from)) edges.push({ from, to: end, body: text('"') });
+    for (const [character, to] of next)
+      edges.push({ from, to, body: inJsonString(text(character)) });
+  }
+  edges.push(
+    { from: other, to: rest, body: jsonCharacter(difference(SPELLED, ASCII)) },
+    { from: rest, to: end, body: sequence(repeat(jsonCharacter(SPELLED), 0), text('"')) },
+  );
+  return sequence(text('"'), { kind: 'graph', edges, end });
 }

@@ -1,8 +1,10 @@
 import { UsageError } from '../../../core/errors.ts';
+import { countWork } from '../../../core/work-meter.ts';
 import type { SchemaDocument } from './schema-document.ts';
 import {
   ANNOTATIONS,
   hasType,
+  jsonOf,
   type JsonSchema,
   type SchemaObject,
   type TypeName,
@@ -25,8 +27,8 @@ const MERGE_RULES: Readonly<Record<string, MergeRule>> = {
   maxItems: smaller,
   required: (a: readonly string[], b: readonly string[]) => [...new Set([...a, ...b])],
   enum: (a: readonly unknown[], b: readonly unknown[]) => {
-    const known = new Set(b.map((value) => JSON.stringify(value)));
-    return a.filter((value) => known.has(JSON.stringify(value)));
+    const known = new Set(b.map(jsonOf));
+    return a.filter((value) => known.has(jsonOf(value)));
   },
   items: (a: JsonSchema, b: JsonSchema) => ({ allOf: [a, b] }),
 };
@@ -40,10 +42,14 @@ export function mergeSchemas(
   b: SchemaObject,
   document: SchemaDocument,
 ): SchemaObject {
+  for (const schema of [a, b]) {
+    document.requiredOf(schema);
+    document.valuesOf(schema);
+  }
   const merged: Record<string, unknown> = { ...withoutAnnotations(a) };
   for (const [keyword, value] of Object.entries(withoutAnnotations(b))) {
     const other = merged[keyword];
-    if (other === undefined || JSON.stringify(other) === JSON.stringify(value)) {
+    if (other === undefined || other === value || jsonOf(other) === jsonOf(value)) {
       merged[keyword] = value;
       continue;
     }
@@ -91,6 +97,7 @@ function mergeTypes(
 
 function mergeProperties(a: SchemaObject, b: SchemaObject, document: SchemaDocument): SchemaObject {
   const properties = new Map(document.propertiesOf(a));
+  countWork(30 * properties.size);
   const ofB = new Map(document.propertiesOf(b));
   const additional = [a, b].map((schema) => document.schemaAt(schema, 'additionalProperties'));
   const [additionalOfA, additionalOfB] = additional;

@@ -1,4 +1,5 @@
 import { ParseError, UnsupportedError } from '../../../core/errors.ts';
+import { countWork } from '../../../core/work-meter.ts';
 import {
   ANNOTATIONS,
   CONSTRAINTS,
@@ -9,20 +10,33 @@ import {
   type TypeName,
 } from './schema-types.ts';
 
+/** Lists and objects inside each other, in values too. */
+const MAX_DEPTH = 500;
+/** Steps for each of them. */
+const WORK = 40;
+
 /** A schema with all schemas in it, whose places are known for messages. */
 export class SchemaDocument {
   readonly root: JsonSchema;
   readonly #pointers = new Map<object, string>();
+  readonly #ids = new Map<object, number>();
 
   constructor(root: JsonSchema) {
     this.root = root;
-    const pending: [pointer: string, value: unknown][] = [['#', root]];
+    const pending: [pointer: string, value: unknown, depth: number][] = [['#', root, 0]];
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-      const [pointer, value] = next;
+      const [pointer, value, depth] = next;
       if (typeof value !== 'object' || value === null || this.#pointers.has(value)) continue;
+      if (depth > MAX_DEPTH) {
+        const expected = `at most ${MAX_DEPTH} lists and objects inside each other`;
+        throw new UnsupportedError({ where: pointer, got: 'one more', expected });
+      }
       this.#pointers.set(value, pointer);
-      for (const [key, part] of Object.entries(value))
-        pending.push([`${pointer}/${escape(key)}`, part]);
+      countWork(WORK);
+      for (const [key, part] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
+        if (typeof part !== 'object') continue;
+        pending.push([`${pointer}/${escape(String(key))}`, part, depth + 1]);
+      }
     }
   }
 
@@ -30,6 +44,13 @@ export class SchemaDocument {
   pointer(schema: SchemaObject, keyword?: string): string {
     const pointer = this.#pointers.get(schema) ?? '#';
     return keyword === undefined ? pointer : `${pointer}/${escape(keyword)}`;
+  }
+
+  /** A number that tells a schema from others. */
+  idOf(schema: SchemaObject): number {
+    const id = this.#ids.get(schema) ?? this.#ids.size;
+    this.#ids.set(schema, id);
+    return id;
   }
 
   /** Gives a schema that was made of others the place of one of them. */
@@ -97,6 +118,13 @@ export class SchemaDocument {
     const isList = Array.isArray(required) && required.every((name) => typeof name === 'string');
     if (!isList) throw this.invalid(schema, 'required', 'a list of names');
     return required;
+  }
+
+  /** The values of `enum`. */
+  valuesOf(schema: SchemaObject): readonly unknown[] | undefined {
+    const values = schema['enum'];
+    if (values === undefined || Array.isArray(values)) return values;
+    throw this.invalid(schema, 'enum', 'a list of values');
   }
 
   textAt(schema: SchemaObject, keyword: string): string | undefined {

@@ -1,3 +1,5 @@
+import { countWork } from '../../../core/work-meter.ts';
+
 /** A JSON schema as an object; its keywords are checked before they are used. */
 export type SchemaObject = Readonly<Record<string, unknown>>;
 
@@ -43,6 +45,13 @@ export function typesByKeywords(schema: SchemaObject): TypeName[] {
   return Object.entries(KEYWORDS_OF_TYPE)
     .filter(([, keywords]) => keywords.some((keyword) => Object.hasOwn(schema, keyword)))
     .map(([type]) => type as keyof typeof KEYWORDS_OF_TYPE);
+}
+
+/** The JSON of a value, whose letters count as work. */
+export function jsonOf(value: unknown): string {
+  const json = JSON.stringify(value) ?? 'null';
+  countWork(10 + json.length / 8);
+  return json;
 }
 
 export function isSchemaObject(value: unknown): value is SchemaObject {

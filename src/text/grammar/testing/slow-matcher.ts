@@ -1,13 +1,5 @@
 import type { CodePointSet } from '../code-points.ts';
-import {
-  type Expression,
-  optional,
-  repeat,
-  type Rules,
-  rule,
-  sequence,
-  text,
-} from '../expression.ts';
+import { type Expression, type Graph, repeat, type Rules, rule, text } from '../expression.ts';
 
 /** The unread parts of a text, the next one first. Equal rests are one object. */
 type Rest = { readonly part: Part; readonly after: Rest } | undefined;
@@ -15,6 +7,8 @@ type Rest = { readonly part: Part; readonly after: Rest } | undefined;
 type Part =
   | Expression
   | { readonly kind: 'bytes'; readonly bytes: readonly number[] }
+  /** A graph of which a place is reached. */
+  | { readonly kind: 'place'; readonly graph: Graph; readonly place: number }
   /** A character of which some bytes were read. */
   | { readonly kind: 'cut'; readonly set: CodePointSet; readonly read: readonly number[] };
 
@@ -124,20 +118,26 @@ function rewrite(part: Part, rules: Rules): Part[][] | undefined {
       const more = [body, isUnchanged ? part : repeat(body, Math.max(0, min - 1), max - 1)];
       return min > 0 ? [more] : [[], more];
     }
-    case 'list': {
-      const [first, ...items] = part.items;
-      if (first === undefined) return [[]];
-      // Either the first item is there, and all others are behind a separator, or it is not.
-      const behind = items.map(({ body, isRequired }) => {
-        const item = sequence(part.separator, body);
-        return isRequired ? item : optional(item);
-      });
-      const rest: Part = { kind: 'list', items, separator: part.separator };
-      return first.isRequired ? [[first.body, ...behind]] : [[first.body, ...behind], [rest]];
+    case 'graph':
+      return [[placeOf(part, 0)]];
+    case 'place': {
+      const { graph, place } = part;
+      const edges = graph.edges.filter(({ from }) => from === place);
+      const ways = edges.map(({ to, body }): Part[] => [body, placeOf(graph, to)]);
+      return place === graph.end ? [[], ...ways] : ways;
     }
     default:
       return part satisfies never;
   }
+}
+
+const PLACES = new WeakMap<Graph, Map<number, Part>>();
+
+/** The same object for the same place. */
+function placeOf(graph: Graph, place: number): Part {
+  const places = PLACES.get(graph) ?? new Map<number, Part>();
+  PLACES.set(graph, places);
+  return getOrAdd(places, place, () => ({ kind: 'place', graph, place }));
 }
 
 function readPart(part: Part, byte: number): Part[] | undefined {
