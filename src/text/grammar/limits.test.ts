@@ -6,9 +6,12 @@ import { compileGrammar, type GrammarSource, rulesOf } from './compile-grammar.t
 import { MAX_PART_COUNT } from './measure-expression.ts';
 import { randomTokens } from './testing/random-tokens.ts';
 import { Vocabulary } from './vocabulary.ts';
+import { vocabularyData } from './vocabulary-data.ts';
 
 const TOKENS = randomTokens(600, 4);
-const VOCABULARY = new Vocabulary([...TOKENS, undefined], { endTokens: [TOKENS.length] });
+const VOCABULARY = new Vocabulary(
+  vocabularyData([...TOKENS, undefined], { endTokens: [TOKENS.length] }),
+);
 
 const many = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i));
