@@ -1,10 +1,8 @@
-import type { Dim } from '../core/dim.ts';
 import { UsageError } from '../core/errors.ts';
 import { describeStray, findStrayIndex } from '../core/index-checks.ts';
 import type { Attributes } from '../core/primitive-function.ts';
 import { CORE_OPERATORS } from '../ops/core-operators.ts';
 import { indexSizes } from '../ops/indexing/index-sizes.ts';
-import type { Tensor } from '../client/tensor.ts';
 import { call } from '../compiler/ir/build.ts';
 import type { Expr } from '../compiler/ir/expr.ts';
 import type { TensorTypeNode } from '../compiler/ir/type.ts';
@@ -72,21 +70,13 @@ function requireIndices(op: string, states: readonly ArrayState[], attributes: A
   const given = states[1]?.given;
   if (given === undefined) return;
   const types = states.map(({ type }) => type);
-  requireInside(op, given, indexSizes(op, attributes, types));
-}
-
-/** Throws UsageError for an index outside of sizes, where these are numbers. */
-export function requireInside(
-  name: string,
-  { data, shape }: Pick<Tensor, 'data' | 'shape'>,
-  sizes: readonly Dim[],
-): void {
+  const sizes = indexSizes(op, attributes, types);
   const below = sizes.filter((size) => typeof size === 'number');
   if (below.length === 0 || below.length < sizes.length) return;
-  const stray = findStrayIndex(data, { lower: below.map((size) => -size), below });
+  const stray = findStrayIndex(given.data, { lower: below.map((size) => -size), below });
   if (stray === undefined) return;
   const remedy = 'Negative ones count from the end.';
-  throw new UsageError({ where: placeOf(name)(), ...describeStray(stray, shape), remedy });
+  throw new UsageError({ where: placeOf(op)(), ...describeStray(stray, given.shape), remedy });
 }
 
 /** The type of an expression that is a tensor. */

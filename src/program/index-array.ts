@@ -2,7 +2,7 @@ import { type OptionKind, requireKind } from '../core/check-options.ts';
 import type { Dim } from '../core/dim.ts';
 import { ShapeError } from '../core/errors.ts';
 import { formatType } from '../compiler/ir/type.ts';
-import { apply, requireInside } from './apply.ts';
+import { apply } from './apply.ts';
 import { type ArrayState, type HasState, hasState } from './array-state.ts';
 import { placeOf, siteOr } from './call-site.ts';
 
@@ -43,13 +43,10 @@ export function sliceCalls(state: ArrayState, indices: readonly Index[]): ArrayS
     });
   }
   for (const [axis, index] of indices.entries()) {
-    requireKind(placeOf('slice'), INDEX, [`index ${axis} that is`, index]);
-    if (typeof index !== 'number') continue;
-    requireInside(
-      `slice, axis ${axis}`,
-      { data: Float64Array.of(index), shape: [] },
-      state.type.shape.slice(axis, axis + 1),
-    );
+    const size = Number(state.type.shape[axis]);
+    const isOutside = typeof index === 'number' && (index < -size || index >= size);
+    const kind: OptionKind = isOutside ? [`one from ${-size} to ${size - 1}`, () => false] : INDEX;
+    requireKind(placeOf('slice'), kind, [`index ${axis} that is`, index]);
   }
   let result = cut(state, indices);
   // From the last axis on, so that the numbers of those before it stay.
