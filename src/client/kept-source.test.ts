@@ -113,6 +113,34 @@ test('bytes of another hash are refused, of the model and of the file beside it'
   expect(await modelCache.list()).toEqual([]);
 });
 
+test('hashes of files that are none of the model are refused, with the nearest', async () => {
+  server.serve('m.weft', executable);
+  server.serve('m.onnx', model);
+  server.serve('w.bin', weights);
+  const hash = sha256(weights);
+  const load = (path: string, ...names: string[]) =>
+    resultOf(path, { integrity: Object.fromEntries(names.map((name) => [name, hash])) });
+  await expect(load('m.weft', 'n.weft')).rejects.toThrow(
+    'integrity, by files: got an unknown option "n.weft", expected only m.weft. Did you mean m.weft?',
+  );
+  await expect(load('m.onnx', 'w.bin', 'v.bin')).rejects.toThrow(
+    'got an unknown option "v.bin", expected only m.onnx, w.bin. Did you mean w.bin?',
+  );
+  expect(await load('m.onnx', 'w.bin')).toEqual([11, 22]);
+  const alone = { inputs: [{ name: 'x', shape: [2] }], nodes: [], outputs: [] };
+  server.serve(
+    'a.onnx',
+    writeOnnxModel({
+      ...alone,
+      nodes: [{ op: 'Neg', inputs: ['x'], outputs: ['y'] }],
+      outputs: ['y'],
+    }),
+  );
+  await expect(load('a.onnx', 'w.bin')).rejects.toThrow(
+    'got an unknown option "w.bin", expected only a.onnx.',
+  );
+});
+
 test('what has no address cannot be kept', async () => {
   await expect(Session.load(executable, { device: 'host', cache: true })).rejects.toThrow(
     'Session.load, options cache and integrity: got a source that is bytes, expected an address.',

@@ -340,6 +340,26 @@ test('a hash that does not fit', async () => {
   ).rejects.toThrow(`${server.url('m/m.gguf')}: got a file of the hash sha256-`);
 });
 
+test('hashes of files that the model does not have, and beside a function that reads files', async () => {
+  server.serve('m/m.gguf', gguf, { etag: '"1"' });
+  const hash = `sha256-${createHash('sha256').update(gguf).digest('base64')}`;
+  const address = server.url('m/m.gguf');
+  await expect(load(address, { integrity: { 'n.gguf': hash } })).rejects.toThrow(
+    'integrity, by files: got an unknown option "n.gguf", expected only m.gguf, config.json,',
+  );
+  const misplaced = { file: 'onnx/model.onnx', integrity: { 'model.onnx': hash } };
+  await expect(load(server.url('m/'), misplaced)).rejects.toThrow(
+    'got an unknown option "model.onnx", expected only onnx/model.onnx, config.json, tokenizer.json, ' +
+      'generation_config.json, tokenizer_config.json, chat_template.jinja.',
+  );
+  const files = storyFolder({ 'm.gguf': gguf });
+  await expect(load(files, { file: 'm.gguf', integrity: hash })).rejects.toThrow(
+    'TextModel.load: got integrity beside a function that reads files, expected an address.',
+  );
+  const integrity = { 'm.gguf': hash, 'chat_template.jinja': hash };
+  expect(await written(await load(address, { integrity }))).toHaveLength(12);
+});
+
 test('a hash that fits, of a file whose head the page got from another one', async () => {
   const vocabulary = gemmaVocabulary(512);
   const withTemplate = (template: string) =>

@@ -2,6 +2,7 @@ import { addressOf, folderAround, folderAt } from '../client/file-url.ts';
 import type { SessionSource } from '../client/source.ts';
 import { DownloadError, UsageError } from '../core/errors.ts';
 import type { CacheType } from '../core/text-layout.ts';
+import { requireOwnHashes, SMALL_FILES } from '../core/require-own-hashes.ts';
 import { hubAdvice } from '../core/parse-url.ts';
 import type { FileHead, FilesSource } from '../worker/protocol/wire-source.ts';
 import type { givenFiles } from './given-files.ts';
@@ -77,6 +78,11 @@ export async function openTextSource(
   const slash = file.lastIndexOf('/') + 1;
   // Beside the model are those of its own folder.
   const beside = Object.entries(hashes).filter(([name]) => name.startsWith(file.slice(0, slash)));
+  requireOwnHashes(hashes, [file, ...SMALL_FILES, ...beside.map(([name]) => name)]);
+  if (given && Object.keys(hashes).length > 0) {
+    const got = 'integrity beside a function that reads files';
+    throw new UsageError({ where: 'TextModel.load', got, expected: 'an address' });
+  }
   const files: FilesSource = {
     kind: 'files',
     url: typeof folder === 'function' ? file : new URL(file, folder).href,

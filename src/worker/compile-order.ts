@@ -1,20 +1,25 @@
+import { requireOwnHashes } from '../core/require-own-hashes.ts';
 import type { Assembled } from '../bytecode/draft.ts';
 import type { CompileOnnxAsyncOptions } from '../frontend/onnx/compile-in-turns.ts';
 import type { CompileContext } from './compile-context.ts';
 import type { CompileOrder, TextOrder } from './compile-protocol.ts';
 import { importCompiler } from './import-compiler.ts';
+import type { FilesSource } from './protocol/wire-source.ts';
 import { wireSignature } from './wire-nodes.ts';
 import { SiblingFiles } from './sibling-files.ts';
 
 /** Compiles a model in this thread if it is a small one. */
 export async function compileSmallOrder(
-  { bytes, dims, dispatch, devices, rates, check, nodeTypes }: CompileOrder,
+  { bytes, files, dims, dispatch, devices, rates, check, nodeTypes }: CompileOrder,
   { signal, onProgress, tables, askType }: CompileContext,
 ): Promise<Assembled | undefined> {
   const { compileSmallInTurns } = await importCompiler();
   const order = { dims, dispatch, devices, rates, check };
   const functions = nodeFunctions(nodeTypes, { tables, askType });
-  return compileSmallInTurns(bytes, { ...order, signal, onProgress, ...tables, ...functions });
+  const all = { ...order, signal, onProgress, ...tables, ...functions };
+  const small = await compileSmallInTurns(bytes, all);
+  if (small && files) requireOwnHashes(files.integrity, [nameOf(files)]);
+  return small;
 }
 
 /** Compiles a model in this thread. Others get their turn between passes. */
@@ -32,11 +37,17 @@ export async function compileOrder(
   const read = siblings.read.bind(siblings);
   const functions = nodeFunctions(nodeTypes, { tables, askType });
   try {
-    return await compileInTurns(bytes, { ...options, ...context, ...tables, ...functions, read });
+    const all = { ...options, ...context, ...tables, ...functions, read };
+    const compiled = await compileInTurns(bytes, all);
+    if (files) requireOwnHashes(files.integrity, [nameOf(files), ...siblings.names]);
+    return compiled;
   } finally {
     siblings.close();
   }
 }
+
+const nameOf = ({ url }: FilesSource): string =>
+  decodeURIComponent(url.slice(url.lastIndexOf('/') + 1).replace(/[?#].*/, ''));
 
 /** {@link compileOrder}, or a language model. */
 export async function compileAnyOrder(

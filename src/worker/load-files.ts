@@ -1,5 +1,6 @@
-import { DEFAULT_BLOCK_BYTE_LENGTH } from '../bytecode/file-format.ts';
+import { DEFAULT_BLOCK_BYTE_LENGTH, looksLikeExecutable } from '../bytecode/file-format.ts';
 import { UsageError } from '../core/errors.ts';
+import { requireOwnHashes, SMALL_FILES } from '../core/require-own-hashes.ts';
 import { untilAborted } from '../core/until-aborted.ts';
 import { streamOf } from '../downloads/range-file.ts';
 import { compiledHere, hashed } from './compile-model.ts';
@@ -62,6 +63,11 @@ async function loadStream(
     loaded += count;
     onProgress({ phase: 'download', loaded, total: byteLength });
   });
+  const head = await file.read(0, 16);
+  // A model in ONNX tells its other files when it is compiled.
+  if (looksLikeExecutable(head) || head[0] === 0x7b) {
+    requireOwnHashes(source.integrity, [files.name, ...(source.text ? SMALL_FILES : [])]);
+  }
   const http = { url, status: 200, statusText: '', byteLength };
   const stream = streamOf(file);
   const order = { ...request, source: { kind: 'stream', stream, http, files: source } as const };

@@ -2,6 +2,7 @@ import { DownloadError } from '../core/errors.ts';
 import { GivenFile } from '../downloads/given-file.ts';
 import { openFile } from '../downloads/open-file.ts';
 import type { RangeFile } from '../downloads/range-file.ts';
+import { requireOwnHashes, SMALL_FILES } from '../core/require-own-hashes.ts';
 import { platformSha256 } from '../core/platform-sha256.ts';
 import type { FileHead, FilesSource } from './protocol/wire-source.ts';
 
@@ -44,8 +45,12 @@ export class SourceFiles {
     return file?.read(begin, end, { until, onBytes: this.#onBytes });
   }
 
-  /** From now on weights are read, of which somebody hears. Files whose hashes were given are checked before. */
+  /**
+   * From now on weights are read, of which somebody hears; all files are open. Those whose hashes were given are checked
+   * before. Rejects with UsageError for a hash of another file.
+   */
   async readWeights(onBytes: (count: number) => void): Promise<void> {
+    requireOwnHashes(this.#source.integrity, [...this.#files.keys(), ...SMALL_FILES]);
     for (const file of this.#files.values()) await (await file)?.verify();
     for (const [name, head] of Object.entries(this.#source.heads ?? {})) {
       await requireHead(await this.get(name), head);

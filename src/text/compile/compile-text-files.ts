@@ -102,10 +102,12 @@ async function compileOnnx(
   if (ranges.length > 0) checkOnnxDecoder(bytes, options);
   const count = newCounter(ranges.reduce((sum, { byteLength }) => sum + byteLength, own));
   count(own);
+  for (const { path } of ranges) await files.get(path);
   await files.readWeights(count);
-  const externalData = await loadExternalData(bytes, async (path, { byteOffset, byteLength }) => {
-    await files.get(path);
-    return (await files.read(path, byteOffset, byteOffset + byteLength)) ?? new Uint8Array();
-  });
+  const externalData = await loadExternalData(
+    bytes,
+    async (path, { byteOffset, byteLength }) =>
+      (await files.read(path, byteOffset, byteOffset + byteLength)) ?? new Uint8Array(),
+  );
   return compileOnnxDecoder(bytes, { ...options, externalData });
 }
