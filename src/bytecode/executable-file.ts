@@ -16,19 +16,23 @@ import type {
   ProgramTypes,
   ShapeProgram,
 } from './executable.ts';
+import { FORMAT_MAJOR, FORMAT_MINOR } from './file-format.ts';
 import { checkHash, hashedHead, readHeader } from './file-head.ts';
+import { decodeRange } from './isa.ts';
 import { blockPlace, checkFileLength, parseHead } from './parse-head.ts';
 import { parseExecutable } from './parse.ts';
+import { printShape, printSignature } from './print-types.ts';
 import { printExecutable } from './print.ts';
 import {
+  sectionByteLengths,
   serializeExecutable,
   serializeInBlocks,
   type SerializeOptions,
   views,
 } from './serialize.ts';
 import { SourceMap } from './source-map.ts';
-import { executableStats } from './stats.ts';
 import type { TensorPieces } from './tensor-pieces.ts';
+import { formatName } from './text-format.ts';
 import { toTypeScript, type ToTypeScriptOptions } from './to-typescript.ts';
 
 /** A verified program together with its data section. Immutable. */
@@ -197,4 +201,62 @@ export function readExecutable(bytes: Uint8Array): {
   }
   new DataPadding(program).check(data, 0);
   return { program, data };
+}
+
+/** The parts of an executable, as text for people. */
+function executableStats(program: ExecutableData): string {
+  return [
+    `weft executable, format ${FORMAT_MAJOR}.${FORMAT_MINOR}`,
+    ...list('bytecode functions', functionLines(program)),
+    ...list('primitive functions', primitiveLines(program)),
+    ...list('packed functions', namesOf(program.functionTable, 'packed')),
+    ...list('constants', program.constants.map(constantLine)),
+    ...list('shape programs', shapeProgramLines(program)),
+    ...list('bytes', byteLines(program)),
+    '',
+  ].join('\n');
+}
+
+function list(title: string, lines: readonly string[]): string[] {
+  const count = title === 'bytes' ? '' : ` (${lines.length})`;
+  return [`${title}${count}${lines.length === 0 ? '' : ':'}`, ...lines.map((line) => `  ${line}`)];
+}
+
+function functionLines(program: ExecutableData): string[] {
+  return program.functions.map(({ name, paramNames, signature, ...fn }) => {
+    const end = fn.codeStart + fn.codeLength;
+    const count = [...decodeRange(program.code, fn.codeStart, end)].length;
+    const head = `${formatName(name)}${printSignature(paramNames, signature)}`;
+    return `${head}: ${count} instructions, ${fn.registerCount} registers`;
+  });
+}
+
+function primitiveLines({ primitives }: ExecutableData): string[] {
+  return primitives.map(({ name, body }) => {
+    const operators = body.map(({ op }) => op).join(' -> ');
+    return `${formatName(name)}: ${operators === '' ? 'no operators' : operators}`;
+  });
+}
+
+function namesOf(table: readonly FunctionEntry[], kind: FunctionEntry['kind']): string[] {
+  return table.filter((entry) => entry.kind === kind).map(({ name }) => formatName(name));
+}
+
+function constantLine(constant: Constant, index: number): string {
+  if (constant.kind === 'tensor') {
+    const splat = constant.isSplat ? ', one element for all' : '';
+    const { dtype, shape, byteLength } = constant;
+    return `c[${index}] ${dtype} ${printShape(shape)}: ${byteLength} bytes${splat}`;
+  }
+  const { kind, value } = constant;
+  return `c[${index}] ${kind} ${kind === 'shape' ? printShape(value) : JSON.stringify(value)}`;
+}
+
+function shapeProgramLines({ shapePrograms }: ExecutableData): string[] {
+  return shapePrograms.map(({ steps }, index) => `p[${index}]: ${steps.length} steps`);
+}
+
+function byteLines(program: ExecutableData): string[] {
+  const lines = [...sectionByteLengths(program)].map(([name, bytes]) => `${name}: ${bytes}`);
+  return [...lines, `data: ${program.dataByteLength}`];
 }

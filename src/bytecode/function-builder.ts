@@ -94,11 +94,10 @@ export class FunctionBuilder {
   param(name: string): RegisterOperand {
     const index = this.paramNames.indexOf(name);
     if (index < 0) {
-      throw new UsageError({
-        where: `function ${this.name}`,
-        got: `parameter ${JSON.stringify(name)}`,
-        expected: this.paramNames.length === 0 ? 'none' : `one of ${this.paramNames.join(', ')}`,
-      });
+      throw this.#misuse(
+        `parameter ${JSON.stringify(name)}`,
+        this.paramNames.length === 0 ? 'none' : `one of ${this.paramNames.join(', ')}`,
+      );
     }
     return { kind: 'register', value: index };
   }
@@ -106,11 +105,7 @@ export class FunctionBuilder {
   /** A register by number; `build()` renumbers them in order of use. */
   r(number: number): RegisterOperand {
     if (!Number.isInteger(number) || number < 0 || number >= isa.VM_REGISTER) {
-      throw new UsageError({
-        where: `function ${this.name}`,
-        got: `register ${number}`,
-        expected: `an integer from 0 to ${isa.VM_REGISTER - 1}`,
-      });
+      throw this.#misuse(`register ${number}`, `an integer from 0 to ${isa.VM_REGISTER - 1}`);
     }
     this.#nextRegister = Math.max(this.#nextRegister, number + 1);
     return { kind: 'register', value: number };
@@ -124,12 +119,11 @@ export class FunctionBuilder {
   /** An integer operand; beyond 28 bits it becomes a constant. */
   imm(value: number): Operand {
     if (!Number.isSafeInteger(value)) {
-      throw new UsageError({
-        where: `function ${this.name}`,
-        got: `immediate ${value}`,
-        expected: 'a safe integer',
-        remedy: 'Use a float constant for other numbers.',
-      });
+      throw this.#misuse(
+        `immediate ${value}`,
+        'a safe integer',
+        'Use a float constant for other numbers.',
+      );
     }
     if (value < isa.MIN_IMMEDIATE || value > isa.MAX_IMMEDIATE)
       return this.#context.intConstant(value);
@@ -189,11 +183,7 @@ export class FunctionBuilder {
   place(label: Label): void {
     this.#labelIndex(label);
     if (this.#placed.has(label)) {
-      throw new UsageError({
-        where: `function ${this.name}`,
-        got: 'a label that was placed before',
-        expected: 'each label at one place',
-      });
+      throw this.#misuse('a label that was placed before', 'each label at one place');
     }
     this.#placed.set(label, this.#instructions.length);
   }
@@ -262,11 +252,11 @@ export class FunctionBuilder {
   #labelIndex(label: Label): number {
     const { index } = Object(label) as Partial<Label>;
     if (index !== undefined && this.#labels[index] === label) return index;
-    throw new UsageError({
-      where: `function ${this.name}`,
-      got: 'what is no label of it',
-      expected: 'one that label() of this function made',
-    });
+    throw this.#misuse('what is no label of it', 'one that label() of this function made');
+  }
+
+  #misuse(got: string, expected: string, remedy?: string): UsageError {
+    return new UsageError({ where: `function ${this.name}`, got, expected, remedy });
   }
 
   #word(operand: OperandLike): number {

@@ -67,6 +67,17 @@ export interface PlannedCall {
   readonly value: number;
 }
 
+/** The types of the parameters of a primitive function; undefined where a size is known only at a launch. */
+export function concreteParams(primitive: PrimitiveFunction): ConcreteTensorType[] | undefined {
+  const params: ConcreteTensorType[] = [];
+  for (const { dtype, shape } of primitive.params) {
+    const concrete = concreteShape(shape);
+    if (concrete === undefined) return undefined;
+    params.push({ dtype, shape: concrete });
+  }
+  return params;
+}
+
 /**
  * Infers the types of all values from those of the parameters and groups elementwise calls. Shapes of
  * results are needed where attributes name their symbols. Throws

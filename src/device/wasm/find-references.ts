@@ -1,7 +1,7 @@
 import { concreteShape } from '../../core/dim.ts';
-import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
+import type { PrimitiveFunction } from '../../core/primitive-function.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
-import { planOnHost } from '../host/host-plan.ts';
+import { concreteParams, planOnHost } from '../host/host-plan.ts';
 import { isPlanned } from './plan-step.ts';
 
 /**
@@ -12,12 +12,8 @@ export function findReferences(
   primitive: PrimitiveFunction,
   operators: OperatorTable,
 ): readonly string[] | undefined {
-  const params: ConcreteTensorType[] = [];
-  for (const { dtype, shape } of primitive.params) {
-    const concrete = concreteShape(shape);
-    if (concrete === undefined) return undefined;
-    params.push({ dtype, shape: concrete });
-  }
+  const params = concreteParams(primitive);
+  if (params === undefined) return undefined;
   const results = primitive.results.map(({ type }) => concreteShape(type.shape) ?? []);
   const plan = planOnHost(primitive, params, { operators, results });
   return plan.steps.filter((step) => !isPlanned(step, plan)).map(({ label }) => label);

@@ -1,7 +1,7 @@
 import { CONCRETE_DIMS } from '../../core/dim-context.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
-import { elementCount, rowMajorStrides } from '../../core/shape.ts';
-import { floatAttribute, intsAttribute } from '../attributes.ts';
+import { elementCount, rowMajorStrides, type Shape } from '../../core/shape.ts';
+import { floatAttribute, intsAttribute, stringAttribute } from '../attributes.ts';
 import { elementBits, fillElements } from '../elements.ts';
 import { broadcastStrides } from '../elementwise/gather-broadcast.ts';
 import type { OpReference, StaticReference } from '../op-reference.ts';
@@ -9,9 +9,66 @@ import { operand, present } from '../operand-checks.ts';
 import { concatAxisOf } from './concat.ts';
 import { axisOf } from './gather.ts';
 import type { MovementName } from './movement-ops.ts';
-import { padReference } from './pad.reference.ts';
+import { type KeptPart, paddedAxis } from './pad.ts';
 import { sliceAxes } from './slice.ts';
-import { copyStrided } from './strided-copy.ts';
+import { copyStrided, wholeBlock } from './strided-copy.ts';
+
+const padReference: StaticReference = {
+  reference(inputs, attributes, output) {
+    const x = operand(inputs, 0);
+    fillElements(output, floatAttribute(attributes, 'value'));
+    const tables = output.shape.map((dim, axis) => {
+      const from = paddedAxis(attributes, x.shape, axis);
+      const mode = stringAttribute(attributes, 'mode');
+      return Int32Array.from({ length: dim }, (_, i) => sourceIndex(i, from, mode));
+    });
+    gatherByAxis(elementBits(x), elementBits(output), { from: x.shape, to: output.shape, tables });
+  },
+};
+
+/** The source of element `i` of the result, or -1 for one that is filled. */
+function sourceIndex(i: number, { begin, size, shift }: KeptPart, mode: string): number {
+  const index = i - shift;
+  const within = (period: number) => ((index % period) + period) % period;
+  if (mode === 'edge') return begin + Math.min(Math.max(index, 0), size - 1);
+  if (mode === 'wrap') return begin + within(size);
+  if (mode === 'reflect') {
+    const period = Math.max(2 * (size - 1), 1);
+    return begin + Math.min(within(period), period - within(period));
+  }
+  return index >= 0 && index < size ? begin + index : -1;
+}
+
+interface AxisTables {
+  readonly from: Shape;
+  readonly to: Shape;
+  /** For each axis, the source index of each target index; -1 leaves the element as it is. */
+  readonly tables: readonly Int32Array[];
+}
+
+function gatherByAxis(from: Uint32Array, to: Uint32Array, axes: AxisTables): void {
+  const { tables } = axes;
+  const rank = tables.length;
+  const fromStrides = rowMajorStrides(axes.from);
+  const toStrides = rowMajorStrides(axes.to);
+  const last = tables[rank - 1] ?? Int32Array.of(0);
+  const rows = last.length === 0 ? 0 : elementCount(axes.to) / last.length;
+  for (let row = 0; row < rows; row++) {
+    let rest = row * last.length;
+    let base = 0;
+    for (let axis = 0; axis < rank - 1 && base >= 0; axis++) {
+      const coord = Math.floor(rest / (toStrides[axis] ?? 1));
+      rest -= coord * (toStrides[axis] ?? 1);
+      const index = tables[axis]?.[coord] ?? -1;
+      base = index < 0 ? -1 : base + index * (fromStrides[axis] ?? 0);
+    }
+    if (base < 0) continue;
+    for (let i = 0; i < last.length; i++) {
+      const index = last[i] ?? -1;
+      if (index >= 0) to[row * last.length + i] = from[base + index] ?? 0;
+    }
+  }
+}
 
 const concatReference: StaticReference = {
   reference(inputs, attributes, output) {
@@ -20,11 +77,7 @@ const concatReference: StaticReference = {
     const elements = elementBits(output);
     let offset = 0;
     for (const x of present(inputs)) {
-      copyStrided(
-        { elements: elementBits(x), offset: 0, strides: rowMajorStrides(x.shape) },
-        { elements, offset, strides },
-        x.shape,
-      );
+      copyStrided(wholeBlock(x), { elements, offset, strides }, x.shape);
       offset += (x.shape[axis] ?? 0) * (strides[axis] ?? 0);
     }
   },
@@ -35,22 +88,15 @@ const transposeReference: StaticReference = {
     const x = operand(inputs, 0);
     const own = rowMajorStrides(x.shape);
     const strides = intsAttribute(attributes, 'perm').map((axis) => own[axis] ?? 0);
-    copyStrided(
-      { elements: elementBits(x), offset: 0, strides },
-      { elements: elementBits(output), offset: 0, strides: rowMajorStrides(output.shape) },
-      output.shape,
-    );
+    copyStrided({ elements: elementBits(x), offset: 0, strides }, wholeBlock(output), output.shape);
   },
 };
 
 const broadcastToReference: StaticReference = {
   reference(inputs, _, output) {
     const x = operand(inputs, 0);
-    copyStrided(
-      { elements: elementBits(x), offset: 0, strides: broadcastStrides(x.shape, output.shape) },
-      { elements: elementBits(output), offset: 0, strides: rowMajorStrides(output.shape) },
-      output.shape,
-    );
+    const strides = broadcastStrides(x.shape, output.shape);
+    copyStrided({ elements: elementBits(x), offset: 0, strides }, wholeBlock(output), output.shape);
   },
 };
 
@@ -67,7 +113,7 @@ const sliceReference: StaticReference = {
         offset,
         strides: axes.map(({ step }, axis) => step * (strides[axis] ?? 0)),
       },
-      { elements: elementBits(output), offset: 0, strides: rowMajorStrides(output.shape) },
+      wholeBlock(output),
       output.shape,
     );
   },

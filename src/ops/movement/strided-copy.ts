@@ -1,4 +1,6 @@
-import type { Shape } from '../../core/shape.ts';
+import type { HostTensor } from '../../core/host-tensor.ts';
+import { rowMajorStrides, type Shape } from '../../core/shape.ts';
+import { elementBits } from '../elements.ts';
 
 /** Elements of a block of `shape` within a larger array: an offset and one stride per axis. */
 export interface StridedBlock {
@@ -6,6 +8,13 @@ export interface StridedBlock {
   readonly offset: number;
   readonly strides: readonly number[];
 }
+
+/** All elements of a tensor. */
+export const wholeBlock = (x: HostTensor): StridedBlock => ({
+  elements: elementBits(x),
+  offset: 0,
+  strides: rowMajorStrides(x.shape),
+});
 
 /** Copies a block of `shape` element by element. Strides are in elements; they may be 0 or negative. */
 export function copyStrided(from: StridedBlock, to: StridedBlock, shape: Shape): void {
