@@ -90,8 +90,13 @@ describe('a FormatError says what is wrong', () => {
     ['a big-endian file', patched(4, 0, 0, 0, 3), 'got version 50331648'],
     [
       'more tensors than the file has room for',
+      patched(8, 255, 255),
+      'got 65535 tensors of at least 1572840 bytes, expected at most',
+    ],
+    [
+      'more tensors than any model has',
       patched(8, 255, 255, 255),
-      'got 16777215 tensors of at least 402653160 bytes, expected at most',
+      'got 16777215 tensors, expected at most 131072, with all before them. No model has so many',
     ],
     ['a count beyond 2^53', patched(8, 255, 255, 255, 255, 255, 255, 255, 127), 'got number of'],
     [

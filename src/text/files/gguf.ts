@@ -36,8 +36,8 @@ export function readGguf(bytes: Uint8Array, options: HeadOptions = {}): GgufHead
 function readFile(reader: HeadReader): GgufHead {
   const version = readVersion(reader);
   // A name, its rank, no dimensions, its type and its offset; a key, and a value of one byte.
-  const tensorCount = reader.count('tensors', 24);
-  const valueCount = reader.count('metadata values', 13);
+  const tensorCount = reader.count('tensors', 24, 32);
+  const valueCount = reader.count('metadata values', 13, 32);
   const values = new Map<string, GgufValue>();
   for (let i = 0; i < valueCount; i++) {
     const key = reader.string(`key ${i}`);

@@ -6,6 +6,9 @@ import type { BytesNeeded, HeadOptions } from './bytes-needed.ts';
 /** No vocabulary with its merges comes near; a file that claims a longer head is damaged or hostile. */
 export const MAX_HEAD_BYTES = 2 ** 28;
 
+/** Elements of metadata: real files have a million and a half. Each becomes a number or an object. */
+const MAX_ITEM_COUNT = 2 ** 22;
+
 /** Fewer bytes do not say what a file is. */
 const MAGIC_BYTE_LENGTH = 8;
 
@@ -48,6 +51,7 @@ export function readHead<T>(
 export class HeadReader {
   readonly #reader: ByteReader;
   readonly #end: number;
+  #itemCount = 0;
   /** The name of the file in messages. */
   readonly where: string;
   /** Bytes of the whole file, where known. */
@@ -99,9 +103,15 @@ export class HeadReader {
     throw this.error({ got: `${what} ${size}`, expected: '0 or more' });
   }
 
-  /** A count of items, each of which takes at least `itemByteLength` bytes. */
-  count(what: string, itemByteLength: number): number {
+  /** A count of items, each of which takes at least `itemByteLength` bytes, and the memory of `weight` elements. */
+  count(what: string, itemByteLength: number, weight = 1): number {
     const count = this.size(`number of ${what}`);
+    this.#itemCount += count * weight;
+    if (this.#itemCount > MAX_ITEM_COUNT) {
+      const expected = `at most ${MAX_ITEM_COUNT / weight}, with all before them`;
+      const remedy = 'No model has so many; the file is damaged.';
+      throw this.error({ got: `${count} ${what}`, expected, remedy });
+    }
     this.claim(count * itemByteLength, `${count} ${what}`);
     return count;
   }
@@ -114,7 +124,9 @@ export class HeadReader {
 
   /** UTF-8 behind its length in 64 bits. */
   string(what: string): string {
-    return this.text(this.count(`bytes of the ${what}`, 1), what);
+    const length = this.size(`number of bytes of the ${what}`);
+    this.claim(length, `${length} bytes of the ${what}`);
+    return this.text(length, what);
   }
 
   /** UTF-8 of a length that is known. */

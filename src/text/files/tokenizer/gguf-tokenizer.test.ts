@@ -236,3 +236,15 @@ test('says whether there is a tokenizer', () => {
   expect(hasGgufTokenizer(read({}))).toBe(false);
   expect(hasGgufTokenizer(read({ 'tokenizer.ggml.model': 'no_vocab' }))).toBe(false);
 });
+
+test('tokens that are made of others in very many ways are refused', () => {
+  const tokens = Array.from({ length: 1000 }, (_, i) => 'a'.repeat(i + 1));
+  const metadata = { ...LLAMA, 'tokenizer.ggml.tokens': tokens };
+  const more = {
+    'tokenizer.ggml.scores': new Float32Array(tokens.length),
+    'tokenizer.ggml.token_type': new Int32Array(tokens.length).fill(1),
+  };
+  expect(() => ggufTokenizer(read({ ...metadata, ...more }))).toThrow(
+    'tokenizer.ggml.tokens: got tokens of up to 466 letters that are made of others in very many ways, expected ways of at most 268435456 letters together.',
+  );
+});

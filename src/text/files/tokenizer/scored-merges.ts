@@ -1,4 +1,10 @@
+import { FormatError } from '../../../core/errors.ts';
 import type { GgufVocabulary } from './gguf-vocabulary.ts';
+
+/** Letters of parts that are looked up, and of pairs that are found: real vocabularies have some twenty million. */
+const MAX_LETTER_COUNT = 2 ** 28;
+/** A pair is kept, and becomes a key. */
+const PAIR_WEIGHT = 8;
 
 /** Pairs of a byte-pair encoding, those that are joined first at the front. */
 export interface ScoredMerges {
@@ -14,6 +20,8 @@ export interface ScoredMerges {
  * SentencePiece joins the two neighbours that make the token with the highest score, of several the leftmost
  * (Kudo and Richardson 2018; `llm_tokenizer_spm` of llama.cpp). As pairs with ranks: each way to make a token of two parts that can
  * occur, which are tokens or single characters; all that make tokens of one score share a rank.
+ *
+ * Throws FormatError for long tokens that are made of others in very many ways.
  */
 export function scoredMerges({ tokens, scores }: GgufVocabulary): ScoredMerges {
   const known = new Set(tokens);
@@ -25,6 +33,7 @@ export function scoredMerges({ tokens, scores }: GgufVocabulary): ScoredMerges {
   const merges: [string, string][] = [];
   const rankSizes: number[] = [];
   let last: number | undefined;
+  let letterCount = 0;
   for (const id of order) {
     const token = tokens[id] ?? '';
     const score = scores[id] ?? 0;
@@ -34,7 +43,10 @@ export function scoredMerges({ tokens, scores }: GgufVocabulary): ScoredMerges {
       // Not within a character of two UTF-16 units.
       if (isPair(token, at - 1)) continue;
       const [left, right] = [token.slice(0, at), token.slice(at)];
-      if (canOccur(left) && canOccur(right)) merges.push([left, right]);
+      const isPairOfTokens = canOccur(left) && canOccur(right);
+      if (isPairOfTokens) merges.push([left, right]);
+      letterCount += token.length * (isPairOfTokens ? PAIR_WEIGHT : 1);
+      if (letterCount > MAX_LETTER_COUNT) throw tooManyWays(token.length);
     }
     const added = merges.length - before;
     if (added === 0) continue;
@@ -43,6 +55,15 @@ export function scoredMerges({ tokens, scores }: GgufVocabulary): ScoredMerges {
     rankSizes[rankSizes.length - 1] = (rankSizes.at(-1) ?? 0) + added;
   }
   return { merges, rankSizes };
+}
+
+function tooManyWays(length: number): FormatError {
+  return new FormatError({
+    where: 'tokenizer.ggml.tokens',
+    got: `tokens of up to ${length} letters that are made of others in very many ways`,
+    expected: `ways of at most ${MAX_LETTER_COUNT} letters together`,
+    remedy: 'Convert the model again with a current llama.cpp.',
+  });
 }
 
 /** Returns true if a character of two UTF-16 units begins at `at`. */
