@@ -162,14 +162,7 @@ export function nextFrame(channel: Channel): Promise<Frame> {
         channel.listen(undefined);
         resolve(frame);
       },
-      closed: (reason) =>
-        reject(
-          new RemoteLostError({
-            where: 'beginning of a remote connection',
-            got: reason,
-            expected: 'an answer',
-          }),
-        ),
+      closed: (reason) => reject(new RemoteLostError(atBeginning(reason, 'an answer'))),
     });
   });
 }
@@ -195,11 +188,7 @@ export async function timed<T>(
 ): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const tooLate = new Promise<never>((_, reject) => {
-    const error = new AccessError({
-      where: 'beginning of a remote connection',
-      got: `no answer in ${timeoutMs} ms`,
-      expected: 'the next step',
-    });
+    const error = new AccessError(atBeginning(`no answer in ${timeoutMs} ms`, 'the next step'));
     timer = setTimeout(() => reject(error), timeoutMs);
   });
   try {
@@ -242,28 +231,24 @@ export function checkName(name: unknown): string {
   throw malformed('a name that is not a short text');
 }
 
+const atBeginning = (got: string, expected: string, remedy?: string) => ({
+  where: 'beginning of a remote connection',
+  got,
+  expected,
+  remedy,
+});
+
 function wrongVersion(version: unknown): ProtocolError {
-  return new ProtocolError({
-    where: 'beginning of a remote connection',
-    got: `version ${String(version)} of the protocol`,
-    expected: `version ${PROTOCOL_VERSION}`,
-    remedy: 'Both sides need the same version of Weft.',
-  });
+  const got = `version ${String(version)} of the protocol`;
+  const remedy = 'Both sides need the same version of Weft.';
+  return new ProtocolError(atBeginning(got, `version ${PROTOCOL_VERSION}`, remedy));
 }
 
 function notSealed(): AccessError {
-  return new AccessError({
-    where: 'beginning of a remote connection',
-    got: 'a client that does not encrypt',
-    expected: 'one that does',
-    remedy: 'Connect with the option `encrypt`.',
-  });
+  const remedy = 'Connect with the option `encrypt`.';
+  return new AccessError(atBeginning('a client that does not encrypt', 'one that does', remedy));
 }
 
 export function stranger(): AccessError {
-  return new AccessError({
-    where: 'beginning of a remote connection',
-    got: 'another token',
-    expected: 'the token that both sides were given',
-  });
+  return new AccessError(atBeginning('another token', 'the token that both sides were given'));
 }

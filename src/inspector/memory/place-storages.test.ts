@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import type { MemoryUse, StorageLife } from '../../bytecode/memory/memory-use.ts';
-import { boxesAt, placeStorages } from './place-storages.ts';
+import { placeStorages, type StorageBox } from './place-storages.ts';
+
+/** The boxes of an instruction, from the bottom up. */
+function boxesAt(boxes: readonly StorageBox[], instruction: number): readonly StorageBox[] {
+  return boxes
+    .filter(({ first, last }) => first <= instruction && instruction <= last)
+    .toSorted((a, b) => a.from - b.from);
+}
 
 function life(byteLength: number | undefined, ...spans: StorageLife['spans']): StorageLife {
   return { instruction: 0, input: undefined, isOnHost: false, byteLength, spans, writers: [] };

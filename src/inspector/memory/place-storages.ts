@@ -34,10 +34,3 @@ export function placeStorages({ storages }: MemoryUse): readonly StorageBox[] {
   }
   return boxes;
 }
-
-/** The boxes of an instruction, from the bottom up. */
-export function boxesAt(boxes: readonly StorageBox[], instruction: number): readonly StorageBox[] {
-  return boxes
-    .filter(({ first, last }) => first <= instruction && instruction <= last)
-    .toSorted((a, b) => a.from - b.from);
-}

@@ -27,7 +27,6 @@ import { DATA_MOVEMENT_IMPORTERS } from './movement/data-movement.ts';
 import { JOINING_IMPORTERS } from './movement/joining.ts';
 import { MICROSOFT_MOVEMENT_IMPORTERS } from './movement/microsoft-movement.ts';
 import { PADDING_IMPORTERS } from './movement/padding.ts';
-import { REARRANGING_IMPORTERS } from './movement/rearranging.ts';
 import { LOSS_IMPORTERS } from './normalization/loss.ts';
 import { MICROSOFT_NORMALIZATION_IMPORTERS } from './normalization/microsoft-normalization.ts';
 import { NORMALIZATION_IMPORTERS } from './normalization/normalization.ts';
@@ -61,7 +60,6 @@ const ONNX_IMPORTERS: OperatorImporters = {
   ...DATA_MOVEMENT_IMPORTERS,
   ...JOINING_IMPORTERS,
   ...PADDING_IMPORTERS,
-  ...REARRANGING_IMPORTERS,
   ...LOSS_IMPORTERS,
   ...NORMALIZATION_IMPORTERS,
   ...SOFTMAX_IMPORTERS,
