@@ -78,12 +78,26 @@ describe('a template', () => {
     '{% set ns = namespace(x="a") %}{% for i in range(60) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}',
     '{% set x = range(400000) %}{% for i in x %}{{ -1 in x }}{% endfor %}',
     '{% for i in range(9000) %}{{ range(9000) | join(" ") }}{% endfor %}',
+    ...['{{ ns.x | tojson }}', '{{ ns.x }}', '{{ ns.x | join }}', '{{ ns.x ~ 1 }}'].map(
+      (use) =>
+        `{% set ns = namespace(x=[1]) %}{% for i in range(40) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}${use}`,
+    ),
+    '{% set a = namespace(x=1) %}{% set b = namespace(x=a, y=a) %}{{ b.x }}',
     '{% macro f(n) %}{% if n > 0 %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(40) }}',
   ])('that does not end is ended: %s', async (template) => {
     await expect(render(template)).rejects.toThrow(
       'got more than 2000000 steps, expected a template that ends.',
     );
   });
+
+  test.each([`a${' '.repeat(1000)}b`, 'a'.repeat(300_000)])(
+    'that is very long is refused',
+    async (template) => {
+      await expect(render(template)).rejects.toThrow(
+        `chat_template of tokenizer_config.json: got ${template.length} letters, or 1000 blanks side by side, expected at most 262144`,
+      );
+    },
+  );
 
   test('has ranges', async () => {
     const template = '{% for i in range(2) %}{{ i }}{% endfor %} {{ range(5, 1, -2) | join(",") }}';

@@ -92,6 +92,7 @@ export async function openChatTemplate(
     try {
       return { name, source, template: new JinjaTemplate(name, source) };
     } catch (cause) {
+      if (cause instanceof WeftError) throw cause;
       const got = messageOf(cause);
       throw new FormatError({ where: name, got, expected: 'a Jinja template' }, { cause });
     }

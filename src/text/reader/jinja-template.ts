@@ -10,12 +10,15 @@ const MOST_WORK = 2_000_000;
 const STEP_CHARACTERS = 64;
 /** Steps of a turn of a loop, and of a call of a macro: each has variables of its own. */
 const TURN_STEPS = 10;
+/** Letters of a template, and blanks side by side, which the package reads again from each of them. */
+const MAX_LENGTH = 2 ** 18;
+const LONG_BLANK = /\s{1000}/;
 /** Stands first in the bodies of loops and macros. */
 const TURN: JinjaNode = { type: 'Comment', value: '' };
 
 /**
  * A Jinja template, in which undefined variables are what they are in Jinja2, and which ends: each node that is evaluated counts, and
- * what it makes. Throws SyntaxError where it cannot be read; `render` throws {@link Refusal}, FormatError for one that goes on and on,
+ * what it makes. Throws SyntaxError where it cannot be read, FormatError for a very long one; `render` throws {@link Refusal}, FormatError for one that goes on and on,
  * and Error where it cannot be run.
  */
 export class JinjaTemplate {
@@ -24,6 +27,14 @@ export class JinjaTemplate {
   readonly #where: string;
 
   constructor(where: string, source: string) {
+    if (source.length > MAX_LENGTH || LONG_BLANK.test(source)) {
+      const got = `${source.length} letters, or 1000 blanks side by side`;
+      throw new FormatError({
+        where,
+        got,
+        expected: `at most ${MAX_LENGTH} letters, and fewer blanks`,
+      });
+    }
     this.#program = new Template(source).parsed;
     this.#where = where;
     makeLenient(this.#program);
@@ -77,8 +88,16 @@ class Meter {
   };
 }
 
+/** A value of @huggingface/jinja; only what is read here. */
+interface JinjaValue {
+  readonly type: string;
+  readonly value: unknown;
+}
+
 class MeteredInterpreter extends Interpreter {
   readonly #meter: Meter;
+  /** Of lists and objects, which do not change. */
+  readonly #sizes = new WeakMap<JinjaValue, number>();
 
   constructor(environment: Environment, meter: Meter) {
     super(environment);
@@ -90,12 +109,26 @@ class MeteredInterpreter extends Interpreter {
     const { value } = made;
     const type = call[0]?.type ?? '';
     let size = call[0] === TURN ? TURN_STEPS : 0;
+    if (this.#sizeOf(made) > MOST_WORK) this.#meter.spend(MOST_WORK);
     if (typeof value === 'string' || Array.isArray(value)) {
       const isNew = typeof value !== 'string' && MAKES.has(type);
       size = isNew ? value.length : Math.ceil(value.length / STEP_CHARACTERS);
     }
     this.#meter.spend(1 + size);
     return made;
+  }
+
+  /** How many values a value is when it is written out: one may be in another twice. Namespaces change, and may be in none. */
+  #sizeOf(made: JinjaValue): number {
+    const { type, value } = made;
+    if (!Array.isArray(value) && !(value instanceof Map)) return 1;
+    let size = this.#sizes.get(made) ?? 0;
+    if (size > 0) return size;
+    for (const part of value.values() as Iterable<JinjaValue>) {
+      size += part.type === 'NamespaceValue' ? Number.POSITIVE_INFINITY : this.#sizeOf(part);
+    }
+    if (type !== 'NamespaceValue') this.#sizes.set(made, 1 + size);
+    return 1 + size;
   }
 }
 
