@@ -27,7 +27,9 @@ const compared = new Map<Call, Set<string>>();
 beforeAll(async () => {
   const opened = await openAdapter({ gpu: await nodeGpu() });
   caps = opened.caps;
-  device = new WebGpuDevice(opened, { refusal: () => undefined, plan: () => planned });
+  // On a busy machine a large tile may compile for more than the default.
+  const patience = { deviceTimeout: 600_000 };
+  device = new WebGpuDevice(opened, { refusal: () => undefined, plan: () => planned }, patience);
 });
 afterAll(() => device.destroy());
 
