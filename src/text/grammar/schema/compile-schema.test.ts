@@ -141,6 +141,12 @@ const VALUES: readonly [
     [{ a: null, b: 1, é: 2 }, { aa: 1 }],
     [{ a: 1 }],
   ],
+  [
+    'lists of any length',
+    { items: { items: { type: 'null' }, minItems: 1 } },
+    [[], [[null]], [[null, null], [null]]],
+    [[[]], [1], null],
+  ],
   ['closed tuples', { prefixItems: [true, true] }, [[], [1], [1, 2]], [[1, 2, 3]]],
   [
     'code points',
@@ -194,6 +200,16 @@ test.each(VALUES)('what is allowed and refused: %s', (_, schema, allowed, refuse
   expect(refused.filter(isAllowed)).toEqual([]);
 });
 
+test.each<[schema: JsonSchema, text: string]>([
+  [true, '[,1]'],
+  [{ items: true }, '[,1]'],
+  [{ additionalProperties: true }, '{,"a":1}'],
+])('a list begins with no comma: %j', (schema, text) => {
+  const matcher = compileGrammar({ schema }, VOCABULARY).start();
+  const bytes = new TextEncoder().encode(text);
+  expect(bytes.every((byte) => matcher.accept(byte))).toBe(false);
+});
+
 test.each<[message: string, schema: JsonSchema]>([
   [
     '#/properties/a~1b/uniqueItems: got the keyword uniqueItems, expected a supported one.',
@@ -223,6 +239,10 @@ test.each<[message: string, schema: JsonSchema]>([
   [
     '#: got no number from 5 to 4, expected at least one.',
     { type: 'integer', minimum: 5, maximum: 4 },
+  ],
+  [
+    '#: got no number from 1e+21 to Infinity, expected at least one.',
+    { type: 'number', minimum: 1e21 },
   ],
   ['#/$ref: got the reference other.json, expected one into this schema', { $ref: 'other.json' }],
   ['#/$ref: got "#/$defs/none", expected a pointer to a schema, #/…', { $ref: '#/$defs/none' }],

@@ -51,9 +51,10 @@ export class JsonLayout {
         { from: 0, to: 1, body: EMPTY },
         { from: 1, to: 2, body: item },
         { from: 2, to: 1, body: this.comma },
+        { from: 2, to: 3, body: EMPTY },
       ];
-      if (min === 0) edges.push({ from: 0, to: 2, body: EMPTY });
-      return { kind: 'graph', edges, end: 2 };
+      if (min === 0) edges.push({ from: 0, to: 3, body: EMPTY });
+      return { kind: 'graph', edges, end: 3 };
     }
     const more = repeat(sequence(this.comma, item), Math.max(0, min - 1), max - 1);
     const items = sequence(item, more);

@@ -84,7 +84,7 @@ export function numberWithin(bounds: NumberBounds, where: string): Expression {
 
 /** Alternatives for the numbers between two integers that are not negative. */
 function magnitudes({ min, max, isMinExcluded, isMaxExcluded }: NumberBounds): Expression[] {
-  if (min > max || (min === max && (isMinExcluded || isMaxExcluded))) return [];
+  if (min > Math.min(max, LARGEST) || (min === max && (isMinExcluded || isMaxExcluded))) return [];
   const bound = max === Number.POSITIVE_INFINITY ? min : max;
   const places = Math.max(0, EXACT_DIGITS - String(bound).length);
   const zero = optional(sequence(text('.'), repeat(text('0'), 1, places)));
