@@ -1,7 +1,7 @@
 import { Tensor } from '../client/tensor.ts';
 import { FormatError, UsageError } from '../core/errors.ts';
 import { checkOptions } from '../core/check-options.ts';
-import { parseJson } from './files/json-record.ts';
+import { isRecord, parseJson } from './files/json-record.ts';
 import { readSafetensors } from './files/safetensors.ts';
 import { SAVED_OPTIONS, type SavedOptions } from './generate-options.ts';
 
@@ -70,10 +70,11 @@ export function readSavedText(given: Uint8Array): SavedText {
   }
   const most = prompt.length + generated.length;
   if (!(Number.isSafeInteger(length) && Number(length) >= 0 && Number(length) <= most)) {
-    throw damaged(`caches of ${String(length)} tokens, of a text of ${most}`);
+    throw damaged(`caches of ${String(length ?? 'unknown')} tokens, of a text of ${most}`);
   }
+  if (!isRecord(options)) throw damaged('no options');
   try {
-    checkOptions<SavedOptions>('options', Object(options) as SavedOptions, SAVED_OPTIONS);
+    checkOptions<SavedOptions>('options', options, SAVED_OPTIONS);
   } catch (error) {
     throw damaged(error instanceof Error ? error.message : String(error));
   }

@@ -4,6 +4,7 @@ import { FormatError, WeftError } from '../../core/errors.ts';
 import { countWork, withMeter } from '../../core/work-meter.ts';
 import { isRecord, type JsonRecord } from '../files/json-record.ts';
 import { MeteredRegExp } from './metered-regexp.ts';
+import { packageWords } from './package-words.ts';
 import type { TokenizerFiles } from './text-tokenizer.ts';
 
 const DECODING = { skip_special_tokens: true, clean_up_tokenization_spaces: false };
@@ -93,7 +94,7 @@ function bounded<T>(length: number, work: () => T): T {
     return withMeter({ count, reserve: () => undefined }, work);
   } catch (cause) {
     if (cause instanceof WeftError) throw cause;
-    const got = cause instanceof Error ? cause.message : String(cause);
+    const got = packageWords(cause);
     throw refused(got, 'a tokenizer that @huggingface/tokenizers reads', cause);
   }
 }
@@ -156,7 +157,7 @@ function requireBounded(file: JsonRecord, config: JsonRecord): readonly string[]
   const most = 2 * (ids.length + pieces.length) + 1000;
   const wrong = ids.findIndex((id) => !isId(id) || Number(id) >= most);
   if (wrong < 0) return contents;
-  throw refused(`the id ${describe(ids[wrong])}`, `integers from 0 to ${most - 1}`);
+  throw refused(`the id ${describe(ids[wrong] ?? 'none')}`, `integers from 0 to ${most - 1}`);
 }
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
@@ -185,8 +186,14 @@ const PARTS: Readonly<Record<string, (part: JsonRecord) => boolean>> = {
     single.length <= MAX_PART_COUNT &&
     single.filter((item) => isRecord(item) && 'Sequence' in item).length < 2,
   // What these mean in JavaScript they mean in no tokenizer.
-  Replace: ({ content }) => !/\$[$&`'<\d]/.test(String(content)),
+  Replace: ({ content, pattern }) => hasPattern(pattern) && !/\$[$&`'<\d]/.test(String(content)),
+  Split: ({ pattern }) => hasPattern(pattern),
 };
+
+function hasPattern(pattern: unknown): boolean {
+  const { Regex, String: text } = Object(pattern) as JsonRecord;
+  return typeof (Regex ?? text) === 'string';
+}
 
 function requireParts(roots: readonly unknown[]): void {
   let [count, patternLength] = [0, 0];
@@ -205,7 +212,7 @@ function requireParts(roots: readonly unknown[]): void {
     const type = String(own['type']);
     if ('type' in own) count++;
     if (Object.hasOwn(PARTS, type) && PARTS[type]?.(own) === false)
-      throw refused(`the ${type} ${describe(own)}`, 'one that ends, and doubles no text');
+      throw refused(`the ${type} ${describe(own)}`, 'one that is whole, ends, and doubles no text');
   }
   if (count > MAX_PART_COUNT) throw refused(`${count} steps`, `at most ${MAX_PART_COUNT}`);
   if (patternLength > MAX_PATTERN_LENGTH)

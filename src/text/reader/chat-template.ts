@@ -2,6 +2,7 @@ import { describe } from '../../core/check-options.ts';
 import { FormatError, UnsupportedError, UsageError, WeftError } from '../../core/errors.ts';
 import { nearestName } from '../../core/nearest-name.ts';
 import type { JsonObject } from '../model-folder.ts';
+import { packageWords } from './package-words.ts';
 
 /** A part of a conversation. Models' templates may read more fields than these. */
 export interface ChatMessage {
@@ -93,7 +94,7 @@ export async function openChatTemplate(
       return { name, source, template: new JinjaTemplate(name, source) };
     } catch (cause) {
       if (cause instanceof WeftError) throw cause;
-      const got = messageOf(cause);
+      const got = packageWords(cause);
       throw new FormatError({ where: name, got, expected: 'a Jinja template' }, { cause });
     }
   };
@@ -121,7 +122,7 @@ export async function openChatTemplate(
         });
       } catch (cause) {
         if (cause instanceof WeftError) throw cause;
-        const got = messageOf(cause);
+        const got = packageWords(cause);
         if (cause instanceof Refusal) {
           throw new UsageError({ where: name, got, expected: 'messages that it takes' });
         }
@@ -131,9 +132,6 @@ export async function openChatTemplate(
     },
   };
 }
-
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
 
 const ROLES = ['system', 'user', 'assistant', 'tool', 'developer'];
 

@@ -57,7 +57,7 @@ const GLOBALS = {
   True: true,
   False: false,
   None: null,
-  raise_exception: (reason: unknown): never => {
+  raise_exception: (reason: unknown = 'no reason'): never => {
     throw new Refusal(String(reason));
   },
   strftime_now: (format: string): string =>

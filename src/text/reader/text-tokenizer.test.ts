@@ -60,7 +60,8 @@ const decoders = (...all: object[]) => ({ type: 'Sequence', decoders: all });
 const all = { Sequence: { id: 'A', type_id: 0 } };
 
 const ON_AND_ON = 'got patterns or tokens that go on and on with ';
-const REFUSED = ', expected one that ends, and doubles no text. Take the file of the model';
+const REFUSED =
+  ', expected one that is whole, ends, and doubles no text. Take the file of the model';
 
 /** A part of a file, the text that is encoded or the ids that are decoded, and the error. */
 test.each<[name: string, parts: object, given: string | number[], message: string]>([
