@@ -10,11 +10,16 @@ import { addReports, runPiece } from './fuzz-files/run-pieces.ts';
 import { runCommand } from '../run-command.ts';
 
 const PIECE = 5000;
-/** Inputs of each kind in the long mode: a million in all. ONNX files are compiled, which takes longest. */
+/** Inputs of each kind in the long mode: a million and a half in all. ONNX files are compiled, which takes longest. */
 const LONG: Readonly<Record<FileKind, number>> = {
   executable: 500_000,
   onnx: 200_000,
   snapshot: 300_000,
+  gguf: 100_000,
+  tokenizer: 100_000,
+  template: 100_000,
+  grammar: 100_000,
+  generation: 100_000,
 };
 
 interface Options {
@@ -36,12 +41,12 @@ Examples:
 export async function main(args: readonly string[]): Promise<number> {
   const command = new Command('fuzz:files')
     .description(
-      'Reads and runs executables, ONNX files and snapshots that were changed and have right hashes. Each has to come to success or to an error with a type, within 10 s of processor time and 512 MB.',
+      'Reads and runs executables, models, snapshots, tokenizers, templates, grammars and saved generations that were changed and have right hashes and lengths. Each has to come to success or to an error with a type, within 10 s of processor time and 512 MB.',
     )
     .option('--kind <kind>', `${Object.keys(FUZZ_TARGETS).join(', ')}; all by default`)
     .option('--count <number>', 'inputs of each kind', '1000')
     .option('--seed <number>', 'seed of the first input', '1')
-    .option('--long', 'a million inputs, in pieces of a process each')
+    .option('--long', 'a million and a half inputs, in pieces of a process each')
     .option('--piece', 'as one such process: prints a report as JSON')
     .addHelpText('after', HELP);
   return runCommand(command, args, () => fuzz(command.opts<Options>()));

@@ -28,7 +28,10 @@ export async function outcomeOf(
     const foreign = foreignCause(error);
     if (foreign !== undefined) return { name, problem: textOf(foreign) };
     const text = String(error);
-    const isBug = /internal:|stack size|Array buffer|Invalid typed|undefined|got NaN/.test(text);
+    const isBug =
+      /internal:|stack size|Array buffer|Invalid typed|(?<!or )undefined(?! values)|got NaN/.test(
+        text,
+      );
     return { name, problem: isBug ? text : undefined };
   }
 }

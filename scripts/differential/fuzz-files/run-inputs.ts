@@ -1,13 +1,23 @@
 import { executables } from './executables.ts';
 import { type FuzzTarget, outcomeOf } from './fuzz-target.ts';
+import { generations } from './generations.ts';
+import { ggufFiles } from './gguf-files.ts';
+import { grammars } from './grammars.ts';
 import { onnxModels } from './onnx-models.ts';
 import { snapshots } from './snapshots.ts';
+import { templates } from './templates.ts';
+import { tokenizers } from './tokenizers.ts';
 
 /** The kinds of files, each with the targets that read them. */
 export const FUZZ_TARGETS = {
   executable: executables,
   onnx: onnxModels,
   snapshot: snapshots,
+  gguf: ggufFiles,
+  tokenizer: tokenizers,
+  template: templates,
+  grammar: grammars,
+  generation: generations,
 } satisfies Readonly<Record<string, () => FuzzTarget | Promise<FuzzTarget>>>;
 
 export type FileKind = keyof typeof FUZZ_TARGETS;
