@@ -208,7 +208,14 @@ test.each<[name: string, parts: object, given: string | number[], message: strin
     'no model',
     { model: null },
     'a',
-    'expected a tokenizer that @huggingface/tokenizers reads. Take the file of the model',
+    'got parts that are missing, or of another kind, expected a tokenizer that @huggingface/tokenizers reads. Take the file of the model',
+  ],
+  ['a part without a type', { decoder: {} }, 'a', 'got Unknown Decoder type: none, expected'],
+  [
+    'a cut without a pattern',
+    { pre_tokenizer: { type: 'Split', pattern: {} } },
+    'a',
+    'got the Split {',
   ],
 ])('%s: a typed error', async (_, parts, given, message) => {
   let thrown: unknown;
