@@ -5,7 +5,12 @@ import { countWork, withMeter } from '../../core/work-meter.ts';
 import { isRecord, type JsonRecord } from '../files/json-record.ts';
 import { MeteredRegExp } from './metered-regexp.ts';
 import { packageWords } from './package-words.ts';
-import type { TokenizerFiles } from './text-tokenizer.ts';
+
+/** The parsed files that a tokenizer is made from: `tokenizer.json` and `tokenizer_config.json`. */
+export interface TokenizerFiles {
+  readonly tokenizer: object;
+  readonly config: object;
+}
 
 const DECODING = { skip_special_tokens: true, clean_up_tokenization_spaces: false };
 

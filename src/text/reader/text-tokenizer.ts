@@ -1,14 +1,10 @@
+import type { TokenizerFiles } from './bounded-tokenizer.ts';
+
 /** A tokenizer of this thread. */
 export interface SyncTokenizer {
   encode(text: string, options?: { readonly addSpecialTokens?: boolean }): number[];
   decode(ids: readonly number[]): string;
   idOf(token: string): number | undefined;
-}
-
-/** The parsed files that a tokenizer is made from: `tokenizer.json` and `tokenizer_config.json`. */
-export interface TokenizerFiles {
-  readonly tokenizer: object;
-  readonly config: object;
 }
 
 /** The tokenizer of @huggingface/tokenizers, which is loaded with the first model that needs it. */
