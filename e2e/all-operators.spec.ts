@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import { expect, testOfPage as test } from './fixtures.ts';
 import type { Memory64Page } from './pages/memory64.ts';
-import type { OperatorRequest } from './pages/operators-worker.ts';
+import type { OperatorRequest } from './pages/serve-operators.ts';
 import type { ThreadsPage } from './pages/threads.ts';
 
 // The cases of all operators in a browser's WebAssembly. Its name puts the file first: it takes longest.

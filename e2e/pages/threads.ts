@@ -3,7 +3,7 @@ import { HostTensor } from '../../src/core/host-tensor.ts';
 import { seededRandom } from '../../src/core/random.ts';
 import { writeOnnxModel } from '../../src/testing/onnx-writer.ts';
 import { askWorker } from './ask-worker.ts';
-import type { OperatorFindings, OperatorRequest } from './operators-worker.ts';
+import type { OperatorFindings, OperatorRequest } from './serve-operators.ts';
 
 const SIZE = 256;
 /** Runs of a model, whose first find the threads not ready yet. */
@@ -21,6 +21,12 @@ const WORKERS = {
   threads: () => new Worker(new URL('./threads-worker.ts', import.meta.url), { type: 'module' }),
   threadless: () =>
     new Worker(new URL('./threadless-worker.ts', import.meta.url), { type: 'module' }),
+};
+
+/** The first is served to share memory, the second not to. */
+const OPERATOR_WORKERS = {
+  shared: () => new Worker(new URL('./operators-worker.ts', import.meta.url), { type: 'module' }),
+  apart: () => new Worker(new URL('./apart-worker.ts', import.meta.url), { type: 'module' }),
 };
 
 const random = seededRandom(15);
@@ -64,10 +70,10 @@ const page = {
     return { device: session.device, later: later.device, results: [...results] };
   },
   operators(request: OperatorRequest): Promise<OperatorFindings> {
-    const worker = new Worker(new URL('./operators-worker.ts', import.meta.url), {
-      type: 'module',
-    });
-    return askWorker(worker, request);
+    return askWorker(
+      request.isApart ? OPERATOR_WORKERS.apart() : OPERATOR_WORKERS.shared(),
+      request,
+    );
   },
 };
 
