@@ -6,6 +6,7 @@
 //   installs  what it needs beside the packages: chromium, firefox, webkit, nats-server
 //   needs     a line saying what is missing here, or undefined: then the stage does not run. It
 //             fails instead where `isDemanded`, which is wherever CI is set unless a stage says else
+//   readsBuild reads dist/: where words choose it, the library build comes before it
 //   tiers     those that run it (docs/tests.md): test, e2e, ci, all
 //   cores     1 where a stage leaves all cores but one idle: two such neighbours run side by side
 import { existsSync } from 'node:fs';
@@ -64,6 +65,8 @@ function sharedFolder() {
 /** Stages of Firefox are left out where there is none, and fail in continuous integration. */
 const FIREFOX = { installs: ['chromium', 'firefox'], needs: missingFirefox };
 
+const BUILD = 'library build';
+
 const EVERY = ['test', 'ci', 'all'];
 const LONGER = ['ci', 'all'];
 
@@ -119,8 +122,8 @@ export const STAGES = [
     tiers: LONGER,
   }),
   node('bundle sizes', 'scripts/size.mjs', { tiers: LONGER }),
-  node('library build', 'scripts/build.mjs', { tiers: LONGER }),
-  vitest('what ships', ['--mode', 'built'], { tiers: LONGER }),
+  node(BUILD, 'scripts/build.mjs', { tiers: LONGER }),
+  vitest('what ships', ['--mode', 'built'], { readsBuild: true, tiers: LONGER }),
   node('clone with nothing beside it', 'scripts/test/check-clone.mjs', {
     installs: ['chromium'],
     tiers: LONGER,
@@ -132,21 +135,24 @@ export const STAGES = [
     tiers: ['ci'],
     cores: 1,
   }),
-  node('package', 'scripts/check-package.mjs', { tiers: LONGER, cores: 1 }),
+  node('package', 'scripts/check-package.mjs', { readsBuild: true, tiers: LONGER, cores: 1 }),
   // All of them, with bundlers and other runtimes: npm run show -- consumers
   typescript('quick consumers of the package', 'scripts/show/consumers.ts', {
     args: ['--quick', '--built'],
+    readsBuild: true,
     installs: ['chromium'],
     tiers: ['ci'],
     cores: 1,
   }),
   typescript('site without its slow checks', 'scripts/site/main.ts', {
     args: ['--built', '--quick'],
+    readsBuild: true,
     tiers: ['ci'],
     cores: 1,
   }),
   typescript('consumers of the package', 'scripts/show/consumers.ts', {
     args: ['--built'],
+    readsBuild: true,
     installs: ['chromium'],
     tiers: ['all'],
     cores: 1,
@@ -154,6 +160,7 @@ export const STAGES = [
   // Links, pages in browsers, and the programs of the documentation against the tarball.
   typescript('site', 'scripts/site/main.ts', {
     args: ['--built'],
+    readsBuild: true,
     installs: ['chromium', 'firefox'],
     tiers: ['all'],
     cores: 1,
@@ -168,9 +175,12 @@ export const STAGES = [
   }),
 ];
 
-/** The stages that words choose, or those of a tier. */
+/** The stages that words choose, with the build of what they read, or those of a tier. A whole title chooses one. */
 export function chooseStages(words, tier) {
-  return words.length > 0
-    ? STAGES.filter(({ title }) => words.some((word) => title.includes(word)))
-    : STAGES.filter(({ tiers }) => tiers.includes(tier));
+  if (words.length === 0) return STAGES.filter(({ tiers }) => tiers.includes(tier));
+  const isTitle = (word) => STAGES.some(({ title }) => title === word);
+  const isChosen = ({ title }) =>
+    words.some((word) => (isTitle(word) ? title === word : title.includes(word)));
+  const needsBuild = STAGES.some((stage) => stage.readsBuild && isChosen(stage));
+  return STAGES.filter((stage) => isChosen(stage) || (needsBuild && stage.title === BUILD));
 }

@@ -20,6 +20,9 @@ test('each tier has the checks of the one before it', () => {
 test('words choose stages of any tier', () => {
   expect(titles(['shared', 'types'], 'test')).toEqual(['types', 'tests on ../shared']);
   expect(titles(['no such'], 'all')).toEqual([]);
+  // A whole title is no part of another, and what reads the build comes behind it.
+  expect(titles(['browser tests'], 'test')).toEqual(['browser tests']);
+  expect(titles(['package'], 'test')).toEqual(['library build', 'package']);
 });
 
 test('a bound grows on a slower machine and stays on a quicker one', () => {
