@@ -1,5 +1,4 @@
 import type { GpuDeviceLike, GpuLike } from '../core/gpu-like.ts';
-import { LOAD_OPTIONS } from './session-options.ts';
 import { checkOptions, either, type OptionKinds } from '../core/check-options.ts';
 import { Connection, hasWorkers } from './connection.ts';
 
@@ -26,7 +25,7 @@ export interface WorkerOptions {
 const WORKER_OPTIONS: OptionKinds<WorkerOptions> = {
   worker: either('boolean', 'function'),
   workerFiles: 'address',
-  gpu: LOAD_OPTIONS.gpu,
+  gpu: 'gpu',
   memoryBudget: 'bytes',
   idleMs: ['milliseconds from 0', (value) => Number.isFinite(value) && Number(value) >= 0],
 };

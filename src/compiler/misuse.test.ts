@@ -24,7 +24,7 @@ import {
   TypeInference,
 } from './index.ts';
 import { printModule, rewriteModule, rewriteRules, runPasses, variable } from './index.ts';
-import { verifyModule } from './index.ts';
+import { match, optimizerStep, tuplePattern, verifyModule, wildcard } from './index.ts';
 
 const untyped = (value: unknown): never => value as never;
 const module = parseModule('def @main(%x: Tensor[(3,), float32]) { relu(%x) }');
@@ -130,6 +130,23 @@ describe('what is not meant is refused', () => {
       'a dtype',
       () => variable('x', untyped('float33'), [2]),
       'variable: got dtype "float33", expected one of float32,',
+    ],
+    ['clauses', () => match(constant(x), untyped([wildcard()])), 'match: got clauses [{"kind'],
+    [
+      'fields of a pattern',
+      () => tuplePattern(untyped(3)),
+      'pattern: got fields 3, expected a list',
+    ],
+    [
+      'a module of what is no function',
+      () => moduleOf(untyped({ main: constant(x) })),
+      'expected functions, as func makes them, by their names.',
+    ],
+    ['what replaces', () => rewrite(constant(x), untyped(3)), 'rewrite: got the second argument 3'],
+    [
+      'operands of an optimizer',
+      () => optimizerStep('sgd', untyped(undefined)),
+      'optimizerStep: got operands undefined, expected an object.',
     ],
     ['a constant', () => constant(untyped(3)), 'constant: got what is 3, expected a HostTensor.'],
     [

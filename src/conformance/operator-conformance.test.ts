@@ -109,8 +109,12 @@ describe.each(['host', 'wasm'] as const)('on %s', (kind) => {
   });
 });
 
-test('an operator without cases is refused', async () => {
-  await expect(operatorConformance(squareplus, { cases: [], devices: {} })).rejects.toThrow(
-    'conformance of squareplus: got no cases, expected at least one.',
-  );
+test.each<[string, unknown, unknown, string]>([
+  ['no cases', squareplus, { cases: [], devices: {} }, 'got cases [], expected a list with at'],
+  ['another name', squareplus, { cases: [{}], device: {} }, 'Did you mean devices?'],
+  ['a name in place of an operator', 'squareplus', { cases: [{}], devices: {} }, 'an operator'],
+])('%s is refused', async (_, operator, options, message) => {
+  const refused = operatorConformance(operator as never, options as never);
+  await expect(refused).rejects.toThrow(`operatorConformance: got`);
+  await expect(refused).rejects.toThrow(message);
 });

@@ -1,7 +1,8 @@
 import { compile } from '../compiler/compile.ts';
 import { PassBisection } from '../compiler/instruments/pass-bisection.ts';
 import { firstDifference, type Tolerance } from '../core/all-close.ts';
-import { UsageError, WeftError } from '../core/errors.ts';
+import { checkOptions, instanceOf, type OptionKinds, requireKind } from '../core/check-options.ts';
+import { WeftError } from '../core/errors.ts';
 import { HostTensor } from '../core/host-tensor.ts';
 import { seededRandom } from '../core/random.ts';
 import type { Device } from '../device/device.ts';
@@ -31,6 +32,14 @@ export interface ConformanceOptions {
   readonly dtypes?: boolean | undefined;
 }
 
+const OPTIONS: OptionKinds<ConformanceOptions> = {
+  cases: ['a list with at least one', (value) => Array.isArray(value) && value.length > 0],
+  badCases: 'list',
+  devices: 'object',
+  operators: instanceOf('new Operators([…])', Operators),
+  dtypes: 'boolean',
+};
+
 /** One check of a case. */
 export interface ConformanceResult {
   /** The title of the case. */
@@ -59,17 +68,17 @@ export interface ConformanceReport {
  * Runs cases of an operator as compiled programs and compares every device with its reference, or with what
  * its composition means: a call, the same with symbolic sizes, and with a call that may be fused into its
  * kernel. After each pass the program still has to compute the same, and bad cases have to be refused. Needs no
- * test runner. Throws UsageError without cases.
+ * test runner. Throws UsageError without cases, and for what it does not take.
  */
 export async function operatorConformance(
   operator: Operator,
   options: ConformanceOptions,
 ): Promise<ConformanceReport> {
+  const where = 'operatorConformance';
+  requireKind(where, ['an operator', (value) => 'kind' in Object(value)], ['operator', operator]);
+  checkOptions(where, options, OPTIONS);
+  requireKind(where, OPTIONS.cases, ['cases', options.cases]);
   const { cases, badCases = [], dtypes = true } = options;
-  if (cases.length === 0) {
-    const where = `conformance of ${operator.name}`;
-    throw new UsageError({ where, got: 'no cases', expected: 'at least one' });
-  }
   const others = coreOperators.filter(({ name }) => name !== operator.name);
   const operators = options.operators ?? new Operators([...others, operator]);
   const suite = new Suite(operator, operators, options.devices);

@@ -25,10 +25,13 @@ const isPlain = (value: unknown): value is object =>
   !ArrayBuffer.isView(value) &&
   (Object.keys(value).length > 0 || textOf(value) === '{}');
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+const hasMethod = (value: unknown, name: string): boolean =>
+  isFunction(Reflect.get(Object(value), name));
 
 const KINDS = {
   boolean: ['true or false', (value) => typeof value === 'boolean'],
-  function: ['a function', (value) => typeof value === 'function'],
+  function: ['a function', isFunction],
   object: ['an object', isPlain],
   list: ['a list', Array.isArray],
   numbers: ['a list of numbers', (value) => Array.isArray(value) || ArrayBuffer.isView(value)],
@@ -58,10 +61,15 @@ const KINDS = {
     'integers from 0 up, by the names of dimensions',
     (value) => isPlain(value) && Object.values(value).every(isCount),
   ],
-  operators: [
-    'new Operators([…]) of weft-vm/operators',
-    (value) => typeof Reflect.get(Object(value), 'get') === 'function',
+  gpu: [
+    'a GPU or a GPUDevice',
+    (value) => hasMethod(value, 'requestAdapter') || hasMethod(value, 'createBuffer'),
   ],
+  threads: [
+    'an integer from 1 to 64',
+    (value) => isCount(value) && value !== 0 && Number(value) <= 64,
+  ],
+  operators: ['new Operators([…]) of weft-vm/operators', (value) => hasMethod(value, 'get')],
 } satisfies Readonly<Record<string, OwnKind>>;
 
 const ownKind = (kind: OptionKind): OwnKind => (typeof kind === 'string' ? KINDS[kind] : kind);
@@ -114,8 +122,7 @@ export function instanceOf(
 
 /** What has some methods. */
 export function having(expected: string, ...methods: readonly string[]): OptionKind {
-  const has = (value: object) => (name: string) => fits('function', Reflect.get(value, name));
-  return [expected, (value) => methods.every(has(Object(value) as object))];
+  return [expected, (value) => methods.every((name) => hasMethod(value, name))];
 }
 
 /** Where a call stands: that of a program is looked up when it is told. */

@@ -83,7 +83,7 @@ export function data<const C extends ConstructorSpecs>(
       }),
     );
     return Object.assign(spec, functions) as unknown as DataType<C>;
-  });
+  }, ['data', arguments, 2]);
 }
 
 function typeOfField(leaf: LeafSpec | SelfSpec, name: string): Type {

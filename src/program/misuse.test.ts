@@ -27,6 +27,7 @@ import {
   scatterNd,
   scope,
   softmax,
+  stopGradient,
   vmap,
 } from './index.ts';
 
@@ -427,4 +428,14 @@ test('a program that cannot be compiled, and is given up, ends nothing', async (
   await new Promise((done) => setTimeout(done));
   process.off('unhandledRejection', note);
   expect(failures).toEqual([]);
+});
+
+test.each<[string, (...args: never) => unknown, readonly unknown[]]>([
+  ['data', data, ['Two', () => ({ A: {} }), 1]],
+  ['scope', scope, [() => 1, 1]],
+  ['configure', configure, [{}, 1]],
+  ['stopGradient', stopGradient, [x, 1]],
+])('an argument more than %s takes is refused', (name, call, args) => {
+  const misuse = (): unknown => call(...(args as never));
+  expect(misuse).toThrow(`${name}: got ${args.length} arguments, expected at most`);
 });

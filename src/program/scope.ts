@@ -1,4 +1,4 @@
-import { requireKind } from '../core/check-options.ts';
+import { requireCount, requireKind } from '../core/check-options.ts';
 import { disposeState } from './eager/pending.ts';
 import { passOn, recordArrays } from './eager/scope.ts';
 import type { ArrayState } from './array-state.ts';
@@ -15,6 +15,7 @@ import { isValueLeaf } from './values.ts';
  * ```
  */
 export function scope<const R>(work: () => R): R {
+  requireCount('scope', arguments, 1);
   requireKind('scope', 'function', ['work that is', work]);
   const { result, made } = recordArrays(work);
   const kept = new Set<ArrayState>();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { Session, Tensor } from '../client/index.ts';
-import { createDevice } from './create-service.ts';
+import { createDevice, createService } from './create-service.ts';
 import { sumAndProduct } from './testing/test-programs.ts';
 
 afterEach(() => {
@@ -68,4 +68,24 @@ test('drivers do not complain to the user', () => {
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+test.each<[string, readonly unknown[], string]>([
+  ['another kind', ['cuda'], 'got kind "cuda", expected "auto" or "webgpu" or "wasm" or "host".'],
+  [
+    'options for a GPU',
+    ['wasm', { threads: 2 }],
+    'got gpu {"threads":2}, expected a GPU or a GPUD',
+  ],
+  ['an option', ['wasm', undefined, { thread: 2 }], 'option "thread"'],
+])('%s of createDevice is refused', async (_, given, message) => {
+  const refused = createDevice(...(given as unknown as Parameters<typeof createDevice>));
+  await expect(refused).rejects.toThrow('createDevice: got');
+  await expect(refused).rejects.toThrow(message);
+});
+
+test('options that a service does not take are refused', () => {
+  expect(() => createService({ function: {} } as never)).toThrow(
+    'createService: got an unknown option "function", expected only functions, states, gpu, limits, operators, importers. Did you mean functions?',
+  );
 });

@@ -1,3 +1,4 @@
+import { requireKind } from '../../core/check-options.ts';
 import { diffArrays } from 'diff';
 
 /** So many equal lines stand around changes. */
@@ -17,6 +18,7 @@ interface Line {
  * line whose operands are the same values under other numbers is no difference. Empty: there is none.
  */
 export function differenceOfTexts(before: string, after: string): string {
+  for (const text of [before, after]) requireKind('differenceOfTexts', 'text', ['what is', text]);
   const lines = alignedLines(linesOf(before), linesOf(after));
   const near = new Set<number>();
   for (const [i, { sign }] of lines.entries()) {

@@ -1,3 +1,4 @@
+import { requireKind } from '../../core/check-options.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { call, scalar } from './build.ts';
 import type { CallExpr, Expr } from './expr.ts';
@@ -30,9 +31,11 @@ export interface OptimizerOperands {
  */
 export function optimizerStep(
   name: OptimizerName,
-  { parameter, gradient, slots = [], rate, step }: OptimizerOperands,
+  operands: OptimizerOperands,
   settings: Attributes = {},
 ): CallExpr {
+  requireKind('optimizerStep', 'object', ['operands', operands]);
+  const { parameter, gradient, slots = [], rate, step } = operands;
   const factor = typeof rate === 'number' ? scalar(rate) : rate;
   return call(name, [parameter, gradient, ...slots, factor, step], settings);
 }
@@ -53,10 +56,11 @@ export function learningRate(name: ScheduleName, step: Expr, settings: Attribute
  */
 export function lossOf(
   name: LossName,
-  { given, wanted }: { readonly given: Expr; readonly wanted: Expr },
+  operands: { readonly given: Expr; readonly wanted: Expr },
   settings: Attributes = {},
 ): CallExpr {
-  return call(name, [given, wanted], settings);
+  requireKind('lossOf', 'object', ['operands', operands]);
+  return call(name, [operands.given, operands.wanted], settings);
 }
 
 /** All tensors scaled alike so that their joint norm is `limit` at most, then that norm before: a tuple. */

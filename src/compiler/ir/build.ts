@@ -1,7 +1,7 @@
 import type { Dim } from '../../core/dim.ts';
 import type { DType } from '../../core/dtype.ts';
 import { HOST_TENSOR, HostTensor } from '../../core/host-tensor.ts';
-import { requireKind } from '../../core/check-options.ts';
+import { fits, listOf, type OptionKind, requireKind } from '../../core/check-options.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import type {
   CallExpr,
@@ -171,6 +171,11 @@ export function ifElse(condition: Expr, thenBranch: Expr, elseBranch: Expr): IfE
   return { kind: 'if', condition, thenBranch, elseBranch };
 }
 
+const CLAUSES: OptionKind = listOf([
+  '[pattern, result]',
+  (pair) => Array.isArray(pair) && pair.length === 2,
+]);
+
 /**
  * The first clause that fits:
  *
@@ -188,6 +193,7 @@ export function match(
   clauses: readonly (readonly [Pattern | VarExpr, Expr])[],
   { complete = true }: { complete?: boolean } = {},
 ): MatchExpr {
+  requireKind('match', CLAUSES, ['clauses', clauses]);
   return {
     kind: 'match',
     value,
@@ -206,12 +212,12 @@ export function constructorPattern(
   name: string,
   fields: readonly (Pattern | VarExpr)[] = [],
 ): ConstructorPattern {
-  return { kind: 'constructor-pattern', constructor: name, fields: fields.map(asPattern) };
+  return { kind: 'constructor-pattern', constructor: name, fields: patternsOf(fields) };
 }
 
 /** The pattern of tuples; a variable binds a field. */
 export function tuplePattern(fields: readonly (Pattern | VarExpr)[]): TuplePattern {
-  return { kind: 'tuple-pattern', fields: fields.map(asPattern) };
+  return { kind: 'tuple-pattern', fields: patternsOf(fields) };
 }
 
 /** The pattern of one int of the host. */
@@ -222,6 +228,11 @@ export function intPattern(value: number): IntPattern {
 /** The pattern of one float of the host. */
 export function floatPattern(value: number): FloatPattern {
   return { kind: 'float-pattern', value };
+}
+
+function patternsOf(fields: readonly (Pattern | VarExpr)[]): readonly Pattern[] {
+  requireKind('pattern', 'list', ['fields', fields]);
+  return fields.map(asPattern);
 }
 
 function asPattern(pattern: Pattern | VarExpr): Pattern {
@@ -256,12 +267,20 @@ export function projection(of: Expr, index: number): ProjectionExpr {
   return { kind: 'projection', tuple: of, index };
 }
 
+const FUNCTIONS: OptionKind = [
+  'functions, as func makes them, by their names',
+  (value) =>
+    fits('object', value) &&
+    Object.values(Object(value)).every((fn) => Object(fn).kind === 'function'),
+];
+
 /** A module. Metadata are facts that travel into the executable. */
 export function moduleOf(
   functions: Readonly<Record<string, FunctionExpr>>,
   metadata: Readonly<Record<string, string>> = {},
   types: readonly TypeDefinition[] = [],
 ): Module {
+  requireKind('moduleOf', FUNCTIONS, ['functions', functions]);
   return {
     functions: new Map(Object.entries(functions)),
     types: new Map(types.map((type) => [type.name, type])),

@@ -122,6 +122,7 @@ function orderBelow(root: Expr, enter: (expr: Expr) => boolean): readonly Expr[]
  * does sharing. A variable that is replaced by another variable is replaced where it is bound too.
  */
 export function rewrite(root: Expr, replace: (expr: Expr, original: Expr) => Expr): Expr {
+  requireKind('rewrite', 'function', ['the second argument', replace]);
   const results = new Map<Expr, Expr>();
   const resultOf = (expr: Expr): Expr => results.get(expr) ?? expr;
   for (const expr of postOrder(root)) {

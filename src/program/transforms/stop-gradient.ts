@@ -17,5 +17,5 @@ export function stopGradient<const T>(value: T): ResultOf<T> {
       const written = writtenLeaf(frame, leaf, path);
       return valueOf(frame, stopOf(written.expr), written);
     }) as ResultOf<T>;
-  });
+  }, ['stopGradient', arguments, 1]);
 }
