@@ -98,6 +98,10 @@ export async function* generateTokens(
     const rest = order.stops.push(await order.decoder.end()) + order.stops.end();
     if (rest !== '') yield { id: -1, logprob: 0, text: rest };
     return 'length';
+  } catch (error) {
+    // The device may have failed at whatever it was told before: nobody knows what the cache holds.
+    cache.dispose();
+    throw error;
   } finally {
     steps.dispose();
     drawer.dispose();

@@ -72,9 +72,10 @@ export async function loadBeside(
 ): Promise<Session> {
   const stop = new AbortController();
   const forward = (): void => stop.abort(signal?.reason);
+  // First, for it may have been rejected by the same abort.
+  folder.catch((error: unknown) => stop.abort(error));
   signal?.throwIfAborted();
   signal?.addEventListener('abort', forward, { once: true });
-  folder.catch((error: unknown) => stop.abort(error));
   try {
     return await load(stop.signal);
   } finally {

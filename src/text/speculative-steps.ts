@@ -132,16 +132,22 @@ export class DraftGuesser implements Guesser {
     const { chunk, context } = this.#limits;
     const count = Math.min(most, chunk);
     if (text.length + count > context) return [];
-    await this.#cache.read(text);
-    const { drawn } = await this.#cache.begin(count, {
-      position: text.length,
-      sampling: this.#sampling,
-      penalties: undefined,
-      allowed: undefined,
-    });
-    const { ids } = firstOf(await readDrawn(drawn), count);
-    this.#cache.hold(ids);
-    return ids;
+    try {
+      await this.#cache.read(text);
+      const { drawn } = await this.#cache.begin(count, {
+        position: text.length,
+        sampling: this.#sampling,
+        penalties: undefined,
+        allowed: undefined,
+      });
+      const { ids } = firstOf(await readDrawn(drawn), count);
+      this.#cache.hold(ids);
+      return ids;
+    } catch (error) {
+      // As in generateTokens.
+      this.#cache.dispose();
+      throw error;
+    }
   }
 
   dispose(): void {
