@@ -30,8 +30,8 @@ const LENDS =
 /** A page whose workers may share memory, and their files. */
 const ISOLATED =
   /^\/(e2e\/pages\/threads\.html|assets\/(threads|operators)-worker-[\w-]+\.js|threadless\/[\w-]+\.js)$/;
-/** A page whose threads share none. */
-const UNSHARED = /threads-apart\.html/;
+/** What a page starts whose threads share none; those that it starts have its policy. */
+const UNSHARED = /^\/assets\/apart-worker-[\w-]+\.js$/;
 /** A worker that may start no others. */
 const THREADLESS = /^\/threadless\//;
 
@@ -40,7 +40,7 @@ function policyOf(pathname: string, referrer: string | undefined, host = ''): st
   if (LENDS.test(pathname)) return LENDING;
   // Firefox counts what a worker imports among workers.
   if (THREADLESS.test(pathname)) return `${COMPILES}; worker-src http://${host}/assets/`;
-  if (ISOLATED.test(pathname)) return COMPILES;
+  if (ISOLATED.test(pathname) || UNSHARED.test(pathname)) return COMPILES;
   const isPage = !pathname.startsWith('/assets/') || referrer === undefined;
   const page = isPage ? pathname : new URL(referrer).pathname;
   if (FETCHES.test(page)) return FETCHING;
@@ -58,8 +58,8 @@ function securityHeaders(): Plugin {
         const policy = policyOf(pathname, referer, host);
         response.setHeader('Content-Security-Policy', policy);
         response.setHeader('X-Content-Type-Options', 'nosniff');
-        // WebKit starts no worker with these headers.
-        if (ISOLATED.test(pathname) && !UNSHARED.test(referer ?? '')) {
+        // WebKit starts no worker with these headers that imports other files.
+        if (ISOLATED.test(pathname)) {
           response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
           response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
         }
