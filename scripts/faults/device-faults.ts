@@ -1,10 +1,39 @@
 import { Session } from '../../src/client/index.ts';
 import { FaultyGpu, type GpuOperation, type Injection } from '../../src/testing/faulty-gpu.ts';
+import type { Life, LifePlace } from './life.ts';
 import { checkRun, expectedOf, type LifeOptions, SessionLife } from './session-life.ts';
 import { smallModel } from './small-model.ts';
+import { expectedText, TextLife } from './text-life.ts';
+import { expectedWeights, TrainingLife } from './training-life.ts';
 
 /** Far more than any operation is called in one life. */
 const MOST_FAULTS = 1000;
+
+type OpenLife = (place: LifePlace) => Life;
+
+/** How the lives of each kind begin, once their right results are known. */
+const LIVES = {
+  session: () => sessionLife(false),
+  'branching session': () => sessionLife(true),
+  text: async (): Promise<OpenLife> => {
+    const text = await expectedText();
+    return (place) => new TextLife(place, text);
+  },
+  training: async (): Promise<OpenLife> => {
+    const weights = await expectedWeights();
+    return (place) => new TrainingLife(place, weights);
+  },
+};
+
+export type LifeKind = keyof typeof LIVES;
+
+export const LIFE_KINDS = Object.keys(LIVES) as LifeKind[];
+
+async function sessionLife(isBranching: boolean): Promise<OpenLife> {
+  const file = smallModel(isBranching);
+  const expected = await expectedOf(file);
+  return (load) => new SessionLife({ file, expected, load });
+}
 
 export interface FaultReport {
   /** How many places there were, one after the other, for the fault. */
@@ -18,19 +47,22 @@ export interface FaultReport {
 export interface FaultCase {
   readonly operation: GpuOperation;
   readonly mode: Injection['mode'];
-  readonly isBranching: boolean;
+  readonly life: LifeKind;
   /** Another session of the device went before, so that caches are filled; else all is the first. */
   readonly isBeside: boolean;
+  /** Takes one of so many places. Default: each. */
+  readonly stride?: number;
 }
 
-/** Lets every call of an operation go wrong, one in each life of a session, until a life has none left. */
+/** Lets every call of an operation go wrong, one in each life, until a life has none left. */
 export async function injectEverywhere(
   real: GPU,
-  { isBranching, isBeside, ...fault }: FaultCase,
+  { life, isBeside, stride = 1, ...fault }: FaultCase,
 ): Promise<FaultReport> {
-  const file = smallModel(isBranching);
+  const file = smallModel(false);
   const expected = await expectedOf(file);
-  const open = (): Place => placeOf(real, { file, expected });
+  const openLife = await LIVES[life]();
+  const open = (): Place => placeOf(real, { file, expected, openLife });
   const problems: string[] = [];
   const note = (problem: string | undefined): void => {
     if (problem !== undefined) problems.push(problem);
@@ -38,7 +70,7 @@ export async function injectEverywhere(
   let failed = 0;
   let faults = 0;
   let filled: FilledPlace | undefined;
-  for (let at = 1; at <= MOST_FAULTS; at++) {
+  for (let at = 1; at <= MOST_FAULTS; at += stride) {
     const injection = { ...fault, at };
     if (isBeside) filled ??= await fill(open());
     const live =
@@ -63,10 +95,11 @@ interface LifeReport {
   readonly problem: string | undefined;
 }
 
-/** A device that may be told to fail, and what a session needs to live on it. */
+/** A device that may be told to fail, what lives on it, and a session beside that. */
 interface Place {
   readonly faulty: FaultyGpu;
   readonly options: LifeOptions;
+  readonly open: () => Life;
 }
 
 /** Where another session lives, and a third one ended: caches are filled. */
@@ -77,17 +110,20 @@ interface FilledPlace extends Place {
 
 const NOTHING: Live = { buffers: 0, bytes: 0, devices: 0 };
 
-function placeOf(real: GPU, given: Omit<LifeOptions, 'load'>): Place {
+function placeOf(
+  real: GPU,
+  { openLife, ...given }: Omit<LifeOptions, 'load'> & { readonly openLife: OpenLife },
+): Place {
   const faulty = new FaultyGpu(real);
   const load = { worker: false, device: 'webgpu', gpu: faulty.gpu } as const;
-  return { faulty, options: { ...given, load } };
+  return { faulty, options: { ...given, load }, open: () => openLife(load) };
 }
 
 async function fill(place: Place): Promise<FilledPlace> {
   const { file, expected, load } = place.options;
   const other = await Session.load(file, load);
   await checkRun(other, expected);
-  await new SessionLife(place.options).live();
+  await place.open().live();
   return { ...place, other, before: place.faulty.live() };
 }
 
@@ -100,9 +136,9 @@ function close({ faulty, other }: FilledPlace): Promise<string | undefined> {
 }
 
 /** The first session of its device. */
-async function liveAlone({ faulty, options }: Place, injection: Injection): Promise<LifeReport> {
+async function liveAlone({ faulty, open }: Place, injection: Injection): Promise<LifeReport> {
   faulty.arm(injection);
-  const life = new SessionLife(options);
+  const life = open();
   const problem = await problemOf(async () => {
     await life.live();
     return leakOf(NOTHING, faulty.live());
@@ -112,11 +148,11 @@ async function liveAlone({ faulty, options }: Place, injection: Injection): Prom
 
 /** Beside another session of the same device, which has to be right in the end. */
 async function liveBeside(
-  { faulty, options, other, before }: FilledPlace,
+  { faulty, options, open, other, before }: FilledPlace,
   injection: Injection,
 ): Promise<LifeReport> {
   faulty.arm(injection);
-  const life = new SessionLife(options);
+  const life = open();
   let hasStruck = false;
   const problem = await problemOf(async () => {
     await life.live();

@@ -9,11 +9,16 @@ import { seededRandom } from '../../src/core/random.ts';
 
 export const FEATURES = 24;
 
+/** {@link smallOnnx} as an executable. */
+export function smallModel(isBranching: boolean): Uint8Array<ArrayBuffer> {
+  return compileOnnx(smallOnnx(isBranching)).toBytes();
+}
+
 /**
- * An executable with weights, a symbolic size and a softmax. `isBranching`: with a branch on what the device
+ * A model with weights, a symbolic size and a softmax. `isBranching`: with a branch on what the device
  * computed, for which a run waits in its middle; else repeated runs are recorded.
  */
-export function smallModel(isBranching: boolean): Uint8Array<ArrayBuffer> {
+export function smallOnnx(isBranching: boolean): Uint8Array {
   const random = seededRandom(5);
   const weights = (...shape: number[]): HostTensor => {
     const count = shape.reduce((product, dim) => product * dim, 1);
@@ -36,7 +41,7 @@ export function smallModel(isBranching: boolean): Uint8Array<ArrayBuffer> {
       attributes: { then_branch: branch('Relu'), else_branch: branch('Tanh') },
     },
   ];
-  const file = writeOnnxModel({
+  return writeOnnxModel({
     inputs: [{ name: 'x', dtype: 'float32', shape: ['n', FEATURES] }],
     outputs: ['y'],
     initializers: {
@@ -53,5 +58,4 @@ export function smallModel(isBranching: boolean): Uint8Array<ArrayBuffer> {
       { op: 'Softmax', inputs: ['q'], outputs: ['y'], attributes: { axis: -1 } },
     ],
   });
-  return compileOnnx(file).toBytes();
 }

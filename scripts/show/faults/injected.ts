@@ -1,9 +1,9 @@
 import { GPU_OPERATIONS } from '../../../src/testing/faulty-gpu.ts';
 import { nodeGpu } from '../../../src/testing/node-gpu.ts';
-import { injectEverywhere } from '../../faults/device-faults.ts';
+import { injectEverywhere, LIFE_KINDS } from '../../faults/device-faults.ts';
 import type { Row } from './row.ts';
 
-/** A fault at every call of every operation of WebGPU in the life of a session. */
+/** A fault at every call of every operation of WebGPU in the lives of a session, a language model and a training. */
 export async function injected(): Promise<readonly Row[]> {
   const real = await nodeGpu();
   const rows: Row[] = [];
@@ -13,12 +13,12 @@ export async function injected(): Promise<readonly Row[]> {
       if (mode === 'lose' && operation.startsWith('request')) continue;
       let [faults, failed] = [0, 0];
       const problems: string[] = [];
-      for (const isBranching of [false, true]) {
+      for (const life of LIFE_KINDS) {
         for (const isBeside of [false, true]) {
           const report = await injectEverywhere(real, {
             operation,
             mode,
-            isBranching,
+            life,
             isBeside,
           });
           faults += report.faults;

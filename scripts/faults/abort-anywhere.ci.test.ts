@@ -1,0 +1,3 @@
+import { describeSessionAborts } from './describe-aborts.ts';
+
+describeSessionAborts('webgpu');

@@ -1,0 +1,3 @@
+import { describeTextAborts } from './describe-aborts.ts';
+
+describeTextAborts('webgpu');

@@ -1,0 +1,116 @@
+import { type DeviceTensor, type Inputs, Session, Tensor } from '../../src/client/index.ts';
+import { compile } from '../../src/compiler/compile.ts';
+import { HostTensor } from '../../src/core/host-tensor.ts';
+import { seededRandom } from '../../src/core/random.ts';
+import { gradOnnx } from '../../src/frontend/index.ts';
+import { writeOnnxModel } from '../../src/testing/onnx-writer.ts';
+import { Life, type LifePlace } from './life.ts';
+
+const STEPS = 3;
+const [BATCH, FEATURES, CLASSES] = [4, 8, 3];
+
+const random = seededRandom(23);
+const numbers = (...shape: readonly number[]): HostTensor => {
+  const count = shape.reduce((product, dim) => product * dim, 1);
+  const values = Array.from({ length: count }, () => random() * 2 - 1);
+  return HostTensor.from('float32', shape, values);
+};
+
+const { module, state } = gradOnnx(
+  writeOnnxModel({
+    inputs: [{ name: 'x', shape: ['batch', FEATURES] }],
+    nodes: [
+      { op: 'MatMul', inputs: ['x', 'w1'], outputs: ['h'] },
+      { op: 'Relu', inputs: ['h'], outputs: ['a'] },
+      { op: 'MatMul', inputs: ['a', 'w2'], outputs: ['y'] },
+    ],
+    initializers: { w1: numbers(FEATURES, 6), w2: numbers(6, CLASSES) },
+    outputs: ['y'],
+  }),
+  { loss: { name: 'cross_entropy' }, wrt: ['*'], optimizer: { name: 'adamw' } },
+);
+const executable = compile(module).toBytes();
+
+const batches = Array.from({ length: STEPS }, (_, step) => ({
+  x: new Tensor('float32', numbers(BATCH, FEATURES).data, [BATCH, FEATURES]),
+  targets: new Tensor(
+    'int64',
+    BigInt64Array.from({ length: BATCH }, (_, i) => BigInt((i + step) % CLASSES)),
+    [BATCH],
+  ),
+}));
+
+/** Trains on the device in the processor; the first weights in the end. */
+export async function expectedWeights(): Promise<Tensor> {
+  const session = await Session.load(executable, { device: 'wasm', worker: false });
+  let values: Inputs = await begin(session);
+  for (let at = 0; at < STEPS; at++) values = await step(session, values, at);
+  const weights = await weightsOf(values);
+  await session.dispose();
+  return weights;
+}
+
+const begin = async (session: Session): Promise<Inputs> =>
+  (await session.run({}, { function: 'init' })) as Inputs;
+
+async function step(session: Session, values: Inputs, at: number): Promise<Inputs> {
+  const outputs = await session.run({ ...values, ...batches[at] }, { keep: state });
+  return Object.fromEntries(state.map((name) => [name, outputs[name] as DeviceTensor]));
+}
+
+const weightsOf = (values: Inputs): Promise<Tensor> => (values['w1'] as DeviceTensor).read();
+
+/** Trains step by step, takes a snapshot behind each, and goes on from the last one where the device is lost. */
+export class TrainingLife extends Life {
+  readonly #place: LifePlace;
+  readonly #expected: Tensor;
+  #session: Session | undefined;
+  #values: Inputs = {};
+  #snapshot: Uint8Array<ArrayBuffer> | undefined;
+
+  constructor(place: LifePlace, expected: Tensor) {
+    super();
+    this.#place = place;
+    this.#expected = expected;
+  }
+
+  async live(): Promise<void> {
+    await this.step('load', () => this.recover());
+    for (let at = 0; at < STEPS; at++) await this.step('train', () => this.#train(at));
+    await this.step('read', async () => {
+      const { data } = await weightsOf(this.#values);
+      const isWrong = (value: unknown, i: number): boolean =>
+        Math.abs(Number(value) - Number(this.#expected.data[i])) > 1e-5;
+      if ([...data].some(isWrong)) throw new Error(`wrong weights: ${[...data].join()}`);
+    });
+    await this.#session?.dispose();
+  }
+
+  protected async recover(): Promise<void> {
+    await this.#session?.dispose();
+    this.#session = undefined;
+    if (this.#snapshot === undefined) {
+      this.#session = await Session.load(executable, this.#place);
+      this.#values = await begin(this.#session);
+      return;
+    }
+    const resumed = await Session.resume(this.#snapshot, { executable, ...this.#place });
+    this.#session = resumed;
+    this.#values = resumed.resumed.tensors as Inputs;
+  }
+
+  /** The step counts when its snapshot is taken. */
+  async #train(at: number): Promise<void> {
+    if (this.#session === undefined) throw new Error('internal: no session');
+    const values = await step(this.#session, this.#values, at);
+    await this.#session.pause();
+    try {
+      this.#snapshot = await this.#session.snapshot({
+        tensors: values as Record<string, DeviceTensor>,
+      });
+    } finally {
+      await this.#session.continue();
+    }
+    this.#values = values;
+  }
+}
