@@ -6,21 +6,16 @@ import type { MemorySample } from './memory-sample.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface Cycles {
-  readonly device: 'host' | 'webgpu';
+  readonly device: 'host' | 'wasm' | 'webgpu';
   readonly count: number;
-  /** Another session keeps the device alive; else each cycle opens one. */
-  readonly isDeviceKept?: boolean;
+  /** What a cycle does, as load-cycles.ts describes it. */
+  readonly kind: 'loads' | 'loads beside another' | 'sizes';
 }
 
 /** Runs cycles in a process of its own, in which nothing else is. */
-export async function runCycles({
-  device,
-  count,
-  isDeviceKept = false,
-}: Cycles): Promise<readonly MemorySample[]> {
-  const script = ['scripts/run-ts.mjs', 'scripts/memory/load-cycles.ts', device, String(count)];
-  const node = ['scripts/with-gpu.mjs', 'node', '--expose-gc', ...script];
-  const command = isDeviceKept ? [...node, 'keep'] : node;
+export async function runCycles({ device, count, kind }: Cycles): Promise<readonly MemorySample[]> {
+  const script = ['scripts/memory/load-cycles.ts', device, String(count), kind];
+  const command = ['scripts/with-gpu.mjs', 'node', '--expose-gc', 'scripts/run-ts.mjs', ...script];
   const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: ROOT });
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as MemorySample[];
 }

@@ -8,9 +8,9 @@ const CYCLES = 1000;
 const WARM_UP_CYCLES = 100;
 
 const IN_NODE: readonly (Omit<Cycles, 'count'> & { readonly title: string })[] = [
-  { title: 'Node, host', device: 'host' },
-  { title: 'Node, WebGPU', device: 'webgpu', isDeviceKept: true },
-  { title: 'Node, WebGPU, a device each', device: 'webgpu' },
+  { title: 'Node, host', device: 'host', kind: 'loads' },
+  { title: 'Node, WebGPU', device: 'webgpu', kind: 'loads beside another' },
+  { title: 'Node, WebGPU, a device each', device: 'webgpu', kind: 'loads' },
 ];
 
 /** 1,000 times load, run and dispose of a model of 6 MB: what is left of it. */
