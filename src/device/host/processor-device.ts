@@ -45,6 +45,8 @@ export interface ProcessorDeviceOptions {
   /** Makes them without references; undefined where these are needed, or something is not in order. */
   readonly makeAlone?: MakeAlone;
   readonly onDestroy?: () => void;
+  /** See {@link Device.lost}. Default: it never is. */
+  readonly lost?: Promise<DeviceLostError> | undefined;
   /** Absent where launches are over when they return. */
   readonly order?: LaunchOrder | undefined;
   /** See {@link Device.compilations}. */
@@ -92,9 +94,7 @@ export interface ProcessorRecording extends LaunchRecording {
 export class ProcessorDevice implements Device {
   readonly kind: 'host' | 'wasm';
   readonly info: DeviceInfo;
-  /** Such memory is never lost. */
-  readonly lost: Promise<DeviceLostError> = new Promise(() => undefined);
-
+  readonly lost: Promise<DeviceLostError>;
   readonly compilations: readonly Compilation[] | undefined;
   readonly #memory: ProcessorMemory;
   readonly #services: KernelServices;
@@ -119,12 +119,14 @@ export class ProcessorDevice implements Device {
     makeKernels,
     makeAlone,
     onDestroy,
+    lost = new Promise(() => undefined),
     order,
     compilations,
     recordings,
   }: ProcessorDeviceOptions) {
     this.kind = kind;
     this.info = info;
+    this.lost = lost;
     this.#memory = memory;
     this.#operators = operators;
     this.#makeKernels = makeKernels;

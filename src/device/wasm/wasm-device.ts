@@ -48,6 +48,7 @@ export function createWasmDevice({ operators, ...options }: WasmDeviceOptions = 
       machine.threads?.dispose();
       machine.distributor?.dispose();
     },
+    lost: machine.threads?.lost,
     order: machine.distributor,
     compilations: machine.log.latest,
     recordings: {

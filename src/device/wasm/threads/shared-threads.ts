@@ -9,10 +9,14 @@ export interface SharedThreadsOptions {
    * Shares every step that can be shared, from the first run on. Default: where that saves time.
    */
   readonly sharesAll?: boolean | undefined;
+  /** Milliseconds that threads may take for their parts when the device's own is done. Default 30,000. */
+  readonly patienceMs?: number | undefined;
 }
 
 /** Creates threads over the memory of a device, which may be shared. */
 export type CreateThreads = (memory: WasmMemory) => ThreadPool;
+
+const PATIENCE_MS = 30_000;
 
 /** To share less work takes longer than to do it. */
 const LEAST_SHARED_WORK = 2 ** 17;
@@ -22,6 +26,7 @@ export function sharedThreads({
   threads,
   startThread,
   sharesAll = false,
+  patienceMs = PATIENCE_MS,
 }: SharedThreadsOptions): CreateThreads | undefined {
   if (threads <= 1) return undefined;
   return (memory) =>
@@ -29,6 +34,7 @@ export function sharedThreads({
       count: threads - 1,
       startThread,
       isAwaited: sharesAll,
+      patienceMs,
       leastSharedWork: sharesAll ? 0 : LEAST_SHARED_WORK,
       memory: memory.memory,
       allocate(byteLength) {

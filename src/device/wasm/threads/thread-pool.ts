@@ -1,4 +1,4 @@
-import { internalError } from '../../../core/errors.ts';
+import { DeviceLostError, internalError } from '../../../core/errors.ts';
 import type { WasmCode } from '../wasm-code.ts';
 import {
   CONTROL,
@@ -32,6 +32,8 @@ export interface ThreadPoolOptions {
   readonly isAwaited: boolean;
   /** The least work of a step that threads share: see `WasmKernel.work`. */
   readonly leastSharedWork: number;
+  /** Milliseconds that threads may take for their parts when this one has done its own. */
+  readonly patienceMs: number;
   allocate(byteLength: number): SharedBytes;
 }
 
@@ -43,8 +45,14 @@ interface Module {
 /** Rounds of looking whether threads are done before this one sleeps, where it may. */
 const SPINS = 20_000;
 
+/** A thread that is only slow takes no more than so many times as long as this one. */
+const SLOWEST = 20;
+
 /** Threads over one shared memory, which do parts of a function's units each. */
 export class ThreadPool {
+  /** Resolves when a thread ended in its part, or takes far too long: what is in memory is not known then. */
+  readonly lost: Promise<DeviceLostError>;
+  #lose: ((error: DeviceLostError) => void) | undefined;
   readonly #options: ThreadPoolOptions;
   readonly #control: Int32Array<SharedArrayBuffer>;
   readonly #stops: StopThread[] = [];
@@ -59,6 +67,9 @@ export class ThreadPool {
   constructor(options: ThreadPoolOptions) {
     this.#options = options;
     this.#control = new Int32Array(new SharedArrayBuffer(controlByteLength(options.count)));
+    this.lost = new Promise((resolve) => {
+      this.#lose = resolve;
+    });
   }
 
   /** Starts the threads, once: programs that share no work do without. */
@@ -123,7 +134,7 @@ export class ThreadPool {
 
   /**
    * Runs a function with the arguments of each thread, and `own` with those of the caller meanwhile.
-   * Returns when all are done.
+   * Returns when all are done. Throws DeviceLostError where a thread never is.
    */
   run(
     index: number,
@@ -137,8 +148,9 @@ export class ThreadPool {
       control.set(values, CONTROL.args + thread * MOST_ARGS);
     }
     this.#order(ORDERS.run);
+    const beginMs = performance.now();
     own.code(...own.args);
-    this.#wait();
+    this.#wait(SLOWEST * (performance.now() - beginMs));
     if (control[CONTROL.failed] !== 0) throw internalError('a thread of the wasm device failed');
   }
 
@@ -183,13 +195,26 @@ export class ThreadPool {
     Atomics.notify(control, CONTROL.order);
   }
 
-  #wait(): void {
+  #wait(leastMs = 0): void {
     const control = this.#control;
+    const patienceMs = Math.max(leastMs, this.#options.patienceMs);
+    let endMs: number | undefined;
     for (let i = 0; ; i++) {
       const done = Atomics.load(control, CONTROL.done);
       if (done === this.count) return;
-      if (i >= SPINS && MAY_SLEEP) Atomics.wait(control, CONTROL.done, done);
+      if (i < SPINS) continue;
+      endMs ??= performance.now() + patienceMs;
+      const leftMs = endMs - performance.now();
+      if (leftMs <= 0) throw this.#giveUp();
+      if (MAY_SLEEP) Atomics.wait(control, CONTROL.done, done, leftMs);
     }
+  }
+
+  #giveUp(): DeviceLostError {
+    this.#break();
+    const error = new DeviceLostError('The wasm device is lost: a thread of it ended. Load the session again.');
+    this.#lose?.(error);
+    return error;
   }
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { OutOfMemoryError } from '../../../core/errors.ts';
+import { DeviceLostError, OutOfMemoryError } from '../../../core/errors.ts';
 import type { Device } from '../../device.ts';
 import { differentBytes } from '../../testing/different-bytes.ts';
 import { multiply, product } from '../testing/bits-on-device.ts';
@@ -7,6 +7,7 @@ import { OPERATORS_ON_WASM } from '../testing/operators-on-wasm.ts';
 import { WatchedThreads } from '../testing/watched-threads.ts';
 import { createWasmDevice, type WasmDeviceOptions } from '../wasm-device.ts';
 import { sharedThreads } from './shared-threads.ts';
+import { CONTROL, ORDERS } from './thread-control.ts';
 import type { StartThread } from './thread-pool.ts';
 
 const threads = new WatchedThreads();
@@ -119,6 +120,33 @@ test('where one of two threads cannot start, the other ends', async () => {
   expect(await multiply(device, 64)).toBe(await multiply(createWasmDevice(), 64));
   expect(device.info.threads).toBe(1);
   await expect.poll(() => threads.live).toBe(0);
+});
+
+test('a thread that ends in its part loses the device', async () => {
+  let ended = 0;
+  // It takes code, and no work.
+  const startThread: StartThread = ({ control: shared }) => {
+    const control = new Int32Array(shared);
+    Atomics.add(control, CONTROL.ready, 1);
+    const taking = setInterval(() => {
+      if (control[CONTROL.kind] === ORDERS.load) Atomics.store(control, CONTROL.done, 1);
+    }, 1);
+    return () => {
+      clearInterval(taking);
+      ended++;
+    };
+  };
+  const createThreads = sharedThreads({ threads: 2, startThread, patienceMs: 20 });
+  const device = createWasmDevice({ createThreads });
+  const work = async (): Promise<void> => {
+    for (;;) await multiply(device, 200, 3);
+  };
+  await expect(work()).rejects.toThrow(DeviceLostError);
+  await expect(device.lost).resolves.toMatchObject({
+    message: 'The wasm device is lost: a thread of it ended. Load the session again.',
+  });
+  expect([ended, device.info.threads]).toEqual([1, 1]);
+  device.destroy();
 });
 
 test('beyond the byte budget there is a typed error, and what is loaded still works', async () => {
