@@ -45,6 +45,8 @@ interface Module {
 /** Rounds of looking whether threads are done before this one sleeps, where it may. */
 const SPINS = 20_000;
 
+/** Milliseconds of a sleep, behind which it looks again. */
+const SLICE_MS = 1000;
 /** A thread that is only slow takes no more than so many times as long as this one. */
 const SLOWEST = 20;
 
@@ -198,15 +200,19 @@ export class ThreadPool {
   #wait(leastMs = 0): void {
     const control = this.#control;
     const patienceMs = Math.max(leastMs, this.#options.patienceMs);
-    let endMs: number | undefined;
+    let [waitedMs, lastMs] = [0, 0];
     for (let i = 0; ; i++) {
       const done = Atomics.load(control, CONTROL.done);
       if (done === this.count) return;
       if (i < SPINS) continue;
-      endMs ??= performance.now() + patienceMs;
-      const leftMs = endMs - performance.now();
-      if (leftMs <= 0) throw this.#giveUp();
-      if (MAY_SLEEP) Atomics.wait(control, CONTROL.done, done, leftMs);
+      const nowMs = performance.now();
+      // While a machine is suspended its clock may go on, and its threads do not.
+      if (lastMs > 0) waitedMs += Math.min(nowMs - lastMs, SLICE_MS);
+      lastMs = nowMs;
+      if (waitedMs >= patienceMs) throw this.#giveUp();
+      if (MAY_SLEEP) {
+        Atomics.wait(control, CONTROL.done, done, Math.min(SLICE_MS, patienceMs - waitedMs));
+      }
     }
   }
 
