@@ -1,74 +1,44 @@
-import { expect, test } from 'vitest';
-import type { GpuOperation, Injection } from '../../src/testing/faulty-gpu.ts';
-import { nodeGpu } from '../../src/testing/node-gpu.ts';
-import { injectEverywhere, type LifeKind } from './device-faults.ts';
+import { testFaults } from './test-faults.ts';
 
-const CASES: readonly (readonly [GpuOperation, Injection['mode'], 'alone' | 'beside'])[] = [
-  ['requestAdapter', 'refuse', 'alone'],
-  ['requestDevice', 'refuse', 'alone'],
-  ['createBuffer', 'refuse', 'alone'],
-  ['createBuffer', 'refuse', 'beside'],
-  ['createBuffer', 'lose', 'beside'],
-  ['writeBuffer', 'refuse', 'alone'],
-  ['writeBuffer', 'refuse', 'beside'],
-  ['createShaderModule', 'refuse', 'alone'],
-  ['createBindGroupLayout', 'refuse', 'alone'],
-  ['createPipelineLayout', 'refuse', 'alone'],
-  ['createComputePipelineAsync', 'refuse', 'alone'],
-  ['createBindGroup', 'refuse', 'beside'],
-  ['submit', 'refuse', 'beside'],
-  ['submit', 'lose', 'beside'],
-  ['mapAsync', 'refuse', 'beside'],
-  ['getMappedRange', 'refuse', 'beside'],
-  ['onSubmittedWorkDone', 'refuse', 'beside'],
-];
-
-/** Lives that take longer, in one of so many places. */
-const LONG_CASES: readonly (readonly [LifeKind, GpuOperation, Injection['mode'], number])[] = [
-  ['text', 'createBuffer', 'refuse', 1],
-  ['text', 'createBuffer', 'lose', 11],
-  ['text', 'writeBuffer', 'refuse', 17],
-  ['text', 'createComputePipelineAsync', 'refuse', 13],
-  ['text', 'createBindGroup', 'refuse', 29],
-  ['text', 'submit', 'refuse', 7],
-  ['text', 'submit', 'lose', 31],
-  ['text', 'mapAsync', 'refuse', 1],
-  ['text', 'mapAsync', 'lose', 2],
-  ['text', 'getMappedRange', 'refuse', 1],
-  ['text', 'onSubmittedWorkDone', 'refuse', 17],
-  ['training', 'createBuffer', 'refuse', 1],
-  ['training', 'createBuffer', 'lose', 3],
-  ['training', 'writeBuffer', 'refuse', 1],
-  ['training', 'createBindGroup', 'refuse', 1],
-  ['training', 'submit', 'refuse', 1],
-  ['training', 'submit', 'lose', 1],
-  ['training', 'mapAsync', 'refuse', 1],
-  ['training', 'mapAsync', 'lose', 1],
-  ['training', 'getMappedRange', 'refuse', 1],
-];
-
-test.each(LONG_CASES)(
-  'a life of %s, %s, %s, one of %i: a typed error, nothing left, and the next call right',
-  async (life, operation, mode, stride) => {
-    const fault = { life, operation, mode, stride, isBeside: true };
-    const { faults, failed, problems } = await injectEverywhere(await nodeGpu(), fault);
-    expect(problems).toEqual([]);
-    expect(faults).toBeGreaterThan(0);
-    expect(failed).toBe(faults);
-  },
+testFaults(
+  [
+    ['session', 'requestAdapter', 'refuse', 'alone', 1],
+    ['session', 'requestDevice', 'refuse', 'alone', 1],
+    ['session', 'createBuffer', 'refuse', 'alone', 1],
+    ['session', 'createBuffer', 'refuse', 'beside', 1],
+    ['session', 'createBuffer', 'lose', 'beside', 1],
+    ['session', 'writeBuffer', 'refuse', 'alone', 1],
+    ['session', 'writeBuffer', 'refuse', 'beside', 1],
+    ['session', 'createShaderModule', 'refuse', 'alone', 1],
+    ['session', 'createBindGroupLayout', 'refuse', 'alone', 1],
+    ['session', 'createPipelineLayout', 'refuse', 'alone', 1],
+    ['session', 'createComputePipelineAsync', 'refuse', 'alone', 1],
+    ['session', 'createBindGroup', 'refuse', 'beside', 1],
+    ['session', 'submit', 'refuse', 'beside', 1],
+    ['session', 'submit', 'lose', 'beside', 1],
+    ['session', 'mapAsync', 'refuse', 'beside', 1],
+    ['session', 'getMappedRange', 'refuse', 'beside', 1],
+    ['session', 'onSubmittedWorkDone', 'refuse', 'beside', 1],
+    ['text', 'createBuffer', 'refuse', 'beside', 1],
+    ['text', 'createBuffer', 'lose', 'beside', 11],
+    ['text', 'writeBuffer', 'refuse', 'beside', 17],
+    ['text', 'createComputePipelineAsync', 'refuse', 'beside', 13],
+    ['text', 'createBindGroup', 'refuse', 'beside', 29],
+    ['text', 'submit', 'refuse', 'beside', 7],
+    ['text', 'submit', 'lose', 'beside', 31],
+    ['text', 'mapAsync', 'refuse', 'beside', 1],
+    ['text', 'mapAsync', 'lose', 'beside', 2],
+    ['text', 'getMappedRange', 'refuse', 'beside', 1],
+    ['text', 'onSubmittedWorkDone', 'refuse', 'beside', 17],
+    ['training', 'createBuffer', 'refuse', 'beside', 1],
+    ['training', 'createBuffer', 'lose', 'beside', 3],
+    ['training', 'writeBuffer', 'refuse', 'beside', 1],
+    ['training', 'createBindGroup', 'refuse', 'beside', 1],
+    ['training', 'submit', 'refuse', 'beside', 1],
+    ['training', 'submit', 'lose', 'beside', 1],
+    ['training', 'mapAsync', 'refuse', 'beside', 1],
+    ['training', 'mapAsync', 'lose', 'beside', 1],
+    ['training', 'getMappedRange', 'refuse', 'beside', 1],
+  ],
   1_200_000,
-);
-
-test.each(CASES)(
-  '%s, %s, %s: wherever it fails, a typed error, nothing left, and the next call right',
-  async (operation, mode, place) => {
-    const isBeside = place === 'beside';
-    const fault = { operation, mode, life: 'session', isBeside } as const;
-    const { faults, failed, problems } = await injectEverywhere(await nodeGpu(), fault);
-    expect(problems).toEqual([]);
-    expect(faults).toBeGreaterThan(0);
-    // No fault passes unseen.
-    expect(failed).toBe(faults);
-  },
-  300_000,
 );

@@ -3,28 +3,50 @@ import { DeviceLostError, WeftError } from '../../src/core/errors.ts';
 
 const STEP_TIMEOUT_MS = 30_000;
 
-/** Where a life is lived, beside a `worker: false`. */
+/** The device of a life, in this thread. */
 export type LifePlace = Pick<LoadOptions, 'worker' | 'device' | 'gpu'>;
 
-/** What is done with a device. A step may fail once, with a typed error; done again it has to be right. */
-export abstract class Life {
+/**
+ * What is done with something that is loaded. A step may fail once, with a typed error; done again it has to be right.
+ * What a lost device held is loaded again.
+ */
+export abstract class Life<
+  Loaded extends { dispose(): Promise<void> } = { dispose(): Promise<void> },
+> {
   /** The messages with which steps failed. */
   readonly failures: string[] = [];
+  #loaded: Loaded | undefined;
 
-  /** Does all steps, and disposes of everything. */
-  abstract live(): Promise<void>;
+  /** Loads, does all steps, and disposes of everything. */
+  async live(): Promise<void> {
+    await this.step('load', () => this.#load());
+    await this.steps();
+    await this.#loaded?.dispose();
+  }
 
-  /** Loads again what a lost device held. */
-  protected abstract recover(): Promise<void>;
+  protected abstract load(): Promise<Loaded>;
+
+  protected abstract steps(): Promise<void>;
+
+  protected get loaded(): Loaded {
+    if (this.#loaded === undefined) throw new Error('internal: nothing is loaded');
+    return this.#loaded;
+  }
 
   protected async step<T>(name: string, work: () => Promise<T>): Promise<T> {
     try {
       return await within(name, work());
     } catch (error) {
       this.failures.push(`${name}: ${typedMessage(error, name)}`);
-      if (error instanceof DeviceLostError) await within(`${name}, load again`, this.recover());
+      if (error instanceof DeviceLostError) await within(`${name}, load again`, this.#load());
     }
     return within(`${name} again`, work());
+  }
+
+  async #load(): Promise<void> {
+    await this.#loaded?.dispose();
+    this.#loaded = undefined;
+    this.#loaded = await this.load();
   }
 }
 

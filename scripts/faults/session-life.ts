@@ -30,51 +30,37 @@ export async function expectedOf(file: Uint8Array<ArrayBuffer>): Promise<HostTen
   return new HostTensor(y.dtype, y.shape, y.data);
 }
 
-/** Loads, runs, warms up, profiles, takes a snapshot and resumes it. */
-export class SessionLife extends Life {
+/** Runs a session, warms it up, profiles it, takes a snapshot and resumes it. */
+export class SessionLife extends Life<Session> {
   readonly #options: LifeOptions;
-  #session: Session | undefined;
 
   constructor(options: LifeOptions) {
     super();
     this.#options = options;
   }
 
-  async live(): Promise<void> {
-    await this.step('load', () => this.#load());
+  protected load(): Promise<Session> {
+    const { file, load } = this.#options;
+    return Session.load(file, load);
+  }
+
+  protected async steps(): Promise<void> {
     for (let run = 0; run < RUNS; run++) await this.step('run', () => this.#run());
-    await this.step('warmup', () => this.#live().warmup({ n: 3 }));
+    await this.step('warmup', () => this.loaded.warmup({ n: 3 }));
     await this.step('profile', () => this.#profile());
     const snapshot = await this.step('snapshot', () =>
-      snapshotOf(this.#live(), this.#options.expected),
+      snapshotOf(this.loaded, this.#options.expected),
     );
     await this.step('run after the snapshot', () => this.#run());
     await this.step('resume', () => this.#resume(snapshot));
-    await this.#session?.dispose();
-  }
-
-  protected async recover(): Promise<void> {
-    if (this.#session === undefined) return;
-    await this.#session.dispose();
-    await this.#load();
-  }
-
-  async #load(): Promise<void> {
-    const { file, load } = this.#options;
-    this.#session = await Session.load(file, load);
-  }
-
-  #live(): Session {
-    if (this.#session === undefined) throw new Error('internal: no session');
-    return this.#session;
   }
 
   async #run(): Promise<void> {
-    await checkRun(this.#live(), this.#options.expected);
+    await checkRun(this.loaded, this.#options.expected);
   }
 
   async #profile(): Promise<void> {
-    const { outputs } = await this.#live().profile({ x: sampleInput() });
+    const { outputs } = await this.loaded.profile({ x: sampleInput() });
     check(outputs['y'], this.#options.expected);
   }
 

@@ -16,10 +16,9 @@ export async function expectedText(): Promise<string> {
 }
 
 /** Generates a text twice, the second time from its cache, several at once, and one that is saved and goes on. */
-export class TextLife extends Life {
+export class TextLife extends Life<TextModel> {
   readonly #place: LifePlace;
   readonly #expected: string;
-  #model: TextModel | undefined;
 
   constructor(place: LifePlace, expected: string) {
     super();
@@ -27,28 +26,19 @@ export class TextLife extends Life {
     this.#expected = expected;
   }
 
-  async live(): Promise<void> {
-    await this.step('load', () => this.recover());
+  protected load(): Promise<TextModel> {
+    return openTestModel('webgpu', this.#place);
+  }
+
+  protected async steps(): Promise<void> {
     await this.step('generate', () => this.#generate());
     await this.step('generate again', () => this.#generate());
     await this.step('generate several', () => this.#generateBatch());
     const { first, saved } = await this.step('save', () => this.#save());
     await this.step('resume', async () => {
-      const resumed = await this.#live().resume(saved);
+      const resumed = await this.loaded.resume(saved);
       this.#check(first + (await resumed.text()));
     });
-    await this.#model?.dispose();
-  }
-
-  protected async recover(): Promise<void> {
-    await this.#model?.dispose();
-    this.#model = undefined;
-    this.#model = await openTestModel('webgpu', this.#place);
-  }
-
-  #live(): TextModel {
-    if (this.#model === undefined) throw new Error('internal: no model');
-    return this.#model;
   }
 
   #check(text: string): void {
@@ -56,16 +46,16 @@ export class TextLife extends Life {
   }
 
   async #generate(): Promise<void> {
-    this.#check(await this.#live().generate(PROMPT, OPTIONS).text());
+    this.#check(await this.loaded.generate(PROMPT, OPTIONS).text());
   }
 
   async #generateBatch(): Promise<void> {
-    const batch = this.#live().generateBatch([PROMPT, PROMPT.slice(1)], OPTIONS);
+    const batch = this.loaded.generateBatch([PROMPT, PROMPT.slice(1)], OPTIONS);
     this.#check((await batch.text())[0] ?? '');
   }
 
   async #save(): Promise<{ readonly first: string; readonly saved: Uint8Array }> {
-    const generation = this.#live().generate(PROMPT, OPTIONS);
+    const generation = this.loaded.generate(PROMPT, OPTIONS);
     let [first, count] = ['', 0];
     for await (const piece of generation) {
       first += piece;

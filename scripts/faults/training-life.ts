@@ -61,10 +61,9 @@ async function step(session: Session, values: Inputs, at: number): Promise<Input
 const weightsOf = (values: Inputs): Promise<Tensor> => (values['w1'] as DeviceTensor).read();
 
 /** Trains step by step, takes a snapshot behind each, and goes on from the last one where the device is lost. */
-export class TrainingLife extends Life {
+export class TrainingLife extends Life<Session> {
   readonly #place: LifePlace;
   readonly #expected: Tensor;
-  #session: Session | undefined;
   #values: Inputs = {};
   #snapshot: Uint8Array<ArrayBuffer> | undefined;
 
@@ -74,8 +73,16 @@ export class TrainingLife extends Life {
     this.#expected = expected;
   }
 
-  async live(): Promise<void> {
-    await this.step('load', () => this.recover());
+  protected async load(): Promise<Session> {
+    if (this.#snapshot === undefined) {
+      return Session.load(executable, this.#place);
+    }
+    const session = await Session.resume(this.#snapshot, { executable, ...this.#place });
+    this.#values = session.resumed.tensors as Inputs;
+    return session;
+  }
+
+  protected async steps(): Promise<void> {
     for (let at = 0; at < STEPS; at++) await this.step('train', () => this.#train(at));
     await this.step('read', async () => {
       const { data } = await weightsOf(this.#values);
@@ -83,33 +90,18 @@ export class TrainingLife extends Life {
         Math.abs(Number(value) - Number(this.#expected.data[i])) > 1e-5;
       if ([...data].some(isWrong)) throw new Error(`wrong weights: ${[...data].join()}`);
     });
-    await this.#session?.dispose();
-  }
-
-  protected async recover(): Promise<void> {
-    await this.#session?.dispose();
-    this.#session = undefined;
-    if (this.#snapshot === undefined) {
-      this.#session = await Session.load(executable, this.#place);
-      this.#values = await begin(this.#session);
-      return;
-    }
-    const resumed = await Session.resume(this.#snapshot, { executable, ...this.#place });
-    this.#session = resumed;
-    this.#values = resumed.resumed.tensors as Inputs;
   }
 
   /** The step counts when its snapshot is taken. */
   async #train(at: number): Promise<void> {
-    if (this.#session === undefined) throw new Error('internal: no session');
-    const values = await step(this.#session, this.#values, at);
-    await this.#session.pause();
+    const session = this.loaded;
+    const before = at === 0 ? await begin(session) : this.#values;
+    const values = await step(session, before, at);
+    await session.pause();
     try {
-      this.#snapshot = await this.#session.snapshot({
-        tensors: values as Record<string, DeviceTensor>,
-      });
+      this.#snapshot = await session.snapshot({ tensors: values as Record<string, DeviceTensor> });
     } finally {
-      await this.#session.continue();
+      await session.continue();
     }
     this.#values = values;
   }

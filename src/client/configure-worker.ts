@@ -1,5 +1,5 @@
 import type { GpuDeviceLike, GpuLike } from '../core/gpu-like.ts';
-import { checkOptions, either, type OptionKinds } from '../core/check-options.ts';
+import { checkOptions, either, GPU_KIND, type OptionKinds } from '../core/check-options.ts';
 import { Connection, hasWorkers } from './connection.ts';
 
 /** Settings that the sessions of one worker share. */
@@ -25,7 +25,7 @@ export interface WorkerOptions {
 const WORKER_OPTIONS: OptionKinds<WorkerOptions> = {
   worker: either('boolean', 'function'),
   workerFiles: 'address',
-  gpu: 'gpu',
+  gpu: GPU_KIND,
   memoryBudget: 'bytes',
   idleMs: ['milliseconds from 0', (value) => Number.isFinite(value) && Number(value) >= 0],
 };

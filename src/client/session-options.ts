@@ -9,7 +9,15 @@ import type { Dims, Dispatch } from '../worker/protocol/dispatch-sizes.ts';
 import type { LoadProgress } from '../worker/protocol/load-request.ts';
 import type { DeviceKind } from '../worker/protocol/loaded-session.ts';
 import type { SessionProvider } from '../worker/protocol/session-service.ts';
-import { either, fits, having, oneOf, type OptionKinds } from '../core/check-options.ts';
+import {
+  either,
+  fits,
+  GPU_KIND,
+  having,
+  oneOf,
+  type OptionKinds,
+  THREADS_KIND,
+} from '../core/check-options.ts';
 import type { SessionFunctions } from './session-functions.ts';
 import type { ExternalData, SessionSource } from './source.ts';
 
@@ -192,11 +200,11 @@ export const LOAD_OPTIONS: OptionKinds<LoadOptions> = {
   limits: 'object',
   pin: 'boolean',
   priority: 'positive',
-  threads: 'threads',
+  threads: THREADS_KIND,
   compile: oneOf(...COMPILE_MODES),
   precision: oneOf(...PRECISIONS),
   functions: 'object',
-  gpu: 'gpu',
+  gpu: GPU_KIND,
   operators: 'operators',
   importers: 'object',
   remote: having('what connect of weft-vm/rpc gives', 'openService'),
@@ -208,9 +216,9 @@ export const PLACE_OPTIONS: OptionKinds<PlaceOptions> = {
   worker: LOAD_OPTIONS.worker,
   workerFiles: 'address',
   workerTimeout: 'milliseconds',
-  threads: 'threads',
+  threads: THREADS_KIND,
   precision: LOAD_OPTIONS.precision,
-  gpu: 'gpu',
+  gpu: GPU_KIND,
   remote: LOAD_OPTIONS.remote,
   compileLimits: 'object',
 };

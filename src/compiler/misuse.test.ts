@@ -140,7 +140,7 @@ describe('what is not meant is refused', () => {
     [
       'a module of what is no function',
       () => moduleOf(untyped({ main: constant(x) })),
-      'expected functions, as func makes them, by their names.',
+      'expected functions by their names.',
     ],
     ['what replaces', () => rewrite(constant(x), untyped(3)), 'rewrite: got the second argument 3'],
     [

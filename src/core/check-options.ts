@@ -61,14 +61,6 @@ const KINDS = {
     'integers from 0 up, by the names of dimensions',
     (value) => isPlain(value) && Object.values(value).every(isCount),
   ],
-  gpu: [
-    'a GPU or a GPUDevice',
-    (value) => hasMethod(value, 'requestAdapter') || hasMethod(value, 'createBuffer'),
-  ],
-  threads: [
-    'an integer from 1 to 64',
-    (value) => isCount(value) && value !== 0 && Number(value) <= 64,
-  ],
   operators: ['new Operators([…]) of weft-vm/operators', (value) => hasMethod(value, 'get')],
 } satisfies Readonly<Record<string, OwnKind>>;
 
@@ -124,6 +116,18 @@ export function instanceOf(
 export function having(expected: string, ...methods: readonly string[]): OptionKind {
   return [expected, (value) => methods.every((name) => hasMethod(value, name))];
 }
+
+/** WebGPU, or a device of it. */
+export const GPU_KIND: OptionKind = [
+  'a GPU or a GPUDevice',
+  (value) => hasMethod(value, 'requestAdapter') || hasMethod(value, 'createBuffer'),
+];
+
+/** How many threads a device has. */
+export const THREADS_KIND: OptionKind = [
+  'an integer from 1 to 64',
+  (value) => fits('count', value) && Number(value) <= 64,
+];
 
 /** Where a call stands: that of a program is looked up when it is told. */
 export type Where = string | (() => string);

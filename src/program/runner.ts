@@ -1,4 +1,4 @@
-import type { OptionKinds } from '../core/check-options.ts';
+import { GPU_KIND, type OptionKinds, THREADS_KIND } from '../core/check-options.ts';
 import { UsageError } from '../core/errors.ts';
 import { moduleToJson } from '../compiler/ir/json.ts';
 import type { Module } from '../compiler/ir/expr.ts';
@@ -30,9 +30,9 @@ export const RUNNER_OPTIONS: OptionKinds<RunnerOptions> = {
   worker: LOAD_OPTIONS.worker,
   workerFiles: LOAD_OPTIONS.workerFiles,
   workerTimeout: LOAD_OPTIONS.workerTimeout,
-  gpu: 'gpu',
+  gpu: GPU_KIND,
   remote: LOAD_OPTIONS.remote,
-  threads: 'threads',
+  threads: THREADS_KIND,
   limits: LOAD_OPTIONS.limits,
   byteBudget: LOAD_OPTIONS.byteBudget,
   compile: LOAD_OPTIONS.compile,

@@ -1,4 +1,3 @@
-import { checkOptions, type OptionKinds, oneOf, requireKind } from '../core/check-options.ts';
 import type { GpuDeviceLike, GpuLike } from '../core/gpu-like.ts';
 import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
@@ -53,37 +52,12 @@ export interface DeviceOptions {
   readonly memory64?: boolean | undefined;
 }
 
-const SERVICE_OPTIONS: OptionKinds<ServiceOptions> = {
-  functions: 'object',
-  states: 'object',
-  gpu: 'gpu',
-  limits: 'object',
-  operators: 'operators',
-  importers: 'object',
-};
-const DEVICE_OPTIONS: OptionKinds<DeviceOptions> = {
-  deviceTimeout: 'positive',
-  operators: 'operators',
-  threads: 'threads',
-  memory64: 'boolean',
-};
-
-/**
- * A device for VirtualMachine. `gpu` is that of `webgpu`, by default
- * `navigator.gpu`; in Node it comes from the `webgpu` package. A GPUDevice in its place is used as it is, and left alone. `auto`: WebGPU on graphics hardware, else
- * `wasm`, else what there is. Rejects with DeviceError when there
- * is no adapter, with UsageError for what it does not take. Destroy the device in the end.
- */
+/** `createDevice` of `weft-vm/worker`, whose arguments are good. */
 export async function createDevice(
   kind: DeviceKind | 'auto',
   gpu?: GpuLike | GpuDeviceLike,
-  options: DeviceOptions = {},
+  { deviceTimeout, operators, threads, memory64 }: DeviceOptions = {},
 ): Promise<Device> {
-  const kinds = oneOf('auto', 'webgpu', 'wasm', 'host');
-  requireKind('createDevice', kinds, ['kind', kind]);
-  if (gpu !== undefined) requireKind('createDevice', 'gpu', ['gpu', gpu]);
-  checkOptions('createDevice', options, DEVICE_OPTIONS);
-  const { deviceTimeout, operators, threads, memory64 } = options;
   if (kind === 'host') return createHostDevice({ operators });
   if (kind === 'wasm') {
     const { openWasm } = await import('./open-wasm.ts');
@@ -92,7 +66,7 @@ export async function createDevice(
   }
   if (kind === 'auto') {
     const { createAutoDevice } = await import('./auto/create-auto-device.ts');
-    return createAutoDevice((one, asked) => createDevice(one, gpu, { ...asked, operators }), {
+    return createAutoDevice((one, options) => createDevice(one, gpu, { ...options, operators }), {
       deviceTimeout,
       threads,
     });
@@ -107,18 +81,16 @@ export async function createDevice(
   return withNodeGpu(open);
 }
 
-/** The sessions of this thread, with its WebGPU and host devices. Throws UsageError. */
+/** `createService` of `weft-vm/worker`, whose options are good. */
 export function createService(options: ServiceOptions = {}): SessionService {
   return hostSessions(options, { isInThreads: false });
 }
 
 /** {@link createService}, with whether threads that are started to compile have the options too. */
 export function hostSessions(
-  given: ServiceOptions,
+  { gpu, operators, importers, ...options }: ServiceOptions,
   { isInThreads }: { readonly isInThreads: boolean },
 ): SessionHost {
-  checkOptions(isInThreads ? 'serve' : 'createService', given, SERVICE_OPTIONS);
-  const { gpu, operators, importers, ...options } = given;
   return new SessionHost({
     ...options,
     tables: compileTables({ operators, importers, functions: nodeTypesOf(options) }, isInThreads),

@@ -1,10 +1,5 @@
-export {
-  createDevice,
-  createService,
-  type DeviceOptions,
-  type ServiceOptions,
-} from './create-service.ts';
+export { createDevice, createService, serve } from './checked-service.ts';
+export type { DeviceOptions, ServiceOptions } from './create-service.ts';
 export type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
-export { serve } from './serve.ts';
 export type { HostFunction, HostFunctions, HostNodeFunction } from '../runtime/host-function.ts';
 export type { HostState, HostStates } from '../runtime/snapshot/take-snapshot.ts';

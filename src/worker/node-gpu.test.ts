@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { Session, Tensor } from '../client/index.ts';
-import { createDevice, createService } from './create-service.ts';
+import { createDevice, createService } from './checked-service.ts';
 import { sumAndProduct } from './testing/test-programs.ts';
 
 afterEach(() => {

@@ -20,10 +20,7 @@ interface RemoteProgress {
   [releaseProxy](): void;
 }
 
-/**
- * Answers the page from a worker. Call it once, at the top of the worker's module. Results are
- * transferred, and memory of inputs goes back.
- */
+/** `serve` of `weft-vm/worker`, whose options are good. */
 export function serve(options: ServiceOptions = {}): void {
   // WebKit evaluates a worker's module again when a chunk of a bundle imports it.
   if (globalThis.weftServes) return;

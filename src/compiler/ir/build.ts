@@ -171,10 +171,7 @@ export function ifElse(condition: Expr, thenBranch: Expr, elseBranch: Expr): IfE
   return { kind: 'if', condition, thenBranch, elseBranch };
 }
 
-const CLAUSES: OptionKind = listOf([
-  '[pattern, result]',
-  (pair) => Array.isArray(pair) && pair.length === 2,
-]);
+const CLAUSES = listOf(['[pattern, result]', (pair) => Object(pair).length === 2]);
 
 /**
  * The first clause that fits:
@@ -267,11 +264,10 @@ export function projection(of: Expr, index: number): ProjectionExpr {
   return { kind: 'projection', tuple: of, index };
 }
 
+const isFunction = (fn: unknown): boolean => Object(fn).kind === 'function';
 const FUNCTIONS: OptionKind = [
-  'functions, as func makes them, by their names',
-  (value) =>
-    fits('object', value) &&
-    Object.values(Object(value)).every((fn) => Object(fn).kind === 'function'),
+  'functions by their names',
+  (value) => fits('object', value) && Object.values(Object(value)).every(isFunction),
 ];
 
 /** A module. Metadata are facts that travel into the executable. */

@@ -218,9 +218,7 @@ export class ThreadPool {
 
   #giveUp(): DeviceLostError {
     this.#break();
-    const error = new DeviceLostError(
-      'The wasm device is lost: a thread of it ended. Load the session again.',
-    );
+    const error = new DeviceLostError('A thread of the wasm device ended. Load the session again.');
     this.#lose?.(error);
     return error;
   }

@@ -143,7 +143,7 @@ test('a thread that ends in its part loses the device', async () => {
   };
   await expect(work()).rejects.toThrow(DeviceLostError);
   await expect(device.lost).resolves.toMatchObject({
-    message: 'The wasm device is lost: a thread of it ended. Load the session again.',
+    message: 'A thread of the wasm device ended. Load the session again.',
   });
   expect([ended, device.info.threads]).toEqual([1, 1]);
   device.destroy();
