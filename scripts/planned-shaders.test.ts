@@ -8,7 +8,7 @@ import type { LaunchPlan, PlannerCaps } from '../src/core/launch-plan.ts';
 import type { PrimitiveFunction } from '../src/core/primitive-function.ts';
 import { plan } from '../src/device/webgpu/planner/plan.ts';
 import { openGpu } from '../src/device/webgpu/testing/open-gpu.ts';
-import { CORE_OPERATORS } from '../src/ops/core-operators.ts';
+import { CORE_OPERATORS } from '../src/ops/tables/core-operators.ts';
 import type { OpDefinition } from '../src/ops/define-op.ts';
 import { inferConcreteCall } from '../src/ops/infer-concrete-call.ts';
 import type { OpCase } from '../src/ops/op-cases.ts';

@@ -5,7 +5,7 @@ import type {
   TensorType,
 } from '../../src/core/primitive-function.ts';
 import { elementCount, type Shape } from '../../src/core/shape.ts';
-import { CORE_OPERATORS } from '../../src/ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../src/ops/tables/core-operators.ts';
 import { inferConcreteCall } from '../../src/ops/infer-concrete-call.ts';
 
 /** One measured primitive. */

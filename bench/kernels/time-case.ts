@@ -5,7 +5,7 @@ import type { TensorType } from '../../src/core/primitive-function.ts';
 import { seededRandom } from '../../src/core/random.ts';
 import { elementCount } from '../../src/core/shape.ts';
 import { plan } from '../../src/device/webgpu/planner/plan.ts';
-import { CORE_OPERATORS } from '../../src/ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../src/ops/tables/core-operators.ts';
 import { type BestRun, bestRun, type BestRunOptions } from './best-run.ts';
 import type { BenchCase } from './cases.ts';
 import {

@@ -1,7 +1,8 @@
 import type { Device } from '../../src/device/device.ts';
 import { compareOperator } from '../../src/device/testing/compare-operator.ts';
-import { KERNEL_OPS } from '../../src/ops/kernel-ops.ts';
-import { CASES_BY_FAMILY, testedOp } from '../../src/ops/testing/tested-ops.ts';
+import type { OpDefinition } from '../../src/ops/define-op.ts';
+import { KERNEL_FAMILIES } from '../../src/ops/tables/kernel-ops.ts';
+import { testedOp } from '../../src/ops/testing/tested-ops.ts';
 
 /** The kernels of one class on this adapter, beside the host device. */
 export interface FamilyCheck {
@@ -20,10 +21,10 @@ export interface OperatorCheck {
 
 /** The operators with kernels by families, and an empty result for each; others run on the processor anyway. */
 export function operatorChecks(): readonly OperatorCheck[] {
-  return Object.entries(CASES_BY_FAMILY).flatMap(([family, cases]) => {
-    const operators = Object.keys(cases).filter((name) => KERNEL_OPS.get(name) !== undefined);
+  const families = Object.entries<readonly OpDefinition[]>(KERNEL_FAMILIES);
+  return families.flatMap(([family, operators]) => {
     const check = { family, operatorCount: operators.length, caseCount: 0, differences: [] };
-    return operators.map((operator) => ({ check, operator }));
+    return operators.map(({ name }) => ({ check, operator: name }));
   });
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type OpenedAdapter, openAdapter } from '../../src/device/webgpu/adapter.ts';
 import type { Device } from '../../src/device/device.ts';
 import { createDevice } from '../../src/worker/index.ts';
-import { KERNEL_OPS } from '../../src/ops/kernel-ops.ts';
+import { KERNEL_OPS } from '../../src/ops/tables/kernel-ops.ts';
 import { withNodeGpu } from '../../src/worker/node-gpu.ts';
 import { checkOperator, operatorChecks } from './check-kernels.ts';
 import { kernelCases, timeKernelCase } from './time-kernel-cases.ts';

@@ -2,7 +2,7 @@ import { measureOperator } from '../../scripts/show/gradients/measure-operator.t
 import { measureProgram } from '../../scripts/show/gradients/measure-program.ts';
 import type { GradientPage } from '../../scripts/show/gradients/open-gradient-page.ts';
 import { createWebGpuDevice } from '../../src/device/webgpu/webgpu-device.ts';
-import { CORE_OPERATORS } from '../../src/ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../src/ops/tables/core-operators.ts';
 
 const device = await createWebGpuDevice({ gpu: navigator.gpu, operators: CORE_OPERATORS });
 

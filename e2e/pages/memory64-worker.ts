@@ -5,8 +5,8 @@ import { MEMORY64, type Memory64 } from '../../src/device/wasm/memory64.ts';
 import { MemoryChecks } from '../../src/device/wasm/memory-checks.ts';
 import { createWasmDevice } from '../../src/device/wasm/wasm-device.ts';
 import { asWasmBuffer } from '../../src/device/wasm/wasm-memory.ts';
-import { DYNAMIC_CASES } from '../../src/ops/dynamic/dynamic-ops.cases.ts';
-import { TESTED_OPS } from '../../src/ops/testing/tested-ops.ts';
+import { KERNEL_OPS } from '../../src/ops/tables/kernel-ops.ts';
+import { withCases } from '../../src/ops/testing/tested-ops.ts';
 
 /** The cases of all operators at addresses of 64 bits. */
 export interface Memory64Findings {
@@ -45,7 +45,7 @@ async function check(): Promise<Memory64Findings> {
   const wide = createWasmDevice({ memory64: FAR });
   const checked = createWasmDevice({ memory64: FAR, checks });
   for (const device of [wide, checked]) device.createBuffer(FIRST_PAGE);
-  const ops = [...TESTED_OPS.values()].filter(({ name }) => !Object.hasOwn(DYNAMIC_CASES, name));
+  const ops = [...KERNEL_OPS.values()].map(withCases);
   const [changed, differences]: [string[], string[]] = [[], []];
   for (const op of ops) {
     const changes = await differentBytes(op, wide, narrow);

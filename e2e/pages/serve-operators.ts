@@ -8,8 +8,8 @@ import { CONTROL } from '../../src/device/wasm/threads/thread-control.ts';
 import type { StartThread } from '../../src/device/wasm/threads/thread-pool.ts';
 import { sharedThreads } from '../../src/device/wasm/threads/shared-threads.ts';
 import { createWasmDevice } from '../../src/device/wasm/wasm-device.ts';
-import { DYNAMIC_CASES } from '../../src/ops/dynamic/dynamic-ops.cases.ts';
-import { TESTED_OPS } from '../../src/ops/testing/tested-ops.ts';
+import { KERNEL_OPS } from '../../src/ops/tables/kernel-ops.ts';
+import { withCases } from '../../src/ops/testing/tested-ops.ts';
 import { hasRole } from '../../src/worker/own-thread.ts';
 import { serveAsWasmThread, WASM_THREAD_NAME } from '../../src/worker/wasm-thread-role.ts';
 import { wasmPartStarter, wasmThreadStarter } from '../../src/worker/wasm-thread.ts';
@@ -73,7 +73,7 @@ function openApart(relaxedSimd: boolean): WatchedDevice {
 async function check({ relaxedSimd, isApart }: OperatorRequest): Promise<OperatorFindings> {
   const alone = createWasmDevice({ relaxedSimd });
   const { device: shared, runs } = isApart ? openApart(relaxedSimd) : openShared(relaxedSimd);
-  const ops = [...TESTED_OPS.values()].filter(({ name }) => !Object.hasOwn(DYNAMIC_CASES, name));
+  const ops = [...KERNEL_OPS.values()].map(withCases);
   const [differences, changed]: [string[], string[]] = [[], []];
   for (const op of ops) {
     const compared = await compareOperator(alone, op);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Device } from '../../src/device/device.ts';
 import { compareOperator } from '../../src/device/testing/compare-operator.ts';
-import { KERNEL_OPS } from '../../src/ops/kernel-ops.ts';
+import { KERNEL_OPS } from '../../src/ops/tables/kernel-ops.ts';
 import { withCases } from '../../src/ops/testing/tested-ops.ts';
 import { nodeGpu } from '../../src/testing/node-gpu.ts';
 import { createDevice as fromSources } from '../../src/worker/create-service.ts';

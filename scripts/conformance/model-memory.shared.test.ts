@@ -6,7 +6,7 @@ import { elementCount } from '../../src/core/shape.ts';
 import { createHostDevice } from '../../src/device/host/host-device.ts';
 import { createWebGpuDevice } from '../../src/device/webgpu/index.ts';
 import { compileOnnx } from '../../src/frontend/index.ts';
-import { CORE_OPERATORS } from '../../src/ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../src/ops/tables/core-operators.ts';
 import { VirtualMachine } from '../../src/runtime/virtual-machine.ts';
 import { nodeGpu } from '../../src/testing/node-gpu.ts';
 import { sharedPath } from '../../src/testing/files/shared-path.ts';

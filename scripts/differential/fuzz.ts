@@ -5,7 +5,7 @@ import { createWebGpuDevice } from '../../src/device/webgpu/webgpu-device.ts';
 import type { AdapterClass } from '../../src/core/launch-plan.ts';
 import type { Device } from '../../src/device/device.ts';
 import { printModule } from '../../src/compiler/ir/print.ts';
-import { CORE_OPERATORS } from '../../src/ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../src/ops/tables/core-operators.ts';
 import { nodeGpu } from '../../src/testing/node-gpu.ts';
 import { type Graph, graphModule } from './fuzz/graph.ts';
 import { randomGraph } from './fuzz/random-graph.ts';

@@ -3,7 +3,7 @@ import { generateCode } from './codegen/codegen.ts';
 import type { CompileLimits } from '../core/compile-limits.ts';
 import { type RatesOfBoth, usualRates } from '../core/device-rates.ts';
 import { internalError, UsageError } from '../core/errors.ts';
-import { CORE_OPERATORS } from '../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../ops/tables/core-operators.ts';
 import type { Operators } from '../ops/operators.ts';
 import { budgetInForce } from './ir/compile-budget.ts';
 import type { SourceTexts } from './inference/type-diagnostics.ts';

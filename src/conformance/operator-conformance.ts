@@ -7,7 +7,7 @@ import { HostTensor } from '../core/host-tensor.ts';
 import { seededRandom } from '../core/random.ts';
 import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
-import { coreOperators } from '../ops/core-operators.ts';
+import { coreOperators } from '../ops/tables/core-operators.ts';
 import { inferConcreteCall } from '../ops/infer-concrete-call.ts';
 import type { OpCase } from '../ops/op-cases.ts';
 import type { Operator } from '../ops/operator.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HostTensor } from '../core/host-tensor.ts';
 import type { Attributes, PrimitiveFunction } from '../core/primitive-function.ts';
 import { seededRandom } from '../core/random.ts';
-import { CORE_OPERATORS } from '../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../ops/tables/core-operators.ts';
 import { inferConcreteCall } from '../ops/infer-concrete-call.ts';
 import type { Device } from './device.ts';
 import { allocateTensor, downloadTensors, uploadTensor } from './testing/device-tensors.ts';

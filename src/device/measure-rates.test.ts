@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CORE_OPERATORS } from '../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../ops/tables/core-operators.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';
 import type { Device } from './device.ts';
 import { measureRates } from './measure-rates.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Dim } from '../core/dim.ts';
 import type { Attributes, PrimitiveFunction } from '../core/primitive-function.ts';
 import { bindAttributes } from './bind-attributes.ts';
-import { CORE_OPERATORS } from './core-operators.ts';
+import { CORE_OPERATORS } from './tables/core-operators.ts';
 import { undeterminedSymbols } from './undetermined-symbols.ts';
 
 function primitive(

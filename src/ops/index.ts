@@ -4,7 +4,7 @@ export type { ConcreteTensorType } from '../core/primitive-function.ts';
 export type { Adjoint, AdjointCall, AdjointLookup, AdjointRule } from './adjoint/adjoint.ts';
 export type { GraphBuilder } from './adjoint/graph-builder.ts';
 export type { GraphTarget, GraphTensor } from './adjoint/graph-target.ts';
-export { coreOperators } from './core-operators.ts';
+export { coreOperators } from './tables/core-operators.ts';
 export {
   type AttributeSpec,
   type CodedFunction,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { coreOperators } from './core-operators.ts';
+import { coreOperators } from './tables/core-operators.ts';
 import { defineOp } from './define-op.ts';
 import * as own from './index.ts';
 import type { Operator } from './operator.ts';

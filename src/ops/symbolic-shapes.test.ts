@@ -10,7 +10,7 @@ import type { OpCase } from './op-cases.ts';
 import { SIZE_OPS } from './dynamic/sizes.ts';
 import { inferCall } from './infer-call.ts';
 import { inferConcreteCall } from './infer-concrete-call.ts';
-import { CORE_OPERATORS } from './core-operators.ts';
+import { CORE_OPERATORS } from './tables/core-operators.ts';
 import { TESTED_OPS } from './testing/tested-ops.ts';
 
 const BROADCASTING = [

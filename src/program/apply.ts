@@ -1,7 +1,7 @@
 import { UsageError } from '../core/errors.ts';
 import { describeStray, findStrayIndex } from '../core/index-checks.ts';
 import type { Attributes } from '../core/primitive-function.ts';
-import { CORE_OPERATORS } from '../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../ops/tables/core-operators.ts';
 import { indexSizes } from '../ops/indexing/index-sizes.ts';
 import { call } from '../compiler/ir/build.ts';
 import type { Expr } from '../compiler/ir/expr.ts';

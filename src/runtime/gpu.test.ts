@@ -6,7 +6,7 @@ import type { AttributeValue, PrimitiveFunction, TensorType } from '../core/prim
 import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { createWebGpuDevice } from '../device/webgpu/index.ts';
-import { CORE_OPERATORS } from '../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../ops/tables/core-operators.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';
 import { FORMS } from './testing/forms.ts';
 import { TensorValue, type Value } from './value.ts';

@@ -7,7 +7,7 @@ import type { PrimitiveFunction, TensorType } from '../core/primitive-function.t
 import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { createWebGpuDevice } from '../device/webgpu/index.ts';
-import { CORE_OPERATORS } from '../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../ops/tables/core-operators.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';
 import { TensorValue } from './value.ts';
 import { VirtualMachine } from './virtual-machine.ts';

@@ -6,7 +6,7 @@ import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { createWasmDevice } from '../device/wasm/wasm-device.ts';
 import { createWebGpuDevice } from '../device/webgpu/index.ts';
-import { CORE_OPERATORS } from '../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../ops/tables/core-operators.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';
 import type { HostFunction } from './host-function.ts';
 import { AdtValue, TensorValue, type Value } from './value.ts';

@@ -2,7 +2,7 @@ import type { GpuDeviceLike, GpuLike } from '../core/gpu-like.ts';
 import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { nodeBuiltin } from '../core/node-builtin.ts';
-import { KERNEL_OPS } from '../ops/kernel-ops.ts';
+import { KERNEL_OPS } from '../ops/tables/kernel-ops.ts';
 import type { NodeTypes } from '../core/node-function.ts';
 import type { Operators } from '../ops/operators.ts';
 import type { Importers } from '../frontend/onnx/importers.ts';

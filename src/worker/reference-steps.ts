@@ -2,9 +2,9 @@ import type { ExecutableData } from '../bytecode/executable.ts';
 import { returnsTensor } from '../core/returns-tensor.ts';
 import type { ReferenceStep } from '../device/device.ts';
 import { findReferences } from '../device/wasm/find-references.ts';
-import { CORE_OPERATORS } from '../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../ops/tables/core-operators.ts';
 import { loadDoubles } from '../ops/formula/find-intrinsic.ts';
-import { loadLowerings } from '../ops/wasm-lowerings.ts';
+import { loadLowerings } from '../ops/tables/wasm.ts';
 
 /**
  * The steps of a program that have no WebAssembly, and run references on the device `wasm`, as far as sizes are

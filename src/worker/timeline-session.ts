@@ -3,7 +3,7 @@ import { HostTensor } from '../core/host-tensor.ts';
 import type { RunTimeline, RunTimelines, TimelineEvent } from '../core/run-timeline.ts';
 import { withinRunTime } from '../core/within-run-time.ts';
 import type { KernelTiming } from '../device/device.ts';
-import { KERNEL_OPS } from '../ops/kernel-ops.ts';
+import { KERNEL_OPS } from '../ops/tables/kernel-ops.ts';
 import type { HostInput } from '../runtime/host-function.ts';
 import type {
   RecordedCall,

@@ -6,7 +6,7 @@ import type { PrimitiveFunction } from '../core/primitive-function.ts';
 import { elementCount, type Shape } from '../core/shape.ts';
 import { planOnHost } from '../device/host/host-plan.ts';
 import { bindAttributes } from '../ops/bind-attributes.ts';
-import { CORE_OPERATORS } from '../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../ops/tables/core-operators.ts';
 
 /**
  * A program whose function `main` takes the inputs of a kernel and runs its operators one by one, each in a kernel of its

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../../src/core/random.ts';
 import { openNodeGpu } from '../../../src/device/testing/node-devices.ts';
-import { CORE_OPERATORS } from '../../../src/ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../../src/ops/tables/core-operators.ts';
 import { CONSUMERS, type FusedPairOptions, PRODUCERS, runPairs } from './fused-pair.ts';
 
 const COUNT = 60;

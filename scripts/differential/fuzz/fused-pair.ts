@@ -1,6 +1,6 @@
 import type { Dim } from '../../../src/core/dim.ts';
 import type { Attributes } from '../../../src/core/primitive-function.ts';
-import { CORE_OPERATORS } from '../../../src/ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../../src/ops/tables/core-operators.ts';
 import { HostTensor } from '../../../src/core/host-tensor.ts';
 import type { Device } from '../../../src/device/device.ts';
 import type { Graph } from './graph.ts';

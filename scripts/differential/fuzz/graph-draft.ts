@@ -7,7 +7,7 @@ import { elementCount, type Shape, sameShape } from '../../../src/core/shape.ts'
 import { hasSymbols } from '../../../src/ops/attributes.ts';
 import { inferCall } from '../../../src/ops/infer-call.ts';
 import { hostReason } from '../../../src/ops/placement.ts';
-import { CORE_OPERATORS } from '../../../src/ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../../src/ops/tables/core-operators.ts';
 import { seededRandom } from '../../../src/core/random.ts';
 import { concreteShape, type Graph, type GraphNode, inputsOf } from './graph.ts';
 import { evaluateNode, isComparable, type NodeValues } from './perturbed-values.ts';

@@ -7,7 +7,7 @@ import type {
 } from '../../../src/core/primitive-function.ts';
 import type { OpDefinition } from '../../../src/ops/define-op.ts';
 import { KERNEL_DTYPES } from '../../../src/ops/placement.ts';
-import { CORE_OPERATORS } from '../../../src/ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../../src/ops/tables/core-operators.ts';
 import { withCases } from '../../../src/ops/testing/tested-ops.ts';
 import type { GraphDraft } from './graph-draft.ts';
 

@@ -3,7 +3,7 @@ import type { DType } from '../../../src/core/dtype.ts';
 import { UnsupportedError, WeftError } from '../../../src/core/errors.ts';
 import { seededRandom } from '../../../src/core/random.ts';
 import type { Device } from '../../../src/device/device.ts';
-import { CORE_OPERATORS } from '../../../src/ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../../src/ops/tables/core-operators.ts';
 import { testedOp } from '../../../src/ops/testing/tested-ops.ts';
 import {
   type DerivativeErrors,

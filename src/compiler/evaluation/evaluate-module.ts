@@ -4,7 +4,7 @@ import { type Dim, evaluateDim, formatDim } from '../../core/dim.ts';
 import { RuntimeError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes, AttributeValue } from '../../core/primitive-function.ts';
-import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { evaluateCall } from '../values/evaluate-call.ts';
 import type { CallExpr, Expr, FunctionExpr, MatchExpr, Module, Pattern } from '../ir/expr.ts';

@@ -6,7 +6,7 @@ import { ShapeError, UnsupportedError } from '../../core/errors.ts';
 import type { Attributes, AttributeValue, TensorType } from '../../core/primitive-function.ts';
 import type { DimCheck } from '../../core/symbolic-dims.ts';
 import { meterInForce } from '../../core/work-meter.ts';
-import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { inferCall } from '../../ops/infer-call.ts';
 import { formatType } from '../../ops/operand-checks.ts';
 import type { Operator } from '../../ops/operator.ts';

@@ -1,5 +1,5 @@
 import { checkOptions } from '../../core/check-options.ts';
-import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { checkNesting } from '../ir/check-nesting.ts';
 import type { Expr, FunctionExpr, Module } from '../ir/expr.ts';

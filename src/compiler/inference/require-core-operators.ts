@@ -1,5 +1,5 @@
 import { UsageError } from '../../core/errors.ts';
-import { coreOperators } from '../../ops/core-operators.ts';
+import { coreOperators } from '../../ops/tables/core-operators.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
 

@@ -3,7 +3,7 @@ import { concreteShape, formatDim } from '../../core/dim.ts';
 import { TypeCheckError, UnsupportedError } from '../../core/errors.ts';
 import type { ConcreteTensorType, TensorType } from '../../core/primitive-function.ts';
 import type { DimCheck } from '../../core/symbolic-dims.ts';
-import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { applyFunction } from './apply-function.ts';
 import { applyOperator, atPlace } from './apply-operator.ts';

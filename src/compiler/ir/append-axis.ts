@@ -3,7 +3,7 @@ import type { Dim } from '../../core/dim.ts';
 import type { Attributes, TensorType } from '../../core/primitive-function.ts';
 import { completeAttributes } from '../../ops/attributes.ts';
 import type { OpDefinition } from '../../ops/define-op.ts';
-import { OPERATOR_ROOM } from '../../ops/operator-room.ts';
+import { OPERATOR_ROOM } from '../../ops/tables/room.ts';
 
 /** A call of an operator, by the type of what it gives. */
 interface OperatorCall {

@@ -8,7 +8,7 @@ import { KERNEL_DTYPES } from '../../ops/placement.ts';
 import { fillElements } from '../../ops/elements.ts';
 import { WGSL_KERNEL } from '../../ops/program/wgsl-kernel.ts';
 import type { Operator } from '../../ops/operator.ts';
-import { referenceOf } from '../../ops/references.ts';
+import { referenceOf } from '../../ops/tables/references.ts';
 import { budgetInForce } from '../ir/compile-budget.ts';
 import { evaluateCall, inferOperator } from '../values/evaluate-call.ts';
 import { constant } from '../ir/build.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';
-import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { f32, loadProgram } from '../testing/load-program.ts';
 

@@ -2,7 +2,7 @@ import { checkOptions } from '../../core/check-options.ts';
 import { type DType, isDType } from '../../core/dtype.ts';
 import { TypeCheckError, WeftError } from '../../core/errors.ts';
 import { nearestName } from '../../core/nearest-name.ts';
-import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { Diagnostics } from '../ir/diagnostics.ts';
 import type { Expr } from '../ir/expr.ts';

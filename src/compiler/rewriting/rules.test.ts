@@ -3,7 +3,7 @@ import { firstDifference, type Tolerance } from '../../core/all-close.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import { seededRandom } from '../../core/random.ts';
 import { numberElements } from '../../ops/elements.ts';
-import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { inferModule } from '../inference/infer-module.ts';
 import { TypeInference } from '../inference/type-inference.ts';
 import type { Module, VarExpr } from '../ir/expr.ts';

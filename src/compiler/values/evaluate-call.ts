@@ -3,7 +3,7 @@ import type { Attributes, ConcreteTensorType } from '../../core/primitive-functi
 import { referenceResult } from '../../ops/compute-reference.ts';
 import { inferConcreteCall } from '../../ops/infer-concrete-call.ts';
 import type { Operator } from '../../ops/operator.ts';
-import { opReference } from '../../ops/references.ts';
+import { opReference } from '../../ops/tables/references.ts';
 
 /** The type of an operator's result. Throws ShapeError or UnsupportedError. */
 export function inferOperator(

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Dim, evaluateDim, formatDim } from '../../core/dim.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
-import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { evaluateCall } from './evaluate-call.ts';
 import { evaluateSymbolicCall } from './evaluate-symbolic-call.ts';
 import { SymbolicTensor } from './symbolic-tensor.ts';

@@ -11,9 +11,9 @@ import { isDType } from '../../core/dtype.ts';
 import { isSmallFloat } from '../../core/small-floats.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { broadcastShapes } from '../../core/shape.ts';
-import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import type { Operator } from '../../ops/operator.ts';
-import { referenceOf } from '../../ops/references.ts';
+import { referenceOf } from '../../ops/tables/references.ts';
 import { evaluateCall } from './evaluate-call.ts';
 import { isInteger, SymbolicTensor } from './symbolic-tensor.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { CompileLimitError } from '../../core/errors.ts';
-import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { compile } from '../compile.ts';
 import { CompileBudget } from '../ir/compile-budget.ts';
 import { call, func, int, letIn, moduleOf, tuple, variable, variableOf } from '../ir/build.ts';

@@ -4,7 +4,7 @@ import type { ValueType } from '../../bytecode/executable.ts';
 import { formatDim } from '../../core/dim.ts';
 import { refuseOtherFile } from '../../core/sniff.ts';
 import { UnsupportedError } from '../../core/errors.ts';
-import { KERNEL_OPS } from '../../ops/kernel-ops.ts';
+import { KERNEL_OPS } from '../../ops/tables/kernel-ops.ts';
 import { EXPECTED_MODEL } from '../../frontend/onnx/protobuf/fields-of.ts';
 import { openDecoderHead } from './open-decoder-head.ts';
 import { programWork } from '../../worker/auto/program-work.ts';

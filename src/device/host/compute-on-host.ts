@@ -4,7 +4,7 @@ import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive
 import { bindAttributes } from '../../ops/bind-attributes.ts';
 import { referenceResult } from '../../ops/compute-reference.ts';
 import { inferConcreteCall } from '../../ops/infer-concrete-call.ts';
-import { opReference } from '../../ops/references.ts';
+import { opReference } from '../../ops/tables/references.ts';
 import { requireOperator } from './host-plan.ts';
 import type { KernelContext } from './kernel-context.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
-import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { type HostPlan, planOnHost } from './host-plan.ts';
 
 const float = (...shape: number[]): ConcreteTensorType => ({ dtype: 'float32', shape });

@@ -13,7 +13,7 @@ import {
 } from '../../ops/formula/evaluate-arrays.ts';
 import type { FormulaCall } from '../../ops/formula/expression.ts';
 import type { Operator } from '../../ops/operator.ts';
-import { staticReference } from '../../ops/references.ts';
+import { staticReference } from '../../ops/tables/references.ts';
 import type { ChainStep, PlannedCall } from './host-plan.ts';
 import { newElements, type StoredTensor, storedElements } from './storage-view.ts';
 

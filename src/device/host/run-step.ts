@@ -1,7 +1,7 @@
 import { internalError } from '../../core/errors.ts';
 import type { ConcreteTensorType } from '../../core/primitive-function.ts';
 import { computeReference } from '../../ops/compute-reference.ts';
-import { staticReference } from '../../ops/references.ts';
+import { staticReference } from '../../ops/tables/references.ts';
 import type { CallStep, HostStep } from './host-plan.ts';
 import { runChain } from './run-chain.ts';
 import { type StoredTensor, storeBack, toHostTensor } from './storage-view.ts';

@@ -1,5 +1,5 @@
-import { ATTENTION_OPS } from '../../ops/attention/attention-ops.ts';
+import { KERNEL_FAMILIES } from '../../ops/tables/kernel-ops.ts';
 import { withCases } from '../../ops/testing/tested-ops.ts';
 import { describeOnDevices } from '../testing/describe-on-devices.ts';
 
-describeOnDevices(ATTENTION_OPS.map(withCases));
+describeOnDevices(KERNEL_FAMILIES.attention.map(withCases));

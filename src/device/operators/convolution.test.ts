@@ -1,5 +1,5 @@
-import { CONVOLUTION_OPS } from '../../ops/convolution/convolution-ops.ts';
+import { KERNEL_FAMILIES } from '../../ops/tables/kernel-ops.ts';
 import { withCases } from '../../ops/testing/tested-ops.ts';
 import { describeOnDevices } from '../testing/describe-on-devices.ts';
 
-describeOnDevices(CONVOLUTION_OPS.map(withCases));
+describeOnDevices(KERNEL_FAMILIES.convolution.map(withCases));

@@ -1,5 +1,5 @@
-import { ELEMENTWISE_OPS } from '../../ops/elementwise/elementwise-ops.ts';
+import { KERNEL_FAMILIES } from '../../ops/tables/kernel-ops.ts';
 import { withCases } from '../../ops/testing/tested-ops.ts';
 import { describeOnDevices } from '../testing/describe-on-devices.ts';
 
-describeOnDevices(ELEMENTWISE_OPS.map(withCases));
+describeOnDevices(KERNEL_FAMILIES.elementwise.map(withCases));

@@ -1,5 +1,5 @@
-import { INDEXING_OPS } from '../../ops/indexing/indexing-ops.ts';
+import { KERNEL_FAMILIES } from '../../ops/tables/kernel-ops.ts';
 import { withCases } from '../../ops/testing/tested-ops.ts';
 import { describeOnDevices } from '../testing/describe-on-devices.ts';
 
-describeOnDevices(INDEXING_OPS.map(withCases));
+describeOnDevices(KERNEL_FAMILIES.indexing.map(withCases));

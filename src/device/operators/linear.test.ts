@@ -1,5 +1,5 @@
-import { LINEAR_OPS } from '../../ops/linear/linear-ops.ts';
+import { KERNEL_FAMILIES } from '../../ops/tables/kernel-ops.ts';
 import { withCases } from '../../ops/testing/tested-ops.ts';
 import { describeOnDevices } from '../testing/describe-on-devices.ts';
 
-describeOnDevices(LINEAR_OPS.map(withCases));
+describeOnDevices(KERNEL_FAMILIES.linear.map(withCases));

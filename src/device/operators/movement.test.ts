@@ -1,5 +1,5 @@
-import { MOVEMENT_OPS } from '../../ops/movement/movement-ops.ts';
+import { KERNEL_FAMILIES } from '../../ops/tables/kernel-ops.ts';
 import { withCases } from '../../ops/testing/tested-ops.ts';
 import { describeOnDevices } from '../testing/describe-on-devices.ts';
 
-describeOnDevices(MOVEMENT_OPS.map(withCases));
+describeOnDevices(KERNEL_FAMILIES.movement.map(withCases));

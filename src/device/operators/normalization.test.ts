@@ -1,5 +1,5 @@
-import { NORMALIZATION_OPS } from '../../ops/normalization/normalization-ops.ts';
+import { KERNEL_FAMILIES } from '../../ops/tables/kernel-ops.ts';
 import { withCases } from '../../ops/testing/tested-ops.ts';
 import { describeOnDevices } from '../testing/describe-on-devices.ts';
 
-describeOnDevices(NORMALIZATION_OPS.map(withCases));
+describeOnDevices(KERNEL_FAMILIES.normalization.map(withCases));

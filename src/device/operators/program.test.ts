@@ -1,5 +1,5 @@
-import { PROGRAM_OPS } from '../../ops/program/program-ops.ts';
+import { KERNEL_FAMILIES } from '../../ops/tables/kernel-ops.ts';
 import { withCases } from '../../ops/testing/tested-ops.ts';
 import { describeOnDevices } from '../testing/describe-on-devices.ts';
 
-describeOnDevices(PROGRAM_OPS.map(withCases));
+describeOnDevices(KERNEL_FAMILIES.program.map(withCases));

@@ -1,5 +1,5 @@
-import { QUANTIZATION_OPS } from '../../ops/quantization/quantization-ops.ts';
+import { KERNEL_FAMILIES } from '../../ops/tables/kernel-ops.ts';
 import { withCases } from '../../ops/testing/tested-ops.ts';
 import { describeOnDevices } from '../testing/describe-on-devices.ts';
 
-describeOnDevices(QUANTIZATION_OPS.map(withCases));
+describeOnDevices(KERNEL_FAMILIES.quantization.map(withCases));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CONVOLUTION_OPS } from '../../ops/convolution/convolution-ops.ts';
+import { KERNEL_FAMILIES } from '../../ops/tables/kernel-ops.ts';
 import type { OpCase } from '../../ops/op-cases.ts';
 import { withCases } from '../../ops/testing/tested-ops.ts';
 import type { Device } from '../device.ts';
@@ -127,7 +127,7 @@ describe('windows of random sizes on wasm', () => {
   afterAll(() => device.destroy());
 
   test.each(Object.entries(CASES))('%s gives what its reference gives', async (name, cases) => {
-    const op = CONVOLUTION_OPS.map(withCases).find((found) => found.name === name);
+    const op = KERNEL_FAMILIES.convolution.map(withCases).find((found) => found.name === name);
     if (op === undefined) throw new Error(`no operator ${name}`);
     await fc.assert(
       fc.asyncProperty(cases, async (opCase) => {
@@ -149,7 +149,7 @@ describe('windows of random sizes on wasm', () => {
         attributes,
       };
     });
-    const op = CONVOLUTION_OPS.map(withCases).find(({ name }) => name === 'max_pool');
+    const op = KERNEL_FAMILIES.convolution.map(withCases).find(({ name }) => name === 'max_pool');
     if (op === undefined) throw new Error('no max_pool');
     const tested = { ...op, cases: () => cases };
     expect((await compareOperator(device, tested)).differences).toEqual([]);

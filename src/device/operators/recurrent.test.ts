@@ -1,5 +1,5 @@
-import { RECURRENT_OPS } from '../../ops/recurrent/recurrent-ops.ts';
+import { KERNEL_FAMILIES } from '../../ops/tables/kernel-ops.ts';
 import { withCases } from '../../ops/testing/tested-ops.ts';
 import { describeOnDevices } from '../testing/describe-on-devices.ts';
 
-describeOnDevices(RECURRENT_OPS.map(withCases));
+describeOnDevices(KERNEL_FAMILIES.recurrent.map(withCases));

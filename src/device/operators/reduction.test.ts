@@ -1,5 +1,5 @@
-import { REDUCTION_OPS } from '../../ops/reduction/reduction-ops.ts';
+import { KERNEL_FAMILIES } from '../../ops/tables/kernel-ops.ts';
 import { withCases } from '../../ops/testing/tested-ops.ts';
 import { describeOnDevices } from '../testing/describe-on-devices.ts';
 
-describeOnDevices(REDUCTION_OPS.map(withCases));
+describeOnDevices(KERNEL_FAMILIES.reduction.map(withCases));

@@ -1,5 +1,5 @@
-import { SIGNAL_OPS } from '../../ops/signal/signal-ops.ts';
+import { KERNEL_FAMILIES } from '../../ops/tables/kernel-ops.ts';
 import { withCases } from '../../ops/testing/tested-ops.ts';
 import { describeOnDevices } from '../testing/describe-on-devices.ts';
 
-describeOnDevices(SIGNAL_OPS.map(withCases));
+describeOnDevices(KERNEL_FAMILIES.signal.map(withCases));

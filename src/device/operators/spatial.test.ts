@@ -1,5 +1,5 @@
-import { SPATIAL_OPS } from '../../ops/spatial/spatial-ops.ts';
+import { KERNEL_FAMILIES } from '../../ops/tables/kernel-ops.ts';
 import { withCases } from '../../ops/testing/tested-ops.ts';
 import { describeOnDevices } from '../testing/describe-on-devices.ts';
 
-describeOnDevices(SPATIAL_OPS.map(withCases));
+describeOnDevices(KERNEL_FAMILIES.spatial.map(withCases));

@@ -1,4 +1,4 @@
-import { KERNEL_OPS } from '../../ops/kernel-ops.ts';
+import { KERNEL_OPS } from '../../ops/tables/kernel-ops.ts';
 import { type TestedOp, withCases } from '../../ops/testing/tested-ops.ts';
 import { ELEMENT_COUNT_OPS } from './element-count-ops.ts';
 import { FLOAT16_OPS } from './float16-ops.ts';

@@ -1,5 +1,5 @@
 import type { AdapterClass } from '../../core/launch-plan.ts';
-import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import type { Device } from '../device.ts';
 import { openAdapter } from '../webgpu/adapter.ts';
 import { keepPipelines } from '../../testing/keep-pipelines.ts';

@@ -7,7 +7,7 @@ import type {
 } from '../../core/primitive-function.ts';
 import { elementCount, type Shape } from '../../core/shape.ts';
 import { inferConcreteCall } from '../../ops/infer-concrete-call.ts';
-import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 
 /** A primitive function with static shapes, and the types of all its values. */
 export interface RandomPrimitive {

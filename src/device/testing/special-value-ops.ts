@@ -1,8 +1,7 @@
 import type { DType } from '../../core/dtype.ts';
 import type { InputSpec, OpDefinition } from '../../ops/define-op.ts';
 import type { OpCase } from '../../ops/op-cases.ts';
-import { ELEMENTWISE_OPS } from '../../ops/elementwise/elementwise-ops.ts';
-import { REDUCTION_OPS } from '../../ops/reduction/reduction-ops.ts';
+import { KERNEL_FAMILIES } from '../../ops/tables/kernel-ops.ts';
 import { type TestedOp, testedOp } from '../../ops/testing/tested-ops.ts';
 
 const VALUES = [
@@ -147,10 +146,10 @@ export const SPECIAL_VALUE_OPS: readonly TestedOp[] = [
         zeroRows(size),
       ]),
   })),
-  ...ELEMENTWISE_OPS.filter(takesFloats).map((op) =>
-    withOnly(testedOp(op.name), [specialCase(op)]),
-  ),
-  ...REDUCTION_OPS.filter(({ attributes }) => 'axes' in attributes).map((op) =>
-    withOnly(testedOp(op.name), [...rows, ...fours]),
-  ),
+  ...KERNEL_FAMILIES.elementwise
+    .filter(takesFloats)
+    .map((op) => withOnly(testedOp(op.name), [specialCase(op)])),
+  ...KERNEL_FAMILIES.reduction
+    .filter(({ attributes }) => 'axes' in attributes)
+    .map((op) => withOnly(testedOp(op.name), [...rows, ...fours])),
 ];

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { CORE_OPERATORS } from '../../ops/core-operators.ts';
-import { KERNEL_OPS } from '../../ops/kernel-ops.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
+import { KERNEL_OPS } from '../../ops/tables/kernel-ops.ts';
 import { casePrimitive } from '../../ops/testing/case-tensors.ts';
 import { casesOfAllDTypes } from '../../conformance/dtype-variants.ts';
 import { withCases } from '../../ops/testing/tested-ops.ts';
 import { loadDoubles } from '../../ops/formula/find-intrinsic.ts';
-import { loadLowerings } from '../../ops/wasm-lowerings.ts';
+import { loadLowerings } from '../../ops/tables/wasm.ts';
 import { findReferences } from './find-references.ts';
 
 /** Operators some of whose cases run references on wasm, with the dtypes of their first inputs. */

@@ -2,7 +2,7 @@ import { dtypeInfo } from '../../core/dtype.ts';
 import { elementCount } from '../../core/shape.ts';
 import type { Operator } from '../../ops/operator.ts';
 import type { WasmCall, WasmKernel } from '../../ops/wasm-lowering.ts';
-import { findLowering } from '../../ops/wasm-lowerings.ts';
+import { findLowering } from '../../ops/tables/wasm.ts';
 import { type Local, local } from '../../wasm/expression.ts';
 import {
   byteLengthOf,

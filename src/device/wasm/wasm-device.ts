@@ -1,8 +1,8 @@
 import { WeftError } from '../../core/errors.ts';
 import { loadDoubles } from '../../ops/formula/find-intrinsic.ts';
-import { KERNEL_OPS } from '../../ops/kernel-ops.ts';
+import { KERNEL_OPS } from '../../ops/tables/kernel-ops.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
-import { loadLowerings } from '../../ops/wasm-lowerings.ts';
+import { loadLowerings } from '../../ops/tables/wasm.ts';
 import type { Device } from '../device.ts';
 import { type MakeAlone, ProcessorDevice } from '../host/processor-device.ts';
 import { checkEngine } from './check-engine.ts';

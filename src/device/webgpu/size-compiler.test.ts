@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { PrimitiveFunction } from '../../core/primitive-function.ts';
-import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import type { Device, DeviceTensor } from '../device.ts';
 import { createWebGpuDevice } from './index.ts';

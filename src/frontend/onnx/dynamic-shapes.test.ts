@@ -5,7 +5,7 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import type { Device } from '../../device/device.ts';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';
-import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { AdtValue, TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { sharedNodeGpu } from '../../testing/node-gpu.ts';

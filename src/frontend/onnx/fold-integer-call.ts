@@ -4,9 +4,9 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { broadcastShapes, elementCount } from '../../core/shape.ts';
 import { isSmallFloat } from '../../core/small-floats.ts';
-import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import type { Operator } from '../../ops/operator.ts';
-import { referenceOf } from '../../ops/references.ts';
+import { referenceOf } from '../../ops/tables/references.ts';
 
 /** Shape arithmetic is small; what is larger is left to the program. */
 const MAX_ELEMENTS = 65_536;

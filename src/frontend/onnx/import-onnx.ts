@@ -8,7 +8,7 @@ import type { CompileLimits } from '../../core/compile-limits.ts';
 import { type Dim, formatDim } from '../../core/dim.ts';
 import { FormatError, UnsupportedError } from '../../core/errors.ts';
 import { requireCoreOperators } from '../../compiler/inference/require-core-operators.ts';
-import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { INDEX_CHECKS } from '../../core/index-checks.ts';
 import { VALUE_NAMES, valueNamesToJson } from '../../core/value-names.ts';

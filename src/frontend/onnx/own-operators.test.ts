@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
-import { coreOperators } from '../../ops/core-operators.ts';
+import { coreOperators } from '../../ops/tables/core-operators.ts';
 import { Operators } from '../../ops/operators.ts';
 import { TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';

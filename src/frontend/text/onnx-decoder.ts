@@ -9,7 +9,7 @@ import { type Dim, formatDim } from '../../core/dim.ts';
 import { UnsupportedError } from '../../core/errors.ts';
 import type { TensorType } from '../../core/primitive-function.ts';
 import type { CacheType } from '../../core/text-layout.ts';
-import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { retypeCaches, storedTypes, withCachesOf } from './cache-type.ts';
 import type { Decoder } from './generation-module.ts';
 

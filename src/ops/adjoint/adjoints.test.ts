@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../core/random.ts';
-import { CORE_OPERATORS } from '../core-operators.ts';
+import { CORE_OPERATORS } from '../tables/core-operators.ts';
 import { checkAdjoint } from '../testing/check-adjoint.ts';
 import { testedOp } from '../testing/tested-ops.ts';
-import { adjointOf } from './adjoint-of.ts';
+import { adjointOf } from '../tables/adjoints.ts';
 
 describe('adjoints agree with central differences and with forward mode', () => {
   const rules = [...CORE_OPERATORS].filter((op) => typeof adjointOf(op) === 'function');

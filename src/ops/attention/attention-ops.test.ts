@@ -1,4 +1,4 @@
 import { describeOperators } from '../testing/describe-operators.ts';
-import { ATTENTION_OPS } from './attention-ops.ts';
+import { KERNEL_FAMILIES } from '../tables/kernel-ops.ts';
 
-describeOperators(ATTENTION_OPS);
+describeOperators(KERNEL_FAMILIES.attention);

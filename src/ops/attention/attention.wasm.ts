@@ -13,7 +13,7 @@ import type { WasmLowering } from '../wasm-lowering.ts';
 import { attentionProducts, type AttentionShape, attentionShape } from './attention-shape.ts';
 
 /** For each head of keys: a product into memory, softmax in its place, and a product of that. */
-const attention: WasmLowering = (given) => {
+export const attentionWasm: WasmLowering = withHalves((given) => {
   const access = elementAccess(given.output.dtype);
   if (given.output.dtype !== 'float32' || access === undefined) return undefined;
   const shape = attentionShape(given);
@@ -65,7 +65,7 @@ const attention: WasmLowering = (given) => {
       ]);
     },
   };
-};
+});
 
 /** `weigh(row, bias, query)`: makes weights of the products of a row, in place. */
 function weigh(shape: AttentionShape, hasBias: boolean, access: ElementAccess): WasmFunction {
@@ -142,7 +142,3 @@ function adjust(
     ...byFours({ count: keys, pointers: [from, added], steps: [FLOAT, byKey * FLOAT] }, vector),
   ];
 }
-
-export const ATTENTION_WASM: Readonly<Record<string, WasmLowering>> = {
-  scaled_dot_product_attention: withHalves(attention),
-};

@@ -104,7 +104,7 @@ function sumColumns(
 }
 
 /** For some rows of queries that share keys: scores of the keys that count, their softmax, and sums of values. */
-const cachedAttention: WasmLowering = (given) => {
+export const cachedAttentionWasm: WasmLowering = (given) => {
   const { inputs, output: result } = given;
   const [query, cache, output] = [inputs[0], inputs[1], result].map(
     (type) => type && elementAccess(type.dtype),
@@ -237,8 +237,6 @@ function findBounds(
     s.set(ends, lanes(tos)),
   ];
 }
-
-export const CACHED_ATTENTION_WASM = { cached_attention: cachedAttention };
 
 interface WeightPlaces {
   /** A lane is a row, and one of the keys of a vector: the first key, and the end, for those of lane 0. */

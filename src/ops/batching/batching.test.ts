@@ -5,7 +5,7 @@ import { elementCount } from '../../core/shape.ts';
 import { seededRandom } from '../../core/random.ts';
 import { GraphBuilder } from '../adjoint/graph-builder.ts';
 import { completeAttributes } from '../attributes.ts';
-import { CORE_OPERATORS } from '../core-operators.ts';
+import { CORE_OPERATORS } from '../tables/core-operators.ts';
 import { inferConcreteCall } from '../infer-concrete-call.ts';
 import type { OpDefinition } from '../define-op.ts';
 import type { OpCase } from '../op-cases.ts';

@@ -1,4 +1,4 @@
 import { describeOperators } from '../testing/describe-operators.ts';
-import { CONVOLUTION_OPS } from './convolution-ops.ts';
+import { KERNEL_FAMILIES } from '../tables/kernel-ops.ts';
 
-describeOperators(CONVOLUTION_OPS);
+describeOperators(KERNEL_FAMILIES.convolution);

@@ -1,4 +1,4 @@
 import { describeOperators } from '../testing/describe-operators.ts';
-import { ELEMENTWISE_OPS } from './elementwise-ops.ts';
+import { KERNEL_FAMILIES } from '../tables/kernel-ops.ts';
 
-describeOperators(ELEMENTWISE_OPS);
+describeOperators(KERNEL_FAMILIES.elementwise);

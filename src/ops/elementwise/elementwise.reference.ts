@@ -1,10 +1,9 @@
 import type { StaticReference } from '../op-reference.ts';
 import { isBigInt } from '../../core/dtype.ts';
-import { internalError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes } from '../../core/primitive-function.ts';
 import { rowMajorStrides, sameShape } from '../../core/shape.ts';
-import type { NumberArray, OpDefinition } from '../define-op.ts';
+import type { NumberArray } from '../define-op.ts';
 import { type ElementFunction, elementFunction } from '../formula/evaluate.ts';
 import { arrayFunction } from '../formula/evaluate-arrays.ts';
 import type { Formula, FormulaCall } from '../formula/expression.ts';
@@ -14,9 +13,7 @@ import type { Operands } from '../lowering.ts';
 import { present } from '../operand-checks.ts';
 
 /** The reference that follows from the formula of an elementwise operator. */
-export function elementwiseReference({ name, scalar }: OpDefinition): StaticReference {
-  const formula = scalar?.formula;
-  if (formula === undefined) throw internalError(`${name} has no formula`);
+export function elementwiseReference(formula: Formula): StaticReference {
   return {
     reference: (operands, attributes, output) =>
       computeElements(formula, operands, { attributes, output }),

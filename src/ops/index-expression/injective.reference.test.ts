@@ -3,7 +3,7 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import { referenceResult } from '../compute-reference.ts';
 import { defineOp, type IndexMapContext, type IndexSource } from '../define-op.ts';
 import { inferConcreteCall } from '../infer-concrete-call.ts';
-import { opReference } from '../references.ts';
+import { opReference } from '../tables/references.ts';
 import { add, less, sub, ZERO } from './build.ts';
 
 const X = HostTensor.from('float32', [2, 3], [1, 2, 3, 4, 5, 6]);

@@ -1,4 +1,4 @@
 import { describeOperators } from '../testing/describe-operators.ts';
-import { INDEXING_OPS } from './indexing-ops.ts';
+import { KERNEL_FAMILIES } from '../tables/kernel-ops.ts';
 
-describeOperators(INDEXING_OPS);
+describeOperators(KERNEL_FAMILIES.indexing);

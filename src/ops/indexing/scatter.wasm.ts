@@ -151,7 +151,7 @@ function placeAt(
   };
 }
 
-const scatterElements: WasmLowering = (given) => {
+export const scatterElementsWasm: WasmLowering = (given) => {
   const { inputs, output, attributes } = given;
   const shape = inputs[1]?.shape ?? [];
   const axis = scatterAxisOf(attributes, shape.length);
@@ -173,7 +173,7 @@ const scatterElements: WasmLowering = (given) => {
   });
 };
 
-const scatterNd: WasmLowering = (given) => {
+export const scatterNdWasm: WasmLowering = (given) => {
   const { inputs, output } = given;
   const { sizes, count, run } = tuplesOf(output.shape, inputs[1]?.shape ?? []);
   const strides = rowMajorStrides(sizes);
@@ -201,7 +201,7 @@ const scatterNd: WasmLowering = (given) => {
 };
 
 /** For each slice of the first axis x, unless it lies there, and on it the rows of its updates. */
-const tensorScatter: WasmLowering = ({ inputs, output, attributes }) => {
+export const tensorScatterWasm: WasmLowering = ({ inputs, output, attributes }) => {
   const access = laneAccess(output.dtype);
   const count = elementCount(output.shape);
   const { axis, run, rows } = placesOf(output.shape, attributes);
@@ -284,9 +284,3 @@ function beginAt(address: Local, { isWide, isCircular, size, place }: Begin): St
   const both = w.select(w.apply('i64.lt_s', above, least), least, above);
   return [s.set(wide, value), s.set(place, w.apply('i32.wrap_i64', both))];
 }
-
-export const SCATTER_WASM: Readonly<Record<string, WasmLowering>> = {
-  scatter_elements: scatterElements,
-  scatter_nd: scatterNd,
-  tensor_scatter: tensorScatter,
-};

@@ -1,4 +1,4 @@
 import { describeOperators } from '../testing/describe-operators.ts';
-import { LINEAR_OPS } from './linear-ops.ts';
+import { KERNEL_FAMILIES } from '../tables/kernel-ops.ts';
 
-describeOperators(LINEAR_OPS);
+describeOperators(KERNEL_FAMILIES.linear);

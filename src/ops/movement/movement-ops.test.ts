@@ -1,4 +1,4 @@
 import { describeOperators } from '../testing/describe-operators.ts';
-import { MOVEMENT_OPS } from './movement-ops.ts';
+import { KERNEL_FAMILIES } from '../tables/kernel-ops.ts';
 
-describeOperators(MOVEMENT_OPS);
+describeOperators(KERNEL_FAMILIES.movement);

@@ -5,11 +5,10 @@ import { byFours } from '../../wasm/for-parts.ts';
 import { call, loop, set, type Statement, type WasmFunction } from '../../wasm/statement.ts';
 import { floatAttribute } from '../attributes.ts';
 import { elementAccess } from '../element-access.ts';
-import { withHalves } from '../wasm-kernels.ts';
 import type { WasmLowering } from '../wasm-lowering.ts';
 
 /** Takes the mean of each channel off, multiplies it by a factor, and adds a term. */
-const batchNorm: WasmLowering = ({ output, attributes }) => {
+export const batchNormWasm: WasmLowering = ({ output, attributes }) => {
   if (output.dtype !== 'float32') return undefined;
   const [batch = 0, channels = 0] = output.shape;
   const spatial = elementCount(output.shape.slice(2));
@@ -59,5 +58,3 @@ function channelFunction(spatial: number, epsilon: number): WasmFunction {
     ],
   };
 }
-
-export const batchNormWasm = withHalves(batchNorm);

@@ -1,4 +1,4 @@
 import { describeOperators } from '../testing/describe-operators.ts';
-import { NORMALIZATION_OPS } from './normalization-ops.ts';
+import { KERNEL_FAMILIES } from '../tables/kernel-ops.ts';
 
-describeOperators(NORMALIZATION_OPS);
+describeOperators(KERNEL_FAMILIES.normalization);

@@ -1,4 +1,4 @@
 import { describeOperators } from '../testing/describe-operators.ts';
-import { PROGRAM_OPS } from './program-ops.ts';
+import { KERNEL_FAMILIES } from '../tables/kernel-ops.ts';
 
-describeOperators(PROGRAM_OPS);
+describeOperators(KERNEL_FAMILIES.program);

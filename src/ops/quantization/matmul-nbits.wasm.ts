@@ -3,7 +3,7 @@ import { apply, type Expression, f32, i32, load, local, locals } from '../../was
 import type { Statement, WasmFunction } from '../../wasm/statement.ts';
 import * as s from '../../wasm/statement.ts';
 import { productKernel } from '../linear/product.wasm.ts';
-import { innerKernel, withHalves } from '../wasm-kernels.ts';
+import { innerKernel } from '../wasm-kernels.ts';
 import type { WasmKernel, WasmLowering } from '../wasm-lowering.ts';
 import { gatheredNbitsProblem, type NbitsProblem, nbitsProblem } from './matmul-nbits-problem.ts';
 import { byRounding, mayRound } from './matmul-nbits-fast.wasm.ts';
@@ -14,7 +14,7 @@ import { plainProblem } from '../linear/matmul-problem.ts';
 /** Up to here codes are read for each row; of more rows they are decoded into memory once. */
 const FEW_ROWS = 8;
 
-const matmulNbits: WasmLowering = (given) => {
+export const matmulNbitsWasm: WasmLowering = (given) => {
   if (given.output.dtype !== 'float32') return undefined;
   const codes = codesOf(nbitsProblem(given));
   const { m, n, blockSize } = codes;
@@ -27,7 +27,7 @@ const matmulNbits: WasmLowering = (given) => {
 };
 
 /** Larger blocks than rows can have are left to the reference. */
-const gatherMatmulNbits: WasmLowering = (given) => {
+export const gatherMatmulNbitsWasm: WasmLowering = (given) => {
   const codes = codesOf(gatheredNbitsProblem(given));
   if (given.output.dtype !== 'float32' || codes.blockSize > MOST_IN_BLOCK) return undefined;
   if (codes.m * codes.n === 0) return { body: () => [] };
@@ -162,8 +162,3 @@ function decodeFunction(codes: Codes): WasmFunction {
     ]),
   };
 }
-
-export const MATMUL_NBITS_WASM: Readonly<Record<string, WasmLowering>> = {
-  matmul_nbits: withHalves(matmulNbits),
-  gather_matmul_nbits: withHalves(gatherMatmulNbits),
-};

@@ -1,4 +1,4 @@
 import { describeOperators } from '../testing/describe-operators.ts';
-import { QUANTIZATION_OPS } from './quantization-ops.ts';
+import { KERNEL_FAMILIES } from '../tables/kernel-ops.ts';
 
-describeOperators(QUANTIZATION_OPS);
+describeOperators(KERNEL_FAMILIES.quantization);

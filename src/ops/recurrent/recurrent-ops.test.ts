@@ -1,4 +1,4 @@
 import { describeOperators } from '../testing/describe-operators.ts';
-import { RECURRENT_OPS } from './recurrent-ops.ts';
+import { KERNEL_FAMILIES } from '../tables/kernel-ops.ts';
 
-describeOperators(RECURRENT_OPS);
+describeOperators(KERNEL_FAMILIES.recurrent);

@@ -8,7 +8,7 @@ import * as s from '../../wasm/statement.ts';
 import { boolAttribute, floatAttribute, stringAttribute } from '../attributes.ts';
 import { elementAccess } from '../element-access.ts';
 import { productKernel } from '../linear/product.wasm.ts';
-import { innerKernel, withHalves } from '../wasm-kernels.ts';
+import { innerKernel } from '../wasm-kernels.ts';
 import type { WasmCall, WasmLowering } from '../wasm-lowering.ts';
 import type { ActivationCall } from './activations.ts';
 import { activate } from './activations.wasm.ts';
@@ -16,7 +16,7 @@ import { activationsOf, CELLS, type CellName, cellOf, sizesOf } from './recurren
 import { plainProblem } from '../linear/matmul-problem.ts';
 
 /** For each direction and step a product of the states of all sequences, then the units of each. */
-const recurrent: WasmLowering = (given) => {
+export const recurrentWasm: WasmLowering = (given) => {
   if (given.output.dtype !== 'float32') return undefined;
   const problem = recurrentProblem(given);
   const { cell, steps, batch, directions, hidden, width, isLate } = problem;
@@ -333,7 +333,3 @@ const EQUATIONS: Readonly<
 
 const gateSum = ({ problem: { hidden }, units, rows }: Equation, gate: number): Expression =>
   add(units.at(rows.x, gate * hidden), units.at(rows.sums, gate * hidden));
-
-export const RECURRENT_WASM: Readonly<Record<string, WasmLowering>> = {
-  recurrent: withHalves(recurrent),
-};

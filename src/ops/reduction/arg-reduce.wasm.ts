@@ -7,7 +7,7 @@ import type { WasmLowering } from '../wasm-lowering.ts';
 import type { ArgReduceName, Extreme } from './arg-reduce.ts';
 import { scalarRowKernel, scalarRows } from './scalar-rows.wasm.ts';
 
-const argReduce =
+export const argReduceWasm =
   (name: ArgReduceName, extreme: Extreme): WasmLowering =>
   ({ inputs: [x], attributes }) => {
     const access = x && scalarAccess(x.dtype);
@@ -36,8 +36,3 @@ const argReduce =
       ];
     });
   };
-
-export const ARG_REDUCE_WASM: Readonly<Record<ArgReduceName, WasmLowering>> = {
-  arg_max: argReduce('arg_max', 'max'),
-  arg_min: argReduce('arg_min', 'min'),
-};

@@ -52,12 +52,13 @@ export function reducedAxes(
 
 const isExtremum = (kind: Reduction) => kind === 'max' || kind === 'min';
 
-const WORDS: readonly DType[] = ['int32', 'uint32', 'int64', 'uint64'];
+/** dtypes that are added up. */
+export const SUMMED_DTYPES: readonly DType[] = [...FLOATS, 'int32', 'uint32', 'int64', 'uint64'];
 
 export const REDUCE_OPS = [
-  defineReduce({ name: 'reduce_sum', kind: 'sum', dtypes: [...FLOATS, ...WORDS] }),
-  defineReduce({ name: 'reduce_mean', kind: 'mean', dtypes: [...FLOATS, ...WORDS] }),
-  defineReduce({ name: 'reduce_prod', kind: 'prod', dtypes: [...FLOATS, ...WORDS] }),
+  defineReduce({ name: 'reduce_sum', kind: 'sum', dtypes: SUMMED_DTYPES }),
+  defineReduce({ name: 'reduce_mean', kind: 'mean', dtypes: SUMMED_DTYPES }),
+  defineReduce({ name: 'reduce_prod', kind: 'prod', dtypes: SUMMED_DTYPES }),
   defineReduce({ name: 'reduce_max', kind: 'max', dtypes: NUMERIC }),
   defineReduce({ name: 'reduce_min', kind: 'min', dtypes: NUMERIC }),
 ] as const;

@@ -13,7 +13,7 @@ import type { Reduction } from './reduction-wgsl.ts';
 import { rowKernel } from './row-loops.wasm.ts';
 import { type Combine, RowWalk } from './row-walk.wasm.ts';
 
-const reduce =
+export const reduceWasm =
   (name: ReduceName, kind: Reduction): WasmLowering =>
   (call) => {
     const axes = reducedAxes(call.attributes, call.inputs[0]?.shape.length ?? 0, name);
@@ -83,14 +83,6 @@ function identityOf(kind: Reduction, dtype: DType): Expression {
   const ends = { sum: 0, mean: 0, prod: 1, max: least, min: most };
   return i32x4(ends[kind]);
 }
-
-export const REDUCE_WASM: Readonly<Record<ReduceName, WasmLowering>> = {
-  reduce_sum: reduce('reduce_sum', 'sum'),
-  reduce_mean: reduce('reduce_mean', 'mean'),
-  reduce_prod: reduce('reduce_prod', 'prod'),
-  reduce_max: reduce('reduce_max', 'max'),
-  reduce_min: reduce('reduce_min', 'min'),
-};
 
 /** Joins the elements along any axes one by one, those of floats in double precision. */
 function scalarReduceKernel(

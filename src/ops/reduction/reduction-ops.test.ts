@@ -1,4 +1,4 @@
 import { describeOperators } from '../testing/describe-operators.ts';
-import { REDUCTION_OPS } from './reduction-ops.ts';
+import { KERNEL_FAMILIES } from '../tables/kernel-ops.ts';
 
-describeOperators(REDUCTION_OPS);
+describeOperators(KERNEL_FAMILIES.reduction);

@@ -1,4 +1,4 @@
 import { describeOperators } from '../testing/describe-operators.ts';
-import { SIGNAL_OPS } from './signal-ops.ts';
+import { KERNEL_FAMILIES } from '../tables/kernel-ops.ts';
 
-describeOperators(SIGNAL_OPS);
+describeOperators(KERNEL_FAMILIES.signal);

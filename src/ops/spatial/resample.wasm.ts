@@ -5,12 +5,11 @@ import * as w from '../../wasm/expression.ts';
 import type { Statement, WasmFunction } from '../../wasm/statement.ts';
 import * as s from '../../wasm/statement.ts';
 import { elementAccess } from '../element-access.ts';
-import { withHalves } from '../wasm-kernels.ts';
 import type { WasmLowering } from '../wasm-lowering.ts';
 import { layoutOf } from './resample.ts';
 
 /** Rows of the table one after another: what lies behind the axis is a run of elements. */
-const resample: WasmLowering = ({ inputs: [x, table], output, attributes }) => {
+export const resampleWasm: WasmLowering = ({ inputs: [x, table], output, attributes }) => {
   if (x === undefined || table === undefined || output.dtype !== 'float32') return undefined;
   const [outSize = 1, width = 1] = table.shape;
   const { size, inner } = layoutOf(x.shape, attributes);
@@ -113,5 +112,3 @@ function runFunction(width: number, inner: number): WasmFunction {
     ],
   };
 }
-
-export const resampleWasm = withHalves(resample);

@@ -1,4 +1,4 @@
 import { describeOperators } from '../testing/describe-operators.ts';
-import { SPATIAL_OPS } from './spatial-ops.ts';
+import { KERNEL_FAMILIES } from '../tables/kernel-ops.ts';
 
-describeOperators(SPATIAL_OPS);
+describeOperators(KERNEL_FAMILIES.spatial);

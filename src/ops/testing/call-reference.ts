@@ -3,7 +3,7 @@ import type { Attributes } from '../../core/primitive-function.ts';
 import { elementCount, rowMajorStrides, type Shape } from '../../core/shape.ts';
 import { caseResult } from './case-tensors.ts';
 import type { Operands } from '../lowering.ts';
-import { CORE_OPERATORS } from '../core-operators.ts';
+import { CORE_OPERATORS } from '../tables/core-operators.ts';
 
 /** The result of an operator's reference. */
 export function callReference(

@@ -5,8 +5,8 @@ import type { OpDefinition } from '../define-op.ts';
 import type { OpCase } from '../op-cases.ts';
 import { referenceResult } from '../compute-reference.ts';
 import { inferConcreteCall } from '../infer-concrete-call.ts';
-import { CORE_OPERATORS } from '../core-operators.ts';
-import { opReference } from '../references.ts';
+import { CORE_OPERATORS } from '../tables/core-operators.ts';
+import { opReference } from '../tables/references.ts';
 
 /** A case as a primitive function of one call. */
 export function casePrimitive(op: OpDefinition, opCase: OpCase, name: string): PrimitiveFunction {

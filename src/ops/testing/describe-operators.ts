@@ -14,11 +14,11 @@ import { fillElements } from '../elements.ts';
 import { injectiveReference } from '../index-expression/injective.reference.ts';
 import { KERNEL_DTYPES } from '../placement.ts';
 import { inferConcreteCall } from '../infer-concrete-call.ts';
-import { CORE_OPERATORS } from '../core-operators.ts';
-import { staticReference } from '../references.ts';
+import { CORE_OPERATORS } from '../tables/core-operators.ts';
+import { staticReference } from '../tables/references.ts';
 import { type TestedOp, withCases } from './tested-ops.ts';
 import { casesOfAllDTypes } from '../../conformance/dtype-variants.ts';
-import { webgpuLowering } from '../webgpu-lowerings.ts';
+import { webgpuLowering } from '../tables/webgpu.ts';
 
 const EXACT = { rtol: 0, atol: 0 };
 

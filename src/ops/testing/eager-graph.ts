@@ -3,9 +3,9 @@ import type { Dim } from '../../core/dim.ts';
 import { HostTensor } from '../../core/host-tensor.ts';
 import type { Attributes, AttributeValue } from '../../core/primitive-function.ts';
 import type { AdjointLookup } from '../adjoint/adjoint.ts';
-import { adjointOf } from '../adjoint/adjoint-of.ts';
+import { adjointOf } from '../tables/adjoints.ts';
 import type { GraphTarget, GraphTensor } from '../adjoint/graph-target.ts';
-import { CORE_OPERATORS } from '../core-operators.ts';
+import { CORE_OPERATORS } from '../tables/core-operators.ts';
 import { callReference } from './call-reference.ts';
 
 /** A graph that the host computes at once, by references. */

@@ -6,7 +6,7 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';
-import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { seededRandom } from '../../core/random.ts';
 import type { HostFunction } from '../host-function.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compile } from '../../compiler/compile.ts';
-import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { createWebGpuDevice } from '../../device/webgpu/webgpu-device.ts';
 import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { loadFrom } from './testing/decode-runner.ts';

@@ -4,7 +4,7 @@ import { parseModule } from '../../compiler/index.ts';
 import { DeviceError } from '../../core/errors.ts';
 import type { Device } from '../../device/device.ts';
 import type { DeviceRates } from '../../core/device-rates.ts';
-import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { createWasmDevice } from '../../device/wasm/wasm-device.ts';
 import { createWebGpuDevice } from '../../device/webgpu/webgpu-device.ts';
 import { FakeClock } from '../../testing/fake-clock.ts';

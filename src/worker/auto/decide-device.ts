@@ -3,7 +3,7 @@ import type { ExecutableData } from '../../bytecode/executable.ts';
 import type { DataBlock } from '../../bytecode/executable-reader.ts';
 import { usualRates } from '../../core/device-rates.ts';
 import { DeviceError } from '../../core/errors.ts';
-import { KERNEL_OPS } from '../../ops/kernel-ops.ts';
+import { KERNEL_OPS } from '../../ops/tables/kernel-ops.ts';
 import type { DevicePool, PooledOptions, SharedDevice } from '../device-pool.ts';
 import type { DecidedDevices, DecidedLoad, OpenedDevices } from '../opened-devices.ts';
 import { choosePlace, type RunTimes } from './choose-place.ts';

@@ -1,7 +1,7 @@
 import type { Executable } from '../../bytecode/index.ts';
 import { RepresentativeSizes } from '../../core/representative-sizes.ts';
 import { formatPlace } from '../../core/source-place.ts';
-import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { callCounts, primitiveWork } from './program-work.ts';
 
 /** The cost of a kernel in one run of `main`: each call counts once, whatever branches and loops do. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { compile } from '../../compiler/compile.ts';
 import { parseModule } from '../../compiler/index.ts';
-import { KERNEL_OPS } from '../../ops/kernel-ops.ts';
+import { KERNEL_OPS } from '../../ops/tables/kernel-ops.ts';
 import { sumAndProduct } from '../testing/test-programs.ts';
 import { programWork } from './program-work.ts';
 

@@ -8,7 +8,7 @@ import { RepresentativeSizes } from '../../core/representative-sizes.ts';
 import { elementCount, type Shape } from '../../core/shape.ts';
 import { planOnHost, type PlannedCall } from '../../device/host/host-plan.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
-import { operatorWork } from '../../ops/operator-work.ts';
+import { operatorWork } from '../../ops/tables/work.ts';
 import { WGSL_KERNEL } from '../../ops/program/wgsl-kernel.ts';
 
 /** The work of launches that do the same. */

@@ -4,7 +4,7 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';
-import { CORE_OPERATORS } from '../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { PooledAllocator } from '../../runtime/allocator/pooled-allocator.ts';
 import { TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';

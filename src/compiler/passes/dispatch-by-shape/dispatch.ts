@@ -1,4 +1,4 @@
-import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
 import type { Operators } from '../../../ops/operators.ts';
 import { UnsupportedError, UsageError } from '../../../core/errors.ts';
 import { isElaborated } from '../../inference/elaborate.ts';

@@ -11,7 +11,7 @@ import { RepresentativeSizes } from '../../../core/representative-sizes.ts';
 import { elementCount } from '../../../core/shape.ts';
 import { completeAttributes } from '../../../ops/attributes.ts';
 import type { OpDefinition } from '../../../ops/define-op.ts';
-import { operatorWork } from '../../../ops/operator-work.ts';
+import { operatorWork } from '../../../ops/tables/work.ts';
 import type { CallExpr, Expr, FunctionExpr } from '../../ir/expr.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 import { type Dataflow, kernelOperand, kernelOperator } from './dataflow.ts';

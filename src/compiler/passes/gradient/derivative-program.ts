@@ -2,7 +2,7 @@ import { UnsupportedError } from '../../../core/errors.ts';
 import { isUnknownDim } from '../../../core/dim-symbols.ts';
 import type { Dim } from '../../../core/dim.ts';
 import type { AdjointLookup } from '../../../ops/adjoint/adjoint.ts';
-import { adjointOf } from '../../../ops/adjoint/adjoint-of.ts';
+import { adjointOf } from '../../../ops/tables/adjoints.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 import { callFunction, func, global, scalar, tuple, variableOf } from '../../ir/build.ts';
 import { cotangentType } from '../../ir/cotangent-type.ts';

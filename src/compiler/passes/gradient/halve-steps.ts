@@ -1,6 +1,6 @@
 import { isUnknownDim } from '../../../core/dim-symbols.ts';
 import { type Dim, formatDim } from '../../../core/dim.ts';
-import { adjointOf } from '../../../ops/adjoint/adjoint-of.ts';
+import { adjointOf } from '../../../ops/tables/adjoints.ts';
 import type { ExpandedCall, Halving } from '../../../ops/adjoint/adjoint.ts';
 import { GraphBuilder } from '../../../ops/adjoint/graph-builder.ts';
 import type { GraphTensor } from '../../../ops/adjoint/graph-target.ts';

@@ -1,6 +1,6 @@
 import { simplifyDim } from '../../../core/dim-algebra.ts';
 import type { Dim } from '../../../core/dim.ts';
-import { OPERATOR_ROOM } from '../../../ops/operator-room.ts';
+import { OPERATOR_ROOM } from '../../../ops/tables/room.ts';
 import { symbolsOfType } from '../../inference/gather-dim-facts.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 import { isInnerAxis } from '../../ir/append-axis.ts';

@@ -2,7 +2,7 @@ import type { DType } from '../../../core/dtype.ts';
 import { HostTensor } from '../../../core/host-tensor.ts';
 import type { Attributes, AttributeValue } from '../../../core/primitive-function.ts';
 import type { AttributeSpec } from '../../../ops/define-op.ts';
-import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
 import { TypeInference } from '../../inference/type-inference.ts';
 import { call, constant, func, moduleOf, tuple, variable } from '../../ir/build.ts';
 import type { CallExpr, Expr, Module, VarExpr } from '../../ir/expr.ts';

@@ -2,7 +2,7 @@ import { internalError } from '../../../core/errors.ts';
 import type { Launch, LaunchBuffer } from '../../../core/launch-plan.ts';
 import { rowMajorStrides } from '../../../core/shape.ts';
 import type { KernelOperand, KernelRead, KernelSpec, KernelWrite } from '../../../ops/lowering.ts';
-import { webgpuLowering } from '../../../ops/webgpu-lowerings.ts';
+import { webgpuLowering } from '../../../ops/tables/webgpu.ts';
 import { vectorType, wrapped } from './element-type.ts';
 import type { AnchorStep } from './partition-primitive.ts';
 import { planMapStep } from './plan-map-step.ts';

@@ -10,7 +10,7 @@ import type { OpDefinition } from '../../../ops/define-op.ts';
 import type { OpCase } from '../../../ops/op-cases.ts';
 import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';
 import { callReference } from '../../../ops/testing/call-reference.ts';
-import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
 import { testedOp } from '../../../ops/testing/tested-ops.ts';
 import { firstDifference } from '../../../core/all-close.ts';
 import { pausePolls } from '../../../testing/pause-polls.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
-import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
 import { plan, supports } from './plan.ts';
 import { plannerCaps } from '../../../testing/planner-caps.ts';
 

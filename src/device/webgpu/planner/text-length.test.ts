@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { AdapterClass } from '../../../core/launch-plan.ts';
 import type { Attributes, OperatorCall } from '../../../core/primitive-function.ts';
 import type { Shape } from '../../../core/shape.ts';
-import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
 import { plan } from './plan.ts';
 import { plannerCaps } from '../../../testing/planner-caps.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { LaunchPlan } from '../../../core/launch-plan.ts';
 import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
-import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
 import { plannerCaps } from '../../../testing/planner-caps.ts';
 import type { CompiledLaunch, CompiledPlan } from '../compiled-plan.ts';
 import { kernelPlanner } from '../kernel-planner.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
-import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
 import { nodeGpu } from '../../../testing/node-gpu.ts';
 import type { Device } from '../../device.ts';
 import { createWebGpuDevice } from '../index.ts';

@@ -5,7 +5,7 @@ import type { Attributes, PrimitiveFunction } from '../../../core/primitive-func
 import { elementCount, type Shape } from '../../../core/shape.ts';
 import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';
 import { callReference } from '../../../ops/testing/call-reference.ts';
-import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
 import { firstDifference } from '../../../core/all-close.ts';
 import { nodeGpu } from '../../../testing/node-gpu.ts';
 import { randomTensor } from '../../../testing/random-tensor.ts';

@@ -1,4 +1,4 @@
-import { coreOperators } from '../../../ops/core-operators.ts';
+import { coreOperators } from '../../../ops/tables/core-operators.ts';
 import { defineOp } from '../../../ops/define-op.ts';
 import { defineElementwise } from '../../../ops/elementwise/elementwise.ts';
 import * as f from '../../../ops/formula/build.ts';

@@ -2,7 +2,7 @@ import type { Dim } from '../../../core/dim.ts';
 import { UnsupportedError } from '../../../core/errors.ts';
 import { completeAttributes } from '../../../ops/attributes.ts';
 import { batchingOf } from '../../../ops/batching/batching-of.ts';
-import { CORE_OPERATORS } from '../../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
 import type { OpKind } from '../../../ops/define-op.ts';
 import { isFloat } from '../../../ops/elementwise/number-dtypes.ts';
 import {

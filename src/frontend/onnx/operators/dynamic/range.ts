@@ -1,4 +1,4 @@
-import { CORE_OPERATORS } from '../../../../ops/core-operators.ts';
+import { CORE_OPERATORS } from '../../../../ops/tables/core-operators.ts';
 import { evaluateCall } from '../../../../compiler/values/evaluate-call.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { SymbolicTensor } from '../../../../compiler/values/symbolic-tensor.ts';

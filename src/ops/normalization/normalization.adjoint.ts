@@ -1,0 +1,34 @@
+import type { AdjointRule } from '../adjoint/adjoint.ts';
+import { byExpansion } from '../adjoint/by-expansion.ts';
+import { floatAttribute } from '../attributes.ts';
+
+/** (x - mean) * scale / sqrt(var + epsilon) + bias, written out. */
+export const batchNormAdjoint = byExpansion(({ inputs, output, attributes, graph }) => {
+  const [x, ...statistics] = inputs;
+  if (x === undefined) return output;
+  const shape = x.shape.slice(1).map((dim, i) => (i === 0 ? dim : 1));
+  const [scale = x, bias = x, mean = x, variance = x] = statistics.map((of) =>
+    graph.reshape(of, shape),
+  );
+  const epsilon = floatAttribute(attributes, 'epsilon');
+  const factor = graph.div(scale, graph.unary('sqrt', graph.add(variance, epsilon)));
+  return graph.add(graph.mul(graph.sub(x, mean), factor), bias);
+});
+
+/** (dy - y * mean(y * dy) - mean(dy)) / deviation; only a centered norm takes off the mean of dy. */
+export function rowNormAdjoint(isCentered: boolean): AdjointRule {
+  return ({ inputs: [x], output: y, attributes, cotangent, graph }) => {
+    if (x === undefined) return [];
+    const axes = [x.shape.length - 1];
+    const centered = isCentered ? graph.sub(x, graph.mean(x, axes)) : x;
+    const variance = graph.mean(graph.square(centered), axes);
+    const deviation = graph.unary(
+      'sqrt',
+      graph.add(variance, floatAttribute(attributes, 'epsilon')),
+    );
+    const along = graph.mul(y, graph.mean(graph.mul(y, cotangent), axes));
+    const rest = graph.sub(cotangent, along);
+    const kept = isCentered ? graph.sub(rest, graph.mean(cotangent, axes)) : rest;
+    return [graph.div(kept, deviation)];
+  };
+}

@@ -1,0 +1,173 @@
+import {
+  cachedAttentionAdjoint,
+  linearAttentionAdjoint,
+  scaledDotProductAttentionAdjoint,
+} from '../attention/attention.adjoint.ts';
+import {
+  convTransposeAdjoint,
+  convolutionAdjoint,
+  deformConvAdjoint,
+  maxRoiPoolAdjoint,
+} from '../convolution/convolution.adjoint.ts';
+import { globalPoolAdjoint, maxPoolAdjoint, sumPoolAdjoint } from '../convolution/pool.adjoint.ts';
+import { rangeAdjoint } from '../dynamic/range.adjoint.ts';
+import { castAdjoint, reluAdjoint } from '../elementwise/elementwise.adjoint.ts';
+import {
+  gatherElementsAdjoint,
+  gatherNdAdjoint,
+  oneHotAdjoint,
+  reverseSequenceAdjoint,
+  tensorScatterAdjoint,
+  triluAdjoint,
+} from '../indexing/indexing.adjoint.ts';
+import { scatterElementsAdjoint, scatterNdAdjoint } from '../indexing/scatter.adjoint.ts';
+import { detAdjoint, gemmAdjoint, matmulAdjoint } from '../linear/linear.adjoint.ts';
+import {
+  broadcastAdjoint,
+  concatAdjoint,
+  gatherAdjoint,
+  padAdjoint,
+  reshapeAdjoint,
+  sliceAdjoint,
+  tileAdjoint,
+  transposeAdjoint,
+} from '../movement/movement.adjoint.ts';
+import { batchNormAdjoint, rowNormAdjoint } from '../normalization/normalization.adjoint.ts';
+import { logSoftmaxAdjoint, softmaxAdjoint } from '../normalization/softmax.adjoint.ts';
+import {
+  gatherMatmulNbitsAdjoint,
+  matmulNbitsAdjoint,
+} from '../quantization/matmul-nbits.adjoint.ts';
+import { recurrentAdjoint } from '../recurrent/recurrent.adjoint.ts';
+import { reduceAdjoint } from '../reduction/reduce.adjoint.ts';
+import { cumulativeAdjoint } from '../reduction/reduction.adjoint.ts';
+import { dftAdjoint } from '../signal/dft.adjoint.ts';
+import { framesAdjoint } from '../signal/signal.adjoint.ts';
+import { gridSampleAdjoint } from '../spatial/grid-sample.adjoint.ts';
+import { roiAlignAdjoint } from '../spatial/roi-align.adjoint.ts';
+import { repeatAdjoint, resampleAdjoint } from '../spatial/spatial.adjoint.ts';
+import type { Adjoint } from '../adjoint/adjoint.ts';
+import { formulaAdjoint } from '../adjoint/formula-adjoint.ts';
+import type { Operator } from '../operator.ts';
+import type { OpName } from './core-operators.ts';
+import type { KernelOpName } from './kernel-ops.ts';
+
+/** Core operators that need not have one: formulas say theirs, compositions have that of their parts. */
+type Derived = KernelOpName<'elementwise'> | 'dequantize' | 'wgsl_kernel' | 'resize_table';
+
+/** Adjoints of the core operators, by name. Only the compiler has them: no device differentiates. */
+const ADJOINTS: Readonly<Record<string, Adjoint>> = {
+  relu: reluAdjoint,
+  cast: castAdjoint,
+  matmul: matmulAdjoint,
+  gemm: gemmAdjoint,
+  det: detAdjoint,
+  conv2d: convolutionAdjoint,
+  conv3d: convolutionAdjoint,
+  conv_transpose: convTransposeAdjoint,
+  deform_conv: deformConvAdjoint,
+  max_roi_pool: maxRoiPoolAdjoint,
+  max_pool: maxPoolAdjoint,
+  avg_pool: sumPoolAdjoint(true),
+  sum_pool: sumPoolAdjoint(false),
+  global_max_pool: globalPoolAdjoint('reduce_max'),
+  global_avg_pool: globalPoolAdjoint('reduce_mean'),
+  batch_norm: batchNormAdjoint,
+  layer_norm: rowNormAdjoint(true),
+  rms_norm: rowNormAdjoint(false),
+  softmax: softmaxAdjoint,
+  log_softmax: logSoftmaxAdjoint,
+  recurrent: recurrentAdjoint,
+  cached_attention: cachedAttentionAdjoint,
+  linear_attention: linearAttentionAdjoint,
+  scaled_dot_product_attention: scaledDotProductAttentionAdjoint,
+  reduce_sum: reduceAdjoint('sum'),
+  reduce_mean: reduceAdjoint('mean'),
+  reduce_prod: reduceAdjoint('prod'),
+  reduce_max: reduceAdjoint('max'),
+  reduce_min: reduceAdjoint('min'),
+  cumulative: cumulativeAdjoint,
+  transpose: transposeAdjoint,
+  reshape: reshapeAdjoint,
+  broadcast_to: broadcastAdjoint,
+  concat: concatAdjoint,
+  slice: sliceAdjoint,
+  gather: gatherAdjoint,
+  pad: padAdjoint,
+  full: () => [],
+  tile: tileAdjoint,
+  gather_elements: gatherElementsAdjoint,
+  gather_nd: gatherNdAdjoint,
+  one_hot: oneHotAdjoint,
+  reverse_sequence: reverseSequenceAdjoint,
+  tensor_scatter: tensorScatterAdjoint,
+  trilu: triluAdjoint,
+  scatter_elements: scatterElementsAdjoint,
+  scatter_nd: scatterNdAdjoint,
+  resample: resampleAdjoint,
+  repeat: repeatAdjoint,
+  grid_sample: gridSampleAdjoint,
+  roi_align: roiAlignAdjoint,
+  dft: dftAdjoint,
+  frames: framesAdjoint,
+  matmul_nbits: matmulNbitsAdjoint,
+  gather_matmul_nbits: gatherMatmulNbitsAdjoint,
+  range: rangeAdjoint,
+  is_nan: 'discrete',
+  is_positive_infinity: 'discrete',
+  equal: 'discrete',
+  less: 'discrete',
+  less_equal: 'discrete',
+  greater: 'discrete',
+  greater_equal: 'discrete',
+  logical_not: 'discrete',
+  bitwise_and: 'discrete',
+  bitwise_or: 'discrete',
+  bitwise_xor: 'discrete',
+  bitwise_not: 'discrete',
+  shift_left: 'discrete',
+  shift_right: 'discrete',
+  threefry: 'discrete',
+  bitcast: 'discrete',
+  max_pool_indices: 'discrete',
+  arg_max: 'discrete',
+  arg_min: 'discrete',
+  check_indices: 'discrete',
+  top_k: 'discrete',
+  quantize: 'discrete',
+  matmul_integer: 'discrete',
+  conv_integer: 'discrete',
+  nonzero: 'discrete',
+  non_max_suppression: 'discrete',
+  unique_indices: 'discrete',
+  unique_counts: 'discrete',
+  unique_inverse: 'discrete',
+  sizes: 'discrete',
+  reshape_sizes: 'discrete',
+  broadcast_sizes: 'discrete',
+  unsqueeze_sizes: 'discrete',
+  squeeze_sizes: 'discrete',
+  reduce_sizes: 'discrete',
+  axis_sizes: 'discrete',
+  resized_axis_sizes: 'discrete',
+  signed_sizes: 'discrete',
+  pad_sizes: 'discrete',
+  slice_indices: 'discrete',
+  dims_tensor: 'discrete',
+  arange: 'discrete',
+  twiddles: 'discrete',
+  floor: 'zero',
+  ceil: 'zero',
+  round: 'zero',
+  sign: 'zero',
+  // Edges are rounded to places of the spectrum.
+  mel_weights: 'zero',
+} satisfies Record<Exclude<OpName, Derived>, Adjoint> & Partial<Record<Derived, Adjoint>>;
+
+/** The adjoint of an operator; undefined where it has none. */
+export function adjointOf(op: Operator): Adjoint | undefined {
+  if (op.adjoint !== undefined) return op.adjoint;
+  if (Object.hasOwn(ADJOINTS, op.name)) return ADJOINTS[op.name];
+  const formula = op.scalar?.formula;
+  return formula === undefined ? undefined : formulaAdjoint(formula);
+}
