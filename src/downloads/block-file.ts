@@ -1,6 +1,6 @@
 import { concatenate } from '../core/concatenate.ts';
-import { StorageError } from '../core/errors.ts';
-import type { BlockStore } from './block-store.ts';
+import { DownloadError, StorageError } from '../core/errors.ts';
+import { type BlockStore, MemoryBlocks } from './block-store.ts';
 import { integrityHash } from './integrity.ts';
 import type { RangeFile, ReadOptions } from './range-file.ts';
 import type { RemoteReader } from './remote-reader.ts';
@@ -14,6 +14,8 @@ export interface BlockFileParts {
   readonly remote: RemoteReader;
   /** The hash that all bytes must have. */
   readonly integrity?: string | undefined;
+  /** The stored blocks are known to have it. */
+  readonly isVerified?: boolean;
   /** Called once all bytes were found to have that hash. */
   readonly onVerified?: (() => Promise<void>) | undefined;
 }
@@ -29,12 +31,14 @@ export class BlockFile implements RangeFile {
   /** One read at a time: they share a connection. */
   #queue: Promise<unknown> = Promise.resolve();
   #verified: Promise<void> | undefined;
+  #isVerified: boolean;
 
   constructor(parts: BlockFileParts) {
     this.url = parts.url;
     this.byteLength = parts.byteLength;
     this.#parts = parts;
     this.#store = parts.store;
+    this.#isVerified = parts.isVerified ?? false;
   }
 
   /** Takes bytes from the begin of the file that came while it was opened: whole blocks, or all there are. */
@@ -63,7 +67,7 @@ export class BlockFile implements RangeFile {
 
   async #verify(onBytes: ReadOptions['onBytes']): Promise<void> {
     const { integrity, blockByteLength, onVerified } = this.#parts;
-    if (integrity === undefined) return;
+    if (integrity === undefined || this.#isVerified) return;
     const hash = await integrityHash(integrity);
     for (let at = 0; at < this.byteLength; at += blockByteLength) {
       hash.update(await this.read(at, at + blockByteLength, { until: this.byteLength, onBytes }));
@@ -74,7 +78,9 @@ export class BlockFile implements RangeFile {
       await this.#store?.clear();
       throw error;
     }
-    await onVerified?.();
+    this.#isVerified = true;
+    // If that is not kept, all is hashed again next time.
+    await onVerified?.().catch(() => undefined);
   }
 
   async #read(begin: number, end: number, { until = end, onBytes }: ReadOptions) {
@@ -96,7 +102,9 @@ export class BlockFile implements RangeFile {
 
   async #block(index: number, until: number): Promise<Uint8Array> {
     if (this.#last?.index === index) return this.#last.bytes;
-    const bytes = (await this.#store?.read(index)) ?? (await this.#fetch(index, until));
+    const kept = await this.#store?.read(index);
+    if (kept === undefined && this.#isVerified) throw lostBlock(this.url);
+    const bytes = kept ?? (await this.#fetch(index, until));
     this.#last = { index, bytes };
     return bytes;
   }
@@ -114,12 +122,29 @@ export class BlockFile implements RangeFile {
   }
 
   async #keep(index: number, bytes: Uint8Array): Promise<void> {
+    const store = this.#store;
     try {
-      await this.#store?.write(index, bytes);
+      await store?.write(index, bytes);
     } catch (error) {
       if (error instanceof StorageError) throw error;
       // Another tab has the file open, or somebody removes it: this load goes on without it.
-      this.#store = undefined;
+      const { integrity, remote } = this.#parts;
+      const isHeld = integrity !== undefined || remote.hasRanges === false;
+      this.#store = isHeld ? new MemoryBlocks(store) : undefined;
+      await this.#store?.write(index, bytes);
     }
   }
+}
+
+/** What would be fetched in its place has no known hash. */
+function lostBlock(url: string): DownloadError {
+  return new DownloadError(
+    {
+      where: url,
+      got: 'a kept part that was changed or removed after its hash was checked',
+      expected: 'the bytes that were checked',
+      remedy: 'Load it again: what is missing is fetched, and all is checked.',
+    },
+    { details: { url } },
+  );
 }

@@ -9,16 +9,21 @@ export interface BlockStore {
   clear(): Promise<void>;
 }
 
-/** In memory: for a server without ranges, which cannot be asked for bytes again. */
+/** In memory: for a server without ranges, which cannot be asked for bytes again. Beside another store it only reads from that. */
 export class MemoryBlocks implements BlockStore {
   readonly #blocks = new Map<number, Uint8Array>();
+  readonly #other: BlockStore | undefined;
+
+  constructor(other?: BlockStore) {
+    this.#other = other;
+  }
 
   get indices(): ReadonlySet<number> {
-    return new Set(this.#blocks.keys());
+    return new Set([...this.#blocks.keys(), ...(this.#other?.indices ?? [])]);
   }
 
   async read(index: number): Promise<Uint8Array | undefined> {
-    return this.#blocks.get(index);
+    return this.#blocks.get(index) ?? this.#other?.read(index);
   }
 
   async write(index: number, bytes: Uint8Array): Promise<void> {
@@ -27,5 +32,6 @@ export class MemoryBlocks implements BlockStore {
 
   async clear(): Promise<void> {
     this.#blocks.clear();
+    await this.#other?.clear();
   }
 }

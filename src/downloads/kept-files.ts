@@ -17,7 +17,8 @@ export interface KeptFacts extends FileVersion {
 
 /** The folder of all files in the private file system of an origin (OPFS); each has one of its own in it. */
 const FOLDER = 'weft-models';
-const FACTS = 'facts.json';
+/** The facts without a hash of all bytes, and with it: the second ones are written beside the first, which stay whole. */
+const FACTS = ['facts.json', 'verified-facts.json'] as const;
 
 /**
  * A block's file: its number and the SHA-256 of its bytes. A block that was cut off while it was
@@ -33,22 +34,27 @@ export class KeptFile implements BlockStore {
   #folder: FileSystemDirectoryHandle | undefined;
   readonly #hashes = new Map<number, string>();
   #facts: KeptFacts | undefined;
+  /** Blocks are there of a version that nobody knows, or that is no longer the file's. */
+  #isOutdated = false;
 
   private constructor(parent: FileSystemDirectoryHandle, name: string) {
     this.#parent = parent;
     this.#name = name;
   }
 
+  /** Rejects with the DOMException of files that are there and cannot be read. */
   static async open(parent: FileSystemDirectoryHandle, name: string): Promise<KeptFile> {
     const file = new KeptFile(parent, name);
-    const folder = await parent.getDirectoryHandle(name).catch(() => undefined);
+    const folder = await parent.getDirectoryHandle(name).catch(absent);
     if (folder === undefined) return file;
     file.#folder = folder;
+    file.#facts = (await readFacts(folder, FACTS[1])) ?? (await readFacts(folder, FACTS[0]));
     for await (const entry of folder.keys()) {
       const [, index, hash] = BLOCK_FILE.exec(entry) ?? [];
-      if (index !== undefined && hash !== undefined) file.#hashes.set(Number(index), hash);
+      if (index === undefined || hash === undefined) continue;
+      if (file.#facts === undefined) file.#isOutdated = true;
+      else file.#hashes.set(Number(index), hash);
     }
-    file.#facts = await readFacts(folder);
     return file;
   }
 
@@ -75,10 +81,18 @@ export class KeptFile implements BlockStore {
     return this.#facts !== undefined && this.storedByteLength === this.#facts.byteLength;
   }
 
-  /** Says what the blocks are of. Rejects with StorageError where the rest of them has no room. */
+  /**
+   * Says what the blocks are of. Rejects with StorageError where the rest of them has no room, with another error where the file
+   * cannot be kept now.
+   */
   async describe(facts: KeptFacts): Promise<void> {
     await requireRoom(facts, facts.byteLength - this.storedByteLength);
-    await this.#write(FACTS, new TextEncoder().encode(JSON.stringify(facts)), facts);
+    if (this.#isOutdated) await this.clear();
+    if (this.#isOutdated) throw new Error('Outdated blocks cannot be removed.');
+    const text = JSON.stringify(facts);
+    if (text === JSON.stringify(this.#facts)) return;
+    const name = FACTS[facts.integrity === undefined ? 0 : 1];
+    await this.#write(name, new TextEncoder().encode(text), facts);
     this.#facts = facts;
   }
 
@@ -111,7 +125,7 @@ export class KeptFile implements BlockStore {
     this.#facts = undefined;
     this.#hashes.clear();
     this.#folder = undefined;
-    await removeEntry(this.#parent, this.#name);
+    this.#isOutdated = !(await removeEntry(this.#parent, this.#name));
   }
 
   async #write(name: string, bytes: Uint8Array, facts: KeptFacts): Promise<void> {
@@ -122,19 +136,32 @@ export class KeptFile implements BlockStore {
         throw new Error('Files cannot be written in this thread.');
       }
     } catch (cause) {
+      // A part of it would count as the whole.
+      await this.#folder?.removeEntry(name).catch(() => undefined);
       if (isQuota(cause)) throw await noRoom(facts, bytes.byteLength, cause);
       throw cause;
     }
   }
 }
 
-async function readFacts(folder: FileSystemDirectoryHandle): Promise<KeptFacts | undefined> {
+/** Undefined where there are none, or only a part of them. */
+async function readFacts(
+  folder: FileSystemDirectoryHandle,
+  name: string,
+): Promise<KeptFacts | undefined> {
+  const file = await (await folder.getFileHandle(name).catch(absent))?.getFile();
+  const text = await file?.text();
   try {
-    const file = await (await folder.getFileHandle(FACTS)).getFile();
-    return JSON.parse(await file.text()) as KeptFacts;
+    return text === undefined ? undefined : (JSON.parse(text) as KeptFacts);
   } catch {
     return undefined;
   }
+}
+
+/** Undefined for what does not exist; all else is thrown. */
+function absent(error: unknown): undefined {
+  if (error instanceof DOMException && error.name === 'NotFoundError') return undefined;
+  throw error;
 }
 
 /**
@@ -151,12 +178,27 @@ export async function openKeptFile(key: string): Promise<KeptFile | undefined> {
   }
 }
 
-/** All files that are kept, with the names of their folders. */
-export async function* keptFiles(): AsyncGenerator<readonly [name: string, file: KeptFile]> {
-  const all = await allFiles();
-  if (all === undefined) return;
-  for await (const [name, handle] of all.entries()) {
-    if (handle.kind === 'directory') yield [name, await KeptFile.open(all, name)];
+/** All files that are kept, with the names of their folders; undefined for one that cannot be read. Rejects with StorageError. */
+export async function* keptFiles(): AsyncGenerator<
+  readonly [name: string, file: KeptFile | undefined]
+> {
+  try {
+    const all = await allFiles();
+    if (all === undefined) return;
+    for await (const [name, handle] of all.entries()) {
+      if (handle.kind !== 'directory') continue;
+      yield [name, await KeptFile.open(all, name).catch(() => undefined)];
+    }
+  } catch (cause) {
+    throw new StorageError(
+      {
+        where: 'modelCache',
+        got: String(cause),
+        expected: 'private files that can be read',
+        remedy: 'Try again, or clear the data of this site in the browser.',
+      },
+      { cause },
+    );
   }
 }
 
@@ -166,16 +208,22 @@ export async function removeKeptFile(name: string): Promise<void> {
   if (all !== undefined) await removeEntry(all, name);
 }
 
-/** A file in it that is open stays, until somebody clears it again. */
-async function removeEntry(all: FileSystemDirectoryHandle, name: string): Promise<void> {
-  await all.removeEntry(name, { recursive: true }).catch(() => undefined);
+/** False if some of it stays, such as a file that is open, until somebody clears it again. */
+async function removeEntry(all: FileSystemDirectoryHandle, name: string): Promise<boolean> {
+  try {
+    await all.removeEntry(name, { recursive: true }).catch(absent);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function allFiles(): Promise<FileSystemDirectoryHandle | undefined> {
   const { storage } = (globalThis.navigator ?? {}) as {
     readonly storage?: Partial<StorageManager>;
   };
-  const root = await storage?.getDirectory?.();
+  // Private windows of some browsers refuse it.
+  const root = await storage?.getDirectory?.().catch(() => undefined);
   return root?.getDirectoryHandle(FOLDER, { create: true });
 }
 
@@ -186,7 +234,7 @@ async function requireRoom(facts: KeptFacts, byteLength: number): Promise<void> 
 }
 
 async function freeBytes(): Promise<number | undefined> {
-  const { quota, usage } = (await navigator.storage.estimate?.()) ?? {};
+  const { quota, usage } = (await navigator.storage.estimate?.().catch(() => undefined)) ?? {};
   return quota === undefined ? undefined : Math.max(0, quota - (usage ?? 0));
 }
 

@@ -24,9 +24,9 @@ export interface CachedFile {
  * ```
  */
 export interface ModelCache {
-  /** The stored files, also of downloads that broke off; none where there are no private files. */
+  /** The stored files, also of downloads that broke off; none where there are no private files. Rejects with StorageError. */
   list(): Promise<readonly CachedFile[]>;
-  /** Removes the files that an address begins with, such as a folder or a file; all of them without one. */
+  /** Removes the files that an address begins with, such as a folder or a file; all of them without one. Rejects with StorageError. */
   clear(url?: string | URL): Promise<void>;
 }
 
@@ -34,7 +34,8 @@ export interface ModelCache {
 export const modelCache: ModelCache = {
   async list() {
     const files: CachedFile[] = [];
-    for await (const [, { facts, storedByteLength }] of keptFiles()) {
+    for await (const [, file] of keptFiles()) {
+      const { facts, storedByteLength = 0 } = file ?? {};
       if (facts === undefined || facts.isAbsent === true) continue;
       const { url, byteLength, etag, integrity } = facts;
       files.push({ url, byteLength, storedByteLength, etag, integrity });
@@ -44,8 +45,8 @@ export const modelCache: ModelCache = {
   async clear(url) {
     const begin = url === undefined ? '' : new URL(url, baseUrl()).href;
     const names: string[] = [];
-    for await (const [name, { facts }] of keptFiles()) {
-      if (begin === '' || facts?.url.startsWith(begin) === true) names.push(name);
+    for await (const [name, file] of keptFiles()) {
+      if (begin === '' || file?.facts?.url.startsWith(begin) === true) names.push(name);
     }
     for (const name of names) await removeKeptFile(name);
   },

@@ -316,6 +316,27 @@ test('with a hash nobody is asked, and one copy serves all addresses', async () 
   expect(asked()).toEqual([]);
 });
 
+test('a part that is lost after its hash was checked is not taken from a server again', async () => {
+  const root = new MemoryFolder();
+  vi.stubGlobal('navigator', { storage: { getDirectory: async () => root } });
+  const served = server.serve('m', bytes);
+  const integrity = sha256;
+  await readWhole(await open('m', { integrity }));
+  const all = await root.getDirectoryHandle('weft-models');
+  for await (const [, folder] of all.entries()) {
+    if (!(folder instanceof MemoryFolder)) continue;
+    for await (const name of folder.keys()) {
+      if (name.startsWith('3-')) (await folder.getFileHandle(name)).bytes.fill(0);
+    }
+  }
+  served.bytes = randomBytes(10_300, 2);
+  await expect(readWhole(await open('m', { integrity }))).rejects.toThrow(
+    'got a kept part that was changed or removed after its hash was checked, expected the bytes that were checked. Load it again',
+  );
+  served.bytes = bytes;
+  expect(await readWhole(await open('m', { integrity }))).toEqual(bytes);
+});
+
 test('bytes of another hash are not kept', async () => {
   giveFiles();
   server.serve('m', bytes);

@@ -1,5 +1,5 @@
 import { concatenate } from '../core/concatenate.ts';
-import { DownloadError } from '../core/errors.ts';
+import { DownloadError, StorageError } from '../core/errors.ts';
 import { isFile } from '../core/node-builtin.ts';
 import { BlockFile } from './block-file.ts';
 import { MemoryBlocks } from './block-store.ts';
@@ -105,14 +105,16 @@ function openKnown(
 ): RangeFile {
   const { byteLength, blockByteLength } = facts;
   const remote = new RemoteReader(url, { signal, version: facts, isKept: true, retryMs });
-  const isVerified = integrity !== undefined && facts.integrity === integrity;
+  const isVerified =
+    integrity !== undefined && facts.integrity === integrity && kept?.isComplete === true;
   return new BlockFile({
     url,
     byteLength,
     blockByteLength,
     store: kept,
     remote,
-    integrity: isVerified ? undefined : integrity,
+    integrity,
+    isVerified,
     onVerified: () => kept?.describe({ ...facts, integrity }) ?? Promise.resolve(),
   });
 }
@@ -129,10 +131,12 @@ async function openNew(
   const whole = told === undefined ? await readOn(remote, first) : undefined;
   const version = told ?? { ...remote.version, byteLength: whole?.byteLength ?? 0 };
   const facts = { ...version, url, blockByteLength };
-  const isKept = kept !== undefined && (integrity !== undefined || isTold(version));
   // The server was silent when it was asked for the version of these blocks.
   if (kept?.facts !== undefined && !isSameVersion(kept.facts, version)) await kept.clear();
-  if (isKept) await kept.describe({ ...facts, ...kept.facts });
+  const isKept =
+    kept !== undefined &&
+    (integrity !== undefined || isTold(version)) &&
+    (await canKeep(kept, { ...facts, ...kept.facts }));
   // In memory stay bytes that have to be checked, or that cannot be asked for again.
   const isHeld = integrity !== undefined || whole !== undefined || remote.hasRanges === false;
   const file = new BlockFile({
@@ -146,6 +150,17 @@ async function openNew(
   });
   await file.adopt(whole ?? first);
   return file;
+}
+
+/** False where another tab has its files open. Rejects with StorageError where there is no room. */
+async function canKeep(kept: KeptFile, facts: KeptFacts): Promise<boolean> {
+  try {
+    await kept.describe(facts);
+    return true;
+  } catch (error) {
+    if (error instanceof StorageError) throw error;
+    return false;
+  }
 }
 
 /** The first block, with which the server says what the file is; undefined where there is no such file. */

@@ -8,7 +8,7 @@ import {
   type Operation,
   PAGE_OPERATIONS,
   WORKER_OPERATIONS,
-} from './testing/faulty-file-system.ts';
+} from '../testing/faulty-file-system.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 
