@@ -1,5 +1,10 @@
-import { describeSessionAborts, describeTextAborts } from './describe-aborts.ts';
+import {
+  describeSessionAborts,
+  describeTextAborts,
+  describeTrainingAborts,
+} from './describe-aborts.ts';
 
 describeSessionAborts('host');
 describeSessionAborts('wasm');
 describeTextAborts('wasm');
+describeTrainingAborts('wasm');

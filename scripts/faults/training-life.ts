@@ -1,10 +1,18 @@
-import { type DeviceTensor, type Inputs, Session, Tensor } from '../../src/client/index.ts';
+import {
+  type DeviceTensor,
+  type Inputs,
+  type RunOptions,
+  Session,
+  Tensor,
+} from '../../src/client/index.ts';
 import { compile } from '../../src/compiler/compile.ts';
 import { HostTensor } from '../../src/core/host-tensor.ts';
 import { seededRandom } from '../../src/core/random.ts';
 import { gradOnnx } from '../../src/frontend/index.ts';
 import { writeOnnxModel } from '../../src/testing/onnx-writer.ts';
 import { Life, type LifePlace } from './life.ts';
+
+export type State = Record<string, DeviceTensor>;
 
 const STEPS = 3;
 const [BATCH, FEATURES, CLASSES] = [4, 8, 3];
@@ -29,7 +37,8 @@ const { module, state } = gradOnnx(
   }),
   { loss: { name: 'cross_entropy' }, wrt: ['*'], optimizer: { name: 'adamw' } },
 );
-const executable = compile(module).toBytes();
+/** {@link begin} gives the state, and `main` takes a step. */
+export const executable = compile(module).toBytes();
 
 const batches = Array.from({ length: STEPS }, (_, step) => ({
   x: new Tensor('float32', numbers(BATCH, FEATURES).data, [BATCH, FEATURES]),
@@ -50,15 +59,21 @@ export async function expectedWeights(): Promise<Tensor> {
   return weights;
 }
 
-const begin = async (session: Session): Promise<Inputs> =>
+export const begin = async (session: Session): Promise<Inputs> =>
   (await session.run({}, { function: 'init' })) as Inputs;
 
-async function step(session: Session, values: Inputs, at: number): Promise<Inputs> {
-  const outputs = await session.run({ ...values, ...batches[at] }, { keep: state });
+/** The state behind a step on one of the batches. */
+export async function step(
+  session: Session,
+  values: Inputs,
+  at: number,
+  options: Pick<RunOptions, 'signal' | 'donate'> = {},
+): Promise<State> {
+  const outputs = await session.run({ ...values, ...batches[at] }, { keep: state, ...options });
   return Object.fromEntries(state.map((name) => [name, outputs[name] as DeviceTensor]));
 }
 
-const weightsOf = (values: Inputs): Promise<Tensor> => (values['w1'] as DeviceTensor).read();
+export const weightsOf = (values: Inputs): Promise<Tensor> => (values['w1'] as DeviceTensor).read();
 
 /** Trains step by step, takes a snapshot behind each, and goes on from the last one where the device is lost. */
 export class TrainingLife extends Life<Session> {
@@ -98,11 +113,13 @@ export class TrainingLife extends Life<Session> {
     const before = at === 0 ? await begin(session) : this.#values;
     const values = await step(session, before, at);
     await session.pause();
+    let snapshot: Uint8Array<ArrayBuffer>;
     try {
-      this.#snapshot = await session.snapshot({ tensors: values as Record<string, DeviceTensor> });
+      snapshot = await session.snapshot({ tensors: values });
     } finally {
       await session.continue();
     }
+    this.#snapshot = snapshot;
     this.#values = values;
   }
 }

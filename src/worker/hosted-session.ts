@@ -112,7 +112,7 @@ export class HostedSession {
         const result = held
           ? await untilAborted(held.call(...args), signal)
           : await this.machine.invoke(functionName, args, { signal, donate: take() });
-        return untilAborted(this.deliver(request, result, held), signal);
+        return this.deliver(request, result, { callee: held, signal });
       }, signal);
     const done = this.#use(() => this.withArguments(request, run, callPage), signal);
     return held ? done.finally(() => this.machine.release(held.value)) : done;
@@ -143,7 +143,7 @@ export class HostedSession {
       await this.device.device.synchronize();
       const totalMs = performance.now() - start;
       const { timings: kernels, instructionCount: instructions } = profile;
-      const results = await untilAborted(this.deliver(request, profile.result), signal);
+      const results = await this.deliver(request, profile.result, { signal });
       return { results, kernels, totalMs, instructions };
     };
     const run: WithInputs<WireProfile> = (args, take) =>
@@ -387,40 +387,60 @@ export class HostedSession {
     });
   }
 
-  /** Reads or keeps what a function returned, and drops the reference to it. */
-  async deliver(request: Deliverable, result: Value, callee?: HeldFunction): Promise<WireResult[]> {
+  /** Reads or keeps what a function returned, and drops the reference to it. Behind an abort nothing is kept: nobody would drop it. */
+  async deliver(
+    request: Deliverable,
+    result: Value,
+    {
+      callee,
+      signal,
+    }: { readonly callee?: HeldFunction | undefined; readonly signal?: AbortSignal } = {},
+  ): Promise<WireResult[]> {
+    const reading = this.#readResult(request, result, callee);
+    const release = (): void => this.machine.release(result);
     try {
-      const { names, type } = callee
-        ? { ...CALLEE, type: callee.type?.result }
-        : this.#resultsOf(request.functionName);
-      const parts = names.length === 1 ? [result] : fieldsOf(result);
-      const held = parts.some(hasForms) ? await import('./held-functions.ts') : undefined;
-      const types = held?.resultTypes(this.executable.types, result, type);
-      // Before a handle is made: nobody would drop those of a result that cannot be delivered.
-      const drafts = await draftsOf(
-        parts,
-        types?.names,
-        held && ((value) => this.keepFunction(value, types?.functions.get(value), held.newHeld)),
-      );
-      const { keep = 'host' } = request;
-      const isKept = names.map((name) =>
-        typeof keep === 'string' ? keep === 'device' : keep.includes(name),
-      );
-      const tensors = [...new Set(drafts.flatMap((draft, i) => (isKept[i] ? [] : draft.tensors)))];
-      // Nobody waits for what is kept; the device is to begin with it all the same.
-      if (tensors.length === 0) this.device.device.flush();
-      const read = tensors.length === 0 ? [] : await this.machine.read(tensors, request.room);
-      const hosts = new Map(tensors.map((tensor, index) => [tensor, read[index]]));
-      return names.map((name, index) => {
+      return (await untilAborted(reading, signal))();
+    } finally {
+      // Also where nobody waits for what is still being read.
+      void reading.then(release, release);
+    }
+  }
+
+  /** Reads what is to be read; the function that it resolves to makes the handles. */
+  async #readResult(
+    request: Deliverable,
+    result: Value,
+    callee: HeldFunction | undefined,
+  ): Promise<() => WireResult[]> {
+    const { names, type } = callee
+      ? { ...CALLEE, type: callee.type?.result }
+      : this.#resultsOf(request.functionName);
+    const parts = names.length === 1 ? [result] : fieldsOf(result);
+    const held = parts.some(hasForms) ? await import('./held-functions.ts') : undefined;
+    const types = held?.resultTypes(this.executable.types, result, type);
+    // Before a handle is made: nobody would drop those of a result that cannot be delivered.
+    const drafts = await draftsOf(
+      parts,
+      types?.names,
+      held && ((value) => this.keepFunction(value, types?.functions.get(value), held.newHeld)),
+    );
+    const { keep = 'host' } = request;
+    const isKept = names.map((name) =>
+      typeof keep === 'string' ? keep === 'device' : keep.includes(name),
+    );
+    const tensors = [...new Set(drafts.flatMap((draft, i) => (isKept[i] ? [] : draft.tensors)))];
+    // Nobody waits for what is kept; the device is to begin with it all the same.
+    if (tensors.length === 0) this.device.device.flush();
+    const read = tensors.length === 0 ? [] : await this.machine.read(tensors, request.room);
+    const hosts = new Map(tensors.map((tensor, index) => [tensor, read[index]]));
+    return () =>
+      names.map((name, index) => {
         const toWire = (tensor: TensorValue): WireValue => {
           const host = isKept[index] ? undefined : hosts.get(tensor);
           return host === undefined ? this.#keep(tensor) : toWireTensor(host);
         };
         return { name, value: drafts[index]?.finish(toWire) ?? { kind: 'null' } };
       });
-    } finally {
-      this.machine.release(result);
-    }
   }
 
   /** The names of the results of a function, and the type of what it gives. */
