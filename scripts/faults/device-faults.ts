@@ -9,10 +9,10 @@ import { expectedWeights, TrainingLife } from './training-life.ts';
 /** Far more than any operation is called in one life. */
 const MOST_FAULTS = 1000;
 
-type OpenLife = (place: LifePlace) => Life;
+export type OpenLife = (place: LifePlace) => Life;
 
 /** How the lives of each kind begin, once their right results are known. */
-const LIVES = {
+export const LIVES = {
   session: () => sessionLife(false),
   'branching session': () => sessionLife(true),
   text: async (): Promise<OpenLife> => {

@@ -1,14 +1,16 @@
 import type { LoadOptions } from '../../src/client/index.ts';
-import { DeviceLostError, WeftError } from '../../src/core/errors.ts';
+import { DeviceLostError, WeftError, WorkerError } from '../../src/core/errors.ts';
 
 const STEP_TIMEOUT_MS = 30_000;
 
-/** The device of a life, in this thread. */
-export type LifePlace = Pick<LoadOptions, 'worker' | 'device' | 'gpu'>;
+/** The device of a life, and its worker where it has one. */
+export interface LifePlace extends Pick<LoadOptions, 'worker' | 'gpu'> {
+  readonly device: 'host' | 'wasm' | 'webgpu';
+}
 
 /**
  * What is done with something that is loaded. A step may fail once, with a typed error; done again it has to be right.
- * What a lost device held is loaded again.
+ * What a lost device or worker held is loaded again.
  */
 export abstract class Life<
   Loaded extends { dispose(): Promise<void> } = { dispose(): Promise<void> },
@@ -38,7 +40,8 @@ export abstract class Life<
       return await within(name, work());
     } catch (error) {
       this.failures.push(`${name}: ${typedMessage(error, name)}`);
-      if (error instanceof DeviceLostError) await within(`${name}, load again`, this.#load());
+      const isGone = error instanceof DeviceLostError || error instanceof WorkerError;
+      if (isGone) await within(`${name}, load again`, this.#load());
     }
     return within(`${name} again`, work());
   }

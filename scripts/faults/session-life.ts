@@ -45,17 +45,17 @@ export class SessionLife extends Life<Session> {
   }
 
   protected async steps(): Promise<void> {
-    for (let run = 0; run < RUNS; run++) await this.step('run', () => this.#run());
+    for (let run = 0; run < RUNS; run++) await this.step('run', () => this.run());
     await this.step('warmup', () => this.loaded.warmup({ n: 3 }));
     await this.step('profile', () => this.#profile());
     const snapshot = await this.step('snapshot', () =>
       snapshotOf(this.loaded, this.#options.expected),
     );
-    await this.step('run after the snapshot', () => this.#run());
+    await this.step('run after the snapshot', () => this.run());
     await this.step('resume', () => this.#resume(snapshot));
   }
 
-  async #run(): Promise<void> {
+  protected async run(): Promise<void> {
     await checkRun(this.loaded, this.#options.expected);
   }
 

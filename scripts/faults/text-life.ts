@@ -27,7 +27,7 @@ export class TextLife extends Life<TextModel> {
   }
 
   protected load(): Promise<TextModel> {
-    return openTestModel('webgpu', this.#place);
+    return openTestModel(this.#place.device, this.#place);
   }
 
   protected async steps(): Promise<void> {

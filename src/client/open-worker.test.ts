@@ -5,38 +5,7 @@ import { VERSION } from '../core/version.ts';
 import { createService } from '../worker/create-service.ts';
 import { sumAndProduct } from '../worker/testing/test-programs.ts';
 import { configureWorker, Session, Tensor } from './index.ts';
-
-/** A worker whose other end is a port in this thread. */
-class FakeWorker extends EventTarget {
-  readonly inside: MessagePort;
-  readonly #outside: MessagePort;
-  terminations = 0;
-
-  constructor() {
-    super();
-    const { port1, port2 } = new MessageChannel();
-    this.#outside = port1;
-    this.inside = port2;
-    port1.addEventListener('message', ({ data }) =>
-      this.dispatchEvent(new MessageEvent('message', { data })),
-    );
-    port1.start();
-  }
-
-  postMessage(message: unknown, transfer: Transferable[]): void {
-    this.#outside.postMessage(message, transfer);
-  }
-
-  terminate(): void {
-    this.terminations++;
-    this.#outside.close();
-  }
-
-  /** An event as a browser sends it. */
-  fail(fields: { message?: string } = {}): void {
-    this.dispatchEvent(Object.assign(new Event('error'), fields));
-  }
-}
+import { FakeWorker } from './testing/fake-worker.ts';
 
 const started: FakeWorker[] = [];
 /** Resolves when a worker starts. */
