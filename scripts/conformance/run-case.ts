@@ -135,6 +135,7 @@ class ModelRunner {
       worker,
       dims,
       signal: AbortSignal.timeout(LIMIT_MS),
+      ...(remote === undefined ? { deviceTimeout: LIMIT_MS } : {}),
       ...(gpu === undefined ? {} : { gpu }),
       ...(remote === undefined ? {} : { remote }),
     });

@@ -141,9 +141,9 @@ function lostBlock(url: string): DownloadError {
   return new DownloadError(
     {
       where: url,
-      got: 'a kept part that was changed or removed after its hash was checked',
+      got: 'a kept block that changed since it was checked',
       expected: 'the bytes that were checked',
-      remedy: 'Load it again: what is missing is fetched, and all is checked.',
+      remedy: 'Load it again.',
     },
     { details: { url } },
   );

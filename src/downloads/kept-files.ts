@@ -88,7 +88,7 @@ export class KeptFile implements BlockStore {
   async describe(facts: KeptFacts): Promise<void> {
     await requireRoom(facts, facts.byteLength - this.storedByteLength);
     if (this.#isOutdated) await this.clear();
-    if (this.#isOutdated) throw new Error('Outdated blocks cannot be removed.');
+    if (this.#isOutdated) throw new Error('old blocks stay');
     const text = JSON.stringify(facts);
     if (text === JSON.stringify(this.#facts)) return;
     const name = FACTS[facts.integrity === undefined ? 0 : 1];
@@ -178,38 +178,8 @@ export async function openKeptFile(key: string): Promise<KeptFile | undefined> {
   }
 }
 
-/** All files that are kept, with the names of their folders; undefined for one that cannot be read. Rejects with StorageError. */
-export async function* keptFiles(): AsyncGenerator<
-  readonly [name: string, file: KeptFile | undefined]
-> {
-  try {
-    const all = await allFiles();
-    if (all === undefined) return;
-    for await (const [name, handle] of all.entries()) {
-      if (handle.kind !== 'directory') continue;
-      yield [name, await KeptFile.open(all, name).catch(() => undefined)];
-    }
-  } catch (cause) {
-    throw new StorageError(
-      {
-        where: 'modelCache',
-        got: String(cause),
-        expected: 'private files that can be read',
-        remedy: 'Try again, or clear the data of this site in the browser.',
-      },
-      { cause },
-    );
-  }
-}
-
-/** Removes a file by the name of its folder. */
-export async function removeKeptFile(name: string): Promise<void> {
-  const all = await allFiles();
-  if (all !== undefined) await removeEntry(all, name);
-}
-
 /** False if some of it stays, such as a file that is open, until somebody clears it again. */
-async function removeEntry(all: FileSystemDirectoryHandle, name: string): Promise<boolean> {
+export async function removeEntry(all: FileSystemDirectoryHandle, name: string): Promise<boolean> {
   try {
     await all.removeEntry(name, { recursive: true }).catch(absent);
     return true;
@@ -218,7 +188,8 @@ async function removeEntry(all: FileSystemDirectoryHandle, name: string): Promis
   }
 }
 
-async function allFiles(): Promise<FileSystemDirectoryHandle | undefined> {
+/** The folder of all kept files; undefined without private files. */
+export async function allFiles(): Promise<FileSystemDirectoryHandle | undefined> {
   const { storage } = (globalThis.navigator ?? {}) as {
     readonly storage?: Partial<StorageManager>;
   };

@@ -1,5 +1,6 @@
+import { StorageError } from '../core/errors.ts';
 import { baseUrl } from '../core/parse-url.ts';
-import { keptFiles, removeKeptFile } from './kept-files.ts';
+import { allFiles, KeptFile, removeEntry } from './kept-files.ts';
 
 /** A file of a model that the browser keeps, or a part of one. */
 export interface CachedFile {
@@ -34,7 +35,7 @@ export interface ModelCache {
 export const modelCache: ModelCache = {
   async list() {
     const files: CachedFile[] = [];
-    for await (const [, file] of keptFiles()) {
+    for await (const { file } of keptFiles()) {
       const { facts, storedByteLength = 0 } = file ?? {};
       if (facts === undefined || facts.isAbsent === true) continue;
       const { url, byteLength, etag, integrity } = facts;
@@ -44,10 +45,39 @@ export const modelCache: ModelCache = {
   },
   async clear(url) {
     const begin = url === undefined ? '' : new URL(url, baseUrl()).href;
-    const names: string[] = [];
-    for await (const [name, file] of keptFiles()) {
-      if (begin === '' || file?.facts?.url.startsWith(begin) === true) names.push(name);
+    const chosen: (() => Promise<unknown>)[] = [];
+    for await (const { file, remove } of keptFiles()) {
+      if (begin === '' || file?.facts?.url.startsWith(begin) === true) chosen.push(remove);
     }
-    for (const name of names) await removeKeptFile(name);
+    for (const remove of chosen) await remove();
   },
 };
+
+interface StoredFile {
+  /** Undefined where it cannot be read. */
+  readonly file: KeptFile | undefined;
+  readonly remove: () => Promise<unknown>;
+}
+
+/** All files that are kept. Rejects with StorageError. */
+async function* keptFiles(): AsyncGenerator<StoredFile> {
+  try {
+    const all = await allFiles();
+    if (all === undefined) return;
+    for await (const [name, handle] of all.entries()) {
+      if (handle.kind !== 'directory') continue;
+      const file = await KeptFile.open(all, name).catch(() => undefined);
+      yield { file, remove: () => removeEntry(all, name) };
+    }
+  } catch (cause) {
+    throw new StorageError(
+      {
+        where: 'modelCache',
+        got: String(cause),
+        expected: 'private files that can be read',
+        remedy: 'Try again, or clear the data of this site in the browser.',
+      },
+      { cause },
+    );
+  }
+}

@@ -331,7 +331,7 @@ test('a part that is lost after its hash was checked is not taken from a server 
   }
   served.bytes = randomBytes(10_300, 2);
   await expect(readWhole(await open('m', { integrity }))).rejects.toThrow(
-    'got a kept part that was changed or removed after its hash was checked, expected the bytes that were checked. Load it again',
+    'got a kept block that changed since it was checked, expected the bytes that were checked. Load it again',
   );
   served.bytes = bytes;
   expect(await readWhole(await open('m', { integrity }))).toEqual(bytes);

@@ -6,6 +6,9 @@ import { keepPipelines } from '../../testing/keep-pipelines.ts';
 import { kernelPlanner } from '../webgpu/kernel-planner.ts';
 import { WebGpuDevice } from '../webgpu/webgpu-device.ts';
 
+/** Kernels for hardware run on a software adapter, and that on a busy machine: only one that never ends takes longer. */
+const SLOWEST_KERNEL_MS = 600_000;
+
 /**
  * Opens devices of any class, by default the adapter's, on one device of the GPU, where equal shaders
  * compile once. It lives as long as the process: to destroy one of them leaves it to the others.
@@ -25,6 +28,7 @@ export function oneGpuDevice(
     const { info, caps, ...opened } = await opening;
     const chosen = { adapterClass: adapterClass ?? caps.adapterClass };
     const planner = kernelPlanner({ ...caps, ...chosen }, CORE_OPERATORS);
-    return new WebGpuDevice({ ...opened, info: { ...info, ...chosen }, caps }, planner);
+    const parts = { ...opened, info: { ...info, ...chosen }, caps };
+    return new WebGpuDevice(parts, planner, { deviceTimeout: SLOWEST_KERNEL_MS });
   };
 }
