@@ -4,11 +4,11 @@ import { isGpuDevice } from '../core/gpu-like.ts';
 import type { MachineLimits } from '../core/program-limits.ts';
 import type { LoadRequest } from '../worker/protocol/load-request.ts';
 import type { CallPage } from '../worker/protocol/wire-value.ts';
-import { checkDispatch } from './check-dispatch.ts';
 import { checkOptions, type OptionKinds } from '../core/check-options.ts';
 import { GivenFunctions } from './program-function.ts';
 import { callableFrom, nodeTypesIn } from './session-functions.ts';
 import type { LoadOptions } from './session-options.ts';
+import type { Dispatch } from '../worker/protocol/dispatch-sizes.ts';
 
 /** Options that few sessions have, so that pages load what checks them only then. */
 export type RareOptions = Pick<
@@ -84,4 +84,29 @@ function needsThisThread(): UsageError {
     expected: 'worker: false or remote',
     remedy: 'In your own worker pass them to serve.',
   });
+}
+
+/**
+ * Throws UsageError for functions among intervals, which cannot be sent to a worker. All else is for
+ * the compiler to check. Loaded only when a session is asked to dispatch by shape.
+ */
+function checkDispatch(dispatch: Dispatch): void {
+  const stack: { readonly value: unknown; readonly path: string }[] = [
+    { value: dispatch, path: 'dispatch' },
+  ];
+  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+    const { value, path } = top;
+    if (typeof value === 'function') {
+      throw new UsageError({
+        where: path,
+        got: 'a function',
+        expected: 'intervals [from, below], or { kind: "uniform" } or { kind: "logarithmic" }',
+        remedy: 'Compile the model to a .weft file with functions, or list the intervals.',
+      });
+    }
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [key, inner] of Object.entries(value)) {
+      stack.push({ value: inner, path: `${path}.${key}` });
+    }
+  }
 }

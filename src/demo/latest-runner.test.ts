@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LatestRunner } from './latest-runner.ts';
+import { LatestRunner } from './draw-section.ts';
 
 test('skips inputs that a newer one replaced, and never overlaps runs', async () => {
   const started: number[] = [];

@@ -3,10 +3,59 @@ import type { DemoContext, Section } from './demo-context.ts';
 import { describeMediaError } from './describe-media-error.ts';
 import { byId, context2d } from './element.ts';
 import { showFacts } from './facts.ts';
-import { openMicrophone } from './sound/open-microphone.ts';
-import { playedChunks } from './sound/played-chunks.ts';
 import { synthesizedSound } from './sound/synthesized-sound.ts';
 import { snippetOf } from './snippet.ts';
+import workletAddress from './sound/microphone-worklet.ts?worker&url';
+import type { Samples } from '../tasks/index.ts';
+
+/** A window of the model at 16,000 samples a second. */
+const CHUNK = 512;
+
+/** A recording, as fast as it would be played. Rejects with the signal's reason. */
+async function* playedChunks(
+  { samples, sampleRate }: Samples,
+  signal: AbortSignal,
+): AsyncGenerator<Float32Array> {
+  const begin = performance.now();
+  for (let at = 0; at + CHUNK <= samples.length; at += CHUNK) {
+    const dueMs = begin + (1000 * at) / sampleRate - performance.now();
+    if (dueMs > 0) await new Promise((resolve) => setTimeout(resolve, dueMs));
+    signal.throwIfAborted();
+    yield samples.subarray(at, at + CHUNK);
+  }
+}
+
+const SAMPLE_RATE = 16_000;
+
+/**
+ * Samples of the microphone, 16,000 a second, until the signal is aborted; rejects where there is
+ * none.
+ */
+async function* openMicrophone(signal: AbortSignal): AsyncGenerator<Float32Array> {
+  const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
+  const context = new AudioContext({ sampleRate: SAMPLE_RATE });
+  try {
+    await context.audioWorklet.addModule(workletAddress);
+    const node = new AudioWorkletNode(context, 'microphone', { numberOfOutputs: 0 });
+    const waiting: Float32Array[] = [];
+    let wake: (() => void) | undefined;
+    node.port.addEventListener('message', ({ data }: MessageEvent<Float32Array>) => {
+      waiting.push(data);
+      wake?.();
+    });
+    node.port.start();
+    signal.addEventListener('abort', () => wake?.());
+    context.createMediaStreamSource(stream).connect(node);
+    while (!signal.aborted) {
+      const chunk = waiting.shift();
+      if (chunk !== undefined) yield chunk;
+      else await new Promise<void>((resolve) => (wake = resolve));
+    }
+  } finally {
+    for (const track of stream.getTracks()) track.stop();
+    await context.close();
+  }
+}
 
 /** Windows that fit into the picture; each is 32 ms. */
 const SHOWN_WINDOWS = 190;

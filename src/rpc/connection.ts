@@ -11,12 +11,46 @@ import { Inbox } from './inbox.ts';
 import type { RpcLimits } from './limits.ts';
 import { decodeMessage, type Message, MessageType } from './messages.ts';
 import { Outbox, type Sending } from './outbox.ts';
-import { RateLimit } from './rate-limit.ts';
 import type { CallOptions, HandleOwner } from './remote-handles.ts';
 import type { RpcInput, RpcTarget, RpcValue } from './rpc-value.ts';
-import { releaseAll, ConnectionValues } from './connection-values.ts';
+import { ConnectionValues, releaseAll } from './connection-values.ts';
 import { toRpcValue } from './to-rpc-value.ts';
 import { malformed } from './wire-values.ts';
+
+/** Calls may come in bursts of this many seconds' worth. */
+const BURST_SECONDS = 4;
+
+/** A token bucket. */
+export class RateLimit {
+  readonly #perSecond: number;
+  readonly #now: () => number;
+  #tokens: number;
+  #last: number;
+
+  constructor(perSecond: number, now: () => number = () => performance.now()) {
+    this.#perSecond = perSecond;
+    this.#now = now;
+    this.#tokens = perSecond * BURST_SECONDS;
+    this.#last = now();
+  }
+
+  /** Throws LimitError when there were too many. */
+  take(): void {
+    const now = this.#now();
+    const earned = ((now - this.#last) / 1000) * this.#perSecond;
+    this.#tokens = Math.min(this.#tokens + earned, this.#perSecond * BURST_SECONDS);
+    this.#last = now;
+    if (this.#tokens < 1) {
+      throw new LimitError({
+        where: 'remote connection',
+        got: `more than ${this.#perSecond} calls per second`,
+        expected: 'fewer',
+        remedy: 'Do more in one call, or raise limits.callsPerSecond where they run.',
+      });
+    }
+    this.#tokens--;
+  }
+}
 
 export interface ConnectionOptions {
   readonly limits: RpcLimits;

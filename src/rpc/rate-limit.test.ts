@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RateLimit } from './rate-limit.ts';
+import { RateLimit } from './connection.ts';
 
 /** How many calls pass before one is refused. */
 function passing(limit: RateLimit): number {

@@ -11,7 +11,6 @@ import { shortList } from '../core/short-list.ts';
 import type { TuneOptions, TuningStep } from '../device/device.ts';
 import { CallRunner } from './calls/call-runner.ts';
 import { type CallOutcome, closureCall, registersOf } from './call.ts';
-import { checkArguments } from './check-arguments.ts';
 import { type HostInput, toValue } from './host-function.ts';
 import type { FunctionType } from './typed-values.ts';
 import { DEFAULT_LIMITS, type Invocation } from './invocation.ts';
@@ -23,6 +22,7 @@ import { readTensors, readTensorSync, requireLive } from './tensor-read.ts';
 import type { Profile } from './profile-call.ts';
 import type { ReplayCounters } from './replay-store.ts';
 import {
+  FloatValue,
   hold,
   type MachineValue,
   PackedFunctionValue,
@@ -32,6 +32,7 @@ import {
   unhold,
   type Value,
 } from './value.ts';
+import { fits } from './kernel-arguments.ts';
 
 /** How one call is made. */
 export interface InvokeOptions {
@@ -361,4 +362,30 @@ function toArguments(
     throw error;
   }
   return values;
+}
+
+/**
+ * Arguments from outside for a function, ints turned to floats where its signature says so; undefined
+ * where number, kinds, dtypes, ranks or dimensions do not fit, or a symbol has two meanings:
+ * `explainArguments` says which. A function without a signature takes anything.
+ */
+function checkArguments(
+  { paramNames, signature }: BytecodeFunction,
+  args: readonly Value[],
+): Value[] | undefined {
+  if (args.length !== paramNames.length) return undefined;
+  const types = signature?.params ?? [];
+  const checked = args.map((arg, i) =>
+    types[i]?.kind === 'float' && typeof arg === 'number' ? new FloatValue(arg) : arg,
+  );
+  const symbols = new Map<string, number>();
+  const areFit = (): boolean =>
+    types.every((type, i) => {
+      const value = checked[i] ?? null;
+      if (type.kind === 'tensor') return value instanceof TensorValue && fits(value, type, symbols);
+      if (type.kind === 'float') return value instanceof FloatValue;
+      return type.kind === 'any' || typeof value === 'number';
+    });
+  // Expressions are checked by the second look, when all symbols are known.
+  return areFit() && areFit() ? checked : undefined;
 }

@@ -1,6 +1,6 @@
 import { internalError, UsageError } from '../core/errors.ts';
 import { withinRunTime } from '../core/within-run-time.ts';
-import { type ResumedCall, restoreSnapshot } from '../runtime/snapshot/resume-snapshot.ts';
+import { restoreSnapshot, type ResumedCall } from '../runtime/snapshot/resume-snapshot.ts';
 import { RunControl } from '../runtime/snapshot/run-control.ts';
 import { type HostStates, takeSnapshot } from '../runtime/snapshot/take-snapshot.ts';
 import type { HostInput } from '../runtime/host-function.ts';
@@ -9,9 +9,23 @@ import { openOpfs } from '../snapshots/opfs-store.ts';
 import { snapshotHash } from '../snapshots/snapshot-hash.ts';
 import type { HostedSession } from './hosted-session.ts';
 import { adoptBuffer, exposeTensor } from './page-buffers.ts';
-import { programHead } from './program-head.ts';
 import type { ControlReply, ControlRequest } from './protocol/control-request.ts';
 import type { WireResult } from './protocol/wire-value.ts';
+import type { ExecutableData } from '../bytecode/executable.ts';
+import { DEFAULT_BLOCK_BYTE_LENGTH } from '../bytecode/file-format.ts';
+import { serializeHead } from '../bytecode/serialize.ts';
+
+const HASH_BYTE_LENGTH = 32;
+
+/**
+ * The `.weft` file of a program up to its data section. The hashes of its blocks are zeros: the weights may be on the
+ * device only, and whoever reads a program without them has nothing to check.
+ */
+function programHead(program: ExecutableData): Uint8Array<ArrayBuffer> {
+  const length = Math.ceil(program.dataByteLength / DEFAULT_BLOCK_BYTE_LENGTH);
+  const hashes = Array.from({ length }, () => new Uint8Array(HASH_BYTE_LENGTH));
+  return serializeHead(program, hashes, DEFAULT_BLOCK_BYTE_LENGTH).slice();
+}
 
 export interface ControlContext {
   /** Values of `request.args`, which live until the reply. */

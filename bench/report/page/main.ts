@@ -1,10 +1,10 @@
 import { byId, element } from '../../../src/demo/element.ts';
-import { table } from '../../../src/demo/table.ts';
+import { table } from '../../../src/demo/model/results.ts';
 import { describeError } from '../../../src/core/format-quantity.ts';
 import { type BenchReport, complaintsOf } from '../bench-report.ts';
 import type { ReportProgress } from '../measure-report.ts';
 import { reportTables } from '../report-tables.ts';
-import { SECTIONS, type SectionName } from '../scopes.ts';
+import { type SectionName, SECTIONS } from '../scopes.ts';
 
 declare global {
   /** The last report of the page, for whoever drives it. */

@@ -16,7 +16,7 @@ import {
 } from '../../../src/text/files/testing/gguf-vocabularies.ts';
 import { ggufTokenizer } from '../../../src/text/files/tokenizer/gguf-tokenizer.ts';
 import { folderFiles, ggufFolder } from '../../../src/text/gguf-folder.ts';
-import { openTokenizer, type SyncTokenizer } from '../../../src/text/reader/text-tokenizer.ts';
+import { openTokenizer, type SyncTokenizer } from '../../../src/text/reader/text-reader.ts';
 import { type StoryCodes, writeStoryModel } from '../../../src/text/testing/story-model.ts';
 
 /** A decoder like Llama's with 63 million weights, the embedding the head too. */

@@ -1,8 +1,8 @@
 import { Tokenizer } from '@huggingface/tokenizers';
 import {
+  byteLevelVocabulary,
   gemmaVocabulary,
   llamaVocabulary,
-  byteLevelVocabulary,
   type TokenizerMetadata,
 } from '../../../src/text/files/testing/gguf-vocabularies.ts';
 import { type GgufHead, readGguf } from '../../../src/text/files/gguf.ts';
@@ -14,7 +14,7 @@ import {
 } from '../../../src/text/files/tokenizer/pre-tokenizers.ts';
 import { vocabularyData } from '../../../src/text/grammar/vocabulary-data.ts';
 import { StreamDecoder } from '../../../src/text/reader/stream-decoder.ts';
-import { openTokenizer, type SyncTokenizer } from '../../../src/text/reader/text-tokenizer.ts';
+import { openTokenizer, type SyncTokenizer } from '../../../src/text/reader/text-reader.ts';
 import { tokenBytes } from '../../../src/text/reader/token-bytes.ts';
 import { Chance } from './chance.ts';
 import type { FuzzTarget } from './fuzz-target.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { testCommand } from '../testing/test-command.ts';
-import { spreadOf } from './spread.ts';
+import { spreadOf } from './bench-command.ts';
 
 let folder: string;
 const at = (name: string): string => join(folder, name);

@@ -6,7 +6,6 @@ import { checkInputs } from '../check-inputs.ts';
 import { type OpenedSession, type OpenFlags, openSession, readInputs } from '../open-session.ts';
 import { writeJson } from '../report.ts';
 import { ProgressLine, type Terminal } from '../terminal.ts';
-import { type Spread, spreadOf } from './spread.ts';
 
 export interface BenchFlags extends Omit<OpenFlags, 'device'> {
   readonly device: readonly OpenFlags['device'][];
@@ -170,3 +169,33 @@ function describe(results: readonly DeviceTimes[]): string {
 }
 
 const milliseconds = (value: number): string => value.toFixed(value >= 100 ? 0 : 3);
+
+/** Milliseconds of runs: the middle one, and how far the others are spread. */
+interface Spread {
+  readonly runs: number;
+  readonly medianMs: number;
+  readonly fastestMs: number;
+  /** A quarter of the runs took less. */
+  readonly lowerMs: number;
+  /** A quarter of the runs took more. */
+  readonly upperMs: number;
+}
+
+/** The spread of at least one time. */
+export function spreadOf(times: readonly number[]): Spread {
+  const sorted = times.toSorted((a, b) => a - b);
+  return {
+    runs: sorted.length,
+    medianMs: quantile(sorted, 0.5),
+    fastestMs: quantile(sorted, 0),
+    lowerMs: quantile(sorted, 0.25),
+    upperMs: quantile(sorted, 0.75),
+  };
+}
+
+/** Between neighbours in proportion. */
+function quantile(sorted: readonly number[], share: number): number {
+  const place = share * (sorted.length - 1);
+  const [low = Number.NaN, high = low] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
+  return low + (high - low) * (place - Math.floor(place));
+}

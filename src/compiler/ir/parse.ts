@@ -4,14 +4,13 @@ import { HostTensor } from '../../core/host-tensor.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { Bindings } from './bindings.ts';
-import { func, tuple } from './build.ts';
+import { extern, func, tuple } from './build.ts';
 import { Diagnostics } from './diagnostics.ts';
-import type { Expr, FunctionExpr, Module } from './expr.ts';
+import type { Expr, FunctionExpr, Module, VarExpr } from './expr.ts';
 import { type Token, tokenize } from './lexer.ts';
-import type { ExprContext } from './parse-binder.ts';
+import { type ExprContext, parseBinder, spanAt } from './parse-binder.ts';
 import { parseConstant } from './parse-constant.ts';
 import { parseBody, parseFunctionAfter } from './parse-expr.ts';
-import { parseExtern } from './parse-extern.ts';
 import { parseKernel } from './parse-kernel.ts';
 import { parseInteger, parseType, parseTypeParams } from './parse-type.ts';
 import { PRELUDE } from './prelude.ts';
@@ -355,5 +354,34 @@ class ModuleParser {
       metaTensor: (index) => this.#constants.get(index),
       isNullary: (constructor) => this.#constructors.get(constructor)?.fields.length === 0,
     };
+  }
+}
+
+/** `@"my.fn"(%x: T) -> R` after `extern def`: a function that calls JavaScript by its name. */
+function* parseExtern(context: ExprContext, start: Token): Task<FunctionExpr> {
+  const { cursor } = context;
+  context.typeParams.enter();
+  try {
+    const typeParams = parseTypeParams(context);
+    const params: VarExpr[] = [];
+    yield* sub(
+      cursor.listTask('(', ')', function* () {
+        const token = cursor.peek();
+        const param = yield* sub(parseBinder(context));
+        if (param.type === undefined) {
+          throw cursor.unexpected('a parameter with its type, such as %x: int', { token });
+        }
+        params.push(param);
+      }),
+    );
+    cursor.expect('->');
+    const resultType = yield* sub(parseType(context));
+    cursor.accept(';');
+    const fn = extern(start.text, params, resultType);
+    const span = spanAt(context, start);
+    const body = { ...fn.body, span };
+    return { ...fn, body, ...(typeParams.length > 0 && { typeParams }), span };
+  } finally {
+    context.typeParams.exit();
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { deriveRelayToken } from '../../rpc/credentials.ts';
 import type { LendAddress } from './lend-address.ts';
-import { otherSideOf } from './other-side.ts';
+import { otherSideOf } from './main.ts';
 import { quoted, relayCommand } from './relay-command.ts';
 
 const TOKEN = 'abcdefghijklmnopqrstuvwxyz234567';

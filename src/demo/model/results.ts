@@ -3,7 +3,6 @@ import { float16ToNumber } from '../../core/float16.ts';
 import { activate, areProbabilities, topLabels } from '../../tasks/index.ts';
 import { element } from '../element.ts';
 import { formatPercent } from '../probability-bars.ts';
-import { table } from '../table.ts';
 
 const SHOWN_VALUES = 6;
 
@@ -143,4 +142,21 @@ export function parseLabels(text: string): string[] {
   return Object.entries(names)
     .sort(([a], [b]) => Number(a) - Number(b))
     .map(([, name]) => String(Array.isArray(name) ? name.at(-1) : name));
+}
+
+/** A table of texts with a row of headings. */
+export function table(
+  columns: readonly string[],
+  rows: readonly (readonly (Node | string)[])[],
+): HTMLTableElement {
+  const head = columns.map((text) => element('th', { scope: 'col' }, text));
+  const body = rows.map((cells) =>
+    element('tr', {}, ...cells.map((cell) => element('td', {}, cell))),
+  );
+  return element(
+    'table',
+    {},
+    element('thead', {}, element('tr', {}, ...head)),
+    element('tbody', {}, ...body),
+  );
 }

@@ -1,5 +1,5 @@
 import { concreteShape } from '../../core/dim.ts';
-import { UnsupportedError, WeftError } from '../../core/errors.ts';
+import { internalError, UnsupportedError, WeftError } from '../../core/errors.ts';
 import type { HostTensor } from '../../core/host-tensor.ts';
 import type { KernelSource } from '../../core/kernel-source.ts';
 import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
@@ -8,16 +8,23 @@ import { missingOperator } from '../../ops/missing-operator.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
 import { hostRefusal } from '../../ops/program/wgsl-kernel.reference.ts';
 import { refuseProgramKernels } from '../../ops/program/wgsl-kernel.ts';
-import { referenceOf } from '../../ops/tables/references.ts';
+import { referenceOf, staticReference } from '../../ops/tables/references.ts';
 import type { DeviceTensor, Kernel, PrepareOptions } from '../device.ts';
 import { lacksOperator, PASS_OPERATORS } from '../missing-operators.ts';
 import { overwrittenInput } from '../overwritten-input.ts';
 import { computeOnHost } from './compute-on-host.ts';
-import { concreteParams, type HostPlan, planOnHost } from './host-plan.ts';
+import {
+  type CallStep,
+  concreteParams,
+  type HostPlan,
+  type HostStep,
+  planOnHost,
+} from './host-plan.ts';
 import type { KernelContext, KernelServices, References } from './kernel-context.ts';
 import { haveTypes, planForArguments } from './plan-for-arguments.ts';
-import { runStep } from './run-step.ts';
-import type { StoredTensor } from './storage-view.ts';
+import { storeBack, type StoredTensor, toHostTensor } from './storage-view.ts';
+import { computeReference } from '../../ops/compute-reference.ts';
+import { runChain } from './run-chain.ts';
 
 interface PlannedLaunch {
   readonly types: readonly ConcreteTensorType[];
@@ -202,4 +209,27 @@ function refusal(primitive: PrimitiveFunction, operators: OperatorTable): string
     if (error instanceof WeftError) return error.message;
     throw error;
   }
+}
+
+/** Does a step by references, over the memory of its values. */
+function runStep(
+  step: HostStep,
+  values: readonly (StoredTensor | undefined)[],
+  types: readonly ConcreteTensorType[],
+): void {
+  if (step.kind === 'chain') runChain(step, values, types);
+  else runCall(step, values);
+}
+
+function runCall({ call }: CallStep, values: readonly (StoredTensor | undefined)[]): void {
+  const inputs = call.inputs.map((value) => {
+    const stored = values[value];
+    return stored === undefined ? undefined : toHostTensor(stored);
+  });
+  const target = values[call.value];
+  if (target === undefined) throw internalError(`value ${call.value} has no memory`);
+  const output = toHostTensor(target);
+  const reference = staticReference(call.op);
+  computeReference(call.op, reference, { inputs, attributes: call.attributes, output });
+  storeBack(output, target);
 }

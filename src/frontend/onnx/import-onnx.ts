@@ -1,7 +1,14 @@
 import { budgetInForce, CompileBudget } from '../../compiler/ir/compile-budget.ts';
 import { func, moduleOf, tuple, variable, variableOf } from '../../compiler/ir/build.ts';
-import type { Expr, FunctionExpr, Module, VarExpr } from '../../compiler/ir/expr.ts';
-import { postOrder } from '../../compiler/ir/visit.ts';
+import {
+  type Expr,
+  type FunctionExpr,
+  type Module,
+  type Span,
+  spanOf,
+  type VarExpr,
+} from '../../compiler/ir/expr.ts';
+import { childrenOf, postOrder, rewrite } from '../../compiler/ir/visit.ts';
 import { type DimBindings, requireKnownDims, unboundDim } from '../../compiler/passes/bind-dims.ts';
 import { checkOptions, oneOf, type OptionKinds, requireBytes } from '../../core/check-options.ts';
 import type { CompileLimits } from '../../core/compile-limits.ts';
@@ -25,13 +32,13 @@ import { ImportContext } from './import-context.ts';
 import { closedType } from './composite-values.ts';
 import { declaredDataType, declaredDim } from './declared-type.ts';
 import type { ImportTraining } from './import-training.ts';
-import { inheritPlaces } from './inherit-places.ts';
 import { OperatorSets } from './operator-sets.ts';
 import { rankFromUse } from './rank-from-use.ts';
 import type { ExternalDataReader } from './protobuf/external-data.ts';
 import { readMessage } from './protobuf/read-message.ts';
 import { dtypeFromOnnx } from './protobuf/read-tensor.ts';
 import type { GraphProto, ModelProto, ValueInfoProto } from './protobuf/schema.ts';
+import { placeOfFunction, withPlace } from '../../compiler/ir/place.ts';
 
 /** How a model is read. */
 export interface ImportOptions {
@@ -310,4 +317,25 @@ function unknownDims(name: string, graph: GraphProto, { dims, symbols }: ImportC
     expected: `a rank up to ${MAX_RANK}`,
     remedy: `Give the number of its dimensions: --dim ${key}=2, or dims: { ${JSON.stringify(key)}: 2 }.`,
   });
+}
+
+/**
+ * The function with a place for all that can fail in it: what an importer has made without one, such as arithmetic
+ * on sizes, is there for the node that reads it first.
+ */
+function inheritPlaces(fn: FunctionExpr): FunctionExpr {
+  const places = new Map<Expr, Span>();
+  const fallback = placeOfFunction(fn);
+  if (fallback !== undefined) places.set(fn, fallback);
+  // Readers come before what they read, the last ones first.
+  for (const expr of postOrder(fn).toReversed()) {
+    const own = spanOf(expr) ?? places.get(expr);
+    for (const child of childrenOf(expr)) {
+      const bound = expr.kind === 'let' && child === expr.value ? expr.variable.span : undefined;
+      const place = bound ?? own;
+      if (place !== undefined) places.set(child, place);
+    }
+  }
+  const placed = rewrite(fn, (expr, original) => withPlace(expr, places.get(original)));
+  return placed.kind === 'function' ? placed : fn;
 }

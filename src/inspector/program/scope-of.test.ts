@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { commonScope, scopeOf, shortPlace } from './scope-of.ts';
+import { commonScope, scopeOf, shortPlace } from './program-graph.ts';
 
 test.each([
   ['/encoder/layer.0/Add', ['encoder', 'layer.0'], 'Add'],

@@ -1,7 +1,26 @@
-import { convolutionLoads } from './convolution-loads.ts';
 import { defineOp } from '../define-op.ts';
 import { operand } from '../operand-checks.ts';
 import { CONVOLUTION_INPUTS, inferConvolution } from './infer-convolution.ts';
+import { elementCount } from '../../core/shape.ts';
+import type { LoweringCall } from '../lowering.ts';
+
+/** Output channels, pixels of a row and lanes that share what a register tile loads. */
+const TILE = { channels: 8, columns: 8, pixels: 16 };
+
+/** How often the kernels of a convolution load each element of x, the weights or the bias. */
+function convolutionLoads(
+  input: number,
+  { inputs, output, attributes }: Omit<LoweringCall, 'caps'>,
+): number {
+  const count = elementCount(output.shape);
+  const [outChannels = 1, ...window] = inputs[1]?.shape ?? [];
+  const uses = input > 1 ? count : count * elementCount(window);
+  const loads = uses / Math.max(elementCount(inputs[input]?.shape ?? []), 1);
+  const width = window.at(-1) ?? 1;
+  const channels = Math.min(outChannels / Number(attributes['groups'] ?? 1), TILE.channels);
+  const shared = [(channels * width) / (1 + (width - 1) / TILE.columns), TILE.pixels];
+  return Math.max(loads / (shared[input] ?? 1), 1);
+}
 
 /** Two-dimensional convolution (cross-correlation) over NCHW images. */
 export const conv2d = defineOp({

@@ -6,7 +6,6 @@ import { elementBits, numberElements, startFrom } from '../elements.ts';
 import type { StaticReference } from '../op-reference.ts';
 import { operand } from '../operand-checks.ts';
 import { gatherAxisOf } from './gather-elements.ts';
-import { hostIntegers, hostPlace } from './integer-index.reference.ts';
 import { oneHotAxisOf } from './one-hot.ts';
 import { axesOf } from './reverse-sequence.ts';
 import { scatterAxisOf } from './scatter-elements.ts';
@@ -14,6 +13,7 @@ import { tuplesOf } from './scatter-nd.ts';
 import { scatterOnHost } from './scatter-reduction.reference.ts';
 import { placesOf } from './tensor-scatter.ts';
 import { topKAxisOf } from './top-k.ts';
+import type { HostTensor } from '../../core/host-tensor.ts';
 
 export const gatherNdReference: StaticReference = {
   reference(inputs, attributes, output) {
@@ -225,4 +225,15 @@ function compare(a: number | bigint, b: number | bigint): number {
   if (a < b) return -1;
   if (a > b) return 1;
   return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
+}
+
+/** The elements of a tensor of integers as numbers. */
+function hostIntegers({ data }: HostTensor): Float64Array {
+  return Float64Array.from(data as ArrayLike<number | bigint>, Number);
+}
+
+/** The place of an index that may count from the end; -1 outside. */
+function hostPlace(index: number, size: number): number {
+  const place = index < 0 ? index + size : index;
+  return place >= 0 && place < size ? place : -1;
 }

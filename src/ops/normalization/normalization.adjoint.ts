@@ -1,6 +1,25 @@
-import type { AdjointRule } from '../adjoint/adjoint.ts';
+import type { AdjointCall, AdjointRule } from '../adjoint/adjoint.ts';
 import { byExpansion } from '../adjoint/by-expansion.ts';
-import { floatAttribute } from '../attributes.ts';
+import { floatAttribute, intAttribute } from '../attributes.ts';
+import { normalizeAxis } from '../../core/shape.ts';
+
+const axesOf = ({ attributes, output }: AdjointCall): readonly number[] => [
+  normalizeAxis(intAttribute(attributes, 'axis'), output.shape.length, 'softmax'),
+];
+
+/** y * (dy - sum(y * dy)) */
+export const softmaxAdjoint: AdjointRule = (call) => {
+  const { output: y, cotangent, graph } = call;
+  const sum = graph.sum(graph.mul(cotangent, y), axesOf(call));
+  return [graph.mul(graph.sub(cotangent, sum), y)];
+};
+
+/** dy - exp(y) * sum(dy) */
+export const logSoftmaxAdjoint: AdjointRule = (call) => {
+  const { output: y, cotangent, graph } = call;
+  const sum = graph.sum(cotangent, axesOf(call));
+  return [graph.sub(cotangent, graph.mul(graph.unary('exp', y), sum))];
+};
 
 /** (x - mean) * scale / sqrt(var + epsilon) + bias, written out. */
 export const batchNormAdjoint = byExpansion(({ inputs, output, attributes, graph }) => {

@@ -3,7 +3,7 @@ import { floatAttribute } from '../attributes.ts';
 import { floatElements } from '../elements.ts';
 import type { StaticReference } from '../op-reference.ts';
 import { operand } from '../operand-checks.ts';
-import type { RowNormName } from './row-norm.ts';
+import type { RowNormName } from './normalization.ts';
 
 export const batchNormReference: StaticReference = {
   reference(inputs, attributes, output) {

@@ -1,6 +1,6 @@
 import type { Shape } from '../../core/shape.ts';
 import type { OpCase, OpCases } from '../op-cases.ts';
-import type { RowNormName } from './row-norm.ts';
+import type { RowNormName } from './normalization.ts';
 
 function rowNormCases(summary: string): OpCases {
   return {

@@ -4,8 +4,8 @@ import {
   scaledDotProductAttentionAdjoint,
 } from '../attention/attention.adjoint.ts';
 import {
-  convTransposeAdjoint,
   convolutionAdjoint,
+  convTransposeAdjoint,
   deformConvAdjoint,
   maxRoiPoolAdjoint,
 } from '../convolution/convolution.adjoint.ts';
@@ -32,8 +32,12 @@ import {
   tileAdjoint,
   transposeAdjoint,
 } from '../movement/movement.adjoint.ts';
-import { batchNormAdjoint, rowNormAdjoint } from '../normalization/normalization.adjoint.ts';
-import { logSoftmaxAdjoint, softmaxAdjoint } from '../normalization/softmax.adjoint.ts';
+import {
+  batchNormAdjoint,
+  logSoftmaxAdjoint,
+  rowNormAdjoint,
+  softmaxAdjoint,
+} from '../normalization/normalization.adjoint.ts';
 import {
   gatherMatmulNbitsAdjoint,
   matmulNbitsAdjoint,

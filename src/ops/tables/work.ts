@@ -2,8 +2,9 @@ import { elementCount } from '../../core/shape.ts';
 import type { OpDefinition } from '../define-op.ts';
 import { scalarCost } from '../formula/scalar-cost.ts';
 import { gemmProblem, type MatmulProblem, matmulProblem } from '../linear/matmul-problem.ts';
-import type { WorkCall, WorkFunction } from '../work-function.ts';
 import type { KernelOpName } from './kernel-ops.ts';
+import type { Attributes, ConcreteTensorType } from '../../core/primitive-function.ts';
+import type { Operands } from '../lowering.ts';
 
 const product =
   (problemOf: (call: WorkCall) => MatmulProblem): WorkFunction =>
@@ -71,3 +72,13 @@ export function operatorWork(op: OpDefinition, call: WorkCall): number {
   const sizes = [...inputs, output].map((type) => elementCount(type?.shape ?? []));
   return Math.max(...sizes) * USUAL_COST;
 }
+
+/** The call that is estimated: concrete types, complete attributes. */
+interface WorkCall {
+  readonly inputs: Operands<ConcreteTensorType>;
+  readonly output: ConcreteTensorType;
+  readonly attributes: Attributes;
+}
+
+/** Additions and multiplications of a call, about. */
+type WorkFunction = (call: WorkCall) => number;

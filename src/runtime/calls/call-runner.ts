@@ -13,12 +13,10 @@ import type { AdmissionStep, CallRequest } from './admission.ts';
 import { CallDriver } from './call-driver.ts';
 import type { CallInFlight } from './call-in-flight.ts';
 import { CallsInFlight, type CallTerms } from './calls-in-flight.ts';
-import { compileForSizes } from './compile-for-sizes.ts';
-import { refuseAfterEnd } from './refuse-after-end.ts';
 import { replayCalls } from './replay-calls.ts';
 import { SliceClock } from './slice-clock.ts';
-import { waitWhilePaused } from './wait-while-paused.ts';
-import { yieldAfterSlice } from './yield-after-slice.ts';
+import { untilAborted } from '../../core/until-aborted.ts';
+import { symbolSizes } from '../symbol-sizes.ts';
 
 export interface CallRunnerOptions {
   readonly limits: Limits;
@@ -147,4 +145,36 @@ async function finishRecording(
   } finally {
     pending.finish(outcome);
   }
+}
+
+/** Has devices compile what a call with these sizes needs, where they have not yet. */
+function compileForSizes(libraries: readonly FunctionLibrary[]): AdmissionStep {
+  return ({ callee, args, signal }) => {
+    const sizes = symbolSizes(callee.source, args);
+    const waits = libraries.flatMap((library) => library.compileForSizes?.(sizes) ?? []);
+    if (waits.length === 0) return undefined;
+    const compiled = Promise.all(waits).then(() => undefined);
+    return untilAborted(compiled, signal);
+  };
+}
+
+/** Refuses a call that waited until its machine was disposed of, or lost its device. */
+function refuseAfterEnd(inFlight: CallsInFlight): AdmissionStep {
+  return () => {
+    if (inFlight.end !== undefined) throw inFlight.end;
+    return undefined;
+  };
+}
+
+/** Has a call wait while its machine is paused. */
+function waitWhilePaused(controls: RunControls): AdmissionStep {
+  return ({ signal }) => {
+    const pause = controls.hooks?.admission();
+    return pause && untilAborted(pause, signal);
+  };
+}
+
+/** Lets others have their turn when calls have held the thread for as long as they may. */
+function yieldAfterSlice(slices: SliceClock): AdmissionStep {
+  return ({ signal }) => (slices.isOver ? untilAborted(slices.next(), signal) : undefined);
 }

@@ -6,7 +6,7 @@ import { writeOnnxModel } from '../../testing/onnx-writer.ts';
 import { ocr } from '../index.ts';
 import { BLUE, COLOUR_TEXT, patch, RED, WRITTEN } from '../testing/colour-text-model.ts';
 import { drawnPicture, formulaPicture } from '../testing/test-pictures.ts';
-import { readSteps } from './ctc.ts';
+import { readSteps } from './page-reader.ts';
 import { alongText, turnedAround } from './along-text.ts';
 import { convexHull, cornersOf, minAreaRectangle } from './min-area-rectangle.ts';
 import { textRegions } from './text-regions.ts';

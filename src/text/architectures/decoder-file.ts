@@ -10,9 +10,13 @@ import type { Architecture } from './architecture.ts';
 import type { DecoderConfig } from './decoder-config.ts';
 import { decoderModule } from './decoder-module.ts';
 import { DecoderWeights } from './decoder-weights.ts';
-import { halvedPairs } from './halved-pairs.ts';
-import { quantizedMatrix } from './parts/quantized-matrix.ts';
-import { readMatrix } from './parts/weight.ts';
+import {
+  blockMatrix,
+  denseMatrix,
+  type Matrix,
+  readMatrix,
+  type StoredMatrix,
+} from './parts/weight.ts';
 import { EMBEDDING, HEAD, sharedTensors, type TensorSpec } from './tensor-spec.ts';
 
 /** Reads the bytes of a stored tensor: a part of a file, of which nothing else is needed. */
@@ -180,4 +184,43 @@ function unsupported(
     expected: `a decoder as ${name} has it, with tensors of ${READABLE_TYPES.join(', ')}`,
   };
   return new UnsupportedError(complaint, { details: { problems } });
+}
+
+/**
+ * The rows of a matrix, or the elements of a vector, with the pairs of each head in halves: row i of a head and
+ * row i + half make a pair, where rows 2i and 2i + 1 did. A whole row moves, so that blocks stay as they are.
+ */
+function halvedPairs(
+  bytes: Uint8Array,
+  { rows, heads }: { readonly rows: number; readonly heads: number },
+): Uint8Array {
+  const rowBytes = bytes.byteLength / rows;
+  const height = rows / heads;
+  const moved = new Uint8Array(bytes.byteLength);
+  for (let row = 0; row < rows; row++) {
+    const place = row % height;
+    const target = row - place + Math.floor(place / 2) + (place % 2) * (height / 2);
+    moved.set(bytes.subarray(row * rowBytes, (row + 1) * rowBytes), target * rowBytes);
+  }
+  return moved;
+}
+
+interface QuantizedOptions {
+  /** The name of the tensor in the file. */
+  readonly name: string;
+  /** True if it has a row for each token. */
+  readonly isVocabulary: boolean;
+  readonly quantizer: WeightQuantizer;
+}
+
+/** A matrix of stored elements, rounded to blocks of codes; in float32 where these do not divide its rows. */
+function quantizedMatrix(
+  bytes: Uint8Array,
+  stored: StoredMatrix,
+  { name, isVocabulary, quantizer }: QuantizedOptions,
+): Matrix {
+  const { rows, columns, type, where } = stored;
+  const values = decodeElements(bytes, { type, count: rows * columns, where });
+  const coded = quantizer.quantize(name, values, { columns, isVocabulary });
+  return coded === undefined ? denseMatrix(stored, values) : blockMatrix(stored, coded);
 }

@@ -15,9 +15,9 @@ import {
   readModelFolder,
 } from '../model-folder.ts';
 import { type DecodedNext, StreamDecoder, type StreamState } from './stream-decoder.ts';
-import { openTokenizer, type SyncTokenizer } from './text-tokenizer.ts';
 import { tokenBytes } from './token-bytes.ts';
 import { valueOf } from './answers.ts';
+import type { TokenizerFiles } from './bounded-tokenizer.ts';
 
 /** Reads a file of the page's, or a range of its bytes; undefined where there is none. */
 export type ReadPage = (
@@ -146,4 +146,22 @@ function plainValues(file: unknown): JsonObject {
       value.length <= MOST_NUMBERS &&
       value.every((item) => typeof item === 'number'));
   return Object.fromEntries(Object.entries(Object(file)).filter(([, value]) => isPlain(value)));
+}
+
+/** A tokenizer of this thread. */
+export interface SyncTokenizer {
+  encode(text: string, options?: { readonly addSpecialTokens?: boolean }): number[];
+  decode(ids: readonly number[]): string;
+  idOf(token: string): number | undefined;
+}
+
+/** The tokenizer of @huggingface/tokenizers, which is loaded with the first model that needs it. */
+export async function openTokenizer(files: TokenizerFiles): Promise<SyncTokenizer> {
+  const { BoundedTokenizer } = await import('./bounded-tokenizer.ts');
+  const own = new BoundedTokenizer(files);
+  return {
+    encode: (text, { addSpecialTokens = true } = {}) => own.encode(text, addSpecialTokens),
+    decode: (ids) => (ids.length === 0 ? '' : own.decode(ids)),
+    idOf: (token) => own.idOf(token),
+  };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FormatError } from '../../core/errors.ts';
-import { openTokenizer } from './text-tokenizer.ts';
+import { openTokenizer } from './text-reader.ts';
 
 /** No steps beside the model's own. */
 const PLAIN = { added_tokens: [], normalizer: null, post_processor: null, decoder: null };

@@ -1,7 +1,7 @@
 import { BUILTIN_PREFIX } from '../../bytecode/builtins.ts';
 import type { ExecutableData } from '../../bytecode/executable.ts';
 import type { DataBlock } from '../../bytecode/executable-reader.ts';
-import { usualRates } from '../../core/device-rates.ts';
+import { type DeviceRates, launchTime, usualRates } from '../../core/device-rates.ts';
 import { DeviceError } from '../../core/errors.ts';
 import { KERNEL_OPS } from '../../ops/tables/kernel-ops.ts';
 import type { DevicePool, PooledOptions, SharedDevice } from '../device-pool.ts';
@@ -10,9 +10,7 @@ import { choosePlace, type RunTimes } from './choose-place.ts';
 import { FirstRuns } from './first-runs.ts';
 import { type Findings, PlaceStore } from './place-store.ts';
 import { PlaceTrial } from './place-trial.ts';
-import { programKey } from './program-key.ts';
 import { programWork, type ProgramWork } from './program-work.ts';
-import { estimateOnGpu, estimateOnProcessor } from './run-estimate.ts';
 
 /** A trial holds the weights twice more. */
 const MOST_TRIAL_BYTES = 2 ** 24;
@@ -100,4 +98,34 @@ function keep(blocks: AsyncIterable<DataBlock>) {
     }
   }
   return { blocks: kept, passing: pass() };
+}
+
+/** Two 32-bit FNV-1a hashes of what a program does, not of its weights. */
+function programKey({ code, primitives }: ExecutableData): string {
+  const text = JSON.stringify(primitives);
+  return hash(code, text, 0x811c9dc5) + hash(code, text, 0x01000193);
+}
+
+function hash(code: Uint32Array, text: string, start: number): string {
+  let value = start;
+  for (const word of code) value = Math.imul(value ^ word, 0x01000193);
+  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
+  return (value >>> 0).toString(16).padStart(8, '0');
+}
+
+/** Milliseconds of a run on WebGPU. Each call of a kernel on the host costs a round trip. */
+export function estimateOnGpu(work: ProgramWork, rates: DeviceRates, host: DeviceRates): number {
+  const { onHost } = work;
+  const trips = 1 + onHost.reduce((sum, { count }) => sum + count, 0);
+  return trips * rates.roundTripMs + launchesMs(work.launches, rates) + launchesMs(onHost, host);
+}
+
+/** Milliseconds of a run on a processor. */
+export function estimateOnProcessor({ launches, onHost }: ProgramWork, rates: DeviceRates): number {
+  return rates.roundTripMs + launchesMs([...launches, ...onHost], rates);
+}
+
+/** One after the other: each computes or waits for memory. */
+function launchesMs(launches: ProgramWork['launches'], rates: DeviceRates): number {
+  return launches.reduce((sum, launch) => sum + launch.count * launchTime(launch, rates), 0);
 }

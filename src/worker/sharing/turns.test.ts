@@ -14,7 +14,7 @@ import type { LoadRequest } from '../protocol/load-request.ts';
 import { DeviceScheduler, type DeviceShare } from './device-scheduler.ts';
 import { SessionSharing } from './session-sharing.ts';
 import { SharedMemory } from './shared-memory.ts';
-import { ShareTurns } from './share-turns.ts';
+import { ShareTurns } from './shared-session.ts';
 
 /** A launch of a millisecond that nothing is known of: how many make a batch at first. */
 const BATCH = 16;

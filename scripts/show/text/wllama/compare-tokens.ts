@@ -10,7 +10,7 @@ import { mixedStrings } from '../../../../src/text/files/testing/mixed-strings.t
 import { type GgufHead, readGguf } from '../../../../src/text/files/gguf.ts';
 import { ggufTokenizer } from '../../../../src/text/files/tokenizer/gguf-tokenizer.ts';
 import { ggufOf, randomDecoder } from '../../../../src/text/architectures/testing/decoder-files.ts';
-import { openTokenizer } from '../../../../src/text/reader/text-tokenizer.ts';
+import { openTokenizer } from '../../../../src/text/reader/text-reader.ts';
 import type { Checks } from '../checks.ts';
 import type { Peer } from './open-peer.ts';
 

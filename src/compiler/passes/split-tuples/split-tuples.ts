@@ -1,13 +1,12 @@
 import type { TypeInference } from '../../inference/type-inference.ts';
 import { BlockTable, innerBlocks } from '../../ir/block.ts';
 import { letIn, projection, variableOf } from '../../ir/build.ts';
-import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../../ir/expr.ts';
+import type { Expr, FunctionExpr, LetExpr, ProjectionExpr, VarExpr } from '../../ir/expr.ts';
 import { printType } from '../../ir/print-type.ts';
 import { childrenOf, mapFunctions, postOrder, rewrite } from '../../ir/visit.ts';
 import { bindType, substituteSymbols } from '../bind-dims.ts';
 import { DimNames, mentionedIn } from '../dim-names.ts';
 import type { Pass } from '../pass.ts';
-import type { FieldRead, Place } from './field-read.ts';
 
 /**
  * The names that sizes get when reads of the same fields become one, the first. Undefined where they cannot:
@@ -253,4 +252,19 @@ function merged(
   const renamed = new Map(groups.flatMap((group) => [...group.renamed]));
   const result = { ...fn, body };
   return renamed.size === 0 ? result : substituteSymbols(result, renamed, { operators });
+}
+
+/** A read of a field of a tuple, and its place in the function. */
+interface FieldRead {
+  readonly tuple: VarExpr;
+  readonly read: ProjectionExpr;
+  /** The let that binds it; undefined for the result of a block. */
+  readonly binding: LetExpr | undefined;
+  readonly place: Place;
+}
+
+/** A step of the block that begins with an expression. */
+interface Place {
+  readonly root: Expr;
+  readonly step: number;
 }

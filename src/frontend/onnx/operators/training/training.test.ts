@@ -3,7 +3,7 @@ import { Session, Tensor } from '../../../../client/index.ts';
 import { HostTensor } from '../../../../core/host-tensor.ts';
 import { type OnnxModelSpec, writeOnnxModel } from '../../../../testing/onnx-writer.ts';
 import { importOnnx } from '../../import-onnx.ts';
-import { mersenneUniform } from './mersenne-twister.ts';
+import { mersenneUniform } from './dropout.ts';
 
 const TRAINING = 'ai.onnx.preview.training';
 
