@@ -1,4 +1,4 @@
-import { HostTensor } from '../src/core/host-tensor.ts';
+import { HostTensor } from '../src/core/tensor/host-tensor.ts';
 import { ownModel } from '../src/frontend/onnx/testing/own-model.ts';
 import { throwsDice } from '../src/runtime/testing/long-programs.ts';
 import { HOSTILE_MODELS } from '../src/testing/hostile-models.ts';

@@ -1,7 +1,7 @@
-import type { HostTensor } from '../../src/core/host-tensor.ts';
+import type { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { compile } from '../../src/compiler/compile.ts';
 import { func, variable } from '../../src/compiler/ir/build.ts';
-import type { DType } from '../../src/core/dtype.ts';
+import type { DType } from '../../src/core/tensor/dtype.ts';
 import { compileOnnx } from '../../src/frontend/onnx/compile-onnx.ts';
 import { importOnnx } from '../../src/frontend/onnx/import-onnx.ts';
 import { type BuiltCase, CASE_TYPES, type CaseTensor } from './bench-case.ts';

@@ -1,5 +1,5 @@
-import { HostTensor } from '../../src/core/host-tensor.ts';
-import { elementCount } from '../../src/core/shape.ts';
+import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
+import { elementCount } from '../../src/core/tensor/shape.ts';
 import type { OnnxNodeSpec } from '../../src/testing/onnx-writer.ts';
 import { seededRandom } from '../../src/core/random.ts';
 

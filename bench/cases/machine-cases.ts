@@ -1,4 +1,4 @@
-import { HostTensor } from '../../src/core/host-tensor.ts';
+import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { compile } from '../../src/compiler/compile.ts';
 import { parseModule } from '../../src/compiler/ir/parse.ts';
 import { compileOnnx } from '../../src/frontend/onnx/compile-onnx.ts';

@@ -1,4 +1,4 @@
-import { HostTensor } from '../../src/core/host-tensor.ts';
+import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import type { BenchDevice, CasePlan } from './bench-case.ts';
 import { buildEncoder } from './encoder-model.ts';
 import {

@@ -1,6 +1,6 @@
-import { HostTensor } from '../../src/core/host-tensor.ts';
+import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { seededRandom } from '../../src/core/random.ts';
-import { elementCount } from '../../src/core/shape.ts';
+import { elementCount } from '../../src/core/tensor/shape.ts';
 import { type OnnxNodeSpec, writeOnnxModel } from '../../src/testing/onnx-writer.ts';
 import { type CasePlan, PEERS, type Peer, type Targets, type Work } from './bench-case.ts';
 import { buildCase } from './build-case.ts';

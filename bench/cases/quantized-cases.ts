@@ -1,6 +1,6 @@
-import { HostTensor } from '../../src/core/host-tensor.ts';
+import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { seededRandom } from '../../src/core/random.ts';
-import { elementCount } from '../../src/core/shape.ts';
+import { elementCount } from '../../src/core/tensor/shape.ts';
 import { type OperatorCase, randomTensor, single } from './plan-operators.ts';
 
 /** Codes of weights that share a scale. */

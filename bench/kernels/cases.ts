@@ -1,10 +1,10 @@
-import { type DType, dtypeInfo } from '../../src/core/dtype.ts';
+import { type DType, dtypeInfo } from '../../src/core/tensor/dtype.ts';
 import type {
   Attributes,
   PrimitiveFunction,
   TensorType,
-} from '../../src/core/primitive-function.ts';
-import { elementCount, type Shape } from '../../src/core/shape.ts';
+} from '../../src/core/contracts/primitive-function.ts';
+import { elementCount, type Shape } from '../../src/core/tensor/shape.ts';
 import { CORE_OPERATORS } from '../../src/ops/tables/core-operators.ts';
 import { inferConcreteCall } from '../../src/ops/infer-concrete-call.ts';
 

@@ -1,9 +1,9 @@
-import type { DType } from '../../src/core/dtype.ts';
-import { numberToFloat16 } from '../../src/core/float16.ts';
-import type { PlannerCaps } from '../../src/core/launch-plan.ts';
-import type { TensorType } from '../../src/core/primitive-function.ts';
+import type { DType } from '../../src/core/tensor/dtype.ts';
+import { numberToFloat16 } from '../../src/core/tensor/float16.ts';
+import type { PlannerCaps } from '../../src/core/contracts/launch-plan.ts';
+import type { TensorType } from '../../src/core/contracts/primitive-function.ts';
 import { seededRandom } from '../../src/core/random.ts';
-import { elementCount } from '../../src/core/shape.ts';
+import { elementCount } from '../../src/core/tensor/shape.ts';
 import { plan } from '../../src/device/webgpu/planner/plan.ts';
 import { CORE_OPERATORS } from '../../src/ops/tables/core-operators.ts';
 import { type BestRun, bestRun, type BestRunOptions } from './best-run.ts';

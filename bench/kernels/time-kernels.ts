@@ -1,4 +1,4 @@
-import type { PlannerCaps } from '../../src/core/launch-plan.ts';
+import type { PlannerCaps } from '../../src/core/contracts/launch-plan.ts';
 import { benchCases } from './cases.ts';
 import { measureCeilings } from './ceilings.ts';
 import { openGpu } from '../../src/device/webgpu/testing/open-gpu.ts';

@@ -1,4 +1,4 @@
-import { HostTensor } from '../../src/core/host-tensor.ts';
+import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { createHostDevice } from '../../src/device/host/host-device.ts';
 import { ExecBuilder } from '../../src/bytecode/index.ts';
 import { findNatsServer } from '../../src/cli/rpc/testing/find-nats-server.mjs';

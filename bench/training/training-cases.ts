@@ -1,5 +1,5 @@
 import { compile } from '../../src/compiler/compile.ts';
-import type { HostTensor } from '../../src/core/host-tensor.ts';
+import type { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { gradOnnx } from '../../src/frontend/training/grad-onnx.ts';
 import { digits, mlp, type TrainingModel, transformer } from './training-models.ts';
 

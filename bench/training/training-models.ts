@@ -1,4 +1,4 @@
-import { HostTensor } from '../../src/core/host-tensor.ts';
+import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { seededRandom } from '../../src/core/random.ts';
 import {
   type OnnxModelSpec,

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { HostTensor } from '../../src/core/host-tensor.ts';
+import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { compileOnnx } from '../../src/frontend/index.ts';
 import { COLOURS } from '../../src/tasks/testing/colours-model.ts';
 import { testModelBytes } from '../../src/text/testing/open-test-model.ts';

@@ -1,4 +1,4 @@
-import type { LaunchPlan } from '../../src/core/launch-plan.ts';
+import type { LaunchPlan } from '../../src/core/contracts/launch-plan.ts';
 import {
   floatBuffer,
   floatTensor,

@@ -1,4 +1,4 @@
-import type { GpuLike } from '../../src/core/gpu-like.ts';
+import type { GpuLike } from '../../src/core/contracts/gpu-like.ts';
 import { serve } from '../../src/worker/index.ts';
 
 /** The browser's adapter, which says that it is graphics hardware. */

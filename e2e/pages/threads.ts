@@ -1,5 +1,5 @@
 import { type LoadOptions, Session, type SessionDevice, Tensor } from '../../src/client/index.ts';
-import { HostTensor } from '../../src/core/host-tensor.ts';
+import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { seededRandom } from '../../src/core/random.ts';
 import { writeOnnxModel } from '../../src/testing/onnx-writer.ts';
 import { askWorker } from './ask-worker.ts';

@@ -1,4 +1,4 @@
-import { HostTensor } from '../../src/core/host-tensor.ts';
+import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { declaredDim } from '../../src/frontend/onnx/declared-type.ts';
 import { readMessage } from '../../src/frontend/onnx/protobuf/read-message.ts';
 import type { Placement } from '../../src/worker/protocol/loaded-session.ts';

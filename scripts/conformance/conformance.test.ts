@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { HostTensor } from '../../src/core/host-tensor.ts';
+import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { writeOnnxModel, writeOnnxTensor } from '../../src/testing/onnx-writer.ts';
 import type { Outcome } from './conformance-case.ts';
 import { findCases, type FoundCase } from './find-cases.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { storageByteLength } from '../../src/core/dtype.ts';
-import { elementCount } from '../../src/core/shape.ts';
+import { storageByteLength } from '../../src/core/tensor/dtype.ts';
+import { elementCount } from '../../src/core/tensor/shape.ts';
 import { createHostDevice } from '../../src/device/host/host-device.ts';
 import { createWebGpuDevice } from '../../src/device/webgpu/index.ts';
 import { compileOnnx } from '../../src/frontend/index.ts';

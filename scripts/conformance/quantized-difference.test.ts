@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HostTensor } from '../../src/core/host-tensor.ts';
+import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { quantizedDifference } from './quantized-difference.ts';
 
 const rows = (...values: number[]) => HostTensor.from('float32', [values.length / 4, 4], values);

@@ -1,5 +1,5 @@
-import type { HostTensor } from '../../src/core/host-tensor.ts';
-import { formatShape, sameShape } from '../../src/core/shape.ts';
+import type { HostTensor } from '../../src/core/tensor/host-tensor.ts';
+import { formatShape, sameShape } from '../../src/core/tensor/shape.ts';
 
 /** The part of the range of the expected values that an element may be off by. */
 export const SHARE_OF_RANGE = 0.03;

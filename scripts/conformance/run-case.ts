@@ -1,9 +1,9 @@
 import { type OutputValue, Session } from '../../src/client/index.ts';
 import type { SessionProvider } from '../../src/worker/protocol/session-service.ts';
-import { type DType, dtypeInfo } from '../../src/core/dtype.ts';
+import { type DType, dtypeInfo } from '../../src/core/tensor/dtype.ts';
 import { ShapeError, UnsupportedError } from '../../src/core/errors.ts';
-import { HostTensor } from '../../src/core/host-tensor.ts';
-import { firstDifference } from '../../src/core/all-close.ts';
+import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
+import { firstDifference } from '../../src/core/tensor/all-close.ts';
 import {
   bindFromInputs,
   type CaseFiles,

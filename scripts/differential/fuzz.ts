@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { createHostDevice } from '../../src/device/host/host-device.ts';
 import { createWasmDevice } from '../../src/device/wasm/wasm-device.ts';
 import { createWebGpuDevice } from '../../src/device/webgpu/webgpu-device.ts';
-import type { AdapterClass } from '../../src/core/launch-plan.ts';
+import type { AdapterClass } from '../../src/core/contracts/launch-plan.ts';
 import type { Device } from '../../src/device/device.ts';
 import { printModule } from '../../src/compiler/ir/print.ts';
 import { CORE_OPERATORS } from '../../src/ops/tables/core-operators.ts';

@@ -1,5 +1,5 @@
 // Runs inside an engine, as one file without imports: a page takes it from the server, Deno from the disk.
-import type { AdapterClass } from '../../src/core/launch-plan.ts';
+import type { AdapterClass } from '../../src/core/contracts/launch-plan.ts';
 import { oneGpuDevice } from '../../src/device/testing/one-gpu-device.ts';
 import { compareOperator } from '../../src/device/testing/compare-operator.ts';
 import { CONFORMANCE_OPS } from '../../src/device/testing/conformance-ops.ts';

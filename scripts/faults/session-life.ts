@@ -1,6 +1,6 @@
 import { type LoadOptions, Session, Tensor } from '../../src/client/index.ts';
-import { HostTensor } from '../../src/core/host-tensor.ts';
-import { firstDifference } from '../../src/core/all-close.ts';
+import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
+import { firstDifference } from '../../src/core/tensor/all-close.ts';
 import { Life } from './life.ts';
 import { FEATURES } from './small-model.ts';
 

@@ -6,7 +6,7 @@ import {
   Tensor,
 } from '../../src/client/index.ts';
 import { compile } from '../../src/compiler/compile.ts';
-import { HostTensor } from '../../src/core/host-tensor.ts';
+import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { seededRandom } from '../../src/core/random.ts';
 import { gradOnnx } from '../../src/frontend/index.ts';
 import { writeOnnxModel } from '../../src/testing/onnx-writer.ts';

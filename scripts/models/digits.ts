@@ -1,4 +1,4 @@
-import { HostTensor } from '../../src/core/host-tensor.ts';
+import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { IMAGE_SIZE } from '../../src/demo/digits/rasterize-drawing.ts';
 import { sampleDigit } from '../../src/demo/digits/write-digit.ts';
 import { readMessage } from '../../src/frontend/onnx/protobuf/read-message.ts';

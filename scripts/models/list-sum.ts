@@ -10,8 +10,8 @@
 import { ExecBuilder } from '../../src/bytecode/exec-builder.ts';
 import type { Executable } from '../../src/bytecode/executable-file.ts';
 import type { FunctionBuilder, RegisterOperand } from '../../src/bytecode/function-builder.ts';
-import { HostTensor } from '../../src/core/host-tensor.ts';
-import type { TensorType } from '../../src/core/primitive-function.ts';
+import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
+import type { TensorType } from '../../src/core/contracts/primitive-function.ts';
 
 const VECTOR: TensorType = { dtype: 'float32', shape: [4] };
 const DEVICE = 0;

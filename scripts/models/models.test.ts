@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { HostTensor } from '../../src/core/host-tensor.ts';
+import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { sharedNodeGpu } from '../../src/testing/node-gpu.ts';
 import { findCases } from '../conformance/find-cases.ts';
 import { runCase } from '../conformance/run-case.ts';

@@ -1,4 +1,4 @@
-import type { HostTensor } from '../../src/core/host-tensor.ts';
+import type { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { convolution, maxPool, plus, relu, sigmoid } from './naive-layers.ts';
 import { NaiveTensor, tabulate } from './naive-tensor.ts';
 

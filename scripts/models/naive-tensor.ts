@@ -1,6 +1,6 @@
-import type { DType } from '../../src/core/dtype.ts';
-import { HostTensor } from '../../src/core/host-tensor.ts';
-import { elementCount } from '../../src/core/shape.ts';
+import type { DType } from '../../src/core/tensor/dtype.ts';
+import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
+import { elementCount } from '../../src/core/tensor/shape.ts';
 
 /**
  * A tensor in double precision that is read element by element. The expected results of the models

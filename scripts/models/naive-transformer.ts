@@ -1,4 +1,4 @@
-import type { HostTensor } from '../../src/core/host-tensor.ts';
+import type { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { layerNorm, plus, product, softmax } from './naive-layers.ts';
 import { NaiveTensor, sum, tabulate } from './naive-tensor.ts';
 

@@ -13,12 +13,12 @@ import { ExecBuilder } from '../../src/bytecode/exec-builder.ts';
 import type { FunctionSignature, ValueType } from '../../src/bytecode/executable.ts';
 import type { FunctionBuilder, RegisterOperand } from '../../src/bytecode/function-builder.ts';
 import type { Executable } from '../../src/bytecode/executable-file.ts';
-import { HostTensor } from '../../src/core/host-tensor.ts';
+import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import type {
   OperatorCall,
   PrimitiveFunction,
   TensorType,
-} from '../../src/core/primitive-function.ts';
+} from '../../src/core/contracts/primitive-function.ts';
 
 const SIZE = 192;
 const dishOf = (size: number): TensorType => ({ dtype: 'float32', shape: [1, 1, size, size] });

@@ -1,4 +1,4 @@
-import type { HostTensor } from '../../src/core/host-tensor.ts';
+import type { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import type { OnnxInputSpec } from '../../src/testing/onnx-writer.ts';
 import { seededRandom } from '../../src/core/random.ts';
 import { type DataSet, ModelDraft, type OwnModel } from './model-draft.ts';

@@ -20,7 +20,7 @@ export const HAND_MADE: readonly HandMade[] = [
     effect: 'an input that a kernel reads twice is overwritten in place',
   },
   {
-    file: 'src/core/tensor-difference.ts',
+    file: 'src/core/tensor/tensor-difference.ts',
     find: 'if (Object.is(a, b) || a === b) return 0;',
     replace: 'if (Object.is(a, b) || a === b || Number.isNaN(a - b)) return 0;',
     effect: 'compare and verify call NaN equal to any number',

@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { main as weft } from '../../src/cli/main.ts';
 import { ValueErrorSum } from '../../src/cli/quantize/value-error.ts';
 import { Session, Tensor } from '../../src/client/index.ts';
-import { HostTensor } from '../../src/core/host-tensor.ts';
+import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { sharedPath } from '../../src/testing/files/shared-path.ts';
 import { runCommand } from '../run-command.ts';
 import { openPeerModel, type PeerModel } from '../onnxruntime/open-peer-model.ts';

@@ -1,5 +1,5 @@
-import type { HostTensor } from '../../src/core/host-tensor.ts';
-import { HostTensor as Tensor } from '../../src/core/host-tensor.ts';
+import type { HostTensor } from '../../src/core/tensor/host-tensor.ts';
+import { HostTensor as Tensor } from '../../src/core/tensor/host-tensor.ts';
 import { seededRandom } from '../../src/core/random.ts';
 import {
   drawDigit,

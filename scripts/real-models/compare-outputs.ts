@@ -1,4 +1,4 @@
-import { formatShape } from '../../src/core/element-count.ts';
+import { formatShape } from '../../src/core/tensor/element-count.ts';
 import type { PeerValue } from '../onnxruntime/open-peer-model.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { elementCount } from '../../src/core/element-count.ts';
+import { elementCount } from '../../src/core/tensor/element-count.ts';
 import { seededRandom } from '../../src/core/random.ts';
 import { Tensor } from '../../src/client/index.ts';
 

@@ -1,5 +1,5 @@
 import { Session, Tensor } from '../../src/client/index.ts';
-import { elementCount } from '../../src/core/element-count.ts';
+import { elementCount } from '../../src/core/tensor/element-count.ts';
 import { brokenGpu } from '../../src/testing/broken-gpu.ts';
 import { nodeGpu } from '../../src/testing/node-gpu.ts';
 import { CLASSES, FUSED_MODEL, FUSED_NODES, INPUT_SHAPE, MODEL } from './compare/classes-model.ts';

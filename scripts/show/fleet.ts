@@ -4,7 +4,7 @@ import { startNatsServer } from '../../src/cli/rpc/testing/nats-server.ts';
 import { compile, parseModule } from '../../src/frontend/index.ts';
 import { createToken, HostTensor, RemoteLostError, type RpcFunction } from '../../src/rpc/index.ts';
 import { Fleet, type FleetFunction, type FleetModule } from '../../src/rpc/nats/index.ts';
-import { firstDifference } from '../../src/core/all-close.ts';
+import { firstDifference } from '../../src/core/tensor/all-close.ts';
 import { installNatsServer } from '../install-nats-server.mjs';
 import { openPages, type Pages } from '../open-pages.ts';
 

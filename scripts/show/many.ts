@@ -1,7 +1,7 @@
 import { configureWorker, Session, type SharingCounters, Tensor } from '../../src/client/index.ts';
-import { HostTensor } from '../../src/core/host-tensor.ts';
+import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { compileOnnx } from '../../src/frontend/index.ts';
-import { firstDifference } from '../../src/core/all-close.ts';
+import { firstDifference } from '../../src/core/tensor/all-close.ts';
 import { nodeGpu } from '../../src/testing/node-gpu.ts';
 import { writeOnnxModel } from '../../src/testing/onnx-writer.ts';
 import { seededRandom } from '../../src/core/random.ts';

@@ -10,7 +10,7 @@ import {
   findDevice,
   HostTensor,
 } from '../../src/rpc/index.ts';
-import { firstDifference } from '../../src/core/all-close.ts';
+import { firstDifference } from '../../src/core/tensor/all-close.ts';
 import { seededRandom } from '../../src/core/random.ts';
 import { openPages, type Pages } from '../open-pages.ts';
 

@@ -1,4 +1,4 @@
-import { concatenate } from '../core/concatenate.ts';
+import { concatenate } from '../core/bytes/concatenate.ts';
 import { abortError, FormatError } from '../core/errors.ts';
 
 /** How bytes are taken from a stream. */

@@ -1,4 +1,4 @@
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import type { TensorConstant } from './executable.ts';
 
 /** A tensor constant as a view of the data section; a splat stays one. */

@@ -1,5 +1,5 @@
-import { ByteReader } from '../core/byte-reader.ts';
-import type { SourcePlace } from '../core/source-place.ts';
+import { ByteReader } from '../core/bytes/byte-reader.ts';
+import type { SourcePlace } from '../core/contracts/source-place.ts';
 import { sharedLength } from './shared-length.ts';
 import { readShortList, readVarint, unzigzag } from './varint.ts';
 import { verifyText } from './verify-text.ts';

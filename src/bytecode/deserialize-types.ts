@@ -1,7 +1,7 @@
-import type { ByteReader } from '../core/byte-reader.ts';
-import type { Dim } from '../core/dim.ts';
-import { ALL_DTYPES, type DType, dtypeFromCode } from '../core/dtype.ts';
-import type { TensorType } from '../core/primitive-function.ts';
+import type { ByteReader } from '../core/bytes/byte-reader.ts';
+import type { Dim } from '../core/dims/dim.ts';
+import { ALL_DTYPES, type DType, dtypeFromCode } from '../core/tensor/dtype.ts';
+import type { TensorType } from '../core/contracts/primitive-function.ts';
 import type {
   DataType,
   FullType,

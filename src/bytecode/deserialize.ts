@@ -1,9 +1,9 @@
-import { ByteReader } from '../core/byte-reader.ts';
+import { ByteReader } from '../core/bytes/byte-reader.ts';
 import type {
   AttributeValue,
   OperatorCall,
   PrimitiveFunction,
-} from '../core/primitive-function.ts';
+} from '../core/contracts/primitive-function.ts';
 import type {
   BytecodeFunction,
   Constant,

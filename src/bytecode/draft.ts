@@ -1,5 +1,5 @@
-import type { HostTensor } from '../core/host-tensor.ts';
-import type { PrimitiveFunction } from '../core/primitive-function.ts';
+import type { HostTensor } from '../core/tensor/host-tensor.ts';
+import type { PrimitiveFunction } from '../core/contracts/primitive-function.ts';
 import type {
   BytecodeFunction,
   Constant,
@@ -12,7 +12,7 @@ import type {
 } from './executable.ts';
 import type { ArgumentKindName, InstructionSpec } from './isa.ts';
 import * as isa from './isa.ts';
-import type { SourcePlace } from '../core/source-place.ts';
+import type { SourcePlace } from '../core/contracts/source-place.ts';
 import { encodeSourceMap } from './encode-source-map.ts';
 import { TensorPieces } from './tensor-pieces.ts';
 import { type ByteRange, dataByteLengthOf, layoutTensors } from './data-layout.ts';

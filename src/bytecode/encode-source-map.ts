@@ -1,6 +1,6 @@
-import { ByteWriter } from '../core/byte-writer.ts';
+import { ByteWriter } from '../core/bytes/byte-writer.ts';
 import { UsageError } from '../core/errors.ts';
-import { formatPlace, type SourcePlace } from '../core/source-place.ts';
+import { formatPlace, type SourcePlace } from '../core/contracts/source-place.ts';
 import { sharedLength } from './shared-length.ts';
 import { writeVarint, zigzag } from './varint.ts';
 import { verifyText } from './verify-text.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { UsageError, VerifyError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { ExecBuilder } from './exec-builder.ts';
 import { Executable } from './executable-file.ts';
 import { MAX_IMMEDIATE, MIN_IMMEDIATE } from './isa.ts';

@@ -1,8 +1,8 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { requireBytes, requireKind } from '../core/check-options.ts';
 import { UsageError } from '../core/errors.ts';
-import type { HostTensor } from '../core/host-tensor.ts';
-import type { PrimitiveFunction } from '../core/primitive-function.ts';
+import type { HostTensor } from '../core/tensor/host-tensor.ts';
+import type { PrimitiveFunction } from '../core/contracts/primitive-function.ts';
 import { blocksOf } from './blocks-of.ts';
 import { tensorOf } from './constant-tensor.ts';
 import type { DataBlock } from './data-layout.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { ExecBuilder } from './exec-builder.ts';
 import { Executable } from './executable-file.ts';
 import { type DataBlock, ExecutableReader } from './executable-reader.ts';

@@ -1,5 +1,5 @@
 import { having, requireKind, requireMaker } from '../core/check-options.ts';
-import { concatenate } from '../core/concatenate.ts';
+import { concatenate } from '../core/bytes/concatenate.ts';
 import { UsageError } from '../core/errors.ts';
 import { ByteStream, type ByteStreamOptions } from './byte-stream.ts';
 import type { DataBlock } from './data-layout.ts';
@@ -8,7 +8,7 @@ import type { ExecutableData } from './executable.ts';
 import { HEADER_BYTE_LENGTH } from './file-format.ts';
 import { checkHash, hashedHead, readHeader } from './file-head.ts';
 import { blockPlace, checkFileLength, type FileHead, parseHead } from './parse-head.ts';
-import { platformSha256 } from '../core/platform-sha256.ts';
+import { platformSha256 } from '../core/bytes/platform-sha256.ts';
 
 export type { DataBlock } from './data-layout.ts';
 

@@ -1,7 +1,7 @@
-import type { DimOperator } from '../core/dim.ts';
-import type { DType } from '../core/dtype.ts';
-import type { PrimitiveFunction, TensorType } from '../core/primitive-function.ts';
-import type { Shape } from '../core/shape.ts';
+import type { DimOperator } from '../core/dims/dim.ts';
+import type { DType } from '../core/tensor/dtype.ts';
+import type { PrimitiveFunction, TensorType } from '../core/contracts/primitive-function.ts';
+import type { Shape } from '../core/tensor/shape.ts';
 
 /**
  * A compiled program: immutable data, no behaviour. Made by {@link ExecBuilder} or read from a

@@ -1,7 +1,7 @@
 import type { FullType, FunctionEntry, ShapeStep, ValueType } from './executable.ts';
 import type { DraftConstant } from './draft.ts';
-import type { AttributeValue } from '../core/primitive-function.ts';
-import type { Dim, DimOperator } from '../core/dim.ts';
+import type { AttributeValue } from '../core/contracts/primitive-function.ts';
+import type { Dim, DimOperator } from '../core/dims/dim.ts';
 
 /**
  * Numbers of the file format; `docs/format.md` describes the layout. The first byte is not ASCII

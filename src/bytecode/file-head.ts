@@ -1,4 +1,4 @@
-import { ByteReader } from '../core/byte-reader.ts';
+import { ByteReader } from '../core/bytes/byte-reader.ts';
 import { FormatError } from '../core/errors.ts';
 import { TENSOR_ALIGNMENT } from './data-layout.ts';
 import {

@@ -1,5 +1,5 @@
-import { formatDim } from '../core/dim.ts';
-import { formatShape } from '../core/shape.ts';
+import { formatDim } from '../core/dims/dim.ts';
+import { formatShape } from '../core/tensor/shape.ts';
 import type { FullType } from './executable.ts';
 
 /** A type as programs write it, for messages: `List[Tensor[(n,), float32]]`. */

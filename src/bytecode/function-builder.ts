@@ -1,6 +1,6 @@
 import { type OptionKind, requireKind } from '../core/check-options.ts';
 import { UsageError, VerifyError } from '../core/errors.ts';
-import type { SourcePlace } from '../core/source-place.ts';
+import type { SourcePlace } from '../core/contracts/source-place.ts';
 import type { DraftFunction, DraftInstruction } from './draft.ts';
 import type { FunctionSignature } from './executable.ts';
 import type { ArgumentKindName, InstructionName } from './isa.ts';

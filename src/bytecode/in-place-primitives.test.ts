@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PrimitiveFunction } from '../core/primitive-function.ts';
+import type { PrimitiveFunction } from '../core/contracts/primitive-function.ts';
 import { ExecBuilder } from './exec-builder.ts';
 import { Executable } from './executable-file.ts';
 

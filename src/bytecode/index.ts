@@ -1,5 +1,5 @@
-export { HostTensor, type StoredBytesReader } from '../core/host-tensor.ts';
-export type { Dim, DimExpression, DimOperator } from '../core/dim.ts';
+export { HostTensor, type StoredBytesReader } from '../core/tensor/host-tensor.ts';
+export type { Dim, DimExpression, DimOperator } from '../core/dims/dim.ts';
 export type {
   Attributes,
   AttributeValue,
@@ -8,7 +8,7 @@ export type {
   PrimitiveResult,
   TensorType,
   TensorTypeOf,
-} from '../core/primitive-function.ts';
+} from '../core/contracts/primitive-function.ts';
 export {
   BUILTIN_PREFIX,
   type BuiltinName,
@@ -53,7 +53,7 @@ export type {
   OperandLike,
   RegisterOperand,
 } from './function-builder.ts';
-export type { SourcePlace } from '../core/source-place.ts';
+export type { SourcePlace } from '../core/contracts/source-place.ts';
 export { SourceMap } from './source-map.ts';
 export type { SerializeOptions } from './serialize.ts';
 export type { ToTypeScriptOptions } from './to-typescript.ts';

@@ -1,4 +1,4 @@
-import { floorMod } from '../core/dim.ts';
+import { floorMod } from '../core/dims/dim.ts';
 import { RuntimeError } from '../core/errors.ts';
 import type { BuiltinName } from './builtins.ts';
 

@@ -1,6 +1,6 @@
-import { dtypeInfo, type DType } from '../core/dtype.ts';
-import { HostTensor } from '../core/host-tensor.ts';
-import { elementCount, type Shape } from '../core/shape.ts';
+import { dtypeInfo, type DType } from '../core/tensor/dtype.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import { elementCount, type Shape } from '../core/tensor/shape.ts';
 import type { DraftConstant } from './draft.ts';
 import { parseDType, parseFloatNumber, parseShape } from './parse-types.ts';
 import { parseBase64, parseElements } from './tensor-text.ts';

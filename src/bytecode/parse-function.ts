@@ -1,4 +1,4 @@
-import type { SourcePlace } from '../core/source-place.ts';
+import type { SourcePlace } from '../core/contracts/source-place.ts';
 import type { DraftFunction, DraftInstruction } from './draft.ts';
 import type { FunctionSignature, ValueType } from './executable.ts';
 import type { InstructionSpec, OperandSpec } from './isa.ts';

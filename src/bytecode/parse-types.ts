@@ -1,6 +1,6 @@
-import { type Dim, DIM_OPERATORS, DIM_SIGNS, type DimOperator } from '../core/dim.ts';
-import { type DType, isDType } from '../core/dtype.ts';
-import type { AttributeValue, TensorType } from '../core/primitive-function.ts';
+import { type Dim, DIM_OPERATORS, DIM_SIGNS, type DimOperator } from '../core/dims/dim.ts';
+import { type DType, isDType } from '../core/tensor/dtype.ts';
+import type { AttributeValue, TensorType } from '../core/contracts/primitive-function.ts';
 import type { NamedResult, ValueType } from './executable.ts';
 import { attributeKind, MAX_DIM_DEPTH } from './file-format.ts';
 import { parseNumber } from './tensor-text.ts';

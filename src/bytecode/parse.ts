@@ -1,10 +1,10 @@
-import { DIM_OPERATORS } from '../core/dim.ts';
+import { DIM_OPERATORS } from '../core/dims/dim.ts';
 import type {
   AttributeValue,
   OperatorCall,
   PrimitiveFunction,
   TensorType,
-} from '../core/primitive-function.ts';
+} from '../core/contracts/primitive-function.ts';
 import {
   assemble,
   type Assembled,

@@ -1,5 +1,5 @@
-import { type Dim, DIM_SIGNS } from '../core/dim.ts';
-import type { AttributeValue, TensorType } from '../core/primitive-function.ts';
+import { type Dim, DIM_SIGNS } from '../core/dims/dim.ts';
+import type { AttributeValue, TensorType } from '../core/contracts/primitive-function.ts';
 import type {
   DataType,
   FullType,

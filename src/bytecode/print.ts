@@ -1,7 +1,7 @@
 import { UsageError } from '../core/errors.ts';
-import type { HostTensor } from '../core/host-tensor.ts';
-import type { OperatorCall, PrimitiveFunction } from '../core/primitive-function.ts';
-import type { SourcePlace } from '../core/source-place.ts';
+import type { HostTensor } from '../core/tensor/host-tensor.ts';
+import type { OperatorCall, PrimitiveFunction } from '../core/contracts/primitive-function.ts';
+import type { SourcePlace } from '../core/contracts/source-place.ts';
 import { tensorOf } from './constant-tensor.ts';
 import type { Constant, ExecutableData, ShapeStep } from './executable.ts';
 import { FORMAT_MAJOR } from './file-format.ts';

@@ -1,10 +1,10 @@
 import { requireKind } from '../core/check-options.ts';
-import type { DType } from '../core/dtype.ts';
+import type { DType } from '../core/tensor/dtype.ts';
 import { UsageError } from '../core/errors.ts';
-import { HOST_TENSOR, type HostTensor } from '../core/host-tensor.ts';
-import type { PrimitiveFunction } from '../core/primitive-function.ts';
-import { returnsTensor } from '../core/returns-tensor.ts';
-import { sameShape, type Shape } from '../core/shape.ts';
+import { HOST_TENSOR, type HostTensor } from '../core/tensor/host-tensor.ts';
+import type { PrimitiveFunction } from '../core/contracts/primitive-function.ts';
+import { returnsTensor } from '../core/contracts/returns-tensor.ts';
+import { sameShape, type Shape } from '../core/tensor/shape.ts';
 import { builtinSignature } from './builtins.ts';
 import {
   assemble,

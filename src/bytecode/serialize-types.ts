@@ -1,7 +1,7 @@
-import type { ByteWriter } from '../core/byte-writer.ts';
-import type { Dim } from '../core/dim.ts';
-import { dtypeInfo } from '../core/dtype.ts';
-import type { TensorType } from '../core/primitive-function.ts';
+import type { ByteWriter } from '../core/bytes/byte-writer.ts';
+import type { Dim } from '../core/dims/dim.ts';
+import { dtypeInfo } from '../core/tensor/dtype.ts';
+import type { TensorType } from '../core/contracts/primitive-function.ts';
 import type {
   DataType,
   FullType,

@@ -1,9 +1,9 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { ByteWriter } from '../core/byte-writer.ts';
-import type { Dim } from '../core/dim.ts';
-import { dtypeInfo } from '../core/dtype.ts';
+import { ByteWriter } from '../core/bytes/byte-writer.ts';
+import type { Dim } from '../core/dims/dim.ts';
+import { dtypeInfo } from '../core/tensor/dtype.ts';
 import { UsageError } from '../core/errors.ts';
-import type { AttributeValue, PrimitiveFunction } from '../core/primitive-function.ts';
+import type { AttributeValue, PrimitiveFunction } from '../core/contracts/primitive-function.ts';
 import { alignTensor } from './data-layout.ts';
 import type {
   BytecodeFunction,

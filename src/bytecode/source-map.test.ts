@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ByteWriter } from '../core/byte-writer.ts';
-import type { SourcePlace } from '../core/source-place.ts';
+import { ByteWriter } from '../core/bytes/byte-writer.ts';
+import type { SourcePlace } from '../core/contracts/source-place.ts';
 import { decodeSourceMap } from './decode-source-map.ts';
 import { encodeSourceMap } from './encode-source-map.ts';
 import { ExecBuilder } from './exec-builder.ts';

@@ -1,4 +1,4 @@
-import type { SourcePlace } from '../core/source-place.ts';
+import type { SourcePlace } from '../core/contracts/source-place.ts';
 import { type DecodedSourceMap, decodeSourceMap, type SourceRun } from './decode-source-map.ts';
 import type { ExecutableData } from './executable.ts';
 import type { Instruction } from './isa.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { ExecBuilder } from './exec-builder.ts';
 import type { Executable } from './executable-file.ts';
 import { HASH_BYTE_LENGTH } from './file-format.ts';

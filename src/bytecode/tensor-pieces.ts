@@ -1,4 +1,4 @@
-import type { HostTensor } from '../core/host-tensor.ts';
+import type { HostTensor } from '../core/tensor/host-tensor.ts';
 import type { DataBlock } from './data-layout.ts';
 
 /** A tensor and where it begins in the data section. */

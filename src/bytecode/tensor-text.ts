@@ -1,5 +1,5 @@
-import { type DType, dtypeInfo, type TypedArray } from '../core/dtype.ts';
-import { float16ToNumber, numberToFloat16 } from '../core/float16.ts';
+import { type DType, dtypeInfo, type TypedArray } from '../core/tensor/dtype.ts';
+import { float16ToNumber, numberToFloat16 } from '../core/tensor/float16.ts';
 import { formatNumber } from './text-format.ts';
 
 /** Tensors of more elements are printed as base64. */

@@ -1,4 +1,4 @@
-import type { HostTensor } from '../core/host-tensor.ts';
+import type { HostTensor } from '../core/tensor/host-tensor.ts';
 import { tensorOf } from './constant-tensor.ts';
 import type { BytecodeFunction, Constant, ExecutableData } from './executable.ts';
 import type { Instruction } from './isa.ts';

@@ -1,4 +1,4 @@
-import type { HostTensor } from '../core/host-tensor.ts';
+import type { HostTensor } from '../core/tensor/host-tensor.ts';
 
 /** The result of `read_if_cond` for a tensor of one element: 0 for a zero of either sign, else 1. */
 export function truthOf(scalar: HostTensor): 0 | 1 {

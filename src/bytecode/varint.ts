@@ -1,5 +1,5 @@
-import type { ByteReader } from '../core/byte-reader.ts';
-import type { ByteWriter } from '../core/byte-writer.ts';
+import type { ByteReader } from '../core/bytes/byte-reader.ts';
+import type { ByteWriter } from '../core/bytes/byte-writer.ts';
 
 /** Writes an integer from 0 to 2^32 - 1 in groups of 7 bits, the lowest first, as few as it needs. */
 export function writeVarint(w: ByteWriter, value: number): ByteWriter {

@@ -1,7 +1,7 @@
 import { VerifyError } from '../core/errors.ts';
 import { brokenRule } from './broken-rule.ts';
-import type { PrimitiveFunction, TensorType } from '../core/primitive-function.ts';
-import { returnsTensor } from '../core/returns-tensor.ts';
+import type { PrimitiveFunction, TensorType } from '../core/contracts/primitive-function.ts';
+import { returnsTensor } from '../core/contracts/returns-tensor.ts';
 import { shortList } from '../core/short-list.ts';
 import { builtinSignature } from './builtins.ts';
 import type { BytecodeFunction, Constant, ExecutableData } from './executable.ts';

@@ -1,10 +1,10 @@
-import { formatDim } from '../core/dim.ts';
+import { formatDim } from '../core/dims/dim.ts';
 import { brokenRule } from './broken-rule.ts';
 import type {
   AttributeValue,
   OperatorCall,
   PrimitiveFunction,
-} from '../core/primitive-function.ts';
+} from '../core/contracts/primitive-function.ts';
 import { attributeKind } from './file-format.ts';
 import { verifyName, verifyText } from './verify-text.ts';
 import { verifyDim, verifyTensorType } from './verify-types.ts';

@@ -1,4 +1,4 @@
-import { applyDimOperator } from '../core/dim.ts';
+import { applyDimOperator } from '../core/dims/dim.ts';
 import { brokenRule } from './broken-rule.ts';
 import type { ShapeProgram, ShapeStep } from './executable.ts';
 

@@ -1,6 +1,6 @@
-import type { Dim } from '../core/dim.ts';
+import type { Dim } from '../core/dims/dim.ts';
 import { brokenRule } from './broken-rule.ts';
-import type { TensorType } from '../core/primitive-function.ts';
+import type { TensorType } from '../core/contracts/primitive-function.ts';
 import type { BytecodeFunction, ValueType } from './executable.ts';
 import { MAX_DIM_DEPTH } from './file-format.ts';
 import { verifyName, verifyUnique } from './verify-text.ts';

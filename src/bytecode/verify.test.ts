@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Dim } from '../core/dim.ts';
+import type { Dim } from '../core/dims/dim.ts';
 import { VerifyError } from '../core/errors.ts';
 import type { Constant, ExecutableData, FunctionEntry, ShapeStep } from './executable.ts';
 import { encodeArgument, VM_REGISTER, VOID_REGISTER } from './isa.ts';

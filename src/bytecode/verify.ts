@@ -1,7 +1,7 @@
 import { requireKind } from '../core/check-options.ts';
-import { dtypeInfo } from '../core/dtype.ts';
+import { dtypeInfo } from '../core/tensor/dtype.ts';
 import { VerifyError } from '../core/errors.ts';
-import { elementCount, type Shape } from '../core/shape.ts';
+import { elementCount, type Shape } from '../core/tensor/shape.ts';
 import { brokenRule } from './broken-rule.ts';
 import { BUILTIN_PREFIX, builtinSignature } from './builtins.ts';
 import { alignTensor } from './data-layout.ts';

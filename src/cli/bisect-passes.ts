@@ -1,9 +1,9 @@
 import { type OutputValue, Session, Tensor, type ValueInfo } from '../client/index.ts';
 import type { Executable } from '../bytecode/index.ts';
 import type { Module, PassBisection, ReferenceValue, Type, VarExpr } from '../compiler/index.ts';
-import { firstDifference } from '../core/all-close.ts';
+import { firstDifference } from '../core/tensor/all-close.ts';
 import { UsageError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { readTensor } from './tensor-file.ts';
 
 /** The tolerance for results that were computed in another order. */

@@ -2,7 +2,7 @@ import { open, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { TensorValue } from '../runtime/value.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';

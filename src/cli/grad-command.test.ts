@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DeviceTensor, Session, Tensor } from '../client/index.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
 import { type CommandResult, testCommand } from './testing/test-command.ts';
 

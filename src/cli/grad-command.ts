@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { CompileLimits } from '../core/compile-limits.ts';
-import { type DType, isDType } from '../core/dtype.ts';
+import type { CompileLimits } from '../core/limits/compile-limits.ts';
+import { type DType, isDType } from '../core/tensor/dtype.ts';
 import { UsageError } from '../core/errors.ts';
 import type { TrainingOptions } from '../frontend/index.ts';
-import { checkLooksLikeOnnx } from '../core/sniff.ts';
+import { checkLooksLikeOnnx } from '../core/bytes/sniff.ts';
 import { formatBytes } from './format-bytes.ts';
 import { readBytes, siblingReader } from './read-file.ts';
 import { writeJson } from './report.ts';

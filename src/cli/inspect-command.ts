@@ -1,5 +1,5 @@
 import type { Executable } from '../bytecode/index.ts';
-import type { CompileLimits } from '../core/compile-limits.ts';
+import type { CompileLimits } from '../core/limits/compile-limits.ts';
 import { printExecutable } from '../bytecode/print.ts';
 import { readProgram } from './read-program.ts';
 import { foldLines } from './fold-lines.ts';

@@ -6,7 +6,7 @@ import { ExecutableReader } from '../bytecode/index.ts';
 import { importOnnx } from '../frontend/index.ts';
 import { compile } from '../compiler/index.ts';
 import { Session, Tensor } from '../client/index.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
 import { compileCommand } from './compile-command.ts';
 import { openExecutable, readExecutableFile } from './open-executable.ts';

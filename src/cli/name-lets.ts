@@ -1,7 +1,7 @@
 import { postOrder } from '../compiler/ir/visit.ts';
 import { type Module, spanOf } from '../compiler/ir/expr.ts';
-import { formatPlace } from '../core/source-place.ts';
-import { VALUE_NAMES, valueNamesToJson } from '../core/value-names.ts';
+import { formatPlace } from '../core/contracts/source-place.ts';
+import { VALUE_NAMES, valueNamesToJson } from '../core/contracts/value-names.ts';
 
 /** A program in text form with the names of its `let`s as metadata, so that values of its runs can be told by them. */
 export function nameLets(module: Module): Module {

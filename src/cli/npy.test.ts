@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ALL_DTYPES } from '../core/dtype.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { ALL_DTYPES } from '../core/tensor/dtype.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { readNpy, writeNpy } from './npy.ts';
 
 /** Dtypes that numpy knows as an integer of 8 bits, or not at all. */

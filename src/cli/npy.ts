@@ -1,7 +1,7 @@
-import { type DType, dtypeInfo } from '../core/dtype.ts';
+import { type DType, dtypeInfo } from '../core/tensor/dtype.ts';
 import { FormatError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
-import { elementCount, formatShape, type Shape } from '../core/shape.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import { elementCount, formatShape, type Shape } from '../core/tensor/shape.ts';
 
 /** numpy's names of the dtypes, little-endian. */
 const DESCRIPTORS: Partial<Readonly<Record<DType, string>>> = {

@@ -1,6 +1,6 @@
 import { inflateRawSync } from 'node:zlib';
 import { FormatError } from '../core/errors.ts';
-import type { HostTensor } from '../core/host-tensor.ts';
+import type { HostTensor } from '../core/tensor/host-tensor.ts';
 import { readNpy } from './npy.ts';
 
 const END_OF_CENTRAL_DIRECTORY = 0x06_05_4b_50;

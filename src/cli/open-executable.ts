@@ -7,7 +7,7 @@ import type { TensorConstant } from '../bytecode/executable.ts';
 import { Executable, ExecutableReader } from '../bytecode/index.ts';
 import { looksLikeExecutable, MAGIC } from '../bytecode/file-format.ts';
 import { type TensorPiece, TensorPieces } from '../bytecode/tensor-pieces.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { readBytes, readStart, siblingReader } from './read-file.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { extname } from 'node:path';
 import { UsageError } from '../core/errors.ts';
-import { parseJson } from '../core/sniff.ts';
+import { parseJson } from '../core/bytes/sniff.ts';
 import { type LoadProgress, Session, type Tensor } from '../client/index.ts';
 import type { Executable } from '../bytecode/index.ts';
 import type { ModuleDispatch } from '../compiler/index.ts';
-import type { CompileLimits } from '../core/compile-limits.ts';
+import type { CompileLimits } from '../core/limits/compile-limits.ts';
 import type { BrowserDevice } from './browser/open-browser-device.ts';
 import { formatBytes } from './format-bytes.ts';
 import { isExecutableFile, openExecutable } from './open-executable.ts';

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { DevicePair } from '../compiler/index.ts';
-import type { NodeTypes } from '../core/node-function.ts';
-import { type CompileLimits, requireLimits } from '../core/compile-limits.ts';
+import type { NodeTypes } from '../core/contracts/node-function.ts';
+import { type CompileLimits, requireLimits } from '../core/limits/compile-limits.ts';
 
 /** One `NAME=VALUE` of a repeatable option, gathered into a record. */
 export function collectPairs(

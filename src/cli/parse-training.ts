@@ -8,7 +8,7 @@ import {
   SCHEDULE_ATTRIBUTES,
   type ScheduleName,
 } from '../compiler/ir/training-operators.ts';
-import type { Attributes, AttributeValue } from '../core/primitive-function.ts';
+import type { Attributes, AttributeValue } from '../core/contracts/primitive-function.ts';
 
 /** An operator of training with settings, as `adamw:decay=0.1,beta2=0.95` writes it. */
 export interface WrittenSetting<Name extends string> {

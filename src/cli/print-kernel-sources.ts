@@ -1,6 +1,6 @@
 import type { Executable } from '../bytecode/index.ts';
 import { Session } from '../client/index.ts';
-import type { KernelSource } from '../core/kernel-source.ts';
+import type { KernelSource } from '../core/contracts/kernel-source.ts';
 import { responseOf } from './open-session.ts';
 
 /** The device that kernels are planned for, and the kernels to print. */

@@ -3,7 +3,7 @@ import { looksLikeExecutable } from '../bytecode/file-format.ts';
 import type { CompileOptions, Module } from '../compiler/index.ts';
 import type { ImportOptions } from '../frontend/index.ts';
 import { UsageError } from '../core/errors.ts';
-import { checkLooksLikeOnnx } from '../core/sniff.ts';
+import { checkLooksLikeOnnx } from '../core/bytes/sniff.ts';
 import { isExecutableFile, readExecutableFile } from './open-executable.ts';
 import { readBytes, siblingReader } from './read-file.ts';
 

@@ -5,9 +5,9 @@ import {
   type Session,
   Tensor,
 } from '../client/index.ts';
-import { firstDifference } from '../core/all-close.ts';
+import { firstDifference } from '../core/tensor/all-close.ts';
 import { UsageError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { checkInputs, requireInputs } from './check-inputs.ts';
 import { type OpenFlags, openSession, readInputs, type RunInputs } from './open-session.ts';
 import { writeJson } from './report.ts';

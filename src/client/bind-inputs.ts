@@ -1,4 +1,4 @@
-import { elementCount } from '../core/element-count.ts';
+import { elementCount } from '../core/tensor/element-count.ts';
 import type { FunctionInfo, ValueInfo } from '../worker/protocol/loaded-session.ts';
 import { DeviceTensor, type HandleOwner } from './device-tensor.ts';
 import type { BoundValue, PlainInputs } from './input-value.ts';

@@ -4,7 +4,7 @@ import { compile, parseModule } from '../compiler/index.ts';
 import { brokenGpu } from '../testing/broken-gpu.ts';
 import { nodeGpu, sharedNodeGpu } from '../testing/node-gpu.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { type LoadOptions, Session, Tensor } from './index.ts';
 
 const SIZE = 64;

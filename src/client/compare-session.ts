@@ -1,4 +1,4 @@
-import { elementCount } from '../core/element-count.ts';
+import { elementCount } from '../core/tensor/element-count.ts';
 import { internalError, UsageError } from '../core/errors.ts';
 import type { RunComparison, ValueDeparture } from '../worker/protocol/control-request.ts';
 import { checkOptions, either, fits, oneOf, type OptionKinds } from '../core/check-options.ts';

@@ -1,6 +1,6 @@
-import { elementCount } from '../core/element-count.ts';
+import { elementCount } from '../core/tensor/element-count.ts';
 import { UsageError } from '../core/errors.ts';
-import { tensorDifference } from '../core/tensor-difference.ts';
+import { tensorDifference } from '../core/tensor/tensor-difference.ts';
 import type { ValueDeparture } from '../worker/protocol/control-request.ts';
 import type { Inputs } from './input-value.ts';
 import type { Tensor } from './tensor.ts';

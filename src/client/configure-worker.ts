@@ -1,4 +1,4 @@
-import type { GpuDeviceLike, GpuLike } from '../core/gpu-like.ts';
+import type { GpuDeviceLike, GpuLike } from '../core/contracts/gpu-like.ts';
 import { checkOptions, either, GPU_KIND, type OptionKinds } from '../core/check-options.ts';
 import { Connection, hasWorkers } from './connection.ts';
 

@@ -1,5 +1,5 @@
 import { errorFromData, UsageError, WorkerError } from '../core/errors.ts';
-import type { GpuDeviceLike, GpuLike } from '../core/gpu-like.ts';
+import type { GpuDeviceLike, GpuLike } from '../core/contracts/gpu-like.ts';
 import type { CallId, Reply } from '../worker/protocol/reply.ts';
 import type {
   SessionProvider,

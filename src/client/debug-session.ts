@@ -1,4 +1,4 @@
-import { ASYNC_DISPOSE } from '../core/dispose-symbols.ts';
+import { ASYNC_DISPOSE } from '../core/async/dispose-symbols.ts';
 import { internalError } from '../core/errors.ts';
 import type { ControlReply, ControlRequest } from '../worker/protocol/control-request.ts';
 import type {

@@ -1,5 +1,5 @@
-import type { DType } from '../core/dtype.ts';
-import type { Shape } from '../core/shape.ts';
+import type { DType } from '../core/tensor/dtype.ts';
+import type { Shape } from '../core/tensor/shape.ts';
 import type { ControlReply, ControlRequest, GpuRange } from '../worker/protocol/control-request.ts';
 import type { HandleId } from '../worker/protocol/reply.ts';
 import { checkOptions } from '../core/check-options.ts';

@@ -1,7 +1,7 @@
 import { DownloadError, ShapeError, shortValues, UsageError } from '../core/errors.ts';
 import { hubAdvice } from '../core/parse-url.ts';
 import { nearest } from '../core/nearest-name.ts';
-import { elementCount, formatShape } from '../core/shape.ts';
+import { elementCount, formatShape } from '../core/tensor/shape.ts';
 import { shortList } from '../core/short-list.ts';
 import type { FunctionInfo, ValueInfo } from '../worker/protocol/loaded-session.ts';
 import type { Binding } from './bind-inputs.ts';

@@ -1,7 +1,7 @@
-import { ALL_DTYPES, type DType } from '../core/dtype.ts';
+import { ALL_DTYPES, type DType } from '../core/tensor/dtype.ts';
 import { internalError, UnsupportedError, UsageError } from '../core/errors.ts';
-import type { GpuBufferLike } from '../core/gpu-like.ts';
-import type { Shape } from '../core/shape.ts';
+import type { GpuBufferLike } from '../core/contracts/gpu-like.ts';
+import type { Shape } from '../core/tensor/shape.ts';
 import { checkOptions, oneOf, type OptionKinds } from '../core/check-options.ts';
 import { DeviceTensor, type HandleOwner } from './device-tensor.ts';
 

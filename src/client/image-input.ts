@@ -1,7 +1,7 @@
 import { ShapeError, UsageError } from '../core/errors.ts';
-import { OpaqueValue } from '../core/opaque-value.ts';
+import { OpaqueValue } from '../core/contracts/opaque-value.ts';
 import { readCanvas, readDrawn } from '../core/pictures/read-drawn.ts';
-import { formatShape } from '../core/shape.ts';
+import { formatShape } from '../core/tensor/shape.ts';
 import type { FunctionInfo, ValueInfo } from '../worker/protocol/loaded-session.ts';
 import { type BoundValue, type Inputs, isPlain, type PlainInputs } from './input-value.ts';
 import { type FunctionOwner, GivenFunctions } from './program-function.ts';

@@ -1,8 +1,8 @@
-export type { CompileLimits } from '../core/compile-limits.ts';
-export type { CompileMode, CompileModeOption } from '../core/compile-mode.ts';
-export type { Precision, PrecisionOption } from '../core/precision.ts';
-export type { DeviceRates, LaunchAmount } from '../core/device-rates.ts';
-export type { DType, TypedArray } from '../core/dtype.ts';
+export type { CompileLimits } from '../core/limits/compile-limits.ts';
+export type { CompileMode, CompileModeOption } from '../core/contracts/compile-mode.ts';
+export type { Precision, PrecisionOption } from '../core/contracts/precision.ts';
+export type { DeviceRates, LaunchAmount } from '../core/contracts/device-rates.ts';
+export type { DType, TypedArray } from '../core/tensor/dtype.ts';
 export {
   CompileLimitError,
   type Complaint,
@@ -24,19 +24,24 @@ export {
   type WeftErrorOptions,
   WorkerError,
 } from '../core/errors.ts';
-export type { GpuBufferLike, GpuDeviceLike, GpuLike, PageGpuBuffer } from '../core/gpu-like.ts';
-export { OpaqueValue } from '../core/opaque-value.ts';
-export type { CodePlace, PausedCall, PauseOptions } from '../core/paused-call.ts';
-export type { Shape } from '../core/shape.ts';
-export type { KernelPart, KernelSource } from '../core/kernel-source.ts';
-export type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
+export type {
+  GpuBufferLike,
+  GpuDeviceLike,
+  GpuLike,
+  PageGpuBuffer,
+} from '../core/contracts/gpu-like.ts';
+export { OpaqueValue } from '../core/contracts/opaque-value.ts';
+export type { CodePlace, PausedCall, PauseOptions } from '../core/contracts/paused-call.ts';
+export type { Shape } from '../core/tensor/shape.ts';
+export type { KernelPart, KernelSource } from '../core/contracts/kernel-source.ts';
+export type { MachineLimits, ProgramLimits } from '../core/limits/program-limits.ts';
 export type {
   TimelineEvent,
   TimelineKind,
   TimelineStorage,
   RunTimeline,
   RunTimelines,
-} from '../core/run-timeline.ts';
+} from '../core/contracts/run-timeline.ts';
 export type {
   GpuRange,
   KernelTuning,

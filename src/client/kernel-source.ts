@@ -1,5 +1,5 @@
 import { internalError } from '../core/errors.ts';
-import type { KernelSource } from '../core/kernel-source.ts';
+import type { KernelSource } from '../core/contracts/kernel-source.ts';
 import type { ControlReply, ControlRequest } from '../worker/protocol/control-request.ts';
 
 /** The part of a session that is needed. */

@@ -232,7 +232,7 @@ describe('files', () => {
     const b = new ExecBuilder();
     const weights = Tensor.from(Array.from({ length: 1000 }, (_, i) => i));
     const f = b.function('main');
-    const { HostTensor } = await import('../core/host-tensor.ts');
+    const { HostTensor } = await import('../core/tensor/host-tensor.ts');
     f.ret(b.tensor(new HostTensor('float32', [1000], weights.data)));
     const bytes = b.build().toBytes();
     await expect(open(change(bytes))).rejects.toThrow(`${bytes.length}, as its header says.`);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Executable } from '../bytecode/executable-file.ts';
 import { compileOnnx, importOnnx, printModule } from '../frontend/index.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { RuntimeError, UnsupportedError, UsageError } from '../core/errors.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { TensorValue } from '../runtime/value.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Deferred } from '../core/deferred.ts';
+import { Deferred } from '../core/async/deferred.ts';
 import { sumAndProduct } from '../worker/testing/test-programs.ts';
 import { Session, Tensor } from './index.ts';
 

@@ -1,6 +1,6 @@
 import { expose } from 'comlink';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { Deferred } from '../core/deferred.ts';
+import { Deferred } from '../core/async/deferred.ts';
 import { VERSION } from '../core/version.ts';
 import { createService } from '../worker/create-service.ts';
 import { sumAndProduct } from '../worker/testing/test-programs.ts';

@@ -1,5 +1,5 @@
 import { UsageError } from '../core/errors.ts';
-import type { OpaqueValue } from '../core/opaque-value.ts';
+import type { OpaqueValue } from '../core/contracts/opaque-value.ts';
 import type { WireForms } from '../worker/protocol/wire-value.ts';
 
 /** Objects of the page that the programs of one session hold. Each goes there under a number of its own. */

@@ -1,5 +1,5 @@
 import { errorFromData, internalError, WorkerError } from '../core/errors.ts';
-import type { PassLine, PassStep } from '../core/pass-step.ts';
+import type { PassLine, PassStep } from '../core/contracts/pass-step.ts';
 import type { FromCompiler, ToCompiler } from '../worker/compile-protocol.ts';
 import type { Dims } from '../worker/protocol/dispatch-sizes.ts';
 import { COMPILER_NAME } from '../worker/protocol/session-service.ts';

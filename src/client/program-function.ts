@@ -1,6 +1,6 @@
-import { DISPOSE } from '../core/dispose-symbols.ts';
+import { DISPOSE } from '../core/async/dispose-symbols.ts';
 import { UsageError } from '../core/errors.ts';
-import type { OpaqueValue } from '../core/opaque-value.ts';
+import type { OpaqueValue } from '../core/contracts/opaque-value.ts';
 import type { HandleId } from '../worker/protocol/reply.ts';
 import type { RunRequest } from '../worker/protocol/run-request.ts';
 import type { CallPage, WireResult, WireValue } from '../worker/protocol/wire-value.ts';

@@ -1,10 +1,10 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { compile, parseModule } from '../compiler/index.ts';
 import { RuntimeError, UnsupportedError, UsageError } from '../core/errors.ts';
-import { macrotask } from '../core/macrotask.ts';
+import { macrotask } from '../core/async/macrotask.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';
 import { createService } from '../worker/create-service.ts';
-import type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
+import type { MachineLimits, ProgramLimits } from '../core/limits/program-limits.ts';
 import type { LoadRequest } from '../worker/protocol/load-request.ts';
 import { countingLoop, sumAndProduct } from '../worker/testing/test-programs.ts';
 import { Session, Tensor } from './index.ts';

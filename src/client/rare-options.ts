@@ -1,7 +1,7 @@
-import { requireLimits } from '../core/compile-limits.ts';
+import { requireLimits } from '../core/limits/compile-limits.ts';
 import { UsageError } from '../core/errors.ts';
-import { isGpuDevice } from '../core/gpu-like.ts';
-import type { MachineLimits } from '../core/program-limits.ts';
+import { isGpuDevice } from '../core/contracts/gpu-like.ts';
+import type { MachineLimits } from '../core/limits/program-limits.ts';
 import type { LoadRequest } from '../worker/protocol/load-request.ts';
 import type { CallPage } from '../worker/protocol/wire-value.ts';
 import { checkOptions, type OptionKinds } from '../core/check-options.ts';

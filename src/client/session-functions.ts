@@ -1,8 +1,8 @@
 import { proxy } from 'comlink';
 import { errorToData, UsageError } from '../core/errors.ts';
-import type { OpaqueValue } from '../core/opaque-value.ts';
-import { foldValues } from '../core/value-fold.ts';
-import type { NodeOutput, NodeSignature } from '../core/node-function.ts';
+import type { OpaqueValue } from '../core/contracts/opaque-value.ts';
+import { foldValues } from '../core/contracts/value-fold.ts';
+import type { NodeOutput, NodeSignature } from '../core/contracts/node-function.ts';
 import type { PageNodeTypes } from '../worker/protocol/load-request.ts';
 import type { HandleId } from '../worker/protocol/reply.ts';
 import {

@@ -1,10 +1,10 @@
-import type { CompileLimits } from '../core/compile-limits.ts';
-import { COMPILE_MODES, type CompileModeOption } from '../core/compile-mode.ts';
-import type { GpuDeviceLike, GpuLike } from '../core/gpu-like.ts';
-import { PRECISIONS, type PrecisionOption } from '../core/precision.ts';
+import type { CompileLimits } from '../core/limits/compile-limits.ts';
+import { COMPILE_MODES, type CompileModeOption } from '../core/contracts/compile-mode.ts';
+import type { GpuDeviceLike, GpuLike } from '../core/contracts/gpu-like.ts';
+import { PRECISIONS, type PrecisionOption } from '../core/contracts/precision.ts';
 import type { ServiceOptions } from '../worker/create-service.ts';
-import type { PauseOptions } from '../core/paused-call.ts';
-import type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
+import type { PauseOptions } from '../core/contracts/paused-call.ts';
+import type { MachineLimits, ProgramLimits } from '../core/limits/program-limits.ts';
 import type { Dims, Dispatch } from '../worker/protocol/dispatch-sizes.ts';
 import type { LoadProgress } from '../worker/protocol/load-request.ts';
 import type { DeviceKind } from '../worker/protocol/loaded-session.ts';

@@ -1,5 +1,5 @@
-import type { DISPOSE } from '../core/dispose-symbols.ts';
-import type { OpaqueValue } from '../core/opaque-value.ts';
+import type { DISPOSE } from '../core/async/dispose-symbols.ts';
+import type { OpaqueValue } from '../core/contracts/opaque-value.ts';
 import type { DeviceTensor } from './device-tensor.ts';
 import type { Tensor } from './tensor.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { nodeGpu } from '../testing/node-gpu.ts';
-import { Deferred } from '../core/deferred.ts';
-import { HostTensor } from '../core/host-tensor.ts';
-import { macrotask } from '../core/macrotask.ts';
+import { Deferred } from '../core/async/deferred.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import { macrotask } from '../core/async/macrotask.ts';
 import { ExecBuilder } from '../bytecode/index.ts';
 import { compile, parseModule } from '../compiler/index.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';

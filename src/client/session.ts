@@ -1,9 +1,9 @@
-import { ASYNC_DISPOSE } from '../core/dispose-symbols.ts';
+import { ASYNC_DISPOSE } from '../core/async/dispose-symbols.ts';
 import { proxy, transfer } from 'comlink';
 import { DownloadError, UsageError } from '../core/errors.ts';
-import type { PausedCall, PauseOptions } from '../core/paused-call.ts';
-import type { KernelSource } from '../core/kernel-source.ts';
-import type { RunTimelines } from '../core/run-timeline.ts';
+import type { PausedCall, PauseOptions } from '../core/contracts/paused-call.ts';
+import type { KernelSource } from '../core/contracts/kernel-source.ts';
+import type { RunTimelines } from '../core/contracts/run-timeline.ts';
 import type {
   ControlReply,
   ControlRequest,
@@ -27,7 +27,7 @@ import { bindInputs } from './bind-inputs.ts';
 import { checkOptions, requireCount, requireKind, requireMaker } from '../core/check-options.ts';
 import { isServiceWorker, requireImport } from '../core/require-import.ts';
 import { type CallOptions, Connection, hasWorkers, type Send } from './connection.ts';
-import type { GpuBufferLike } from '../core/gpu-like.ts';
+import type { GpuBufferLike } from '../core/contracts/gpu-like.ts';
 import type { DeviceTensor } from './device-tensor.ts';
 import type { GpuTensor } from './gpu-buffers.ts';
 import { arePlain, type Inputs, type WiredValue } from './input-value.ts';

@@ -1,5 +1,5 @@
 import { UsageError } from '../core/errors.ts';
-import { allocate } from '../core/allocate.ts';
+import { allocate } from '../core/bytes/allocate.ts';
 import { describe, requireKind } from '../core/check-options.ts';
 import { baseUrl, parseUrl } from '../core/parse-url.ts';
 import { httpInfo, type WireSource } from '../worker/protocol/wire-source.ts';

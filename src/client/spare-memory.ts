@@ -1,4 +1,4 @@
-import { CLOCK, type Clock } from '../core/clock.ts';
+import { CLOCK, type Clock } from '../core/async/clock.ts';
 
 /** All spare memory together. */
 const KEPT_BYTE_LENGTH = 64 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { UsageError } from '../core/errors.ts';
-import { OpaqueValue } from '../core/opaque-value.ts';
+import { OpaqueValue } from '../core/contracts/opaque-value.ts';
 import type { WireValue } from '../worker/protocol/wire-value.ts';
 import { DeviceTensor } from './device-tensor.ts';
 import type { WiredValue } from './input-value.ts';

@@ -1,4 +1,4 @@
-import type { DType } from '../core/dtype.ts';
+import type { DType } from '../core/tensor/dtype.ts';
 import { describe, expect, test } from 'vitest';
 import { Tensor } from './tensor.ts';
 

@@ -1,10 +1,16 @@
-import { allocate } from '../core/allocate.ts';
-import { type DType, type DTypeInfo, dtypeInfo, isBigInt, type TypedArray } from '../core/dtype.ts';
+import { allocate } from '../core/bytes/allocate.ts';
+import {
+  type DType,
+  type DTypeInfo,
+  dtypeInfo,
+  isBigInt,
+  type TypedArray,
+} from '../core/tensor/dtype.ts';
 import { describe, requireKind } from '../core/check-options.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
-import { float16ToNumber, numberToFloat16 } from '../core/float16.ts';
-import { elementCount, formatShape } from '../core/element-count.ts';
-import type { Shape } from '../core/shape.ts';
+import { float16ToNumber, numberToFloat16 } from '../core/tensor/float16.ts';
+import { elementCount, formatShape } from '../core/tensor/element-count.ts';
+import type { Shape } from '../core/tensor/shape.ts';
 import { LEAST_ROOM, SPARE_MEMORY } from './spare-memory.ts';
 
 type Element = number | bigint | boolean;

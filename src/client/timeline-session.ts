@@ -1,5 +1,5 @@
 import { internalError } from '../core/errors.ts';
-import { MOST_TIMELINE_RUNS, type RunTimelines } from '../core/run-timeline.ts';
+import { MOST_TIMELINE_RUNS, type RunTimelines } from '../core/contracts/run-timeline.ts';
 import { checkOptions, type OptionKinds } from '../core/check-options.ts';
 import type { Inputs } from './input-value.ts';
 import type { AskAboutRun } from './verify-session.ts';

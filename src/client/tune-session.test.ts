@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { compile, parseModule } from '../compiler/index.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';
-import { Deferred } from '../core/deferred.ts';
+import { Deferred } from '../core/async/deferred.ts';
 import { DeviceLostError, UsageError, WorkerError } from '../core/errors.ts';
 import type { ControlRequest } from '../worker/protocol/control-request.ts';
 import { Session, Tensor, type TuneProgress } from './index.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { compile, parseModule } from '../compiler/index.ts';
-import type { RatesOfBoth } from '../core/device-rates.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import type { RatesOfBoth } from '../core/contracts/device-rates.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { createWasmDevice } from '../device/wasm/wasm-device.ts';
 import { openConnection } from '../rpc/testing/open-connection.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { numberToFloat16 } from '../core/float16.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { numberToFloat16 } from '../core/tensor/float16.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { sharedNodeGpu } from '../testing/node-gpu.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
 import { Session, Tensor } from './index.ts';

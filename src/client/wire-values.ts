@@ -1,6 +1,6 @@
-import { allocate } from '../core/allocate.ts';
-import { dtypeInfo, type TypedArray } from '../core/dtype.ts';
-import { foldParts, foldValues } from '../core/value-fold.ts';
+import { allocate } from '../core/bytes/allocate.ts';
+import { dtypeInfo, type TypedArray } from '../core/tensor/dtype.ts';
+import { foldParts, foldValues } from '../core/contracts/value-fold.ts';
 import type { FunctionInfo } from '../worker/protocol/loaded-session.ts';
 import type { HandleId } from '../worker/protocol/reply.ts';
 import {

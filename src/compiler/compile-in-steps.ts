@@ -1,7 +1,7 @@
 import type { Assembled } from '../bytecode/draft.ts';
 import { generateCode } from './codegen/codegen.ts';
-import type { CompileLimits } from '../core/compile-limits.ts';
-import { type RatesOfBoth, usualRates } from '../core/device-rates.ts';
+import type { CompileLimits } from '../core/limits/compile-limits.ts';
+import { type RatesOfBoth, usualRates } from '../core/contracts/device-rates.ts';
 import { internalError, UsageError } from '../core/errors.ts';
 import { CORE_OPERATORS } from '../ops/tables/core-operators.ts';
 import type { Operators } from '../ops/operators.ts';

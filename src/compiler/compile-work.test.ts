@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CompileLimits } from '../core/compile-limits.ts';
+import type { CompileLimits } from '../core/limits/compile-limits.ts';
 import { compileInSteps, finish } from './compile-in-steps.ts';
 import { compile } from './compile.ts';
 import { CompileBudget } from './ir/compile-budget.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { AdtValue, TensorValue, type Value } from '../runtime/value.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';

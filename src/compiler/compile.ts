@@ -7,7 +7,7 @@ import {
   oneOf,
   type OptionKinds,
 } from '../core/check-options.ts';
-import type { RatesOfBoth } from '../core/device-rates.ts';
+import type { RatesOfBoth } from '../core/contracts/device-rates.ts';
 import {
   compileInSteps,
   type CompileOptions,

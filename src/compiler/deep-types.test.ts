@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { CompileLimitError, WeftError } from '../core/errors.ts';
-import type { Dim } from '../core/dim.ts';
+import type { Dim } from '../core/dims/dim.ts';
 import { compile } from './compile.ts';
 import {
   constructorPattern,

@@ -1,4 +1,4 @@
-export { type CompileLimits, DEFAULT_LIMITS } from '../core/compile-limits.ts';
+export { type CompileLimits, DEFAULT_LIMITS } from '../core/limits/compile-limits.ts';
 export {
   compile,
   type CompileOptions,

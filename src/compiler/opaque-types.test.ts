@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Executable } from '../bytecode/executable-file.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
-import { OpaqueValue } from '../core/opaque-value.ts';
+import { OpaqueValue } from '../core/contracts/opaque-value.ts';
 import type { Value } from '../runtime/value.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { compile } from './compile.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { RuntimeError } from '../core/errors.ts';
-import type { RatesOfBoth } from '../core/device-rates.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import type { RatesOfBoth } from '../core/contracts/device-rates.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { AdtValue, TensorValue, type Value } from '../runtime/value.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';

@@ -1,7 +1,7 @@
-import { type DType, dtypeInfo, isBigInt } from '../core/dtype.ts';
-import { numberToFloat16 } from '../core/float16.ts';
-import { HostTensor } from '../core/host-tensor.ts';
-import { elementCount, type Shape } from '../core/shape.ts';
+import { type DType, dtypeInfo, isBigInt } from '../core/tensor/dtype.ts';
+import { numberToFloat16 } from '../core/tensor/float16.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import { elementCount, type Shape } from '../core/tensor/shape.ts';
 import type { OpCase, OpCaseInput } from '../ops/op-cases.ts';
 
 /** The inputs of a case, filled from `random` (numbers in [0, 1)) where it gives no values. */

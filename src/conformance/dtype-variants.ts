@@ -1,5 +1,5 @@
-import type { DType } from '../core/dtype.ts';
-import { elementCount } from '../core/shape.ts';
+import type { DType } from '../core/tensor/dtype.ts';
+import { elementCount } from '../core/tensor/shape.ts';
 import type { OpDefinition } from '../ops/define-op.ts';
 import type { OpCase, OpCaseInput, OpCases } from '../ops/op-cases.ts';
 import { hostReason, KERNEL_DTYPES } from '../ops/placement.ts';

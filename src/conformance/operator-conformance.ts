@@ -1,9 +1,9 @@
 import { compile } from '../compiler/compile.ts';
 import { PassBisection } from '../compiler/instruments/pass-bisection.ts';
-import { firstDifference, type Tolerance } from '../core/all-close.ts';
+import { firstDifference, type Tolerance } from '../core/tensor/all-close.ts';
 import { checkOptions, instanceOf, type OptionKinds, requireKind } from '../core/check-options.ts';
 import { WeftError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { seededRandom } from '../core/random.ts';
 import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';

@@ -1,4 +1,4 @@
-import type { Dim } from '../core/dim.ts';
+import type { Dim } from '../core/dims/dim.ts';
 import type { Operator } from '../ops/operator.ts';
 import { call, func, moduleOf, variable } from '../compiler/ir/build.ts';
 import type { Expr, Module } from '../compiler/ir/expr.ts';

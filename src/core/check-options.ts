@@ -1,4 +1,4 @@
-import { ALL_DTYPES } from './dtype.ts';
+import { ALL_DTYPES } from './tensor/dtype.ts';
 import { UsageError } from './errors.ts';
 import { nearestName } from './nearest-name.ts';
 

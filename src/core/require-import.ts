@@ -7,7 +7,7 @@ import { WorkerError } from './errors.ts';
 export async function requireImport(): Promise<void> {
   try {
     // Any file that loads on demand tells.
-    if (isServiceWorker()) await import('./software-sha256.ts');
+    if (isServiceWorker()) await import('./bytes/software-sha256.ts');
   } catch (cause) {
     const complaint = {
       got: 'a service worker, which allows no import()',

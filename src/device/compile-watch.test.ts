@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Deferred } from '../core/deferred.ts';
+import { Deferred } from '../core/async/deferred.ts';
 import { DeviceError } from '../core/errors.ts';
 import { FakeClock } from '../testing/fake-clock.ts';
 import { CompileWatch } from './compile-watch.ts';

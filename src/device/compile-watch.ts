@@ -1,4 +1,4 @@
-import { CLOCK, type Clock } from '../core/clock.ts';
+import { CLOCK, type Clock } from '../core/async/clock.ts';
 import { DeviceError } from '../core/errors.ts';
 
 const LOOKS = 10;

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DeviceLostError, OutOfMemoryError, UnsupportedError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
-import type { PrimitiveFunction } from '../core/primitive-function.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import type { PrimitiveFunction } from '../core/contracts/primitive-function.ts';
 import { HOST, WASM, WASM_THREADS, WEBGPU_ALONE } from './testing/node-devices.ts';
 import type { Device, DeviceBuffer, DeviceTensor, Kernel } from './device.ts';
 import { allocateTensor, downloadTensors, uploadTensor } from './testing/device-tensors.ts';

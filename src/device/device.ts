@@ -1,16 +1,16 @@
-import type { CompileModeOption } from '../core/compile-mode.ts';
-import type { PrecisionOption } from '../core/precision.ts';
-import type { DrawnElements } from '../core/drawn-elements.ts';
-import type { DType } from '../core/dtype.ts';
+import type { CompileModeOption } from '../core/contracts/compile-mode.ts';
+import type { PrecisionOption } from '../core/contracts/precision.ts';
+import type { DrawnElements } from '../core/tensor/drawn-elements.ts';
+import type { DType } from '../core/tensor/dtype.ts';
 import type { DeviceLostError } from '../core/errors.ts';
-import type { GpuBufferLike, PageGpuBuffer } from '../core/gpu-like.ts';
-import type { HostTensor } from '../core/host-tensor.ts';
-import type { KernelSource } from '../core/kernel-source.ts';
-import type { AdapterClass } from '../core/launch-plan.ts';
+import type { GpuBufferLike, PageGpuBuffer } from '../core/contracts/gpu-like.ts';
+import type { HostTensor } from '../core/tensor/host-tensor.ts';
+import type { KernelSource } from '../core/contracts/kernel-source.ts';
+import type { AdapterClass } from '../core/contracts/launch-plan.ts';
 import type { PictureSource } from '../core/pictures/picture-source.ts';
 import type { PictureSteps } from '../core/pictures/picture-steps.ts';
-import type { PrimitiveFunction } from '../core/primitive-function.ts';
-import type { Shape } from '../core/shape.ts';
+import type { PrimitiveFunction } from '../core/contracts/primitive-function.ts';
+import type { Shape } from '../core/tensor/shape.ts';
 
 /** Where tensors live and kernels run. The VM knows devices by this interface only. */
 export interface Device {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HostTensor } from '../core/host-tensor.ts';
-import type { PrimitiveFunction } from '../core/primitive-function.ts';
-import { elementCount } from '../core/shape.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import type { PrimitiveFunction } from '../core/contracts/primitive-function.ts';
+import { elementCount } from '../core/tensor/shape.ts';
 import { callReference } from '../ops/testing/call-reference.ts';
-import { firstDifference } from '../core/all-close.ts';
+import { firstDifference } from '../core/tensor/all-close.ts';
 import { seededRandom } from '../core/random.ts';
 import { KERNEL_DEVICES } from './testing/node-devices.ts';
 import type { Device } from './device.ts';

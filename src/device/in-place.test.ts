@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DType } from '../core/dtype.ts';
-import { HostTensor } from '../core/host-tensor.ts';
-import type { OperatorCall, PrimitiveFunction } from '../core/primitive-function.ts';
+import type { DType } from '../core/tensor/dtype.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import type { OperatorCall, PrimitiveFunction } from '../core/contracts/primitive-function.ts';
 import { seededRandom } from '../core/random.ts';
 import type { Device } from './device.ts';
 import { KERNEL_DEVICES, WASM_THREADS } from './testing/node-devices.ts';

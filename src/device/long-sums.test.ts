@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HostTensor } from '../core/host-tensor.ts';
-import type { Attributes, PrimitiveFunction } from '../core/primitive-function.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import type { Attributes, PrimitiveFunction } from '../core/contracts/primitive-function.ts';
 import { seededRandom } from '../core/random.ts';
 import { CORE_OPERATORS } from '../ops/tables/core-operators.ts';
 import { inferConcreteCall } from '../ops/infer-concrete-call.ts';

@@ -1,7 +1,7 @@
-import type { DeviceRates } from '../core/device-rates.ts';
-import { macrotask } from '../core/macrotask.ts';
-import type { PrimitiveFunction } from '../core/primitive-function.ts';
-import { elementCount, type Shape } from '../core/shape.ts';
+import type { DeviceRates } from '../core/contracts/device-rates.ts';
+import { macrotask } from '../core/async/macrotask.ts';
+import type { PrimitiveFunction } from '../core/contracts/primitive-function.ts';
+import { elementCount, type Shape } from '../core/tensor/shape.ts';
 import { add } from '../ops/elementwise/elementwise-binary.ts';
 import { matmul } from '../ops/linear/matmul.ts';
 import type { Device, DeviceBuffer, DeviceTensor, PreparedKernels } from './device.ts';

@@ -1,4 +1,4 @@
-import type { PrimitiveFunction } from '../core/primitive-function.ts';
+import type { PrimitiveFunction } from '../core/contracts/primitive-function.ts';
 import type { OperatorTable } from '../ops/operator.ts';
 
 /** Returns true if a primitive calls an operator that is not in the table. */

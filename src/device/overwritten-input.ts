@@ -1,4 +1,4 @@
-import type { PrimitiveFunction } from '../core/primitive-function.ts';
+import type { PrimitiveFunction } from '../core/contracts/primitive-function.ts';
 import type { OperatorTable } from '../ops/operator.ts';
 import type { DeviceTensor } from './device.ts';
 

@@ -1,7 +1,7 @@
-import { type CallShapes, shapesOf } from '../core/call-shapes.ts';
-import { forEachSymbol } from '../core/dim-symbols.ts';
-import type { Dim } from '../core/dim.ts';
-import type { PrimitiveFunction } from '../core/primitive-function.ts';
+import { type CallShapes, shapesOf } from '../core/contracts/call-shapes.ts';
+import { forEachSymbol } from '../core/dims/dim-symbols.ts';
+import type { Dim } from '../core/dims/dim.ts';
+import type { PrimitiveFunction } from '../core/contracts/primitive-function.ts';
 
 /**
  * Values that stand for a symbolic dimension while code is compiled: planners tell sizes apart by

@@ -1,7 +1,7 @@
-import { type CallShapes, shapesOf } from '../core/call-shapes.ts';
+import { type CallShapes, shapesOf } from '../core/contracts/call-shapes.ts';
 import { UnsupportedError } from '../core/errors.ts';
-import type { KernelSource } from '../core/kernel-source.ts';
-import type { PrimitiveFunction } from '../core/primitive-function.ts';
+import type { KernelSource } from '../core/contracts/kernel-source.ts';
+import type { PrimitiveFunction } from '../core/contracts/primitive-function.ts';
 import { representativeShapes } from './representative-shapes.ts';
 
 /** Stands for sizes that no call has told yet. */

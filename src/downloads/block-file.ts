@@ -1,4 +1,4 @@
-import { concatenate } from '../core/concatenate.ts';
+import { concatenate } from '../core/bytes/concatenate.ts';
 import { DownloadError, StorageError } from '../core/errors.ts';
 import { type BlockStore, MemoryBlocks } from './block-store.ts';
 import { integrityHash } from './integrity.ts';

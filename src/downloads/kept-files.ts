@@ -1,6 +1,6 @@
 import { StorageError } from '../core/errors.ts';
-import { platformSha256 } from '../core/platform-sha256.ts';
-import { writePrivateFile } from '../core/write-private-file.ts';
+import { platformSha256 } from '../core/bytes/platform-sha256.ts';
+import { writePrivateFile } from '../core/bytes/write-private-file.ts';
 import type { BlockStore } from './block-store.ts';
 import type { FileVersion } from './file-version.ts';
 

@@ -1,4 +1,4 @@
-import { concatenate } from '../core/concatenate.ts';
+import { concatenate } from '../core/bytes/concatenate.ts';
 import { DownloadError, StorageError } from '../core/errors.ts';
 import { isFile } from '../core/node-builtin.ts';
 import { BlockFile } from './block-file.ts';

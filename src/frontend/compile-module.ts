@@ -2,7 +2,7 @@ import { type BudgetOptions, CompileBudget } from '../compiler/ir/compile-budget
 import { moduleFromJson } from '../compiler/ir/json.ts';
 import { type Assembled, type CompileOptions, countCalls } from '../compiler/compile-in-steps.ts';
 import { CompileLimitError } from '../core/errors.ts';
-import { parseJson } from '../core/sniff.ts';
+import { parseJson } from '../core/bytes/sniff.ts';
 import { takeTurns } from './take-turns.ts';
 
 /** How a module is compiled. */

@@ -15,7 +15,7 @@ export type {
   NodeTensor,
   NodeType,
   NodeTypes,
-} from '../core/node-function.ts';
+} from '../core/contracts/node-function.ts';
 export type { TypeOfNode } from './onnx/node-types.ts';
 export { importOnnx, type ImportOptions } from './onnx/import-onnx.ts';
 export type { Importer, Importers, OnnxAttributes, OnnxNode } from './onnx/importers.ts';

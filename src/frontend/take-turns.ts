@@ -7,7 +7,7 @@ import {
   needsRarePasses,
 } from '../compiler/compile-in-steps.ts';
 import { asksForDerivatives } from '../compiler/passes/gradient/asks-for-derivatives.ts';
-import { macrotask } from '../core/macrotask.ts';
+import { macrotask } from '../core/async/macrotask.ts';
 
 /** Within which limits a module is compiled, and until when. */
 export interface Turns {

@@ -1,7 +1,7 @@
 import { html, nothing, render, type TemplateResult } from 'lit-html';
-import type { CodePlace } from '../core/paused-call.ts';
+import type { CodePlace } from '../core/contracts/paused-call.ts';
 import { describeError, formatBytes, formatCount } from '../core/format-quantity.ts';
-import { formatPlace } from '../core/source-place.ts';
+import { formatPlace } from '../core/contracts/source-place.ts';
 import { CodePanel } from './code/code-panel.ts';
 import type { Tint } from './graph/draw-graph.ts';
 import { GraphPanel } from './graph/graph-panel.ts';

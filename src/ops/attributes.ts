@@ -1,10 +1,10 @@
-import { type Dim, DIM_OPERATORS, formatDim } from '../core/dim.ts';
+import { type Dim, DIM_OPERATORS, formatDim } from '../core/dims/dim.ts';
 import { describe } from '../core/check-options.ts';
-import { isDType } from '../core/dtype.ts';
+import { isDType } from '../core/tensor/dtype.ts';
 import { internalError, ShapeError, UnsupportedError } from '../core/errors.ts';
-import type { Attributes, AttributeValue } from '../core/primitive-function.ts';
+import type { Attributes, AttributeValue } from '../core/contracts/primitive-function.ts';
 import { nearestName } from '../core/nearest-name.ts';
-import { normalizeAxis } from '../core/shape.ts';
+import { normalizeAxis } from '../core/tensor/shape.ts';
 import type { AttributeSpec, OpDefinition } from './define-op.ts';
 
 /**

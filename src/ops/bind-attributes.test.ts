@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Dim } from '../core/dim.ts';
-import type { Attributes, PrimitiveFunction } from '../core/primitive-function.ts';
+import type { Dim } from '../core/dims/dim.ts';
+import type { Attributes, PrimitiveFunction } from '../core/contracts/primitive-function.ts';
 import { bindAttributes } from './bind-attributes.ts';
 import { CORE_OPERATORS } from './tables/core-operators.ts';
 import { undeterminedSymbols } from './undetermined-symbols.ts';

@@ -1,13 +1,13 @@
-import type { CallShapes } from '../core/call-shapes.ts';
-import { DimValues } from '../core/dim-values.ts';
-import { type Dim, formatDim } from '../core/dim.ts';
+import type { CallShapes } from '../core/contracts/call-shapes.ts';
+import { DimValues } from '../core/dims/dim-values.ts';
+import { type Dim, formatDim } from '../core/dims/dim.ts';
 import { ShapeError } from '../core/errors.ts';
 import type {
   Attributes,
   AttributeValue,
   OperatorCall,
   PrimitiveFunction,
-} from '../core/primitive-function.ts';
+} from '../core/contracts/primitive-function.ts';
 import type { OpDefinition } from './define-op.ts';
 import type { OperatorTable } from './operator.ts';
 

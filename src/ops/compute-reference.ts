@@ -1,6 +1,6 @@
-import type { DType } from '../core/dtype.ts';
-import { HostTensor } from '../core/host-tensor.ts';
-import type { Attributes } from '../core/primitive-function.ts';
+import type { DType } from '../core/tensor/dtype.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import type { Attributes } from '../core/contracts/primitive-function.ts';
 import type { OpDefinition } from './define-op.ts';
 import { convertElements } from './elementwise/convert-elements.ts';
 import type { InferredCall } from './infer-concrete-call.ts';

@@ -1,12 +1,12 @@
-import type { DType, TypedArray } from '../core/dtype.ts';
-import type { DimContext } from '../core/dim-context.ts';
-import type { Dim } from '../core/dim.ts';
+import type { DType, TypedArray } from '../core/tensor/dtype.ts';
+import type { DimContext } from '../core/dims/dim-context.ts';
+import type { Dim } from '../core/dims/dim.ts';
 import type {
   Attributes,
   AttributeValue,
   ConcreteTensorType,
   TensorTypeOf,
-} from '../core/primitive-function.ts';
+} from '../core/contracts/primitive-function.ts';
 import type { Formula, FormulaCall } from './formula/expression.ts';
 import type { IndexExpression, IntegerType } from './index-expression/expression.ts';
 import type { Lowering, LoweringCall, Operands } from './lowering.ts';

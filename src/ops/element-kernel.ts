@@ -1,5 +1,5 @@
 import invocationMain from '../../shaders/lib/invocation-main.wgsl?raw';
-import type { PlannerCaps } from '../core/launch-plan.ts';
+import type { PlannerCaps } from '../core/contracts/launch-plan.ts';
 import { foldGroups } from './linear/fold-groups.ts';
 import {
   type KernelParam,

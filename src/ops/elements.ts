@@ -1,7 +1,7 @@
 import { internalError } from '../core/errors.ts';
-import { decodeFloat16 } from '../core/float16-arrays.ts';
-import { numberToFloat16 } from '../core/float16.ts';
-import type { HostTensor } from '../core/host-tensor.ts';
+import { decodeFloat16 } from '../core/tensor/float16-arrays.ts';
+import { numberToFloat16 } from '../core/tensor/float16.ts';
+import type { HostTensor } from '../core/tensor/host-tensor.ts';
 import type { NumberArray } from './define-op.ts';
 
 /** The elements of a float32 tensor, a splat written out. */

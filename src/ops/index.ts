@@ -1,6 +1,6 @@
-export type { DimContext } from '../core/dim-context.ts';
-export { HostTensor } from '../core/host-tensor.ts';
-export type { ConcreteTensorType } from '../core/primitive-function.ts';
+export type { DimContext } from '../core/dims/dim-context.ts';
+export { HostTensor } from '../core/tensor/host-tensor.ts';
+export type { ConcreteTensorType } from '../core/contracts/primitive-function.ts';
 export type { Adjoint, AdjointCall, AdjointLookup, AdjointRule } from './adjoint/adjoint.ts';
 export type { GraphBuilder } from './adjoint/graph-builder.ts';
 export type { GraphTarget, GraphTensor } from './adjoint/graph-target.ts';

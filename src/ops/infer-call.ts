@@ -1,8 +1,12 @@
-import type { DimFacts } from '../core/dim-bounds.ts';
-import { CONCRETE_DIMS } from '../core/dim-context.ts';
-import type { Dim } from '../core/dim.ts';
-import type { Attributes, ConcreteTensorType, TensorType } from '../core/primitive-function.ts';
-import { type DimCheck, SymbolicDims } from '../core/symbolic-dims.ts';
+import type { DimFacts } from '../core/dims/dim-bounds.ts';
+import { CONCRETE_DIMS } from '../core/dims/dim-context.ts';
+import type { Dim } from '../core/dims/dim.ts';
+import type {
+  Attributes,
+  ConcreteTensorType,
+  TensorType,
+} from '../core/contracts/primitive-function.ts';
+import { type DimCheck, SymbolicDims } from '../core/dims/symbolic-dims.ts';
 import { hasSymbols } from './attributes.ts';
 import type { OpDefinition } from './define-op.ts';
 import type { Operands } from './lowering.ts';

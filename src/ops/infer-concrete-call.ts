@@ -1,12 +1,12 @@
-import { CONCRETE_DIMS } from '../core/dim-context.ts';
-import type { Dim } from '../core/dim.ts';
+import { CONCRETE_DIMS } from '../core/dims/dim-context.ts';
+import type { Dim } from '../core/dims/dim.ts';
 import { ShapeError } from '../core/errors.ts';
 import type {
   Attributes,
   ConcreteTensorType,
   TensorType,
   TensorTypeOf,
-} from '../core/primitive-function.ts';
+} from '../core/contracts/primitive-function.ts';
 import { completeAttributes } from './attributes.ts';
 import type { InputSpec, OpDefinition } from './define-op.ts';
 import type { Operands } from './lowering.ts';

@@ -1,4 +1,4 @@
-import type { Shape } from '../core/shape.ts';
+import type { Shape } from '../core/tensor/shape.ts';
 
 /** A dimension of a loop nest, with the elements that each operand moves by in a round. */
 export interface LoopDim {

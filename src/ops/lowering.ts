@@ -1,5 +1,5 @@
-import type { PlannerCaps } from '../core/launch-plan.ts';
-import type { Attributes, ConcreteTensorType } from '../core/primitive-function.ts';
+import type { PlannerCaps } from '../core/contracts/launch-plan.ts';
+import type { Attributes, ConcreteTensorType } from '../core/contracts/primitive-function.ts';
 
 /** The operands of an operator; an absent optional input is undefined. */
 export type Operands<T> = readonly (T | undefined)[];

@@ -1,6 +1,6 @@
-import type { DType } from '../core/dtype.ts';
-import type { Attributes } from '../core/primitive-function.ts';
-import type { Shape } from '../core/shape.ts';
+import type { DType } from '../core/tensor/dtype.ts';
+import type { Attributes } from '../core/contracts/primitive-function.ts';
+import type { Shape } from '../core/tensor/shape.ts';
 
 /** One generated test: inputs are filled from a seeded source unless given. */
 export interface OpCase {

@@ -1,9 +1,9 @@
-import { countElements, type DimContext } from '../core/dim-context.ts';
-import { type Dim, formatDim } from '../core/dim.ts';
-import { type DType, dtypeInfo } from '../core/dtype.ts';
+import { countElements, type DimContext } from '../core/dims/dim-context.ts';
+import { type Dim, formatDim } from '../core/dims/dim.ts';
+import { type DType, dtypeInfo } from '../core/tensor/dtype.ts';
 import { type Complaint, internalError, ShapeError } from '../core/errors.ts';
-import type { TensorType, TensorTypeOf } from '../core/primitive-function.ts';
-import { formatShape } from '../core/shape.ts';
+import type { TensorType, TensorTypeOf } from '../core/contracts/primitive-function.ts';
+import { formatShape } from '../core/tensor/shape.ts';
 import type { Operands } from './lowering.ts';
 
 /** The input at `index`, which `inferConcreteCall` has found to be there. */

@@ -1,5 +1,5 @@
-import type { Dim } from '../core/dim.ts';
-import type { Attributes, TensorTypeOf } from '../core/primitive-function.ts';
+import type { Dim } from '../core/dims/dim.ts';
+import type { Attributes, TensorTypeOf } from '../core/contracts/primitive-function.ts';
 import type { Adjoint } from './adjoint/adjoint.ts';
 import type { OpDefinition } from './define-op.ts';
 import type { Operands } from './lowering.ts';

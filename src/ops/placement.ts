@@ -1,5 +1,5 @@
-import type { DType } from '../core/dtype.ts';
-import type { Attributes } from '../core/primitive-function.ts';
+import type { DType } from '../core/tensor/dtype.ts';
+import type { Attributes } from '../core/contracts/primitive-function.ts';
 import type { OpDefinition } from './define-op.ts';
 
 /** dtypes that WebGPU kernels read and write. Tensors of others are bytes there, which none reads. */

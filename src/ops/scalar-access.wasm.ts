@@ -1,4 +1,4 @@
-import { type DType, dtypeInfo } from '../core/dtype.ts';
+import { type DType, dtypeInfo } from '../core/tensor/dtype.ts';
 import type { Expression, LoadWidth, StoreWidth } from '../wasm/expression.ts';
 import * as w from '../wasm/expression.ts';
 import { type Statement, store } from '../wasm/statement.ts';

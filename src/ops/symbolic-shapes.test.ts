@@ -1,10 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { simplifyDim } from '../core/dim-algebra.ts';
-import { type Dim, evaluateDim, formatDim } from '../core/dim.ts';
+import { simplifyDim } from '../core/dims/dim-algebra.ts';
+import { type Dim, evaluateDim, formatDim } from '../core/dims/dim.ts';
 import { WeftError } from '../core/errors.ts';
-import type { Attributes, AttributeValue, TensorType } from '../core/primitive-function.ts';
-import type { DimCheck } from '../core/symbolic-dims.ts';
+import type {
+  Attributes,
+  AttributeValue,
+  TensorType,
+} from '../core/contracts/primitive-function.ts';
+import type { DimCheck } from '../core/dims/symbolic-dims.ts';
 import type { OpDefinition } from './define-op.ts';
 import type { OpCase } from './op-cases.ts';
 import { SIZE_OPS } from './dynamic/sizes.ts';

@@ -1,7 +1,7 @@
-import { forEachSymbol } from '../core/dim-symbols.ts';
-import { DimValues } from '../core/dim-values.ts';
-import type { Dim } from '../core/dim.ts';
-import type { OperatorCall, TensorType } from '../core/primitive-function.ts';
+import { forEachSymbol } from '../core/dims/dim-symbols.ts';
+import { DimValues } from '../core/dims/dim-values.ts';
+import type { Dim } from '../core/dims/dim.ts';
+import type { OperatorCall, TensorType } from '../core/contracts/primitive-function.ts';
 import type { Operators } from './operators.ts';
 
 /** Symbols in attributes of calls that the sizes of tensors of these types do not tell. */

@@ -1,6 +1,6 @@
-import type { DType } from '../core/dtype.ts';
-import type { ConcreteTensorType } from '../core/primitive-function.ts';
-import { elementCount } from '../core/shape.ts';
+import type { DType } from '../core/tensor/dtype.ts';
+import type { ConcreteTensorType } from '../core/contracts/primitive-function.ts';
+import { elementCount } from '../core/tensor/shape.ts';
 import { i32, type Local, local, locals } from '../wasm/expression.ts';
 import { byFours } from '../wasm/for-parts.ts';
 import { call, set, type Statement, type WasmFunction, when } from '../wasm/statement.ts';

@@ -1,5 +1,5 @@
-import type { Attributes, ConcreteTensorType } from '../core/primitive-function.ts';
-import type { PrecisionOption } from '../core/precision.ts';
+import type { Attributes, ConcreteTensorType } from '../core/contracts/primitive-function.ts';
+import type { PrecisionOption } from '../core/contracts/precision.ts';
 import type { Local } from '../wasm/expression.ts';
 import type { Statement, WasmFunction } from '../wasm/statement.ts';
 import type { Operands } from './lowering.ts';

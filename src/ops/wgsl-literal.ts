@@ -1,4 +1,4 @@
-import type { DType } from '../core/dtype.ts';
+import type { DType } from '../core/tensor/dtype.ts';
 import { internalError } from '../core/errors.ts';
 
 const LARGEST_FLOAT32 = 3.4028234663852886e38;

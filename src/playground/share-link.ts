@@ -1,4 +1,4 @@
-import { concatenate } from '../core/concatenate.ts';
+import { concatenate } from '../core/bytes/concatenate.ts';
 
 /** A few bytes may stand for any number. */
 const MOST_BYTES = 2 ** 20;

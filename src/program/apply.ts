@@ -1,6 +1,6 @@
 import { UsageError } from '../core/errors.ts';
-import { describeStray, findStrayIndex } from '../core/index-checks.ts';
-import type { Attributes } from '../core/primitive-function.ts';
+import { describeStray, findStrayIndex } from '../core/contracts/index-checks.ts';
+import type { Attributes } from '../core/contracts/primitive-function.ts';
 import { CORE_OPERATORS } from '../ops/tables/core-operators.ts';
 import { indexSizes } from '../ops/indexing/index-sizes.ts';
 import { call } from '../compiler/ir/build.ts';

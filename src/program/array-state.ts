@@ -1,6 +1,6 @@
-import type { Dim } from '../core/dim.ts';
-import type { DType } from '../core/dtype.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import type { Dim } from '../core/dims/dim.ts';
+import type { DType } from '../core/tensor/dtype.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { UsageError } from '../core/errors.ts';
 import { variableOf, constant } from '../compiler/ir/build.ts';
 import type { Expr, VarExpr } from '../compiler/ir/expr.ts';

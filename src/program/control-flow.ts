@@ -1,5 +1,5 @@
 import { checkOptions, fits, type OptionKind, requireKind } from '../core/check-options.ts';
-import { type Dim, formatDim } from '../core/dim.ts';
+import { type Dim, formatDim } from '../core/dims/dim.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
 import { call, ifElse, int, variableOf } from '../compiler/ir/build.ts';
 import type { Expr, VarExpr } from '../compiler/ir/expr.ts';

@@ -1,5 +1,5 @@
 import { checkOptions, instanceOf, type OptionKinds, requireKind } from '../core/check-options.ts';
-import { DimValues } from '../core/dim-values.ts';
+import { DimValues } from '../core/dims/dim-values.ts';
 import { UsageError } from '../core/errors.ts';
 import {
   construct,

@@ -1,4 +1,4 @@
-import { ASYNC_DISPOSE } from '../core/dispose-symbols.ts';
+import { ASYNC_DISPOSE } from '../core/async/dispose-symbols.ts';
 import {
   checkOptions,
   fits,

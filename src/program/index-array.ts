@@ -1,5 +1,5 @@
 import { type OptionKind, requireKind } from '../core/check-options.ts';
-import type { Dim } from '../core/dim.ts';
+import type { Dim } from '../core/dims/dim.ts';
 import { ShapeError } from '../core/errors.ts';
 import { formatType } from '../compiler/ir/type.ts';
 import { apply } from './apply.ts';

@@ -1,6 +1,6 @@
-import { DISPOSE } from '../core/dispose-symbols.ts';
-import type { Dim } from '../core/dim.ts';
-import type { DType, TypedArray } from '../core/dtype.ts';
+import { DISPOSE } from '../core/async/dispose-symbols.ts';
+import type { Dim } from '../core/dims/dim.ts';
+import type { DType, TypedArray } from '../core/tensor/dtype.ts';
 import {
   checkOptions,
   type OptionKind,
@@ -9,9 +9,9 @@ import {
   requireMaker,
 } from '../core/check-options.ts';
 import { UsageError } from '../core/errors.ts';
-import type { Attributes, AttributeValue } from '../core/primitive-function.ts';
-import { SymbolicDims } from '../core/symbolic-dims.ts';
-import { normalizeAxis } from '../core/shape.ts';
+import type { Attributes, AttributeValue } from '../core/contracts/primitive-function.ts';
+import { SymbolicDims } from '../core/dims/symbolic-dims.ts';
+import { normalizeAxis } from '../core/tensor/shape.ts';
 import { formatType } from '../compiler/ir/type.ts';
 import { type NestedArray, Tensor } from '../client/tensor.ts';
 import { apply } from './apply.ts';

@@ -1,4 +1,4 @@
-import type { DType, TypedArray } from '../core/dtype.ts';
+import type { DType, TypedArray } from '../core/tensor/dtype.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
 import type { InputSpec } from '../ops/define-op.ts';
 import { Tensor, type NestedArray } from '../client/tensor.ts';

@@ -1,5 +1,5 @@
 import { requireKind } from '../core/check-options.ts';
-import type { Attributes } from '../core/primitive-function.ts';
+import type { Attributes } from '../core/contracts/primitive-function.ts';
 import { apply } from './apply.ts';
 import { placeOf, within } from './call-site.ts';
 import { type NdArray, wrap } from './nd-array.ts';

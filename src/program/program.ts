@@ -1,5 +1,5 @@
-import { formatDim } from '../core/dim.ts';
-import { DimValues } from '../core/dim-values.ts';
+import { formatDim } from '../core/dims/dim.ts';
+import { DimValues } from '../core/dims/dim-values.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
 import { callFunction, func, global, projection, tuple, variableOf } from '../compiler/ir/build.ts';
 import type { Expr, FunctionExpr, Module } from '../compiler/ir/expr.ts';

@@ -1,5 +1,5 @@
-import { forEachSymbol } from '../core/dim-symbols.ts';
-import type { Attributes } from '../core/primitive-function.ts';
+import { forEachSymbol } from '../core/dims/dim-symbols.ts';
+import type { Attributes } from '../core/contracts/primitive-function.ts';
 import { call, callFunction, func, global, ifElse, variableOf } from '../compiler/ir/build.ts';
 import type { CallExpr, Expr, FunctionExpr, VarExpr } from '../compiler/ir/expr.ts';
 import { tensorType, type Type } from '../compiler/ir/type.ts';

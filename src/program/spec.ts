@@ -1,7 +1,7 @@
-import type { Dim } from '../core/dim.ts';
+import type { Dim } from '../core/dims/dim.ts';
 import { describe } from '../core/check-options.ts';
-import { ALL_DTYPES, type DType } from '../core/dtype.ts';
-import { formatShape } from '../core/element-count.ts';
+import { ALL_DTYPES, type DType } from '../core/tensor/dtype.ts';
+import { formatShape } from '../core/tensor/element-count.ts';
 import { ShapeError } from '../core/errors.ts';
 import { tensorType, type TensorTypeNode } from '../compiler/ir/type.ts';
 

@@ -1,4 +1,4 @@
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { RpcTuple, type RpcValue } from './rpc-value.ts';
 import { malformed } from './wire-values.ts';
 

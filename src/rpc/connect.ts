@@ -1,8 +1,8 @@
-import { DISPOSE } from '../core/dispose-symbols.ts';
+import { DISPOSE } from '../core/async/dispose-symbols.ts';
 import { Executable } from '../bytecode/executable-file.ts';
 import { checkOptions, either, instanceOf, requireKind } from '../core/check-options.ts';
 import { abortError, UsageError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
 import type {
   OwnTables,

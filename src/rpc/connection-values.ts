@@ -1,5 +1,5 @@
 import { UsageError } from '../core/errors.ts';
-import { foldParts } from '../core/value-fold.ts';
+import { foldParts } from '../core/contracts/value-fold.ts';
 import { LimitError } from './errors.ts';
 import { ExportTable, ImportTable } from './handle-table.ts';
 import type { RpcLimits } from './limits.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { DTypeValue, FloatValue, ShapeValue } from '../runtime/value.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { TestDevice } from '../runtime/testing/test-device.ts';

@@ -1,9 +1,9 @@
 import type { Executable } from '../bytecode/executable-file.ts';
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/async/clock.ts';
 import { UsageError } from '../core/errors.ts';
-import type { HostTensor } from '../core/host-tensor.ts';
+import type { HostTensor } from '../core/tensor/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
-import { withinRunTime } from '../core/within-run-time.ts';
+import { withinRunTime } from '../core/async/within-run-time.ts';
 import type { HostFunction } from '../runtime/host-function.ts';
 import { readTensors } from '../runtime/tensor-read.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';

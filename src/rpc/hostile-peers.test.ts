@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { HostTensor } from '../core/host-tensor.ts';
-import { macrotask } from '../core/macrotask.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import { macrotask } from '../core/async/macrotask.ts';
 import { seededRandom } from '../core/random.ts';
 import { connect } from './connect.ts';
 import type { Frame } from './channel.ts';

@@ -1,6 +1,6 @@
 /** Package entry `weft-vm/rpc`: devices of other pages, workers and processes. */
 export { Executable } from '../bytecode/executable-file.ts';
-export { HostTensor } from '../core/host-tensor.ts';
+export { HostTensor } from '../core/tensor/host-tensor.ts';
 export { DTypeValue, FloatValue, ShapeValue } from '../runtime/value.ts';
 export type { SessionProvider } from '../worker/protocol/session-service.ts';
 export { BaseChannel, type Channel, type ChannelListener, type Frame } from './channel.ts';

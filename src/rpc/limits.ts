@@ -3,7 +3,7 @@ import {
   DEFAULT_MACHINE_LIMITS,
   type MachineLimits,
   type ProgramLimits,
-} from '../core/program-limits.ts';
+} from '../core/limits/program-limits.ts';
 
 /** The largest encoded head of a message, in bytes: a tuple of some 100,000 fields. */
 export const MAX_HEAD_BYTE_LENGTH = 4 * 2 ** 20;

@@ -1,5 +1,5 @@
 import { UnsupportedError } from '../core/errors.ts';
-import { foldParts, foldValues } from '../core/value-fold.ts';
+import { foldParts, foldValues } from '../core/contracts/value-fold.ts';
 import { readTensors } from '../runtime/tensor-read.ts';
 import {
   AdtValue,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { TestDevice } from '../runtime/testing/test-device.ts';
 import { connect } from './connect.ts';
 import { messagePortChannel } from './message-port-channel.ts';

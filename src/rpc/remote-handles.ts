@@ -1,7 +1,7 @@
-import type { DType } from '../core/dtype.ts';
+import type { DType } from '../core/tensor/dtype.ts';
 import { UsageError } from '../core/errors.ts';
-import type { HostTensor } from '../core/host-tensor.ts';
-import type { Shape } from '../core/shape.ts';
+import type { HostTensor } from '../core/tensor/host-tensor.ts';
+import type { Shape } from '../core/tensor/shape.ts';
 import type { RpcFunction, RpcInput, RpcValue, TensorHandle } from './rpc-value.ts';
 
 /** How a function of the other side is called. */

@@ -1,4 +1,4 @@
-import { DISPOSE } from '../core/dispose-symbols.ts';
+import { DISPOSE } from '../core/async/dispose-symbols.ts';
 import type { RemoteFunctionInfo } from './device-service.ts';
 import { isRemoteFunction, type RemoteFunction } from './remote-handles.ts';
 import { malformed } from './wire-values.ts';

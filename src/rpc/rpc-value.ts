@@ -1,8 +1,8 @@
-import type { DType } from '../core/dtype.ts';
+import type { DType } from '../core/tensor/dtype.ts';
 import { UsageError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
-import type { Shape } from '../core/shape.ts';
-import type { ValueSide } from '../core/value-fold.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import type { Shape } from '../core/tensor/shape.ts';
+import type { ValueSide } from '../core/contracts/value-fold.ts';
 import { DTypeValue, FloatValue, ShapeValue } from '../runtime/value.ts';
 
 /** Values that are the same in every machine and page. */

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { TestDevice } from '../runtime/testing/test-device.ts';
 import type { Frame } from './channel.ts';
 import { connect } from './connect.ts';

@@ -7,7 +7,7 @@ import {
   type OptionKinds,
   requireKind,
 } from '../core/check-options.ts';
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/async/clock.ts';
 import { Connection } from './connection.ts';
 import { ExecutableStore } from './executable-store.ts';
 import { admit } from './handshake.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ExecBuilder } from '../bytecode/index.ts';
 import { compile, parseModule } from '../compiler/index.ts';
 import { OutOfMemoryError, RuntimeError, UnsupportedError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { FakeClock } from '../testing/fake-clock.ts';
 import { countingLoop } from '../worker/testing/test-programs.ts';

@@ -1,4 +1,4 @@
-import { foldParts } from '../core/value-fold.ts';
+import { foldParts } from '../core/contracts/value-fold.ts';
 import { FloatValue } from '../runtime/value.ts';
 import { type RpcInput, RpcTuple, type RpcValue } from './rpc-value.ts';
 

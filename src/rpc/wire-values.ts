@@ -1,7 +1,7 @@
-import { dtypeInfo, isDType } from '../core/dtype.ts';
-import { HostTensor } from '../core/host-tensor.ts';
-import { elementCount, type Shape } from '../core/shape.ts';
-import { foldValues, type KindOf } from '../core/value-fold.ts';
+import { dtypeInfo, isDType } from '../core/tensor/dtype.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import { elementCount, type Shape } from '../core/tensor/shape.ts';
+import { foldValues, type KindOf } from '../core/contracts/value-fold.ts';
 import { DTypeValue, FloatValue, ShapeValue } from '../runtime/value.ts';
 import { ProtocolError } from './errors.ts';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ExecBuilder, type FunctionSignature, type ValueType } from '../bytecode/index.ts';
-import type { Dim } from '../core/dim.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import type { Dim } from '../core/dims/dim.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { TestDevice } from './testing/test-device.ts';
 import { FloatValue } from './value.ts';
 import { VirtualMachine } from './virtual-machine.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { INDEX_CHECKS } from '../core/index-checks.ts';
+import { INDEX_CHECKS } from '../core/contracts/index-checks.ts';
 import { IndexChecks } from './check-indices.ts';
 
 /** A sum of so many terms, which is nested on one side. */

@@ -1,13 +1,13 @@
 import type { BytecodeFunction } from '../bytecode/executable.ts';
-import { type Dim, DIM_OPERATORS, evaluateDim } from '../core/dim.ts';
+import { type Dim, DIM_OPERATORS, evaluateDim } from '../core/dims/dim.ts';
 import { FormatError, UsageError } from '../core/errors.ts';
-import type { HostTensor } from '../core/host-tensor.ts';
+import type { HostTensor } from '../core/tensor/host-tensor.ts';
 import {
   describeStray,
   findStrayIndex,
   INDEX_CHECKS,
   type IndexCheck,
-} from '../core/index-checks.ts';
+} from '../core/contracts/index-checks.ts';
 import { symbolSizes } from './symbol-sizes.ts';
 import { TensorValue, type Value } from './value.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ExecBuilder } from '../bytecode/index.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import type { HostFunction } from './host-function.ts';
 import { FORMS } from './testing/forms.ts';
 import { TestDevice } from './testing/test-device.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { ExecBuilder } from '../bytecode/index.ts';
 import { DeviceLostError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
-import { macrotask } from '../core/macrotask.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import { macrotask } from '../core/async/macrotask.ts';
 import type { HostFunction } from './host-function.ts';
 import { TestDevice } from './testing/test-device.ts';
 import type { TensorValue, Value } from './value.ts';

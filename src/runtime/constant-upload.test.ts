@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { ExecBuilder } from '../bytecode/index.ts';
 import type { Executable } from '../bytecode/index.ts';
-import { ALL_DTYPES } from '../core/dtype.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { ALL_DTYPES } from '../core/tensor/dtype.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { PooledAllocator } from './allocator/pooled-allocator.ts';
 import { ConstantUpload } from './constant-upload.ts';
 import { readTensors } from './tensor-read.ts';

@@ -1,10 +1,10 @@
 import type { Constant, TensorConstant } from '../bytecode/executable.ts';
 import type { DataBlock } from '../bytecode/executable-reader.ts';
-import { concatenate } from '../core/concatenate.ts';
-import { storageByteLength } from '../core/dtype.ts';
+import { concatenate } from '../core/bytes/concatenate.ts';
+import { storageByteLength } from '../core/tensor/dtype.ts';
 import { FormatError, OutOfMemoryError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
-import { elementCount } from '../core/shape.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import { elementCount } from '../core/tensor/shape.ts';
 import type { Device } from '../device/device.ts';
 import { type Allocator, beyondBufferLimit } from './allocator/allocator.ts';
 import { STORAGE_ALIGNMENT } from './allocator/size-class.ts';

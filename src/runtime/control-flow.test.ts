@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ExecBuilder, type FunctionBuilder, type RegisterOperand } from '../bytecode/index.ts';
 import type { OperandLike } from '../bytecode/index.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { FORMS } from './testing/forms.ts';
 import { TestDevice } from './testing/test-device.ts';
 import { VECTOR_FUNCTIONS } from './testing/vector-functions.ts';

@@ -4,7 +4,7 @@ import { ExecBuilder, Executable } from '../bytecode/index.ts';
 import { compile } from '../compiler/compile.ts';
 import { parseModule } from '../compiler/ir/parse.ts';
 import { DeviceError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import type { HostFunction, HostInput } from './host-function.ts';
 import { VirtualMachine } from './virtual-machine.ts';

@@ -1,7 +1,7 @@
 import type { BytecodeFunction, ValueType } from '../bytecode/executable.ts';
-import { type Dim, evaluateDim, formatDim } from '../core/dim.ts';
+import { type Dim, evaluateDim, formatDim } from '../core/dims/dim.ts';
 import { internalError, ShapeError, UsageError } from '../core/errors.ts';
-import { formatShape } from '../core/shape.ts';
+import { formatShape } from '../core/tensor/shape.ts';
 import { shortList } from '../core/short-list.ts';
 import { describeValue, FloatValue, TensorValue, type Value } from './value.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { OutOfMemoryError, WeftError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import type { Device } from '../device/device.ts';
 import { resumeSnapshot } from './snapshot/resume-snapshot.ts';

@@ -1,6 +1,6 @@
-import { isBigInt } from '../core/dtype.ts';
-import type { HostTensor } from '../core/host-tensor.ts';
-import { formatShape } from '../core/shape.ts';
+import { isBigInt } from '../core/tensor/dtype.ts';
+import type { HostTensor } from '../core/tensor/host-tensor.ts';
+import { formatShape } from '../core/tensor/shape.ts';
 import { readTensors, readTensorSync } from './tensor-read.ts';
 import { describeValue, type TensorValue, type Value } from './value.ts';
 

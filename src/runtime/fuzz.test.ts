@@ -8,7 +8,7 @@ import {
   type OperandLike,
 } from '../bytecode/index.ts';
 import { VerifyError, WeftError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { createNullDevice } from '../device/host/host-device.ts';
 import { seededRandom } from '../core/random.ts';
 import { VirtualMachine } from './virtual-machine.ts';

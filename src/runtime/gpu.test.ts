@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { ExecBuilder } from '../bytecode/index.ts';
 import type { Executable, OperandLike } from '../bytecode/index.ts';
-import { HostTensor } from '../core/host-tensor.ts';
-import type { AttributeValue, PrimitiveFunction, TensorType } from '../core/primitive-function.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import type {
+  AttributeValue,
+  PrimitiveFunction,
+  TensorType,
+} from '../core/contracts/primitive-function.ts';
 import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { createWebGpuDevice } from '../device/webgpu/index.ts';

@@ -1,6 +1,6 @@
 import { RuntimeError } from '../core/errors.ts';
-import type { NodeAttributes, NodeType } from '../core/node-function.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import type { NodeAttributes, NodeType } from '../core/contracts/node-function.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import {
   AdtValue,
   discard,

@@ -6,8 +6,8 @@ import {
   type OperandLike,
 } from '../bytecode/index.ts';
 import { OutOfMemoryError, RuntimeError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
-import { macrotask } from '../core/macrotask.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import { macrotask } from '../core/async/macrotask.ts';
 import type { HostInput } from './host-function.ts';
 import type { MachineOptions } from './load-machine.ts';
 import { TestDevice } from './testing/test-device.ts';

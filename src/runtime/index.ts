@@ -1,9 +1,9 @@
 /** Package entry `weft-vm/vm`: runs executables on devices. Bundles no compiler and no printer. */
-export type { CompileMode, CompileModeOption } from '../core/compile-mode.ts';
-export type { Precision, PrecisionOption } from '../core/precision.ts';
-export { HostTensor } from '../core/host-tensor.ts';
-export { OpaqueValue } from '../core/opaque-value.ts';
-export type { CodePlace, PausedCall, PauseOptions } from '../core/paused-call.ts';
+export type { CompileMode, CompileModeOption } from '../core/contracts/compile-mode.ts';
+export type { Precision, PrecisionOption } from '../core/contracts/precision.ts';
+export { HostTensor } from '../core/tensor/host-tensor.ts';
+export { OpaqueValue } from '../core/contracts/opaque-value.ts';
+export type { CodePlace, PausedCall, PauseOptions } from '../core/contracts/paused-call.ts';
 export type {
   Allocator,
   AllocatorCounters,
@@ -11,7 +11,7 @@ export type {
   SizeClassCounters,
 } from './allocator/allocator.ts';
 export { PooledAllocator } from './allocator/pooled-allocator.ts';
-export type { PrimitiveFunction } from '../core/primitive-function.ts';
+export type { PrimitiveFunction } from '../core/contracts/primitive-function.ts';
 export type {
   Device,
   DeviceBuffer,

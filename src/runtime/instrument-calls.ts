@@ -1,4 +1,4 @@
-import type { CodePlace } from '../core/paused-call.ts';
+import type { CodePlace } from '../core/contracts/paused-call.ts';
 import type { Frame } from './frame.ts';
 import type { FunctionLibrary } from './function-library.ts';
 import { Invocation } from './invocation.ts';

@@ -1,5 +1,5 @@
 import { RuntimeError } from '../core/errors.ts';
-import { DEFAULT_MACHINE_LIMITS } from '../core/program-limits.ts';
+import { DEFAULT_MACHINE_LIMITS } from '../core/limits/program-limits.ts';
 import { Frame, releaseRegisters } from './frame.ts';
 import type { LinkedFunction } from './linked-code.ts';
 import type { LinkedProgram } from './link.ts';

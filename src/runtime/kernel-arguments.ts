@@ -1,6 +1,6 @@
-import { type Dim, evaluateDim, formatDim } from '../core/dim.ts';
+import { type Dim, evaluateDim, formatDim } from '../core/dims/dim.ts';
 import { RuntimeError, ShapeError } from '../core/errors.ts';
-import type { PrimitiveFunction, TensorType } from '../core/primitive-function.ts';
+import type { PrimitiveFunction, TensorType } from '../core/contracts/primitive-function.ts';
 import type { Device } from '../device/device.ts';
 import { describeValue, TensorValue, type Value } from './value.ts';
 

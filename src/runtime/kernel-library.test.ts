@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { ExecBuilder, Executable, type FunctionBuilder, type Operand } from '../bytecode/index.ts';
-import type { Dim } from '../core/dim.ts';
-import { HostTensor } from '../core/host-tensor.ts';
-import type { PrimitiveFunction } from '../core/primitive-function.ts';
+import type { Dim } from '../core/dims/dim.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import type { PrimitiveFunction } from '../core/contracts/primitive-function.ts';
 import type { DeviceTensor } from '../device/device.ts';
 import { floatsOf, TestDevice, type TestDeviceOptions } from './testing/test-device.ts';
 import { AdtValue, TensorValue, type Value } from './value.ts';

@@ -1,7 +1,7 @@
 import { RuntimeError, UnsupportedError } from '../core/errors.ts';
-import type { HostTensor } from '../core/host-tensor.ts';
-import type { PrimitiveFunction } from '../core/primitive-function.ts';
-import { returnsTensor } from '../core/returns-tensor.ts';
+import type { HostTensor } from '../core/tensor/host-tensor.ts';
+import type { PrimitiveFunction } from '../core/contracts/primitive-function.ts';
+import { returnsTensor } from '../core/contracts/returns-tensor.ts';
 import type { Device, Kernel, PreparedKernels, PrepareOptions } from '../device/device.ts';
 import type { Allocator } from './allocator/allocator.ts';
 import { fits, notOnDevice, readValues, tooMany, wrongType } from './kernel-arguments.ts';

@@ -1,11 +1,11 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import type { DataBlock, DataHashes } from '../bytecode/executable-reader.ts';
 import { checkOptions, having, listOf, oneOf, requireKind } from '../core/check-options.ts';
-import { COMPILE_MODES, type CompileModeOption } from '../core/compile-mode.ts';
-import { type PrecisionOption, PRECISIONS } from '../core/precision.ts';
-import { INDEX_CHECKS } from '../core/index-checks.ts';
-import { NODE_CALLS } from '../core/node-calls-key.ts';
-import { untilAborted } from '../core/until-aborted.ts';
+import { COMPILE_MODES, type CompileModeOption } from '../core/contracts/compile-mode.ts';
+import { type PrecisionOption, PRECISIONS } from '../core/contracts/precision.ts';
+import { INDEX_CHECKS } from '../core/contracts/index-checks.ts';
+import { NODE_CALLS } from '../core/contracts/node-calls-key.ts';
+import { untilAborted } from '../core/async/until-aborted.ts';
 import { abortError, OutOfMemoryError, UsageError } from '../core/errors.ts';
 import type {
   Device,

@@ -1,5 +1,5 @@
-import type { OpaqueValue } from '../core/opaque-value.ts';
-import type { ValueSide } from '../core/value-fold.ts';
+import type { OpaqueValue } from '../core/contracts/opaque-value.ts';
+import type { ValueSide } from '../core/contracts/value-fold.ts';
 import {
   AdtValue,
   type ClosureValue,

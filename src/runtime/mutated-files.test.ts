@@ -3,7 +3,7 @@ import { readExecutable } from '../bytecode/executable-file.ts';
 import type { ExecutableData } from '../bytecode/executable.ts';
 import { type FileParts, putTogether, takeApart } from '../bytecode/testing/file-surgery.ts';
 import { WeftError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { seededRandom } from '../core/random.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { countingLoop, sumAndProduct } from '../worker/testing/test-programs.ts';

@@ -1,7 +1,7 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import { UsageError } from '../core/errors.ts';
-import { type NodeCall, nodeCallsFromJson } from '../core/node-calls.ts';
-import { NODE_CALLS } from '../core/node-calls-key.ts';
+import { type NodeCall, nodeCallsFromJson } from '../core/contracts/node-calls.ts';
+import { NODE_CALLS } from '../core/contracts/node-calls-key.ts';
 import type { HostFunction, HostFunctions } from './host-function.ts';
 import type { Value } from './value.ts';
 

@@ -1,5 +1,5 @@
-import { elementByteLength } from '../core/dtype.ts';
-import { elementCount, type Shape } from '../core/shape.ts';
+import { elementByteLength } from '../core/tensor/dtype.ts';
+import { elementCount, type Shape } from '../core/tensor/shape.ts';
 import type { DeviceRange } from '../device/device.ts';
 import { type StorageSource, type StorageValue, TensorValue, type TensorView } from './value.ts';
 

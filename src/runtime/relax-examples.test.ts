@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ExecBuilder, type Executable, MakeCode, MatchCode } from '../bytecode/index.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { seededRandom } from '../core/random.ts';
 import { FORMS } from './testing/forms.ts';
 import { TestDevice } from './testing/test-device.ts';

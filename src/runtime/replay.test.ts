@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ExecBuilder, type OperandLike } from '../bytecode/index.ts';
-import { HostTensor } from '../core/host-tensor.ts';
-import type { PrimitiveFunction, TensorType } from '../core/primitive-function.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import type { PrimitiveFunction, TensorType } from '../core/contracts/primitive-function.ts';
 import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { createWasmDevice } from '../device/wasm/wasm-device.ts';

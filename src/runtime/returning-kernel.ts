@@ -1,6 +1,6 @@
 import { internalError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
-import type { PrimitiveFunction } from '../core/primitive-function.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import type { PrimitiveFunction } from '../core/contracts/primitive-function.ts';
 import type { Kernel } from '../device/device.ts';
 import { fits, readValues, tooMany, wrongType } from './kernel-arguments.ts';
 import { readTensors, readTensorSync } from './tensor-read.ts';

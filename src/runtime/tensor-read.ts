@@ -1,5 +1,5 @@
 import { UsageError } from '../core/errors.ts';
-import type { HostTensor } from '../core/host-tensor.ts';
+import type { HostTensor } from '../core/tensor/host-tensor.ts';
 import type { Device } from '../device/device.ts';
 import { fromStorageBytes } from './tensor-transfer.ts';
 import { describeValue, discard, type TensorValue, type Value } from './value.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ALL_DTYPES, storageByteLength } from '../core/dtype.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { ALL_DTYPES, storageByteLength } from '../core/tensor/dtype.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { TestDevice } from './testing/test-device.ts';
 import { fromStorageBytes, toStorageBytes, writeTensor } from './tensor-transfer.ts';
 

@@ -1,6 +1,6 @@
-import { type DType, dtypeInfo, storageByteLength } from '../core/dtype.ts';
-import { HostTensor } from '../core/host-tensor.ts';
-import { elementCount, type Shape } from '../core/shape.ts';
+import { type DType, dtypeInfo, storageByteLength } from '../core/tensor/dtype.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import { elementCount, type Shape } from '../core/tensor/shape.ts';
 import type { Device, DeviceBuffer } from '../device/device.ts';
 
 /** Bytes of one write when a splat is expanded. */

@@ -7,9 +7,9 @@ import type {
 } from '../bytecode/executable.ts';
 import { formatFullType } from '../bytecode/format-full-type.ts';
 import { RuntimeError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
-import { OpaqueValue } from '../core/opaque-value.ts';
-import { formatShape } from '../core/shape.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import { OpaqueValue } from '../core/contracts/opaque-value.ts';
+import { formatShape } from '../core/tensor/shape.ts';
 import {
   adaptHostFunction,
   type ConvertResult,

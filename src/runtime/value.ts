@@ -1,8 +1,8 @@
-import { type DType, storageByteLength } from '../core/dtype.ts';
+import { type DType, storageByteLength } from '../core/tensor/dtype.ts';
 import { internalError, OutOfMemoryError, UsageError } from '../core/errors.ts';
-import type { HostTensor } from '../core/host-tensor.ts';
-import { OpaqueValue } from '../core/opaque-value.ts';
-import { elementCount, formatShape, type Shape } from '../core/shape.ts';
+import type { HostTensor } from '../core/tensor/host-tensor.ts';
+import { OpaqueValue } from '../core/contracts/opaque-value.ts';
+import { elementCount, formatShape, type Shape } from '../core/tensor/shape.ts';
 import type { Device, DeviceBuffer, DeviceTensor } from '../device/device.ts';
 
 /**

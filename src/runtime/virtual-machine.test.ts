@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ExecBuilder } from '../bytecode/index.ts';
 import { OutOfMemoryError, UnsupportedError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { NaiveAllocator } from './testing/naive-allocator.ts';
 import type { MachineProgress } from './load-machine.ts';
 import { TestDevice } from './testing/test-device.ts';

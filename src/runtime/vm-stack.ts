@@ -2,7 +2,7 @@ import type { ExecutableData } from '../bytecode/executable.ts';
 import { listingLine } from '../bytecode/print-instruction.ts';
 import { SourceMap } from '../bytecode/source-map.ts';
 import { RuntimeError, WeftError } from '../core/errors.ts';
-import { formatPlace, type SourcePlace } from '../core/source-place.ts';
+import { formatPlace, type SourcePlace } from '../core/contracts/source-place.ts';
 import type { Frame } from './frame.ts';
 
 /** Innermost frames that an error shows, and outermost ones; a deep recursion repeats itself. */

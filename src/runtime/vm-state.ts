@@ -1,8 +1,8 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import { RuntimeError } from '../core/errors.ts';
-import type { HostTensor } from '../core/host-tensor.ts';
-import { elementCount } from '../core/shape.ts';
-import { storageByteLength } from '../core/dtype.ts';
+import type { HostTensor } from '../core/tensor/host-tensor.ts';
+import { elementCount } from '../core/tensor/shape.ts';
+import { storageByteLength } from '../core/tensor/dtype.ts';
 import type { Device } from '../device/device.ts';
 import type { Allocator } from './allocator/allocator.ts';
 import { writeTensor } from './tensor-transfer.ts';

@@ -1,6 +1,6 @@
 import { UnsupportedError, UsageError } from '../core/errors.ts';
 import { SNAPSHOT_FOLDER } from '../core/snapshot-folder.ts';
-import { writePrivateFile } from '../core/write-private-file.ts';
+import { writePrivateFile } from '../core/bytes/write-private-file.ts';
 import { SnapshotSlots } from './snapshot-slots.ts';
 import { withStorageErrors } from './storage-error.ts';
 import type { SnapshotFiles } from './store-types.ts';

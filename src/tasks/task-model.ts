@@ -4,7 +4,7 @@ import { Session } from '../client/session.ts';
 import type { SessionSource } from '../client/source.ts';
 import { FormatError } from '../core/errors.ts';
 import { requireImport } from '../core/require-import.ts';
-import { parseJsonObject } from '../core/sniff.ts';
+import { parseJsonObject } from '../core/bytes/sniff.ts';
 import { hubAdvice } from '../core/parse-url.ts';
 import {
   checkedReader,

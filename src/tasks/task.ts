@@ -1,6 +1,6 @@
 import { Session } from '../client/session.ts';
 import { requireKind } from '../core/check-options.ts';
-import { ASYNC_DISPOSE } from '../core/dispose-symbols.ts';
+import { ASYNC_DISPOSE } from '../core/async/dispose-symbols.ts';
 
 /** Throws UsageError for what somebody else gives a constructor, who means the function that loads the task. */
 export function requireLoaded(session: unknown): void {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { numberToFloat16 } from '../core/float16.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { numberToFloat16 } from '../core/tensor/float16.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { type OnnxNodeSpec, writeOnnxModel } from '../testing/onnx-writer.ts';
 import { imageClassifier, type ImageClassifierOptions } from './index.ts';
 import { drawnPicture } from './testing/test-pictures.ts';

@@ -1,5 +1,5 @@
 import { type InputValue, type OutputValue, Tensor } from '../client/index.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { readMessage } from '../frontend/onnx/protobuf/read-message.ts';
 import { readTensorFile, tensorFromProto } from '../frontend/onnx/protobuf/read-tensor.ts';
 import type { Message, TypeProto } from '../frontend/onnx/protobuf/schema.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../core/clock.ts';
-import { macrotask } from '../core/macrotask.ts';
+import type { Clock } from '../core/async/clock.ts';
+import { macrotask } from '../core/async/macrotask.ts';
 
 interface Waiting {
   readonly at: number;

@@ -1,6 +1,6 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import type { DType } from '../core/dtype.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import type { DType } from '../core/tensor/dtype.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 
 /** A graph to be written as an ONNX model. */
 export interface OnnxModelSpec extends OnnxGraphSpec {

@@ -1,4 +1,4 @@
-import type { AdapterClass, PlannerCaps } from '../core/launch-plan.ts';
+import type { AdapterClass, PlannerCaps } from '../core/contracts/launch-plan.ts';
 
 /** An adapter with the limits that WebGPU guarantees, without subgroups, but for what `more` says. */
 export function plannerCaps(

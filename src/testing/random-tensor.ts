@@ -1,5 +1,5 @@
-import { HostTensor } from '../core/host-tensor.ts';
-import { elementCount, type Shape } from '../core/shape.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import { elementCount, type Shape } from '../core/tensor/shape.ts';
 import { seededRandom } from '../core/random.ts';
 
 /** A float32 tensor of elements in [-2, 2) from a seed. */

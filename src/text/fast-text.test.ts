@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { afterAll, expect, test } from 'vitest';
-import type { Precision } from '../core/precision.ts';
+import type { Precision } from '../core/contracts/precision.ts';
 import { hasByteProducts } from '../device/wasm/check-engine.ts';
 import { createWasmDevice } from '../device/wasm/wasm-device.ts';
 import type { Decoder } from '../frontend/text/generation-module.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { FileServer } from '../downloads/testing/file-server.ts';
 import { MemoryFolder } from '../downloads/testing/memory-folders.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';

@@ -1,6 +1,6 @@
 import { requireBytes } from '../core/check-options.ts';
 import { DownloadError, UsageError } from '../core/errors.ts';
-import { parseJsonObject } from '../core/sniff.ts';
+import { parseJsonObject } from '../core/bytes/sniff.ts';
 import { fileExists, openFile, type OpenFileOptions } from '../downloads/open-file.ts';
 import { readWhole } from '../downloads/range-file.ts';
 

@@ -1,4 +1,4 @@
-import { platformSha256 } from '../core/platform-sha256.ts';
+import { platformSha256 } from '../core/bytes/platform-sha256.ts';
 import { GivenFile } from '../downloads/given-file.ts';
 import { openFile } from '../downloads/open-file.ts';
 import type { RangeFile } from '../downloads/range-file.ts';

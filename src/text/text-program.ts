@@ -2,7 +2,7 @@ import type { DeviceTensor } from '../client/device-tensor.ts';
 import type { Inputs } from '../client/input-value.ts';
 import type { Session } from '../client/session.ts';
 import { Tensor } from '../client/tensor.ts';
-import { type DType, dtypeInfo } from '../core/dtype.ts';
+import { type DType, dtypeInfo } from '../core/tensor/dtype.ts';
 import { UnsupportedError } from '../core/errors.ts';
 import { CHUNK, GUESSES, OPTIONS, SETTINGS, WORD_BITS } from '../core/text-layout.ts';
 import type { Sampling } from './sampling.ts';

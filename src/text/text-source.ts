@@ -2,7 +2,7 @@ import { addressOf, folderAround, folderAt } from '../client/file-url.ts';
 import type { SessionSource } from '../client/source.ts';
 import { DownloadError, UsageError } from '../core/errors.ts';
 import type { CacheType } from '../core/text-layout.ts';
-import { requireOwnHashes, SMALL_FILES } from '../core/require-own-hashes.ts';
+import { requireOwnHashes, SMALL_FILES } from '../core/bytes/require-own-hashes.ts';
 import { hubAdvice } from '../core/parse-url.ts';
 import type { FileHead, FilesSource } from '../worker/protocol/wire-source.ts';
 import type { givenFiles } from './given-files.ts';

@@ -1,4 +1,4 @@
-import { foldParts } from '../core/value-fold.ts';
+import { foldParts } from '../core/contracts/value-fold.ts';
 import type { RunRequest } from './protocol/run-request.ts';
 import { WIRE_SIDE, type WireResult, type WireValue } from './protocol/wire-value.ts';
 

@@ -6,7 +6,7 @@ import {
   requireKind,
   THREADS_KIND,
 } from '../core/check-options.ts';
-import type { GpuDeviceLike, GpuLike } from '../core/gpu-like.ts';
+import type { GpuDeviceLike, GpuLike } from '../core/contracts/gpu-like.ts';
 import type { Device } from '../device/device.ts';
 import type { DeviceKind } from './protocol/loaded-session.ts';
 import type { SessionService } from './protocol/session-service.ts';

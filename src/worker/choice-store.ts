@@ -1,4 +1,4 @@
-import { untilAborted } from '../core/until-aborted.ts';
+import { untilAborted } from '../core/async/until-aborted.ts';
 import type { Device, TunedChoice } from '../device/device.ts';
 
 /** Also looked for by `createDevice`, so that who never tuned loads nothing of this file. */

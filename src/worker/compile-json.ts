@@ -1,5 +1,5 @@
 import { DEFAULT_BLOCK_BYTE_LENGTH } from '../bytecode/file-format.ts';
-import type { CompileLimits } from '../core/compile-limits.ts';
+import type { CompileLimits } from '../core/limits/compile-limits.ts';
 import { compiledHere, compileOnce, hashed, readAll } from './compile-model.ts';
 import type { CompileOrder } from './compile-protocol.ts';
 import type { LoadContext, LoadedProgram } from './loaded-program.ts';

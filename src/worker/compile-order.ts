@@ -1,4 +1,4 @@
-import { requireOwnHashes } from '../core/require-own-hashes.ts';
+import { requireOwnHashes } from '../core/bytes/require-own-hashes.ts';
 import type { Assembled } from '../bytecode/draft.ts';
 import type { CompileOnnxAsyncOptions } from '../frontend/onnx/compile-in-turns.ts';
 import type { CompileContext } from './compile-context.ts';

@@ -1,10 +1,10 @@
 import type { DataBlock } from '../bytecode/executable-reader.ts';
 import type { ExecutableData } from '../bytecode/executable.ts';
-import type { CompileLimits } from '../core/compile-limits.ts';
-import type { RatesOfBoth } from '../core/device-rates.ts';
+import type { CompileLimits } from '../core/limits/compile-limits.ts';
+import type { RatesOfBoth } from '../core/contracts/device-rates.ts';
 import type { ErrorData } from '../core/errors.ts';
-import type { NodeOutput } from '../core/node-function.ts';
-import type { PassLine, PassStep } from '../core/pass-step.ts';
+import type { NodeOutput } from '../core/contracts/node-function.ts';
+import type { PassLine, PassStep } from '../core/contracts/pass-step.ts';
 import type { Dims, Dispatch } from './protocol/dispatch-sizes.ts';
 import type { PageNodeTypes } from './protocol/load-request.ts';
 import type { WorkerFiles } from './protocol/session-service.ts';

@@ -1,5 +1,5 @@
 import { internalError, UsageError } from '../core/errors.ts';
-import { withinRunTime } from '../core/within-run-time.ts';
+import { withinRunTime } from '../core/async/within-run-time.ts';
 import { restoreSnapshot, type ResumedCall } from '../runtime/snapshot/resume-snapshot.ts';
 import { RunControl } from '../runtime/snapshot/run-control.ts';
 import { type HostStates, takeSnapshot } from '../runtime/snapshot/take-snapshot.ts';

@@ -1,14 +1,14 @@
-import type { GpuDeviceLike, GpuLike } from '../core/gpu-like.ts';
+import type { GpuDeviceLike, GpuLike } from '../core/contracts/gpu-like.ts';
 import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { nodeBuiltin } from '../core/node-builtin.ts';
 import { KERNEL_OPS } from '../ops/tables/kernel-ops.ts';
-import type { NodeTypes } from '../core/node-function.ts';
+import type { NodeTypes } from '../core/contracts/node-function.ts';
 import type { Operators } from '../ops/operators.ts';
 import type { Importers } from '../frontend/onnx/importers.ts';
 import type { HostFunctions } from '../runtime/host-function.ts';
 import type { HostStates } from '../runtime/snapshot/take-snapshot.ts';
-import type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
+import type { MachineLimits, ProgramLimits } from '../core/limits/program-limits.ts';
 import type { DeviceKind } from './protocol/loaded-session.ts';
 import type { SessionService } from './protocol/session-service.ts';
 import { compileTables } from './loaded-program.ts';

@@ -1,5 +1,5 @@
 import { internalError, UsageError } from '../core/errors.ts';
-import { untilAborted } from '../core/until-aborted.ts';
+import { untilAborted } from '../core/async/until-aborted.ts';
 import { DebuggedCall } from '../runtime/debug/debugged-call.ts';
 import type { DebugStop } from '../runtime/debug/debug-types.ts';
 import type { HostInput } from '../runtime/host-function.ts';

@@ -6,7 +6,7 @@ import type {
   ValueType,
 } from '../bytecode/executable.ts';
 import { formatFullType } from '../bytecode/format-full-type.ts';
-import { formatDim } from '../core/dim.ts';
+import { formatDim } from '../core/dims/dim.ts';
 import type { FunctionInfo, ValueInfo } from './protocol/loaded-session.ts';
 
 /** Name of the result of a function without a signature. */

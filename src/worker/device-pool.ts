@@ -1,5 +1,5 @@
 import type { DeviceLostError } from '../core/errors.ts';
-import { untilAborted } from '../core/until-aborted.ts';
+import { untilAborted } from '../core/async/until-aborted.ts';
 import type { Device } from '../device/device.ts';
 import type { PlaceStores } from './auto/place-store.ts';
 import type { DeviceKind } from './protocol/loaded-session.ts';

@@ -3,7 +3,7 @@ import { DeviceError, OutOfMemoryError } from '../core/errors.ts';
 import { MAX_BYTE_LENGTH } from '../device/wasm/address-space.ts';
 import type { DevicePool, PooledOptions, SharedDevice } from './device-pool.ts';
 import type { MainDevice } from './opened-devices.ts';
-import type { ProgramLimits } from '../core/program-limits.ts';
+import type { ProgramLimits } from '../core/limits/program-limits.ts';
 import { plannedBytes } from './planned-bytes.ts';
 import { withWasmBeside } from './second-device.ts';
 import type { SessionDevices } from './shared-use.ts';

@@ -1,10 +1,10 @@
 import type { ExecutableData, FullType } from '../bytecode/executable.ts';
-import { CLOCK } from '../core/clock.ts';
+import { CLOCK } from '../core/async/clock.ts';
 import { DeviceLostError, UsageError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
-import { untilAborted } from '../core/until-aborted.ts';
-import { foldValues } from '../core/value-fold.ts';
-import { withinRunTime } from '../core/within-run-time.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import { untilAborted } from '../core/async/until-aborted.ts';
+import { foldValues } from '../core/contracts/value-fold.ts';
+import { withinRunTime } from '../core/async/within-run-time.ts';
 import type { HostInput } from '../runtime/host-function.ts';
 import type { FunctionType } from '../runtime/typed-values.ts';
 import { AdtValue, type TensorValue, type Value } from '../runtime/value.ts';

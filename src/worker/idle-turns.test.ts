@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { macrotask } from '../core/macrotask.ts';
+import { macrotask } from '../core/async/macrotask.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { FakeClock } from '../testing/fake-clock.ts';
 import { SharedDevice } from './device-pool.ts';

@@ -1,6 +1,6 @@
-import { CLOCK, type Clock, sleep } from '../core/clock.ts';
-import { macrotask } from '../core/macrotask.ts';
-import { untilAborted } from '../core/until-aborted.ts';
+import { CLOCK, type Clock, sleep } from '../core/async/clock.ts';
+import { macrotask } from '../core/async/macrotask.ts';
+import { untilAborted } from '../core/async/until-aborted.ts';
 import type { TuningTurns } from '../device/device.ts';
 import type { SharedDevice } from './device-pool.ts';
 

@@ -1,5 +1,5 @@
 import { UnsupportedError, UsageError } from '../core/errors.ts';
-import type { KernelSource } from '../core/kernel-source.ts';
+import type { KernelSource } from '../core/contracts/kernel-source.ts';
 import { shortList } from '../core/short-list.ts';
 import type { VirtualMachine } from '../runtime/virtual-machine.ts';
 

@@ -1,7 +1,7 @@
 import { DEFAULT_BLOCK_BYTE_LENGTH, looksLikeExecutable } from '../bytecode/file-format.ts';
 import { UsageError } from '../core/errors.ts';
-import { requireOwnHashes, SMALL_FILES } from '../core/require-own-hashes.ts';
-import { untilAborted } from '../core/until-aborted.ts';
+import { requireOwnHashes, SMALL_FILES } from '../core/bytes/require-own-hashes.ts';
+import { untilAborted } from '../core/async/until-aborted.ts';
 import { streamOf } from '../downloads/range-file.ts';
 import { compiledHere, hashed } from './compile-model.ts';
 import type { CompileContext } from './compile-context.ts';

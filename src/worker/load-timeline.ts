@@ -1,4 +1,4 @@
-import type { RunTimeline, TimelineEvent, TimelineKind } from '../core/run-timeline.ts';
+import type { RunTimeline, TimelineEvent, TimelineKind } from '../core/contracts/run-timeline.ts';
 import type { HostedSession } from './hosted-session.ts';
 
 /** The kind and name, in the timeline, of each span of a load; see {@link LoadRecord}. */

@@ -1,5 +1,5 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
-import type { HostTensor } from '../core/host-tensor.ts';
+import type { HostTensor } from '../core/tensor/host-tensor.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { RangeMeasurement, type ValueRange } from '../runtime/compare/measure-ranges.ts';
 import type { ControlRequest } from './protocol/control-request.ts';

@@ -1,6 +1,6 @@
-import { storageByteLength } from '../core/dtype.ts';
+import { storageByteLength } from '../core/tensor/dtype.ts';
 import { UnsupportedError, UsageError } from '../core/errors.ts';
-import { elementCount } from '../core/element-count.ts';
+import { elementCount } from '../core/tensor/element-count.ts';
 import { StorageValue, TensorValue, type Value } from '../runtime/value.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { ControlRequest, GpuRange } from './protocol/control-request.ts';

@@ -1,7 +1,7 @@
 import type { FullType, ProgramTypes } from '../bytecode/executable.ts';
 import { errorFromData } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
-import { foldValues } from '../core/value-fold.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import { foldValues } from '../core/contracts/value-fold.ts';
 import type {
   HostFunctions,
   HostFunction,

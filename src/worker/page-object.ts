@@ -1,4 +1,4 @@
-import { OpaqueValue } from '../core/opaque-value.ts';
+import { OpaqueValue } from '../core/contracts/opaque-value.ts';
 import type { CallPage, WireForms } from './protocol/wire-value.ts';
 
 /** An object of the page, which stays there: a program in the worker holds its number. */

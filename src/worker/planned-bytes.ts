@@ -1,8 +1,8 @@
 import { BUILTIN_PREFIX } from '../bytecode/builtins.ts';
 import type { BytecodeFunction, ExecutableData } from '../bytecode/executable.ts';
 import { ArgumentKind, argumentKind, argumentValue, decodeRange, Opcode } from '../bytecode/isa.ts';
-import { storageByteLength } from '../core/dtype.ts';
-import { elementCount } from '../core/shape.ts';
+import { storageByteLength } from '../core/tensor/dtype.ts';
+import { elementCount } from '../core/tensor/shape.ts';
 
 /** Bytes that a program takes on one device. */
 export interface PlannedBytes {

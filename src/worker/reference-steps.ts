@@ -1,5 +1,5 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
-import { returnsTensor } from '../core/returns-tensor.ts';
+import { returnsTensor } from '../core/contracts/returns-tensor.ts';
 import type { ReferenceStep } from '../device/device.ts';
 import { findReferences } from '../device/wasm/find-references.ts';
 import { CORE_OPERATORS } from '../ops/tables/core-operators.ts';

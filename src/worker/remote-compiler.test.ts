@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { Deferred } from '../core/deferred.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { Deferred } from '../core/async/deferred.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { moduleToJson } from '../compiler/ir/json.ts';
 import { parseModule } from '../compiler/ir/parse.ts';
 import { compileOnnx } from '../frontend/index.ts';

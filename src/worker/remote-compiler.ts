@@ -1,6 +1,6 @@
 import type { DataBlock } from '../bytecode/executable-reader.ts';
 import type { ExecutableData } from '../bytecode/executable.ts';
-import { compileLimitError } from '../core/compile-limits.ts';
+import { compileLimitError } from '../core/limits/compile-limits.ts';
 import {
   abortError,
   errorFromData,

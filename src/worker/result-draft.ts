@@ -1,4 +1,4 @@
-import { foldValues } from '../core/value-fold.ts';
+import { foldValues } from '../core/contracts/value-fold.ts';
 import type { ClosureValue, PackedFunctionValue, TensorValue, Value } from '../runtime/value.ts';
 import type { WireValue } from './protocol/wire-value.ts';
 import { PageObject } from './page-object.ts';

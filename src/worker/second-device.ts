@@ -1,6 +1,6 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
 import { DeviceError } from '../core/errors.ts';
-import { returnsTensor } from '../core/returns-tensor.ts';
+import { returnsTensor } from '../core/contracts/returns-tensor.ts';
 import type { DevicePool, PooledOptions } from './device-pool.ts';
 import type { SessionDevices } from './shared-use.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { ExecBuilder, type FunctionBuilder, type OperandLike } from '../bytecode/index.ts';
-import { Deferred } from '../core/deferred.ts';
-import { HostTensor } from '../core/host-tensor.ts';
-import { macrotask } from '../core/macrotask.ts';
+import { Deferred } from '../core/async/deferred.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import { macrotask } from '../core/async/macrotask.ts';
 import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { FakeClock } from '../testing/fake-clock.ts';

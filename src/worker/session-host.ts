@@ -1,5 +1,5 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
-import { CLOCK, type Clock, sleep } from '../core/clock.ts';
+import { CLOCK, type Clock, sleep } from '../core/async/clock.ts';
 import { errorToData, UsageError } from '../core/errors.ts';
 import { VERSION } from '../core/version.ts';
 import type { LaunchOwner } from '../device/device.ts';
@@ -20,7 +20,7 @@ import { LoadRecord } from './load-record.ts';
 import type { CompileTables, LoadContext } from './loaded-program.ts';
 import { startControl } from './start-control.ts';
 import { checkCeilings, machineOptions, withinCeilings } from './within-ceilings.ts';
-import type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
+import type { MachineLimits, ProgramLimits } from '../core/limits/program-limits.ts';
 import type { ControlReply, ControlRequest } from './protocol/control-request.ts';
 import type { Dims } from './protocol/dispatch-sizes.ts';
 import type { LoadProgress, LoadRequest } from './protocol/load-request.ts';

@@ -2,8 +2,8 @@ import { DownloadError } from '../core/errors.ts';
 import { GivenFile } from '../downloads/given-file.ts';
 import { openFile } from '../downloads/open-file.ts';
 import type { RangeFile } from '../downloads/range-file.ts';
-import { requireOwnHashes, SMALL_FILES } from '../core/require-own-hashes.ts';
-import { platformSha256 } from '../core/platform-sha256.ts';
+import { requireOwnHashes, SMALL_FILES } from '../core/bytes/require-own-hashes.ts';
+import { platformSha256 } from '../core/bytes/platform-sha256.ts';
 import type { FileHead, FilesSource } from './protocol/wire-source.ts';
 
 /** The files of a model, by their names beside it. */

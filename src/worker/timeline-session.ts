@@ -1,7 +1,7 @@
-import type { DeviceRates, LaunchAmount } from '../core/device-rates.ts';
-import { HostTensor } from '../core/host-tensor.ts';
-import type { RunTimeline, RunTimelines, TimelineEvent } from '../core/run-timeline.ts';
-import { withinRunTime } from '../core/within-run-time.ts';
+import type { DeviceRates, LaunchAmount } from '../core/contracts/device-rates.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
+import type { RunTimeline, RunTimelines, TimelineEvent } from '../core/contracts/run-timeline.ts';
+import { withinRunTime } from '../core/async/within-run-time.ts';
 import type { KernelTiming } from '../device/device.ts';
 import { KERNEL_OPS } from '../ops/tables/kernel-ops.ts';
 import type { HostInput } from '../runtime/host-function.ts';

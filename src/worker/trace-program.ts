@@ -1,5 +1,5 @@
 import { UsageError } from '../core/errors.ts';
-import type { HostTensor } from '../core/host-tensor.ts';
+import type { HostTensor } from '../core/tensor/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
 import { type RunUnfused, type TracedPlace, traceRun } from '../runtime/compare/trace-run.ts';
 import type { ControlRequest } from './protocol/control-request.ts';

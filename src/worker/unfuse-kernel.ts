@@ -1,9 +1,9 @@
 import { ExecBuilder } from '../bytecode/index.ts';
 import type { Executable } from '../bytecode/index.ts';
-import { storageByteLength } from '../core/dtype.ts';
-import type { HostTensor } from '../core/host-tensor.ts';
-import type { PrimitiveFunction } from '../core/primitive-function.ts';
-import { elementCount, type Shape } from '../core/shape.ts';
+import { storageByteLength } from '../core/tensor/dtype.ts';
+import type { HostTensor } from '../core/tensor/host-tensor.ts';
+import type { PrimitiveFunction } from '../core/contracts/primitive-function.ts';
+import { elementCount, type Shape } from '../core/tensor/shape.ts';
 import { planOnHost } from '../device/host/host-plan.ts';
 import { bindAttributes } from '../ops/bind-attributes.ts';
 import { CORE_OPERATORS } from '../ops/tables/core-operators.ts';

@@ -1,6 +1,6 @@
 import type { Executable } from '../bytecode/executable-file.ts';
 import type { ExecutableData } from '../bytecode/executable.ts';
-import type { HostTensor } from '../core/host-tensor.ts';
+import type { HostTensor } from '../core/tensor/host-tensor.ts';
 import type { WatchedRun } from '../runtime/compare/watched-run.ts';
 
 /** A program of a session, for which its kernels are watched: on a device of this side or on a lent one. */

@@ -1,11 +1,11 @@
 import { errorFromData, WeftError } from '../core/errors.ts';
-import { HostTensor } from '../core/host-tensor.ts';
+import { HostTensor } from '../core/tensor/host-tensor.ts';
 import type {
   NodeAttributes,
   NodeAttributeValue,
   NodeOutput,
   NodeSignature,
-} from '../core/node-function.ts';
+} from '../core/contracts/node-function.ts';
 import type { CallPage, WireAttributes, WireSignature } from './protocol/wire-value.ts';
 
 /** Attributes of a node as they go to a page or to a compiler's thread. */

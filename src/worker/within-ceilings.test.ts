@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { UsageError } from '../core/errors.ts';
 import { checkCeilings, withinCeilings } from './within-ceilings.ts';
-import type { ProgramLimits } from '../core/program-limits.ts';
+import type { ProgramLimits } from '../core/limits/program-limits.ts';
 
 test('a session gets what it asks for as far as its worker allows it', () => {
   const ceilings: ProgramLimits = { deviceTimeout: 5000, byteBudget: 1000 };

@@ -1,10 +1,10 @@
-import { type CompileModeOption, SESSION_COMPILE_MODE } from '../core/compile-mode.ts';
-import type { PrecisionOption } from '../core/precision.ts';
+import { type CompileModeOption, SESSION_COMPILE_MODE } from '../core/contracts/compile-mode.ts';
+import type { PrecisionOption } from '../core/contracts/precision.ts';
 import { UsageError } from '../core/errors.ts';
 import type { LaunchOwner } from '../device/device.ts';
 import type { Limits } from '../runtime/invocation.ts';
 import type { MachineOptions } from '../runtime/load-machine.ts';
-import type { MachineLimits, ProgramLimits } from '../core/program-limits.ts';
+import type { MachineLimits, ProgramLimits } from '../core/limits/program-limits.ts';
 
 /** The limits of a program and of the machine that runs it. */
 export type RequestLimits = ProgramLimits & MachineLimits;

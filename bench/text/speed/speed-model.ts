@@ -1,4 +1,4 @@
-import { numberToFloat16 } from '../../../src/core/float16.ts';
+import { numberToFloat16 } from '../../../src/core/tensor/float16.ts';
 import { seededRandom } from '../../../src/core/random.ts';
 import {
   ggufOf,

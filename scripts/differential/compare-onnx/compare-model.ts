@@ -1,7 +1,7 @@
 import { Session, Tensor } from '../../../src/client/index.ts';
-import { dtypeInfo } from '../../../src/core/dtype.ts';
-import { HostTensor } from '../../../src/core/host-tensor.ts';
-import { firstDifference } from '../../../src/core/all-close.ts';
+import { dtypeInfo } from '../../../src/core/tensor/dtype.ts';
+import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
+import { firstDifference } from '../../../src/core/tensor/all-close.ts';
 import type { ModelCase } from './node-case.ts';
 import type { PeerRuntime } from './peer-runtime.ts';
 

@@ -1,7 +1,7 @@
-import { type DType, dtypeInfo } from '../../../src/core/dtype.ts';
-import { HostTensor } from '../../../src/core/host-tensor.ts';
-import { elementCount, type Shape } from '../../../src/core/shape.ts';
-import { numberToFloat16 } from '../../../src/core/float16.ts';
+import { type DType, dtypeInfo } from '../../../src/core/tensor/dtype.ts';
+import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
+import { elementCount, type Shape } from '../../../src/core/tensor/shape.ts';
+import { numberToFloat16 } from '../../../src/core/tensor/float16.ts';
 import { seededRandom } from '../../../src/core/random.ts';
 
 /** How elements are drawn; `number` gives one element. */

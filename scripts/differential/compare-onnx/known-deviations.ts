@@ -1,5 +1,5 @@
-import { float16ToNumber } from '../../../src/core/float16.ts';
-import type { HostTensor } from '../../../src/core/host-tensor.ts';
+import { float16ToNumber } from '../../../src/core/tensor/float16.ts';
+import type { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import type { OnnxAttribute } from '../../../src/testing/onnx-writer.ts';
 import type { Verdict } from './compare-model.ts';
 import type { NodeCase } from './node-case.ts';

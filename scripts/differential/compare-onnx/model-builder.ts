@@ -1,5 +1,5 @@
-import type { DType } from '../../../src/core/dtype.ts';
-import { HostTensor } from '../../../src/core/host-tensor.ts';
+import type { DType } from '../../../src/core/tensor/dtype.ts';
+import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import {
   type OnnxAttribute,
   type OnnxGraphSpec,

@@ -1,5 +1,5 @@
-import { numberToFloat16 } from '../../../src/core/float16.ts';
-import { HostTensor } from '../../../src/core/host-tensor.ts';
+import { numberToFloat16 } from '../../../src/core/tensor/float16.ts';
+import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import {
   type OnnxAttribute,
   type OnnxInputSpec,

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isDType, type TypedArray } from '../../../src/core/dtype.ts';
-import { HostTensor } from '../../../src/core/host-tensor.ts';
+import { isDType, type TypedArray } from '../../../src/core/tensor/dtype.ts';
+import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import type { ModelCase } from './node-case.ts';
 
 const folder = dirname(dirname(fileURLToPath(import.meta.url)));

@@ -1,5 +1,5 @@
-import type { HostTensor } from '../../../src/core/host-tensor.ts';
-import { sameShape } from '../../../src/core/shape.ts';
+import type { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
+import { sameShape } from '../../../src/core/tensor/shape.ts';
 import { CASES } from './cases/index.ts';
 import { type Draw, ints } from './draw.ts';
 import {

@@ -1,5 +1,5 @@
 import { FormatError, WeftError } from '../../../src/core/errors.ts';
-import { withMeter } from '../../../src/core/work-meter.ts';
+import { withMeter } from '../../../src/core/limits/work-meter.ts';
 import { setBits } from '../../../src/text/grammar/bit-mask.ts';
 import {
   compileGrammar,

@@ -1,6 +1,6 @@
 import { readExecutable } from '../../../src/bytecode/executable-file.ts';
 import type { ExecutableData } from '../../../src/bytecode/executable.ts';
-import { HostTensor } from '../../../src/core/host-tensor.ts';
+import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import { createHostDevice } from '../../../src/device/host/host-device.ts';
 import type { HostInput } from '../../../src/runtime/host-function.ts';
 import { VirtualMachine } from '../../../src/runtime/virtual-machine.ts';

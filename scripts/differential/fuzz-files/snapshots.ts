@@ -1,4 +1,4 @@
-import { HostTensor } from '../../../src/core/host-tensor.ts';
+import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import { createHostDevice } from '../../../src/device/host/host-device.ts';
 import { resumeSnapshot } from '../../../src/runtime/snapshot/resume-snapshot.ts';
 import { RunControl } from '../../../src/runtime/snapshot/run-control.ts';

@@ -1,7 +1,7 @@
-import type { Dim } from '../../../src/core/dim.ts';
-import type { Attributes } from '../../../src/core/primitive-function.ts';
+import type { Dim } from '../../../src/core/dims/dim.ts';
+import type { Attributes } from '../../../src/core/contracts/primitive-function.ts';
 import { CORE_OPERATORS } from '../../../src/ops/tables/core-operators.ts';
-import { HostTensor } from '../../../src/core/host-tensor.ts';
+import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import type { Device } from '../../../src/device/device.ts';
 import type { Graph } from './graph.ts';
 import { GraphDraft } from './graph-draft.ts';

@@ -1,9 +1,9 @@
-import { type Dim, evaluateDim } from '../../../src/core/dim.ts';
-import type { DType } from '../../../src/core/dtype.ts';
+import { type Dim, evaluateDim } from '../../../src/core/dims/dim.ts';
+import type { DType } from '../../../src/core/tensor/dtype.ts';
 import { WeftError } from '../../../src/core/errors.ts';
-import type { HostTensor } from '../../../src/core/host-tensor.ts';
-import type { Attributes, TensorType } from '../../../src/core/primitive-function.ts';
-import { elementCount, type Shape, sameShape } from '../../../src/core/shape.ts';
+import type { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
+import type { Attributes, TensorType } from '../../../src/core/contracts/primitive-function.ts';
+import { elementCount, type Shape, sameShape } from '../../../src/core/tensor/shape.ts';
 import { hasSymbols } from '../../../src/ops/attributes.ts';
 import { inferCall } from '../../../src/ops/infer-call.ts';
 import { hostReason } from '../../../src/ops/placement.ts';

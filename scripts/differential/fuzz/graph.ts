@@ -1,10 +1,10 @@
-import { evaluateDim, type Dim } from '../../../src/core/dim.ts';
-import type { HostTensor } from '../../../src/core/host-tensor.ts';
+import { evaluateDim, type Dim } from '../../../src/core/dims/dim.ts';
+import type { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import type {
   Attributes,
   AttributeValue,
   TensorType,
-} from '../../../src/core/primitive-function.ts';
+} from '../../../src/core/contracts/primitive-function.ts';
 import {
   call,
   callFunction,

@@ -1,5 +1,5 @@
-import { dtypeInfo } from '../../../src/core/dtype.ts';
-import type { HostTensor } from '../../../src/core/host-tensor.ts';
+import { dtypeInfo } from '../../../src/core/tensor/dtype.ts';
+import type { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import { evaluateCall } from '../../../src/compiler/values/evaluate-call.ts';
 import { CORE_OPERATORS } from '../../../src/ops/tables/core-operators.ts';
 import { concreteAttributes, type Graph, type GraphNode, inputsOf } from './graph.ts';

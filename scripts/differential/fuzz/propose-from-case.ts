@@ -1,5 +1,5 @@
-import { type DType, dtypeInfo } from '../../../src/core/dtype.ts';
-import { elementCount, type Shape } from '../../../src/core/shape.ts';
+import { type DType, dtypeInfo } from '../../../src/core/tensor/dtype.ts';
+import { elementCount, type Shape } from '../../../src/core/tensor/shape.ts';
 import type { OpDefinition } from '../../../src/ops/define-op.ts';
 import type { OpCase, OpCaseInput } from '../../../src/ops/op-cases.ts';
 import { TESTED_OPS } from '../../../src/ops/testing/tested-ops.ts';

@@ -1,10 +1,10 @@
-import type { Dim } from '../../../src/core/dim.ts';
-import { ALL_DTYPES, type DType } from '../../../src/core/dtype.ts';
+import type { Dim } from '../../../src/core/dims/dim.ts';
+import { ALL_DTYPES, type DType } from '../../../src/core/tensor/dtype.ts';
 import type {
   Attributes,
   AttributeValue,
   TensorType,
-} from '../../../src/core/primitive-function.ts';
+} from '../../../src/core/contracts/primitive-function.ts';
 import type { OpDefinition } from '../../../src/ops/define-op.ts';
 import { KERNEL_DTYPES } from '../../../src/ops/placement.ts';
 import { CORE_OPERATORS } from '../../../src/ops/tables/core-operators.ts';

@@ -1,5 +1,5 @@
-import { HostTensor } from '../../../src/core/host-tensor.ts';
-import { elementCount, sameShape } from '../../../src/core/shape.ts';
+import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
+import { elementCount, sameShape } from '../../../src/core/tensor/shape.ts';
 import { seededRandom } from '../../../src/core/random.ts';
 import { concreteShape, type Graph, type GraphNode } from './graph.ts';
 import { evaluateGraph, isComparable } from './perturbed-values.ts';

@@ -6,9 +6,9 @@ import {
   OPTIONAL_PASSES,
   type OptionalPass,
 } from '../../../src/compiler/compile.ts';
-import { dtypeInfo } from '../../../src/core/dtype.ts';
-import type { HostTensor } from '../../../src/core/host-tensor.ts';
-import { sameShape } from '../../../src/core/shape.ts';
+import { dtypeInfo } from '../../../src/core/tensor/dtype.ts';
+import type { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
+import { sameShape } from '../../../src/core/tensor/shape.ts';
 import { AdtValue, TensorValue, type Value } from '../../../src/runtime/value.ts';
 import { VirtualMachine } from '../../../src/runtime/virtual-machine.ts';
 import { seededRandom } from '../../../src/core/random.ts';

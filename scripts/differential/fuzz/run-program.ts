@@ -3,7 +3,7 @@ import { compile, OPTIONAL_PASSES } from '../../../src/compiler/compile.ts';
 import { parseModule } from '../../../src/compiler/ir/parse.ts';
 import { plainValue } from '../../../src/compiler/testing/load-program.ts';
 import { TypeCheckError } from '../../../src/core/errors.ts';
-import { HostTensor } from '../../../src/core/host-tensor.ts';
+import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import { createHostDevice } from '../../../src/device/host/host-device.ts';
 import { VirtualMachine } from '../../../src/runtime/virtual-machine.ts';
 import type { RandomProgram } from './random-program.ts';

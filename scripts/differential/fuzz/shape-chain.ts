@@ -1,4 +1,4 @@
-import { HostTensor } from '../../../src/core/host-tensor.ts';
+import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import type { OnnxAttribute, OnnxNodeSpec } from '../../../src/testing/onnx-writer.ts';
 import { writeOnnxModel } from '../../../src/testing/onnx-writer.ts';
 import { Draws } from './draws.ts';

@@ -1,6 +1,6 @@
-import { evaluateDim } from '../../../src/core/dim.ts';
-import { HostTensor } from '../../../src/core/host-tensor.ts';
-import type { TensorType } from '../../../src/core/primitive-function.ts';
+import { evaluateDim } from '../../../src/core/dims/dim.ts';
+import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
+import type { TensorType } from '../../../src/core/contracts/primitive-function.ts';
 import { inferCall } from '../../../src/ops/infer-call.ts';
 import { CORE_OPERATORS } from '../../../src/ops/tables/core-operators.ts';
 import { seededRandom } from '../../../src/core/random.ts';

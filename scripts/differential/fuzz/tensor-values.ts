@@ -1,11 +1,11 @@
-import { type DType, dtypeInfo, isBigInt } from '../../../src/core/dtype.ts';
-import { HostTensor } from '../../../src/core/host-tensor.ts';
-import { elementCount, type Shape } from '../../../src/core/shape.ts';
+import { type DType, dtypeInfo, isBigInt } from '../../../src/core/tensor/dtype.ts';
+import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
+import { elementCount, type Shape } from '../../../src/core/tensor/shape.ts';
 import {
   isSmallFloat,
   numberToSmallFloat,
   smallFloatToNumber,
-} from '../../../src/core/small-floats.ts';
+} from '../../../src/core/tensor/small-floats.ts';
 
 const ROUNDING = { saturate: false, roundMode: 'up' };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Executable } from '../../../src/bytecode/executable-file.ts';
-import type { HostTensor } from '../../../src/core/host-tensor.ts';
+import type { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import type { Device } from '../../../src/device/device.ts';
 import { createHostDevice } from '../../../src/device/host/host-device.ts';
 import { DEVICES } from '../../../src/device/testing/node-devices.ts';

@@ -1,5 +1,5 @@
-import { elementCount } from '../../../src/core/shape.ts';
-import { HostTensor } from '../../../src/core/host-tensor.ts';
+import { elementCount } from '../../../src/core/tensor/shape.ts';
+import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import { Draws } from './draws.ts';
 import {
   type OnnxAttribute,

@@ -1,6 +1,6 @@
 import { Tensor } from '../../../src/client/index.ts';
-import { numberToFloat16 } from '../../../src/core/float16.ts';
-import { HostTensor } from '../../../src/core/host-tensor.ts';
+import { numberToFloat16 } from '../../../src/core/tensor/float16.ts';
+import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import { seededRandom } from '../../../src/core/random.ts';
 import { type OnnxNodeSpec, writeOnnxModel } from '../../../src/testing/onnx-writer.ts';
 

@@ -1,5 +1,5 @@
 import { compile } from '../../../src/compiler/compile.ts';
-import type { DType } from '../../../src/core/dtype.ts';
+import type { DType } from '../../../src/core/tensor/dtype.ts';
 import { UnsupportedError, WeftError } from '../../../src/core/errors.ts';
 import { seededRandom } from '../../../src/core/random.ts';
 import type { Device } from '../../../src/device/device.ts';

@@ -1,6 +1,6 @@
-import type { DType } from '../../../src/core/dtype.ts';
-import { HostTensor } from '../../../src/core/host-tensor.ts';
-import type { Dim } from '../../../src/core/dim.ts';
+import type { DType } from '../../../src/core/tensor/dtype.ts';
+import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
+import type { Dim } from '../../../src/core/dims/dim.ts';
 import {
   call,
   callFunction,

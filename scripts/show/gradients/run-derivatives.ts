@@ -1,6 +1,6 @@
 import { compile } from '../../../src/compiler/compile.ts';
 import type { Module } from '../../../src/compiler/ir/expr.ts';
-import type { HostTensor } from '../../../src/core/host-tensor.ts';
+import type { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import type { Device } from '../../../src/device/device.ts';
 import { createHostDevice } from '../../../src/device/host/host-device.ts';
 import type { HostInput } from '../../../src/runtime/host-function.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { HostTensor } from '../../../src/core/host-tensor.ts';
+import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import { buildDigits } from '../../models/digits.ts';
 import { main as writeModels } from '../../models/main.ts';
 import type { Trainer } from '../trainer.ts';

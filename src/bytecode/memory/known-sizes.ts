@@ -1,8 +1,8 @@
 import type { BytecodeFunction, ExecutableData, ShapeProgram } from '../executable.ts';
 import { MatchCode } from '../builtins.ts';
 import { ArgumentKind, argumentKind, argumentValue } from '../isa.ts';
-import { applyDimOperator, type Dim, evaluateDim } from '../../core/dim.ts';
-import { forEachSymbol } from '../../core/dim-symbols.ts';
+import { applyDimOperator, type Dim, evaluateDim } from '../../core/dims/dim.ts';
+import { forEachSymbol } from '../../core/dims/dim-symbols.ts';
 
 /** Numbers for symbols of a program. */
 export type Sizes = ReadonlyMap<string, number>;

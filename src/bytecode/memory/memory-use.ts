@@ -1,8 +1,8 @@
 import { BUILTIN_PREFIX } from '../builtins.ts';
 import type { BytecodeFunction, ExecutableData } from '../executable.ts';
 import { decodeRange, Opcode, operandSpec } from '../isa.ts';
-import { storageByteLength } from '../../core/dtype.ts';
-import { evaluateDim } from '../../core/dim.ts';
+import { storageByteLength } from '../../core/tensor/dtype.ts';
+import { evaluateDim } from '../../core/dims/dim.ts';
 import { type CodeStep, codeSteps } from '../code-steps.ts';
 import { KnownSizes, type Sizes, symbolsOf } from './known-sizes.ts';
 

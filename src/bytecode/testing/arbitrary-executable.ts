@@ -1,15 +1,15 @@
 import fc from 'fast-check';
-import { DIM_OPERATORS, type Dim } from '../../core/dim.ts';
-import { ALL_DTYPES, dtypeInfo } from '../../core/dtype.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import { returnsTensor } from '../../core/returns-tensor.ts';
+import { DIM_OPERATORS, type Dim } from '../../core/dims/dim.ts';
+import { ALL_DTYPES, dtypeInfo } from '../../core/tensor/dtype.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { returnsTensor } from '../../core/contracts/returns-tensor.ts';
 import type {
   AttributeValue,
   PrimitiveFunction,
   TensorType,
-} from '../../core/primitive-function.ts';
-import type { SourcePlace } from '../../core/source-place.ts';
-import { elementCount } from '../../core/shape.ts';
+} from '../../core/contracts/primitive-function.ts';
+import type { SourcePlace } from '../../core/contracts/source-place.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { ExecBuilder } from '../exec-builder.ts';
 import type {
   DataType,

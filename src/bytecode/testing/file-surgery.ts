@@ -1,5 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { ByteWriter } from '../../core/byte-writer.ts';
+import { ByteWriter } from '../../core/bytes/byte-writer.ts';
 import {
   HEADER_BYTE_LENGTH,
   SECTION_ALIGNMENT,

@@ -1,4 +1,4 @@
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { ExecBuilder } from '../exec-builder.ts';
 import type { Executable } from '../executable-file.ts';
 

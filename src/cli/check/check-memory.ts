@@ -1,7 +1,7 @@
 import type { Executable } from '../../bytecode/index.ts';
-import type { Dim } from '../../core/dim.ts';
-import { storageByteLength } from '../../core/dtype.ts';
-import { elementCount } from '../../core/shape.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import { storageByteLength } from '../../core/tensor/dtype.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { plannedBytes } from '../../worker/planned-bytes.ts';
 import { peakMemory } from './peak-memory.ts';
 

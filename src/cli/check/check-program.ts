@@ -98,7 +98,7 @@ async function elsewhereOf(
     }));
   }
   const { referenceSteps } = await import('../../worker/reference-steps.ts');
-  const { formatPlace } = await import('../../core/source-place.ts');
+  const { formatPlace } = await import('../../core/contracts/source-place.ts');
   return (await referenceSteps(executable)).map(({ primitive, label }) => ({
     source:
       (executable.sourceMap?.ofPrimitive(primitive) ?? []).map(formatPlace).join(', ') || primitive,

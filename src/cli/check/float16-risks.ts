@@ -1,7 +1,7 @@
 import type { Executable } from '../../bytecode/index.ts';
 import { ArgumentKind, argumentKind, argumentValue, decodeRange } from '../../bytecode/isa.ts';
-import { float16ToNumber, numberToFloat16 } from '../../core/float16.ts';
-import { formatPlace } from '../../core/source-place.ts';
+import { float16ToNumber, numberToFloat16 } from '../../core/tensor/float16.ts';
+import { formatPlace } from '../../core/contracts/source-place.ts';
 
 /** How a program stands to float16. */
 export interface Float16Answer {

@@ -1,6 +1,6 @@
 import { type Inputs, Session, Tensor, type ValueInfo } from '../../client/index.ts';
 import { randomInputs } from '../../client/random-inputs.ts';
-import type { CompileLimits } from '../../core/compile-limits.ts';
+import type { CompileLimits } from '../../core/limits/compile-limits.ts';
 import { seededRandom } from '../../core/random.ts';
 import type { ExternalDataReader, SampleMoments } from '../../frontend/index.ts';
 import { responseOf } from '../open-session.ts';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { readMessage } from '../../frontend/onnx/protobuf/read-message.ts';
 import { writeOnnxModel, writeOnnxTensor } from '../../testing/onnx-writer.ts';
 import { randomTensor } from '../../testing/random-tensor.ts';

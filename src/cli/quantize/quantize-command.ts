@@ -1,6 +1,6 @@
 import { mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { checkLooksLikeOnnx } from '../../core/sniff.ts';
+import { checkLooksLikeOnnx } from '../../core/bytes/sniff.ts';
 import type { QuantizedOnnx } from '../../frontend/index.ts';
 import { formatBytes } from '../format-bytes.ts';
 import { readBytes, siblingReader } from '../read-file.ts';

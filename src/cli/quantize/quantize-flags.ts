@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { CompileLimits } from '../../core/compile-limits.ts';
+import type { CompileLimits } from '../../core/limits/compile-limits.ts';
 import type { QuantizeOptions } from '../../frontend/index.ts';
 
 export interface QuantizeFlags

@@ -1,5 +1,5 @@
-import { dtypeInfo } from '../../core/dtype.ts';
-import { float16ToNumber } from '../../core/float16.ts';
+import { dtypeInfo } from '../../core/tensor/dtype.ts';
+import { float16ToNumber } from '../../core/tensor/float16.ts';
 import type { Tensor } from '../../client/index.ts';
 
 /** How far a value of a quantised model is from that of the float model, over all samples. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type NatsConnection, nkeys } from '@nats-io/nats-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findNatsServer } from './testing/find-nats-server.mjs';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { Session, Tensor } from '../../client/index.ts';
 import type { RpcFunction } from '../../rpc/rpc-value.ts';
 import { LOCAL_ADD, testProgram, TOKEN } from '../../rpc/testing/open-connection.ts';

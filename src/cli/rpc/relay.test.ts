@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import {
   connect,
   createToken,

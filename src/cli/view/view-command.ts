@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import type { CompileLimits } from '../../core/compile-limits.ts';
+import type { CompileLimits } from '../../core/limits/compile-limits.ts';
 import { isExecutableFile } from '../open-executable.ts';
 import { readBytes } from '../read-file.ts';
 import { looksLikeText, readProgram } from '../read-program.ts';

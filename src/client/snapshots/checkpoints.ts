@@ -1,4 +1,4 @@
-import { ASYNC_DISPOSE } from '../../core/dispose-symbols.ts';
+import { ASYNC_DISPOSE } from '../../core/async/dispose-symbols.ts';
 import { UsageError } from '../../core/errors.ts';
 import { checkOptions, type OptionKinds } from '../../core/check-options.ts';
 import type { CheckpointOptions } from './control-options.ts';

@@ -1,4 +1,4 @@
-import type { PausedCall } from '../../core/paused-call.ts';
+import type { PausedCall } from '../../core/contracts/paused-call.ts';
 import type { DeviceTensor } from '../device-tensor.ts';
 import type { Tensor } from '../tensor.ts';
 import type { OutputValue } from '../session-value.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { Deferred } from '../../core/deferred.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { Deferred } from '../../core/async/deferred.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { compileOnnx } from '../../frontend/index.ts';
 import { RunControl } from '../../runtime/snapshot/run-control.ts';

@@ -1,5 +1,5 @@
 import type { FunctionBuilder, Operand, RegisterOperand } from '../../bytecode/function-builder.ts';
-import { isSamePlace } from '../../core/source-place.ts';
+import { isSamePlace } from '../../core/contracts/source-place.ts';
 import { isAtom } from '../ir/atoms.ts';
 import { type Block, type BlockTable, destinationOf } from '../ir/block.ts';
 import {

@@ -1,8 +1,8 @@
 import { MakeCode, MatchCode } from '../../bytecode/builtins.ts';
 import type { ShapeStep } from '../../bytecode/executable.ts';
 import type { Operand, OperandLike, RegisterOperand } from '../../bytecode/function-builder.ts';
-import { DIM_OPERATORS } from '../../core/dim.ts';
-import { isDType } from '../../core/dtype.ts';
+import { DIM_OPERATORS } from '../../core/dims/dim.ts';
+import { isDType } from '../../core/tensor/dtype.ts';
 import type { Emitter } from './emitter.ts';
 import type { CallExpr } from '../ir/expr.ts';
 import {

@@ -7,7 +7,7 @@ import type {
   OperandLike,
   RegisterOperand,
 } from '../../bytecode/function-builder.ts';
-import type { Shape } from '../../core/shape.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
 
 /** Builtin calls and constants of one function. */
 export class Emitter {

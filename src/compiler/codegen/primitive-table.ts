@@ -1,7 +1,11 @@
 import type { ProgramBuilder } from '../../bytecode/program-builder.ts';
-import { forEachSymbol, substituteDim } from '../../core/dim-symbols.ts';
-import { type Dim, formatDim } from '../../core/dim.ts';
-import type { OperatorCall, PrimitiveFunction, TensorType } from '../../core/primitive-function.ts';
+import { forEachSymbol, substituteDim } from '../../core/dims/dim-symbols.ts';
+import { type Dim, formatDim } from '../../core/dims/dim.ts';
+import type {
+  OperatorCall,
+  PrimitiveFunction,
+  TensorType,
+} from '../../core/contracts/primitive-function.ts';
 import { completeAttributes } from '../../ops/attributes.ts';
 import type { Operators } from '../../ops/operators.ts';
 import type { Expr, FunctionExpr } from '../ir/expr.ts';

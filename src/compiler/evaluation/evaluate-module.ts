@@ -1,9 +1,9 @@
 import { requireKind } from '../../core/check-options.ts';
 import { requireModule } from '../ir/require-module.ts';
-import { type Dim, evaluateDim, formatDim } from '../../core/dim.ts';
+import { type Dim, evaluateDim, formatDim } from '../../core/dims/dim.ts';
 import { RuntimeError } from '../../core/errors.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes, AttributeValue } from '../../core/primitive-function.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { Attributes, AttributeValue } from '../../core/contracts/primitive-function.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { evaluateCall } from '../values/evaluate-call.ts';

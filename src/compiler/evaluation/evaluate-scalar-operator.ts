@@ -1,11 +1,11 @@
 import type { BuiltinName } from '../../bytecode/builtins.ts';
 import { intBuiltins } from '../../bytecode/int-builtins.ts';
 import { truthOf } from '../../bytecode/truth-of.ts';
-import { type DType, dtypeInfo, isDType } from '../../core/dtype.ts';
+import { type DType, dtypeInfo, isDType } from '../../core/tensor/dtype.ts';
 import { RuntimeError, ShapeError } from '../../core/errors.ts';
-import { numberToFloat16 } from '../../core/float16.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import { numberToFloat16 } from '../../core/tensor/float16.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { stringAttribute } from '../../ops/attributes.ts';
 import { MAKE_CLOSURE } from '../ir/machine-operators.ts';
 import type { ScalarOperator } from '../ir/scalar-operator.ts';

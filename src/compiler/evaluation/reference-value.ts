@@ -1,5 +1,5 @@
 import { RuntimeError } from '../../core/errors.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 
 /** A value of the reference evaluator. Ints and floats of the host are numbers, `()` is an empty tuple. */
 export type ReferenceValue =

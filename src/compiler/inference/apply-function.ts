@@ -1,6 +1,6 @@
-import { type Dim, formatDim } from '../../core/dim.ts';
+import { type Dim, formatDim } from '../../core/dims/dim.ts';
 import { TypeCheckError } from '../../core/errors.ts';
-import type { DimCheck } from '../../core/symbolic-dims.ts';
+import type { DimCheck } from '../../core/dims/symbolic-dims.ts';
 import { type CallExpr, formatSpan } from '../ir/expr.ts';
 import { formatType, type FunctionTypeNode, sameType, type Type } from '../ir/type.ts';
 import { type AppliedTerm, applied, symbolsOfTerm, termOf } from '../ir/term.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Dim } from '../../core/dim.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { applyOperator } from './apply-operator.ts';
 
 const float = (...shape: Dim[]) => ({ dtype: 'float32', shape }) as const;

@@ -1,11 +1,15 @@
-import { NO_FACTS } from '../../core/dim-algebra.ts';
-import type { DimFacts } from '../../core/dim-bounds.ts';
-import { isUnknownDim } from '../../core/dim-symbols.ts';
-import type { Dim } from '../../core/dim.ts';
+import { NO_FACTS } from '../../core/dims/dim-algebra.ts';
+import type { DimFacts } from '../../core/dims/dim-bounds.ts';
+import { isUnknownDim } from '../../core/dims/dim-symbols.ts';
+import type { Dim } from '../../core/dims/dim.ts';
 import { ShapeError, UnsupportedError } from '../../core/errors.ts';
-import type { Attributes, AttributeValue, TensorType } from '../../core/primitive-function.ts';
-import type { DimCheck } from '../../core/symbolic-dims.ts';
-import { meterInForce } from '../../core/work-meter.ts';
+import type {
+  Attributes,
+  AttributeValue,
+  TensorType,
+} from '../../core/contracts/primitive-function.ts';
+import type { DimCheck } from '../../core/dims/symbolic-dims.ts';
+import { meterInForce } from '../../core/limits/work-meter.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { inferCall } from '../../ops/infer-call.ts';
 import { formatType } from '../../ops/operand-checks.ts';

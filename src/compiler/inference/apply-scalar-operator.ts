@@ -1,5 +1,5 @@
 import { ShapeError } from '../../core/errors.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { completeAttributes } from '../../ops/attributes.ts';
 import type { CallExpr } from '../ir/expr.ts';
 import type { ScalarInput, ScalarOperator } from '../ir/scalar-operator.ts';

@@ -1,6 +1,6 @@
-import { NO_FACTS, proveDifferent, proveEqual } from '../../core/dim-algebra.ts';
-import type { DimFacts } from '../../core/dim-bounds.ts';
-import type { Dim } from '../../core/dim.ts';
+import { NO_FACTS, proveDifferent, proveEqual } from '../../core/dims/dim-algebra.ts';
+import type { DimFacts } from '../../core/dims/dim-bounds.ts';
+import type { Dim } from '../../core/dims/dim.ts';
 
 export type DimComparison = 'equal' | 'different' | 'unknown';
 

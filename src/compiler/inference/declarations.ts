@@ -1,5 +1,5 @@
-import type { Dim } from '../../core/dim.ts';
-import { forEachSymbol } from '../../core/dim-symbols.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import { forEachSymbol } from '../../core/dims/dim-symbols.ts';
 import { dividesByZero } from './divides-by-zero.ts';
 import type { FunctionExpr } from '../ir/expr.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Dim } from '../../core/dim.ts';
+import type { Dim } from '../../core/dims/dim.ts';
 
 /** Returns true if a dimension divides by the number 0, in any part of it. */
 export function dividesByZero(dim: Dim): boolean {

@@ -1,4 +1,4 @@
-import type { TensorType } from '../../core/primitive-function.ts';
+import type { TensorType } from '../../core/contracts/primitive-function.ts';
 import type { GraphTensor } from '../../ops/adjoint/graph-target.ts';
 import type { Expr } from '../ir/expr.ts';
 

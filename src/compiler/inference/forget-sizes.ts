@@ -1,5 +1,5 @@
-import { forEachSymbol } from '../../core/dim-symbols.ts';
-import type { Dim } from '../../core/dim.ts';
+import { forEachSymbol } from '../../core/dims/dim-symbols.ts';
+import type { Dim } from '../../core/dims/dim.ts';
 import type { Expr, MatchExpr } from '../ir/expr.ts';
 import { type Type, withParts } from '../ir/type.ts';
 import { bindersOf } from '../ir/visit.ts';

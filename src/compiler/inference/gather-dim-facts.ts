@@ -1,7 +1,7 @@
-import { NO_FACTS } from '../../core/dim-algebra.ts';
-import type { DimBounds, DimFacts } from '../../core/dim-bounds.ts';
-import { forEachSymbol } from '../../core/dim-symbols.ts';
-import type { Dim } from '../../core/dim.ts';
+import { NO_FACTS } from '../../core/dims/dim-algebra.ts';
+import type { DimBounds, DimFacts } from '../../core/dims/dim-bounds.ts';
+import { forEachSymbol } from '../../core/dims/dim-symbols.ts';
+import type { Dim } from '../../core/dims/dim.ts';
 import type { FunctionExpr } from '../ir/expr.ts';
 import { partsOfType, type Type } from '../ir/type.ts';
 import { bindersOf, postOrder } from '../ir/visit.ts';

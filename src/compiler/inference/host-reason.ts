@@ -1,4 +1,4 @@
-import type { DType } from '../../core/dtype.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
 import { completeAttributes } from '../../ops/attributes.ts';
 import { hostReason } from '../../ops/placement.ts';
 import type { CallExpr, Expr } from '../ir/expr.ts';

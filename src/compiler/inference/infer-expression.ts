@@ -1,4 +1,4 @@
-import { isUnknownDim } from '../../core/dim-symbols.ts';
+import { isUnknownDim } from '../../core/dims/dim-symbols.ts';
 import type {
   CallExpr,
   Expr,

@@ -1,5 +1,5 @@
-import type { DimFacts } from '../../core/dim-bounds.ts';
-import { type Dim, formatDim } from '../../core/dim.ts';
+import type { DimFacts } from '../../core/dims/dim-bounds.ts';
+import { type Dim, formatDim } from '../../core/dims/dim.ts';
 import { type Complaint, internalError } from '../../core/errors.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { type CallExpr, type Expr, formatSpan, type FunctionExpr, spanOf } from '../ir/expr.ts';

@@ -1,5 +1,5 @@
-import type { Dim } from '../../core/dim.ts';
-import { forEachSymbol } from '../../core/dim-symbols.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import { forEachSymbol } from '../../core/dims/dim-symbols.ts';
 import { callFunction, func, global } from '../ir/build.ts';
 import { placeOfFunction } from '../ir/place.ts';
 import type { CallExpr, Expr, FunctionExpr, Module, VarExpr } from '../ir/expr.ts';

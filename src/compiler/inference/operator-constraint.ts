@@ -1,7 +1,7 @@
-import { forEachSymbol, isUnknownDim } from '../../core/dim-symbols.ts';
+import { forEachSymbol, isUnknownDim } from '../../core/dims/dim-symbols.ts';
 import { dividesByZero } from './divides-by-zero.ts';
 import { CompileLimitError } from '../../core/errors.ts';
-import type { TensorType } from '../../core/primitive-function.ts';
+import type { TensorType } from '../../core/contracts/primitive-function.ts';
 import { type CallExpr, spanOf } from '../ir/expr.ts';
 import { MAKE_CLOSURE } from '../ir/machine-operators.ts';
 import type { ScalarOperator } from '../ir/scalar-operator.ts';

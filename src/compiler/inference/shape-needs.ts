@@ -1,5 +1,5 @@
-import type { TensorType } from '../../core/primitive-function.ts';
-import type { DimCheck } from '../../core/symbolic-dims.ts';
+import type { TensorType } from '../../core/contracts/primitive-function.ts';
+import type { DimCheck } from '../../core/dims/symbolic-dims.ts';
 import type { BlockTable } from '../ir/block.ts';
 import {
   type CallExpr,

@@ -1,8 +1,8 @@
-import type { DimFacts } from '../../core/dim-bounds.ts';
-import { concreteShape, formatDim } from '../../core/dim.ts';
+import type { DimFacts } from '../../core/dims/dim-bounds.ts';
+import { concreteShape, formatDim } from '../../core/dims/dim.ts';
 import { TypeCheckError, UnsupportedError } from '../../core/errors.ts';
-import type { ConcreteTensorType, TensorType } from '../../core/primitive-function.ts';
-import type { DimCheck } from '../../core/symbolic-dims.ts';
+import type { ConcreteTensorType, TensorType } from '../../core/contracts/primitive-function.ts';
+import type { DimCheck } from '../../core/dims/symbolic-dims.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { applyFunction } from './apply-function.ts';

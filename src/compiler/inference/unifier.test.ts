@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Dim } from '../../core/dim.ts';
+import type { Dim } from '../../core/dims/dim.ts';
 import { formatType, tensorType, type Type } from '../ir/type.ts';
 import { freshMeta, functionTerm, type Term, termOf } from '../ir/term.ts';
 import { Unifier } from './unifier.ts';

@@ -1,8 +1,8 @@
-import { forEachSymbol, isUnknownDim, substituteDim } from '../../core/dim-symbols.ts';
-import type { Dim } from '../../core/dim.ts';
-import { NO_FACTS, simplifyDim } from '../../core/dim-algebra.ts';
-import type { DimFacts } from '../../core/dim-bounds.ts';
-import { countWork } from '../../core/work-meter.ts';
+import { forEachSymbol, isUnknownDim, substituteDim } from '../../core/dims/dim-symbols.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import { NO_FACTS, simplifyDim } from '../../core/dims/dim-algebra.ts';
+import type { DimFacts } from '../../core/dims/dim-bounds.ts';
+import { countWork } from '../../core/limits/work-meter.ts';
 import type { Type } from '../ir/type.ts';
 import { compareDims } from './compare-dims.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { compile } from '../compile.ts';
 import { call } from '../ir/build.ts';
 import { parseModule } from '../ir/parse.ts';

@@ -1,5 +1,5 @@
-import { firstDifference, type Tolerance } from '../../core/all-close.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { firstDifference, type Tolerance } from '../../core/tensor/all-close.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { evaluateModule, type EvaluationOptions } from '../evaluation/evaluate-module.ts';
 import type { ReferenceValue } from '../evaluation/reference-value.ts';
 import type { Module } from '../ir/expr.ts';

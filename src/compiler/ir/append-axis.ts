@@ -1,6 +1,6 @@
-import { elementByteLength } from '../../core/dtype.ts';
-import type { Dim } from '../../core/dim.ts';
-import type { Attributes, TensorType } from '../../core/primitive-function.ts';
+import { elementByteLength } from '../../core/tensor/dtype.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import type { Attributes, TensorType } from '../../core/contracts/primitive-function.ts';
 import { completeAttributes } from '../../ops/attributes.ts';
 import type { OpDefinition } from '../../ops/define-op.ts';
 import { OPERATOR_ROOM } from '../../ops/tables/room.ts';

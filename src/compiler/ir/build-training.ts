@@ -1,5 +1,5 @@
 import { requireKind } from '../../core/check-options.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { call, scalar } from './build.ts';
 import type { CallExpr, Expr } from './expr.ts';
 import type { LossName, OptimizerName, ScheduleName } from './training-operators.ts';

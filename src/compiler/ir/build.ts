@@ -1,8 +1,8 @@
-import type { Dim } from '../../core/dim.ts';
-import type { DType } from '../../core/dtype.ts';
-import { HOST_TENSOR, HostTensor } from '../../core/host-tensor.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
+import { HOST_TENSOR, HostTensor } from '../../core/tensor/host-tensor.ts';
 import { fits, listOf, type OptionKind, requireKind } from '../../core/check-options.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import type {
   CallExpr,
   ConstantExpr,

@@ -1,6 +1,6 @@
-import type { Dim } from '../../core/dim.ts';
-import { elementByteLength } from '../../core/dtype.ts';
-import type { TensorType } from '../../core/primitive-function.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import { elementByteLength } from '../../core/tensor/dtype.ts';
+import type { TensorType } from '../../core/contracts/primitive-function.ts';
 
 /** Bytes of a tensor in storage: whole words, and a word for each bool. */
 export function byteLengthOf({ dtype, shape }: TensorType): Dim {

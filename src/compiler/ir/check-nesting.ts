@@ -1,5 +1,5 @@
-import { isTooLong, MAX_DIM_OPERATIONS } from '../../core/dim-length.ts';
-import type { Dim } from '../../core/dim.ts';
+import { isTooLong, MAX_DIM_OPERATIONS } from '../../core/dims/dim-length.ts';
+import type { Dim } from '../../core/dims/dim.ts';
 import { CompileLimitError } from '../../core/errors.ts';
 import {
   type Expr,

@@ -1,4 +1,4 @@
-import type { Dim } from '../../core/dim.ts';
+import type { Dim } from '../../core/dims/dim.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { formatType, isSymbol, sameType, type Type } from './type.ts';
 import { substitute, type Substitution, termOf, typeOfTerm } from './term.ts';

@@ -4,9 +4,9 @@ import {
   DEFAULT_LIMITS,
   type LimitName,
   requireLimits,
-} from '../../core/compile-limits.ts';
+} from '../../core/limits/compile-limits.ts';
 import { CompileLimitError, shortPlace } from '../../core/errors.ts';
-import { meterInForce, withMeter, type WorkMeter } from '../../core/work-meter.ts';
+import { meterInForce, withMeter, type WorkMeter } from '../../core/limits/work-meter.ts';
 
 /** Weights are often transposed or converted; constants that grow out of nothing are not. */
 const FOLDED_BYTES_PER_MODEL_BYTE = 4;

@@ -1,6 +1,6 @@
-import type { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import { formatPlace, type SourcePlace } from '../../core/source-place.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import { formatPlace, type SourcePlace } from '../../core/contracts/source-place.ts';
 import type { Type, TypeDefinition } from './type.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import type { HostFunction } from '../../runtime/host-function.ts';
 import { AdtValue, FloatValue, TensorValue, type Value } from '../../runtime/value.ts';

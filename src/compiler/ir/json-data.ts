@@ -1,5 +1,5 @@
-import { type Dim, DIM_OPERATORS, type DimOperator } from '../../core/dim.ts';
-import { isDType } from '../../core/dtype.ts';
+import { type Dim, DIM_OPERATORS, type DimOperator } from '../../core/dims/dim.ts';
+import { isDType } from '../../core/tensor/dtype.ts';
 import { FormatError } from '../../core/errors.ts';
 import type { DataRole } from './field-table.ts';
 import { isOpaqueTypeName, type ScalarTypeNode } from './type.ts';

@@ -1,6 +1,6 @@
-import { dtypeInfo, isDType } from '../../core/dtype.ts';
+import { dtypeInfo, isDType } from '../../core/tensor/dtype.ts';
 import { FormatError } from '../../core/errors.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { isRecord, type JsonValue } from './json-data.ts';
 
 /** Bytes that become characters in one go: a call has at most so many arguments. */

@@ -1,5 +1,5 @@
 import { FormatError } from '../../core/errors.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { checkTypeNesting } from './check-nesting.ts';
 import type { Expr, FunctionExpr, Module } from './expr.ts';
 import {

@@ -1,8 +1,8 @@
-import { isDType } from '../../core/dtype.ts';
-import type { Dim } from '../../core/dim.ts';
-import { simplifyDim } from '../../core/dim-algebra.ts';
+import { isDType } from '../../core/tensor/dtype.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import { simplifyDim } from '../../core/dims/dim-algebra.ts';
 import { ShapeError } from '../../core/errors.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { closureType } from './closure-type.ts';
 import type { ScalarOperator } from './scalar-operator.ts';
 import { formatType, STORAGE_TYPE, type Type, UNIT_TYPE } from './type.ts';

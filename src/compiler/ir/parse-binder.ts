@@ -1,4 +1,4 @@
-import type { HostTensor } from '../../core/host-tensor.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Operators } from '../../ops/operators.ts';
 import type { Bindings } from './bindings.ts';
 import type { Expr, Span, VarExpr } from './expr.ts';

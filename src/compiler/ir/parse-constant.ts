@@ -1,8 +1,8 @@
 import { parseBase64 } from '../../bytecode/tensor-text.ts';
-import { concreteShape } from '../../core/dim.ts';
-import { dtypeInfo } from '../../core/dtype.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import { elementCount } from '../../core/shape.ts';
+import { concreteShape } from '../../core/dims/dim.ts';
+import { dtypeInfo } from '../../core/tensor/dtype.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { parseSplat } from './parse-literal.ts';
 import { parseType, type TypeContext } from './parse-type.ts';
 import { sub, type Task } from './task.ts';

@@ -1,4 +1,4 @@
-import type { Attributes, AttributeValue } from '../../core/primitive-function.ts';
+import type { Attributes, AttributeValue } from '../../core/contracts/primitive-function.ts';
 import { call } from './build.ts';
 import {
   type CallExpr,

@@ -1,5 +1,5 @@
-import { forEachSymbol } from '../../core/dim-symbols.ts';
-import type { Attributes, AttributeValue } from '../../core/primitive-function.ts';
+import { forEachSymbol } from '../../core/dims/dim-symbols.ts';
+import type { Attributes, AttributeValue } from '../../core/contracts/primitive-function.ts';
 import { WGSL_KERNEL } from '../../ops/program/wgsl-kernel.ts';
 import { call, func, global } from './build.ts';
 import type { Expr, FunctionExpr, VarExpr } from './expr.ts';

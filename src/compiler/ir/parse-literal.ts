@@ -1,9 +1,9 @@
 import { MAX_RANK } from '../../bytecode/verify-types.ts';
 import { parseElements, parseNumber } from '../../bytecode/tensor-text.ts';
-import type { Dim } from '../../core/dim.ts';
-import type { DType } from '../../core/dtype.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { AttributeValue } from '../../core/primitive-function.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { AttributeValue } from '../../core/contracts/primitive-function.ts';
 import type { Token } from './lexer.ts';
 import { parseDim } from './parse-type.ts';
 import { runTask } from './task.ts';

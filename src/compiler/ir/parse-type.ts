@@ -1,6 +1,6 @@
-import { DIM_OPERATORS, type Dim, type DimOperator } from '../../core/dim.ts';
-import { isTooLong, MAX_DIM_OPERATIONS } from '../../core/dim-length.ts';
-import { type DType, isDType } from '../../core/dtype.ts';
+import { DIM_OPERATORS, type Dim, type DimOperator } from '../../core/dims/dim.ts';
+import { isTooLong, MAX_DIM_OPERATIONS } from '../../core/dims/dim-length.ts';
+import { type DType, isDType } from '../../core/tensor/dtype.ts';
 import type { Bindings } from './bindings.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import type { Token } from './lexer.ts';

@@ -1,6 +1,6 @@
 import { checkOptions } from '../../core/check-options.ts';
-import { forEachSymbol } from '../../core/dim-symbols.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { forEachSymbol } from '../../core/dims/dim-symbols.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { Bindings } from './bindings.ts';

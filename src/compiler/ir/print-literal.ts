@@ -1,8 +1,8 @@
 import { formatNumber } from '../../bytecode/text-format.ts';
 import { formatBase64, formatElements } from '../../bytecode/tensor-text.ts';
-import type { Dim } from '../../core/dim.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
-import type { AttributeValue } from '../../core/primitive-function.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { AttributeValue } from '../../core/contracts/primitive-function.ts';
 import { DTYPE_SUFFIXES } from './parse-literal.ts';
 import { RAW_QUOTE } from './lexer.ts';
 import { printDim } from './print-type.ts';

@@ -1,4 +1,4 @@
-import { type Dim, DIM_SIGNS } from '../../core/dim.ts';
+import { type Dim, DIM_SIGNS } from '../../core/dims/dim.ts';
 import { isPlainName } from './lexer.ts';
 import type { Type } from './type.ts';
 

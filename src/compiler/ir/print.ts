@@ -1,5 +1,5 @@
 import { checkOptions, oneOf, type OptionKinds } from '../../core/check-options.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { checkNesting, checkPatternsIn, checkTypesIn } from './check-nesting.ts';
 import { tensorType } from './type.ts';
 import {

@@ -1,6 +1,6 @@
-import { type Dim, formatDim } from '../../core/dim.ts';
-import type { TypedArray } from '../../core/dtype.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
+import { type Dim, formatDim } from '../../core/dims/dim.ts';
+import type { TypedArray } from '../../core/tensor/dtype.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Expr, Module, VarExpr } from './expr.ts';
 import {
   type Family,

@@ -1,5 +1,5 @@
 import type { BuiltinName } from '../../bytecode/builtins.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import type { AttributeSpec } from '../../ops/define-op.ts';
 import type { ScalarTypeNode, TupleTypeNode, Type } from './type.ts';
 

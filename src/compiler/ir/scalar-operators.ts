@@ -1,6 +1,6 @@
 import type { BuiltinName } from '../../bytecode/builtins.ts';
 import { ShapeError } from '../../core/errors.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { GRADIENT_OPERATORS } from './gradient-operators.ts';
 import { MACHINE_OPERATORS } from './machine-operators.ts';
 import type { ScalarOperator } from './scalar-operator.ts';

@@ -1,5 +1,5 @@
-import type { Dim } from '../../core/dim.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import type { ScalarOperator } from './scalar-operator.ts';
 import { INT_TYPE, SHAPE_HEAP_TYPE, SHAPE_TYPE, type Type, UNIT_TYPE } from './type.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { seededRandom } from '../../core/random.ts';
 import {
   call,

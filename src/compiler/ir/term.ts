@@ -1,8 +1,8 @@
-import { forEachSymbol, substituteDim } from '../../core/dim-symbols.ts';
-import type { Dim } from '../../core/dim.ts';
-import type { DType } from '../../core/dtype.ts';
+import { forEachSymbol, substituteDim } from '../../core/dims/dim-symbols.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
 import { CompileLimitError } from '../../core/errors.ts';
-import { countWork } from '../../core/work-meter.ts';
+import { countWork } from '../../core/limits/work-meter.ts';
 import { isOpaqueTypeName, MAX_TYPE_DEPTH, type ScalarTypeNode, type Type } from './type.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Dim } from '../../core/dim.ts';
+import type { Dim } from '../../core/dims/dim.ts';
 import { ShapeError } from '../../core/errors.ts';
 import type { AttributeSpec } from '../../ops/define-op.ts';
 import { isFloat } from '../../ops/elementwise/number-dtypes.ts';

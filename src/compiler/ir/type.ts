@@ -1,8 +1,8 @@
-import { sameDim } from '../../core/dim-symbols.ts';
+import { sameDim } from '../../core/dims/dim-symbols.ts';
 import { UsageError } from '../../core/errors.ts';
-import { type Dim, formatDim } from '../../core/dim.ts';
-import type { TensorType } from '../../core/primitive-function.ts';
-import { formatShape } from '../../core/shape.ts';
+import { type Dim, formatDim } from '../../core/dims/dim.ts';
+import type { TensorType } from '../../core/contracts/primitive-function.ts';
+import { formatShape } from '../../core/tensor/shape.ts';
 
 /** The type of an expression. Dimensions of tensors may be symbolic. */
 export type Type =

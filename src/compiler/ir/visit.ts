@@ -1,5 +1,5 @@
 import { requireKind } from '../../core/check-options.ts';
-import { countWork } from '../../core/work-meter.ts';
+import { countWork } from '../../core/limits/work-meter.ts';
 import type { Expr, FunctionExpr, Module, Pattern, VarExpr } from './expr.ts';
 import { requireModule } from './require-module.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { firstDifference } from '../../core/all-close.ts';
-import type { Dim } from '../../core/dim.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { firstDifference } from '../../core/tensor/all-close.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { call, constant, func, moduleOf, tuple, variable } from '../ir/build.ts';
 import type { Expr, Module } from '../ir/expr.ts';
 import { evaluateModule } from '../evaluation/evaluate-module.ts';

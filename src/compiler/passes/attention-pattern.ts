@@ -1,5 +1,5 @@
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { TensorType } from '../../core/primitive-function.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { TensorType } from '../../core/contracts/primitive-function.ts';
 import { call, constant } from '../ir/build.ts';
 import type { Expr } from '../ir/expr.ts';
 import type { Captures } from '../rewriting/captures.ts';

@@ -1,7 +1,7 @@
-import { forEachSymbol, substituteDim } from '../../core/dim-symbols.ts';
-import { type Dim, formatDim } from '../../core/dim.ts';
+import { forEachSymbol, substituteDim } from '../../core/dims/dim-symbols.ts';
+import { type Dim, formatDim } from '../../core/dims/dim.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
-import type { Attributes, AttributeValue } from '../../core/primitive-function.ts';
+import type { Attributes, AttributeValue } from '../../core/contracts/primitive-function.ts';
 import { shortList } from '../../core/short-list.ts';
 import type { OpDefinition } from '../../ops/define-op.ts';
 import type { Operators } from '../../ops/operators.ts';

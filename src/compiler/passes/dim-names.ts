@@ -1,5 +1,5 @@
-import { forEachSymbol } from '../../core/dim-symbols.ts';
-import type { Dim } from '../../core/dim.ts';
+import { forEachSymbol } from '../../core/dims/dim-symbols.ts';
+import type { Dim } from '../../core/dims/dim.ts';
 import type { Operators } from '../../ops/operators.ts';
 import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
 import { givesSizes } from '../ir/scalar-operators.ts';

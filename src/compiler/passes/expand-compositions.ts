@@ -1,4 +1,4 @@
-import { isUnknownDim } from '../../core/dim-symbols.ts';
+import { isUnknownDim } from '../../core/dims/dim-symbols.ts';
 import { UnsupportedError, WeftError } from '../../core/errors.ts';
 import { completeAttributes } from '../../ops/attributes.ts';
 import type { Operator } from '../../ops/operator.ts';

@@ -1,5 +1,5 @@
-import type { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes, TensorType } from '../../core/primitive-function.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { Attributes, TensorType } from '../../core/contracts/primitive-function.ts';
 import { GraphBuilder } from '../../ops/adjoint/graph-builder.ts';
 import type { GraphTarget, GraphTensor } from '../../ops/adjoint/graph-target.ts';
 import { completeAttributes } from '../../ops/attributes.ts';

@@ -1,8 +1,8 @@
-import { concreteShape } from '../../core/dim.ts';
-import { dtypeInfo } from '../../core/dtype.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes, ConcreteTensorType } from '../../core/primitive-function.ts';
-import { elementCount } from '../../core/shape.ts';
+import { concreteShape } from '../../core/dims/dim.ts';
+import { dtypeInfo } from '../../core/tensor/dtype.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { Attributes, ConcreteTensorType } from '../../core/contracts/primitive-function.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { completeAttributes, hasSymbols } from '../../ops/attributes.ts';
 import { KERNEL_DTYPES } from '../../ops/placement.ts';
 import { fillElements } from '../../ops/elements.ts';

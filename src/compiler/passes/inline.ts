@@ -1,5 +1,10 @@
-import { forEachSymbol, isUnknownDim, sameDim, substituteDim } from '../../core/dim-symbols.ts';
-import type { Dim } from '../../core/dim.ts';
+import {
+  forEachSymbol,
+  isUnknownDim,
+  sameDim,
+  substituteDim,
+} from '../../core/dims/dim-symbols.ts';
+import type { Dim } from '../../core/dims/dim.ts';
 import { symbolsIn, symbolsOfType } from '../inference/gather-dim-facts.ts';
 import { stronglyConnected } from '../inference/strongly-connected.ts';
 import { isAtom } from '../ir/atoms.ts';

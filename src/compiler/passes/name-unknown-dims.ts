@@ -1,4 +1,4 @@
-import { forEachSymbol, isUnknownDim } from '../../core/dim-symbols.ts';
+import { forEachSymbol, isUnknownDim } from '../../core/dims/dim-symbols.ts';
 import type { Operators } from '../../ops/operators.ts';
 import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';

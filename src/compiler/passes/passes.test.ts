@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { DType } from '../../core/dtype.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { evaluateModule } from '../evaluation/evaluate-module.ts';
 import { call, constant, func, moduleOf, scalar, tuple, variable } from '../ir/build.ts';
 import type { Expr, Module } from '../ir/expr.ts';

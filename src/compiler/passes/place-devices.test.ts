@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { compile } from '../compile.ts';
 import { evaluateModule } from '../evaluation/evaluate-module.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { call, func, moduleOf, variable } from '../ir/build.ts';
 import type { CallExpr } from '../ir/expr.ts';
 import { parseModule } from '../ir/parse.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { evaluateModule } from '../evaluation/evaluate-module.ts';
 import { parseModule } from '../ir/parse.ts';
 import { textAfter } from '../testing/text-after.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { call, constant, func, moduleOf, variable } from '../ir/build.ts';
 import type { Expr } from '../ir/expr.ts';
 import { printModule } from '../ir/print.ts';

@@ -1,5 +1,10 @@
-import { forEachSymbol, isUnknownDim, sameDim, substituteDim } from '../../core/dim-symbols.ts';
-import type { Dim } from '../../core/dim.ts';
+import {
+  forEachSymbol,
+  isUnknownDim,
+  sameDim,
+  substituteDim,
+} from '../../core/dims/dim-symbols.ts';
+import type { Dim } from '../../core/dims/dim.ts';
 import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
 import { isSymbol, type Type } from '../ir/type.ts';
 import { tensorSymbols } from '../inference/declarations.ts';

@@ -1,4 +1,4 @@
-import type { DType } from '../../core/dtype.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
 import { call } from '../ir/build.ts';
 import type { Expr } from '../ir/expr.ts';
 import type { Captures } from '../rewriting/captures.ts';

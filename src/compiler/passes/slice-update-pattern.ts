@@ -1,7 +1,7 @@
-import { proveEqual } from '../../core/dim-algebra.ts';
-import type { Dim } from '../../core/dim.ts';
-import type { TensorType } from '../../core/primitive-function.ts';
-import { normalizeAxis } from '../../core/shape.ts';
+import { proveEqual } from '../../core/dims/dim-algebra.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import type { TensorType } from '../../core/contracts/primitive-function.ts';
+import { normalizeAxis } from '../../core/tensor/shape.ts';
 import { call } from '../ir/build.ts';
 import type { Expr } from '../ir/expr.ts';
 import type { Captures } from '../rewriting/captures.ts';

@@ -1,4 +1,4 @@
-import { isUnknownDim } from '../../core/dim-symbols.ts';
+import { isUnknownDim } from '../../core/dims/dim-symbols.ts';
 import { isAtom } from '../ir/atoms.ts';
 import type { Expr, FunctionExpr, LetExpr, ProjectionExpr, VarExpr } from '../ir/expr.ts';
 import { Effects } from '../ir/effects.ts';

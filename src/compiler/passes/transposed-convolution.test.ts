@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { firstDifference } from '../../core/all-close.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { firstDifference } from '../../core/tensor/all-close.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { evaluateModule } from '../evaluation/evaluate-module.ts';
 import { parseModule } from '../ir/parse.ts';
 import { textAfter } from '../testing/text-after.ts';

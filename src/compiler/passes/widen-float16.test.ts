@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { float16ToNumber, numberToFloat16 } from '../../core/float16.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { float16ToNumber, numberToFloat16 } from '../../core/tensor/float16.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { seededRandom } from '../../core/random.ts';
 import { Session, Tensor } from '../../client/index.ts';
 import { sharedNodeGpu } from '../../testing/node-gpu.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { DEVICES } from '../../device/testing/node-devices.ts';
 import { compile } from '../compile.ts';
 import type { Module } from '../ir/expr.ts';

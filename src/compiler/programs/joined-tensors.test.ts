@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { HostTensor } from '../../core/host-tensor.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { DEVICES } from '../../device/testing/node-devices.ts';
-import { firstDifference } from '../../core/all-close.ts';
+import { firstDifference } from '../../core/tensor/all-close.ts';
 import { evaluateModule } from '../evaluation/evaluate-module.ts';
 import { parseModule } from '../ir/parse.ts';
 import { TensorValue } from '../../runtime/value.ts';

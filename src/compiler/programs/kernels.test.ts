@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Executable } from '../../bytecode/executable-file.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { GPU_CLASSES, HOST, WEBGPU } from '../../device/testing/node-devices.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';

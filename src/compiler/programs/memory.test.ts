@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { DEVICES } from '../../device/testing/node-devices.ts';
 import type { Device } from '../../device/device.ts';
-import { firstDifference } from '../../core/all-close.ts';
+import { firstDifference } from '../../core/tensor/all-close.ts';
 import { TensorValue } from '../../runtime/value.ts';
 import { evaluateModule, type ReferenceValue } from '../evaluation/evaluate-module.ts';
 import { parseModule } from '../ir/parse.ts';

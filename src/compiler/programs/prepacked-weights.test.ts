@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';
@@ -7,7 +7,7 @@ import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import type { MachineOptions } from '../../runtime/load-machine.ts';
 import { TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
-import { firstDifference } from '../../core/all-close.ts';
+import { firstDifference } from '../../core/tensor/all-close.ts';
 import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { compile } from '../compile.ts';
 import { parseModule } from '../ir/parse.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { DEVICES } from '../../device/testing/node-devices.ts';
 import { seededRandom } from '../../core/random.ts';
 import { loadProgram } from '../testing/load-program.ts';

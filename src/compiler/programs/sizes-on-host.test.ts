@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { DEVICES } from '../../device/testing/node-devices.ts';
 import { TensorValue } from '../../runtime/value.ts';

@@ -1,6 +1,6 @@
 import { internalError } from '../../core/errors.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
-import type { AttributeValue } from '../../core/primitive-function.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { AttributeValue } from '../../core/contracts/primitive-function.ts';
 import type { CallExpr, Expr } from '../ir/expr.ts';
 import { constantNumber } from './constant-number.ts';
 

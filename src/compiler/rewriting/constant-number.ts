@@ -1,5 +1,5 @@
-import type { HostTensor } from '../../core/host-tensor.ts';
-import { isSmallFloat, smallFloatToNumber } from '../../core/small-floats.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { isSmallFloat, smallFloatToNumber } from '../../core/tensor/small-floats.ts';
 
 /** The number that a tensor repeats. Looks only at splats and single elements: others seldom do. */
 export function constantNumber(tensor: HostTensor): number | undefined {

@@ -1,5 +1,5 @@
-import type { DType } from '../../core/dtype.ts';
-import type { AttributeValue } from '../../core/primitive-function.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
+import type { AttributeValue } from '../../core/contracts/primitive-function.ts';
 
 /**
  * A pattern of expressions, as plain data. Captures have names; a name that stands in a

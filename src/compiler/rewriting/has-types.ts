@@ -1,6 +1,6 @@
-import { proveEqual } from '../../core/dim-algebra.ts';
-import type { Dim } from '../../core/dim.ts';
-import type { TensorType } from '../../core/primitive-function.ts';
+import { proveEqual } from '../../core/dims/dim-algebra.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import type { TensorType } from '../../core/contracts/primitive-function.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 import type { Expr } from '../ir/expr.ts';
 import { sameType } from '../ir/type.ts';

@@ -1,4 +1,4 @@
-import type { AttributeValue } from '../../core/primitive-function.ts';
+import type { AttributeValue } from '../../core/contracts/primitive-function.ts';
 import type { CallExpr, Expr } from '../ir/expr.ts';
 import { type Binding, bound, Captures } from './captures.ts';
 import { constantNumber } from './constant-number.ts';

@@ -1,5 +1,5 @@
 import { checkOptions } from '../../core/check-options.ts';
-import { type DType, isDType } from '../../core/dtype.ts';
+import { type DType, isDType } from '../../core/tensor/dtype.ts';
 import { TypeCheckError, WeftError } from '../../core/errors.ts';
 import { nearestName } from '../../core/nearest-name.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';

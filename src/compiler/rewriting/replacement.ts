@@ -1,8 +1,8 @@
-import { numberToFloat16 } from '../../core/float16.ts';
-import { type DType, dtypeInfo, isBigInt } from '../../core/dtype.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { AttributeValue } from '../../core/primitive-function.ts';
-import { isSmallFloat } from '../../core/small-floats.ts';
+import { numberToFloat16 } from '../../core/tensor/float16.ts';
+import { type DType, dtypeInfo, isBigInt } from '../../core/tensor/dtype.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { AttributeValue } from '../../core/contracts/primitive-function.ts';
+import { isSmallFloat } from '../../core/tensor/small-floats.ts';
 import { call, constant } from '../ir/build.ts';
 import type { Expr } from '../ir/expr.ts';
 import type { Captures } from './captures.ts';

@@ -2,7 +2,7 @@ import { fits, listOf, requireKind } from '../../core/check-options.ts';
 import { requireModule } from '../ir/require-module.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
-import { countWork } from '../../core/work-meter.ts';
+import { countWork } from '../../core/limits/work-meter.ts';
 import type { CallExpr, Expr, Module, Span } from '../ir/expr.ts';
 import { withPlace } from '../ir/place.ts';
 import { mapFunctions, postOrder, withChildren } from '../ir/visit.ts';

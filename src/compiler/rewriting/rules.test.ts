@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { firstDifference, type Tolerance } from '../../core/all-close.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { firstDifference, type Tolerance } from '../../core/tensor/all-close.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { seededRandom } from '../../core/random.ts';
 import { numberElements } from '../../ops/elements.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';

@@ -1,6 +1,6 @@
-import type { TypedArray } from '../../core/dtype.ts';
-import { float16ToNumber, numberToFloat16 } from '../../core/float16.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import type { TypedArray } from '../../core/tensor/dtype.ts';
+import { float16ToNumber, numberToFloat16 } from '../../core/tensor/float16.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { seededRandom } from '../../core/random.ts';
 
 export const ROWS = 4;

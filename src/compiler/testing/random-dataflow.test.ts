@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { HOST, WEBGPU } from '../../device/testing/node-devices.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { AdtValue, TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
-import { firstDifference } from '../../core/all-close.ts';
+import { firstDifference } from '../../core/tensor/all-close.ts';
 import { seededRandom } from '../../core/random.ts';
 import { compile, type CompileOptions } from '../compile.ts';
 import type { Device } from '../../device/device.ts';

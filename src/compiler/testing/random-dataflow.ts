@@ -1,4 +1,4 @@
-import { elementCount } from '../../core/shape.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { call, func, moduleOf, tuple, variable } from '../ir/build.ts';
 import type { Expr, Module, VarExpr } from '../ir/expr.ts';
 

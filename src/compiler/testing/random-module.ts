@@ -1,6 +1,6 @@
-import { dtypeInfo } from '../../core/dtype.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import { elementCount } from '../../core/shape.ts';
+import { dtypeInfo } from '../../core/tensor/dtype.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import {
   call,
   callFunction,

@@ -1,6 +1,6 @@
 import type { GraphBuilder } from '../../ops/adjoint/graph-builder.ts';
 import type { GraphTensor } from '../../ops/adjoint/graph-target.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import {
   LOSS_ATTRIBUTES,
   type LossName,

@@ -1,4 +1,4 @@
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import type { GraphBuilder } from '../../ops/adjoint/graph-builder.ts';
 import type { GraphTensor } from '../../ops/adjoint/graph-target.ts';
 import { floatAttribute, intAttribute } from '../../ops/attributes.ts';

@@ -1,5 +1,5 @@
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes, ConcreteTensorType } from '../../core/primitive-function.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { Attributes, ConcreteTensorType } from '../../core/contracts/primitive-function.ts';
 import { referenceResult } from '../../ops/compute-reference.ts';
 import { inferConcreteCall } from '../../ops/infer-concrete-call.ts';
 import type { Operator } from '../../ops/operator.ts';

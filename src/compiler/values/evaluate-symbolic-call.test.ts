@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Dim, evaluateDim, formatDim } from '../../core/dim.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import { type Dim, evaluateDim, formatDim } from '../../core/dims/dim.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { evaluateCall } from './evaluate-call.ts';
 import { evaluateSymbolicCall } from './evaluate-symbolic-call.ts';

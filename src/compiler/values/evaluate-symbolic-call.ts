@@ -4,13 +4,13 @@ import {
   proveLess,
   proveLessEqual,
   simplifyDim,
-} from '../../core/dim-algebra.ts';
-import { isTooLong } from '../../core/dim-length.ts';
-import type { Dim, DimOperator } from '../../core/dim.ts';
-import { isDType } from '../../core/dtype.ts';
-import { isSmallFloat } from '../../core/small-floats.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import { broadcastShapes } from '../../core/shape.ts';
+} from '../../core/dims/dim-algebra.ts';
+import { isTooLong } from '../../core/dims/dim-length.ts';
+import type { Dim, DimOperator } from '../../core/dims/dim.ts';
+import { isDType } from '../../core/tensor/dtype.ts';
+import { isSmallFloat } from '../../core/tensor/small-floats.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import { broadcastShapes } from '../../core/tensor/shape.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import type { Operator } from '../../ops/operator.ts';
 import { referenceOf } from '../../ops/tables/references.ts';

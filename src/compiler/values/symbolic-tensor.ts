@@ -1,7 +1,7 @@
-import type { Dim } from '../../core/dim.ts';
-import { type DType, dtypeInfo } from '../../core/dtype.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import { elementCount, type Shape } from '../../core/shape.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import { type DType, dtypeInfo } from '../../core/tensor/dtype.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { elementCount, type Shape } from '../../core/tensor/shape.ts';
 
 /** Shapes are short; what is longer is data. */
 const MAX_ELEMENTS = 1024;

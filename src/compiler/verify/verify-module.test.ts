@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { WeftError } from '../../core/errors.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { seededRandom } from '../../core/random.ts';
 import { compile } from '../compile.ts';
 import {

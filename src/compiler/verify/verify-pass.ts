@@ -1,4 +1,4 @@
-import { forEachSymbol } from '../../core/dim-symbols.ts';
+import { forEachSymbol } from '../../core/dims/dim-symbols.ts';
 import { CompileLimitError } from '../../core/errors.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { tensorSymbols } from '../inference/declarations.ts';

@@ -1,4 +1,4 @@
-import type { GpuTextureLike } from '../gpu-like.ts';
+import type { GpuTextureLike } from '../contracts/gpu-like.ts';
 import type { Pixels } from './pixels.ts';
 
 /** A picture as it goes to a session. Textures go to one in the page's thread alone. */

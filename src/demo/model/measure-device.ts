@@ -1,5 +1,5 @@
 import { Session, Tensor } from '../../client/index.ts';
-import { type DeviceRates, launchTime, usualRates } from '../../core/device-rates.ts';
+import { type DeviceRates, launchTime, usualRates } from '../../core/contracts/device-rates.ts';
 import { modelUrl } from '../open-session.ts';
 import type { ModelWork } from './model-head.ts';
 

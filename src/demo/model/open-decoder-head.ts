@@ -3,7 +3,7 @@ import { ARCHITECTURES } from '../../text/architectures/architectures.ts';
 import { readGguf } from '../../text/files/gguf.ts';
 import type { GgufMetadata } from '../../text/files/gguf-metadata.ts';
 import { readHeadOf } from '../../text/files/read-head.ts';
-import type { FileWindow } from '../../core/file-window.ts';
+import type { FileWindow } from '../../core/bytes/file-window.ts';
 import { countNames, type ModelHead } from './model-head.ts';
 
 /** A language model in a GGUF file: its table of tensors stands before their elements. */

@@ -1,14 +1,14 @@
 import { MAGIC } from '../../bytecode/file-format.ts';
 import { ExecutableReader } from '../../bytecode/executable-reader.ts';
 import type { ValueType } from '../../bytecode/executable.ts';
-import { formatDim } from '../../core/dim.ts';
-import { refuseOtherFile } from '../../core/sniff.ts';
+import { formatDim } from '../../core/dims/dim.ts';
+import { refuseOtherFile } from '../../core/bytes/sniff.ts';
 import { UnsupportedError } from '../../core/errors.ts';
 import { KERNEL_OPS } from '../../ops/tables/kernel-ops.ts';
 import { EXPECTED_MODEL } from '../../frontend/onnx/protobuf/fields-of.ts';
 import { openDecoderHead } from './open-decoder-head.ts';
 import { programWork } from '../../worker/auto/program-work.ts';
-import { FileWindow, type ReadRange } from '../../core/file-window.ts';
+import { FileWindow, type ReadRange } from '../../core/bytes/file-window.ts';
 import { countNames, type ModelHead, type ModelWork } from './model-head.ts';
 import { readOnnxHead } from './read-onnx-head.ts';
 

@@ -1,12 +1,12 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import { dtypeInfo } from '../../core/dtype.ts';
+import { dtypeInfo } from '../../core/tensor/dtype.ts';
 import { FormatError, UnsupportedError } from '../../core/errors.ts';
 import { checkOnnxHead } from '../../frontend/onnx/check-onnx-head.ts';
 import { DATA_TYPES } from '../../frontend/onnx/protobuf/read-tensor.ts';
 import { type Field, fieldsOf } from '../../frontend/onnx/protobuf/fields-of.ts';
 import { readMessage } from '../../frontend/onnx/protobuf/read-message.ts';
 import type { NodeProto, ValueInfoProto } from '../../frontend/onnx/protobuf/schema.ts';
-import type { FileWindow } from '../../core/file-window.ts';
+import type { FileWindow } from '../../core/bytes/file-window.ts';
 import { countNames, type ModelHead } from './model-head.ts';
 import { onnxWork, type Weight } from './onnx-work.ts';
 

@@ -1,5 +1,5 @@
 import { DeviceTensor, OpaqueValue, type OutputValue, Tensor } from '../../client/index.ts';
-import { float16ToNumber } from '../../core/float16.ts';
+import { float16ToNumber } from '../../core/tensor/float16.ts';
 import { activate, areProbabilities, topLabels } from '../../tasks/index.ts';
 import { element } from '../element.ts';
 import { formatPercent } from '../probability-bars.ts';

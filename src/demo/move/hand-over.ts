@@ -1,4 +1,4 @@
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { RpcTuple } from '../../rpc/rpc-value.ts';
 import { serveRelay, type ServeRelayOptions } from '../../rpc/serve-relay.ts';
 import type { LendAddress } from '../lend/lend-address.ts';

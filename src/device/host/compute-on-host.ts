@@ -1,6 +1,9 @@
 import { internalError } from '../../core/errors.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type {
+  ConcreteTensorType,
+  PrimitiveFunction,
+} from '../../core/contracts/primitive-function.ts';
 import { bindAttributes } from '../../ops/bind-attributes.ts';
 import { referenceResult } from '../../ops/compute-reference.ts';
 import { inferConcreteCall } from '../../ops/infer-concrete-call.ts';

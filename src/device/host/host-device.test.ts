@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { OutOfMemoryError, ShapeError, UnsupportedError } from '../../core/errors.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import { defineElementwise } from '../../ops/elementwise/elementwise.ts';
 import * as f from '../../ops/formula/build.ts';
 import { Operators } from '../../ops/operators.ts';

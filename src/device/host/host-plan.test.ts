@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
+import type {
+  ConcreteTensorType,
+  PrimitiveFunction,
+} from '../../core/contracts/primitive-function.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { type HostPlan, planOnHost } from './host-plan.ts';
 

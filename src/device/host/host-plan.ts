@@ -1,12 +1,12 @@
-import { type DType, isBigInt, storageByteLength } from '../../core/dtype.ts';
-import { concreteShape, formatDim } from '../../core/dim.ts';
+import { type DType, isBigInt, storageByteLength } from '../../core/tensor/dtype.ts';
+import { concreteShape, formatDim } from '../../core/dims/dim.ts';
 import { internalError, ShapeError, UnsupportedError } from '../../core/errors.ts';
 import type {
   Attributes,
   ConcreteTensorType,
   PrimitiveFunction,
-} from '../../core/primitive-function.ts';
-import { elementCount, formatShape, sameShape, type Shape } from '../../core/shape.ts';
+} from '../../core/contracts/primitive-function.ts';
+import { elementCount, formatShape, sameShape, type Shape } from '../../core/tensor/shape.ts';
 import { bindAttributes } from '../../ops/bind-attributes.ts';
 import type { Operator, OperatorTable } from '../../ops/operator.ts';
 import { formatType } from '../../ops/operand-checks.ts';

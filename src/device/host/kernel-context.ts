@@ -1,6 +1,9 @@
-import type { PrecisionOption } from '../../core/precision.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
-import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
+import type { PrecisionOption } from '../../core/contracts/precision.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type {
+  ConcreteTensorType,
+  PrimitiveFunction,
+} from '../../core/contracts/primitive-function.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
 import type { DeviceTensor, KernelTiming, PrepackingBudget } from '../device.ts';
 import type { HostStep } from './host-plan.ts';

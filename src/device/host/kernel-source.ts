@@ -1,12 +1,12 @@
-import type { CallShapes } from '../../core/call-shapes.ts';
-import type { KernelPart, KernelSource } from '../../core/kernel-source.ts';
+import type { CallShapes } from '../../core/contracts/call-shapes.ts';
+import type { KernelPart, KernelSource } from '../../core/contracts/kernel-source.ts';
 import type {
   Attributes,
   ConcreteTensorType,
   PrimitiveFunction,
-} from '../../core/primitive-function.ts';
-import { returnsTensor } from '../../core/returns-tensor.ts';
-import { elementCount, formatShape } from '../../core/shape.ts';
+} from '../../core/contracts/primitive-function.ts';
+import { returnsTensor } from '../../core/contracts/returns-tensor.ts';
+import { elementCount, formatShape } from '../../core/tensor/shape.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
 import { sourceShapes } from '../source-shapes.ts';
 import type { HostStep } from './host-plan.ts';

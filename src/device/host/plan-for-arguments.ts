@@ -1,6 +1,9 @@
 import { internalError, ShapeError } from '../../core/errors.ts';
-import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
-import { sameShape } from '../../core/shape.ts';
+import type {
+  ConcreteTensorType,
+  PrimitiveFunction,
+} from '../../core/contracts/primitive-function.ts';
+import { sameShape } from '../../core/tensor/shape.ts';
 import { formatType } from '../../ops/operand-checks.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
 import { type HostPlan, planOnHost } from './host-plan.ts';

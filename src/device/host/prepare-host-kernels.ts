@@ -1,8 +1,11 @@
-import { concreteShape } from '../../core/dim.ts';
+import { concreteShape } from '../../core/dims/dim.ts';
 import { internalError, UnsupportedError, WeftError } from '../../core/errors.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
-import type { KernelSource } from '../../core/kernel-source.ts';
-import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { KernelSource } from '../../core/contracts/kernel-source.ts';
+import type {
+  ConcreteTensorType,
+  PrimitiveFunction,
+} from '../../core/contracts/primitive-function.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { missingOperator } from '../../ops/missing-operator.ts';
 import type { OperatorTable } from '../../ops/operator.ts';

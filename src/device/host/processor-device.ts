@@ -1,5 +1,5 @@
 import { abortError, DeviceLostError } from '../../core/errors.ts';
-import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
 import { checkRange } from '../check-range.ts';
 import type {

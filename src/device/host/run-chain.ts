@@ -1,9 +1,9 @@
-import { computedDType, type DType } from '../../core/dtype.ts';
+import { computedDType, type DType } from '../../core/tensor/dtype.ts';
 import { internalError } from '../../core/errors.ts';
-import { decodeFloat16, encodeFloat16 } from '../../core/float16-arrays.ts';
-import { float16ToNumber, numberToFloat16 } from '../../core/float16.ts';
-import type { ConcreteTensorType } from '../../core/primitive-function.ts';
-import { elementCount, sameShape } from '../../core/shape.ts';
+import { decodeFloat16, encodeFloat16 } from '../../core/tensor/float16-arrays.ts';
+import { float16ToNumber, numberToFloat16 } from '../../core/tensor/float16.ts';
+import type { ConcreteTensorType } from '../../core/contracts/primitive-function.ts';
+import { elementCount, sameShape } from '../../core/tensor/shape.ts';
 import type { NumberArray } from '../../ops/define-op.ts';
 import { gatherBroadcast } from '../../ops/elementwise/gather-broadcast.ts';
 import {

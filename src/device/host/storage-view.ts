@@ -1,9 +1,9 @@
-import type { DType } from '../../core/dtype.ts';
-import { dtypeInfo } from '../../core/dtype.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
+import { dtypeInfo } from '../../core/tensor/dtype.ts';
 import { internalError } from '../../core/errors.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { ConcreteTensorType } from '../../core/primitive-function.ts';
-import { elementCount } from '../../core/shape.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { ConcreteTensorType } from '../../core/contracts/primitive-function.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import type { NumberArray } from '../../ops/define-op.ts';
 
 /** A tensor in host memory as devices store it: bool is one 32-bit word per element. */

@@ -1,9 +1,9 @@
 import { caseTensors } from '../../conformance/case-tensors.ts';
 import { casesOfAllDTypes } from '../../conformance/dtype-variants.ts';
 import { toleranceFor } from '../../conformance/operator-conformance.ts';
-import { firstDifference } from '../../core/all-close.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
-import type { ConcreteTensorType } from '../../core/primitive-function.ts';
+import { firstDifference } from '../../core/tensor/all-close.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { ConcreteTensorType } from '../../core/contracts/primitive-function.ts';
 import { seededRandom } from '../../core/random.ts';
 import type { OpDefinition } from '../../ops/define-op.ts';
 import { inferConcreteCall } from '../../ops/infer-concrete-call.ts';

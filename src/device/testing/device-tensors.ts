@@ -1,7 +1,7 @@
-import { dtypeInfo, storageByteLength } from '../../core/dtype.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { ConcreteTensorType } from '../../core/primitive-function.ts';
-import { elementCount } from '../../core/shape.ts';
+import { dtypeInfo, storageByteLength } from '../../core/tensor/dtype.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { ConcreteTensorType } from '../../core/contracts/primitive-function.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import type { Device, DeviceRange, DeviceTensor } from '../device.ts';
 
 /** A new device tensor that holds the elements of a host tensor. */

@@ -1,4 +1,4 @@
-import type { AdapterClass } from '../../core/launch-plan.ts';
+import type { AdapterClass } from '../../core/contracts/launch-plan.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import type { Device } from '../device.ts';
 import { openAdapter } from '../webgpu/adapter.ts';

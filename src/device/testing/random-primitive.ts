@@ -1,11 +1,11 @@
-import type { DType } from '../../core/dtype.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
 import type {
   Attributes,
   ConcreteTensorType,
   OperatorCall,
   PrimitiveFunction,
-} from '../../core/primitive-function.ts';
-import { elementCount, type Shape } from '../../core/shape.ts';
+} from '../../core/contracts/primitive-function.ts';
+import { elementCount, type Shape } from '../../core/tensor/shape.ts';
 import { inferConcreteCall } from '../../ops/infer-concrete-call.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 

@@ -1,4 +1,4 @@
-import type { DType } from '../../core/dtype.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
 import type { InputSpec, OpDefinition } from '../../ops/define-op.ts';
 import type { OpCase } from '../../ops/op-cases.ts';
 import { KERNEL_FAMILIES } from '../../ops/tables/kernel-ops.ts';

@@ -1,11 +1,11 @@
 import { caseTensors } from '../../conformance/case-tensors.ts';
 import { casesOfAllDTypes } from '../../conformance/dtype-variants.ts';
 import { toleranceFor } from '../../conformance/operator-conformance.ts';
-import { dtypeInfo } from '../../core/dtype.ts';
-import { float16ToNumber, numberToFloat16 } from '../../core/float16.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { dtypeInfo } from '../../core/tensor/dtype.ts';
+import { float16ToNumber, numberToFloat16 } from '../../core/tensor/float16.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { seededRandom } from '../../core/random.ts';
-import { elementCount } from '../../core/shape.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { inferConcreteCall } from '../../ops/infer-concrete-call.ts';
 import type { OpCase } from '../../ops/op-cases.ts';
 import { hostReason } from '../../ops/placement.ts';

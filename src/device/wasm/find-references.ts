@@ -1,5 +1,5 @@
-import { concreteShape } from '../../core/dim.ts';
-import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import { concreteShape } from '../../core/dims/dim.ts';
+import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
 import { concreteParams, planOnHost } from '../host/host-plan.ts';
 import { isPlanned } from './plan-step.ts';

@@ -1,7 +1,10 @@
-import type { KernelPart, KernelSource } from '../../core/kernel-source.ts';
-import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
-import { returnsTensor } from '../../core/returns-tensor.ts';
-import { formatShape } from '../../core/shape.ts';
+import type { KernelPart, KernelSource } from '../../core/contracts/kernel-source.ts';
+import type {
+  ConcreteTensorType,
+  PrimitiveFunction,
+} from '../../core/contracts/primitive-function.ts';
+import { returnsTensor } from '../../core/contracts/returns-tensor.ts';
+import { formatShape } from '../../core/tensor/shape.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
 import type { Local } from '../../wasm/expression.ts';
 import { printFunction } from '../../wasm/print-function.ts';

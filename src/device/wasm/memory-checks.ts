@@ -1,7 +1,7 @@
-import { storageByteLength } from '../../core/dtype.ts';
+import { storageByteLength } from '../../core/tensor/dtype.ts';
 import { internalError } from '../../core/errors.ts';
-import type { ConcreteTensorType } from '../../core/primitive-function.ts';
-import { elementCount } from '../../core/shape.ts';
+import type { ConcreteTensorType } from '../../core/contracts/primitive-function.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import type { WasmCode } from './wasm-code.ts';
 
 /** Ranges that the running step may access. With checks on, each load and store calls `check`. */

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import { seededRandom } from '../../core/random.ts';
 import type { Device, DeviceTensor } from '../device.ts';
 import { differentBytes } from '../testing/different-bytes.ts';

@@ -1,7 +1,7 @@
-import { computedDType, type DType } from '../../core/dtype.ts';
+import { computedDType, type DType } from '../../core/tensor/dtype.ts';
 import { internalError } from '../../core/errors.ts';
-import type { ConcreteTensorType } from '../../core/primitive-function.ts';
-import { elementCount } from '../../core/shape.ts';
+import type { ConcreteTensorType } from '../../core/contracts/primitive-function.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { typedFormula } from '../../ops/formula/infer-types.ts';
 import type { ChainStep, PlannedCall } from '../host/host-plan.ts';
 import { apply, type Expression, i32, type Local, local, select } from '../../wasm/expression.ts';

@@ -1,6 +1,6 @@
-import { type DType, dtypeInfo, elementByteLength } from '../../core/dtype.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import { elementCount, rowMajorStrides } from '../../core/shape.ts';
+import { type DType, dtypeInfo, elementByteLength } from '../../core/tensor/dtype.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { elementCount, rowMajorStrides } from '../../core/tensor/shape.ts';
 import type { CoordinateMap, IndexSource } from '../../ops/define-op.ts';
 import { fillElements } from '../../ops/elements.ts';
 import { analyzeIndexMap } from '../../ops/index-expression/index-map-layout.ts';

@@ -1,5 +1,5 @@
-import { dtypeInfo } from '../../core/dtype.ts';
-import { elementCount } from '../../core/shape.ts';
+import { dtypeInfo } from '../../core/tensor/dtype.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import type { Operator } from '../../ops/operator.ts';
 import type { WasmCall, WasmKernel } from '../../ops/wasm-lowering.ts';
 import { findLowering } from '../../ops/tables/wasm.ts';

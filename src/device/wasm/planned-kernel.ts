@@ -1,4 +1,4 @@
-import type { ConcreteTensorType } from '../../core/primitive-function.ts';
+import type { ConcreteTensorType } from '../../core/contracts/primitive-function.ts';
 import type { HostPlan } from '../host/host-plan.ts';
 import type { StepPlan } from './step-plan.ts';
 

@@ -1,4 +1,4 @@
-import type { ConcreteTensorType } from '../../core/primitive-function.ts';
+import type { ConcreteTensorType } from '../../core/contracts/primitive-function.ts';
 import type { UnitWrites } from '../../ops/unit-writes.ts';
 import type { OperandPack, UnitRange, WasmTarget } from '../../ops/wasm-lowering.ts';
 import { type Local, local } from '../../wasm/expression.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { PrimitiveFunction, TensorType } from '../../core/primitive-function.ts';
+import type { PrimitiveFunction, TensorType } from '../../core/contracts/primitive-function.ts';
 import { seededRandom } from '../../core/random.ts';
 import type { Device, DeviceTensor, Kernel, PrepackingBudget } from '../device.ts';
 import { createWasmDevice } from './wasm-device.ts';

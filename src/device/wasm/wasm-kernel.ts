@@ -1,14 +1,14 @@
-import { type CallShapes, shapesOf } from '../../core/call-shapes.ts';
+import { type CallShapes, shapesOf } from '../../core/contracts/call-shapes.ts';
 import { internalError, ShapeError } from '../../core/errors.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
-import type { KernelSource } from '../../core/kernel-source.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { KernelSource } from '../../core/contracts/kernel-source.ts';
 import type {
   ConcreteTensorType,
   PrimitiveFunction,
   TensorType,
-} from '../../core/primitive-function.ts';
-import { returnsTensor } from '../../core/returns-tensor.ts';
-import type { Shape } from '../../core/shape.ts';
+} from '../../core/contracts/primitive-function.ts';
+import { returnsTensor } from '../../core/contracts/returns-tensor.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
 import { representativeShapes } from '../representative-shapes.ts';
 import type { DeviceTensor, Kernel } from '../device.ts';
 import { overwrittenInput } from '../overwritten-input.ts';

@@ -1,4 +1,4 @@
-import type { AdapterClass } from '../../core/launch-plan.ts';
+import type { AdapterClass } from '../../core/contracts/launch-plan.ts';
 
 /** A browser's description of an adapter; most hide the description, Firefox hides everything. */
 export type AdapterIdentity = Pick<

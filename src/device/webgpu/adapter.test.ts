@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DeviceError } from '../../core/errors.ts';
-import { macrotask } from '../../core/macrotask.ts';
+import { macrotask } from '../../core/async/macrotask.ts';
 import { FakeClock } from '../../testing/fake-clock.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { openAdapter } from './adapter.ts';

@@ -1,8 +1,8 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/async/clock.ts';
 import { DeviceError } from '../../core/errors.ts';
-import type { AdapterClass, PlannerCaps } from '../../core/launch-plan.ts';
+import type { AdapterClass, PlannerCaps } from '../../core/contracts/launch-plan.ts';
 import { nodeBuiltin } from '../../core/node-builtin.ts';
-import { withinTime } from '../../core/within-time.ts';
+import { withinTime } from '../../core/async/within-time.ts';
 import type { DeviceInfo } from '../device.ts';
 import { adapterName, classifyAdapter, vendorName } from './adapter-identity.ts';
 import { DEFAULT_DEVICE_TIMEOUT_MS } from './device-watchdog.ts';

@@ -1,5 +1,5 @@
 import { DeviceError } from '../../core/errors.ts';
-import type { Launch } from '../../core/launch-plan.ts';
+import type { Launch } from '../../core/contracts/launch-plan.ts';
 
 /** Characters of a line at fault that are quoted before and behind the fault. */
 const QUOTED_LENGTH = 100;

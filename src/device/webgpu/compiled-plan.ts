@@ -1,8 +1,8 @@
-import { storageByteLength } from '../../core/dtype.ts';
+import { storageByteLength } from '../../core/tensor/dtype.ts';
 import { internalError } from '../../core/errors.ts';
-import type { Launch, LaunchPlan } from '../../core/launch-plan.ts';
-import type { PrimitiveFunction } from '../../core/primitive-function.ts';
-import { elementCount, type Shape } from '../../core/shape.ts';
+import type { Launch, LaunchPlan } from '../../core/contracts/launch-plan.ts';
+import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
+import { elementCount, type Shape } from '../../core/tensor/shape.ts';
 import type { LaunchOwner } from '../device.ts';
 import { roundUpToGranule } from './buffers.ts';
 import type { ParamArena, ParamSlot } from './param-arena.ts';

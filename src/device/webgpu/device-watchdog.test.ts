@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Deferred } from '../../core/deferred.ts';
+import { Deferred } from '../../core/async/deferred.ts';
 import { DeviceLostError } from '../../core/errors.ts';
 import type { LaunchOwner } from '../device.ts';
 import { DeviceWatchdog, type SubmittedLaunch } from './device-watchdog.ts';

@@ -1,8 +1,8 @@
-import type { LaunchPlan, PlannerCaps, VariantChoices } from '../../core/launch-plan.ts';
-import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import type { LaunchPlan, PlannerCaps, VariantChoices } from '../../core/contracts/launch-plan.ts';
+import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
 import type { TunedChoice } from '../device.ts';
-import type { CallShapes } from '../../core/call-shapes.ts';
+import type { CallShapes } from '../../core/contracts/call-shapes.ts';
 import { plan, supports } from './planner/plan.ts';
 
 /** A planner, as the device uses it. Tests put their own shaders in its place. */

@@ -1,6 +1,6 @@
-import type { CallShapes } from '../../core/call-shapes.ts';
-import type { KernelSource } from '../../core/kernel-source.ts';
-import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import type { CallShapes } from '../../core/contracts/call-shapes.ts';
+import type { KernelSource } from '../../core/contracts/kernel-source.ts';
+import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import { sourceShapes } from '../source-shapes.ts';
 import { realLaunches } from './compiled-plan.ts';
 import type { KernelPlanner } from './kernel-planner.ts';

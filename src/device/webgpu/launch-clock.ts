@@ -1,4 +1,4 @@
-import { CLOCK, type Clock } from '../../core/clock.ts';
+import { CLOCK, type Clock } from '../../core/async/clock.ts';
 import { shadowMethod } from '../../core/shadow-method.ts';
 import type { Compilation } from '../device.ts';
 

@@ -1,5 +1,5 @@
 import { UnsupportedError } from '../../core/errors.ts';
-import type { LaunchPlan } from '../../core/launch-plan.ts';
+import type { LaunchPlan } from '../../core/contracts/launch-plan.ts';
 import { programKernels } from '../../ops/program/wgsl-kernel.ts';
 import type { KernelPlanner } from './kernel-planner.ts';
 

@@ -1,4 +1,4 @@
-import type { Launch } from '../../core/launch-plan.ts';
+import type { Launch } from '../../core/contracts/launch-plan.ts';
 import { COMPUTE_STAGE } from './buffer-usage.ts';
 import { CompilationLog } from '../compilation-log.ts';
 import { CompileWatch } from '../compile-watch.ts';

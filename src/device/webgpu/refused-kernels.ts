@@ -1,8 +1,8 @@
-import { formatDim } from '../../core/dim.ts';
+import { formatDim } from '../../core/dims/dim.ts';
 import { UnsupportedError } from '../../core/errors.ts';
 import { lacksOperator, PASS_OPERATORS } from '../missing-operators.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
-import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 
 export interface Refusal {
   readonly primitive: PrimitiveFunction;

@@ -1,9 +1,9 @@
 import { WeftError } from '../../core/errors.ts';
-import type { Launch } from '../../core/launch-plan.ts';
-import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import type { Launch } from '../../core/contracts/launch-plan.ts';
+import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import { realLaunches } from './compiled-plan.ts';
 import type { KernelPlanner } from './kernel-planner.ts';
-import type { CallShapes } from '../../core/call-shapes.ts';
+import type { CallShapes } from '../../core/contracts/call-shapes.ts';
 import {
   contrastingShapes,
   hasOnlySymbols,

@@ -1,5 +1,5 @@
-import type { PrimitiveFunction } from '../../core/primitive-function.ts';
-import { shapesOf, type Sizes } from '../../core/call-shapes.ts';
+import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
+import { shapesOf, type Sizes } from '../../core/contracts/call-shapes.ts';
 import { realLaunches } from './compiled-plan.ts';
 import { launchesOfSamples, unlessRefused } from './sampled-launches.ts';
 import type { KernelContext, WebGpuKernel } from './webgpu-kernel.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { LaunchPlan } from '../../core/launch-plan.ts';
+import type { LaunchPlan } from '../../core/contracts/launch-plan.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import type { DeviceBuffer, DeviceTensor, Kernel } from '../device.ts';
 import {

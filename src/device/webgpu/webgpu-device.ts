@@ -1,8 +1,8 @@
-import type { DrawnElements } from '../../core/drawn-elements.ts';
+import type { DrawnElements } from '../../core/tensor/drawn-elements.ts';
 import type { DeviceLostError } from '../../core/errors.ts';
-import { isGpuDevice } from '../../core/gpu-like.ts';
+import { isGpuDevice } from '../../core/contracts/gpu-like.ts';
 import type { PictureSource } from '../../core/pictures/picture-source.ts';
-import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import { refuseProgramKernels } from '../../ops/program/wgsl-kernel.ts';
 import { checkRange } from '../check-range.ts';
 import type {

@@ -6,8 +6,8 @@ import {
   OutOfMemoryError,
   UnsupportedError,
 } from '../../core/errors.ts';
-import type { LaunchPlan } from '../../core/launch-plan.ts';
-import { macrotask } from '../../core/macrotask.ts';
+import type { LaunchPlan } from '../../core/contracts/launch-plan.ts';
+import { macrotask } from '../../core/async/macrotask.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import type { Kernel } from '../device.ts';
 import {

@@ -1,8 +1,8 @@
-import { storageByteLength } from '../../core/dtype.ts';
-import type { KernelSource } from '../../core/kernel-source.ts';
-import type { LaunchPlan } from '../../core/launch-plan.ts';
-import type { PrimitiveFunction } from '../../core/primitive-function.ts';
-import { elementCount } from '../../core/shape.ts';
+import { storageByteLength } from '../../core/tensor/dtype.ts';
+import type { KernelSource } from '../../core/contracts/kernel-source.ts';
+import type { LaunchPlan } from '../../core/contracts/launch-plan.ts';
+import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import type { DeviceTensor, Kernel } from '../device.ts';
 import { isSamePlace, overwrittenInput } from '../overwritten-input.ts';
 import type { CommandQueue, LaunchMemory } from './command-queue.ts';
@@ -16,7 +16,7 @@ import {
 import type { KernelPlanner } from './kernel-planner.ts';
 import type { ParamArena } from './param-arena.ts';
 import type { CachedPipeline, PipelineCache } from './pipeline-cache.ts';
-import type { CallShapes } from '../../core/call-shapes.ts';
+import type { CallShapes } from '../../core/contracts/call-shapes.ts';
 
 /** Plans kept per kernel with symbolic shapes: enough for a loop over lengths or buckets. */
 const KEPT_PLANS = 64;

@@ -1,6 +1,6 @@
 import { CompileBudget } from '../../compiler/ir/compile-budget.ts';
 import { parseModule } from '../../compiler/ir/parse.ts';
-import type { CompileLimits } from '../../core/compile-limits.ts';
+import type { CompileLimits } from '../../core/limits/compile-limits.ts';
 import { compileInTurns, type CompileOnnxAsyncOptions } from '../onnx/compile-in-turns.ts';
 import { takeTurns } from '../take-turns.ts';
 import { PassHistory } from './pass-history.ts';

@@ -2,8 +2,8 @@ import { differenceOfTexts } from '../../compiler/instruments/difference-of-text
 import type { PassInstrument, PassRun } from '../../compiler/instruments/pass-instrument.ts';
 import { type Module, spanOf } from '../../compiler/ir/expr.ts';
 import { printModule } from '../../compiler/ir/print.ts';
-import type { PassLine, PassStep } from '../../core/pass-step.ts';
-import { formatPlace } from '../../core/source-place.ts';
+import type { PassLine, PassStep } from '../../core/contracts/pass-step.ts';
+import { formatPlace } from '../../core/contracts/source-place.ts';
 
 /** The line that stands for equal ones in a difference. */
 const CUT = '…';

@@ -1,9 +1,9 @@
 import type {
   NodeAttributes as NodeAttributeValues,
   NodeAttributeValue,
-} from '../../core/node-function.ts';
+} from '../../core/contracts/node-function.ts';
 import { FormatError, UnsupportedError } from '../../core/errors.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { ExternalDataReader } from './protobuf/external-data.ts';
 import { readMessage, saturate } from './protobuf/read-message.ts';
 import { denseFromProto } from './protobuf/read-sparse-tensor.ts';

@@ -1,6 +1,6 @@
-import { proveEqual, proveLess } from '../../core/dim-algebra.ts';
-import { type Dim, type DimExpression, formatDim } from '../../core/dim.ts';
-import type { SymbolicDims } from '../../core/symbolic-dims.ts';
+import { proveEqual, proveLess } from '../../core/dims/dim-algebra.ts';
+import { type Dim, type DimExpression, formatDim } from '../../core/dims/dim.ts';
+import type { SymbolicDims } from '../../core/dims/symbolic-dims.ts';
 
 /** Sizes of more parts get a name: proofs about them would take long. */
 const MAX_PARTS = 4;

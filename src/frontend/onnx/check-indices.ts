@@ -1,7 +1,7 @@
 import type { Expr } from '../../compiler/ir/expr.ts';
-import { type Dim, formatDim } from '../../core/dim.ts';
-import { describeStray, findStrayIndex } from '../../core/index-checks.ts';
-import { formatShape } from '../../core/shape.ts';
+import { type Dim, formatDim } from '../../core/dims/dim.ts';
+import { describeStray, findStrayIndex } from '../../core/contracts/index-checks.ts';
+import { formatShape } from '../../core/tensor/shape.ts';
 import type { ImportNode } from './import-node.ts';
 
 /** The demand of an operator on its indices. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { type OnnxNodeSpec, writeOnnxModel } from '../../testing/onnx-writer.ts';
 import { checkOnnxHead } from './check-onnx-head.ts';
 

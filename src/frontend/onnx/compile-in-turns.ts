@@ -1,7 +1,7 @@
 import { type BudgetOptions, CompileBudget } from '../../compiler/ir/compile-budget.ts';
 import type { Assembled, CompileOptions } from '../../compiler/compile-in-steps.ts';
 import { CompileLimitError } from '../../core/errors.ts';
-import { macrotask } from '../../core/macrotask.ts';
+import { macrotask } from '../../core/async/macrotask.ts';
 import { type Turns, takeTurns } from '../take-turns.ts';
 import { hasExternalData, loadExternalData } from './external-data.ts';
 import { type ImportOptions, importWithin } from './import-onnx.ts';

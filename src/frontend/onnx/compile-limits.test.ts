@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { DEFAULT_LIMITS } from '../../core/compile-limits.ts';
+import { DEFAULT_LIMITS } from '../../core/limits/compile-limits.ts';
 import { CompileLimitError, errorFromData, errorToData } from '../../core/errors.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { HOSTILE_MODELS } from '../../testing/hostile-models.ts';
 import { type OnnxNodeSpec, writeOnnxModel } from '../../testing/onnx-writer.ts';
 import { compileOnnx } from './compile-onnx.ts';

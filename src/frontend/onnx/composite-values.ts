@@ -9,7 +9,7 @@ import {
   type Type,
   type TypeVarNode,
 } from '../../compiler/ir/type.ts';
-import type { Dim } from '../../core/dim.ts';
+import type { Dim } from '../../core/dims/dim.ts';
 
 /**
  * A sequence of which the importer knows the elements, or an optional value of which it knows whether there is

@@ -1,5 +1,5 @@
 import { tensorType, type Type } from '../../compiler/ir/type.ts';
-import type { Dim } from '../../core/dim.ts';
+import type { Dim } from '../../core/dims/dim.ts';
 import { listType, OPEN_TYPE, optionType } from './composite-values.ts';
 import { dtypeFromOnnx } from './protobuf/read-tensor.ts';
 import type { Message, TypeProto } from './protobuf/schema.ts';

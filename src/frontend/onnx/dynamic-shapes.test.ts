@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { printModule } from '../../compiler/ir/print.ts';
 import { ShapeError } from '../../core/errors.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import type { Device } from '../../device/device.ts';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';
@@ -9,7 +9,7 @@ import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { AdtValue, TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { sharedNodeGpu } from '../../testing/node-gpu.ts';
-import { firstDifference } from '../../core/all-close.ts';
+import { firstDifference } from '../../core/tensor/all-close.ts';
 import { type OnnxModelSpec, onnxNode as node, writeOnnxModel } from '../../testing/onnx-writer.ts';
 import { seededRandom } from '../../core/random.ts';
 import { compileOnnx } from './compile-onnx.ts';

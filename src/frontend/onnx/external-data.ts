@@ -1,4 +1,4 @@
-import { elementCount } from '../../core/shape.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import {
   type ByteRange,
   type ExternalDataReader,

@@ -1,9 +1,9 @@
 import { evaluateCall, inferOperator } from '../../compiler/values/evaluate-call.ts';
-import { type DType, dtypeInfo, isBigInt, isDType } from '../../core/dtype.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import { broadcastShapes, elementCount } from '../../core/shape.ts';
-import { isSmallFloat } from '../../core/small-floats.ts';
+import { type DType, dtypeInfo, isBigInt, isDType } from '../../core/tensor/dtype.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import { broadcastShapes, elementCount } from '../../core/tensor/shape.ts';
+import { isSmallFloat } from '../../core/tensor/small-floats.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import type { Operator } from '../../ops/operator.ts';
 import { referenceOf } from '../../ops/tables/references.ts';

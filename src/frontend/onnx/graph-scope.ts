@@ -2,9 +2,9 @@ import { letIn, variableOf } from '../../compiler/ir/build.ts';
 import type { Expr, Span, VarExpr } from '../../compiler/ir/expr.ts';
 import { tensorType, type Type } from '../../compiler/ir/type.ts';
 import { postOrder } from '../../compiler/ir/visit.ts';
-import { isUnknownDim } from '../../core/dim-symbols.ts';
-import type { Dim } from '../../core/dim.ts';
-import type { TensorType } from '../../core/primitive-function.ts';
+import { isUnknownDim } from '../../core/dims/dim-symbols.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import type { TensorType } from '../../core/contracts/primitive-function.ts';
 import type { ImportContext } from './import-context.ts';
 
 /** A value of the scope around a function that the function takes as a parameter of its own. */

@@ -1,6 +1,6 @@
 import { call, ifElse, int } from '../../compiler/ir/build.ts';
 import type { Expr } from '../../compiler/ir/expr.ts';
-import type { Dim, DimOperator } from '../../core/dim.ts';
+import type { Dim, DimOperator } from '../../core/dims/dim.ts';
 import type { FunctionFrame } from './graph-scope.ts';
 
 const SCALAR_OPERATORS: Readonly<Record<Exclude<DimOperator, 'min' | 'max'>, string>> = {

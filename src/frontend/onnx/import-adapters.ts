@@ -1,6 +1,6 @@
 import { variable } from '../../compiler/ir/build.ts';
 import type { Expr, VarExpr } from '../../compiler/ir/expr.ts';
-import type { DType } from '../../core/dtype.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
 import type { OnnxNode } from './importers.ts';
 
 /** A node that is imported, and where it is computed. */

@@ -1,10 +1,10 @@
 import { callFunction, extern, global, projection, variableOf } from '../../compiler/ir/build.ts';
 import type { Expr } from '../../compiler/ir/expr.ts';
 import { formatType, tensorType, type Type } from '../../compiler/ir/type.ts';
-import { forEachSymbol, isUnknownDim } from '../../core/dim-symbols.ts';
-import { type Dim, formatDim } from '../../core/dim.ts';
-import type { NodeTensor } from '../../core/node-function.ts';
-import type { TensorType } from '../../core/primitive-function.ts';
+import { forEachSymbol, isUnknownDim } from '../../core/dims/dim-symbols.ts';
+import { type Dim, formatDim } from '../../core/dims/dim.ts';
+import type { NodeTensor } from '../../core/contracts/node-function.ts';
+import type { TensorType } from '../../core/contracts/primitive-function.ts';
 import type { ImportNode, NodeImporter } from './import-node.ts';
 
 /** An importer of nodes that a function of JavaScript computes. */

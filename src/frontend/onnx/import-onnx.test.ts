@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { printModule } from '../../compiler/ir/print.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import {
   type OnnxModelSpec,
   type OnnxNodeSpec,

@@ -2,8 +2,8 @@ import type { TypeInference } from '../../compiler/inference/type-inference.ts';
 import { constant, tuple, variable } from '../../compiler/ir/build.ts';
 import type { Expr, VarExpr } from '../../compiler/ir/expr.ts';
 import type { UnsupportedError } from '../../core/errors.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
-import type { TensorType } from '../../core/primitive-function.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { TensorType } from '../../core/contracts/primitive-function.ts';
 import type { ImportAdapters } from './import-adapters.ts';
 
 /** The name of the result that the loss is of, behind the outputs of the model. */

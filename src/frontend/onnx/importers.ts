@@ -1,8 +1,8 @@
 import type { Expr } from '../../compiler/ir/expr.ts';
-import type { Dim } from '../../core/dim.ts';
+import type { Dim } from '../../core/dims/dim.ts';
 import type { FormatError, UnsupportedError } from '../../core/errors.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes, TensorType } from '../../core/primitive-function.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { Attributes, TensorType } from '../../core/contracts/primitive-function.ts';
 
 /** Importers by domain, then by the names that the domain gives its operators. */
 export type Importers = Readonly<Record<string, Readonly<Record<string, Importer>>>>;

@@ -1,5 +1,5 @@
-import { forEachSymbol } from '../../core/dim-symbols.ts';
-import type { IndexCheck } from '../../core/index-checks.ts';
+import { forEachSymbol } from '../../core/dims/dim-symbols.ts';
+import type { IndexCheck } from '../../core/contracts/index-checks.ts';
 
 /** The demands of the main graph on the indices that it is called with. */
 export class IndexChecks {

@@ -1,4 +1,4 @@
-import type { Dim } from '../../core/dim.ts';
+import type { Dim } from '../../core/dims/dim.ts';
 
 interface ReadSizes {
   /** The operator that read the sizes, such as `reshape_sizes`. */

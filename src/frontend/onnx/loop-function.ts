@@ -10,11 +10,11 @@ import {
   type Type,
 } from '../../compiler/ir/type.ts';
 import { bindersOf, postOrder } from '../../compiler/ir/visit.ts';
-import { forEachSymbol, isUnknownDim } from '../../core/dim-symbols.ts';
-import { type Dim, MAX_DIMENSION } from '../../core/dim.ts';
-import type { DType } from '../../core/dtype.ts';
+import { forEachSymbol, isUnknownDim } from '../../core/dims/dim-symbols.ts';
+import { type Dim, MAX_DIMENSION } from '../../core/dims/dim.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
 import { FormatError } from '../../core/errors.ts';
-import type { TensorType } from '../../core/primitive-function.ts';
+import type { TensorType } from '../../core/contracts/primitive-function.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { closedType, isOpen, joinTypes } from './composite-values.ts';
 import { Block, FunctionFrame } from './graph-scope.ts';

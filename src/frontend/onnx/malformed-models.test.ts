@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { DType } from '../../core/dtype.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
 import { WeftError } from '../../core/errors.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { type OnnxModelSpec, writeOnnxModel } from '../../testing/onnx-writer.ts';
 import { seededRandom } from '../../core/random.ts';
 import { importOnnx } from './import-onnx.ts';

@@ -1,8 +1,8 @@
 import { parseModule } from '../../compiler/ir/parse.ts';
 import { formatType, type Type } from '../../compiler/ir/type.ts';
-import { proveEqual } from '../../core/dim-algebra.ts';
-import { forEachSymbol, substituteDim } from '../../core/dim-symbols.ts';
-import { type Dim, formatDim } from '../../core/dim.ts';
+import { proveEqual } from '../../core/dims/dim-algebra.ts';
+import { forEachSymbol, substituteDim } from '../../core/dims/dim-symbols.ts';
+import { type Dim, formatDim } from '../../core/dims/dim.ts';
 import { ParseError, UnsupportedError, UsageError } from '../../core/errors.ts';
 import type {
   NodeOutput,
@@ -10,8 +10,8 @@ import type {
   NodeTensor,
   NodeType,
   NodeTypes,
-} from '../../core/node-function.ts';
-import type { TensorType } from '../../core/primitive-function.ts';
+} from '../../core/contracts/node-function.ts';
+import type { TensorType } from '../../core/contracts/primitive-function.ts';
 import { canonicalDomain } from './operator-sets.ts';
 
 /** The types of functions that compute nodes, by domain and operator. */

@@ -1,7 +1,12 @@
 import type { CompileBudget } from '../../compiler/ir/compile-budget.ts';
 import { UnsupportedError } from '../../core/errors.ts';
-import { nodeCallsToJson } from '../../core/node-calls.ts';
-import type { NodeOutput, NodeSignature, NodeType, NodeTypes } from '../../core/node-function.ts';
+import { nodeCallsToJson } from '../../core/contracts/node-calls.ts';
+import type {
+  NodeOutput,
+  NodeSignature,
+  NodeType,
+  NodeTypes,
+} from '../../core/contracts/node-function.ts';
 import { type ImportOptions, importWithin } from './import-onnx.ts';
 
 /** Gives the types of the outputs of a node, from another thread. */

@@ -1,6 +1,6 @@
-import type { DType } from '../../core/dtype.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
 import { FormatError } from '../../core/errors.ts';
-import type { FileWindow } from '../../core/file-window.ts';
+import type { FileWindow } from '../../core/bytes/file-window.ts';
 import { declaredDim } from './declared-type.ts';
 import { fieldsOf } from './protobuf/fields-of.ts';
 import { readMessage } from './protobuf/read-message.ts';

@@ -1,5 +1,5 @@
 import { formatType, type TensorTypeNode } from '../../compiler/ir/type.ts';
-import { formatDim } from '../../core/dim.ts';
+import { formatDim } from '../../core/dims/dim.ts';
 import type { ImportContext } from './import-context.ts';
 
 /**

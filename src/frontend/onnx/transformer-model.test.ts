@@ -7,7 +7,7 @@ import { createWebGpuDevice } from '../../device/webgpu/index.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { AdtValue, TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
-import { firstDifference } from '../../core/all-close.ts';
+import { firstDifference } from '../../core/tensor/all-close.ts';
 import { ownModel } from '../../testing/files/own-model.ts';
 import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { compileOnnx } from './compile-onnx.ts';

@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { HostTensor } from '../../core/host-tensor.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { AdtValue, TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
-import { firstDifference } from '../../core/all-close.ts';
+import { firstDifference } from '../../core/tensor/all-close.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { sharedPath } from '../../testing/files/shared-path.ts';
 import { compileOnnx } from './compile-onnx.ts';

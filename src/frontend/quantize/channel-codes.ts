@@ -1,4 +1,4 @@
-import { elementCount, type Shape } from '../../core/shape.ts';
+import { elementCount, type Shape } from '../../core/tensor/shape.ts';
 import { type ErrorFeedback, roundWithFeedback } from './samples/error-feedback.ts';
 
 /** A tensor of int8 whose zero is 0, with a scale for each index of an axis. */

@@ -1,5 +1,5 @@
 import { UnsupportedError } from '../../core/errors.ts';
-import { float16ToNumber, numberToFloat16 } from '../../core/float16.ts';
+import { float16ToNumber, numberToFloat16 } from '../../core/tensor/float16.ts';
 import type { GraphProto, NodeProto } from '../onnx/protobuf/schema.ts';
 import { float16Places } from './float16-operators.ts';
 import { FLOAT16, FLOAT32, floatValues, placesOf } from './float-values.ts';

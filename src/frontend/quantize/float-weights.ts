@@ -1,7 +1,7 @@
-import { decodeFloat16, encodeFloat16 } from '../../core/float16-arrays.ts';
-import { float16ToNumber, numberToFloat16 } from '../../core/float16.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { Shape } from '../../core/shape.ts';
+import { decodeFloat16, encodeFloat16 } from '../../core/tensor/float16-arrays.ts';
+import { float16ToNumber, numberToFloat16 } from '../../core/tensor/float16.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
 import type { ExternalDataReader } from '../onnx/protobuf/external-data.ts';
 import { tensorFromProto } from '../onnx/protobuf/read-tensor.ts';
 import type { TensorProto } from '../onnx/protobuf/schema.ts';

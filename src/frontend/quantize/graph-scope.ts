@@ -1,4 +1,4 @@
-import { elementCount, type Shape } from '../../core/shape.ts';
+import { elementCount, type Shape } from '../../core/tensor/shape.ts';
 import { isExternal } from '../onnx/protobuf/external-data.ts';
 import { tensorFromProto } from '../onnx/protobuf/read-tensor.ts';
 import type { GraphProto, NodeProto, TensorProto } from '../onnx/protobuf/schema.ts';

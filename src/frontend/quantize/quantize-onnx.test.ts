@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Session, Tensor } from '../../client/index.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { type OnnxModelSpec, writeOnnxModel } from '../../testing/onnx-writer.ts';
 import { randomTensor } from '../../testing/random-tensor.ts';
 import { compileOnnx, type ExternalDataReader } from '../index.ts';

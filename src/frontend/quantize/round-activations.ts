@@ -1,4 +1,4 @@
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { canonicalDomain } from '../onnx/operator-sets.ts';
 import type { NodeProto } from '../onnx/protobuf/schema.ts';
 import { floatWeights } from './float-weights.ts';

@@ -1,4 +1,4 @@
-import type { HostTensor } from '../../core/host-tensor.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Draft } from '../onnx/protobuf/schema.ts';
 import { dataBeside, inlineData, onnxFromDType } from '../onnx/protobuf/tensor-data.ts';
 

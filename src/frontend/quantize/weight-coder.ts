@@ -1,5 +1,5 @@
-import { HostTensor } from '../../core/host-tensor.ts';
-import { elementCount } from '../../core/shape.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { MICROSOFT } from '../onnx/operator-sets.ts';
 import type { NodeProto, TensorProto } from '../onnx/protobuf/schema.ts';
 import { codeBlocks } from './code-blocks.ts';

@@ -2,7 +2,7 @@ import { call, scalar, variable } from '../../compiler/ir/build.ts';
 import type { CallExpr, Expr, FunctionExpr, VarExpr } from '../../compiler/ir/expr.ts';
 import { childrenOf, postOrder, rewrite } from '../../compiler/ir/visit.ts';
 import { UnsupportedError } from '../../core/errors.ts';
-import type { TensorType } from '../../core/primitive-function.ts';
+import type { TensorType } from '../../core/contracts/primitive-function.ts';
 import type { CacheType } from '../../core/text-layout.ts';
 import type { Decoder } from './generation-module.ts';
 

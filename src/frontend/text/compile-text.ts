@@ -1,7 +1,7 @@
 import { CompileBudget, type BudgetOptions } from '../../compiler/ir/compile-budget.ts';
 import { type Assembled, countCalls } from '../../compiler/compile-in-steps.ts';
 import type { Module } from '../../compiler/ir/expr.ts';
-import type { CompileLimits } from '../../core/compile-limits.ts';
+import type { CompileLimits } from '../../core/limits/compile-limits.ts';
 import { importWithin } from '../onnx/import-onnx.ts';
 import type { ExternalDataReader } from '../onnx/protobuf/external-data.ts';
 import { takeTurns } from '../take-turns.ts';

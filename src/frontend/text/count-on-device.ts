@@ -1,8 +1,8 @@
 import { call, constant } from '../../compiler/ir/build.ts';
 import type { CallExpr, Expr, Module } from '../../compiler/ir/expr.ts';
 import { rewriteBodies } from '../../compiler/ir/visit.ts';
-import type { Dim } from '../../core/dim.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 
 /** Numbers in a row, and the most rows: up to a million. */
 const [ROW, ROWS] = [256, 4096];

@@ -1,9 +1,9 @@
 import { call, func, scalar, variable } from '../../compiler/ir/build.ts';
 import type { Expr, FunctionExpr, Module } from '../../compiler/ir/expr.ts';
 import { parseModule } from '../../compiler/ir/parse.ts';
-import { formatDim } from '../../core/dim.ts';
+import { formatDim } from '../../core/dims/dim.ts';
 import { internalError } from '../../core/errors.ts';
-import type { TensorType } from '../../core/primitive-function.ts';
+import type { TensorType } from '../../core/contracts/primitive-function.ts';
 import {
   CHUNK,
   GUESSES,

@@ -4,10 +4,10 @@ import type { Expr, FunctionExpr, Module, VarExpr } from '../../compiler/ir/expr
 import { parseModule } from '../../compiler/ir/parse.ts';
 import type { Type } from '../../compiler/ir/type.ts';
 import { substituteSymbols } from '../../compiler/passes/bind-dims.ts';
-import { forEachSymbol } from '../../core/dim-symbols.ts';
-import { type Dim, formatDim } from '../../core/dim.ts';
+import { forEachSymbol } from '../../core/dims/dim-symbols.ts';
+import { type Dim, formatDim } from '../../core/dims/dim.ts';
 import { UnsupportedError } from '../../core/errors.ts';
-import type { TensorType } from '../../core/primitive-function.ts';
+import type { TensorType } from '../../core/contracts/primitive-function.ts';
 import type { CacheType } from '../../core/text-layout.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { retypeCaches, storedTypes, withCachesOf } from './cache-type.ts';

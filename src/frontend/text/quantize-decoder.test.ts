@@ -3,7 +3,7 @@ import { call, constant, func, moduleOf, tuple, variable } from '../../compiler/
 import type { Expr } from '../../compiler/ir/expr.ts';
 import { postOrder } from '../../compiler/ir/visit.ts';
 import { compile } from '../../compiler/compile.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { quantizeDecoder, withReport } from './quantize-decoder.ts';
 import { WeightQuantizer } from './weight-quantizer.ts';
 

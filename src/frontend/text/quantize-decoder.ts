@@ -1,8 +1,8 @@
 import { call, constant, func } from '../../compiler/ir/build.ts';
 import type { Expr, Module } from '../../compiler/ir/expr.ts';
 import { rewriteBodies } from '../../compiler/ir/visit.ts';
-import { decodeFloat16 } from '../../core/float16-arrays.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { decodeFloat16 } from '../../core/tensor/float16-arrays.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Decoder } from './generation-module.ts';
 import { BLOCK_SIZE, type CodedRows, type WeightQuantizer } from './weight-quantizer.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { float16ToNumber, numberToFloat16 } from '../../core/float16.ts';
+import { float16ToNumber, numberToFloat16 } from '../../core/tensor/float16.ts';
 import { seededRandom } from '../../core/random.ts';
 import { blockFormat } from '../../text/files/blocks/block-formats.ts';
 import { repackBlocks } from '../../text/files/blocks/repack-blocks.ts';

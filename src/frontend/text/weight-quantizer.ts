@@ -1,5 +1,5 @@
 import { UsageError } from '../../core/errors.ts';
-import { float16ToNumber, numberToFloat16 } from '../../core/float16.ts';
+import { float16ToNumber, numberToFloat16 } from '../../core/tensor/float16.ts';
 import { decodeBlocks } from '../quantize/decode-blocks.ts';
 
 /** Formats that weights can be rounded to, as llama.cpp names them. */

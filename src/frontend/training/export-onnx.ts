@@ -1,6 +1,6 @@
-import type { HostTensor } from '../../core/host-tensor.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { UsageError } from '../../core/errors.ts';
-import { formatShape } from '../../core/shape.ts';
+import { formatShape } from '../../core/tensor/shape.ts';
 import { shortList } from '../../core/short-list.ts';
 import { readMessage } from '../onnx/protobuf/read-message.ts';
 import { dtypeFromOnnx } from '../onnx/protobuf/read-tensor.ts';

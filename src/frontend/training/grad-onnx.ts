@@ -4,10 +4,10 @@ import type { Expr, FunctionExpr, GlobalExpr, Module, VarExpr } from '../../comp
 import { LOSS_ATTRIBUTES } from '../../compiler/ir/training-operators.ts';
 import type { DimBindings } from '../../compiler/passes/bind-dims.ts';
 import { mapFunctions, rewrite } from '../../compiler/ir/visit.ts';
-import { type DType, dtypeInfo } from '../../core/dtype.ts';
+import { type DType, dtypeInfo } from '../../core/tensor/dtype.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
-import type { TensorType } from '../../core/primitive-function.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { TensorType } from '../../core/contracts/primitive-function.ts';
 import type { TypeDefinition } from '../../compiler/ir/type.ts';
 import { declaredDim } from '../onnx/declared-type.ts';
 import { type Adapter, ImportAdapters } from '../onnx/import-adapters.ts';

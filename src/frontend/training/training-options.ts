@@ -3,7 +3,7 @@ import type {
   OptimizerName,
   ScheduleName,
 } from '../../compiler/ir/training-operators.ts';
-import type { DType } from '../../core/dtype.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
 import {
   checkOptions,
   either,
@@ -12,7 +12,7 @@ import {
   requireKind,
 } from '../../core/check-options.ts';
 import { UsageError } from '../../core/errors.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { shortList } from '../../core/short-list.ts';
 import { IMPORT_OPTIONS, type ImportOptions } from '../onnx/import-onnx.ts';
 

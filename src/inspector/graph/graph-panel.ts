@@ -1,6 +1,6 @@
 import type { Remote } from 'comlink';
 import { html, nothing, render, type TemplateResult } from 'lit-html';
-import { formatPlace } from '../../core/source-place.ts';
+import { formatPlace } from '../../core/contracts/source-place.ts';
 import { formatCount, formatMs } from '../../core/format-quantity.ts';
 import type { LaidOutGraph, ProgramService } from '../program/program-service.ts';
 import type { GraphNode } from '../program/program-graph.ts';

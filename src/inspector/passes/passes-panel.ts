@@ -2,7 +2,7 @@ import { html, nothing, render, type TemplateResult } from 'lit-html';
 import type { Dims } from '../../client/index.ts';
 import type { RemoteHistory } from '../../client/pass-history.ts';
 import { describeError, formatCount, formatMs } from '../../core/format-quantity.ts';
-import type { PassLine } from '../../core/pass-step.ts';
+import type { PassLine } from '../../core/contracts/pass-step.ts';
 import { LineList } from '../view/line-list.ts';
 
 /** Bytes of an ONNX model, or a program in text form. */

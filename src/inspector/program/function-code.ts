@@ -3,7 +3,7 @@ import type { ExecutableData } from '../../bytecode/executable.ts';
 import { printPrimitive } from '../../bytecode/print.ts';
 import { printInstructions } from '../../bytecode/print-instruction.ts';
 import { SourceMap } from '../../bytecode/source-map.ts';
-import { formatPlace } from '../../core/source-place.ts';
+import { formatPlace } from '../../core/contracts/source-place.ts';
 import { codeSteps } from '../../bytecode/code-steps.ts';
 
 /** An instruction, and what it belongs to. */

@@ -3,8 +3,8 @@ import type { BytecodeFunction, ExecutableData, FunctionEntry } from '../../byte
 import { printTensorType, printValueType } from '../../bytecode/print-types.ts';
 import { SourceMap } from '../../bytecode/source-map.ts';
 import { UsageError } from '../../core/errors.ts';
-import type { PrimitiveFunction } from '../../core/primitive-function.ts';
-import { formatPlace, type SourcePlace } from '../../core/source-place.ts';
+import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
+import { formatPlace, type SourcePlace } from '../../core/contracts/source-place.ts';
 import { type CodeStep, codeSteps } from '../../bytecode/code-steps.ts';
 
 /** A call of a kernel, of a function of the program or of JavaScript, or a value that goes in or out. */

@@ -3,7 +3,7 @@ import type { Inputs } from '../../client/input-value.ts';
 import type { Profile, Session } from '../../client/session.ts';
 import type { SessionComparison } from '../../client/compare-session.ts';
 import { describeError, formatBytes, formatCount, formatMs } from '../../core/format-quantity.ts';
-import type { CodePlace } from '../../core/paused-call.ts';
+import type { CodePlace } from '../../core/contracts/paused-call.ts';
 import type { SessionMemory } from '../../worker/protocol/session-memory.ts';
 import { InputChoice } from './input-choice.ts';
 import { NO_SESSION } from '../view/no-session.ts';

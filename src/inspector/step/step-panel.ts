@@ -3,7 +3,7 @@ import type { DebugPlace } from '../../client/debug-session.ts';
 import type { Inputs } from '../../client/input-value.ts';
 import type { Session } from '../../client/session.ts';
 import { describeError, formatCount } from '../../core/format-quantity.ts';
-import type { CodePlace } from '../../core/paused-call.ts';
+import type { CodePlace } from '../../core/contracts/paused-call.ts';
 import type { FunctionCode } from '../program/function-code.ts';
 import { InputChoice } from '../run/input-choice.ts';
 import { adoptStyle } from '../view/adopt-style.ts';

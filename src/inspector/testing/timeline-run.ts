@@ -1,10 +1,10 @@
-import type { LaunchAmount } from '../../core/device-rates.ts';
+import type { LaunchAmount } from '../../core/contracts/device-rates.ts';
 import type {
   RunTimeline,
   TimelineEvent,
   TimelineKind,
   TimelineStorage,
-} from '../../core/run-timeline.ts';
+} from '../../core/contracts/run-timeline.ts';
 
 /** An event of so many milliseconds from a moment on. */
 export function timelineEvent(

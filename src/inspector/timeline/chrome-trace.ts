@@ -1,4 +1,8 @@
-import type { RunTimeline, RunTimelines, TimelineEvent } from '../../core/run-timeline.ts';
+import type {
+  RunTimeline,
+  RunTimelines,
+  TimelineEvent,
+} from '../../core/contracts/run-timeline.ts';
 import { heldBytes } from './held-bytes.ts';
 import { timelineLanes } from './timeline-lanes.ts';
 

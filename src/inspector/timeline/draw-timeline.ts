@@ -1,5 +1,5 @@
 import { formatBytes } from '../../core/format-quantity.ts';
-import type { TimelineEvent, TimelineKind } from '../../core/run-timeline.ts';
+import type { TimelineEvent, TimelineKind } from '../../core/contracts/run-timeline.ts';
 import {
   AXIS_HEIGHT,
   type EventPlace,

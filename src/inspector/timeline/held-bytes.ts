@@ -1,4 +1,4 @@
-import type { TimelineStorage } from '../../core/run-timeline.ts';
+import type { TimelineStorage } from '../../core/contracts/run-timeline.ts';
 
 /** The bytes of storages that are held from a moment on. */
 export interface HeldBytes {

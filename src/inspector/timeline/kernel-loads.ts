@@ -1,5 +1,5 @@
-import { type DeviceRates } from '../../core/device-rates.ts';
-import type { RunTimeline } from '../../core/run-timeline.ts';
+import { type DeviceRates } from '../../core/contracts/device-rates.ts';
+import type { RunTimeline } from '../../core/contracts/run-timeline.ts';
 
 /** The limit that a kernel runs into; `neither`: it is slower than the measured rates explain. */
 export type KernelBound = 'launches' | 'memory' | 'computing' | 'neither';

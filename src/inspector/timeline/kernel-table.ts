@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
-import type { DeviceRates } from '../../core/device-rates.ts';
+import type { DeviceRates } from '../../core/contracts/device-rates.ts';
 import { formatBytes, formatMs } from '../../core/format-quantity.ts';
-import type { RunTimeline } from '../../core/run-timeline.ts';
+import type { RunTimeline } from '../../core/contracts/run-timeline.ts';
 import { type KernelLoad, kernelLoads } from './kernel-loads.ts';
 import { formatRate } from './run-advice.ts';
 

@@ -1,5 +1,9 @@
 import { median } from '../../core/median.ts';
-import type { RunTimeline, TimelineEvent, TimelineKind } from '../../core/run-timeline.ts';
+import type {
+  RunTimeline,
+  TimelineEvent,
+  TimelineKind,
+} from '../../core/contracts/run-timeline.ts';
 import type { Interval } from './intervals.ts';
 import { eventsOfKind, LANE_TITLES } from './timeline-lanes.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DeviceRates } from '../../core/device-rates.ts';
+import type { DeviceRates } from '../../core/contracts/device-rates.ts';
 import { launchedKernel, timelineEvent, timelineRun } from '../testing/timeline-run.ts';
 import { formatRate, runAdvice } from './run-advice.ts';
 

@@ -1,6 +1,10 @@
-import type { DeviceRates } from '../../core/device-rates.ts';
+import type { DeviceRates } from '../../core/contracts/device-rates.ts';
 import { formatBytes, formatCount, formatMs } from '../../core/format-quantity.ts';
-import type { RunTimeline, RunTimelines, TimelineEvent } from '../../core/run-timeline.ts';
+import type {
+  RunTimeline,
+  RunTimelines,
+  TimelineEvent,
+} from '../../core/contracts/run-timeline.ts';
 import { unionMs, unionWithoutMs } from './intervals.ts';
 import { type KernelLoad, kernelLoads } from './kernel-loads.ts';
 import { eventsOfKind } from './timeline-lanes.ts';

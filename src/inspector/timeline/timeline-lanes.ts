@@ -1,4 +1,8 @@
-import type { RunTimeline, TimelineEvent, TimelineKind } from '../../core/run-timeline.ts';
+import type {
+  RunTimeline,
+  TimelineEvent,
+  TimelineKind,
+} from '../../core/contracts/run-timeline.ts';
 
 /** The events of one kind, in rows in which none overlap. */
 export interface TimelineLane {

@@ -2,13 +2,13 @@ import { html, nothing, render, type TemplateResult } from 'lit-html';
 import type { Inputs } from '../../client/input-value.ts';
 import type { Session } from '../../client/session.ts';
 import { describeError, formatBytes, formatCount, formatMs } from '../../core/format-quantity.ts';
-import type { CodePlace } from '../../core/paused-call.ts';
+import type { CodePlace } from '../../core/contracts/paused-call.ts';
 import {
   MOST_TIMELINE_RUNS,
   type RunTimeline,
   type RunTimelines,
   type TimelineEvent,
-} from '../../core/run-timeline.ts';
+} from '../../core/contracts/run-timeline.ts';
 import { InputChoice } from '../run/input-choice.ts';
 import { adoptStyle } from '../view/adopt-style.ts';
 import { NO_SESSION } from '../view/no-session.ts';

@@ -1,4 +1,4 @@
-import type { RunTimeline, TimelineEvent } from '../../core/run-timeline.ts';
+import type { RunTimeline, TimelineEvent } from '../../core/contracts/run-timeline.ts';
 import { type HeldBytes, heldBytes } from './held-bytes.ts';
 import { MOST_ROWS, timelineLanes } from './timeline-lanes.ts';
 

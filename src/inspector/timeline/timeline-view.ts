@@ -1,4 +1,4 @@
-import type { RunTimeline, TimelineEvent } from '../../core/run-timeline.ts';
+import type { RunTimeline, TimelineEvent } from '../../core/contracts/run-timeline.ts';
 import { FrameCanvas } from '../view/frame-canvas.ts';
 import { drawTimeline, TIMELINE_COLOURS, type TimeWindow } from './draw-timeline.ts';
 import { type EventPlace, TimelineScene } from './timeline-scene.ts';

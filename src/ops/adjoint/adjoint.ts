@@ -1,5 +1,5 @@
-import type { Attributes } from '../../core/primitive-function.ts';
-import type { Dim } from '../../core/dim.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import type { Dim } from '../../core/dims/dim.ts';
 import type { OpDefinition } from '../define-op.ts';
 import type { GraphBuilder } from './graph-builder.ts';
 import type { GraphTensor } from './graph-target.ts';

@@ -1,4 +1,4 @@
-import { type DType, dtypeInfo } from '../../core/dtype.ts';
+import { type DType, dtypeInfo } from '../../core/tensor/dtype.ts';
 import type { Formula } from '../formula/expression.ts';
 import {
   childrenOf,

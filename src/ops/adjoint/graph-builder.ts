@@ -1,12 +1,12 @@
-import { isUnknownDim, sameDim } from '../../core/dim-symbols.ts';
-import type { DimContext } from '../../core/dim-context.ts';
-import type { Dim } from '../../core/dim.ts';
-import { type DType, isBigInt } from '../../core/dtype.ts';
-import { numberToFloat16 } from '../../core/float16.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import { numberToSmallFloat } from '../../core/small-floats.ts';
-import { SymbolicDims } from '../../core/symbolic-dims.ts';
+import { isUnknownDim, sameDim } from '../../core/dims/dim-symbols.ts';
+import type { DimContext } from '../../core/dims/dim-context.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import { type DType, isBigInt } from '../../core/tensor/dtype.ts';
+import { numberToFloat16 } from '../../core/tensor/float16.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import { numberToSmallFloat } from '../../core/tensor/small-floats.ts';
+import { SymbolicDims } from '../../core/dims/symbolic-dims.ts';
 import type { GraphTarget, GraphTensor } from './graph-target.ts';
 
 /** A tensor, or a number that stands for one of rank 0. */

@@ -1,7 +1,7 @@
-import type { Dim } from '../../core/dim.ts';
-import type { DType } from '../../core/dtype.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 
 /** A tensor of a graph that a {@link GraphTarget} makes. Sizes may be symbols. */
 export interface GraphTensor {

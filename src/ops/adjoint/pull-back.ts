@@ -1,4 +1,4 @@
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import type { AdjointLookup } from './adjoint.ts';
 import { applyAdjoint } from './apply-adjoint.ts';
 import type { GraphBuilder } from './graph-builder.ts';

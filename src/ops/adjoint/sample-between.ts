@@ -1,4 +1,4 @@
-import type { Dim } from '../../core/dim.ts';
+import type { Dim } from '../../core/dims/dim.ts';
 import type { GraphBuilder } from './graph-builder.ts';
 import type { GraphTensor } from './graph-target.ts';
 

@@ -1,4 +1,4 @@
-import { type Dim, formatDim } from '../../core/dim.ts';
+import { type Dim, formatDim } from '../../core/dims/dim.ts';
 import { UnsupportedError } from '../../core/errors.ts';
 
 /** The number of steps of a recurrence that is written out. Throws UnsupportedError for a symbol. */

@@ -1,8 +1,8 @@
-import type { DimContext } from '../../core/dim-context.ts';
-import { type Dim, formatDim } from '../../core/dim.ts';
+import type { DimContext } from '../../core/dims/dim-context.ts';
+import { type Dim, formatDim } from '../../core/dims/dim.ts';
 import { ShapeError } from '../../core/errors.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import { elementCount } from '../../core/shape.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { dimsAttribute } from '../attributes.ts';
 import type { LoweringCall } from '../lowering.ts';
 

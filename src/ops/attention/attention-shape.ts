@@ -1,4 +1,4 @@
-import { elementCount } from '../../core/shape.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { dimsAttribute, floatAttribute, intAttribute } from '../attributes.ts';
 import { type MatmulProblem, plainProblem } from '../linear/matmul-problem.ts';
 import type { LoweringCall } from '../lowering.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PlannerCaps } from '../../core/launch-plan.ts';
+import type { PlannerCaps } from '../../core/contracts/launch-plan.ts';
 import { type AttentionSizes, chooseAttentionTile } from './attention-variant.ts';
 import { plannerCaps } from '../../testing/planner-caps.ts';
 

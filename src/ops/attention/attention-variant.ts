@@ -1,4 +1,4 @@
-import type { PlannerCaps } from '../../core/launch-plan.ts';
+import type { PlannerCaps } from '../../core/contracts/launch-plan.ts';
 
 /** The sizes of attention; rows are the queries of all heads that share keys. */
 export interface AttentionSizes {

@@ -1,5 +1,5 @@
 import source from '../../../shaders/linear-attention.wgsl?raw';
-import { CONCRETE_DIMS } from '../../core/dim-context.ts';
+import { CONCRETE_DIMS } from '../../core/dims/dim-context.ts';
 import { invocationGrid, perInvocation, readInputs, storeOutput } from '../element-kernel.ts';
 import { type KernelSpec, type LoweringCall, MAX_LOOP_ROUNDS, u32 } from '../lowering.ts';
 import { attentionByProducts } from './attention-by-products.ts';

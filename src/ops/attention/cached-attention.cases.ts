@@ -1,4 +1,4 @@
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import type { OpCase, OpCaseInput, OpCases } from '../op-cases.ts';
 
 export const cachedAttentionCases: OpCases = {

@@ -1,8 +1,8 @@
-import { float16ToNumber } from '../../core/float16.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
-import { numberToSmallFloat, smallFloatToNumber } from '../../core/small-floats.ts';
-import { isSmallFloat } from '../../core/small-floats.ts';
-import { elementCount } from '../../core/shape.ts';
+import { float16ToNumber } from '../../core/tensor/float16.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { numberToSmallFloat, smallFloatToNumber } from '../../core/tensor/small-floats.ts';
+import { isSmallFloat } from '../../core/tensor/small-floats.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { dimsAttribute, floatAttribute, intAttribute } from '../attributes.ts';
 import { operand } from '../operand-checks.ts';
 import type { StaticReference } from '../op-reference.ts';

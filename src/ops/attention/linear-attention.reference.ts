@@ -1,4 +1,4 @@
-import { CONCRETE_DIMS } from '../../core/dim-context.ts';
+import { CONCRETE_DIMS } from '../../core/dims/dim-context.ts';
 import { floatElements } from '../elements.ts';
 import type { StaticReference } from '../op-reference.ts';
 import { INPUTS, sizesOf } from './linear-attention.ts';

@@ -1,6 +1,6 @@
-import type { DimContext } from '../../core/dim-context.ts';
-import type { Dim } from '../../core/dim.ts';
-import type { Attributes, TensorTypeOf } from '../../core/primitive-function.ts';
+import type { DimContext } from '../../core/dims/dim-context.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import type { Attributes, TensorTypeOf } from '../../core/contracts/primitive-function.ts';
 import { intAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';

@@ -1,6 +1,6 @@
-import type { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import type { Shape } from '../../core/shape.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
 import { dimsAttribute, floatAttribute } from '../attributes.ts';
 import { broadcastStrides } from '../elementwise/gather-broadcast.ts';
 import { floatElements } from '../elements.ts';

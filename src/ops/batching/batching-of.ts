@@ -1,4 +1,4 @@
-import { normalizeAxis } from '../../core/shape.ts';
+import { normalizeAxis } from '../../core/tensor/shape.ts';
 import type { GraphTensor } from '../adjoint/graph-target.ts';
 import { boolAttribute, floatAttribute, intAttribute } from '../attributes.ts';
 import type { OpDefinition } from '../define-op.ts';

@@ -1,6 +1,6 @@
-import type { Dim } from '../../core/dim.ts';
-import { normalizeAxis } from '../../core/shape.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import { normalizeAxis } from '../../core/tensor/shape.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { dimsAttribute, intAttribute, intsAttribute } from '../attributes.ts';
 import { type BatchedCall, type BatchingRule, inputAt, mapsOnly, whole } from './batching.ts';
 

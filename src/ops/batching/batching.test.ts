@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { caseTensors } from '../../conformance/case-tensors.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
-import { elementCount } from '../../core/shape.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { seededRandom } from '../../core/random.ts';
 import { GraphBuilder } from '../adjoint/graph-builder.ts';
 import { completeAttributes } from '../attributes.ts';

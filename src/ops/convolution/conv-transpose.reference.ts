@@ -2,8 +2,8 @@ import { intAttribute } from '../attributes.ts';
 import { operand } from '../operand-checks.ts';
 import { transposedAxes } from './conv-transpose.ts';
 import type { StaticReference } from '../op-reference.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
-import { elementCount } from '../../core/shape.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { type FloatArray, floatElements } from '../elements.ts';
 import type { VolumeAxes, WindowAxis } from './window.ts';
 

@@ -1,8 +1,8 @@
-import type { DimContext } from '../../core/dim-context.ts';
-import type { Dim } from '../../core/dim.ts';
-import { formatDim } from '../../core/dim.ts';
-import type { Attributes, TensorTypeOf } from '../../core/primitive-function.ts';
-import type { Shape } from '../../core/shape.ts';
+import type { DimContext } from '../../core/dims/dim-context.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import { formatDim } from '../../core/dims/dim.ts';
+import type { Attributes, TensorTypeOf } from '../../core/contracts/primitive-function.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
 import { dimsAttribute, intAttribute, intsAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import type { Operands } from '../lowering.ts';

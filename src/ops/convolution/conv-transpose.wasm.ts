@@ -1,4 +1,4 @@
-import { elementCount } from '../../core/shape.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import type { Expression, Local } from '../../wasm/expression.ts';
 import * as w from '../../wasm/expression.ts';
 import type { Statement, WasmFunction } from '../../wasm/statement.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { AdapterClass } from '../../core/launch-plan.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import type { Shape } from '../../core/shape.ts';
+import type { AdapterClass } from '../../core/contracts/launch-plan.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
 import { inferConcreteCall } from '../infer-concrete-call.ts';
 import { conv2d } from './conv2d.ts';
 import { lowerConv2d } from './conv2d-lowering.ts';

@@ -1,5 +1,5 @@
-import { elementCount } from '../../core/shape.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import type { OpCase, OpCases } from '../op-cases.ts';
 
 export const conv2dCases: OpCases = {

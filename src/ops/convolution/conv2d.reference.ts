@@ -1,6 +1,6 @@
-import { CONCRETE_DIMS } from '../../core/dim-context.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import { CONCRETE_DIMS } from '../../core/dims/dim-context.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { intAttribute } from '../attributes.ts';
 import { type ConvolutionPlan, convolve } from './convolution.ts';
 import { floatElements } from '../elements.ts';

@@ -1,7 +1,7 @@
 import { defineOp } from '../define-op.ts';
 import { operand } from '../operand-checks.ts';
 import { CONVOLUTION_INPUTS, inferConvolution } from './infer-convolution.ts';
-import { elementCount } from '../../core/shape.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import type { LoweringCall } from '../lowering.ts';
 
 /** Output channels, pixels of a row and lanes that share what a register tile loads. */

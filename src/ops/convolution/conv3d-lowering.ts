@@ -1,5 +1,5 @@
 import source from '../../../shaders/conv3d-direct.wgsl?raw';
-import { elementCount } from '../../core/shape.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { elementKernel } from '../element-kernel.ts';
 import type { Lowering } from '../lowering.ts';

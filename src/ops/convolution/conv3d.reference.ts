@@ -1,4 +1,4 @@
-import { elementCount } from '../../core/shape.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { type FloatArray, floatElements } from '../elements.ts';
 import { operand } from '../operand-checks.ts';

@@ -1,5 +1,5 @@
-import { CONCRETE_DIMS } from '../../core/dim-context.ts';
-import { elementCount } from '../../core/shape.ts';
+import { CONCRETE_DIMS } from '../../core/dims/dim-context.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { panelKernel } from '../linear/product-panels.wasm.ts';
 import { productKernel, swapped } from '../linear/product.wasm.ts';
 import type { WasmCall, WasmKernel } from '../wasm-lowering.ts';

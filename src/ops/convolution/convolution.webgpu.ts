@@ -1,7 +1,7 @@
 import transposeShader from '../../../shaders/conv-transpose-direct.wgsl?raw';
 import deformShader from '../../../shaders/deform-conv.wgsl?raw';
 import roiPoolShader from '../../../shaders/max-roi-pool.wgsl?raw';
-import { elementCount } from '../../core/shape.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { floatAttribute, intAttribute } from '../attributes.ts';
 import { elementKernel } from '../element-kernel.ts';
 import { f32, type KernelSpec, type Lowering, type LoweringCall } from '../lowering.ts';

@@ -1,6 +1,6 @@
-import { CONCRETE_DIMS } from '../../core/dim-context.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import type { Shape } from '../../core/shape.ts';
+import { CONCRETE_DIMS } from '../../core/dims/dim-context.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';

@@ -1,4 +1,4 @@
-import { formatDim } from '../../core/dim.ts';
+import { formatDim } from '../../core/dims/dim.ts';
 import { intsAttribute } from '../attributes.ts';
 import { defineOp, tensor } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';

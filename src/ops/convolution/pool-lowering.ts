@@ -1,7 +1,7 @@
 import direct from '../../../shaders/pool-direct.wgsl?raw';
-import { CONCRETE_DIMS } from '../../core/dim-context.ts';
-import type { DType } from '../../core/dtype.ts';
-import { elementCount } from '../../core/shape.ts';
+import { CONCRETE_DIMS } from '../../core/dims/dim-context.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { intsAttribute } from '../attributes.ts';
 import { elementKernel } from '../element-kernel.ts';
 import { f32, type KernelSpec, type LoweringCall } from '../lowering.ts';

@@ -1,5 +1,5 @@
-import type { Dim } from '../../core/dim.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import type { AdjointCall, AdjointRule } from '../adjoint/adjoint.ts';
 import { byExpansion } from '../adjoint/by-expansion.ts';
 import { type GraphBuilder, sameShape } from '../adjoint/graph-builder.ts';

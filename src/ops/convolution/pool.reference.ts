@@ -1,11 +1,11 @@
-import type { HostTensor } from '../../core/host-tensor.ts';
-import { elementCount } from '../../core/shape.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { numberElements } from '../elements.ts';
 import type { NumberArray } from '../define-op.ts';
 import type { StaticReference } from '../op-reference.ts';
 import { operand } from '../operand-checks.ts';
 import { reduceTensor } from '../reduction/reduce.reference.ts';
-import { CONCRETE_DIMS } from '../../core/dim-context.ts';
+import { CONCRETE_DIMS } from '../../core/dims/dim-context.ts';
 import type { PoolKind } from './pool-lowering.ts';
 import { poolAxes, type PoolName } from './pool.ts';
 import { countedTaps } from './counted-taps.ts';

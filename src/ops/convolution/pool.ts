@@ -1,7 +1,7 @@
-import type { DimContext } from '../../core/dim-context.ts';
-import { type Dim, formatDim } from '../../core/dim.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import { elementCount } from '../../core/shape.ts';
+import type { DimContext } from '../../core/dims/dim-context.ts';
+import { type Dim, formatDim } from '../../core/dims/dim.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { intsAttribute } from '../attributes.ts';
 import { type AttributeSpec, defineOp } from '../define-op.ts';
 import {

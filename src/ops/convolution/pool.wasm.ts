@@ -1,5 +1,5 @@
-import { CONCRETE_DIMS } from '../../core/dim-context.ts';
-import { elementCount } from '../../core/shape.ts';
+import { CONCRETE_DIMS } from '../../core/dims/dim-context.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { intsAttribute } from '../attributes.ts';
 import { reduceKernel } from '../reduction/reduce.wasm.ts';
 import type { WasmCall, WasmKernel } from '../wasm-lowering.ts';

@@ -1,5 +1,5 @@
-import type { Dim } from '../../core/dim.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import type { GraphBuilder } from '../adjoint/graph-builder.ts';
 import type { GraphTensor } from '../adjoint/graph-target.ts';
 import { dimsAttribute, intAttribute, intsAttribute } from '../attributes.ts';

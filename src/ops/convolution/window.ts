@@ -1,7 +1,7 @@
-import type { DimContext } from '../../core/dim-context.ts';
-import { type Dim, formatDim } from '../../core/dim.ts';
+import type { DimContext } from '../../core/dims/dim-context.ts';
+import { type Dim, formatDim } from '../../core/dims/dim.ts';
 import { ShapeError } from '../../core/errors.ts';
-import type { Attributes, TensorType } from '../../core/primitive-function.ts';
+import type { Attributes, TensorType } from '../../core/contracts/primitive-function.ts';
 import { dimsAttribute } from '../attributes.ts';
 import type { AttributeSpec } from '../define-op.ts';
 import { formatType, requireLength } from '../operand-checks.ts';

@@ -1,4 +1,4 @@
-import { CONCRETE_DIMS } from '../../core/dim-context.ts';
+import { CONCRETE_DIMS } from '../../core/dims/dim-context.ts';
 import type { LoweringCall } from '../lowering.ts';
 import { type WindowAxis, windowAxes, UNIT_AXIS } from './window.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CONCRETE_DIMS } from '../../core/dim-context.ts';
+import { CONCRETE_DIMS } from '../../core/dims/dim-context.ts';
 import { volumeAxes, windowAxes } from './window.ts';
 import { type Matrix, WINOGRAD_2, WINOGRAD_4 } from './winograd-filter.ts';
 import { findWinograd } from './winograd.wasm.ts';

@@ -1,6 +1,6 @@
-import type { DType } from '../../core/dtype.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
-import { isSmallFloat, smallFloatToNumber } from '../../core/small-floats.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { isSmallFloat, smallFloatToNumber } from '../../core/tensor/small-floats.ts';
 import { NUMERIC } from '../elementwise/number-dtypes.ts';
 
 /** dtypes whose elements the host compares by value. */

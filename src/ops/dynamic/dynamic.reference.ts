@@ -1,10 +1,10 @@
-import { MAX_DIMENSION } from '../../core/dim.ts';
-import type { DType, TypedArray } from '../../core/dtype.ts';
+import { MAX_DIMENSION } from '../../core/dims/dim.ts';
+import type { DType, TypedArray } from '../../core/tensor/dtype.ts';
 import { ShapeError } from '../../core/errors.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import { elementCount, rowMajorStrides } from '../../core/shape.ts';
-import { isSmallFloat, numberToSmallFloat } from '../../core/small-floats.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import { elementCount, rowMajorStrides } from '../../core/tensor/shape.ts';
+import { isSmallFloat, numberToSmallFloat } from '../../core/tensor/small-floats.ts';
 import { boolAttribute, dimsAttribute, intAttribute, stringAttribute } from '../attributes.ts';
 import type { Operands } from '../lowering.ts';
 import type { DynamicReference, OpReference, StaticReference } from '../op-reference.ts';

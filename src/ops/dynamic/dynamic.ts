@@ -1,4 +1,4 @@
-import { formatDim } from '../../core/dim.ts';
+import { formatDim } from '../../core/dims/dim.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { dimsAttribute, stringAttribute } from '../attributes.ts';
 import { defineOp, tensor } from '../define-op.ts';

@@ -1,5 +1,5 @@
-import type { DType } from '../../core/dtype.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 
 /** dtypes of shapes, axes and the like. */
 export const INTEGERS: readonly DType[] = ['int64', 'int32'];

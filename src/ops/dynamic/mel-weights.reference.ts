@@ -1,8 +1,8 @@
 import { stringAttribute } from '../attributes.ts';
 import { operand } from '../operand-checks.ts';
-import { MAX_DIMENSION } from '../../core/dim.ts';
+import { MAX_DIMENSION } from '../../core/dims/dim.ts';
 import { ShapeError } from '../../core/errors.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { numberElements } from '../elements.ts';
 import type { DynamicReference } from '../op-reference.ts';
 

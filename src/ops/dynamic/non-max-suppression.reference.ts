@@ -1,4 +1,4 @@
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { boolAttribute } from '../attributes.ts';
 import type { OpCase } from '../op-cases.ts';
 import { float32Elements } from '../elements.ts';

@@ -1,5 +1,5 @@
-import type { Shape } from '../../core/shape.ts';
-import type { DType } from '../../core/dtype.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
 import type { OpCase, OpCases } from '../op-cases.ts';
 
 export const nonzeroCases: OpCases = {

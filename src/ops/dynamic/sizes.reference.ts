@@ -1,8 +1,13 @@
-import { MAX_DIMENSION } from '../../core/dim.ts';
+import { MAX_DIMENSION } from '../../core/dims/dim.ts';
 import { ShapeError } from '../../core/errors.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import { broadcastShapes, elementCount, formatShape, normalizeAxis } from '../../core/shape.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import {
+  broadcastShapes,
+  elementCount,
+  formatShape,
+  normalizeAxis,
+} from '../../core/tensor/shape.ts';
 import { boolAttribute, dimsAttribute, stringAttribute } from '../attributes.ts';
 import type { DynamicReference } from '../op-reference.ts';
 import { operand } from '../operand-checks.ts';

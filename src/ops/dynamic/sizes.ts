@@ -1,7 +1,7 @@
-import type { Dim } from '../../core/dim.ts';
-import type { DimContext } from '../../core/dim-context.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import type { DimContext } from '../../core/dims/dim-context.ts';
 import { ShapeError } from '../../core/errors.ts';
-import type { Attributes, TensorTypeOf } from '../../core/primitive-function.ts';
+import type { Attributes, TensorTypeOf } from '../../core/contracts/primitive-function.ts';
 import { boolAttribute, dimsAttribute, stringAttribute } from '../attributes.ts';
 import type { AttributeSpec } from '../define-op.ts';
 import type { Operands } from '../lowering.ts';

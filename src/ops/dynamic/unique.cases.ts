@@ -1,6 +1,6 @@
-import type { DType } from '../../core/dtype.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import type { Shape } from '../../core/shape.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
 import type { OpCase, OpCases } from '../op-cases.ts';
 
 export const uniqueIndicesCases: OpCases = {

@@ -1,6 +1,6 @@
-import type { Dim } from '../../core/dim.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import { normalizeAxis } from '../../core/shape.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import { normalizeAxis } from '../../core/tensor/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { type AttributeSpec, defineOp } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';

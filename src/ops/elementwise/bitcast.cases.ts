@@ -1,4 +1,4 @@
-import type { DType } from '../../core/dtype.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
 import type { OpCases } from '../op-cases.ts';
 
 export const bitcastCases: OpCases = {

@@ -1,4 +1,4 @@
-import { ALL_DTYPES, type DType, dtypeInfo, isBigInt, isDType } from '../../core/dtype.ts';
+import { ALL_DTYPES, type DType, dtypeInfo, isBigInt, isDType } from '../../core/tensor/dtype.ts';
 import { internalError, ShapeError } from '../../core/errors.ts';
 import { stringAttribute } from '../attributes.ts';
 import type { ScalarContext } from '../define-op.ts';

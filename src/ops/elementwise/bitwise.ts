@@ -1,4 +1,4 @@
-import type { DType } from '../../core/dtype.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
 import * as f from '../formula/build.ts';
 import { defineBinary } from './elementwise-binary.ts';
 import { INTEGERS, UNSIGNED_INTEGERS } from './number-dtypes.ts';

@@ -1,4 +1,4 @@
-import { float16ToNumber, numberToFloat16 } from '../../core/float16.ts';
+import { float16ToNumber, numberToFloat16 } from '../../core/tensor/float16.ts';
 import { boolAttribute, stringAttribute } from '../attributes.ts';
 import type { StaticReference } from '../op-reference.ts';
 import { operand } from '../operand-checks.ts';

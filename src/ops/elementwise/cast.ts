@@ -1,6 +1,6 @@
-import { ALL_DTYPES, type DType, isDType } from '../../core/dtype.ts';
+import { ALL_DTYPES, type DType, isDType } from '../../core/tensor/dtype.ts';
 import { internalError } from '../../core/errors.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { stringAttribute } from '../attributes.ts';
 import * as f from '../formula/build.ts';
 import { defineElementwise } from './elementwise.ts';

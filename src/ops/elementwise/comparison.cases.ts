@@ -1,4 +1,4 @@
-import { type DType, dtypeInfo } from '../../core/dtype.ts';
+import { type DType, dtypeInfo } from '../../core/tensor/dtype.ts';
 import type { OpCase } from '../op-cases.ts';
 import { NUMERIC } from './number-dtypes.ts';
 import { casesOfEach, broadcastCases, type CasesOf, dtypesOf } from './elementwise.cases.ts';

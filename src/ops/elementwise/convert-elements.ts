@@ -1,12 +1,12 @@
-import { type DType, isBigInt } from '../../core/dtype.ts';
-import { float16ToNumber, numberToFloat16 } from '../../core/float16.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
+import { type DType, isBigInt } from '../../core/tensor/dtype.ts';
+import { float16ToNumber, numberToFloat16 } from '../../core/tensor/float16.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import {
   isSmallFloat,
   numberToSmallFloat,
   type RoundingOptions,
   smallFloatToNumber,
-} from '../../core/small-floats.ts';
+} from '../../core/tensor/small-floats.ts';
 import { roundToInteger } from '../formula/convert-number.ts';
 import { toFloat32, type Value } from '../formula/convert-value.ts';
 import { scalarType } from '../formula/scalar-type.ts';

@@ -1,4 +1,4 @@
-import type { DType } from '../../core/dtype.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
 import type { OpDefinition } from '../define-op.ts';
 import * as f from '../formula/build.ts';
 import type { Formula } from '../formula/expression.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { DType } from '../../core/dtype.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { at, callReference } from '../testing/call-reference.ts';
 import { KERNEL_FAMILIES } from '../tables/kernel-ops.ts';
 

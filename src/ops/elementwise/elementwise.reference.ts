@@ -1,8 +1,8 @@
 import type { StaticReference } from '../op-reference.ts';
-import { isBigInt } from '../../core/dtype.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import { rowMajorStrides, sameShape } from '../../core/shape.ts';
+import { isBigInt } from '../../core/tensor/dtype.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import { rowMajorStrides, sameShape } from '../../core/tensor/shape.ts';
 import type { NumberArray } from '../define-op.ts';
 import { type ElementFunction, elementFunction } from '../formula/evaluate.ts';
 import { arrayFunction } from '../formula/evaluate-arrays.ts';

@@ -1,5 +1,5 @@
-import type { DType } from '../../core/dtype.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import {
   type AttributeSpec,
   defineOp,

@@ -1,5 +1,5 @@
-import type { Shape } from '../../core/shape.ts';
-import { rowMajorStrides } from '../../core/shape.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
+import { rowMajorStrides } from '../../core/tensor/shape.ts';
 import type { NumberArray } from '../define-op.ts';
 
 /** Row-major elements and the shape that broadcasts to the output's. */

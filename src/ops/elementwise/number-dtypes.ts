@@ -1,4 +1,4 @@
-import { type DType, dtypeInfo } from '../../core/dtype.ts';
+import { type DType, dtypeInfo } from '../../core/tensor/dtype.ts';
 
 /** float64 is computed on the host; float16 goes where float32 does. */
 export const FLOATS: readonly DType[] = ['float32', 'float64'];

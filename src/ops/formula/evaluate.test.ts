@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type DType, dtypeInfo } from '../../core/dtype.ts';
+import { type DType, dtypeInfo } from '../../core/tensor/dtype.ts';
 import type { NumberArray } from '../define-op.ts';
 import * as f from './build.ts';
 import type { Value } from './convert-value.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { DType } from '../../core/dtype.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import * as f from './build.ts';
 import type { Formula } from './expression.ts';
 import { renderScalar } from './render-scalar.ts';

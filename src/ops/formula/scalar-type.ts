@@ -1,4 +1,4 @@
-import { type DType, dtypeInfo } from '../../core/dtype.ts';
+import { type DType, dtypeInfo } from '../../core/tensor/dtype.ts';
 
 /** The type in which a node of a formula computes. Only the host has f64. */
 export type ScalarType = 'f32' | 'f64' | 'i32' | 'u32' | 'i64' | 'u64' | 'bool';

@@ -1,5 +1,5 @@
 import { internalError } from '../../core/errors.ts';
-import type { DType } from '../../core/dtype.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
 import { wgslLiteral } from '../wgsl-literal.ts';
 import { isWideType, type ScalarType } from './scalar-type.ts';
 

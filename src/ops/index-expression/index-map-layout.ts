@@ -1,4 +1,4 @@
-import { elementCount } from '../../core/shape.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import type { CoordinateMap, IndexCall, IndexSource } from '../define-op.ts';
 import type {
   ElementNode,

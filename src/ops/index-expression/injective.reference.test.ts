@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { referenceResult } from '../compute-reference.ts';
 import { defineOp, type IndexMapContext, type IndexSource } from '../define-op.ts';
 import { inferConcreteCall } from '../infer-concrete-call.ts';

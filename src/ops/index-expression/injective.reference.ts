@@ -1,6 +1,6 @@
 import { internalError } from '../../core/errors.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
-import { elementCount, rowMajorStrides, type Shape } from '../../core/shape.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { elementCount, rowMajorStrides, type Shape } from '../../core/tensor/shape.ts';
 import type { IndexSource, OpDefinition } from '../define-op.ts';
 import { elementBits, fillElements } from '../elements.ts';
 import type { StaticReference } from '../op-reference.ts';

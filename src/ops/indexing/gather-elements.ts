@@ -1,4 +1,4 @@
-import { ALL_DTYPES } from '../../core/dtype.ts';
+import { ALL_DTYPES } from '../../core/tensor/dtype.ts';
 import { axisAttribute } from '../attributes.ts';
 import { defineOp, tensor } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';

@@ -1,7 +1,7 @@
-import { ALL_DTYPES } from '../../core/dtype.ts';
-import { type Dim, formatDim } from '../../core/dim.ts';
+import { ALL_DTYPES } from '../../core/tensor/dtype.ts';
+import { type Dim, formatDim } from '../../core/dims/dim.ts';
 import { ShapeError, UnsupportedError } from '../../core/errors.ts';
-import type { TensorTypeOf } from '../../core/primitive-function.ts';
+import type { TensorTypeOf } from '../../core/contracts/primitive-function.ts';
 import { intAttribute } from '../attributes.ts';
 import { defineOp, tensor } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';

@@ -1,5 +1,5 @@
-import type { Dim } from '../../core/dim.ts';
-import type { Attributes, TensorType } from '../../core/primitive-function.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import type { Attributes, TensorType } from '../../core/contracts/primitive-function.ts';
 import { gather } from '../movement/gather.ts';
 import { gatherElements } from './gather-elements.ts';
 import { gatherNd } from './gather-nd.ts';

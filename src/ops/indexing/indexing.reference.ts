@@ -1,6 +1,6 @@
 import { RuntimeError } from '../../core/errors.ts';
-import { describeStray, findStrayIndex } from '../../core/index-checks.ts';
-import { elementCount, rowMajorStrides, type Shape } from '../../core/shape.ts';
+import { describeStray, findStrayIndex } from '../../core/contracts/index-checks.ts';
+import { elementCount, rowMajorStrides, type Shape } from '../../core/tensor/shape.ts';
 import { boolAttribute, dimsAttribute, intAttribute, stringAttribute } from '../attributes.ts';
 import { elementBits, numberElements, startFrom } from '../elements.ts';
 import type { StaticReference } from '../op-reference.ts';
@@ -13,7 +13,7 @@ import { tuplesOf } from './scatter-nd.ts';
 import { scatterOnHost } from './scatter-reduction.reference.ts';
 import { placesOf } from './tensor-scatter.ts';
 import { topKAxisOf } from './top-k.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 
 export const gatherNdReference: StaticReference = {
   reference(inputs, attributes, output) {

@@ -1,6 +1,6 @@
 import source from '../../../shaders/tensor-scatter.wgsl?raw';
-import type { DType } from '../../core/dtype.ts';
-import { elementCount, rowMajorStrides } from '../../core/shape.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
+import { elementCount, rowMajorStrides } from '../../core/tensor/shape.ts';
 import { boolAttribute } from '../attributes.ts';
 import { invocationGrid, perInvocation, readInput, storeOutput } from '../element-kernel.ts';
 import { type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';

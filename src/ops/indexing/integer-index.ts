@@ -1,4 +1,4 @@
-import type { DType } from '../../core/dtype.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
 import { add, constant, less, select, wrapped, ZERO } from '../index-expression/build.ts';
 import type { IndexExpression } from '../index-expression/expression.ts';
 

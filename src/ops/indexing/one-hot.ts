@@ -1,5 +1,5 @@
-import { ALL_DTYPES } from '../../core/dtype.ts';
-import { formatDim } from '../../core/dim.ts';
+import { ALL_DTYPES } from '../../core/tensor/dtype.ts';
+import { formatDim } from '../../core/dims/dim.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { axisAttribute, dimsAttribute } from '../attributes.ts';
 import { defineOp, tensor } from '../define-op.ts';

@@ -1,4 +1,4 @@
-import { ALL_DTYPES } from '../../core/dtype.ts';
+import { ALL_DTYPES } from '../../core/tensor/dtype.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { axisAttribute, stringAttribute } from '../attributes.ts';
 import { defineOp, tensor } from '../define-op.ts';

@@ -1,6 +1,6 @@
-import { ALL_DTYPES } from '../../core/dtype.ts';
+import { ALL_DTYPES } from '../../core/tensor/dtype.ts';
 import { ShapeError } from '../../core/errors.ts';
-import { elementCount, type Shape } from '../../core/shape.ts';
+import { elementCount, type Shape } from '../../core/tensor/shape.ts';
 import { stringAttribute } from '../attributes.ts';
 import { defineOp, tensor } from '../define-op.ts';
 import { commonDType, formatType, operand } from '../operand-checks.ts';

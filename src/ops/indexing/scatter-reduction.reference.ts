@@ -1,5 +1,5 @@
-import { isBigInt } from '../../core/dtype.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
+import { isBigInt } from '../../core/tensor/dtype.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { elementBits, numberElements, startFrom } from '../elements.ts';
 import { elementFunction } from '../formula/evaluate.ts';
 import { combination, contextOf } from './scatter-reduction.ts';

@@ -1,4 +1,4 @@
-import { computedDType, type DType } from '../../core/dtype.ts';
+import { computedDType, type DType } from '../../core/tensor/dtype.ts';
 import { internalError, ShapeError } from '../../core/errors.ts';
 import type { AttributeSpec } from '../define-op.ts';
 import { add, maximum, minimum, mul } from '../elementwise/elementwise-binary.ts';

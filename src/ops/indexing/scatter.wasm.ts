@@ -1,5 +1,5 @@
-import type { DType } from '../../core/dtype.ts';
-import { elementCount, rowMajorStrides } from '../../core/shape.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
+import { elementCount, rowMajorStrides } from '../../core/tensor/shape.ts';
 import { plus, times } from '../../wasm/address.ts';
 import type { Expression, Local } from '../../wasm/expression.ts';
 import * as w from '../../wasm/expression.ts';

@@ -1,7 +1,7 @@
-import { ALL_DTYPES } from '../../core/dtype.ts';
+import { ALL_DTYPES } from '../../core/tensor/dtype.ts';
 import { ShapeError } from '../../core/errors.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import { elementCount, type Shape } from '../../core/shape.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import { elementCount, type Shape } from '../../core/tensor/shape.ts';
 import { axisAttribute } from '../attributes.ts';
 import { defineOp, tensor } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';

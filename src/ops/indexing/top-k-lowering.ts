@@ -5,8 +5,8 @@ import join from '../../../shaders/top-k-join.wgsl?raw';
 import mergePart from '../../../shaders/lib/top-k-merge-part.wgsl?raw';
 import merge from '../../../shaders/top-k-merge.wgsl?raw';
 import sort from '../../../shaders/top-k-sort.wgsl?raw';
-import { type DType, dtypeInfo, isBigInt } from '../../core/dtype.ts';
-import { elementCount, normalizeAxis } from '../../core/shape.ts';
+import { type DType, dtypeInfo, isBigInt } from '../../core/tensor/dtype.ts';
+import { elementCount, normalizeAxis } from '../../core/tensor/shape.ts';
 import { boolAttribute, intAttribute } from '../attributes.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
 import type {

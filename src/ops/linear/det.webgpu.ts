@@ -1,6 +1,6 @@
 import last from '../../../shaders/det-last.wgsl?raw';
 import step from '../../../shaders/det-step.wgsl?raw';
-import { elementCount } from '../../core/shape.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { invocationGrid, perInvocation, storeOutput } from '../element-kernel.ts';
 import { type KernelOperand, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 

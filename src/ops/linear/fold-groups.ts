@@ -1,4 +1,4 @@
-import type { PlannerCaps } from '../../core/launch-plan.ts';
+import type { PlannerCaps } from '../../core/contracts/launch-plan.ts';
 
 /** A number of workgroups as a grid that respects the adapter's limit per dimension. */
 export interface FoldedGroups {

@@ -1,4 +1,4 @@
-import type { HostTensor } from '../../core/host-tensor.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { boolAttribute, floatAttribute } from '../attributes.ts';
 import { floatElements } from '../elements.ts';
 import { broadcastStrides } from '../elementwise/gather-broadcast.ts';

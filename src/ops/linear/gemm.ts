@@ -1,6 +1,6 @@
-import { type Dim, formatDim } from '../../core/dim.ts';
+import { type Dim, formatDim } from '../../core/dims/dim.ts';
 import { internalError } from '../../core/errors.ts';
-import type { Attributes, TensorTypeOf } from '../../core/primitive-function.ts';
+import type { Attributes, TensorTypeOf } from '../../core/contracts/primitive-function.ts';
 import { boolAttribute } from '../attributes.ts';
 import { defineOp, tensor } from '../define-op.ts';
 import { productLoads } from './product-loads.ts';

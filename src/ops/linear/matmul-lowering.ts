@@ -5,8 +5,8 @@ import sumSource from '../../../shaders/matmul-sum.wgsl?raw';
 import tile from '../../../shaders/matmul-tile.wgsl?raw';
 import tiled from '../../../shaders/matmul-tiled.wgsl?raw';
 import vector from '../../../shaders/matmul-vector.wgsl?raw';
-import type { PlannerCaps } from '../../core/launch-plan.ts';
-import { elementCount } from '../../core/shape.ts';
+import type { PlannerCaps } from '../../core/contracts/launch-plan.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { readInput, storeOutput } from '../element-kernel.ts';
 import { f32, type KernelOperand, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Shape } from '../../core/shape.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
 import type { LoweringCall } from '../lowering.ts';
 
 /** The part of a call that decides, whatever it is lowered to. */

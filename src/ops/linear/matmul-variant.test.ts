@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AdapterClass, PlannerCaps } from '../../core/launch-plan.ts';
+import type { AdapterClass, PlannerCaps } from '../../core/contracts/launch-plan.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
 import { chooseMatmulVariant, decodingVariant } from './matmul-variant.ts';
 import { plannerCaps } from '../../testing/planner-caps.ts';

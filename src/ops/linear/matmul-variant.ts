@@ -1,5 +1,5 @@
-import type { PlannerCaps } from '../../core/launch-plan.ts';
-import { elementCount } from '../../core/shape.ts';
+import type { PlannerCaps } from '../../core/contracts/launch-plan.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
 import type { Decoding, LoadForm, MatmulTileOptions } from './register-tile.ts';
 

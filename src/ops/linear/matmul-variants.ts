@@ -1,4 +1,4 @@
-import type { PlannerCaps } from '../../core/launch-plan.ts';
+import type { PlannerCaps } from '../../core/contracts/launch-plan.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
 import {
   LARGE,

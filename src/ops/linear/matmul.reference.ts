@@ -1,5 +1,5 @@
-import type { HostTensor } from '../../core/host-tensor.ts';
-import { broadcastShapes, elementCount } from '../../core/shape.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { broadcastShapes, elementCount } from '../../core/tensor/shape.ts';
 import { broadcastStrides } from '../elementwise/gather-broadcast.ts';
 import { floatElements } from '../elements.ts';
 import { multiplyMatrices, packStrided } from './matrix-product.ts';

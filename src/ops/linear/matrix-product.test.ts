@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { HostTensor } from '../../core/host-tensor.ts';
-import { firstDifference } from '../../core/all-close.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { firstDifference } from '../../core/tensor/all-close.ts';
 import { randomTensor } from '../../testing/random-tensor.ts';
 import { at, callReference } from '../testing/call-reference.ts';
 import { multiplyMatrices, packStrided } from './matrix-product.ts';

@@ -1,4 +1,4 @@
-import { elementCount } from '../../core/shape.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import type { LoweringCall } from '../lowering.ts';
 
 /** The rows or columns of a product for which kernels load an element of the other matrix once. */

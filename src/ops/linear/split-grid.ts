@@ -1,4 +1,4 @@
-import type { PlannerCaps } from '../../core/launch-plan.ts';
+import type { PlannerCaps } from '../../core/contracts/launch-plan.ts';
 import { type KernelSpec, u32 } from '../lowering.ts';
 
 type GridLimit = Pick<PlannerCaps, 'maxComputeWorkgroupsPerDimension'>;

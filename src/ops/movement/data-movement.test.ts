@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { HostTensor } from '../../core/host-tensor.ts';
-import { rowMajorStrides } from '../../core/shape.ts';
-import { firstDifference } from '../../core/all-close.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { rowMajorStrides } from '../../core/tensor/shape.ts';
+import { firstDifference } from '../../core/tensor/all-close.ts';
 import { seededRandom } from '../../core/random.ts';
 import { randomTensor } from '../../testing/random-tensor.ts';
 import { allCoordinates, at, callReference } from '../testing/call-reference.ts';

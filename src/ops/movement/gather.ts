@@ -1,6 +1,6 @@
-import { ALL_DTYPES } from '../../core/dtype.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import { normalizeAxis } from '../../core/shape.ts';
+import { ALL_DTYPES } from '../../core/tensor/dtype.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import { normalizeAxis } from '../../core/tensor/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { defineOp, tensor } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';

@@ -1,4 +1,4 @@
-import { MAX_DIMENSION } from '../../core/dim.ts';
+import { MAX_DIMENSION } from '../../core/dims/dim.ts';
 import type { AdjointRule } from '../adjoint/adjoint.ts';
 import { byExpansion } from '../adjoint/by-expansion.ts';
 import type { GraphBuilder } from '../adjoint/graph-builder.ts';

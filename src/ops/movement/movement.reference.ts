@@ -1,6 +1,6 @@
-import { CONCRETE_DIMS } from '../../core/dim-context.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
-import { elementCount, rowMajorStrides, type Shape } from '../../core/shape.ts';
+import { CONCRETE_DIMS } from '../../core/dims/dim-context.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { elementCount, rowMajorStrides, type Shape } from '../../core/tensor/shape.ts';
 import { floatAttribute, intsAttribute, stringAttribute } from '../attributes.ts';
 import { elementBits, fillElements } from '../elements.ts';
 import { broadcastStrides } from '../elementwise/gather-broadcast.ts';

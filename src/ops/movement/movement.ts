@@ -1,8 +1,8 @@
-import { countElements } from '../../core/dim-context.ts';
-import { formatDim } from '../../core/dim.ts';
-import { ALL_DTYPES, type DType, isDType } from '../../core/dtype.ts';
+import { countElements } from '../../core/dims/dim-context.ts';
+import { formatDim } from '../../core/dims/dim.ts';
+import { ALL_DTYPES, type DType, isDType } from '../../core/tensor/dtype.ts';
 import { internalError, ShapeError } from '../../core/errors.ts';
-import { formatShape } from '../../core/shape.ts';
+import { formatShape } from '../../core/tensor/shape.ts';
 import { dimsAttribute, floatAttribute, intsAttribute, stringAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';

@@ -1,8 +1,8 @@
-import { ALL_DTYPES } from '../../core/dtype.ts';
-import type { DimContext } from '../../core/dim-context.ts';
-import { type Dim, formatDim } from '../../core/dim.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import type { Shape } from '../../core/shape.ts';
+import { ALL_DTYPES } from '../../core/tensor/dtype.ts';
+import type { DimContext } from '../../core/dims/dim-context.ts';
+import { type Dim, formatDim } from '../../core/dims/dim.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
 import { dimsAttribute, floatAttribute, intsAttribute, stringAttribute } from '../attributes.ts';
 import { defineOp, type IndexMapContext } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';

@@ -1,4 +1,4 @@
-import type { Shape } from '../../core/shape.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
 import type { OpCase, OpCases } from '../op-cases.ts';
 
 export const sliceCases: OpCases = {

@@ -1,8 +1,8 @@
-import { ALL_DTYPES } from '../../core/dtype.ts';
-import { CONCRETE_DIMS, type DimContext } from '../../core/dim-context.ts';
-import { type Dim, MAX_DIMENSION } from '../../core/dim.ts';
+import { ALL_DTYPES } from '../../core/tensor/dtype.ts';
+import { CONCRETE_DIMS, type DimContext } from '../../core/dims/dim-context.ts';
+import { type Dim, MAX_DIMENSION } from '../../core/dims/dim.ts';
 import { ShapeError } from '../../core/errors.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { dimsAttribute, intsAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';

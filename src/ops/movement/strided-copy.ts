@@ -1,5 +1,5 @@
-import type { HostTensor } from '../../core/host-tensor.ts';
-import { rowMajorStrides, type Shape } from '../../core/shape.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { rowMajorStrides, type Shape } from '../../core/tensor/shape.ts';
 import { elementBits } from '../elements.ts';
 
 /** Elements of a block of `shape` within a larger array: an offset and one stride per axis. */

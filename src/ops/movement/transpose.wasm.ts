@@ -1,5 +1,5 @@
-import { dtypeInfo } from '../../core/dtype.ts';
-import { elementCount, rowMajorStrides } from '../../core/shape.ts';
+import { dtypeInfo } from '../../core/tensor/dtype.ts';
+import { elementCount, rowMajorStrides } from '../../core/tensor/shape.ts';
 import { FLOAT, lesser, plus, times } from '../../wasm/address.ts';
 import type { Expression, Local } from '../../wasm/expression.ts';
 import * as w from '../../wasm/expression.ts';

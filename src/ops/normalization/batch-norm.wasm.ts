@@ -1,4 +1,4 @@
-import { elementCount } from '../../core/shape.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { FLOAT, plus, times } from '../../wasm/address.ts';
 import { apply, f32x4, i32, load, local, locals } from '../../wasm/expression.ts';
 import { byFours } from '../../wasm/for-parts.ts';

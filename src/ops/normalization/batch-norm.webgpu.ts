@@ -1,5 +1,5 @@
 import source from '../../../shaders/batch-norm.wgsl?raw';
-import { elementCount } from '../../core/shape.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { elementKernel } from '../element-kernel.ts';
 import { f32, type KernelSpec, type LoweringCall } from '../lowering.ts';
 

@@ -1,7 +1,7 @@
 import type { AdjointCall, AdjointRule } from '../adjoint/adjoint.ts';
 import { byExpansion } from '../adjoint/by-expansion.ts';
 import { floatAttribute, intAttribute } from '../attributes.ts';
-import { normalizeAxis } from '../../core/shape.ts';
+import { normalizeAxis } from '../../core/tensor/shape.ts';
 
 const axesOf = ({ attributes, output }: AdjointCall): readonly number[] => [
   normalizeAxis(intAttribute(attributes, 'axis'), output.shape.length, 'softmax'),

@@ -1,4 +1,4 @@
-import { formatDim } from '../../core/dim.ts';
+import { formatDim } from '../../core/dims/dim.ts';
 import { defineOp } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
 import { formatType, operand, requireMinimumRank, requireVector } from '../operand-checks.ts';

@@ -1,4 +1,4 @@
-import { elementCount, normalizeAxis } from '../../core/shape.ts';
+import { elementCount, normalizeAxis } from '../../core/tensor/shape.ts';
 import { apply, type Expression, f32x4, local, locals } from '../../wasm/expression.ts';
 import { add, mul, sub } from '../../wasm/floats.ts';
 import { set, type Statement } from '../../wasm/statement.ts';

@@ -2,7 +2,7 @@ import blocks from '../../../shaders/row-norm-blocks.wgsl?raw';
 import part from '../../../shaders/lib/row-norm-part.wgsl?raw';
 import direct from '../../../shaders/row-norm-direct.wgsl?raw';
 import source from '../../../shaders/row-norm.wgsl?raw';
-import { elementCount } from '../../core/shape.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { floatAttribute } from '../attributes.ts';
 import { perInvocation } from '../element-kernel.ts';
 import { f32, type KernelSpec, type LoweringCall } from '../lowering.ts';

@@ -1,4 +1,4 @@
-import type { PlannerCaps } from '../../core/launch-plan.ts';
+import type { PlannerCaps } from '../../core/contracts/launch-plan.ts';
 import type { RowChoice, Rows } from './row-access.ts';
 
 /** Variants that a measurement may prefer for softmax and norms, by name: invocations of a row, and of a workgroup. */

@@ -3,7 +3,7 @@ import magnitudeBits from '../../../shaders/lib/magnitude-bits.wgsl?raw';
 import blocks from '../../../shaders/softmax-blocks.wgsl?raw';
 import direct from '../../../shaders/softmax-direct.wgsl?raw';
 import workgroup from '../../../shaders/softmax-workgroup.wgsl?raw';
-import { elementCount, normalizeAxis } from '../../core/shape.ts';
+import { elementCount, normalizeAxis } from '../../core/tensor/shape.ts';
 import { laneTree } from '../reduction/lane-tree.ts';
 import { LONG_ROW, longSum } from '../reduction/long-sum.ts';
 import { chooseRows, isInBlocks, rowAccess } from './row-access.ts';

@@ -1,5 +1,5 @@
-import type { HostTensor } from '../../core/host-tensor.ts';
-import { elementCount, normalizeAxis } from '../../core/shape.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { elementCount, normalizeAxis } from '../../core/tensor/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { numberElements } from '../elements.ts';
 import type { StaticReference } from '../op-reference.ts';

@@ -1,4 +1,4 @@
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import type { OpCase, OpCases } from '../op-cases.ts';
 
 const COPY = `@compute @workgroup_size(WORKGROUP_SIZE_X, WORKGROUP_SIZE_Y, WORKGROUP_SIZE_Z)

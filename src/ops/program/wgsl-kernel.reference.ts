@@ -1,7 +1,7 @@
 import { elementBits } from '../elements.ts';
 import { operand } from '../operand-checks.ts';
 import { UnsupportedError } from '../../core/errors.ts';
-import type { Attributes, PrimitiveFunction } from '../../core/primitive-function.ts';
+import type { Attributes, PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import { kernelName, WGSL_KERNEL } from './wgsl-kernel.ts';
 import type { StaticReference } from '../op-reference.ts';
 

@@ -1,8 +1,8 @@
 import { type OpDefinition, tensor } from '../define-op.ts';
-import { isDType } from '../../core/dtype.ts';
-import { formatDim } from '../../core/dim.ts';
+import { isDType } from '../../core/tensor/dtype.ts';
+import { formatDim } from '../../core/dims/dim.ts';
 import { internalError, ShapeError, UnsupportedError } from '../../core/errors.ts';
-import type { Attributes, PrimitiveFunction } from '../../core/primitive-function.ts';
+import type { Attributes, PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import { dimsAttribute, intsAttribute, stringAttribute } from '../attributes.ts';
 import { shortList } from '../../core/short-list.ts';
 import { type LoweringCall, type KernelSpec, u32 } from '../lowering.ts';

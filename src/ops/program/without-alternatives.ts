@@ -1,4 +1,4 @@
-import type { OperatorCall, PrimitiveFunction } from '../../core/primitive-function.ts';
+import type { OperatorCall, PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import { WGSL_KERNEL } from './wgsl-kernel.ts';
 
 /** The primitive as WebGPU runs it: without alternatives, and without what only they need. */

@@ -1,5 +1,5 @@
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import type { Operands } from '../lowering.ts';
 import type { StaticReference } from '../op-reference.ts';
 import { operand } from '../operand-checks.ts';

@@ -1,4 +1,4 @@
-import type { DType } from '../../core/dtype.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
 import type { OpCase, OpCases } from '../op-cases.ts';
 
 export const matmulIntegerCases: OpCases = {

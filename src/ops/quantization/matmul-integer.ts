@@ -1,6 +1,6 @@
-import type { DType } from '../../core/dtype.ts';
-import type { TensorTypeOf } from '../../core/primitive-function.ts';
-import type { Dim } from '../../core/dim.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
+import type { TensorTypeOf } from '../../core/contracts/primitive-function.ts';
+import type { Dim } from '../../core/dims/dim.ts';
 import { defineOp, tensor } from '../define-op.ts';
 import { matmul } from '../linear/matmul.ts';
 import type { Operands } from '../lowering.ts';

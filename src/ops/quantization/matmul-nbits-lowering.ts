@@ -1,4 +1,4 @@
-import type { PlannerCaps } from '../../core/launch-plan.ts';
+import type { PlannerCaps } from '../../core/contracts/launch-plan.ts';
 import { decodingMatmulKernels, wholeMatmulKernels } from '../linear/matmul-lowering.ts';
 import { addFourSteps, type Decoding, unroll } from '../linear/register-tile.ts';
 import { type KernelRead, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';

@@ -1,5 +1,5 @@
-import type { Attributes, ConcreteTensorType } from '../../core/primitive-function.ts';
-import { elementCount } from '../../core/shape.ts';
+import type { Attributes, ConcreteTensorType } from '../../core/contracts/primitive-function.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { isFloat } from '../elementwise/number-dtypes.ts';
 import type { LoweringCall } from '../lowering.ts';

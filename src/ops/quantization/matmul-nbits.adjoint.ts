@@ -1,5 +1,5 @@
-import type { Dim } from '../../core/dim.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { AdjointCall, AdjointRule } from '../adjoint/adjoint.ts';
 import type { GraphTensor } from '../adjoint/graph-target.ts';
 import { intAttribute } from '../attributes.ts';

@@ -1,6 +1,6 @@
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import { elementCount } from '../../core/shape.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { isFloat } from '../elementwise/number-dtypes.ts';
 import { matmulReference } from '../linear/matmul.reference.ts';

@@ -1,6 +1,6 @@
-import { CONCRETE_DIMS } from '../../core/dim-context.ts';
-import type { DType } from '../../core/dtype.ts';
-import { elementCount } from '../../core/shape.ts';
+import { CONCRETE_DIMS } from '../../core/dims/dim-context.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { convolutionProblem } from '../convolution/convolution-problem.ts';
 import { volumeAxes, windowAxes } from '../convolution/window.ts';
 import { matmulProblem } from '../linear/matmul-problem.ts';

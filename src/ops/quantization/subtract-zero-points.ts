@@ -1,4 +1,4 @@
-import { elementCount } from '../../core/shape.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
 import { axisSteps, type ZeroPointed } from './zero-points.ts';
 

@@ -1,8 +1,8 @@
 import { ShapeError } from '../../core/errors.ts';
-import type { DimContext } from '../../core/dim-context.ts';
-import type { Dim } from '../../core/dim.ts';
-import type { TensorTypeOf } from '../../core/primitive-function.ts';
-import { elementCount } from '../../core/shape.ts';
+import type { DimContext } from '../../core/dims/dim-context.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import type { TensorTypeOf } from '../../core/contracts/primitive-function.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import type { Operands } from '../lowering.ts';
 import { formatType, operand, requireVector } from '../operand-checks.ts';
 

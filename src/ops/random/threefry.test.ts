@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { GraphBuilder } from '../adjoint/graph-builder.ts';
 import { asTensor, EagerGraph } from '../testing/eager-graph.ts';
 import { randomBits } from './threefry.ts';

@@ -1,4 +1,4 @@
-import type { Dim } from '../../core/dim.ts';
+import type { Dim } from '../../core/dims/dim.ts';
 import type { GraphBuilder } from '../adjoint/graph-builder.ts';
 import type { GraphTensor } from '../adjoint/graph-target.ts';
 

@@ -1,5 +1,5 @@
 import { ShapeError } from '../../core/errors.ts';
-import type { Attributes, ConcreteTensorType } from '../../core/primitive-function.ts';
+import type { Attributes, ConcreteTensorType } from '../../core/contracts/primitive-function.ts';
 import { stringAttribute } from '../attributes.ts';
 import type { Operands } from '../lowering.ts';
 import { type ActivationCall, CELL_ACTIVATIONS } from './activations.ts';

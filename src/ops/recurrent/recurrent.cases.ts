@@ -1,5 +1,5 @@
-import type { Attributes } from '../../core/primitive-function.ts';
-import type { Shape } from '../../core/shape.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
 import type { OpCase, OpCaseInput } from '../op-cases.ts';
 import { CELL_NAMES, CELLS } from './recurrent-cell.ts';
 import type { OpCases } from '../op-cases.ts';

@@ -1,6 +1,6 @@
 import { internalError } from '../../core/errors.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
-import { elementCount, normalizeAxis } from '../../core/shape.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { elementCount, normalizeAxis } from '../../core/tensor/shape.ts';
 import { boolAttribute, intAttribute } from '../attributes.ts';
 import type { StaticReference } from '../op-reference.ts';
 import { operand } from '../operand-checks.ts';

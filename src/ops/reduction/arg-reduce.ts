@@ -1,4 +1,4 @@
-import { normalizeAxis } from '../../core/shape.ts';
+import { normalizeAxis } from '../../core/tensor/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { NUMERIC } from '../elementwise/number-dtypes.ts';

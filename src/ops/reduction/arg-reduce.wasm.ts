@@ -1,4 +1,4 @@
-import { normalizeAxis } from '../../core/shape.ts';
+import { normalizeAxis } from '../../core/tensor/shape.ts';
 import { apply, i32, local } from '../../wasm/expression.ts';
 import { increment, loop, set, store, when } from '../../wasm/statement.ts';
 import { boolAttribute, intAttribute } from '../attributes.ts';

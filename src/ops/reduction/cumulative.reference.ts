@@ -1,6 +1,6 @@
-import { dtypeInfo } from '../../core/dtype.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
-import { elementCount, normalizeAxis, type Shape } from '../../core/shape.ts';
+import { dtypeInfo } from '../../core/tensor/dtype.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { elementCount, normalizeAxis, type Shape } from '../../core/tensor/shape.ts';
 import { boolAttribute, intAttribute } from '../attributes.ts';
 import { numberElements } from '../elements.ts';
 import { operand } from '../operand-checks.ts';

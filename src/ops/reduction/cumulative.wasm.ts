@@ -1,4 +1,4 @@
-import { normalizeAxis } from '../../core/shape.ts';
+import { normalizeAxis } from '../../core/tensor/shape.ts';
 import { plus } from '../../wasm/address.ts';
 import { apply, i32, local } from '../../wasm/expression.ts';
 import { increment, loop, set } from '../../wasm/statement.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PlannerCaps } from '../../core/launch-plan.ts';
+import type { PlannerCaps } from '../../core/contracts/launch-plan.ts';
 import { laneTree } from './lane-tree.ts';
 import { plannerCaps } from '../../testing/planner-caps.ts';
 

@@ -1,5 +1,5 @@
 import tree from '../../../shaders/lib/lane-tree.wgsl?raw';
-import type { PlannerCaps } from '../../core/launch-plan.ts';
+import type { PlannerCaps } from '../../core/contracts/launch-plan.ts';
 import type { KernelSpec } from '../lowering.ts';
 
 type LaneTree = Required<Pick<KernelSpec, 'source' | 'enables' | 'constants'>>;

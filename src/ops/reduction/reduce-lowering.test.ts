@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { AdapterClass } from '../../core/launch-plan.ts';
-import type { Shape } from '../../core/shape.ts';
+import type { AdapterClass } from '../../core/contracts/launch-plan.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
 import { lowerReduceAxes } from './reduce-lowering.ts';
 import { plannerCaps } from '../../testing/planner-caps.ts';
 

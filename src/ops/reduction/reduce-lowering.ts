@@ -1,9 +1,9 @@
 import direct from '../../../shaders/reduce-direct.wgsl?raw';
 import workgroup from '../../../shaders/reduce-workgroup.wgsl?raw';
-import { type DType, dtypeInfo, isBigInt } from '../../core/dtype.ts';
-import type { PlannerCaps } from '../../core/launch-plan.ts';
+import { type DType, dtypeInfo, isBigInt } from '../../core/tensor/dtype.ts';
+import type { PlannerCaps } from '../../core/contracts/launch-plan.ts';
 import { UnsupportedError } from '../../core/errors.ts';
-import { elementCount, formatShape, normalizeAxis, type Shape } from '../../core/shape.ts';
+import { elementCount, formatShape, normalizeAxis, type Shape } from '../../core/tensor/shape.ts';
 import { intsAttribute } from '../attributes.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
 import { f32, type KernelSpec, type LoweringCall, type ScratchOperand, u32 } from '../lowering.ts';

@@ -1,6 +1,6 @@
-import { type DType, dtypeInfo } from '../../core/dtype.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
-import { rowMajorStrides, type Shape } from '../../core/shape.ts';
+import { type DType, dtypeInfo } from '../../core/tensor/dtype.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { rowMajorStrides, type Shape } from '../../core/tensor/shape.ts';
 import type { NumberArray } from '../define-op.ts';
 import { numberElements } from '../elements.ts';
 import type { StaticReference } from '../op-reference.ts';

@@ -1,7 +1,7 @@
-import type { DType } from '../../core/dtype.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
 import { ShapeError } from '../../core/errors.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
-import { normalizeAxis } from '../../core/shape.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import { normalizeAxis } from '../../core/tensor/shape.ts';
 import { boolAttribute, intsAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { operand } from '../operand-checks.ts';

@@ -1,5 +1,5 @@
-import { type DType, dtypeInfo } from '../../core/dtype.ts';
-import { elementCount, rowMajorStrides } from '../../core/shape.ts';
+import { type DType, dtypeInfo } from '../../core/tensor/dtype.ts';
+import { elementCount, rowMajorStrides } from '../../core/tensor/shape.ts';
 import { apply, type Expression, f32x4, i32x4, type Local, local } from '../../wasm/expression.ts';
 import * as w from '../../wasm/expression.ts';
 import { call, increment, set, type Statement } from '../../wasm/statement.ts';

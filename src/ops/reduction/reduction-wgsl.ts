@@ -1,4 +1,4 @@
-import { type DType, dtypeInfo, isBigInt } from '../../core/dtype.ts';
+import { type DType, dtypeInfo, isBigInt } from '../../core/tensor/dtype.ts';
 import { wgslTypeName } from '../wgsl-literal.ts';
 import { wideDeclarations } from '../wide-integers.ts';
 

@@ -1,4 +1,4 @@
-import { normalizeAxis } from '../../core/shape.ts';
+import { normalizeAxis } from '../../core/tensor/shape.ts';
 import type { AdjointCall, AdjointRule } from '../adjoint/adjoint.ts';
 import type { GraphTensor } from '../adjoint/graph-target.ts';
 import { boolAttribute, intAttribute } from '../attributes.ts';

@@ -1,7 +1,7 @@
 import argReduceShader from '../../../shaders/arg-reduce.wgsl?raw';
 import cumulativeShader from '../../../shaders/cumulative.wgsl?raw';
-import { type DType, dtypeInfo, isBigInt } from '../../core/dtype.ts';
-import { normalizeAxis } from '../../core/shape.ts';
+import { type DType, dtypeInfo, isBigInt } from '../../core/tensor/dtype.ts';
+import { normalizeAxis } from '../../core/tensor/shape.ts';
 import { boolAttribute, intAttribute } from '../attributes.ts';
 import type { KernelSpec, LoweringCall } from '../lowering.ts';
 import { wgslTypeName } from '../wgsl-literal.ts';

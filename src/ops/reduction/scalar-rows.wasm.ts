@@ -2,8 +2,8 @@ import { plus, times } from '../../wasm/address.ts';
 import { i32, type Local, local, locals } from '../../wasm/expression.ts';
 import { call, loop, type Statement } from '../../wasm/statement.ts';
 import type { WasmKernel } from '../wasm-lowering.ts';
-import type { Shape } from '../../core/shape.ts';
-import { elementCount } from '../../core/element-count.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
+import { elementCount } from '../../core/tensor/element-count.ts';
 
 /** Rows along an axis, which are done one after another, element by element. */
 export interface ScalarRows {

@@ -1,4 +1,4 @@
-import { elementCount } from '../../core/shape.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { intsAttribute } from '../attributes.ts';
 import { elementBits, floatElements } from '../elements.ts';
 import type { StaticReference } from '../op-reference.ts';

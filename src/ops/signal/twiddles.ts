@@ -1,5 +1,5 @@
 import { dimsAttribute, stringAttribute } from '../attributes.ts';
-import type { DType } from '../../core/dtype.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { defineOp } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';

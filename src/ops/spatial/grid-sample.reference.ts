@@ -1,4 +1,4 @@
-import { elementCount } from '../../core/shape.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { floatElements } from '../elements.ts';
 import { operand } from '../operand-checks.ts';
 import { type Sampling, samplingOf } from './grid-sample.ts';

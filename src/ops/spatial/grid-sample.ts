@@ -1,6 +1,6 @@
-import { formatDim } from '../../core/dim.ts';
+import { formatDim } from '../../core/dims/dim.ts';
 import { ShapeError } from '../../core/errors.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { boolAttribute, stringAttribute } from '../attributes.ts';
 import { defineOp, tensor } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';

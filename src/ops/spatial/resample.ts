@@ -1,5 +1,5 @@
-import type { Attributes } from '../../core/primitive-function.ts';
-import { elementCount, type Shape } from '../../core/shape.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import { elementCount, type Shape } from '../../core/tensor/shape.ts';
 import { axisAttribute } from '../attributes.ts';
 import { defineOp, tensor } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';

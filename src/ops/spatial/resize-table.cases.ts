@@ -1,4 +1,4 @@
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import type { OpCase, OpCases } from '../op-cases.ts';
 import { COORDINATE_MODES, ROUNDING_MODES } from './resize-coordinates.ts';
 

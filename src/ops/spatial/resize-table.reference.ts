@@ -1,5 +1,5 @@
-import type { Attributes } from '../../core/primitive-function.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { boolAttribute, floatAttribute, intsAttribute, stringAttribute } from '../attributes.ts';
 import { numberElements } from '../elements.ts';
 import type { Operands } from '../lowering.ts';

@@ -1,5 +1,5 @@
-import type { Attributes } from '../../core/primitive-function.ts';
-import type { Shape } from '../../core/shape.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
 import type { OpCase, OpCases } from '../op-cases.ts';
 
 export const roiAlignCases: OpCases = {

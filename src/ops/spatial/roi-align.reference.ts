@@ -1,4 +1,4 @@
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { boolAttribute, floatAttribute, intAttribute } from '../attributes.ts';
 import { type FloatArray, floatElements, numberElements } from '../elements.ts';
 import { operand } from '../operand-checks.ts';

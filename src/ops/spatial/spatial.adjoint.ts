@@ -1,4 +1,4 @@
-import { normalizeAxis } from '../../core/shape.ts';
+import { normalizeAxis } from '../../core/tensor/shape.ts';
 import type { AdjointRule } from '../adjoint/adjoint.ts';
 import { byExpansion } from '../adjoint/by-expansion.ts';
 import { requireConstantTable } from '../adjoint/table-without-derivative.ts';

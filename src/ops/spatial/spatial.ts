@@ -1,5 +1,5 @@
-import { formatDim } from '../../core/dim.ts';
-import { ALL_DTYPES } from '../../core/dtype.ts';
+import { formatDim } from '../../core/dims/dim.ts';
+import { ALL_DTYPES } from '../../core/tensor/dtype.ts';
 import { intsAttribute } from '../attributes.ts';
 import { defineOp, tensor } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';

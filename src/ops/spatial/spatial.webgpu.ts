@@ -1,7 +1,7 @@
 import gridSampleShader from '../../../shaders/grid-sample.wgsl?raw';
 import resampleShader from '../../../shaders/resample.wgsl?raw';
 import roiAlignShader from '../../../shaders/roi-align.wgsl?raw';
-import { elementCount } from '../../core/shape.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import { boolAttribute, floatAttribute, intAttribute } from '../attributes.ts';
 import { elementKernel } from '../element-kernel.ts';
 import { f32, type KernelSpec, type Lowering, type LoweringCall } from '../lowering.ts';

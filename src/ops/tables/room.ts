@@ -1,4 +1,4 @@
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { boolAttribute } from '../attributes.ts';
 import { axisOf } from '../indexing/tensor-scatter.ts';
 import type { KernelOpName } from './kernel-ops.ts';

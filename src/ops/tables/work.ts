@@ -1,9 +1,9 @@
-import { elementCount } from '../../core/shape.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import type { OpDefinition } from '../define-op.ts';
 import { scalarCost } from '../formula/scalar-cost.ts';
 import { gemmProblem, type MatmulProblem, matmulProblem } from '../linear/matmul-problem.ts';
 import type { KernelOpName } from './kernel-ops.ts';
-import type { Attributes, ConcreteTensorType } from '../../core/primitive-function.ts';
+import type { Attributes, ConcreteTensorType } from '../../core/contracts/primitive-function.ts';
 import type { Operands } from '../lowering.ts';
 
 const product =

@@ -1,6 +1,6 @@
-import type { Dim } from '../../core/dim.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
-import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import type { OpDefinition } from '../define-op.ts';
 import type { OpCase } from '../op-cases.ts';
 import { referenceResult } from '../compute-reference.ts';

@@ -1,4 +1,4 @@
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { OpDefinition } from '../define-op.ts';
 import { floatElements } from '../elements.ts';
 import { isFloat } from '../elementwise/number-dtypes.ts';

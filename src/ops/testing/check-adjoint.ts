@@ -1,6 +1,6 @@
 import { UnsupportedError } from '../../core/errors.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import { sameShape } from '../../core/shape.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { sameShape } from '../../core/tensor/shape.ts';
 import { applyAdjoint } from '../adjoint/apply-adjoint.ts';
 import { GraphBuilder } from '../adjoint/graph-builder.ts';
 import { pullBack, RecordedGraph } from '../adjoint/pull-back.ts';

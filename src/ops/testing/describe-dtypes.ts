@@ -1,4 +1,4 @@
-import { ALL_DTYPES, type DType } from '../../core/dtype.ts';
+import { ALL_DTYPES, type DType } from '../../core/tensor/dtype.ts';
 import { KERNEL_DTYPES } from '../placement.ts';
 
 const GROUPS: readonly { readonly name: string; readonly dtypes: readonly DType[] }[] = [

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { ExecBuilder } from '../../bytecode/exec-builder.ts';
 import { Executable } from '../../bytecode/executable-file.ts';
-import type { DType } from '../../core/dtype.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import { firstDifference } from '../../core/all-close.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { firstDifference } from '../../core/tensor/all-close.ts';
 import { seededRandom } from '../../core/random.ts';
 import { caseTensors } from '../../conformance/case-tensors.ts';
 import { casePrimitive, caseResult } from './case-tensors.ts';

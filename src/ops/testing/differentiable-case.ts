@@ -1,7 +1,7 @@
 import { caseTensors } from '../../conformance/case-tensors.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import { smallFloatToNumber } from '../../core/small-floats.ts';
-import { elementCount } from '../../core/shape.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { smallFloatToNumber } from '../../core/tensor/small-floats.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 import type { OpDefinition } from '../define-op.ts';
 import { floatElements } from '../elements.ts';
 import { isFloat } from '../elementwise/number-dtypes.ts';

@@ -1,7 +1,7 @@
-import { CONCRETE_DIMS } from '../../core/dim-context.ts';
-import type { Dim } from '../../core/dim.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { Attributes, AttributeValue } from '../../core/primitive-function.ts';
+import { CONCRETE_DIMS } from '../../core/dims/dim-context.ts';
+import type { Dim } from '../../core/dims/dim.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { Attributes, AttributeValue } from '../../core/contracts/primitive-function.ts';
 import type { AdjointLookup } from '../adjoint/adjoint.ts';
 import { adjointOf } from '../tables/adjoints.ts';
 import type { GraphTarget, GraphTensor } from '../adjoint/graph-target.ts';

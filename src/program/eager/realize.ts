@@ -1,5 +1,5 @@
 import { internalError } from '../../core/errors.ts';
-import type { Attributes } from '../../core/primitive-function.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { func, moduleOf } from '../../compiler/ir/build.ts';
 import type { Expr, VarExpr } from '../../compiler/ir/expr.ts';
 import { formatType } from '../../compiler/ir/type.ts';

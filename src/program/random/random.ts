@@ -1,4 +1,4 @@
-import type { Dim } from '../../core/dim.ts';
+import type { Dim } from '../../core/dims/dim.ts';
 import type { OptionKind } from '../../core/check-options.ts';
 import { ShapeError, UsageError } from '../../core/errors.ts';
 import { formatType } from '../../compiler/ir/type.ts';

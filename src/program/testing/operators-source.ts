@@ -8,8 +8,8 @@ export type DescribedOp = Pick<TestedOp, 'name' | 'summary' | 'inputs' | 'attrib
 export function operatorsSource(ops: Iterable<DescribedOp> = TESTED_OPS.values()): string {
   const functions = [...ops].map(functionOf);
   return `// Written by \`node scripts/write-operators.mjs\` from the tables of operators.
-import type { Dim } from '../core/dim.ts';
-import type { DType } from '../core/dtype.ts';
+import type { Dim } from '../core/dims/dim.ts';
+import type { DType } from '../core/tensor/dtype.ts';
 import type { NdArray } from './nd-array.ts';
 import type { Operand } from './operand.ts';
 import { operator, variadic } from './operator.ts';

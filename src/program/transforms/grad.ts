@@ -1,5 +1,5 @@
 import { checkOptions, either, listOf, type OptionKinds } from '../../core/check-options.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { ShapeError, UsageError } from '../../core/errors.ts';
 import {
   call as callOf,

@@ -1,4 +1,4 @@
-import { DISPOSE } from '../../core/dispose-symbols.ts';
+import { DISPOSE } from '../../core/async/dispose-symbols.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Remote } from '../connect.ts';
 import { RemoteLostError } from '../errors.ts';

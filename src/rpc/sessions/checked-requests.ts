@@ -1,7 +1,7 @@
-import { COMPILE_MODES, type CompileModeOption } from '../../core/compile-mode.ts';
-import type { CodePlace } from '../../core/paused-call.ts';
-import { PRECISIONS, type PrecisionOption } from '../../core/precision.ts';
-import { MOST_TIMELINE_RUNS } from '../../core/run-timeline.ts';
+import { COMPILE_MODES, type CompileModeOption } from '../../core/contracts/compile-mode.ts';
+import type { CodePlace } from '../../core/contracts/paused-call.ts';
+import { PRECISIONS, type PrecisionOption } from '../../core/contracts/precision.ts';
+import { MOST_TIMELINE_RUNS } from '../../core/contracts/run-timeline.ts';
 import type { ControlRequest } from '../../worker/protocol/control-request.ts';
 import type { Breakpoint, DebugOrder } from '../../worker/protocol/debug-order.ts';
 import type { Dims } from '../../worker/protocol/dispatch-sizes.ts';

@@ -1,5 +1,5 @@
-import { CLOCK, type Clock } from '../../core/clock.ts';
-import { tooLongRun } from '../../core/within-run-time.ts';
+import { CLOCK, type Clock } from '../../core/async/clock.ts';
+import { tooLongRun } from '../../core/async/within-run-time.ts';
 import { LimitError } from '../errors.ts';
 
 /** Limits of runs that stand still until the other side has them go on: those that it debugs, traces or compares. */

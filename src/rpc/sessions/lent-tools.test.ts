@@ -7,7 +7,7 @@ import {
   Tensor,
 } from '../../client/index.ts';
 import { compile, parseModule } from '../../compiler/index.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import { brokenGpu } from '../../testing/broken-gpu.ts';
 import { FakeClock } from '../../testing/fake-clock.ts';

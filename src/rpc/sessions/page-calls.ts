@@ -1,5 +1,5 @@
 import { errorFromData, errorToData } from '../../core/errors.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { CallPage, PageNode, WireAttributes } from '../../worker/protocol/wire-value.ts';
 import { objectOf, textOf, tupleOf } from '../checked-values.ts';
 import { type RpcFunction, RpcTuple, type RpcValue } from '../rpc-value.ts';

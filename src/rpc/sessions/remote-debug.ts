@@ -1,6 +1,6 @@
-import { Deferred } from '../../core/deferred.ts';
+import { Deferred } from '../../core/async/deferred.ts';
 import { UsageError } from '../../core/errors.ts';
-import { untilAborted } from '../../core/until-aborted.ts';
+import { untilAborted } from '../../core/async/until-aborted.ts';
 import type { ControlReply } from '../../worker/protocol/control-request.ts';
 import type { DebugOrder, DebugReply } from '../../worker/protocol/debug-order.ts';
 import type { WireResult } from '../../worker/protocol/wire-value.ts';

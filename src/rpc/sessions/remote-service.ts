@@ -1,8 +1,8 @@
 import { Executable } from '../../bytecode/executable-file.ts';
 import type { ExecutableData } from '../../bytecode/executable.ts';
-import { allocate } from '../../core/allocate.ts';
+import { allocate } from '../../core/bytes/allocate.ts';
 import { DeviceError, UnsupportedError, UsageError } from '../../core/errors.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { shortList } from '../../core/short-list.ts';
 import { VERSION } from '../../core/version.ts';
 import type { AskType } from '../../worker/compile-protocol.ts';

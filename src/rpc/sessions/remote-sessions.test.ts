@@ -6,7 +6,7 @@ import { createHostDevice } from '../../device/host/host-device.ts';
 import { loopAndTree } from '../../runtime/testing/long-programs.ts';
 import { FakeClock } from '../../testing/fake-clock.ts';
 import { writeOnnxModel } from '../../testing/onnx-writer.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { seededRandom } from '../../core/random.ts';
 import { Connection } from '../connection.ts';
 import { sha256 } from '../executable-store.ts';

@@ -1,6 +1,6 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { CodePlace } from '../../core/paused-call.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { CodePlace } from '../../core/contracts/paused-call.ts';
 import type { OnWatchedCall, WatchedRun, WatchOptions } from '../../runtime/compare/watched-run.ts';
 import type { ControlReply, ControlRequest } from '../../worker/protocol/control-request.ts';
 import type { HandleId } from '../../worker/protocol/reply.ts';

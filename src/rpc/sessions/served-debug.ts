@@ -1,5 +1,5 @@
-import { Deferred } from '../../core/deferred.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { Deferred } from '../../core/async/deferred.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { HostInput } from '../../runtime/host-function.ts';
 import { holdDebugRun, orderDebugRun } from '../../worker/debug-session.ts';
 import type { HostedSession } from '../../worker/hosted-session.ts';

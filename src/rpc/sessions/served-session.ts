@@ -1,7 +1,7 @@
 import type { Executable } from '../../bytecode/executable-file.ts';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/async/clock.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
-import { withinRunTime } from '../../core/within-run-time.ts';
+import { withinRunTime } from '../../core/async/within-run-time.ts';
 import type { MachineOptions } from '../../runtime/load-machine.ts';
 import { TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';

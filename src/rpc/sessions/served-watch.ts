@@ -1,6 +1,6 @@
-import { Deferred } from '../../core/deferred.ts';
+import { Deferred } from '../../core/async/deferred.ts';
 import { UsageError } from '../../core/errors.ts';
-import { untilAborted } from '../../core/until-aborted.ts';
+import { untilAborted } from '../../core/async/until-aborted.ts';
 import { MachineRun } from '../../runtime/compare/machine-run.ts';
 import type { WatchedCall } from '../../runtime/compare/watched-run.ts';
 import type { HostInput } from '../../runtime/host-function.ts';

@@ -1,5 +1,5 @@
 import { ExecBuilder, type Executable } from '../../bytecode/index.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { TestDevice } from '../../runtime/testing/test-device.ts';
 import { type ConnectOptions, connect, type Remote } from '../connect.ts';
 import type { RpcFunction } from '../rpc-value.ts';

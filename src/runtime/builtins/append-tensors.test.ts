@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ExecBuilder } from '../../bytecode/index.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { TestDevice } from '../testing/test-device.ts';
 import { AdtValue, TensorValue } from '../value.ts';
 import { VirtualMachine } from '../virtual-machine.ts';

@@ -1,6 +1,6 @@
-import { storageByteLength } from '../../core/dtype.ts';
+import { storageByteLength } from '../../core/tensor/dtype.ts';
 import { OutOfMemoryError, ShapeError } from '../../core/errors.ts';
-import { elementCount, formatShape, type Shape } from '../../core/shape.ts';
+import { elementCount, formatShape, type Shape } from '../../core/tensor/shape.ts';
 import type { Allocator } from '../allocator/allocator.ts';
 import {
   capacityOf,

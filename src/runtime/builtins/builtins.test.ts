@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { BUILTINS, ExecBuilder } from '../../bytecode/index.ts';
 import type { FunctionBuilder, OperandLike } from '../../bytecode/index.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { HostInput } from '../host-function.ts';
 import { TestDevice } from '../testing/test-device.ts';
 import { AdtValue, ShapeHeap, ShapeValue, TensorValue, type Value } from '../value.ts';

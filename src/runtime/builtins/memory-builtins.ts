@@ -1,7 +1,7 @@
 import type { BuiltinName } from '../../bytecode/builtins.ts';
-import { storageByteLength } from '../../core/dtype.ts';
+import { storageByteLength } from '../../core/tensor/dtype.ts';
 import { RuntimeError, ShapeError } from '../../core/errors.ts';
-import { elementCount, formatShape } from '../../core/shape.ts';
+import { elementCount, formatShape } from '../../core/tensor/shape.ts';
 import { STORAGE_ALIGNMENT } from '../allocator/size-class.ts';
 import { rangeOf, readTensors, readTensorSync } from '../tensor-read.ts';
 import { isOwned, type PackedFunction, TensorValue, type Value } from '../value.ts';

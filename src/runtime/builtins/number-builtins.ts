@@ -1,8 +1,8 @@
 import type { BuiltinName } from '../../bytecode/builtins.ts';
-import { type DType, dtypeInfo } from '../../core/dtype.ts';
+import { type DType, dtypeInfo } from '../../core/tensor/dtype.ts';
 import { RuntimeError, ShapeError } from '../../core/errors.ts';
-import { numberToFloat16 } from '../../core/float16.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { numberToFloat16 } from '../../core/tensor/float16.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { FloatValue, type PackedFunction, type Value } from '../value.ts';
 import type { VmState } from '../vm-state.ts';
 import { expectDType, expectFloat, expectInt, numberOf } from './operand.ts';

@@ -1,8 +1,8 @@
 import { type BuiltinName, MakeCode, MatchCode } from '../../bytecode/builtins.ts';
 import type { ShapeProgram } from '../../bytecode/executable.ts';
-import { applyDimOperator } from '../../core/dim.ts';
+import { applyDimOperator } from '../../core/dims/dim.ts';
 import { internalError, ShapeError } from '../../core/errors.ts';
-import { formatShape, type Shape } from '../../core/shape.ts';
+import { formatShape, type Shape } from '../../core/tensor/shape.ts';
 import {
   AdtValue,
   describeValue,

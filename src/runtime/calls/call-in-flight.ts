@@ -1,5 +1,5 @@
 import { internalError } from '../../core/errors.ts';
-import { macrotask } from '../../core/macrotask.ts';
+import { macrotask } from '../../core/async/macrotask.ts';
 import type { Invocation } from '../invocation.ts';
 import { discard, type Value } from '../value.ts';
 

@@ -15,7 +15,7 @@ import type { CallInFlight } from './call-in-flight.ts';
 import { CallsInFlight, type CallTerms } from './calls-in-flight.ts';
 import { replayCalls } from './replay-calls.ts';
 import { SliceClock } from './slice-clock.ts';
-import { untilAborted } from '../../core/until-aborted.ts';
+import { untilAborted } from '../../core/async/until-aborted.ts';
 import { symbolSizes } from '../symbol-sizes.ts';
 
 export interface CallRunnerOptions {

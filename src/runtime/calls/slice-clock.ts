@@ -1,4 +1,4 @@
-import { macrotask } from '../../core/macrotask.ts';
+import { macrotask } from '../../core/async/macrotask.ts';
 
 /** Time in which calls hold the thread, counted over all of them: many short ones yield like a long one. */
 export class SliceClock {

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { tensorOf } from '../../bytecode/constant-tensor.ts';
 import type { Executable } from '../../bytecode/executable-file.ts';
-import { numberToFloat16 } from '../../core/float16.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { numberToFloat16 } from '../../core/tensor/float16.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { compile, parseModule } from '../../frontend/index.ts';

@@ -1,10 +1,10 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
-import type { DType } from '../../core/dtype.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
 import { RuntimeError } from '../../core/errors.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
-import type { PrimitiveFunction } from '../../core/primitive-function.ts';
-import type { Shape } from '../../core/shape.ts';
-import { type TensorDifference, tensorDifference } from '../../core/tensor-difference.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
+import { type TensorDifference, tensorDifference } from '../../core/tensor/tensor-difference.ts';
 import { type KernelCall, KernelCalls, sourceOf } from './kernel-results.ts';
 import type { WatchedCall, WatchedRun } from './watched-run.ts';
 

@@ -1,9 +1,9 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
 import { SourceMap } from '../../bytecode/source-map.ts';
-import type { CodePlace } from '../../core/paused-call.ts';
-import type { PrimitiveFunction } from '../../core/primitive-function.ts';
-import { formatPlace, type SourcePlace } from '../../core/source-place.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
+import type { CodePlace } from '../../core/contracts/paused-call.ts';
+import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
+import { formatPlace, type SourcePlace } from '../../core/contracts/source-place.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { InstrumentedCall } from '../instrument-calls.ts';
 import { overlap } from '../kernel-library.ts';
 import type { VirtualMachine } from '../virtual-machine.ts';

@@ -1,5 +1,5 @@
 import { internalError } from '../../core/errors.ts';
-import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import type { ExecutableData } from '../../bytecode/executable.ts';
 import type { CallOutcome } from '../call.ts';
 import type { CallRequest } from '../calls/admission.ts';

@@ -1,5 +1,5 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import type { HostInput } from '../host-function.ts';
 import { VirtualMachine } from '../virtual-machine.ts';

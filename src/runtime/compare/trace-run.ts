@@ -1,8 +1,8 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
-import type { PrimitiveFunction } from '../../core/primitive-function.ts';
-import type { Shape } from '../../core/shape.ts';
-import { formatPlace, type SourcePlace } from '../../core/source-place.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
+import { formatPlace, type SourcePlace } from '../../core/contracts/source-place.ts';
 import { type KernelCall, KernelCalls, sourceOf } from './kernel-results.ts';
 import { ValueNames, type ValuePlace } from './value-places.ts';
 import type { WatchedCall, WatchedRun } from './watched-run.ts';

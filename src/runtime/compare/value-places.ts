@@ -1,5 +1,5 @@
 import { FormatError } from '../../core/errors.ts';
-import { DERIVED, VALUE_NAMES } from '../../core/value-names.ts';
+import { DERIVED, VALUE_NAMES } from '../../core/contracts/value-names.ts';
 
 /** The node that computes a value of the source, and the output that it is. */
 export interface ValuePlace {

@@ -1,5 +1,5 @@
-import type { HostTensor } from '../../core/host-tensor.ts';
-import type { CodePlace } from '../../core/paused-call.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { CodePlace } from '../../core/contracts/paused-call.ts';
 
 /** A call of a kernel that has returned, in a run that waits. */
 export interface WatchedCall {

@@ -9,17 +9,17 @@ import type {
 import { blocksOf } from '../../bytecode/blocks-of.ts';
 import { type DataBlock, dataByteLengthOf, layoutTensors } from '../../bytecode/data-layout.ts';
 import { type TensorPiece, TensorPieces } from '../../bytecode/tensor-pieces.ts';
-import type { DType } from '../../core/dtype.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
 import { UnsupportedError } from '../../core/errors.ts';
-import { float16ToNumber } from '../../core/float16.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { float16ToNumber } from '../../core/tensor/float16.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type {
   Attributes,
   AttributeValue,
   OperatorCall,
   PrimitiveFunction,
   TensorType,
-} from '../../core/primitive-function.ts';
+} from '../../core/contracts/primitive-function.ts';
 
 /** A program with its constants in memory. */
 export type ProgramInMemory = ExecutableData & { blocks(): Iterable<DataBlock> };

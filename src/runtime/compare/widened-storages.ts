@@ -1,5 +1,5 @@
-import { storageByteLength } from '../../core/dtype.ts';
-import { elementCount, type Shape } from '../../core/shape.ts';
+import { storageByteLength } from '../../core/tensor/dtype.ts';
+import { elementCount, type Shape } from '../../core/tensor/shape.ts';
 import { expectInt, expectShape, expectStorage } from '../builtins/operand.ts';
 import {
   type PackedFunction,

@@ -1,9 +1,9 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
 import { SourceMap } from '../../bytecode/source-map.ts';
 import { UsageError } from '../../core/errors.ts';
-import type { CodePlace } from '../../core/paused-call.ts';
+import type { CodePlace } from '../../core/contracts/paused-call.ts';
 import { shortList } from '../../core/short-list.ts';
-import { formatPlace, type SourcePlace } from '../../core/source-place.ts';
+import { formatPlace, type SourcePlace } from '../../core/contracts/source-place.ts';
 import { ValueNames } from '../compare/value-places.ts';
 import type { LinkedFunction } from '../linked-code.ts';
 import type { Breakpoint, DebugFrame, SetBreakpoint } from './debug-types.ts';

@@ -1,6 +1,6 @@
-import type { DType } from '../../core/dtype.ts';
-import type { CodePlace } from '../../core/paused-call.ts';
-import type { Shape } from '../../core/shape.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
+import type { CodePlace } from '../../core/contracts/paused-call.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
 
 /**
  * Where a debugging run stops: at an instruction, which it has not run then; at what computes a node or a value of the source,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { compile, parseModule } from '../../compiler/index.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { VirtualMachine } from '../virtual-machine.ts';
 import { DebuggedCall } from './debugged-call.ts';

@@ -1,4 +1,4 @@
-import { Deferred } from '../../core/deferred.ts';
+import { Deferred } from '../../core/async/deferred.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
 import { CallRunner } from '../calls/call-runner.ts';
 import type { Frame } from '../frame.ts';

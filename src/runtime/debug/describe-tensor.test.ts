@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { numberToFloat16 } from '../../core/float16.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { numberToFloat16 } from '../../core/tensor/float16.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { describeTensor } from './describe-tensor.ts';
 
 test('statistics leave out what is no finite number, and count it', () => {

@@ -1,6 +1,6 @@
-import { type DType, dtypeInfo, type TypedArray } from '../../core/dtype.ts';
-import type { HostTensor } from '../../core/host-tensor.ts';
-import { isSmallFloat, smallFloatToNumber } from '../../core/small-floats.ts';
+import { type DType, dtypeInfo, type TypedArray } from '../../core/tensor/dtype.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { isSmallFloat, smallFloatToNumber } from '../../core/tensor/small-floats.ts';
 import type { TensorDetail, TensorStatistics } from './debug-types.ts';
 import { pictureOf } from './tensor-picture.ts';
 

@@ -1,6 +1,6 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
 import { argumentValue, decodeInstruction, Opcode } from '../../bytecode/isa.ts';
-import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import { read } from '../call.ts';
 import type { Frame } from '../frame.ts';
 import { LinkedOp } from '../linked-code.ts';

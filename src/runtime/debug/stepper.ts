@@ -1,5 +1,5 @@
-import { Deferred } from '../../core/deferred.ts';
-import type { CodePlace } from '../../core/paused-call.ts';
+import { Deferred } from '../../core/async/deferred.ts';
+import type { CodePlace } from '../../core/contracts/paused-call.ts';
 import type { CallInFlight } from '../calls/call-in-flight.ts';
 import type { Frame } from '../frame.ts';
 import { resume } from '../interpreter.ts';

@@ -1,4 +1,4 @@
-import type { HostTensor } from '../../core/host-tensor.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Frame } from '../frame.ts';
 import type { Invocation } from '../invocation.ts';
 import type { LinkedFunction } from '../linked-code.ts';

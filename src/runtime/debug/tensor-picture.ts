@@ -1,4 +1,4 @@
-import type { Shape } from '../../core/shape.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
 import type { TensorPicture } from './debug-types.ts';
 
 /** The most pixels along each axis. */

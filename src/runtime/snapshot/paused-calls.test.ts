@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ExecBuilder, type Executable } from '../../bytecode/index.ts';
 import { ExecutableReader } from '../../bytecode/executable-reader.ts';
 import { compile, parseModule } from '../../compiler/index.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';

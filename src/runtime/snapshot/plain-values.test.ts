@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { ByteReader } from '../../core/byte-reader.ts';
-import { ByteWriter } from '../../core/byte-writer.ts';
-import { dtypeInfo } from '../../core/dtype.ts';
+import { ByteReader } from '../../core/bytes/byte-reader.ts';
+import { ByteWriter } from '../../core/bytes/byte-writer.ts';
+import { dtypeInfo } from '../../core/tensor/dtype.ts';
 import { readView } from './value-reader.ts';
 
 /** Reads a float32 view of memory of 32 bytes. */

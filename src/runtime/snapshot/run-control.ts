@@ -1,9 +1,9 @@
 import { having, type OptionKind, requireKind, requireMaker } from '../../core/check-options.ts';
-import { Deferred } from '../../core/deferred.ts';
+import { Deferred } from '../../core/async/deferred.ts';
 import { abortError, UsageError } from '../../core/errors.ts';
-import type { CodePlace, PausedCall, PauseOptions } from '../../core/paused-call.ts';
+import type { CodePlace, PausedCall, PauseOptions } from '../../core/contracts/paused-call.ts';
 import { shortList } from '../../core/short-list.ts';
-import { untilAborted } from '../../core/until-aborted.ts';
+import { untilAborted } from '../../core/async/until-aborted.ts';
 import type { CallInFlight } from '../calls/call-in-flight.ts';
 import { CallRunner } from '../calls/call-runner.ts';
 import { resume, run } from '../interpreter.ts';

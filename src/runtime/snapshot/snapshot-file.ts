@@ -1,7 +1,7 @@
-import { ByteReader } from '../../core/byte-reader.ts';
-import { ByteWriter } from '../../core/byte-writer.ts';
+import { ByteReader } from '../../core/bytes/byte-reader.ts';
+import { ByteWriter } from '../../core/bytes/byte-writer.ts';
 import { FormatError, UnsupportedError } from '../../core/errors.ts';
-import { platformSha256 as sha256 } from '../../core/platform-sha256.ts';
+import { platformSha256 as sha256 } from '../../core/bytes/platform-sha256.ts';
 import {
   FORMAT_MAJOR,
   FORMAT_MINOR,

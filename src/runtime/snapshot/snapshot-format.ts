@@ -1,4 +1,4 @@
-import type { KindOf } from '../../core/value-fold.ts';
+import type { KindOf } from '../../core/contracts/value-fold.ts';
 import type { MachineForms } from '../machine-side.ts';
 
 /**

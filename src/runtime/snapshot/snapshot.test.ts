@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ExecBuilder } from '../../bytecode/index.ts';
 import { WeftError } from '../../core/errors.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';

@@ -1,5 +1,5 @@
 import { checkOptions, requireKind } from '../../core/check-options.ts';
-import { ByteWriter } from '../../core/byte-writer.ts';
+import { ByteWriter } from '../../core/bytes/byte-writer.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Device, DeviceRange } from '../../device/device.ts';
 import type { MachineInternals, VirtualMachine } from '../virtual-machine.ts';

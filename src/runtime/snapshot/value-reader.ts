@@ -1,6 +1,6 @@
-import type { ByteReader } from '../../core/byte-reader.ts';
-import { type DType, dtypeFromCode, storageByteLength } from '../../core/dtype.ts';
-import { formatShape, type Shape } from '../../core/shape.ts';
+import type { ByteReader } from '../../core/bytes/byte-reader.ts';
+import { type DType, dtypeFromCode, storageByteLength } from '../../core/tensor/dtype.ts';
+import { formatShape, type Shape } from '../../core/tensor/shape.ts';
 import { PitchedTensor, sliceBytes } from '../pitched-tensor.ts';
 import {
   AdtValue,

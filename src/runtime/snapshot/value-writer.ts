@@ -1,9 +1,9 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
-import { ByteWriter } from '../../core/byte-writer.ts';
-import { dtypeInfo } from '../../core/dtype.ts';
+import { ByteWriter } from '../../core/bytes/byte-writer.ts';
+import { dtypeInfo } from '../../core/tensor/dtype.ts';
 import { UnsupportedError } from '../../core/errors.ts';
-import type { Shape } from '../../core/shape.ts';
-import { foldValues, type ValueCases } from '../../core/value-fold.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
+import { foldValues, type ValueCases } from '../../core/contracts/value-fold.ts';
 import type { MachineInternals } from '../virtual-machine.ts';
 import { PitchedTensor } from '../pitched-tensor.ts';
 import { type ClosureValue, type StorageValue, TensorValue, type Value } from '../value.ts';

@@ -1,6 +1,6 @@
 import { ExecBuilder, type Executable, type ValueType } from '../../bytecode/index.ts';
 import type { FunctionBuilder } from '../../bytecode/function-builder.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 
 const VECTOR = { dtype: 'float32', shape: [3] } as const;
 const TENSOR: ValueType = { kind: 'tensor', ...VECTOR };

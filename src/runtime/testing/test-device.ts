@@ -1,5 +1,5 @@
 import { type DeviceLostError, OutOfMemoryError, UnsupportedError } from '../../core/errors.ts';
-import type { PrimitiveFunction } from '../../core/primitive-function.ts';
+import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import type {
   Device,
   DeviceBuffer,

@@ -1,4 +1,4 @@
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { type HostFunction, type MachineValue, TensorValue, type Value } from '../index.ts';
 
 /** Elements of a tensor, or a number repeated. */

@@ -1,4 +1,7 @@
-import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
+import type {
+  ConcreteTensorType,
+  PrimitiveFunction,
+} from '../../core/contracts/primitive-function.ts';
 import type { CallInFlight } from '../calls/call-in-flight.ts';
 import { KernelInstructions } from '../debug/kernel-instructions.ts';
 import { runInstructions } from '../debug/run-instructions.ts';

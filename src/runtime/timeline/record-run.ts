@@ -1,4 +1,8 @@
-import type { TimelineEvent, TimelineKind, TimelineStorage } from '../../core/run-timeline.ts';
+import type {
+  TimelineEvent,
+  TimelineKind,
+  TimelineStorage,
+} from '../../core/contracts/run-timeline.ts';
 import { shadowMethod } from '../../core/shadow-method.ts';
 import type { Device, DeviceRange, KernelTiming } from '../../device/device.ts';
 import { CallRunner } from '../calls/call-runner.ts';

@@ -1,5 +1,5 @@
-import type { CodePlace } from '../../core/paused-call.ts';
-import type { TimelineStorage } from '../../core/run-timeline.ts';
+import type { CodePlace } from '../../core/contracts/paused-call.ts';
+import type { TimelineStorage } from '../../core/contracts/run-timeline.ts';
 import { shadowMethod } from '../../core/shadow-method.ts';
 import type { Allocator } from '../allocator/allocator.ts';
 import type { StorageValue } from '../value.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { type Mask, objectDetector, type ObjectDetectorOptions } from '../index.ts';
 import { constantDetector } from '../testing/constant-detector.ts';
 import { drawnPicture } from '../testing/test-pictures.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { cutRectangle } from '../../core/pictures/cut-rectangle.ts';
 import type { Point } from '../../core/pictures/rectangle.ts';
 import { writeOnnxModel } from '../../testing/onnx-writer.ts';

@@ -7,7 +7,7 @@ import {
 } from '../../core/check-options.ts';
 import { DeviceTensor } from '../../client/device-tensor.ts';
 import { Session } from '../../client/session.ts';
-import type { DrawnElements } from '../../core/drawn-elements.ts';
+import type { DrawnElements } from '../../core/tensor/drawn-elements.ts';
 import { internalError, ShapeError, UnsupportedError } from '../../core/errors.ts';
 import type { CallOptions } from '../task-options.ts';
 import { PICTURE_OPTIONS, type PictureOptions } from './picture-options.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Session } from '../../client/index.ts';
-import { numberToFloat16 } from '../../core/float16.ts';
+import { numberToFloat16 } from '../../core/tensor/float16.ts';
 import type { Pixels } from '../../core/pictures/pixels.ts';
 import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { openPageDevice, type PageDevice } from '../../testing/page-device.ts';

@@ -1,5 +1,5 @@
 import { ShapeError, UsageError } from '../../core/errors.ts';
-import { numberToFloat16 } from '../../core/float16.ts';
+import { numberToFloat16 } from '../../core/tensor/float16.ts';
 import type { PictureSteps } from '../../core/pictures/picture-steps.ts';
 import type { PictureOptions, Size } from './picture-options.ts';
 import { PicturePlace } from './picture-place.ts';

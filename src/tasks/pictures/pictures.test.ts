@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { numberToFloat16 } from '../../core/float16.ts';
+import { numberToFloat16 } from '../../core/tensor/float16.ts';
 import { formulaPicture } from '../testing/test-pictures.ts';
 import type { PictureOptions, Size } from './picture-options.ts';
 import { picturePlan } from './picture-plan.ts';

@@ -1,7 +1,7 @@
 import type { ImageInput } from '../../client/session-value.ts';
 import { describe as describeValue } from '../../core/check-options.ts';
 import { DownloadError, UnsupportedError, UsageError } from '../../core/errors.ts';
-import type { GpuTextureLike } from '../../core/gpu-like.ts';
+import type { GpuTextureLike } from '../../core/contracts/gpu-like.ts';
 import { isPixels, type Pixels, type Rgb, toRgb } from '../../core/pictures/pixels.ts';
 import { drawsPictures } from '../../core/pictures/read-drawn.ts';
 

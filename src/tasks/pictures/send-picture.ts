@@ -1,6 +1,6 @@
 import type { Session } from '../../client/session.ts';
 import { UnsupportedError } from '../../core/errors.ts';
-import { isGpuTexture } from '../../core/gpu-like.ts';
+import { isGpuTexture } from '../../core/contracts/gpu-like.ts';
 import type { PictureSource } from '../../core/pictures/picture-source.ts';
 import { channelsOf, isPixels, type Pixels } from '../../core/pictures/pixels.ts';
 import type { ControlReply } from '../../worker/protocol/control-request.ts';

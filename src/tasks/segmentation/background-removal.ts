@@ -1,9 +1,9 @@
 import { checkOptions, type OptionKinds } from '../../core/check-options.ts';
 import type { Session } from '../../client/session.ts';
 import type { Tensor } from '../../client/tensor.ts';
-import { elementCount } from '../../core/element-count.ts';
+import { elementCount } from '../../core/tensor/element-count.ts';
 import { ShapeError } from '../../core/errors.ts';
-import { isGpuTexture } from '../../core/gpu-like.ts';
+import { isGpuTexture } from '../../core/contracts/gpu-like.ts';
 import {
   contextOf,
   DRAW_OPTIONS,

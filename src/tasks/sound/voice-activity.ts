@@ -1,4 +1,4 @@
-import { ASYNC_DISPOSE } from '../../core/dispose-symbols.ts';
+import { ASYNC_DISPOSE } from '../../core/async/dispose-symbols.ts';
 import { checkOptions, type OptionKind, type OptionKinds } from '../../core/check-options.ts';
 import type { DeviceTensor } from '../../client/device-tensor.ts';
 import type { Session } from '../../client/session.ts';

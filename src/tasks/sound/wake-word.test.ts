@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { seededRandom } from '../../core/random.ts';
 import { writeOnnxModel } from '../../testing/onnx-writer.ts';
 import { wakeWord, type WakeWordSources } from '../index.ts';

@@ -2,9 +2,9 @@ import { DeviceTensor } from '../../client/device-tensor.ts';
 import type { Inputs } from '../../client/input-value.ts';
 import type { Session } from '../../client/session.ts';
 import { Tensor } from '../../client/tensor.ts';
-import { isDType } from '../../core/dtype.ts';
+import { isDType } from '../../core/tensor/dtype.ts';
 import { ShapeError } from '../../core/errors.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { numbersOf } from '../results/numbers.ts';
 
 /** The encoder's output for a window: (1, frames, size). */

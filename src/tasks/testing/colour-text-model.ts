@@ -1,4 +1,4 @@
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { writeOnnxModel } from '../../testing/onnx-writer.ts';
 import type { OcrSources } from '../ocr/ocr.ts';
 import { drawnPicture } from './test-pictures.ts';

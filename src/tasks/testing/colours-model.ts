@@ -1,4 +1,4 @@
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { writeOnnxModel } from '../../testing/onnx-writer.ts';
 
 /** Logits are ten times the mean of each channel. */

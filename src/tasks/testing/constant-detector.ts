@@ -1,4 +1,4 @@
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { type OnnxNodeSpec, writeOnnxModel } from '../../testing/onnx-writer.ts';
 
 /** A model of 8 x 8 pixels, or as many as `side` says, that says the same of every picture. */

@@ -1,6 +1,6 @@
 import { UnsupportedError } from '../../core/errors.ts';
-import type { TensorType } from '../../core/primitive-function.ts';
-import { formatShape } from '../../core/shape.ts';
+import type { TensorType } from '../../core/contracts/primitive-function.ts';
+import { formatShape } from '../../core/tensor/shape.ts';
 import type { Decoder } from '../../frontend/text/generation-module.ts';
 import type { WeightQuantizer } from '../../frontend/text/weight-quantizer.ts';
 import { blockFormat, READABLE_TYPES } from '../files/blocks/block-formats.ts';

@@ -1,6 +1,6 @@
 import type { Assembled } from '../../bytecode/draft.ts';
-import { checkLooksLikeOnnx } from '../../core/sniff.ts';
-import type { CompileLimits } from '../../core/compile-limits.ts';
+import { checkLooksLikeOnnx } from '../../core/bytes/sniff.ts';
+import type { CompileLimits } from '../../core/limits/compile-limits.ts';
 import type { RangeFile } from '../../downloads/range-file.ts';
 import { checkOnnxHead } from '../../frontend/onnx/check-onnx-head.ts';
 import { externalRanges, loadExternalData } from '../../frontend/onnx/external-data.ts';

@@ -1,6 +1,6 @@
-import { ByteReader } from '../../core/byte-reader.ts';
+import { ByteReader } from '../../core/bytes/byte-reader.ts';
 import { FormatError } from '../../core/errors.ts';
-import { sniff } from '../../core/sniff.ts';
+import { sniff } from '../../core/bytes/sniff.ts';
 import type { BytesNeeded, HeadOptions } from './bytes-needed.ts';
 
 /** No vocabulary with its merges comes near; a file that claims a longer head is damaged or hostile. */

@@ -1,4 +1,4 @@
-import type { Shape } from '../../core/shape.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
 
 /** A tensor as the table of a model file has it: nothing of its elements is read yet. */
 export interface StoredTensor {

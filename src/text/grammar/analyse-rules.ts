@@ -1,5 +1,5 @@
 import { CompileLimitError, UnsupportedError } from '../../core/errors.ts';
-import { countWork } from '../../core/work-meter.ts';
+import { countWork } from '../../core/limits/work-meter.ts';
 import { type Counted, type Expression, partsOf, type Rules } from './expression.ts';
 import { copiesOf, type Measure, measure } from './measure-expression.ts';
 

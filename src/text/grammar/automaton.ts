@@ -1,5 +1,5 @@
 import { CompileLimitError, UsageError } from '../../core/errors.ts';
-import { countWork } from '../../core/work-meter.ts';
+import { countWork } from '../../core/limits/work-meter.ts';
 import { analyseRules } from './analyse-rules.ts';
 import { countRepetitions } from './count-repetitions.ts';
 import { NfaBuilder, type RuleCall } from './byte-nfa.ts';

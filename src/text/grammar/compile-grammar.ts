@@ -1,5 +1,5 @@
 import { UsageError } from '../../core/errors.ts';
-import { withMeter } from '../../core/work-meter.ts';
+import { withMeter } from '../../core/limits/work-meter.ts';
 import { type Automaton, buildAutomaton } from './automaton.ts';
 import { parseEbnf } from './ebnf.ts';
 import type { Rules } from './expression.ts';

@@ -1,5 +1,5 @@
 import { CompileLimitError } from '../../core/errors.ts';
-import { countWork } from '../../core/work-meter.ts';
+import { countWork } from '../../core/limits/work-meter.ts';
 import { type Automaton, DEAD, UNIT_START } from './automaton.ts';
 import { UNBOUNDED } from './byte-nfa.ts';
 import { EMPTY_STACK, type Stacks } from './stacks.ts';

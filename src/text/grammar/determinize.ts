@@ -1,5 +1,5 @@
 import { CompileLimitError, internalError } from '../../core/errors.ts';
-import { countWork } from '../../core/work-meter.ts';
+import { countWork } from '../../core/limits/work-meter.ts';
 import type { NfaState, RuleCall, RuleNfa } from './byte-nfa.ts';
 
 /** A state of a deterministic automaton, which may also wait for rules to be read. */

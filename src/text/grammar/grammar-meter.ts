@@ -1,5 +1,5 @@
 import { CompileLimitError } from '../../core/errors.ts';
-import type { WorkMeter } from '../../core/work-meter.ts';
+import type { WorkMeter } from '../../core/limits/work-meter.ts';
 
 /** Steps of compiling a grammar, or of what is asked of it for one token. */
 const MAX_STEP_COUNT = 10_000_000;

@@ -1,5 +1,5 @@
 import { UsageError } from '../../core/errors.ts';
-import { withMeter } from '../../core/work-meter.ts';
+import { withMeter } from '../../core/limits/work-meter.ts';
 import type { Automaton } from './automaton.ts';
 import { setBit } from './bit-mask.ts';
 import { type Configurations, onlyByte, readByte, startConfigurations } from './configuration.ts';

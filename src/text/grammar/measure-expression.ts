@@ -1,5 +1,5 @@
 import { CompileLimitError } from '../../core/errors.ts';
-import { countWork } from '../../core/work-meter.ts';
+import { countWork } from '../../core/limits/work-meter.ts';
 import { type Expression, partsOf } from './expression.ts';
 
 /** Repetitions are written out, so a short grammar can be a large automaton: parts of it, and states. */

@@ -1,5 +1,5 @@
 import { CompileLimitError } from '../../core/errors.ts';
-import { countWork } from '../../core/work-meter.ts';
+import { countWork } from '../../core/limits/work-meter.ts';
 import { EMPTY, type Graph, type GraphEdge, text } from './expression.ts';
 
 interface Node {

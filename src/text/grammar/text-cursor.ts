@@ -1,5 +1,5 @@
 import { CompileLimitError, ParseError, UnsupportedError } from '../../core/errors.ts';
-import { countWork } from '../../core/work-meter.ts';
+import { countWork } from '../../core/limits/work-meter.ts';
 
 /** Groups inside each other, in a grammar or a regular expression, or schemas in a schema. */
 export const MAX_NESTING = 100;

@@ -1,4 +1,4 @@
-import { countWork } from '../../core/work-meter.ts';
+import { countWork } from '../../core/limits/work-meter.ts';
 import { type Automaton, DEAD, UNIT_START } from './automaton.ts';
 import { setBit } from './bit-mask.ts';
 import { type Configuration, inRule } from './configuration.ts';

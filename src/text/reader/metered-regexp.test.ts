@@ -1,7 +1,7 @@
 import { Tokenizer } from '@huggingface/tokenizers';
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../core/random.ts';
-import { withMeter } from '../../core/work-meter.ts';
+import { withMeter } from '../../core/limits/work-meter.ts';
 import { preTokenizer, preTokenizerNames } from '../files/tokenizer/pre-tokenizers.ts';
 import { mixedStrings } from '../files/testing/mixed-strings.ts';
 import { MeteredRegExp } from './metered-regexp.ts';

@@ -1,5 +1,5 @@
 import { FormatError } from '../../core/errors.ts';
-import { parseJsonObject } from '../../core/sniff.ts';
+import { parseJsonObject } from '../../core/bytes/sniff.ts';
 import type { Reply } from '../../worker/protocol/reply.ts';
 import {
   type ChatMessage,

@@ -1,5 +1,5 @@
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import { concatenate } from '../../core/concatenate.ts';
+import { concatenate } from '../../core/bytes/concatenate.ts';
 
 /** Fields of ModelProto, GraphProto, TensorProto and StringStringEntryProto. */
 const [GRAPH, INITIALIZER, RAW_DATA, EXTERNAL_DATA, DATA_LOCATION, KEY, VALUE] = [

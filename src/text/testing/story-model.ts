@@ -1,7 +1,7 @@
 import type { BlockCodes } from '../files/blocks/repack-blocks.ts';
-import { encodeFloat16 } from '../../core/float16-arrays.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { Shape } from '../../core/shape.ts';
+import { encodeFloat16 } from '../../core/tensor/float16-arrays.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
 import {
   type OnnxAttribute,
   type OnnxInputSpec,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { choosePlace } from './choose-place.ts';
 import type { ProgramWork } from './program-work.ts';
-import { usualRates } from '../../core/device-rates.ts';
+import { usualRates } from '../../core/contracts/device-rates.ts';
 import { estimateOnGpu, estimateOnProcessor } from './decide-device.ts';
 
 const work = (operations: number, count = 1): ProgramWork => ({

@@ -3,7 +3,7 @@ import { compile } from '../../compiler/compile.ts';
 import { parseModule } from '../../compiler/index.ts';
 import { DeviceError } from '../../core/errors.ts';
 import type { Device } from '../../device/device.ts';
-import type { DeviceRates } from '../../core/device-rates.ts';
+import type { DeviceRates } from '../../core/contracts/device-rates.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { createWasmDevice } from '../../device/wasm/wasm-device.ts';
 import { createWebGpuDevice } from '../../device/webgpu/webgpu-device.ts';

@@ -1,6 +1,6 @@
 import type { Executable } from '../../bytecode/index.ts';
-import { RepresentativeSizes } from '../../core/representative-sizes.ts';
-import { formatPlace } from '../../core/source-place.ts';
+import { RepresentativeSizes } from '../../core/dims/representative-sizes.ts';
+import { formatPlace } from '../../core/contracts/source-place.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { callCounts, primitiveWork } from './program-work.ts';
 

@@ -1,4 +1,4 @@
-import type { DeviceRates } from '../../core/device-rates.ts';
+import type { DeviceRates } from '../../core/contracts/device-rates.ts';
 import type { Device } from '../../device/device.ts';
 import { type MeasuringTurn, measureRates } from '../../device/measure-rates.ts';
 import type { DeviceKind } from '../protocol/loaded-session.ts';

@@ -1,6 +1,6 @@
-import { untilAborted } from '../../core/until-aborted.ts';
+import { untilAborted } from '../../core/async/until-aborted.ts';
 import type { Device } from '../../device/device.ts';
-import type { DeviceRates } from '../../core/device-rates.ts';
+import type { DeviceRates } from '../../core/contracts/device-rates.ts';
 import { changeEntry, keyOf, readEntry } from '../choice-store.ts';
 import type { RunTimes } from './choose-place.ts';
 

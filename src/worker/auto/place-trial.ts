@@ -1,5 +1,5 @@
 import type { DataBlock } from '../../bytecode/executable-reader.ts';
-import { macrotask } from '../../core/macrotask.ts';
+import { macrotask } from '../../core/async/macrotask.ts';
 import type { DevicePool, PooledOptions } from '../device-pool.ts';
 import { HostedSession } from '../hosted-session.ts';
 import type { DecidedLoad } from '../opened-devices.ts';

@@ -1,11 +1,14 @@
 import type { BytecodeFunction, ExecutableData } from '../../bytecode/executable.ts';
 import { argumentValue, decodeRange, Opcode } from '../../bytecode/isa.ts';
-import type { LaunchAmount } from '../../core/device-rates.ts';
-import { storageByteLength } from '../../core/dtype.ts';
+import type { LaunchAmount } from '../../core/contracts/device-rates.ts';
+import { storageByteLength } from '../../core/tensor/dtype.ts';
 import { WeftError } from '../../core/errors.ts';
-import type { ConcreteTensorType, PrimitiveFunction } from '../../core/primitive-function.ts';
-import { RepresentativeSizes } from '../../core/representative-sizes.ts';
-import { elementCount, type Shape } from '../../core/shape.ts';
+import type {
+  ConcreteTensorType,
+  PrimitiveFunction,
+} from '../../core/contracts/primitive-function.ts';
+import { RepresentativeSizes } from '../../core/dims/representative-sizes.ts';
+import { elementCount, type Shape } from '../../core/tensor/shape.ts';
 import { planOnHost, type PlannedCall } from '../../device/host/host-plan.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
 import { operatorWork } from '../../ops/tables/work.ts';

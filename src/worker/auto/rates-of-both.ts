@@ -1,4 +1,4 @@
-import { type RatesOfBoth, usualRates } from '../../core/device-rates.ts';
+import { type RatesOfBoth, usualRates } from '../../core/contracts/device-rates.ts';
 import type { SharedDevice } from '../device-pool.ts';
 import type { HostedSession } from '../hosted-session.ts';
 import { FirstRuns } from './first-runs.ts';

@@ -1,9 +1,9 @@
-import type { DType } from '../../core/dtype.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
 import { UnsupportedError } from '../../core/errors.ts';
-import { isGpuTexture } from '../../core/gpu-like.ts';
+import { isGpuTexture } from '../../core/contracts/gpu-like.ts';
 import type { PictureSource } from '../../core/pictures/picture-source.ts';
 import type { PictureSteps } from '../../core/pictures/picture-steps.ts';
-import { elementCount, type Shape } from '../../core/shape.ts';
+import { elementCount, type Shape } from '../../core/tensor/shape.ts';
 import type { TensorValue } from '../../runtime/value.ts';
 import type { HostedSession } from '../hosted-session.ts';
 

@@ -1,5 +1,5 @@
-import { isGpuTexture } from '../../core/gpu-like.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { isGpuTexture } from '../../core/contracts/gpu-like.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { cutRectangle } from '../../core/pictures/cut-rectangle.ts';
 import type { ControlRequest, PreparedPicture } from '../protocol/control-request.ts';
 import type { WireResult, WireValue } from '../protocol/wire-value.ts';

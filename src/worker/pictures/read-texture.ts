@@ -1,4 +1,4 @@
-import type { GpuTextureLike } from '../../core/gpu-like.ts';
+import type { GpuTextureLike } from '../../core/contracts/gpu-like.ts';
 import type { AxisWeights, PictureSteps } from '../../core/pictures/picture-steps.ts';
 import type { Rgb } from '../../core/pictures/pixels.ts';
 import { WEIGHT_BITS } from '../../core/pictures/resample.ts';

@@ -1,5 +1,5 @@
 import { UnsupportedError } from '../../core/errors.ts';
-import { isGpuTexture } from '../../core/gpu-like.ts';
+import { isGpuTexture } from '../../core/contracts/gpu-like.ts';
 import type { PictureSource } from '../../core/pictures/picture-source.ts';
 import { type Rgb, toRgb } from '../../core/pictures/pixels.ts';
 import { drawsPictures, readDrawn } from '../../core/pictures/read-drawn.ts';

@@ -1,13 +1,13 @@
-import type { DrawnElements } from '../../core/drawn-elements.ts';
-import type { DType } from '../../core/dtype.ts';
-import type { GpuBufferLike, PageGpuBuffer } from '../../core/gpu-like.ts';
-import type { KernelSource } from '../../core/kernel-source.ts';
-import type { PauseOptions, PausedCall } from '../../core/paused-call.ts';
+import type { DrawnElements } from '../../core/tensor/drawn-elements.ts';
+import type { DType } from '../../core/tensor/dtype.ts';
+import type { GpuBufferLike, PageGpuBuffer } from '../../core/contracts/gpu-like.ts';
+import type { KernelSource } from '../../core/contracts/kernel-source.ts';
+import type { PauseOptions, PausedCall } from '../../core/contracts/paused-call.ts';
 import type { PictureSource } from '../../core/pictures/picture-source.ts';
 import type { PictureSteps } from '../../core/pictures/picture-steps.ts';
 import type { Rectangle } from '../../core/pictures/rectangle.ts';
-import type { RunTimelines } from '../../core/run-timeline.ts';
-import type { Shape } from '../../core/shape.ts';
+import type { RunTimelines } from '../../core/contracts/run-timeline.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
 import type { TuningStep } from '../../device/device.ts';
 import type {
   OperatorDeparture,

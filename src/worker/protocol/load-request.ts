@@ -1,8 +1,8 @@
-import type { CompileLimits } from '../../core/compile-limits.ts';
-import type { CompileModeOption } from '../../core/compile-mode.ts';
-import type { RatesOfBoth } from '../../core/device-rates.ts';
-import type { PrecisionOption } from '../../core/precision.ts';
-import type { MachineLimits, ProgramLimits } from '../../core/program-limits.ts';
+import type { CompileLimits } from '../../core/limits/compile-limits.ts';
+import type { CompileModeOption } from '../../core/contracts/compile-mode.ts';
+import type { RatesOfBoth } from '../../core/contracts/device-rates.ts';
+import type { PrecisionOption } from '../../core/contracts/precision.ts';
+import type { MachineLimits, ProgramLimits } from '../../core/limits/program-limits.ts';
 import type { Dims, Dispatch } from './dispatch-sizes.ts';
 import type { DeviceKind } from './loaded-session.ts';
 import type { WireSource } from './wire-source.ts';

@@ -1,4 +1,4 @@
-import type { NodeTypes } from '../../core/node-function.ts';
+import type { NodeTypes } from '../../core/contracts/node-function.ts';
 import type { Importers } from '../../frontend/onnx/importers.ts';
 import type { Operators } from '../../ops/operators.ts';
 import type { ControlReply, ControlRequest } from './control-request.ts';

@@ -1,7 +1,7 @@
-import type { DType, TypedArray } from '../../core/dtype.ts';
-import type { NodeSignature } from '../../core/node-function.ts';
-import type { Shape } from '../../core/shape.ts';
-import type { KindOf, ValueSide } from '../../core/value-fold.ts';
+import type { DType, TypedArray } from '../../core/tensor/dtype.ts';
+import type { NodeSignature } from '../../core/contracts/node-function.ts';
+import type { Shape } from '../../core/tensor/shape.ts';
+import type { KindOf, ValueSide } from '../../core/contracts/value-fold.ts';
 import type { HandleId, Reply } from './reply.ts';
 
 export interface WireTensor {

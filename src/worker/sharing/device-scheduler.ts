@@ -1,4 +1,4 @@
-import { macrotask } from '../../core/macrotask.ts';
+import { macrotask } from '../../core/async/macrotask.ts';
 import type { Device } from '../../device/device.ts';
 
 /** Bounds of how long a batch is to keep the device. */

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ExecBuilder } from '../../bytecode/index.ts';
-import { Deferred } from '../../core/deferred.ts';
+import { Deferred } from '../../core/async/deferred.ts';
 import { DeviceLostError, errorFromData, OutOfMemoryError } from '../../core/errors.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { LaunchOwner } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import type { HostFunction } from '../../runtime/index.ts';

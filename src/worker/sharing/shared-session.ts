@@ -1,7 +1,7 @@
 import type { Constant, ExecutableData } from '../../bytecode/executable.ts';
 import { BUILTIN_PREFIX } from '../../bytecode/builtins.ts';
 import { DeviceLostError, OutOfMemoryError } from '../../core/errors.ts';
-import { untilAborted } from '../../core/until-aborted.ts';
+import { untilAborted } from '../../core/async/until-aborted.ts';
 import type { Device, LaunchOwner } from '../../device/device.ts';
 import type { Allocator } from '../../runtime/allocator/allocator.ts';
 import { PooledAllocator } from '../../runtime/allocator/pooled-allocator.ts';

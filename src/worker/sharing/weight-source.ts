@@ -1,5 +1,5 @@
 import type { DataBlock, DataHashes } from '../../bytecode/executable-reader.ts';
-import { platformSha256 } from '../../core/platform-sha256.ts';
+import { platformSha256 } from '../../core/bytes/platform-sha256.ts';
 import { FormatError } from '../../core/errors.ts';
 import { loadProgram } from '../load-program.ts';
 import type { CompileTables } from '../loaded-program.ts';

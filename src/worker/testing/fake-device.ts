@@ -1,4 +1,4 @@
-import type { AdapterClass } from '../../core/launch-plan.ts';
+import type { AdapterClass } from '../../core/contracts/launch-plan.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import type { DeviceKind } from '../protocol/loaded-session.ts';

@@ -1,6 +1,6 @@
 import { ExecBuilder, type Executable, MatchCode, type ValueType } from '../../bytecode/index.ts';
-import { HostTensor } from '../../core/host-tensor.ts';
-import type { PrimitiveFunction, TensorType } from '../../core/primitive-function.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { PrimitiveFunction, TensorType } from '../../core/contracts/primitive-function.ts';
 
 const DEVICE = 0;
 const INT: ValueType = { kind: 'int' };

@@ -1,5 +1,5 @@
-import { HostTensor } from '../../../../src/core/host-tensor.ts';
-import { elementCount } from '../../../../src/core/shape.ts';
+import { HostTensor } from '../../../../src/core/tensor/host-tensor.ts';
+import { elementCount } from '../../../../src/core/tensor/shape.ts';
 import { ELEMENT_TYPES } from '../../../../src/testing/onnx-writer.ts';
 import { type Draw, edges, infinities, ints, type Elements, scalar } from '../draw.ts';
 import type { CaseGenerator, CaseTable, NodeCase } from '../node-case.ts';

@@ -1,4 +1,4 @@
-import type { DType } from '../../../../src/core/dtype.ts';
+import type { DType } from '../../../../src/core/tensor/dtype.ts';
 import { ELEMENT_TYPES } from '../../../../src/testing/onnx-writer.ts';
 import {
   between,

@@ -1,5 +1,5 @@
 import { type Draw, positive, reals, scalar, quarters, integersBetween } from '../draw.ts';
-import type { DType } from '../../../../src/core/dtype.ts';
+import type { DType } from '../../../../src/core/tensor/dtype.ts';
 import type { CaseGenerator, CaseTable, NodeCase } from '../node-case.ts';
 
 function matrixShapes(draw: Draw): [number[], number[]] {

@@ -1,4 +1,4 @@
-import type { DType } from '../../../../src/core/dtype.ts';
+import type { DType } from '../../../../src/core/tensor/dtype.ts';
 import { type Draw, integersBetween, ints, positive, quarters, reals, scalar } from '../draw.ts';
 import type { CaseGenerator, CaseTable, NodeCase } from '../node-case.ts';
 

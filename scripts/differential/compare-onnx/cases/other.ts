@@ -1,4 +1,4 @@
-import { HostTensor } from '../../../../src/core/host-tensor.ts';
+import { HostTensor } from '../../../../src/core/tensor/host-tensor.ts';
 import { type Draw, integersBetween, positive, quarters, reals, scalar } from '../draw.ts';
 import type { CaseGenerator, CaseTable, NodeCase } from '../node-case.ts';
 

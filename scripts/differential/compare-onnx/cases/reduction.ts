@@ -1,4 +1,4 @@
-import type { DType } from '../../../../src/core/dtype.ts';
+import type { DType } from '../../../../src/core/tensor/dtype.ts';
 import {
   counts,
   type Draw,

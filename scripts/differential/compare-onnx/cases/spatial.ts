@@ -1,5 +1,5 @@
 import { type Draw, ints, reals, integersBetween } from '../draw.ts';
-import { HostTensor } from '../../../../src/core/host-tensor.ts';
+import { HostTensor } from '../../../../src/core/tensor/host-tensor.ts';
 import type { CaseGenerator, CaseTable, NodeCase } from '../node-case.ts';
 
 /** Kernel, strides, pads and dilations of a window over `spatial` that it fits. */

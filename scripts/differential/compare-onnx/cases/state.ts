@@ -1,4 +1,4 @@
-import type { DType } from '../../../../src/core/dtype.ts';
+import type { DType } from '../../../../src/core/tensor/dtype.ts';
 import { ELEMENT_TYPES } from '../../../../src/testing/onnx-writer.ts';
 import { type Draw, integersBetween, ints, quarters, scalar } from '../draw.ts';
 import type { CaseTable, NodeCase } from '../node-case.ts';

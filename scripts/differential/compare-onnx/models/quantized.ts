@@ -1,5 +1,5 @@
-import { HostTensor } from '../../../../src/core/host-tensor.ts';
-import type { DType } from '../../../../src/core/dtype.ts';
+import { HostTensor } from '../../../../src/core/tensor/host-tensor.ts';
+import type { DType } from '../../../../src/core/tensor/dtype.ts';
 import { type Draw, integersBetween, reals, scalar } from '../draw.ts';
 import { GraphBuilder } from '../model-builder.ts';
 import { modelCase, type ModelTable } from './model-case.ts';

@@ -1,4 +1,4 @@
-import { HostTensor } from '../../../../src/core/host-tensor.ts';
+import { HostTensor } from '../../../../src/core/tensor/host-tensor.ts';
 import { type Draw, ints, quarters, reals, scalar } from '../draw.ts';
 import { GraphBuilder } from '../model-builder.ts';
 import { modelCase, type ModelTable } from './model-case.ts';

@@ -1,5 +1,5 @@
-import { decodeFloat16 } from '../../../../src/core/float16-arrays.ts';
-import { HostTensor } from '../../../../src/core/host-tensor.ts';
+import { decodeFloat16 } from '../../../../src/core/tensor/float16-arrays.ts';
+import { HostTensor } from '../../../../src/core/tensor/host-tensor.ts';
 import type { WrittenTensor } from '../../../../src/text/files/testing/gguf-writer.ts';
 
 /** Elements of a block, in GGUF and here. */

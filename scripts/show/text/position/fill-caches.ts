@@ -1,6 +1,6 @@
 import { Tensor } from '../../../../src/client/tensor.ts';
 import { seededRandom } from '../../../../src/core/random.ts';
-import { elementCount } from '../../../../src/core/shape.ts';
+import { elementCount } from '../../../../src/core/tensor/shape.ts';
 import { readSavedText, writeSavedText } from '../../../../src/text/saved-text.ts';
 import type { TextModel } from '../../../../src/text/text-model.ts';
 

@@ -1,4 +1,4 @@
-import type { Precision } from '../../../../src/core/precision.ts';
+import type { Precision } from '../../../../src/core/contracts/precision.ts';
 import type { TestedDecoder } from '../../../../src/text/architectures/testing/decoder-files.ts';
 import type { Checks } from '../checks.ts';
 import {

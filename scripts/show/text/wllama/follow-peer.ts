@@ -1,4 +1,4 @@
-import type { Precision } from '../../../../src/core/precision.ts';
+import type { Precision } from '../../../../src/core/contracts/precision.ts';
 import { compile } from '../../../../src/compiler/compile.ts';
 import { generationModule } from '../../../../src/frontend/text/generation-module.ts';
 import { folderFiles } from '../../../../src/text/gguf-folder.ts';

@@ -1,5 +1,5 @@
-import { forEachSymbol, isUnknownDim } from '../../../core/dim-symbols.ts';
-import { type Dim, MAX_DIMENSION } from '../../../core/dim.ts';
+import { forEachSymbol, isUnknownDim } from '../../../core/dims/dim-symbols.ts';
+import { type Dim, MAX_DIMENSION } from '../../../core/dims/dim.ts';
 import { ShapeError, TypeCheckError, type WeftError } from '../../../core/errors.ts';
 import type { Operators } from '../../../ops/operators.ts';
 import { symbolsIn, symbolsOfType } from '../../inference/gather-dim-facts.ts';

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { HostTensor } from '../../../core/host-tensor.ts';
+import type { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { createHostDevice } from '../../../device/host/host-device.ts';
 import { compileOnnx } from '../../../frontend/onnx/compile-onnx.ts';
 import { readMessage } from '../../../frontend/onnx/protobuf/read-message.ts';
 import { tensorFromProto } from '../../../frontend/onnx/protobuf/read-tensor.ts';
 import { AdtValue, TensorValue } from '../../../runtime/value.ts';
 import { VirtualMachine } from '../../../runtime/virtual-machine.ts';
-import { firstDifference } from '../../../core/all-close.ts';
+import { firstDifference } from '../../../core/tensor/all-close.ts';
 import { sharedPath } from '../../../testing/files/shared-path.ts';
 import type { DispatchReport } from './dispatch.ts';
 import { logarithmic } from './dispatchers.ts';

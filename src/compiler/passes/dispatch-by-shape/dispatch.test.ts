@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { HostTensor } from '../../../core/host-tensor.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import type { Device } from '../../../device/device.ts';
 import { createHostDevice } from '../../../device/host/host-device.ts';
 import { createWebGpuDevice } from '../../../device/webgpu/index.ts';
 import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
 import { TensorValue } from '../../../runtime/value.ts';
 import { VirtualMachine } from '../../../runtime/virtual-machine.ts';
-import { firstDifference } from '../../../core/all-close.ts';
+import { firstDifference } from '../../../core/tensor/all-close.ts';
 import { sharedNodeGpu } from '../../../testing/node-gpu.ts';
 import { seededRandom } from '../../../core/random.ts';
 import { compile, type CompileOptions, type Executable } from '../../compile.ts';

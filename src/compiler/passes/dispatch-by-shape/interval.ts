@@ -1,4 +1,4 @@
-import { MAX_DIMENSION } from '../../../core/dim.ts';
+import { MAX_DIMENSION } from '../../../core/dims/dim.ts';
 
 /**
  * Sizes from the first number up to, but without, the second. That of the last interval may be Infinity: the

@@ -1,4 +1,4 @@
-import { MAX_DIMENSION } from '../../../core/dim.ts';
+import { MAX_DIMENSION } from '../../../core/dims/dim.ts';
 import { UsageError } from '../../../core/errors.ts';
 import { chosenIntervals, ruleIntervals } from './dispatchers.ts';
 import {

@@ -1,5 +1,5 @@
-import { boundsOfDim } from '../../../core/dim-algebra.ts';
-import type { Dim } from '../../../core/dim.ts';
+import { boundsOfDim } from '../../../core/dims/dim-algebra.ts';
+import type { Dim } from '../../../core/dims/dim.ts';
 import type { VarExpr } from '../../ir/expr.ts';
 import type { DimRange, Interval, SizeInterval } from './interval.ts';
 

@@ -1,8 +1,8 @@
-import { encodeFloat16 } from '../../../core/float16-arrays.ts';
-import type { DType } from '../../../core/dtype.ts';
-import { HostTensor } from '../../../core/host-tensor.ts';
-import type { Shape } from '../../../core/shape.ts';
-import type { TensorType } from '../../../core/primitive-function.ts';
+import { encodeFloat16 } from '../../../core/tensor/float16-arrays.ts';
+import type { DType } from '../../../core/tensor/dtype.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
+import type { Shape } from '../../../core/tensor/shape.ts';
+import type { TensorType } from '../../../core/contracts/primitive-function.ts';
 import { numberElements } from '../../../ops/elements.ts';
 
 /** One number for all channels, or one for each. */

@@ -1,6 +1,6 @@
-import { proveEqual } from '../../../core/dim-algebra.ts';
-import type { Dim } from '../../../core/dim.ts';
-import type { Shape } from '../../../core/shape.ts';
+import { proveEqual } from '../../../core/dims/dim-algebra.ts';
+import type { Dim } from '../../../core/dims/dim.ts';
+import type { Shape } from '../../../core/tensor/shape.ts';
 import type { CallExpr, Expr } from '../../ir/expr.ts';
 import { postOrder } from '../../ir/visit.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';

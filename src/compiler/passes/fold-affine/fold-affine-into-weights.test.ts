@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { HostTensor } from '../../../core/host-tensor.ts';
-import { encodeFloat16 } from '../../../core/float16-arrays.ts';
-import type { DType } from '../../../core/dtype.ts';
-import type { Dim } from '../../../core/dim.ts';
-import type { Attributes } from '../../../core/primitive-function.ts';
-import { elementCount, type Shape } from '../../../core/shape.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
+import { encodeFloat16 } from '../../../core/tensor/float16-arrays.ts';
+import type { DType } from '../../../core/tensor/dtype.ts';
+import type { Dim } from '../../../core/dims/dim.ts';
+import type { Attributes } from '../../../core/contracts/primitive-function.ts';
+import { elementCount, type Shape } from '../../../core/tensor/shape.ts';
 import { numberElements } from '../../../ops/elements.ts';
 import { seededRandom } from '../../../core/random.ts';
 import { evaluateModule } from '../../evaluation/evaluate-module.ts';

@@ -1,4 +1,4 @@
-import { HostTensor } from '../../../core/host-tensor.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { numberElements } from '../../../ops/elements.ts';
 import { type Affine, at, type Coefficients, combine, roundedTensor } from './affine.ts';
 import type { WeightedProduct } from './weighted-product.ts';

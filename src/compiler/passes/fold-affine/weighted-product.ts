@@ -1,4 +1,4 @@
-import type { HostTensor } from '../../../core/host-tensor.ts';
+import type { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import type { CallExpr } from '../../ir/expr.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 import { any, calls, either, type ExprPattern, filled } from '../../rewriting/expr-pattern.ts';

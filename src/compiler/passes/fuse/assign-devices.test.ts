@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { DeviceRates } from '../../../core/device-rates.ts';
+import type { DeviceRates } from '../../../core/contracts/device-rates.ts';
 import { compile } from '../../compile.ts';
 import { parseModule } from '../../ir/parse.ts';
 import { printModule } from '../../ir/print.ts';

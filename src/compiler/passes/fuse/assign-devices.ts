@@ -1,4 +1,4 @@
-import type { RatesOfBoth } from '../../../core/device-rates.ts';
+import type { RatesOfBoth } from '../../../core/contracts/device-rates.ts';
 import { isKernelCall, reasonForHost } from '../../inference/host-reason.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 import { isAtom } from '../../ir/atoms.ts';

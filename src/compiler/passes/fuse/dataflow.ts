@@ -1,4 +1,4 @@
-import type { TensorType } from '../../../core/primitive-function.ts';
+import type { TensorType } from '../../../core/contracts/primitive-function.ts';
 import type { OpDefinition } from '../../../ops/define-op.ts';
 import type { Expr } from '../../ir/expr.ts';
 import { operatorName } from '../../ir/operator-name.ts';

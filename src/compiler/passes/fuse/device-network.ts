@@ -1,5 +1,5 @@
-import { launchTime, type RatesOfBoth } from '../../../core/device-rates.ts';
-import type { RepresentativeSizes } from '../../../core/representative-sizes.ts';
+import { launchTime, type RatesOfBoth } from '../../../core/contracts/device-rates.ts';
+import type { RepresentativeSizes } from '../../../core/dims/representative-sizes.ts';
 import { WGSL_KERNEL } from '../../../ops/program/wgsl-kernel.ts';
 import { isAtom } from '../../ir/atoms.ts';
 import type { Expr } from '../../ir/expr.ts';

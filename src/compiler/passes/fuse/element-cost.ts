@@ -1,6 +1,6 @@
-import { applyDimOperator, type Dim } from '../../../core/dim.ts';
-import { computedDType, type DType, isBigInt } from '../../../core/dtype.ts';
-import type { ConcreteTensorType, TensorType } from '../../../core/primitive-function.ts';
+import { applyDimOperator, type Dim } from '../../../core/dims/dim.ts';
+import { computedDType, type DType, isBigInt } from '../../../core/tensor/dtype.ts';
+import type { ConcreteTensorType, TensorType } from '../../../core/contracts/primitive-function.ts';
 import { completeAttributes } from '../../../ops/attributes.ts';
 import type { FormulaCall } from '../../../ops/formula/expression.ts';
 import { callsFunctions, scalarCost } from '../../../ops/formula/scalar-cost.ts';

@@ -1,14 +1,14 @@
-import type { LaunchAmount } from '../../../core/device-rates.ts';
-import { storageByteLength } from '../../../core/dtype.ts';
+import type { LaunchAmount } from '../../../core/contracts/device-rates.ts';
+import { storageByteLength } from '../../../core/tensor/dtype.ts';
 import { WeftError } from '../../../core/errors.ts';
 import type {
   Attributes,
   AttributeValue,
   ConcreteTensorType,
   TensorType,
-} from '../../../core/primitive-function.ts';
-import { RepresentativeSizes } from '../../../core/representative-sizes.ts';
-import { elementCount } from '../../../core/shape.ts';
+} from '../../../core/contracts/primitive-function.ts';
+import { RepresentativeSizes } from '../../../core/dims/representative-sizes.ts';
+import { elementCount } from '../../../core/tensor/shape.ts';
 import { completeAttributes } from '../../../ops/attributes.ts';
 import type { OpDefinition } from '../../../ops/define-op.ts';
 import { operatorWork } from '../../../ops/tables/work.ts';

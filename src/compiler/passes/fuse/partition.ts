@@ -1,5 +1,5 @@
-import { sameDim } from '../../../core/dim-symbols.ts';
-import type { Dim } from '../../../core/dim.ts';
+import { sameDim } from '../../../core/dims/dim-symbols.ts';
+import type { Dim } from '../../../core/dims/dim.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 import { type AncestorNode, below, commonAncestor } from '../../ir/ancestors.ts';
 import type { CallExpr, Expr } from '../../ir/expr.ts';

@@ -1,4 +1,4 @@
-import type { TensorType } from '../../../core/primitive-function.ts';
+import type { TensorType } from '../../../core/contracts/primitive-function.ts';
 import { KERNEL_DTYPES } from '../../../ops/placement.ts';
 import { kernelName, WGSL_KERNEL } from '../../../ops/program/wgsl-kernel.ts';
 import { callFunction, func, variable } from '../../ir/build.ts';

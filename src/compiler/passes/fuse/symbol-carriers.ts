@@ -1,6 +1,6 @@
-import { formatDim } from '../../../core/dim.ts';
+import { formatDim } from '../../../core/dims/dim.ts';
 import { UnsupportedError } from '../../../core/errors.ts';
-import type { TensorType } from '../../../core/primitive-function.ts';
+import type { TensorType } from '../../../core/contracts/primitive-function.ts';
 import type { Operators } from '../../../ops/operators.ts';
 import { undeterminedSymbols } from '../../../ops/undetermined-symbols.ts';
 import {

@@ -1,5 +1,5 @@
-import { forEachSymbol, isUnknownDim } from '../../../core/dim-symbols.ts';
-import type { Dim } from '../../../core/dim.ts';
+import { forEachSymbol, isUnknownDim } from '../../../core/dims/dim-symbols.ts';
+import type { Dim } from '../../../core/dims/dim.ts';
 import type { Operators } from '../../../ops/operators.ts';
 import type { Expr, FunctionExpr, VarExpr } from '../../ir/expr.ts';
 import type { Type } from '../../ir/type.ts';

@@ -1,6 +1,6 @@
 import { UnsupportedError } from '../../../core/errors.ts';
-import { isUnknownDim } from '../../../core/dim-symbols.ts';
-import type { Dim } from '../../../core/dim.ts';
+import { isUnknownDim } from '../../../core/dims/dim-symbols.ts';
+import type { Dim } from '../../../core/dims/dim.ts';
 import type { AdjointLookup } from '../../../ops/adjoint/adjoint.ts';
 import { adjointOf } from '../../../ops/tables/adjoints.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';

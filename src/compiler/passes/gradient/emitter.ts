@@ -1,5 +1,5 @@
-import { isUnknownDim } from '../../../core/dim-symbols.ts';
-import type { Dim } from '../../../core/dim.ts';
+import { isUnknownDim } from '../../../core/dims/dim-symbols.ts';
+import type { Dim } from '../../../core/dims/dim.ts';
 import { isAtom } from '../../ir/atoms.ts';
 import type { Expr, Span, VarExpr } from '../../ir/expr.ts';
 import { withPlace } from '../../ir/place.ts';

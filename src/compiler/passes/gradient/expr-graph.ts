@@ -1,5 +1,5 @@
-import type { HostTensor } from '../../../core/host-tensor.ts';
-import type { Attributes } from '../../../core/primitive-function.ts';
+import type { HostTensor } from '../../../core/tensor/host-tensor.ts';
+import type { Attributes } from '../../../core/contracts/primitive-function.ts';
 import type { GraphTarget, GraphTensor } from '../../../ops/adjoint/graph-target.ts';
 import { ExprTensor } from '../../inference/expr-tensor.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HostTensor } from '../../../core/host-tensor.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { compile } from '../../compile.ts';
 import { parseModule } from '../../ir/parse.ts';
 import { postOrder } from '../../ir/visit.ts';

@@ -1,5 +1,5 @@
-import { isUnknownDim } from '../../../core/dim-symbols.ts';
-import { type Dim, formatDim } from '../../../core/dim.ts';
+import { isUnknownDim } from '../../../core/dims/dim-symbols.ts';
+import { type Dim, formatDim } from '../../../core/dims/dim.ts';
 import { adjointOf } from '../../../ops/tables/adjoints.ts';
 import type { ExpandedCall, Halving } from '../../../ops/adjoint/adjoint.ts';
 import { GraphBuilder } from '../../../ops/adjoint/graph-builder.ts';

@@ -1,5 +1,5 @@
-import { isUnknownDim, sameDim } from '../../../core/dim-symbols.ts';
-import type { DType } from '../../../core/dtype.ts';
+import { isUnknownDim, sameDim } from '../../../core/dims/dim-symbols.ts';
+import type { DType } from '../../../core/tensor/dtype.ts';
 import { GraphBuilder } from '../../../ops/adjoint/graph-builder.ts';
 import type { GraphTensor } from '../../../ops/adjoint/graph-target.ts';
 import { isFloat } from '../../../ops/elementwise/number-dtypes.ts';

@@ -1,5 +1,5 @@
-import { forEachSymbol } from '../../../core/dim-symbols.ts';
-import type { Dim } from '../../../core/dim.ts';
+import { forEachSymbol } from '../../../core/dims/dim-symbols.ts';
+import type { Dim } from '../../../core/dims/dim.ts';
 import { type Block, BlockTable, type Step } from '../../ir/block.ts';
 import { call, letIn } from '../../ir/build.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Dim } from '../../../core/dim.ts';
+import type { Dim } from '../../../core/dims/dim.ts';
 import { call, projection } from '../../ir/build.ts';
 import type { Expr } from '../../ir/expr.ts';
 import { CHECK_TENSOR } from '../../ir/shape-operators.ts';

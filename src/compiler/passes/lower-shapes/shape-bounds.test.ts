@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ShapeError } from '../../../core/errors.ts';
-import { HostTensor } from '../../../core/host-tensor.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { compile } from '../../compile.ts';
 import { gatherDimFacts } from '../../inference/gather-dim-facts.ts';
 import { parseModule } from '../../ir/parse.ts';

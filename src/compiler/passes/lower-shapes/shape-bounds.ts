@@ -1,4 +1,4 @@
-import type { Dim } from '../../../core/dim.ts';
+import type { Dim } from '../../../core/dims/dim.ts';
 import { UnsupportedError } from '../../../core/errors.ts';
 import type { FunctionExpr, VarExpr } from '../../ir/expr.ts';
 import type { ShapeSlots } from './shape-slots.ts';

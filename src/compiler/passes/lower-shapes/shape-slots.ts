@@ -1,7 +1,7 @@
-import { forEachSymbol } from '../../../core/dim-symbols.ts';
-import { type Dim, formatDim } from '../../../core/dim.ts';
+import { forEachSymbol } from '../../../core/dims/dim-symbols.ts';
+import { type Dim, formatDim } from '../../../core/dims/dim.ts';
 import { UnsupportedError } from '../../../core/errors.ts';
-import type { TensorType } from '../../../core/primitive-function.ts';
+import type { TensorType } from '../../../core/contracts/primitive-function.ts';
 import { byteLengthOf } from '../../ir/byte-length.ts';
 import type { Step } from '../../ir/block.ts';
 import { call, int, variableOf } from '../../ir/build.ts';

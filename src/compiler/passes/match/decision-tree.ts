@@ -1,4 +1,4 @@
-import { countWork } from '../../../core/work-meter.ts';
+import { countWork } from '../../../core/limits/work-meter.ts';
 import type {
   Clause,
   ConstructorPattern,

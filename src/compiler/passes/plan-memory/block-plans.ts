@@ -1,7 +1,7 @@
-import { boundsOfDim } from '../../../core/dim-algebra.ts';
-import type { DimFacts } from '../../../core/dim-bounds.ts';
-import { formatDim } from '../../../core/dim.ts';
-import type { TensorType } from '../../../core/primitive-function.ts';
+import { boundsOfDim } from '../../../core/dims/dim-algebra.ts';
+import type { DimFacts } from '../../../core/dims/dim-bounds.ts';
+import { formatDim } from '../../../core/dims/dim.ts';
+import type { TensorType } from '../../../core/contracts/primitive-function.ts';
 import { type Block, type BlockTable, innerBlocks } from '../../ir/block.ts';
 import { isInnerAxis } from '../../ir/append-axis.ts';
 import { byteLengthOf } from '../../ir/byte-length.ts';

@@ -1,5 +1,5 @@
-import { simplifyDim } from '../../../core/dim-algebra.ts';
-import type { Dim } from '../../../core/dim.ts';
+import { simplifyDim } from '../../../core/dims/dim-algebra.ts';
+import type { Dim } from '../../../core/dims/dim.ts';
 import { OPERATOR_ROOM } from '../../../ops/tables/room.ts';
 import { symbolsOfType } from '../../inference/gather-dim-facts.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';

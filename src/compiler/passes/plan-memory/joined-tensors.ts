@@ -1,4 +1,4 @@
-import type { TensorType } from '../../../core/primitive-function.ts';
+import type { TensorType } from '../../../core/contracts/primitive-function.ts';
 import type { Operators } from '../../../ops/operators.ts';
 import { joinAxis } from '../../ir/append-axis.ts';
 import { byteLengthOf } from '../../ir/byte-length.ts';

@@ -1,6 +1,6 @@
-import { formatDim } from '../../../core/dim.ts';
-import { countWork } from '../../../core/work-meter.ts';
-import type { TensorType } from '../../../core/primitive-function.ts';
+import { formatDim } from '../../../core/dims/dim.ts';
+import { countWork } from '../../../core/limits/work-meter.ts';
+import type { TensorType } from '../../../core/contracts/primitive-function.ts';
 import type { Operators } from '../../../ops/operators.ts';
 import { appendAxis, changedAxis } from '../../ir/append-axis.ts';
 import { type BlockTable, innerBlocks } from '../../ir/block.ts';

@@ -1,4 +1,4 @@
-import type { Dim } from '../../../core/dim.ts';
+import type { Dim } from '../../../core/dims/dim.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 import { BlockTable, innerBlocks, type Step } from '../../ir/block.ts';
 import { call, letIn, variableOf } from '../../ir/build.ts';

@@ -1,4 +1,4 @@
-import { isUnknownDim } from '../../../core/dim-symbols.ts';
+import { isUnknownDim } from '../../../core/dims/dim-symbols.ts';
 import { UsageError } from '../../../core/errors.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 import { BlockTable } from '../../ir/block.ts';

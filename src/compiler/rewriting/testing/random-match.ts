@@ -1,6 +1,6 @@
-import type { DType } from '../../../core/dtype.ts';
-import { HostTensor } from '../../../core/host-tensor.ts';
-import type { Attributes, AttributeValue } from '../../../core/primitive-function.ts';
+import type { DType } from '../../../core/tensor/dtype.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
+import type { Attributes, AttributeValue } from '../../../core/contracts/primitive-function.ts';
 import type { AttributeSpec } from '../../../ops/define-op.ts';
 import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
 import { TypeInference } from '../../inference/type-inference.ts';

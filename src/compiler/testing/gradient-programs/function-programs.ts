@@ -1,4 +1,4 @@
-import { HostTensor } from '../../../core/host-tensor.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { numberElements } from '../../../ops/elements.ts';
 import { type GradientProgram, listOf, textProgram } from './gradient-program.ts';
 

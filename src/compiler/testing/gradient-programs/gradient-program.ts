@@ -1,5 +1,5 @@
-import { HostTensor } from '../../../core/host-tensor.ts';
-import { numberToFloat16 } from '../../../core/float16.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
+import { numberToFloat16 } from '../../../core/tensor/float16.ts';
 import { seededRandom } from '../../../core/random.ts';
 import { numberElements } from '../../../ops/elements.ts';
 import { isFloat } from '../../../ops/elementwise/number-dtypes.ts';

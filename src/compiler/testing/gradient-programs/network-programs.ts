@@ -1,4 +1,4 @@
-import { HostTensor } from '../../../core/host-tensor.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { type GradientProgram, randomTensor, textProgram } from './gradient-program.ts';
 
 const S = 'Tensor[(), float64]';

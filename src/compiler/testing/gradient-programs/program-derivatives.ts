@@ -1,4 +1,4 @@
-import type { HostTensor } from '../../../core/host-tensor.ts';
+import type { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { seededRandom } from '../../../core/random.ts';
 import type { Device } from '../../../device/device.ts';
 import { createHostDevice } from '../../../device/host/host-device.ts';

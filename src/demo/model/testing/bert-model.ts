@@ -1,4 +1,4 @@
-import { HostTensor } from '../../../core/host-tensor.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { seededRandom } from '../../../core/random.ts';
 import { type OnnxNodeSpec, writeOnnxModel } from '../../../testing/onnx-writer.ts';
 

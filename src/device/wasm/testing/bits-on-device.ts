@@ -1,5 +1,5 @@
-import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
-import { HostTensor } from '../../../core/host-tensor.ts';
+import type { PrimitiveFunction } from '../../../core/contracts/primitive-function.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { seededRandom } from '../../../core/random.ts';
 import type { Device } from '../../device.ts';
 import { allocateTensor, downloadTensors, uploadTensor } from '../../testing/device-tensors.ts';

@@ -1,5 +1,5 @@
 import { UsageError } from '../../../core/errors.ts';
-import type { GpuBufferLike } from '../../../core/gpu-like.ts';
+import type { GpuBufferLike } from '../../../core/contracts/gpu-like.ts';
 import type { DeviceRange } from '../../device.ts';
 import { BUFFER_USAGE } from '../buffer-usage.ts';
 import { roundUpToGranule, WebGpuBuffer } from '../buffers.ts';

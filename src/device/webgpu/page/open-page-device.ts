@@ -1,6 +1,6 @@
 import { DeviceLostError } from '../../../core/errors.ts';
-import type { GpuDeviceLike } from '../../../core/gpu-like.ts';
-import type { AdapterClass } from '../../../core/launch-plan.ts';
+import type { GpuDeviceLike } from '../../../core/contracts/gpu-like.ts';
+import type { AdapterClass } from '../../../core/contracts/launch-plan.ts';
 import { describeDevice, type OpenedAdapter } from '../adapter.ts';
 import { asWebGpuBuffer } from '../buffers.ts';
 import { adoptBuffer } from './adopt-buffer.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { DrawnElements } from '../../../core/drawn-elements.ts';
-import type { DType } from '../../../core/dtype.ts';
-import { numberToFloat16 } from '../../../core/float16.ts';
-import { HostTensor } from '../../../core/host-tensor.ts';
+import type { DrawnElements } from '../../../core/tensor/drawn-elements.ts';
+import type { DType } from '../../../core/tensor/dtype.ts';
+import { numberToFloat16 } from '../../../core/tensor/float16.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { seededRandom } from '../../../core/random.ts';
 import { nodeGpu } from '../../../testing/node-gpu.ts';
 import { pixelsOf } from '../../../worker/draw-tensor.ts';

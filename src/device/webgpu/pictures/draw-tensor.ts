@@ -1,6 +1,6 @@
 import source from '../../../../shaders/pictures/draw-tensor.wgsl?raw';
-import type { DrawnElements } from '../../../core/drawn-elements.ts';
-import { dtypeInfo } from '../../../core/dtype.ts';
+import type { DrawnElements } from '../../../core/tensor/drawn-elements.ts';
+import { dtypeInfo } from '../../../core/tensor/dtype.ts';
 import { ShapeError, UnsupportedError } from '../../../core/errors.ts';
 import type { DeviceTensor } from '../../device.ts';
 import { BUFFER_USAGE } from '../buffer-usage.ts';

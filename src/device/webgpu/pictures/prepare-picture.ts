@@ -1,5 +1,5 @@
 import source from '../../../../shaders/pictures/prepare-picture.wgsl?raw';
-import { isGpuTexture } from '../../../core/gpu-like.ts';
+import { isGpuTexture } from '../../../core/contracts/gpu-like.ts';
 import type { PictureSource } from '../../../core/pictures/picture-source.ts';
 import type { PictureSteps } from '../../../core/pictures/picture-steps.ts';
 import { type Pixels, toRgb } from '../../../core/pictures/pixels.ts';

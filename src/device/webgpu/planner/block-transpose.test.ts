@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { LaunchPlan } from '../../../core/launch-plan.ts';
-import type { OperatorCall } from '../../../core/primitive-function.ts';
-import type { Shape } from '../../../core/shape.ts';
+import type { LaunchPlan } from '../../../core/contracts/launch-plan.ts';
+import type { OperatorCall } from '../../../core/contracts/primitive-function.ts';
+import type { Shape } from '../../../core/tensor/shape.ts';
 import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
 import { chooseBlockTile } from './block-transpose.ts';
 import { plan } from './plan.ts';

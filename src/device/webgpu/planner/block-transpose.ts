@@ -1,5 +1,5 @@
-import type { LaunchBuffer, PlannerCaps } from '../../../core/launch-plan.ts';
-import { sameShape, type Shape } from '../../../core/shape.ts';
+import type { LaunchBuffer, PlannerCaps } from '../../../core/contracts/launch-plan.ts';
+import { sameShape, type Shape } from '../../../core/tensor/shape.ts';
 import { foldGroups } from '../../../ops/linear/fold-groups.ts';
 import { vectorType } from './element-type.ts';
 import type { MapStep } from './partition-primitive.ts';

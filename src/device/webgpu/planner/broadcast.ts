@@ -1,4 +1,4 @@
-import { elementCount, type Shape } from '../../../core/shape.ts';
+import { elementCount, type Shape } from '../../../core/tensor/shape.ts';
 
 /** How the position in a broadcast operand follows from the position in the result. */
 export type Broadcast =

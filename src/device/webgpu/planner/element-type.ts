@@ -1,5 +1,5 @@
 import { internalError } from '../../../core/errors.ts';
-import type { DType } from '../../../core/dtype.ts';
+import type { DType } from '../../../core/tensor/dtype.ts';
 
 /**
  * Types that values have inside a kernel: scalar types of WGSL, and `i64`, a vec2<u32> with the low

@@ -1,6 +1,6 @@
-import type { LaunchBuffer } from '../../../core/launch-plan.ts';
-import { isBigInt } from '../../../core/dtype.ts';
-import { elementCount, sameShape } from '../../../core/shape.ts';
+import type { LaunchBuffer } from '../../../core/contracts/launch-plan.ts';
+import { isBigInt } from '../../../core/tensor/dtype.ts';
+import { elementCount, sameShape } from '../../../core/tensor/shape.ts';
 import type { TypedCall, TypedPrimitive } from './typed-primitive.ts';
 
 /** One piece of a primitive: an anchor with what is fused behind it, or values without anchors. */

@@ -1,6 +1,6 @@
 import { internalError } from '../../../core/errors.ts';
-import type { Launch, LaunchBuffer } from '../../../core/launch-plan.ts';
-import { rowMajorStrides } from '../../../core/shape.ts';
+import type { Launch, LaunchBuffer } from '../../../core/contracts/launch-plan.ts';
+import { rowMajorStrides } from '../../../core/tensor/shape.ts';
 import type { KernelOperand, KernelRead, KernelSpec, KernelWrite } from '../../../ops/lowering.ts';
 import { webgpuLowering } from '../../../ops/tables/webgpu.ts';
 import { vectorType, wrapped } from './element-type.ts';

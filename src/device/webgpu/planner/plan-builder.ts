@@ -1,8 +1,13 @@
-import type { Launch, LaunchBuffer, LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
-import type { ConcreteTensorType } from '../../../core/primitive-function.ts';
-import { isBigInt, storageByteLength } from '../../../core/dtype.ts';
+import type {
+  Launch,
+  LaunchBuffer,
+  LaunchPlan,
+  PlannerCaps,
+} from '../../../core/contracts/launch-plan.ts';
+import type { ConcreteTensorType } from '../../../core/contracts/primitive-function.ts';
+import { isBigInt, storageByteLength } from '../../../core/tensor/dtype.ts';
 import { UnsupportedError, internalError } from '../../../core/errors.ts';
-import { elementCount } from '../../../core/shape.ts';
+import { elementCount } from '../../../core/tensor/shape.ts';
 import type { ElementType } from './element-type.ts';
 import { requireElementType, type TypedCall, type TypedPrimitive } from './typed-primitive.ts';
 

@@ -1,5 +1,5 @@
-import type { LaunchBuffer, PlannerCaps } from '../../../core/launch-plan.ts';
-import { elementCount } from '../../../core/shape.ts';
+import type { LaunchBuffer, PlannerCaps } from '../../../core/contracts/launch-plan.ts';
+import { elementCount } from '../../../core/tensor/shape.ts';
 import { foldGroups } from '../../../ops/linear/fold-groups.ts';
 import { findBlockTranspose, planBlockTranspose } from './block-transpose.ts';
 import type { MapStep } from './partition-primitive.ts';

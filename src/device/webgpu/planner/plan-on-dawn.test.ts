@@ -1,18 +1,21 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Gpu, openGpu } from '../testing/open-gpu.ts';
 import { preparePlan, readBuffer, storageBuffer } from '../testing/prepare-plan.ts';
-import { dtypeInfo } from '../../../core/dtype.ts';
-import { HostTensor } from '../../../core/host-tensor.ts';
-import type { PlannerCaps } from '../../../core/launch-plan.ts';
-import type { ConcreteTensorType, PrimitiveFunction } from '../../../core/primitive-function.ts';
-import { elementCount } from '../../../core/shape.ts';
+import { dtypeInfo } from '../../../core/tensor/dtype.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
+import type { PlannerCaps } from '../../../core/contracts/launch-plan.ts';
+import type {
+  ConcreteTensorType,
+  PrimitiveFunction,
+} from '../../../core/contracts/primitive-function.ts';
+import { elementCount } from '../../../core/tensor/shape.ts';
 import type { OpDefinition } from '../../../ops/define-op.ts';
 import type { OpCase } from '../../../ops/op-cases.ts';
 import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';
 import { callReference } from '../../../ops/testing/call-reference.ts';
 import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
 import { testedOp } from '../../../ops/testing/tested-ops.ts';
-import { firstDifference } from '../../../core/all-close.ts';
+import { firstDifference } from '../../../core/tensor/all-close.ts';
 import { pausePolls } from '../../../testing/pause-polls.ts';
 import { seededRandom } from '../../../core/random.ts';
 import { keepPipelines } from '../../../testing/keep-pipelines.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
-import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
+import type { LaunchPlan, PlannerCaps } from '../../../core/contracts/launch-plan.ts';
+import type { PrimitiveFunction } from '../../../core/contracts/primitive-function.ts';
 import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
 import { plan, supports } from './plan.ts';
 import { plannerCaps } from '../../../testing/planner-caps.ts';

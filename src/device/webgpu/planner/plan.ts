@@ -1,8 +1,8 @@
-import type { CallShapes } from '../../../core/call-shapes.ts';
-import { isDType } from '../../../core/dtype.ts';
-import type { LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
-import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
-import { elementCount } from '../../../core/shape.ts';
+import type { CallShapes } from '../../../core/contracts/call-shapes.ts';
+import { isDType } from '../../../core/tensor/dtype.ts';
+import type { LaunchPlan, PlannerCaps } from '../../../core/contracts/launch-plan.ts';
+import type { PrimitiveFunction } from '../../../core/contracts/primitive-function.ts';
+import { elementCount } from '../../../core/tensor/shape.ts';
 import { missingOperator } from '../../../ops/missing-operator.ts';
 import { withoutAlternatives } from '../../../ops/program/without-alternatives.ts';
 import type { OperatorTable } from '../../../ops/operator.ts';

@@ -1,5 +1,5 @@
 import { UnsupportedError } from '../../../core/errors.ts';
-import type { LaunchBinding, LaunchBuffer } from '../../../core/launch-plan.ts';
+import type { LaunchBinding, LaunchBuffer } from '../../../core/contracts/launch-plan.ts';
 import { type KernelConstant, type KernelParam, u32 } from '../../../ops/lowering.ts';
 import { wgslLiteral } from '../../../ops/wgsl-literal.ts';
 

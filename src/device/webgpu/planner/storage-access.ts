@@ -1,6 +1,6 @@
 import { internalError } from '../../../core/errors.ts';
-import type { DType } from '../../../core/dtype.ts';
-import type { LaunchBuffer } from '../../../core/launch-plan.ts';
+import type { DType } from '../../../core/tensor/dtype.ts';
+import type { LaunchBuffer } from '../../../core/contracts/launch-plan.ts';
 import { elementTypeOf, vectorType } from './element-type.ts';
 import { FLOAT16_BITS } from '../../../ops/formula/float16-bits.ts';
 import type { ShaderBuilder } from './shader-builder.ts';

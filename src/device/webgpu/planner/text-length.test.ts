@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { AdapterClass } from '../../../core/launch-plan.ts';
-import type { Attributes, OperatorCall } from '../../../core/primitive-function.ts';
-import type { Shape } from '../../../core/shape.ts';
+import type { AdapterClass } from '../../../core/contracts/launch-plan.ts';
+import type { Attributes, OperatorCall } from '../../../core/contracts/primitive-function.ts';
+import type { Shape } from '../../../core/tensor/shape.ts';
 import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
 import { plan } from './plan.ts';
 import { plannerCaps } from '../../../testing/planner-caps.ts';

@@ -1,13 +1,13 @@
-import type { CallShapes } from '../../../core/call-shapes.ts';
-import type { DType } from '../../../core/dtype.ts';
+import type { CallShapes } from '../../../core/contracts/call-shapes.ts';
+import type { DType } from '../../../core/tensor/dtype.ts';
 import { ShapeError, UnsupportedError } from '../../../core/errors.ts';
 import type {
   Attributes,
   ConcreteTensorType,
   OperatorCall,
   PrimitiveFunction,
-} from '../../../core/primitive-function.ts';
-import { elementCount, sameShape } from '../../../core/shape.ts';
+} from '../../../core/contracts/primitive-function.ts';
+import { elementCount, sameShape } from '../../../core/tensor/shape.ts';
 import { bindAttributes } from '../../../ops/bind-attributes.ts';
 import type { OpDefinition } from '../../../ops/define-op.ts';
 import type { OperatorTable } from '../../../ops/operator.ts';

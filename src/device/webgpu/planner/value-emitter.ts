@@ -1,6 +1,6 @@
 import { internalError, UnsupportedError } from '../../../core/errors.ts';
-import { computedDType } from '../../../core/dtype.ts';
-import { elementCount, rowMajorStrides, type Shape } from '../../../core/shape.ts';
+import { computedDType } from '../../../core/tensor/dtype.ts';
+import { elementCount, rowMajorStrides, type Shape } from '../../../core/tensor/shape.ts';
 import { renderScalar } from '../../../ops/formula/render-scalar.ts';
 import type { IndexNode } from '../../../ops/index-expression/expression.ts';
 import { analyzeIndexMap, type MapLayout } from '../../../ops/index-expression/index-map-layout.ts';

@@ -1,4 +1,4 @@
-import type { PlannerCaps } from '../../../core/launch-plan.ts';
+import type { PlannerCaps } from '../../../core/contracts/launch-plan.ts';
 
 /** A device of Dawn in Node, and what the planner has to know of it. */
 export interface Gpu {

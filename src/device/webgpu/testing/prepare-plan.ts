@@ -1,4 +1,4 @@
-import type { Launch, LaunchPlan } from '../../../core/launch-plan.ts';
+import type { Launch, LaunchPlan } from '../../../core/contracts/launch-plan.ts';
 
 /** A device of a browser or of Dawn in Node. */
 export interface WithDevice {

@@ -1,7 +1,7 @@
 import { UnsupportedError } from '../../../core/errors.ts';
-import type { Launch, LaunchPlan } from '../../../core/launch-plan.ts';
-import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
-import type { Shape } from '../../../core/shape.ts';
+import type { Launch, LaunchPlan } from '../../../core/contracts/launch-plan.ts';
+import type { PrimitiveFunction } from '../../../core/contracts/primitive-function.ts';
+import type { Shape } from '../../../core/tensor/shape.ts';
 import type { Device, DeviceBuffer, DeviceTensor } from '../../device.ts';
 import { openAdapter } from '../adapter.ts';
 import type { KernelPlanner } from '../kernel-planner.ts';

@@ -1,5 +1,9 @@
-import type { VariantChoices, VariantKind, VariantPlace } from '../../../core/launch-plan.ts';
-import { elementCount } from '../../../core/shape.ts';
+import type {
+  VariantChoices,
+  VariantKind,
+  VariantPlace,
+} from '../../../core/contracts/launch-plan.ts';
+import { elementCount } from '../../../core/tensor/shape.ts';
 import type { AttentionSizes } from '../../../ops/attention/attention-variant.ts';
 import { attentionVariants } from '../../../ops/attention/attention-variants.ts';
 import type { Conv } from '../../../ops/convolution/conv2d-lowering.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { LaunchPlan } from '../../../core/launch-plan.ts';
-import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
+import type { LaunchPlan } from '../../../core/contracts/launch-plan.ts';
+import type { PrimitiveFunction } from '../../../core/contracts/primitive-function.ts';
 import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
 import { plannerCaps } from '../../../testing/planner-caps.ts';
 import type { CompiledLaunch, CompiledPlan } from '../compiled-plan.ts';

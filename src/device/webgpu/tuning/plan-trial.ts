@@ -1,8 +1,8 @@
-import { type DType, storageByteLength } from '../../../core/dtype.ts';
-import { decodeFloat16, encodeFloat16 } from '../../../core/float16-arrays.ts';
-import type { LaunchPlan } from '../../../core/launch-plan.ts';
-import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
-import { elementCount, type Shape } from '../../../core/shape.ts';
+import { type DType, storageByteLength } from '../../../core/tensor/dtype.ts';
+import { decodeFloat16, encodeFloat16 } from '../../../core/tensor/float16-arrays.ts';
+import type { LaunchPlan } from '../../../core/contracts/launch-plan.ts';
+import type { PrimitiveFunction } from '../../../core/contracts/primitive-function.ts';
+import { elementCount, type Shape } from '../../../core/tensor/shape.ts';
 import type { Device, DeviceBuffer, DeviceTensor } from '../../device.ts';
 import {
   assemblePlan,
@@ -12,7 +12,7 @@ import {
   releasePlan,
 } from '../compiled-plan.ts';
 import type { OperatorTable } from '../../../ops/operator.ts';
-import type { CallShapes } from '../../../core/call-shapes.ts';
+import type { CallShapes } from '../../../core/contracts/call-shapes.ts';
 import type { KernelContext, Prepacking } from '../webgpu-kernel.ts';
 import type { Trial } from './tune-plan.ts';
 

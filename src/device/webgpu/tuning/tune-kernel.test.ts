@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
+import type { PrimitiveFunction } from '../../../core/contracts/primitive-function.ts';
 import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
 import { nodeGpu } from '../../../testing/node-gpu.ts';
 import type { Device } from '../../device.ts';

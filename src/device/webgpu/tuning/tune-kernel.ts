@@ -1,10 +1,10 @@
 import { DeviceLostError, OutOfMemoryError } from '../../../core/errors.ts';
-import type { LaunchPlan } from '../../../core/launch-plan.ts';
-import type { PrimitiveFunction } from '../../../core/primitive-function.ts';
+import type { LaunchPlan } from '../../../core/contracts/launch-plan.ts';
+import type { PrimitiveFunction } from '../../../core/contracts/primitive-function.ts';
 import type { KernelTuning, TunedChoice, TuneOptions, TuningTurns } from '../../device.ts';
 import { realLaunches } from '../compiled-plan.ts';
 import type { OperatorTable } from '../../../ops/operator.ts';
-import type { CallShapes } from '../../../core/call-shapes.ts';
+import type { CallShapes } from '../../../core/contracts/call-shapes.ts';
 import type { ScratchPool } from '../scratch-pool.ts';
 import type { WebGpuKernel } from '../webgpu-kernel.ts';
 import { type ChosenNames, NamedChoices } from './named-choices.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LaunchPlan } from '../../../core/launch-plan.ts';
+import type { LaunchPlan } from '../../../core/contracts/launch-plan.ts';
 import { DeviceLostError, UnsupportedError } from '../../../core/errors.ts';
 import { ALL_AT_ONCE, hasVariants, type Trial, tunePlan, type TuningTask } from './tune-plan.ts';
 

@@ -1,5 +1,5 @@
 import { DeviceLostError } from '../../../core/errors.ts';
-import type { LaunchPlan } from '../../../core/launch-plan.ts';
+import type { LaunchPlan } from '../../../core/contracts/launch-plan.ts';
 import type { TriedVariant, TuningTurns } from '../../device.ts';
 import type { ChosenNames } from './named-choices.ts';
 import { planText } from './tuned-choices.ts';

@@ -1,4 +1,4 @@
-import type { LaunchPlan, VariantChoices } from '../../../core/launch-plan.ts';
+import type { LaunchPlan, VariantChoices } from '../../../core/contracts/launch-plan.ts';
 import type { TunedChoice } from '../../device.ts';
 import type { MeasuredChoices } from '../kernel-planner.ts';
 import { NamedChoices } from './named-choices.ts';

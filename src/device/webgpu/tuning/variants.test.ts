@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HostTensor } from '../../../core/host-tensor.ts';
-import type { AdapterClass, LaunchPlan, PlannerCaps } from '../../../core/launch-plan.ts';
-import type { Attributes, PrimitiveFunction } from '../../../core/primitive-function.ts';
-import { elementCount, type Shape } from '../../../core/shape.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
+import type { AdapterClass, LaunchPlan, PlannerCaps } from '../../../core/contracts/launch-plan.ts';
+import type { Attributes, PrimitiveFunction } from '../../../core/contracts/primitive-function.ts';
+import { elementCount, type Shape } from '../../../core/tensor/shape.ts';
 import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';
 import { callReference } from '../../../ops/testing/call-reference.ts';
 import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
-import { firstDifference } from '../../../core/all-close.ts';
+import { firstDifference } from '../../../core/tensor/all-close.ts';
 import { nodeGpu } from '../../../testing/node-gpu.ts';
 import { randomTensor } from '../../../testing/random-tensor.ts';
 import type { Device } from '../../device.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HostTensor } from '../../../core/host-tensor.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { describeNodes, type Given, type NodeRun } from '../testing/describe-nodes.ts';
 
 const equal = (shape: readonly number[], value: number): Given => {

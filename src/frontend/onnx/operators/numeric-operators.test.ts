@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { evaluateModule } from '../../../compiler/evaluation/evaluate-module.ts';
-import { numberToFloat16 } from '../../../core/float16.ts';
-import { HostTensor } from '../../../core/host-tensor.ts';
-import type { Shape } from '../../../core/shape.ts';
+import { numberToFloat16 } from '../../../core/tensor/float16.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
+import type { Shape } from '../../../core/tensor/shape.ts';
 import { type OnnxAttribute, writeOnnxModel } from '../../../testing/onnx-writer.ts';
 import { importOnnx } from '../import-onnx.ts';
 

@@ -1,5 +1,5 @@
-import type { DType, TypedArray } from '../../../core/dtype.ts';
-import { dtypeInfo } from '../../../core/dtype.ts';
+import type { DType, TypedArray } from '../../../core/tensor/dtype.ts';
+import { dtypeInfo } from '../../../core/tensor/dtype.ts';
 
 /** Bits of the element types that ONNX packs into bytes, the first element in the lowest bits. */
 const PACKED_BITS: Partial<Record<DType, number>> = {

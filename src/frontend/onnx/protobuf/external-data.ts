@@ -1,5 +1,5 @@
 import { FormatError, UnsupportedError } from '../../../core/errors.ts';
-import type { StoredBytesReader } from '../../../core/host-tensor.ts';
+import type { StoredBytesReader } from '../../../core/tensor/host-tensor.ts';
 import type { GraphProto, Message, ModelProto, TensorProto } from './schema.ts';
 
 /** A part of a file, in bytes. */

@@ -1,6 +1,6 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { FormatError } from '../../../core/errors.ts';
-import type { FileWindow } from '../../../core/file-window.ts';
+import type { FileWindow } from '../../../core/bytes/file-window.ts';
 
 /** The files that open where an ONNX model does. */
 export const EXPECTED_MODEL = 'an ONNX model, a GGUF file or a Weft executable';

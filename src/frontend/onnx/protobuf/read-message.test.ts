@@ -1,7 +1,7 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { describe, expect, test } from 'vitest';
 import { WeftError } from '../../../core/errors.ts';
-import { HostTensor } from '../../../core/host-tensor.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { writeOnnxModel, writeOnnxTensor } from '../../../testing/onnx-writer.ts';
 import { seededRandom } from '../../../core/random.ts';
 import { importOnnx } from '../import-onnx.ts';

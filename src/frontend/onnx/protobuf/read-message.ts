@@ -1,6 +1,6 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { requireBytes } from '../../../core/check-options.ts';
-import { countWork } from '../../../core/work-meter.ts';
+import { countWork } from '../../../core/limits/work-meter.ts';
 import { CompileLimitError, FormatError } from '../../../core/errors.ts';
 import {
   type FieldEntry,

@@ -1,7 +1,7 @@
-import { dtypeInfo } from '../../../core/dtype.ts';
+import { dtypeInfo } from '../../../core/tensor/dtype.ts';
 import { FormatError, UnsupportedError } from '../../../core/errors.ts';
-import { HostTensor } from '../../../core/host-tensor.ts';
-import { elementCount, formatShape } from '../../../core/shape.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
+import { elementCount, formatShape } from '../../../core/tensor/shape.ts';
 import type { ExternalDataReader } from './external-data.ts';
 import { tensorFromProto } from './read-tensor.ts';
 import type { SparseTensorProto } from './schema.ts';

@@ -1,7 +1,7 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { describe, expect, test } from 'vitest';
-import type { DType } from '../../../core/dtype.ts';
-import { HostTensor } from '../../../core/host-tensor.ts';
+import type { DType } from '../../../core/tensor/dtype.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { writeOnnxTensor } from '../../../testing/onnx-writer.ts';
 import { readTensorFile } from './read-tensor.ts';
 

@@ -1,8 +1,8 @@
 import { budgetInForce } from '../../../compiler/ir/compile-budget.ts';
-import { type DType, dtypeInfo, type TypedArray } from '../../../core/dtype.ts';
+import { type DType, dtypeInfo, type TypedArray } from '../../../core/tensor/dtype.ts';
 import { FormatError, UnsupportedError } from '../../../core/errors.ts';
-import { HostTensor } from '../../../core/host-tensor.ts';
-import { elementCount, formatShape, type Shape } from '../../../core/shape.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
+import { elementCount, formatShape, type Shape } from '../../../core/tensor/shape.ts';
 import {
   externalBytes,
   type ExternalDataReader,

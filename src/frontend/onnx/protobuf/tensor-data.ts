@@ -1,6 +1,6 @@
-import type { DType } from '../../../core/dtype.ts';
+import type { DType } from '../../../core/tensor/dtype.ts';
 import { internalError } from '../../../core/errors.ts';
-import { elementCount } from '../../../core/shape.ts';
+import { elementCount } from '../../../core/tensor/shape.ts';
 import { bitPackedByteLength } from './bit-packed-elements.ts';
 import { checkedShape, DATA_TYPES, dtypeFromOnnx } from './read-tensor.ts';
 import type { Draft, TensorProto } from './schema.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { firstDifference } from '../../../core/all-close.ts';
-import type { DType } from '../../../core/dtype.ts';
-import { HostTensor } from '../../../core/host-tensor.ts';
+import { firstDifference } from '../../../core/tensor/all-close.ts';
+import type { DType } from '../../../core/tensor/dtype.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import type { Given } from './describe-nodes.ts';
 
 // Values of tests that say what an operator means as formulas of places.

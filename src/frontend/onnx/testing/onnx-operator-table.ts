@@ -1,4 +1,4 @@
-import { ALL_DTYPES, type DType } from '../../../core/dtype.ts';
+import { ALL_DTYPES, type DType } from '../../../core/tensor/dtype.ts';
 import type { OpDefinition } from '../../../ops/define-op.ts';
 import { describeDTypes } from '../../../ops/testing/describe-dtypes.ts';
 import { KERNEL_DTYPES } from '../../../ops/placement.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Session, Tensor } from '../../../client/index.ts';
-import type { HostTensor } from '../../../core/host-tensor.ts';
-import { elementCount } from '../../../core/shape.ts';
+import type { HostTensor } from '../../../core/tensor/host-tensor.ts';
+import { elementCount } from '../../../core/tensor/shape.ts';
 import { type OnnxModelSpec, writeOnnxModel } from '../../../testing/onnx-writer.ts';
 import { randomTensor } from '../../../testing/random-tensor.ts';
 import { compileOnnx } from '../../index.ts';

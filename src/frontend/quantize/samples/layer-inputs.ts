@@ -1,4 +1,4 @@
-import { elementCount, type Shape } from '../../../core/shape.ts';
+import { elementCount, type Shape } from '../../../core/tensor/shape.ts';
 import { NodeAttributes } from '../../onnx/attributes.ts';
 import { canonicalDomain } from '../../onnx/operator-sets.ts';
 import type { NodeProto, TensorProto } from '../../onnx/protobuf/schema.ts';

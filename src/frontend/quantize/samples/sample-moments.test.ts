@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Session, Tensor } from '../../../client/index.ts';
-import { HostTensor } from '../../../core/host-tensor.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { seededRandom } from '../../../core/random.ts';
-import { elementCount } from '../../../core/shape.ts';
+import { elementCount } from '../../../core/tensor/shape.ts';
 import {
   type OnnxGraphSpec,
   type OnnxModelSpec,

@@ -1,4 +1,4 @@
-import type { HostTensor } from '../../../core/host-tensor.ts';
+import type { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { seededRandom } from '../../../core/random.ts';
 import { readModel } from '../../onnx/protobuf/read-model.ts';
 import type { TensorProto } from '../../onnx/protobuf/schema.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Session, Tensor } from '../../../client/index.ts';
-import { HostTensor } from '../../../core/host-tensor.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import {
   type OnnxGraphSpec,
   type OnnxModelSpec,

@@ -1,4 +1,4 @@
-import { HostTensor } from '../../../core/host-tensor.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { NodeAttributes } from '../../onnx/attributes.ts';
 import { canonicalDomain, OperatorSets } from '../../onnx/operator-sets.ts';
 import type { Draft, GraphProto, ModelProto, NodeProto } from '../../onnx/protobuf/schema.ts';

@@ -1,4 +1,4 @@
-import { HostTensor } from '../../../core/host-tensor.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import type { OnnxModelSpec } from '../../../testing/onnx-writer.ts';
 import { randomTensor } from '../../../testing/random-tensor.ts';
 import type { SmallModel } from './quantized-models.ts';

@@ -1,5 +1,5 @@
-import { elementCount } from '../../../core/element-count.ts';
-import { HostTensor } from '../../../core/host-tensor.ts';
+import { elementCount } from '../../../core/tensor/element-count.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { type OnnxModelSpec, writeOnnxModel } from '../../../testing/onnx-writer.ts';
 import { randomTensor } from '../../../testing/random-tensor.ts';
 import type { QuantizeOptions } from '../quantize-options.ts';

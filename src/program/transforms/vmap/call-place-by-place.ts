@@ -1,4 +1,4 @@
-import type { Attributes } from '../../../core/primitive-function.ts';
+import type { Attributes } from '../../../core/contracts/primitive-function.ts';
 import type { Expr } from '../../../compiler/ir/expr.ts';
 import { apply } from '../../apply.ts';
 import type { ArrayState } from '../../array-state.ts';

@@ -1,4 +1,4 @@
-import { forEachSymbol } from '../../../core/dim-symbols.ts';
+import { forEachSymbol } from '../../../core/dims/dim-symbols.ts';
 import { UsageError } from '../../../core/errors.ts';
 import { func, tuple, variableOf } from '../../../compiler/ir/build.ts';
 import type { Expr, FunctionExpr } from '../../../compiler/ir/expr.ts';

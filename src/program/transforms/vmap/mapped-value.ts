@@ -1,6 +1,6 @@
-import type { Dim } from '../../../core/dim.ts';
-import type { HostTensor } from '../../../core/host-tensor.ts';
-import type { Attributes } from '../../../core/primitive-function.ts';
+import type { Dim } from '../../../core/dims/dim.ts';
+import type { HostTensor } from '../../../core/tensor/host-tensor.ts';
+import type { Attributes } from '../../../core/contracts/primitive-function.ts';
 import { GraphBuilder } from '../../../ops/adjoint/graph-builder.ts';
 import type { GraphTarget, GraphTensor } from '../../../ops/adjoint/graph-target.ts';
 import { ExprTensor } from '../../../compiler/inference/expr-tensor.ts';

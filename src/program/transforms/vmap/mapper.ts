@@ -1,4 +1,4 @@
-import type { Dim } from '../../../core/dim.ts';
+import type { Dim } from '../../../core/dims/dim.ts';
 import { UnsupportedError } from '../../../core/errors.ts';
 import { completeAttributes } from '../../../ops/attributes.ts';
 import { batchingOf } from '../../../ops/batching/batching-of.ts';

@@ -5,9 +5,9 @@ import {
   type OptionKind,
   type OptionKinds,
 } from '../../../core/check-options.ts';
-import { type Dim, formatDim } from '../../../core/dim.ts';
+import { type Dim, formatDim } from '../../../core/dims/dim.ts';
 import { ShapeError, UsageError } from '../../../core/errors.ts';
-import { normalizeAxis } from '../../../core/shape.ts';
+import { normalizeAxis } from '../../../core/tensor/shape.ts';
 import { computeScopes } from '../../../compiler/ir/scopes.ts';
 import { formatType, tensorType, type Type } from '../../../compiler/ir/type.ts';
 import { apply } from '../../apply.ts';

@@ -1,6 +1,6 @@
 import { call } from '../../../compiler/ir/build.ts';
 import type { Expr } from '../../../compiler/ir/expr.ts';
-import type { Dim } from '../../../core/dim.ts';
+import type { Dim } from '../../../core/dims/dim.ts';
 import type { RotaryConfig } from '../decoder-config.ts';
 import { rotaryFrequencies } from './rotary-scaling.ts';
 import { add, floats, integer, lastSlice, mul, reshape, sub } from './tensor-calls.ts';

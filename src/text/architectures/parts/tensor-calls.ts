@@ -1,7 +1,7 @@
 import { call, constant } from '../../../compiler/ir/build.ts';
 import type { ConstantExpr, Expr } from '../../../compiler/ir/expr.ts';
-import type { Dim } from '../../../core/dim.ts';
-import { HostTensor } from '../../../core/host-tensor.ts';
+import type { Dim } from '../../../core/dims/dim.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 
 export const add = (a: Expr, b: Expr): Expr => call('add', [a, b]);
 

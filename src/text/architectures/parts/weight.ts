@@ -1,6 +1,6 @@
 import { call, constant } from '../../../compiler/ir/build.ts';
 import type { ConstantExpr, Expr } from '../../../compiler/ir/expr.ts';
-import { HostTensor } from '../../../core/host-tensor.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { blockFormat } from '../../files/blocks/block-formats.ts';
 import { decodeElements } from '../../files/blocks/decode-elements.ts';
 import { requireByteLength } from '../../files/blocks/each-block.ts';

@@ -1,8 +1,8 @@
 import { compile } from '../../../compiler/compile.ts';
-import { dtypeInfo } from '../../../core/dtype.ts';
-import { HostTensor } from '../../../core/host-tensor.ts';
-import type { PrecisionOption } from '../../../core/precision.ts';
-import type { TensorType } from '../../../core/primitive-function.ts';
+import { dtypeInfo } from '../../../core/tensor/dtype.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
+import type { PrecisionOption } from '../../../core/contracts/precision.ts';
+import type { TensorType } from '../../../core/contracts/primitive-function.ts';
 import type { Device } from '../../../device/device.ts';
 import { createHostDevice } from '../../../device/host/host-device.ts';
 import { AdtValue, TensorValue } from '../../../runtime/value.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { decodeFloat16 } from '../../../core/float16-arrays.ts';
+import { decodeFloat16 } from '../../../core/tensor/float16-arrays.ts';
 import { readMessage } from '../../../frontend/onnx/protobuf/read-message.ts';
 import { tensorFromProto } from '../../../frontend/onnx/protobuf/read-tensor.ts';
 import type { TokenizerMetadata } from '../../files/testing/gguf-vocabularies.ts';

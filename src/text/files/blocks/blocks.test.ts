@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { HostTensor } from '../../../core/host-tensor.ts';
+import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { seededRandom } from '../../../core/random.ts';
 import { matmulNbitsReference } from '../../../ops/quantization/matmul-nbits.reference.ts';
 import { encodeElements, randomBlocks } from '../testing/encode-elements.ts';

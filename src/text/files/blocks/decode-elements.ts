@@ -1,5 +1,5 @@
 import { UnsupportedError } from '../../../core/errors.ts';
-import { float16ToNumber } from '../../../core/float16.ts';
+import { float16ToNumber } from '../../../core/tensor/float16.ts';
 import type { BlockFormat } from './block-format.ts';
 import { blockFormat, READABLE_TYPES } from './block-formats.ts';
 import { eachBlock, requireByteLength } from './each-block.ts';

@@ -1,4 +1,4 @@
-import { float16ToNumber } from '../../../core/float16.ts';
+import { float16ToNumber } from '../../../core/tensor/float16.ts';
 import type { BlockFormat, UnpackedBlock } from './block-format.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { float16ToNumber } from '../../../core/float16.ts';
+import { float16ToNumber } from '../../../core/tensor/float16.ts';
 import type { BlockFormat } from './block-format.ts';
 
 /** The layout of a block of 32 codes. */

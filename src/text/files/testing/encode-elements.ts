@@ -1,7 +1,7 @@
-import { ByteWriter } from '../../../core/byte-writer.ts';
-import { numberToFloat16 } from '../../../core/float16.ts';
+import { ByteWriter } from '../../../core/bytes/byte-writer.ts';
+import { numberToFloat16 } from '../../../core/tensor/float16.ts';
 import { seededRandom } from '../../../core/random.ts';
-import { numberToSmallFloat } from '../../../core/small-floats.ts';
+import { numberToSmallFloat } from '../../../core/tensor/small-floats.ts';
 import { blockFormat } from '../blocks/block-formats.ts';
 import { nearestIq4 } from './encode-iq4.ts';
 import { encodeKBlocks } from './encode-k-blocks.ts';

@@ -1,5 +1,5 @@
-import { ByteWriter } from '../../../core/byte-writer.ts';
-import { float16ToNumber, numberToFloat16 } from '../../../core/float16.ts';
+import { ByteWriter } from '../../../core/bytes/byte-writer.ts';
+import { float16ToNumber, numberToFloat16 } from '../../../core/tensor/float16.ts';
 import { nearestIq4 } from './encode-iq4.ts';
 
 /** How many elements a block has. */

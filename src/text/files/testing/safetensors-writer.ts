@@ -1,4 +1,4 @@
-import { ByteWriter } from '../../../core/byte-writer.ts';
+import { ByteWriter } from '../../../core/bytes/byte-writer.ts';
 import type { WrittenTensor } from './gguf-writer.ts';
 
 /** A safetensors file, for tests. */

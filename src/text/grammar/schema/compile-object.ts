@@ -1,5 +1,5 @@
 import { UsageError } from '../../../core/errors.ts';
-import { countWork } from '../../../core/work-meter.ts';
+import { countWork } from '../../../core/limits/work-meter.ts';
 import { type Expression, type ListItem, listOf, rule, text } from '../expression.ts';
 import type { SchemaContext } from './schema-context.ts';
 import { ANY_OBJECT } from './json-layout.ts';

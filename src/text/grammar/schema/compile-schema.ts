@@ -1,5 +1,5 @@
 import { UnsupportedError, UsageError } from '../../../core/errors.ts';
-import { countWork } from '../../../core/work-meter.ts';
+import { countWork } from '../../../core/limits/work-meter.ts';
 import { MAX_RULE_COUNT, tooManyRules } from '../analyse-rules.ts';
 import { choice, choiceOf, type Expression, type Rules, rule, text } from '../expression.ts';
 import type { GrammarMeter } from '../grammar-meter.ts';

@@ -1,5 +1,5 @@
 import { UsageError } from '../../../core/errors.ts';
-import { countWork } from '../../../core/work-meter.ts';
+import { countWork } from '../../../core/limits/work-meter.ts';
 import type { SchemaDocument } from './schema-document.ts';
 import {
   ANNOTATIONS,

@@ -1,5 +1,5 @@
 import { ParseError, UnsupportedError } from '../../../core/errors.ts';
-import { countWork } from '../../../core/work-meter.ts';
+import { countWork } from '../../../core/limits/work-meter.ts';
 import {
   ANNOTATIONS,
   CONSTRAINTS,

@@ -1,4 +1,4 @@
-import { countWork } from '../../../core/work-meter.ts';
+import { countWork } from '../../../core/limits/work-meter.ts';
 
 /** A JSON schema as an object; its keywords are checked before they are used. */
 export type SchemaObject = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import { isUnknownDim } from '../../../../core/dim-symbols.ts';
+import { isUnknownDim } from '../../../../core/dims/dim-symbols.ts';
 import { call, letIn, projection, tuple, variableOf } from '../../../ir/build.ts';
 import type { Expr, MatchExpr, Pattern, VarExpr } from '../../../ir/expr.ts';
 import type { AdtTypeNode, TensorTypeNode, Type } from '../../../ir/type.ts';

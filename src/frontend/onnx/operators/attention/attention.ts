@@ -1,6 +1,6 @@
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import type { Dim } from '../../../../core/dim.ts';
+import type { Dim } from '../../../../core/dims/dim.ts';
 import { alongAxis, indicesInput } from '../../check-indices.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { axisSize } from '../indexing/indexing.ts';

@@ -1,6 +1,6 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import { formatDim } from '../../../../core/dim.ts';
-import { formatShape } from '../../../../core/shape.ts';
+import { formatDim } from '../../../../core/dims/dim.ts';
+import { formatShape } from '../../../../core/tensor/shape.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { dtypeFromOnnx } from '../../protobuf/read-tensor.ts';

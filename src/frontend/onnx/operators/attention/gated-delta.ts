@@ -1,5 +1,5 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import { formatDim } from '../../../../core/dim.ts';
+import { formatDim } from '../../../../core/dims/dim.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { softplus } from '../elementwise/activation.ts';

@@ -1,6 +1,6 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import type { Dim } from '../../../../core/dim.ts';
-import type { DType } from '../../../../core/dtype.ts';
+import type { Dim } from '../../../../core/dims/dim.ts';
+import type { DType } from '../../../../core/tensor/dtype.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { cast, number } from '../elementwise/elementwise.ts';
 import { sliceAlong } from '../movement/slice-along.ts';

@@ -1,5 +1,5 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import type { Dim } from '../../../../core/dim.ts';
+import type { Dim } from '../../../../core/dims/dim.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { cutAlong } from '../movement/slice-along.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Session, Tensor } from '../../../../client/index.ts';
 import { UnsupportedError } from '../../../../core/errors.ts';
-import { HostTensor } from '../../../../core/host-tensor.ts';
+import { HostTensor } from '../../../../core/tensor/host-tensor.ts';
 import type { Device } from '../../../../device/device.ts';
 import { createHostDevice } from '../../../../device/host/host-device.ts';
 import { createWebGpuDevice } from '../../../../device/webgpu/index.ts';

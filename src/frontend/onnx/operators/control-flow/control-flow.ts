@@ -1,6 +1,6 @@
 import { call, ifElse, int } from '../../../../compiler/ir/build.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import type { Dim } from '../../../../core/dim.ts';
+import type { Dim } from '../../../../core/dims/dim.ts';
 import { hostInteger } from '../../host-integer.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { joinWays } from '../../join-ways.ts';

@@ -1,9 +1,9 @@
 import { call, ifElse, int, stopOf } from '../../../../compiler/ir/build.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { tensorType } from '../../../../compiler/ir/type.ts';
-import { type Dim, MAX_DIMENSION } from '../../../../core/dim.ts';
+import { type Dim, MAX_DIMENSION } from '../../../../core/dims/dim.ts';
 import { CompileLimitError, UnsupportedError, WeftError } from '../../../../core/errors.ts';
-import { HostTensor } from '../../../../core/host-tensor.ts';
+import { HostTensor } from '../../../../core/tensor/host-tensor.ts';
 import { Block } from '../../graph-scope.ts';
 import { closedType } from '../../composite-values.ts';
 import { declaredDataType } from '../../declared-type.ts';

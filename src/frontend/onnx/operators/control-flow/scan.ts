@@ -1,7 +1,7 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import type { Dim } from '../../../../core/dim.ts';
-import { formatDim } from '../../../../core/dim.ts';
-import { normalizeAxis } from '../../../../core/shape.ts';
+import type { Dim } from '../../../../core/dims/dim.ts';
+import { formatDim } from '../../../../core/dims/dim.ts';
+import { normalizeAxis } from '../../../../core/tensor/shape.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { sameOrUnknown } from '../../join-ways.ts';
 import { importLoop } from '../../loop-function.ts';

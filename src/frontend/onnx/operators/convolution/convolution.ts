@@ -1,10 +1,10 @@
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import { countElements } from '../../../../core/dim-context.ts';
-import type { Dim } from '../../../../core/dim.ts';
-import { HostTensor } from '../../../../core/host-tensor.ts';
-import type { Attributes } from '../../../../core/primitive-function.ts';
-import { formatShape } from '../../../../core/shape.ts';
+import { countElements } from '../../../../core/dims/dim-context.ts';
+import type { Dim } from '../../../../core/dims/dim.ts';
+import { HostTensor } from '../../../../core/tensor/host-tensor.ts';
+import type { Attributes } from '../../../../core/contracts/primitive-function.ts';
+import { formatShape } from '../../../../core/tensor/shape.ts';
 import { fromBegin, indicesInput } from '../../check-indices.ts';
 import type { ImportNode, NodeImporter } from '../../import-node.ts';
 import { number } from '../elementwise/elementwise.ts';

@@ -2,9 +2,9 @@ import { CORE_OPERATORS } from '../../../../ops/tables/core-operators.ts';
 import { evaluateCall } from '../../../../compiler/values/evaluate-call.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { SymbolicTensor } from '../../../../compiler/values/symbolic-tensor.ts';
-import type { Dim } from '../../../../core/dim.ts';
-import { dtypeInfo } from '../../../../core/dtype.ts';
-import type { HostTensor } from '../../../../core/host-tensor.ts';
+import type { Dim } from '../../../../core/dims/dim.ts';
+import { dtypeInfo } from '../../../../core/tensor/dtype.ts';
+import type { HostTensor } from '../../../../core/tensor/host-tensor.ts';
 import type { ImportNode } from '../../import-node.ts';
 
 const MAX_RANGE = 2 ** 20;

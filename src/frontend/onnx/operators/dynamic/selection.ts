@@ -1,8 +1,8 @@
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import { countElements } from '../../../../core/dim-context.ts';
-import type { Dim } from '../../../../core/dim.ts';
-import { normalizeAxis } from '../../../../core/shape.ts';
+import { countElements } from '../../../../core/dims/dim-context.ts';
+import type { Dim } from '../../../../core/dims/dim.ts';
+import { normalizeAxis } from '../../../../core/tensor/shape.ts';
 import type { ImportNode } from '../../import-node.ts';
 
 function importNonZero(node: ImportNode): Expr {

@@ -1,6 +1,6 @@
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import { dtypeInfo } from '../../../../core/dtype.ts';
+import { dtypeInfo } from '../../../../core/tensor/dtype.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { number, unary } from './elementwise.ts';
 

@@ -1,10 +1,10 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import { type DType, dtypeInfo, isDType } from '../../../../core/dtype.ts';
+import { type DType, dtypeInfo, isDType } from '../../../../core/tensor/dtype.ts';
 import {
   isSmallFloat,
   numberToSmallFloat,
   type RoundingOptions,
-} from '../../../../core/small-floats.ts';
+} from '../../../../core/tensor/small-floats.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { type OperatorImporter, type OperatorImporters, since } from '../../operator-importer.ts';
 import { dtypeFromOnnx } from '../../protobuf/read-tensor.ts';

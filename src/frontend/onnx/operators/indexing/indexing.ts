@@ -1,10 +1,10 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { SymbolicTensor } from '../../../../compiler/values/symbolic-tensor.ts';
-import { proveLess, proveLessEqual } from '../../../../core/dim-algebra.ts';
-import { type Dim, formatDim, MAX_DIMENSION } from '../../../../core/dim.ts';
-import { dtypeInfo } from '../../../../core/dtype.ts';
-import { HostTensor } from '../../../../core/host-tensor.ts';
-import { elementCount, normalizeAxis, type Shape } from '../../../../core/shape.ts';
+import { proveLess, proveLessEqual } from '../../../../core/dims/dim-algebra.ts';
+import { type Dim, formatDim, MAX_DIMENSION } from '../../../../core/dims/dim.ts';
+import { dtypeInfo } from '../../../../core/tensor/dtype.ts';
+import { HostTensor } from '../../../../core/tensor/host-tensor.ts';
+import { elementCount, normalizeAxis, type Shape } from '../../../../core/tensor/shape.ts';
 import { alongAxis, fromBegin, type IndexRange, indicesInput } from '../../check-indices.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { type OperatorImporters, since } from '../../operator-importer.ts';

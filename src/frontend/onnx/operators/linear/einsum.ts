@@ -1,6 +1,6 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import { countElements } from '../../../../core/dim-context.ts';
-import type { Dim } from '../../../../core/dim.ts';
+import { countElements } from '../../../../core/dims/dim-context.ts';
+import type { Dim } from '../../../../core/dims/dim.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { multiplyAndSum } from './products.ts';
 

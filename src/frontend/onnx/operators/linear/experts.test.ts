@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { firstDifference } from '../../../../core/all-close.ts';
-import { HostTensor } from '../../../../core/host-tensor.ts';
+import { firstDifference } from '../../../../core/tensor/all-close.ts';
+import { HostTensor } from '../../../../core/tensor/host-tensor.ts';
 import { seededRandom } from '../../../../core/random.ts';
 import { writeOnnxModel } from '../../../../testing/onnx-writer.ts';
 import { compileOnnx } from '../../../index.ts';

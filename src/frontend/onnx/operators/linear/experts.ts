@@ -1,9 +1,9 @@
 import { call, ifElse, int } from '../../../../compiler/ir/build.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { tensorType } from '../../../../compiler/ir/type.ts';
-import type { Dim } from '../../../../core/dim.ts';
+import type { Dim } from '../../../../core/dims/dim.ts';
 import { internalError } from '../../../../core/errors.ts';
-import { HostTensor } from '../../../../core/host-tensor.ts';
+import { HostTensor } from '../../../../core/tensor/host-tensor.ts';
 import { hostInteger } from '../../host-integer.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { type OperatorImporters, since } from '../../operator-importer.ts';

@@ -1,8 +1,8 @@
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import type { Dim } from '../../../../core/dim.ts';
-import { formatDim } from '../../../../core/dim.ts';
-import { normalizeAxis } from '../../../../core/shape.ts';
+import type { Dim } from '../../../../core/dims/dim.ts';
+import { formatDim } from '../../../../core/dims/dim.ts';
+import { normalizeAxis } from '../../../../core/tensor/shape.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { cutAlong } from './slice-along.ts';
 

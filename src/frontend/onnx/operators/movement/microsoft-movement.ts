@@ -1,6 +1,6 @@
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import { normalizeAxis } from '../../../../core/shape.ts';
+import { normalizeAxis } from '../../../../core/tensor/shape.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { importGatherND, importTrilu } from '../indexing/indexing.ts';
 import { padAs } from './padding.ts';

@@ -1,7 +1,7 @@
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import type { Dim } from '../../../../core/dim.ts';
-import { normalizeAxis } from '../../../../core/shape.ts';
+import type { Dim } from '../../../../core/dims/dim.ts';
+import { normalizeAxis } from '../../../../core/tensor/shape.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { cast } from '../elementwise/elementwise.ts';
 import { wholeSlice } from './whole-slice.ts';

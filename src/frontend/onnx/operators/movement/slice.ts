@@ -1,7 +1,7 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import { proveLess, proveLessEqual } from '../../../../core/dim-algebra.ts';
-import { type Dim, MAX_DIMENSION } from '../../../../core/dim.ts';
-import { normalizeAxis } from '../../../../core/shape.ts';
+import { proveLess, proveLessEqual } from '../../../../core/dims/dim-algebra.ts';
+import { type Dim, MAX_DIMENSION } from '../../../../core/dims/dim.ts';
+import { normalizeAxis } from '../../../../core/tensor/shape.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { wholeSlice } from './whole-slice.ts';
 

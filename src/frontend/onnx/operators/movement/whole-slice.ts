@@ -1,4 +1,4 @@
-import { type Dim, MAX_DIMENSION } from '../../../../core/dim.ts';
+import { type Dim, MAX_DIMENSION } from '../../../../core/dims/dim.ts';
 
 export interface SliceAttributes {
   readonly starts: Dim[];

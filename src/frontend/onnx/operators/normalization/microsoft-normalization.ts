@@ -1,7 +1,7 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import { countElements } from '../../../../core/dim-context.ts';
-import type { DType } from '../../../../core/dtype.ts';
-import { HostTensor } from '../../../../core/host-tensor.ts';
+import { countElements } from '../../../../core/dims/dim-context.ts';
+import type { DType } from '../../../../core/tensor/dtype.ts';
+import { HostTensor } from '../../../../core/tensor/host-tensor.ts';
 import { alongAxis, indicesInput } from '../../check-indices.ts';
 import type { ImportNode, NodeImporter } from '../../import-node.ts';
 import { type OperatorImporters, since } from '../../operator-importer.ts';

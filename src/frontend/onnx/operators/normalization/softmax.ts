@@ -1,7 +1,7 @@
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import { countElements } from '../../../../core/dim-context.ts';
-import { normalizeAxis } from '../../../../core/shape.ts';
+import { countElements } from '../../../../core/dims/dim-context.ts';
+import { normalizeAxis } from '../../../../core/tensor/shape.ts';
 import type { ImportNode, NodeImporter } from '../../import-node.ts';
 import { number } from '../elementwise/elementwise.ts';
 

@@ -1,6 +1,6 @@
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import type { DType } from '../../../../core/dtype.ts';
+import type { DType } from '../../../../core/tensor/dtype.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { kernelOfWeights, unitAxis, asPlane } from '../convolution/convolution.ts';
 import { cast } from '../elementwise/elementwise.ts';

@@ -1,9 +1,9 @@
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import { type DType, dtypeInfo } from '../../../../core/dtype.ts';
-import type { Dim } from '../../../../core/dim.ts';
-import { HostTensor } from '../../../../core/host-tensor.ts';
-import { normalizeAxis } from '../../../../core/shape.ts';
+import { type DType, dtypeInfo } from '../../../../core/tensor/dtype.ts';
+import type { Dim } from '../../../../core/dims/dim.ts';
+import { HostTensor } from '../../../../core/tensor/host-tensor.ts';
+import { normalizeAxis } from '../../../../core/tensor/shape.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { dtypeFromOnnx } from '../../protobuf/read-tensor.ts';
 import { cast, number } from '../elementwise/elementwise.ts';

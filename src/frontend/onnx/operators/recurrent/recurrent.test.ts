@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { HostTensor } from '../../../../core/host-tensor.ts';
-import { firstDifference } from '../../../../core/all-close.ts';
+import { HostTensor } from '../../../../core/tensor/host-tensor.ts';
+import { firstDifference } from '../../../../core/tensor/all-close.ts';
 import type { OnnxAttribute } from '../../../../testing/onnx-writer.ts';
 import { seededRandom } from '../../../../core/random.ts';
 import {

@@ -1,6 +1,6 @@
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import type { Dim } from '../../../../core/dim.ts';
+import type { Dim } from '../../../../core/dims/dim.ts';
 import { CELL_ACTIVATIONS } from '../../../../ops/recurrent/activations.ts';
 import { type CellName, CELLS } from '../../../../ops/recurrent/recurrent-cell.ts';
 import type { ImportNode, NodeImporter } from '../../import-node.ts';

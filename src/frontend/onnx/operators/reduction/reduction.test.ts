@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { printModule } from '../../../../compiler/ir/print.ts';
-import type { DType } from '../../../../core/dtype.ts';
-import { HostTensor } from '../../../../core/host-tensor.ts';
+import type { DType } from '../../../../core/tensor/dtype.ts';
+import { HostTensor } from '../../../../core/tensor/host-tensor.ts';
 import { type OnnxAttribute, writeOnnxModel } from '../../../../testing/onnx-writer.ts';
 import { importOnnx } from '../../import-onnx.ts';
 

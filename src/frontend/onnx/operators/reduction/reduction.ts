@@ -1,7 +1,7 @@
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import { type DType, dtypeInfo } from '../../../../core/dtype.ts';
-import { normalizeAxis } from '../../../../core/shape.ts';
+import { type DType, dtypeInfo } from '../../../../core/tensor/dtype.ts';
+import { normalizeAxis } from '../../../../core/tensor/shape.ts';
 import type { ImportNode, NodeImporter } from '../../import-node.ts';
 import { cast } from '../elementwise/elementwise.ts';
 

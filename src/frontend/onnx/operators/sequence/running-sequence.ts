@@ -8,7 +8,7 @@ import {
   type Type,
 } from '../../../../compiler/ir/type.ts';
 import { SymbolicTensor } from '../../../../compiler/values/symbolic-tensor.ts';
-import type { Dim } from '../../../../core/dim.ts';
+import type { Dim } from '../../../../core/dims/dim.ts';
 import { closedType, listType } from '../../composite-values.ts';
 import { hostInteger } from '../../host-integer.ts';
 import type { Block } from '../../graph-scope.ts';

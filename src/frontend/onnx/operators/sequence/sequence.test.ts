@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { asInput, type CaseValue, fromOutput } from '../../../../testing/case-values.ts';
 import { type OutputValue, Session } from '../../../../client/index.ts';
-import { HostTensor } from '../../../../core/host-tensor.ts';
+import { HostTensor } from '../../../../core/tensor/host-tensor.ts';
 import { sharedNodeGpu } from '../../../../testing/node-gpu.ts';
 import {
   type OnnxGraphSpec,

@@ -2,9 +2,9 @@ import { callFunction, construct, global } from '../../../../compiler/ir/build.t
 import * as ir from '../../../../compiler/ir/build.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { tensorType, type Type } from '../../../../compiler/ir/type.ts';
-import { type Dim, formatDim } from '../../../../core/dim.ts';
-import type { DType } from '../../../../core/dtype.ts';
-import { normalizeAxis } from '../../../../core/shape.ts';
+import { type Dim, formatDim } from '../../../../core/dims/dim.ts';
+import type { DType } from '../../../../core/tensor/dtype.ts';
+import { normalizeAxis } from '../../../../core/tensor/shape.ts';
 import {
   closedType,
   joinTypes,

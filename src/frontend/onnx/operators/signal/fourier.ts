@@ -1,6 +1,6 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import type { Dim } from '../../../../core/dim.ts';
-import { HostTensor } from '../../../../core/host-tensor.ts';
+import type { Dim } from '../../../../core/dims/dim.ts';
+import { HostTensor } from '../../../../core/tensor/host-tensor.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { cast } from '../elementwise/elementwise.ts';
 import { sliceAlong } from '../movement/slice-along.ts';

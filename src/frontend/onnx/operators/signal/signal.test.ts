@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HostTensor } from '../../../../core/host-tensor.ts';
-import { elementCount, type Shape } from '../../../../core/shape.ts';
+import { HostTensor } from '../../../../core/tensor/host-tensor.ts';
+import { elementCount, type Shape } from '../../../../core/tensor/shape.ts';
 import { IMPORTER_DEVICES } from '../../../../device/testing/node-devices.ts';
 import type { Device } from '../../../../device/device.ts';
 import { createHostDevice } from '../../../../device/host/host-device.ts';

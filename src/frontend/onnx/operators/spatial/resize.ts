@@ -1,10 +1,10 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import type { Dim } from '../../../../core/dim.ts';
-import { dtypeInfo } from '../../../../core/dtype.ts';
-import { HostTensor } from '../../../../core/host-tensor.ts';
-import type { Attributes } from '../../../../core/primitive-function.ts';
-import { normalizeAxis } from '../../../../core/shape.ts';
-import type { SymbolicDims } from '../../../../core/symbolic-dims.ts';
+import type { Dim } from '../../../../core/dims/dim.ts';
+import { dtypeInfo } from '../../../../core/tensor/dtype.ts';
+import { HostTensor } from '../../../../core/tensor/host-tensor.ts';
+import type { Attributes } from '../../../../core/contracts/primitive-function.ts';
+import { normalizeAxis } from '../../../../core/tensor/shape.ts';
+import type { SymbolicDims } from '../../../../core/dims/symbolic-dims.ts';
 import { numberElements } from '../../../../ops/elements.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { cast, number } from '../elementwise/elementwise.ts';

@@ -1,7 +1,7 @@
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import type { Dim } from '../../../../core/dim.ts';
-import { dtypeInfo } from '../../../../core/dtype.ts';
+import type { Dim } from '../../../../core/dims/dim.ts';
+import { dtypeInfo } from '../../../../core/tensor/dtype.ts';
 import { isFloat } from '../../../../ops/elementwise/number-dtypes.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { cast, number } from '../elementwise/elementwise.ts';

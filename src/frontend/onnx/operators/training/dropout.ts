@@ -1,7 +1,7 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import { concreteShape } from '../../../../core/dim.ts';
-import { HostTensor } from '../../../../core/host-tensor.ts';
-import { elementCount } from '../../../../core/shape.ts';
+import { concreteShape } from '../../../../core/dims/dim.ts';
+import { HostTensor } from '../../../../core/tensor/host-tensor.ts';
+import { elementCount } from '../../../../core/tensor/shape.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { cast } from '../elementwise/elementwise.ts';

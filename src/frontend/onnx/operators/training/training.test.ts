@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Session, Tensor } from '../../../../client/index.ts';
-import { HostTensor } from '../../../../core/host-tensor.ts';
+import { HostTensor } from '../../../../core/tensor/host-tensor.ts';
 import { type OnnxModelSpec, writeOnnxModel } from '../../../../testing/onnx-writer.ts';
 import { importOnnx } from '../../import-onnx.ts';
 import { mersenneUniform } from './dropout.ts';

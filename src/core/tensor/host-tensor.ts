@@ -1,8 +1,8 @@
 import { type DType, dtypeInfo, type TypedArray } from './dtype.ts';
-import { instanceOf, type OptionKind, requireKind } from './check-options.ts';
-import { ShapeError } from './errors.ts';
+import { instanceOf, type OptionKind, requireKind } from '../check-options.ts';
+import { ShapeError } from '../errors.ts';
 import { elementCount, formatShape, type Shape } from './shape.ts';
-import { reserveTensorMemory } from './work-meter.ts';
+import { reserveTensorMemory } from '../limits/work-meter.ts';
 
 /** Reads stored bytes of a tensor that is not held in memory; always the same. */
 export type StoredBytesReader = (byteOffset: number, byteLength: number) => Uint8Array;

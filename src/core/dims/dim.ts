@@ -1,4 +1,4 @@
-import { countWork } from './work-meter.ts';
+import { countWork } from '../limits/work-meter.ts';
 
 /**
  * A dimension: an integer, the name of a symbol, `'?'` for one that nothing is known of, or

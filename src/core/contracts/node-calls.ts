@@ -1,6 +1,6 @@
-import { isDType } from './dtype.ts';
-import { FormatError } from './errors.ts';
-import { HostTensor } from './host-tensor.ts';
+import { isDType } from '../tensor/dtype.ts';
+import { FormatError } from '../errors.ts';
+import { HostTensor } from '../tensor/host-tensor.ts';
 import { NODE_CALLS } from './node-calls-key.ts';
 import type { NodeAttributes, NodeAttributeValue } from './node-function.ts';
 

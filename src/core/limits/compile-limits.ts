@@ -1,5 +1,5 @@
-import { checkOptions, type OptionKinds } from './check-options.ts';
-import { CompileLimitError } from './errors.ts';
+import { checkOptions, type OptionKinds } from '../check-options.ts';
+import { CompileLimitError } from '../errors.ts';
 
 /** The most that compiling one program may take. Infinity lifts a limit. */
 export interface CompileLimits {

@@ -1,6 +1,6 @@
 import { type Dim, formatDim } from './dim.ts';
-import { type Complaint, internalError, ShapeError } from './errors.ts';
-import { broadcastShapes } from './shape.ts';
+import { type Complaint, internalError, ShapeError } from '../errors.ts';
+import { broadcastShapes } from '../tensor/shape.ts';
 
 /**
  * The arithmetic that shape rules are written in, so that one rule serves numbers and symbols:

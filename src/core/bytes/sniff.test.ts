@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { FormatError, UsageError } from './errors.ts';
-import { hubAdvice } from './parse-url.ts';
+import { FormatError, UsageError } from '../errors.ts';
+import { hubAdvice } from '../parse-url.ts';
 import { checkLooksLikeOnnx, parseJsonObject, sniff } from './sniff.ts';
 
 const bytes = (text: string): Uint8Array => Uint8Array.from(text, (char) => char.charCodeAt(0));

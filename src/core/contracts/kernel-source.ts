@@ -1,4 +1,4 @@
-import type { Shape } from './shape.ts';
+import type { Shape } from '../tensor/shape.ts';
 
 /** The code that a device runs for a primitive function. */
 export interface KernelSource {

@@ -11,8 +11,8 @@ import type { DimContext } from './dim-context.ts';
 import { isTooLong, MAX_DIM_OPERATIONS } from './dim-length.ts';
 import { sameDim } from './dim-symbols.ts';
 import { applyDimOperator, type Dim, type DimOperator, formatDim } from './dim.ts';
-import { CompileLimitError, type Complaint, complaintText, ShapeError } from './errors.ts';
-import { formatShape } from './shape.ts';
+import { CompileLimitError, type Complaint, complaintText, ShapeError } from '../errors.ts';
+import { formatShape } from '../tensor/shape.ts';
 
 /** Two dimensions that have to be equal when the program runs; nothing proves it before. */
 export interface DimCheck {

@@ -1,5 +1,5 @@
-import type { DType } from './dtype.ts';
-import type { HostTensor } from './host-tensor.ts';
+import type { DType } from '../tensor/dtype.ts';
+import type { HostTensor } from '../tensor/host-tensor.ts';
 
 /** An attribute of a node. An integer beyond 2^53 is the nearest number that is safe. */
 export type NodeAttributeValue =

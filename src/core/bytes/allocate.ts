@@ -1,4 +1,4 @@
-import { OutOfMemoryError } from './errors.ts';
+import { OutOfMemoryError } from '../errors.ts';
 
 /** The result of `make`. Throws OutOfMemoryError where the engine has no memory for it. */
 export function allocate<T>(byteLength: number, make: () => T): T {

@@ -1,7 +1,7 @@
 import { type Dim, evaluateDim } from './dim.ts';
 import { forEachSymbol } from './dim-symbols.ts';
-import type { TensorType } from './primitive-function.ts';
-import type { Shape } from './shape.ts';
+import type { TensorType } from '../contracts/primitive-function.ts';
+import type { Shape } from '../tensor/shape.ts';
 
 /** The size of a symbol that is no batch. */
 const USUAL_SIZE = 128;

@@ -1,5 +1,5 @@
 import { formatShape } from './element-count.ts';
-import { ShapeError } from './errors.ts';
+import { ShapeError } from '../errors.ts';
 
 // Apart, because the page has use for no more.
 export { elementCount, formatShape } from './element-count.ts';

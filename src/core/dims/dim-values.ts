@@ -1,5 +1,5 @@
 import { applyDimOperator, type Dim, evaluateDim, formatDim } from './dim.ts';
-import type { Shape } from './shape.ts';
+import type { Shape } from '../tensor/shape.ts';
 
 /** Values and equations of dimensions that are known from types and their shapes. */
 export class DimValues {

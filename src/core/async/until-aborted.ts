@@ -1,4 +1,4 @@
-import { abortError } from './errors.ts';
+import { abortError } from '../errors.ts';
 
 /** `work`, or the signal's reason as soon as it is aborted; the work then ends unheard. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ByteReader } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
-import { FormatError } from './errors.ts';
+import { FormatError } from '../errors.ts';
 
 const reader = (bytes: Uint8Array): ByteReader =>
   new ByteReader(bytes, { where: 'section test', fileOffset: 100 });

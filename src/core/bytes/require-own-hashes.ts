@@ -1,4 +1,4 @@
-import { checkOptions } from './check-options.ts';
+import { checkOptions } from '../check-options.ts';
 
 /** Files that language models have beside their weights. */
 export const SMALL_FILES: readonly string[] = [

@@ -1,5 +1,5 @@
 import { applyDimOperator, type Dim } from './dim.ts';
-import { countWork } from './work-meter.ts';
+import { countWork } from '../limits/work-meter.ts';
 
 /** The dimension with symbols replaced; those without a replacement stay. */
 export function substituteDim(dim: Dim, symbols: ReadonlyMap<string, Dim>): Dim {

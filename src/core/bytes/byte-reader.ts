@@ -1,4 +1,4 @@
-import { FormatError } from './errors.ts';
+import { FormatError } from '../errors.ts';
 
 /** The one NaN of serialized numbers. */
 export const CANONICAL_NAN = 0x7ff8_0000_0000_0000n;

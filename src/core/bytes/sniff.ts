@@ -1,4 +1,4 @@
-import { FormatError } from './errors.ts';
+import { FormatError } from '../errors.ts';
 
 /** What a file is that is no model of ours, and what to do with it. */
 export interface Sniffed {

@@ -1,4 +1,4 @@
-import { FormatError } from './errors.ts';
+import { FormatError } from '../errors.ts';
 
 /** Bytes from `begin` to before `end` of a file. */
 export type ReadRange = (begin: number, end: number) => Promise<Uint8Array>;

@@ -1,4 +1,4 @@
-import type { Dim } from './dim.ts';
+import type { Dim } from '../dims/dim.ts';
 
 /** The key of the metadata that holds the {@link IndexCheck}s of an executable, as JSON. */
 export const INDEX_CHECKS = 'indices';

@@ -1,6 +1,6 @@
-import { evaluateDim } from './dim.ts';
+import { evaluateDim } from '../dims/dim.ts';
 import type { PrimitiveFunction, TensorType } from './primitive-function.ts';
-import type { Shape } from './shape.ts';
+import type { Shape } from '../tensor/shape.ts';
 
 /** Shapes of the tensors of one call of a primitive function; an absent result takes what is computed. */
 export interface CallShapes {

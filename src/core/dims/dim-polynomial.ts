@@ -1,4 +1,4 @@
-import { countWork } from './work-meter.ts';
+import { countWork } from '../limits/work-meter.ts';
 
 /**
  * Polynomials with integer coefficients over atoms: symbols, and operations that are no sums or

@@ -1,5 +1,5 @@
-import type { Dim } from './dim.ts';
-import type { DType } from './dtype.ts';
+import type { Dim } from '../dims/dim.ts';
+import type { DType } from '../tensor/dtype.ts';
 
 /** An operator attribute. Lists are homogeneous. */
 export type AttributeValue =

@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import { abortError, RuntimeError } from './errors.ts';
+import { abortError, RuntimeError } from '../errors.ts';
 import { withinTime } from './within-time.ts';
 
 /** How long a run may take, in milliseconds. */
