@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Page, Route } from '@playwright/test';
-import { ggufOf, randomDecoder } from '../src/text/architectures/testing/decoder-files.ts';
-import { referenceLogits } from '../src/text/architectures/testing/reference-decoder.ts';
-import { llamaVocabulary } from '../src/text/files/testing/gguf-vocabularies.ts';
+import { ggufOf, randomDecoder } from '../src/frontend/decoders/architectures/testing/decoder-files.ts';
+import { referenceLogits } from '../src/frontend/decoders/architectures/testing/reference-decoder.ts';
+import { llamaVocabulary } from '../src/frontend/decoders/files/testing/gguf-vocabularies.ts';
 import { expect, testOfPage as test } from './fixtures.ts';
 import type { TextPage } from './pages/text.ts';
 

@@ -23,7 +23,24 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
   runtime: { imports: ['core', 'bytecode', 'device/device.ts'] },
   compiler: { imports: ['core', 'bytecode', 'ops'] },
   conformance: { imports: ['core', 'ops', 'device', 'runtime', 'compiler'] },
-  frontend: { imports: ['core', 'ops', 'compiler'] },
+  'frontend/decoders/files': { imports: ['core'] },
+  'frontend/decoders/architectures': {
+    imports: ['core', 'ops', 'compiler', 'frontend/decoders/files'],
+    later: ['frontend', 'frontend/decoders'],
+  },
+  'frontend/decoders': {
+    imports: [
+      'core',
+      'downloads',
+      'bytecode',
+      'ops',
+      'compiler',
+      'frontend',
+      'frontend/decoders/files',
+      'frontend/decoders/architectures',
+    ],
+  },
+  frontend: { imports: ['core', 'ops', 'compiler', 'frontend/decoders'] },
   'worker/protocol': { imports: ['core'], later: ['ops', 'device', 'runtime', 'frontend'] },
   worker: {
     imports: [
@@ -36,7 +53,7 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
       'runtime',
       'worker/protocol',
     ],
-    later: ['frontend', 'text/compile', 'text/reader'],
+    later: ['frontend', 'frontend/decoders', 'text/reader'],
   },
   rpc: { imports: ['core', 'bytecode', 'runtime', 'worker/protocol'], later: ['rpc/sessions'] },
   'rpc/sessions': {
@@ -44,33 +61,20 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
   },
   client: { imports: ['core', 'downloads', 'snapshots', 'worker/protocol'], later: ['worker'] },
   program: { imports: ['core', 'bytecode', 'ops', 'compiler', 'client'] },
-  'text/files': { imports: ['core'] },
-  'text/architectures': { imports: ['core', 'ops', 'compiler', 'text/files'], later: ['frontend'] },
-  'text/compile': {
-    imports: [
-      'core',
-      'downloads',
-      'bytecode',
-      'frontend',
-      'text/files',
-      'text/architectures',
-      'text/open-model-file.ts',
-    ],
-  },
   'text/reader': {
     imports: [
       'core',
       'downloads',
-      'text/files',
+      'frontend/decoders/files',
       'text/model-folder.ts',
-      'text/gguf-folder.ts',
+      'frontend/decoders/gguf-folder.ts',
       'text/grammar/vocabulary-data.ts',
     ],
     later: ['worker/protocol'],
   },
   text: {
-    imports: ['core', 'downloads', 'client', 'text/files', 'text/architectures', 'text/reader'],
-    later: ['frontend', 'worker/protocol'],
+    imports: ['core', 'downloads', 'client', 'frontend/decoders/files', 'text/reader'],
+    later: ['frontend', 'frontend/decoders', 'worker/protocol'],
   },
   tasks: {
     imports: [
@@ -91,6 +95,7 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
       'bytecode',
       'compiler',
       'frontend',
+      'frontend/decoders',
       'worker',
       'rpc',
       'snapshots',
@@ -110,8 +115,9 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
       'rpc',
       'client',
       'text',
-      'text/files',
-      'text/architectures',
+      'frontend/decoders',
+      'frontend/decoders/files',
+      'frontend/decoders/architectures',
       'tasks',
       'inspector',
       'cli/npy.ts',

@@ -38,7 +38,7 @@ export const HAND_MADE: readonly HandMade[] = [
     effect: 'two threads compute the last part (may mean the same)',
   },
   {
-    file: 'src/text/files/tokenizer/end-tokens.ts',
+    file: 'src/frontend/decoders/files/tokenizer/end-tokens.ts',
     find: '[ids.eos, ids.eot, ids.eom]',
     replace: '[ids.eos, ids.eot]',
     effect: 'a text does not stop after the call of a tool',

@@ -1,7 +1,10 @@
 import type { Plugin } from 'vite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ggufOf, randomDecoder } from '../../src/text/architectures/testing/decoder-files.ts';
-import { llamaVocabulary } from '../../src/text/files/testing/gguf-vocabularies.ts';
+import {
+  ggufOf,
+  randomDecoder,
+} from '../../src/frontend/decoders/architectures/testing/decoder-files.ts';
+import { llamaVocabulary } from '../../src/frontend/decoders/files/testing/gguf-vocabularies.ts';
 import { COLOURS } from '../../src/tasks/testing/colours-model.ts';
 import { servePages } from '../open-pages.ts';
 import { openWebkit, type WebkitPage } from './open-webkit.ts';

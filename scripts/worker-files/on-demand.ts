@@ -12,7 +12,7 @@ export const COMPILER = [
 export const TEXT = [
   'worker/load-files.ts',
   'worker/compile-text-order.ts',
-  'text/compile/compile-text-files.ts',
+  'frontend/decoders/compile-text-files.ts',
 ];
 
 /** Reads tokenizers and templates, in a thread of its own. */

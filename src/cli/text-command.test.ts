@@ -7,10 +7,10 @@ import {
   ggufOf,
   randomDecoder,
   safetensorsOf,
-} from '../text/architectures/testing/decoder-files.ts';
-import { referenceLogits } from '../text/architectures/testing/reference-decoder.ts';
-import { gemmaVocabulary } from '../text/files/testing/gguf-vocabularies.ts';
-import { splitGguf } from '../text/files/testing/split-gguf.ts';
+} from '../frontend/decoders/architectures/testing/decoder-files.ts';
+import { referenceLogits } from '../frontend/decoders/architectures/testing/reference-decoder.ts';
+import { gemmaVocabulary } from '../frontend/decoders/files/testing/gguf-vocabularies.ts';
+import { splitGguf } from '../frontend/decoders/files/testing/split-gguf.ts';
 import { type Generation, TextModel } from '../text/index.ts';
 import { storyFolder } from '../text/testing/story-file.ts';
 import { type CommandResult, testCommand } from './testing/test-command.ts';

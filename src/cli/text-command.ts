@@ -5,9 +5,9 @@ import type { CacheType } from '../core/text-layout.ts';
 import type { CompileLimits } from '../core/limits/compile-limits.ts';
 import { checkLooksLikeOnnx } from '../core/bytes/sniff.ts';
 import type { Module } from '../compiler/index.ts';
-import type { Quantization, WeightQuantizer } from '../frontend/text/weight-quantizer.ts';
-import { folderFiles } from '../text/gguf-folder.ts';
-import { openModelFile } from '../text/open-model-file.ts';
+import type { Quantization, WeightQuantizer } from '../frontend/decoders/weight-quantizer.ts';
+import { folderFiles } from '../frontend/decoders/gguf-folder.ts';
+import { openModelFile } from '../frontend/decoders/open-model-file.ts';
 import { formatBytes } from './format-bytes.ts';
 import { readBytes, siblingReader } from './read-file.ts';
 import { writeJson } from './report.ts';
@@ -31,7 +31,7 @@ export async function textCommand(
 ): Promise<number> {
   const { compile } = await import('../frontend/index.ts');
   const folder = dirname(output);
-  const { WeightQuantizer } = await import('../frontend/text/weight-quantizer.ts');
+  const { WeightQuantizer } = await import('../frontend/decoders/weight-quantizer.ts');
   const quantizer = quantize && new WeightQuantizer(quantize);
   const { module, files } = await openModel(path, {
     context,
@@ -120,9 +120,9 @@ async function openModel(
   const [{ generationModule }, { quantizedTextModule }, { withReport }, { withCachesOf }] =
     await Promise.all([
       import('../frontend/index.ts'),
-      import('../frontend/text/text-module.ts'),
-      import('../frontend/text/quantize-decoder.ts'),
-      import('../frontend/text/cache-type.ts'),
+      import('../frontend/decoders/text-module.ts'),
+      import('../frontend/decoders/quantize-decoder.ts'),
+      import('../frontend/decoders/cache-type.ts'),
     ]);
   const read = siblingReader(path);
   if (!/\.(gguf|safetensors|safetensors\.index\.json)$/i.test(path)) {

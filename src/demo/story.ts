@@ -1,5 +1,5 @@
 import { FormatError } from '../core/errors.ts';
-import { isRecord, parseJson } from '../text/files/json-record.ts';
+import { isRecord, parseJson } from '../frontend/decoders/files/json-record.ts';
 
 const STORE = 'weft-story';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { UsageError } from '../core/errors.ts';
-import { ggufOf, randomDecoder } from './architectures/testing/decoder-files.ts';
+import { ggufOf, randomDecoder } from '../frontend/decoders/architectures/testing/decoder-files.ts';
 import type { GenerateOptions } from './generate-options.ts';
 import { openTestModel, testModelBytes } from './testing/open-test-model.ts';
 import { storyFolder } from './testing/story-file.ts';

@@ -1,6 +1,7 @@
 import { UsageError } from '../core/errors.ts';
 import type { BatchOptions, GenerateOptions, SavedOptions } from './generate-options.ts';
-import { type JsonObject, numberOf } from './model-folder.ts';
+import { numberOf } from './model-folder.ts';
+import type { JsonObject } from '../frontend/decoders/gguf-folder.ts';
 import { randomSeed, type SamplingOptions } from './sampling.ts';
 
 /** The sources of options that were not given. */

@@ -3,10 +3,13 @@ import { afterAll, expect, test } from 'vitest';
 import type { Precision } from '../core/contracts/precision.ts';
 import { hasByteProducts } from '../device/wasm/check-engine.ts';
 import { createWasmDevice } from '../device/wasm/wasm-device.ts';
-import type { Decoder } from '../frontend/text/generation-module.ts';
-import { DecodeRunner, loadFrom } from './architectures/testing/decode-runner.ts';
-import { fromGguf } from './architectures/testing/expect-reference.ts';
-import { storyDecoder } from './architectures/testing/story-decoder.ts';
+import type { Decoder } from '../frontend/decoders/generation-module.ts';
+import {
+  DecodeRunner,
+  loadFrom,
+} from '../frontend/decoders/architectures/testing/decode-runner.ts';
+import { fromGguf } from '../frontend/decoders/architectures/testing/expect-reference.ts';
+import { storyDecoder } from '../frontend/decoders/architectures/testing/story-decoder.ts';
 
 // Node 20 knows relaxed SIMD; only its optimizing compiler has it right.
 setFlagsFromString('--experimental-wasm-relaxed-simd');

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { compile } from '../compiler/compile.ts';
 import type { CacheType } from '../core/text-layout.ts';
-import { joinedModelBytes } from '../frontend/text/testing/joined-model.ts';
-import { textModule } from '../frontend/text/text-module.ts';
+import { joinedModelBytes } from '../frontend/decoders/testing/joined-model.ts';
+import { textModule } from '../frontend/decoders/text-module.ts';
 import { PlainModel } from './testing/plain-model.ts';
 import { storyFolder } from './testing/story-file.ts';
 import { TextModel } from './text-model.ts';

@@ -13,10 +13,10 @@ import {
   ggufOf,
   randomDecoder,
   safetensorsOf,
-} from './architectures/testing/decoder-files.ts';
-import { gemmaVocabulary } from './files/testing/gguf-vocabularies.ts';
-import { writeGguf } from './files/testing/gguf-writer.ts';
-import { splitGguf } from './files/testing/split-gguf.ts';
+} from '../frontend/decoders/architectures/testing/decoder-files.ts';
+import { gemmaVocabulary } from '../frontend/decoders/files/testing/gguf-vocabularies.ts';
+import { writeGguf } from '../frontend/decoders/files/testing/gguf-writer.ts';
+import { splitGguf } from '../frontend/decoders/files/testing/split-gguf.ts';
 import { modelCache } from './index.ts';
 import { moveWeightsOutside } from './testing/move-weights-outside.ts';
 import { testModelBytes } from './testing/open-test-model.ts';

@@ -1,20 +1,9 @@
+import type { JsonObject, ModelFolder } from '../frontend/decoders/gguf-folder.ts';
 import { requireBytes } from '../core/check-options.ts';
 import { DownloadError, UsageError } from '../core/errors.ts';
 import { parseJsonObject } from '../core/bytes/sniff.ts';
 import { fileExists, openFile, type OpenFileOptions } from '../downloads/open-file.ts';
 import { readWhole } from '../downloads/range-file.ts';
-
-/** The small files of a model's folder, as transformers.js has them. */
-export interface ModelFolder {
-  readonly config: JsonObject;
-  readonly generation: JsonObject;
-  readonly tokenizer: JsonObject;
-  readonly tokenizerConfig: JsonObject;
-  /** The text of `chat_template.jinja`. */
-  readonly chatTemplate: string | undefined;
-}
-
-export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Reads a file by its name; undefined where there is none. */
 export type ReadFile = (name: string, signal?: AbortSignal) => Promise<Uint8Array | undefined>;

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { ggufOf, randomDecoder, safetensorsOf } from './architectures/testing/decoder-files.ts';
+import {
+  ggufOf,
+  randomDecoder,
+  safetensorsOf,
+} from '../frontend/decoders/architectures/testing/decoder-files.ts';
 import { testModelBytes } from './testing/open-test-model.ts';
 import { storyFolder } from './testing/story-file.ts';
 import type { TextLoadOptions } from './load-options.ts';

@@ -1,8 +1,8 @@
 import { Tensor } from '../client/tensor.ts';
 import { FormatError, UsageError } from '../core/errors.ts';
 import { checkOptions } from '../core/check-options.ts';
-import { isRecord, parseJson } from './files/json-record.ts';
-import { readSafetensors } from './files/safetensors.ts';
+import { isRecord, parseJson } from '../frontend/decoders/files/json-record.ts';
+import { readSafetensors } from '../frontend/decoders/files/safetensors.ts';
 import { SAVED_OPTIONS, type SavedOptions } from './generate-options.ts';
 
 /** A text that was being generated, as far as it came. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { compile } from '../compiler/compile.ts';
 import { parseModule } from '../compiler/ir/parse.ts';
 import { DownloadError, FormatError, UnsupportedError, UsageError } from '../core/errors.ts';
-import { textModule } from '../frontend/text/text-module.ts';
+import { textModule } from '../frontend/decoders/text-module.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
 import { openTestModel } from './testing/open-test-model.ts';
 import type { GenerateOptions } from './generate-options.ts';

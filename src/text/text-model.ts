@@ -30,7 +30,8 @@ import {
 } from './generate-options.ts';
 import { loadBeside, SOURCE, TEXT_OPTIONS, type TextLoadOptions } from './load-options.ts';
 import { generateTokens } from './generation.ts';
-import { type JsonObject, numberOf, numbersOf, type ReadFile } from './model-folder.ts';
+import { numberOf, numbersOf, type ReadFile } from './model-folder.ts';
+import type { JsonObject } from '../frontend/decoders/gguf-folder.ts';
 import { type OpenReader, openReader } from './open-reader.ts';
 import { type RemoteTokenizer, remoteTokenizer, type TextTokenizer } from './remote-tokenizer.ts';
 import type { TextFacts } from './reader/text-reader.ts';

@@ -8,7 +8,7 @@ export async function compileTextOrder(
   { model, compileLimits }: TextOrder,
   { signal, onProgress, onPlace, onDownload }: CompileContext,
 ): Promise<Assembled> {
-  const { compileTextFiles } = await import('../text/compile/compile-text-files.ts');
+  const { compileTextFiles } = await import('../frontend/decoders/compile-text-files.ts');
   const files = new SourceFiles(model, signal);
   const heard = { onProgress, onPlace, onDownload };
   try {

@@ -4,18 +4,18 @@ import {
   ggufOf,
   type TestedTensor,
   weightShapes,
-} from '../../../src/text/architectures/testing/decoder-files.ts';
-import { blockFormat } from '../../../src/text/files/blocks/block-formats.ts';
-import { decodeElements } from '../../../src/text/files/blocks/decode-elements.ts';
-import { repackBlocks } from '../../../src/text/files/blocks/repack-blocks.ts';
-import { type GgufHead, readGguf } from '../../../src/text/files/gguf.ts';
-import { writeGguf } from '../../../src/text/files/testing/gguf-writer.ts';
+} from '../../../src/frontend/decoders/architectures/testing/decoder-files.ts';
+import { blockFormat } from '../../../src/frontend/decoders/files/blocks/block-formats.ts';
+import { decodeElements } from '../../../src/frontend/decoders/files/blocks/decode-elements.ts';
+import { repackBlocks } from '../../../src/frontend/decoders/files/blocks/repack-blocks.ts';
+import { type GgufHead, readGguf } from '../../../src/frontend/decoders/files/gguf.ts';
+import { writeGguf } from '../../../src/frontend/decoders/files/testing/gguf-writer.ts';
 import {
   llamaVocabulary,
   type TokenizerMetadata,
-} from '../../../src/text/files/testing/gguf-vocabularies.ts';
-import { ggufTokenizer } from '../../../src/text/files/tokenizer/gguf-tokenizer.ts';
-import { folderFiles, ggufFolder } from '../../../src/text/gguf-folder.ts';
+} from '../../../src/frontend/decoders/files/testing/gguf-vocabularies.ts';
+import { ggufTokenizer } from '../../../src/frontend/decoders/files/tokenizer/gguf-tokenizer.ts';
+import { folderFiles, ggufFolder } from '../../../src/frontend/decoders/gguf-folder.ts';
 import { openTokenizer, type SyncTokenizer } from '../../../src/text/reader/text-reader.ts';
 import { type StoryCodes, writeStoryModel } from '../../../src/text/testing/story-model.ts';
 

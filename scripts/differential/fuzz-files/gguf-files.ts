@@ -1,26 +1,26 @@
 import {
   ggufContents,
   randomDecoder,
-} from '../../../src/text/architectures/testing/decoder-files.ts';
-import { loadFrom } from '../../../src/text/architectures/testing/decode-runner.ts';
-import type { TestedConfig } from '../../../src/text/architectures/testing/reference-decoder.ts';
+} from '../../../src/frontend/decoders/architectures/testing/decoder-files.ts';
+import { loadFrom } from '../../../src/frontend/decoders/architectures/testing/decode-runner.ts';
+import type { TestedConfig } from '../../../src/frontend/decoders/architectures/testing/reference-decoder.ts';
 import { compile } from '../../../src/compiler/compile.ts';
 import { FormatError } from '../../../src/core/errors.ts';
-import { openGguf } from '../../../src/text/architectures/open-decoder.ts';
+import { openGguf } from '../../../src/frontend/decoders/architectures/open-decoder.ts';
 import { openChatTemplate } from '../../../src/text/reader/chat-template.ts';
-import { readGguf } from '../../../src/text/files/gguf.ts';
-import { ggufTypeCode } from '../../../src/text/files/gguf-types.ts';
+import { readGguf } from '../../../src/frontend/decoders/files/gguf.ts';
+import { ggufTypeCode } from '../../../src/frontend/decoders/files/gguf-types.ts';
 import {
   byteLevelVocabulary,
   llamaVocabulary,
-} from '../../../src/text/files/testing/gguf-vocabularies.ts';
+} from '../../../src/frontend/decoders/files/testing/gguf-vocabularies.ts';
 import {
   type WrittenGguf,
   type WrittenTensor,
   type WrittenValue,
   writeGguf,
-} from '../../../src/text/files/testing/gguf-writer.ts';
-import { ggufFolder } from '../../../src/text/gguf-folder.ts';
+} from '../../../src/frontend/decoders/files/testing/gguf-writer.ts';
+import { ggufFolder } from '../../../src/frontend/decoders/gguf-folder.ts';
 import { Chance } from './chance.ts';
 import type { FuzzTarget } from './fuzz-target.ts';
 import { changedText } from './json-values.ts';

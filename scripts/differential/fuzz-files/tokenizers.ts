@@ -4,14 +4,14 @@ import {
   gemmaVocabulary,
   llamaVocabulary,
   type TokenizerMetadata,
-} from '../../../src/text/files/testing/gguf-vocabularies.ts';
-import { type GgufHead, readGguf } from '../../../src/text/files/gguf.ts';
-import { writeGguf } from '../../../src/text/files/testing/gguf-writer.ts';
-import { ggufTokenizer } from '../../../src/text/files/tokenizer/gguf-tokenizer.ts';
+} from '../../../src/frontend/decoders/files/testing/gguf-vocabularies.ts';
+import { type GgufHead, readGguf } from '../../../src/frontend/decoders/files/gguf.ts';
+import { writeGguf } from '../../../src/frontend/decoders/files/testing/gguf-writer.ts';
+import { ggufTokenizer } from '../../../src/frontend/decoders/files/tokenizer/gguf-tokenizer.ts';
 import {
   preTokenizer,
   preTokenizerNames,
-} from '../../../src/text/files/tokenizer/pre-tokenizers.ts';
+} from '../../../src/frontend/decoders/files/tokenizer/pre-tokenizers.ts';
 import { vocabularyData } from '../../../src/text/grammar/vocabulary-data.ts';
 import { StreamDecoder } from '../../../src/text/reader/stream-decoder.ts';
 import { openTokenizer, type SyncTokenizer } from '../../../src/text/reader/text-reader.ts';

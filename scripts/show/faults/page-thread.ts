@@ -1,6 +1,9 @@
 import type { TextPage } from '../../../e2e/pages/text.ts';
-import { ggufOf, randomDecoder } from '../../../src/text/architectures/testing/decoder-files.ts';
-import { byteLevelVocabulary } from '../../../src/text/files/testing/gguf-vocabularies.ts';
+import {
+  ggufOf,
+  randomDecoder,
+} from '../../../src/frontend/decoders/architectures/testing/decoder-files.ts';
+import { byteLevelVocabulary } from '../../../src/frontend/decoders/files/testing/gguf-vocabularies.ts';
 import { openPages } from '../../open-pages.ts';
 import type { Row } from './row.ts';
 

@@ -10,8 +10,8 @@ import {
 } from '../../../bench/text/grammar.ts';
 import { benchTokens } from '../../../bench/text/vocabularies.ts';
 import { loadXGrammar } from '../../../bench/text/xgrammar.ts';
-import { safetensorsOf } from '../../../src/text/architectures/testing/decoder-files.ts';
-import { byteLevelVocabulary } from '../../../src/text/files/testing/gguf-vocabularies.ts';
+import { safetensorsOf } from '../../../src/frontend/decoders/architectures/testing/decoder-files.ts';
+import { byteLevelVocabulary } from '../../../src/frontend/decoders/files/testing/gguf-vocabularies.ts';
 import type { SchemaObject } from '../../../src/text/grammar/schema/schema-types.ts';
 import { TextModel } from '../../../src/text/text-model.ts';
 import type { Checks } from './checks.ts';

@@ -1,10 +1,10 @@
-import { type GgufHead, readGguf } from '../../../src/text/files/gguf.ts';
-import type { TokenizerMetadata } from '../../../src/text/files/testing/gguf-vocabularies.ts';
-import { writeGguf } from '../../../src/text/files/testing/gguf-writer.ts';
+import { type GgufHead, readGguf } from '../../../src/frontend/decoders/files/gguf.ts';
+import type { TokenizerMetadata } from '../../../src/frontend/decoders/files/testing/gguf-vocabularies.ts';
+import { writeGguf } from '../../../src/frontend/decoders/files/testing/gguf-writer.ts';
 import {
   ggufTokenizer,
   type TokenizerFolder,
-} from '../../../src/text/files/tokenizer/gguf-tokenizer.ts';
+} from '../../../src/frontend/decoders/files/tokenizer/gguf-tokenizer.ts';
 import type { ReadFile } from '../../../src/text/model-folder.ts';
 
 /** A tokenizer that GGUF files have, as the files of transformers.js. */

@@ -1,8 +1,8 @@
 import { Tokenizer } from '@huggingface/tokenizers';
 import { openPeer, type Peer } from '../../differential/compare-onnx/peer-runtime.ts';
-import { storyOnnx } from '../../../src/text/architectures/testing/story-decoder.ts';
-import type { TestedConfig } from '../../../src/text/architectures/testing/reference-decoder.ts';
-import type { TokenizerFolder } from '../../../src/text/files/tokenizer/gguf-tokenizer.ts';
+import { storyOnnx } from '../../../src/frontend/decoders/architectures/testing/story-decoder.ts';
+import type { TestedConfig } from '../../../src/frontend/decoders/architectures/testing/reference-decoder.ts';
+import type { TokenizerFolder } from '../../../src/frontend/decoders/files/tokenizer/gguf-tokenizer.ts';
 import { TextModel } from '../../../src/text/text-model.ts';
 import { nodeGpu } from '../../../src/testing/node-gpu.ts';
 import type { Checks } from './checks.ts';

@@ -1,7 +1,7 @@
 import { seededRandom } from '../../../src/core/random.ts';
 import type { KernelTiming } from '../../../src/device/device.ts';
-import { safetensorsOf } from '../../../src/text/architectures/testing/decoder-files.ts';
-import { llamaVocabulary } from '../../../src/text/files/testing/gguf-vocabularies.ts';
+import { safetensorsOf } from '../../../src/frontend/decoders/architectures/testing/decoder-files.ts';
+import { llamaVocabulary } from '../../../src/frontend/decoders/files/testing/gguf-vocabularies.ts';
 import type { Checks } from './checks.ts';
 import { modelFolder, tokenizerFolder } from './model-folder.ts';
 import { type CountedModel, type Counts, openCounted } from './position/counted-model.ts';

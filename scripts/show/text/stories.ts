@@ -1,4 +1,4 @@
-import { drawnTokens } from '../../../src/frontend/text/testing/drawn-token.ts';
+import { drawnTokens } from '../../../src/frontend/decoders/testing/drawn-token.ts';
 import { samplingOf } from '../../../src/text/sampling.ts';
 import type { GenerateOptions } from '../../../src/text/generate-options.ts';
 import { PlainModel } from '../../../src/text/testing/plain-model.ts';

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type TextFlags, textCommand } from '../text-command.ts';
 import { CACHE_TYPES } from '../../core/text-layout.ts';
-import { QUANTIZATIONS } from '../../frontend/text/weight-quantizer.ts';
+import { QUANTIZATIONS } from '../../frontend/decoders/weight-quantizer.ts';
 import { parseCount } from '../parse-training.ts';
 import type { CommandParts } from './command-parts.ts';
 import { limitOption } from './common-options.ts';

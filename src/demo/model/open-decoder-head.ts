@@ -1,8 +1,8 @@
 import { UnsupportedError } from '../../core/errors.ts';
-import { ARCHITECTURES } from '../../text/architectures/architectures.ts';
-import { readGguf } from '../../text/files/gguf.ts';
-import type { GgufMetadata } from '../../text/files/gguf-metadata.ts';
-import { readHeadOf } from '../../text/files/read-head.ts';
+import { ARCHITECTURES } from '../../frontend/decoders/architectures/architectures.ts';
+import { readGguf } from '../../frontend/decoders/files/gguf.ts';
+import type { GgufMetadata } from '../../frontend/decoders/files/gguf-metadata.ts';
+import { readHeadOf } from '../../frontend/decoders/files/read-head.ts';
 import type { FileWindow } from '../../core/bytes/file-window.ts';
 import { countNames, type ModelHead } from './model-head.ts';
 

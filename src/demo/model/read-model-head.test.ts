@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { compileOnnx } from '../../frontend/index.ts';
-import { writeGguf } from '../../text/files/testing/gguf-writer.ts';
+import { writeGguf } from '../../frontend/decoders/files/testing/gguf-writer.ts';
 import type { ModelHead } from './model-head.ts';
 import { readModelHead } from './read-model-head.ts';
 

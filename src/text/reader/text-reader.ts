@@ -8,12 +8,8 @@ import {
   type TemplateInput,
 } from './chat-template.ts';
 import { type VocabularyData, vocabularyData } from '../grammar/vocabulary-data.ts';
-import {
-  type JsonObject,
-  type ModelFolder,
-  type ReadFile,
-  readModelFolder,
-} from '../model-folder.ts';
+import { type ReadFile, readModelFolder } from '../model-folder.ts';
+import type { JsonObject, ModelFolder } from '../../frontend/decoders/gguf-folder.ts';
 import { type DecodedNext, StreamDecoder, type StreamState } from './stream-decoder.ts';
 import { tokenBytes } from './token-bytes.ts';
 import { valueOf } from './answers.ts';

@@ -1,5 +1,5 @@
 import { FormatError } from '../../core/errors.ts';
-import type { JsonObject } from '../model-folder.ts';
+import type { JsonObject } from '../../frontend/decoders/gguf-folder.ts';
 
 /**
  * The bytes of each token of a `tokenizer.json`, by id; undefined for special tokens. Tokens of byte-level models spell bytes

@@ -3,7 +3,7 @@ import { writeStoryModel } from './story-model.ts';
 import { compile } from '../../compiler/compile.ts';
 import { seededRandom } from '../../core/random.ts';
 import { elementCount } from '../../core/tensor/shape.ts';
-import { textModule } from '../../frontend/text/text-module.ts';
+import { textModule } from '../../frontend/decoders/text-module.ts';
 import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import type { TextLoadOptions } from '../load-options.ts';
 import { TextModel } from '../text-model.ts';

@@ -1,4 +1,4 @@
-import type { BlockCodes } from '../files/blocks/repack-blocks.ts';
+import type { BlockCodes } from '../../frontend/decoders/files/blocks/repack-blocks.ts';
 import { encodeFloat16 } from '../../core/tensor/float16-arrays.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Shape } from '../../core/tensor/shape.ts';

@@ -1,4 +1,4 @@
-import { STORY_CONFIG } from '../../../../src/text/architectures/testing/story-decoder.ts';
+import { STORY_CONFIG } from '../../../../src/frontend/decoders/architectures/testing/story-decoder.ts';
 import { storyFolder } from '../../../../src/text/testing/story-file.ts';
 
 const json = (value: object): Uint8Array => new TextEncoder().encode(JSON.stringify(value));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { randomDecoder } from '../../../../src/text/architectures/testing/decoder-files.ts';
-import { referenceLogits } from '../../../../src/text/architectures/testing/reference-decoder.ts';
+import { randomDecoder } from '../../../../src/frontend/decoders/architectures/testing/decoder-files.ts';
+import { referenceLogits } from '../../../../src/frontend/decoders/architectures/testing/reference-decoder.ts';
 import { PlainModel } from '../../../../src/text/testing/plain-model.ts';
 import { decoderOnnx } from './decoder-onnx.ts';
 

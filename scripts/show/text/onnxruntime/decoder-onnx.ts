@@ -5,7 +5,7 @@ import {
   type OnnxNodeSpec,
   writeOnnxModel,
 } from '../../../../src/testing/onnx-writer.ts';
-import type { TestedDecoder } from '../../../../src/text/architectures/testing/decoder-files.ts';
+import type { TestedDecoder } from '../../../../src/frontend/decoders/architectures/testing/decoder-files.ts';
 import { nBitsWeights } from './n-bits-weights.ts';
 
 /**

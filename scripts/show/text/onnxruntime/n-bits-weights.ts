@@ -1,6 +1,6 @@
 import { decodeFloat16 } from '../../../../src/core/tensor/float16-arrays.ts';
 import { HostTensor } from '../../../../src/core/tensor/host-tensor.ts';
-import type { WrittenTensor } from '../../../../src/text/files/testing/gguf-writer.ts';
+import type { WrittenTensor } from '../../../../src/frontend/decoders/files/testing/gguf-writer.ts';
 
 /** Elements of a block, in GGUF and here. */
 const BLOCK = 32;

@@ -4,7 +4,7 @@ import {
   llamaVocabulary,
   phiVocabulary,
   type TokenizerMetadata,
-} from '../../../../src/text/files/testing/gguf-vocabularies.ts';
+} from '../../../../src/frontend/decoders/files/testing/gguf-vocabularies.ts';
 import type { ChatRequest } from './in-page.ts';
 
 /** A template after the manner of a family of models, a vocabulary that has its tokens, and conversations that it takes. */

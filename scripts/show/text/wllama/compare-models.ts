@@ -1,5 +1,5 @@
 import type { Precision } from '../../../../src/core/contracts/precision.ts';
-import type { TestedDecoder } from '../../../../src/text/architectures/testing/decoder-files.ts';
+import type { TestedDecoder } from '../../../../src/frontend/decoders/architectures/testing/decoder-files.ts';
 import type { Checks } from '../checks.ts';
 import {
   type FollowedTexts,

@@ -1,6 +1,6 @@
 import { type ChatMessage, openChatTemplate } from '../../../../src/text/reader/chat-template.ts';
-import { type GgufHead, readGguf } from '../../../../src/text/files/gguf.ts';
-import { ggufTokenizer } from '../../../../src/text/files/tokenizer/gguf-tokenizer.ts';
+import { type GgufHead, readGguf } from '../../../../src/frontend/decoders/files/gguf.ts';
+import { ggufTokenizer } from '../../../../src/frontend/decoders/files/tokenizer/gguf-tokenizer.ts';
 import type { Checks } from '../checks.ts';
 import { type ShownTemplate, SHOWN_TEMPLATES } from './chat-templates.ts';
 import type { Completion } from './in-page.ts';

@@ -5,11 +5,14 @@ import {
   marksOf,
   phiVocabulary,
   type TokenizerMetadata,
-} from '../../../../src/text/files/testing/gguf-vocabularies.ts';
-import { mixedStrings } from '../../../../src/text/files/testing/mixed-strings.ts';
-import { type GgufHead, readGguf } from '../../../../src/text/files/gguf.ts';
-import { ggufTokenizer } from '../../../../src/text/files/tokenizer/gguf-tokenizer.ts';
-import { ggufOf, randomDecoder } from '../../../../src/text/architectures/testing/decoder-files.ts';
+} from '../../../../src/frontend/decoders/files/testing/gguf-vocabularies.ts';
+import { mixedStrings } from '../../../../src/frontend/decoders/files/testing/mixed-strings.ts';
+import { type GgufHead, readGguf } from '../../../../src/frontend/decoders/files/gguf.ts';
+import { ggufTokenizer } from '../../../../src/frontend/decoders/files/tokenizer/gguf-tokenizer.ts';
+import {
+  ggufOf,
+  randomDecoder,
+} from '../../../../src/frontend/decoders/architectures/testing/decoder-files.ts';
 import { openTokenizer } from '../../../../src/text/reader/text-reader.ts';
 import type { Checks } from '../checks.ts';
 import type { Peer } from './open-peer.ts';

@@ -1,8 +1,8 @@
 import type { Precision } from '../../../../src/core/contracts/precision.ts';
 import { compile } from '../../../../src/compiler/compile.ts';
-import { generationModule } from '../../../../src/frontend/text/generation-module.ts';
-import { folderFiles } from '../../../../src/text/gguf-folder.ts';
-import { openModelFile } from '../../../../src/text/open-model-file.ts';
+import { generationModule } from '../../../../src/frontend/decoders/generation-module.ts';
+import { folderFiles } from '../../../../src/frontend/decoders/gguf-folder.ts';
+import { openModelFile } from '../../../../src/frontend/decoders/open-model-file.ts';
 import { TextModel } from '../../../../src/text/text-model.ts';
 import type { Completion } from './in-page.ts';
 import type { PeerToken } from './peer-package.ts';

@@ -1,27 +1,27 @@
 import { seededRandom } from '../../../../src/core/random.ts';
-import { encodeElements } from '../../../../src/text/files/testing/encode-elements.ts';
+import { encodeElements } from '../../../../src/frontend/decoders/files/testing/encode-elements.ts';
 import {
   byteLevelVocabulary,
   gemmaVocabulary,
   llamaVocabulary,
   phiVocabulary,
   type TokenizerMetadata,
-} from '../../../../src/text/files/testing/gguf-vocabularies.ts';
-import { mixedStrings } from '../../../../src/text/files/testing/mixed-strings.ts';
-import { type GgufHead, readGguf } from '../../../../src/text/files/gguf.ts';
-import { writeGguf } from '../../../../src/text/files/testing/gguf-writer.ts';
-import { ggufTokenizer } from '../../../../src/text/files/tokenizer/gguf-tokenizer.ts';
+} from '../../../../src/frontend/decoders/files/testing/gguf-vocabularies.ts';
+import { mixedStrings } from '../../../../src/frontend/decoders/files/testing/mixed-strings.ts';
+import { type GgufHead, readGguf } from '../../../../src/frontend/decoders/files/gguf.ts';
+import { writeGguf } from '../../../../src/frontend/decoders/files/testing/gguf-writer.ts';
+import { ggufTokenizer } from '../../../../src/frontend/decoders/files/tokenizer/gguf-tokenizer.ts';
 import { tokenBytes } from '../../../../src/text/reader/token-bytes.ts';
 import {
   decoderOf,
   ggufOf,
   type TestedDecoder,
-} from '../../../../src/text/architectures/testing/decoder-files.ts';
-import type { TestedConfig } from '../../../../src/text/architectures/testing/reference-decoder.ts';
+} from '../../../../src/frontend/decoders/architectures/testing/decoder-files.ts';
+import type { TestedConfig } from '../../../../src/frontend/decoders/architectures/testing/reference-decoder.ts';
 import {
   storyDecoder,
   storyTokenizer,
-} from '../../../../src/text/architectures/testing/story-decoder.ts';
+} from '../../../../src/frontend/decoders/architectures/testing/story-decoder.ts';
 
 /** A model that our own scripts write, in any type of elements. */
 export interface ShownModel {

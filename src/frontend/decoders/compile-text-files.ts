@@ -1,0 +1,113 @@
+import type { Assembled } from '../../bytecode/draft.ts';
+import { checkLooksLikeOnnx } from '../../core/bytes/sniff.ts';
+import type { CompileLimits } from '../../core/limits/compile-limits.ts';
+import type { RangeFile } from '../../downloads/range-file.ts';
+import { checkOnnxHead } from '../onnx/check-onnx-head.ts';
+import { externalRanges, loadExternalData } from '../onnx/external-data.ts';
+import {
+  checkOnnxDecoder,
+  compileDecoder,
+  compileOnnxDecoder,
+  type CompileTextOptions,
+} from './compile-text.ts';
+import { requireDecoderNames } from './onnx-decoder.ts';
+import { type Quantization, WeightQuantizer } from './weight-quantizer.ts';
+import { type ModelFiles, openModelFile } from './open-model-file.ts';
+
+/** The files of a model, as whoever compiles it has them. */
+export interface WeightFiles extends ModelFiles {
+  /** The name of the model's own file. */
+  readonly name: string;
+  /** Rejects with DownloadError for a file that is not there. */
+  get(name: string): Promise<RangeFile>;
+  /** From now on weights are read, of which somebody hears. Files whose hashes were given are checked before. */
+  readWeights(onBytes: (count: number) => void): Promise<void>;
+}
+
+export interface CompileFilesOptions extends CompileTextOptions {
+  readonly compileLimits: CompileLimits | undefined;
+  readonly contextLength?: number | undefined;
+  readonly quantize?: Quantization | undefined;
+  /** Hears of the bytes of weights. */
+  readonly onDownload?: ((loaded: number, total: number) => void) | undefined;
+}
+
+/**
+ * Compiles the language model in some files, by the end of its name: ONNX, GGUF or safetensors.
+ * Reports what Weft lacks before weights are read. Rejects as `openModelFile` and `compileDecoder`
+ * do, and with the signal's reason.
+ */
+export function compileTextFiles(
+  files: WeightFiles,
+  options: CompileFilesOptions,
+): Promise<Assembled> {
+  const { signal, onDownload, quantize } = options;
+  const quantizer = quantize && new WeightQuantizer(quantize);
+  const newCounter: NewCounter = (total) => {
+    let loaded = 0;
+    onDownload?.(loaded, total);
+    return (count) => {
+      signal?.throwIfAborted();
+      loaded += count;
+      onDownload?.(loaded, total);
+    };
+  };
+  return /\.onnx$/i.test(files.name)
+    ? compileOnnx(files, { ...options, quantizer }, newCounter)
+    : compileDecoderFile(files, { ...options, quantizer }, newCounter);
+}
+
+/** Gives what counts bytes and says how many there are of so many. */
+type NewCounter = (total: number) => (count: number) => void;
+
+/** GGUF and safetensors: their heads say whether Weft has the model, then tensors are read one by one. */
+async function compileDecoderFile(
+  files: WeightFiles,
+  { contextLength, ...options }: CompileFilesOptions,
+  newCounter: NewCounter,
+): Promise<Assembled> {
+  const file = await openModelFile(files.name, files, { contextLength });
+  const weightBytes = file.decoder.tensors.reduce((sum, { byteLength = 0 }) => sum + byteLength, 0);
+  await files.readWeights(newCounter(weightBytes));
+  return compileDecoder(await file.load(options.quantizer), { ...options, weightBytes });
+}
+
+/** The bytes of a head that are looked at first, and the most. */
+const HEAD_BYTES = 2 ** 20;
+const MOST_HEAD_BYTES = 2 ** 26;
+
+async function compileOnnx(
+  files: WeightFiles,
+  options: CompileFilesOptions,
+  newCounter: NewCounter,
+): Promise<Assembled> {
+  const file = await files.get(files.name);
+  for (let length = HEAD_BYTES; length <= MOST_HEAD_BYTES; length *= 2) {
+    const head = await file.read(0, length);
+    checkLooksLikeOnnx(head, file.url);
+    const names = new Set<string>();
+    const isWhole = checkOnnxHead(head, names);
+    // Of a whole file the next check tells more.
+    if (head.byteLength < length) break;
+    if (isWhole) {
+      requireDecoderNames(names);
+      break;
+    }
+  }
+  await file.verify();
+  const { byteLength: own } = file;
+  const bytes = await file.read(0, own, { onBytes: newCounter(own) });
+  const ranges = externalRanges(bytes);
+  // Most of such a model is in other files.
+  if (ranges.length > 0) checkOnnxDecoder(bytes, options);
+  const count = newCounter(ranges.reduce((sum, { byteLength }) => sum + byteLength, own));
+  count(own);
+  for (const { path } of ranges) await files.get(path);
+  await files.readWeights(count);
+  const externalData = await loadExternalData(
+    bytes,
+    async (path, { byteOffset, byteLength }) =>
+      (await files.read(path, byteOffset, byteOffset + byteLength)) ?? new Uint8Array(),
+  );
+  return compileOnnxDecoder(bytes, { ...options, externalData });
+}
