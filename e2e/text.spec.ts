@@ -1,6 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Page, Route } from '@playwright/test';
-import { ggufOf, randomDecoder } from '../src/frontend/decoders/architectures/testing/decoder-files.ts';
+import {
+  ggufOf,
+  randomDecoder,
+} from '../src/frontend/decoders/architectures/testing/decoder-files.ts';
 import { referenceLogits } from '../src/frontend/decoders/architectures/testing/reference-decoder.ts';
 import { llamaVocabulary } from '../src/frontend/decoders/files/testing/gguf-vocabularies.ts';
 import { expect, testOfPage as test } from './fixtures.ts';

@@ -10,9 +10,9 @@ import { sharedThreads } from '../../src/device/wasm/threads/shared-threads.ts';
 import { createWasmDevice } from '../../src/device/wasm/wasm-device.ts';
 import { KERNEL_OPS } from '../../src/ops/tables/kernel-ops.ts';
 import { withCases } from '../../src/ops/testing/tested-ops.ts';
-import { hasRole } from '../../src/worker/own-thread.ts';
-import { serveAsWasmThread, WASM_THREAD_NAME } from '../../src/worker/wasm-thread-role.ts';
-import { wasmPartStarter, wasmThreadStarter } from '../../src/worker/wasm-thread.ts';
+import { hasRole } from '../../src/worker/devices/own-thread.ts';
+import { serveAsWasmThread, WASM_THREAD_NAME } from '../../src/worker/devices/wasm-thread-role.ts';
+import { wasmPartStarter, wasmThreadStarter } from '../../src/worker/devices/wasm-thread.ts';
 
 /** The cases of all operators on the wasm device. */
 export interface OperatorFindings {

@@ -1,10 +1,10 @@
 import type { Device } from '../../src/device/device.ts';
 import { createWasmDevice } from '../../src/device/wasm/wasm-device.ts';
 import type { SessionProvider } from '../../src/worker/protocol/session-service.ts';
-import { SessionHost } from '../../src/worker/session-host.ts';
+import { SessionHost } from '../../src/worker/host/session-host.ts';
 import { sharedThreads } from '../../src/device/wasm/threads/shared-threads.ts';
 import { distributorOf } from '../../src/device/wasm/parts/distributor.ts';
-import { wasmPartStarter, wasmThreadStarter } from '../../src/worker/wasm-thread.ts';
+import { wasmPartStarter, wasmThreadStarter } from '../../src/worker/devices/wasm-thread.ts';
 import type { ThreadOptions } from '../parse-threads.ts';
 import type { CaseRunner } from './browser-runner.ts';
 import { caseReader } from './node-runner.ts';

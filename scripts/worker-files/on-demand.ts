@@ -1,17 +1,17 @@
 /** Modules below src of which files of the worker are made that load on demand. */
-export const WEBGPU = 'worker/open-webgpu.ts';
-export const WASM = 'worker/open-wasm.ts';
+export const WEBGPU = 'worker/devices/open-webgpu.ts';
+export const WASM = 'worker/devices/open-wasm.ts';
 export const HOST = 'device/host/prepare-host-kernels.ts';
 export const RARE = ['ops/tables/rare-wasm.ts', 'ops/formula/double-intrinsics.ts'];
 export const COMPILER = [
   'frontend/onnx/compile-in-turns.ts',
-  'worker/compile-model.ts',
-  'worker/compile-service.ts',
+  'worker/compile/compile-model.ts',
+  'worker/compile/compile-service.ts',
 ];
 /** Modules that read and compile language models, besides the compiler. */
 export const TEXT = [
-  'worker/load-files.ts',
-  'worker/compile-text-order.ts',
+  'worker/sources/load-files.ts',
+  'worker/compile/compile-text-order.ts',
   'frontend/decoders/compile-text-files.ts',
 ];
 

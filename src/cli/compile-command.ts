@@ -135,7 +135,7 @@ async function describeReferences(executable: Executable): Promise<string> {
 
 /** Steps of kernels that have no WebAssembly. */
 async function referencesOf({ primitives }: Executable) {
-  const { referenceSteps } = await import('../worker/reference-steps.ts');
+  const { referenceSteps } = await import('../worker/tools/reference-steps.ts');
   return referenceSteps({ primitives });
 }
 

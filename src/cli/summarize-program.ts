@@ -2,7 +2,7 @@ import type { Executable } from '../bytecode/index.ts';
 import { printSignature } from '../bytecode/print-types.ts';
 import { shortList } from '../core/short-list.ts';
 import { type KernelCost, kernelCosts } from '../worker/auto/kernel-costs.ts';
-import { plannedBytes } from '../worker/planned-bytes.ts';
+import { plannedBytes } from '../worker/sources/planned-bytes.ts';
 import { formatBytes } from './format-bytes.ts';
 
 /** A program, described in numbers. */

@@ -1,6 +1,6 @@
 import { errorFromData, internalError, WorkerError } from '../core/errors.ts';
 import type { PassLine, PassStep } from '../core/contracts/pass-step.ts';
-import type { FromCompiler, ToCompiler } from '../worker/compile-protocol.ts';
+import type { FromCompiler, ToCompiler } from '../worker/compile/compile-protocol.ts';
 import type { Dims } from '../worker/protocol/dispatch-sizes.ts';
 import { COMPILER_NAME } from '../worker/protocol/session-service.ts';
 import { startWorker } from './start-worker.ts';

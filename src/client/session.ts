@@ -164,7 +164,7 @@ export class Session {
         : toWireSource(source, here);
     sent.catch(() => undefined);
     if (here) {
-      const wasm = device === 'wasm' && import('../worker/open-wasm.ts');
+      const wasm = device === 'wasm' && import('../worker/devices/open-wasm.ts');
       Promise.all([import('../worker/index.ts'), wasm]).catch(() => undefined);
     }
     const rare =

@@ -1,6 +1,6 @@
 import { nodeBuiltin } from '../core/node-builtin.ts';
-import type { FromCompiler, ToCompiler } from './compile-protocol.ts';
-import { serveCompiler } from './compile-service.ts';
+import type { FromCompiler, ToCompiler } from './compile/compile-protocol.ts';
+import { serveCompiler } from './compile/compile-service.ts';
 
 /** Compiles for a session in Node, in a thread of its own. */
 const port = nodeBuiltin?.('node:worker_threads').parentPort;

@@ -11,8 +11,8 @@ import type { HostStates } from '../runtime/snapshot/take-snapshot.ts';
 import type { MachineLimits, ProgramLimits } from '../core/limits/program-limits.ts';
 import type { DeviceKind } from './protocol/loaded-session.ts';
 import type { SessionService } from './protocol/session-service.ts';
-import { compileTables } from './loaded-program.ts';
-import { SessionHost } from './session-host.ts';
+import { compileTables } from './host/loaded-program.ts';
+import { SessionHost } from './host/session-host.ts';
 
 /** The functions that the programs of a worker may call, and the WebGPU that they run on. */
 export interface ServiceOptions {
@@ -60,7 +60,7 @@ export async function createDevice(
 ): Promise<Device> {
   if (kind === 'host') return createHostDevice({ operators });
   if (kind === 'wasm') {
-    const { openWasm } = await import('./open-wasm.ts');
+    const { openWasm } = await import('./devices/open-wasm.ts');
     const wide = memory64 ? await import('../device/wasm/memory64.ts') : undefined;
     return openWasm({ operators, threads, memory64: wide?.MEMORY64 });
   }
@@ -73,11 +73,11 @@ export async function createDevice(
   }
   const found = (gpu ?? globalThis.navigator?.gpu) as GPU | GPUDevice | undefined;
   // Each device is a file of its own.
-  const { openWebGpu } = await import('./open-webgpu.ts');
+  const { openWebGpu } = await import('./devices/open-webgpu.ts');
   const open = (opened: GPU | GPUDevice | undefined) =>
     openWebGpu({ operators: operators ?? KERNEL_OPS, gpu: opened, deviceTimeout });
   if (found !== undefined || nodeBuiltin === undefined) return open(found);
-  const { withNodeGpu } = await import('./node-gpu.ts');
+  const { withNodeGpu } = await import('./devices/node-gpu.ts');
   return withNodeGpu(open);
 }
 

@@ -1,13 +1,13 @@
 import { expose, releaseProxy, transfer } from 'comlink';
-import { serveAsCompiler } from './compiler-role.ts';
-import { buffersIn, isLarge } from './buffers-in.ts';
+import { serveAsCompiler } from './compile/compiler-role.ts';
+import { buffersIn, isLarge } from './host/buffers-in.ts';
 import { hostSessions, nodeTypesOf, type ServiceOptions } from './create-service.ts';
 import type { LoadProgress } from './protocol/load-request.ts';
 import type { Reply } from './protocol/reply.ts';
 import { COMPILER_NAME, type WorkerService } from './protocol/session-service.ts';
 import type { WireResult } from './protocol/wire-value.ts';
-import { hasRole } from './own-thread.ts';
-import { serveAsWasmThread, WASM_THREAD_NAME } from './wasm-thread-role.ts';
+import { hasRole } from './devices/own-thread.ts';
+import { serveAsWasmThread, WASM_THREAD_NAME } from './devices/wasm-thread-role.ts';
 
 declare global {
   /** Set in a worker that answers. */

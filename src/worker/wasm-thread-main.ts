@@ -1,7 +1,7 @@
 import { nodeBuiltin } from '../core/node-builtin.ts';
 import { servePart } from '../device/wasm/parts/serve-part.ts';
 import { serveThread } from '../device/wasm/threads/serve-thread.ts';
-import type { ToWasmThread } from './wasm-thread-role.ts';
+import type { ToWasmThread } from './devices/wasm-thread-role.ts';
 
 /** Does a part of the work of a wasm device in Node, in a thread of its own. */
 const port = nodeBuiltin?.('node:worker_threads').parentPort;

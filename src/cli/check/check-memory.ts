@@ -2,7 +2,7 @@ import type { Executable } from '../../bytecode/index.ts';
 import type { Dim } from '../../core/dims/dim.ts';
 import { storageByteLength } from '../../core/tensor/dtype.ts';
 import { elementCount } from '../../core/tensor/shape.ts';
-import { plannedBytes } from '../../worker/planned-bytes.ts';
+import { plannedBytes } from '../../worker/sources/planned-bytes.ts';
 import { peakMemory } from './peak-memory.ts';
 
 export type CheckedDevice = 'webgpu' | 'wasm' | 'host';

@@ -2,7 +2,7 @@ import { createGzip } from 'node:zlib';
 import { Readable } from 'node:stream';
 import type { Executable } from '../../bytecode/index.ts';
 import { printSignature } from '../../bytecode/print-types.ts';
-import { describePlacements } from '../../worker/describe-placements.ts';
+import { describePlacements } from '../../worker/host/describe-placements.ts';
 import { type CheckedDevice, checkMemory, type MemoryAnswer } from './check-memory.ts';
 import { type Float16Answer, float16Answer } from './float16-risks.ts';
 
@@ -97,7 +97,7 @@ async function elsewhereOf(
       reason,
     }));
   }
-  const { referenceSteps } = await import('../../worker/reference-steps.ts');
+  const { referenceSteps } = await import('../../worker/tools/reference-steps.ts');
   const { formatPlace } = await import('../../core/contracts/source-place.ts');
   return (await referenceSteps(executable)).map(({ primitive, label }) => ({
     source:

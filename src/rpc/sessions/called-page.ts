@@ -1,6 +1,6 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
 import type { HostFunctions } from '../../runtime/host-function.ts';
-import type { HostedSession } from '../../worker/hosted-session.ts';
+import type { HostedSession } from '../../worker/host/hosted-session.ts';
 import type { CallPage } from '../../worker/protocol/wire-value.ts';
 import { objectOf } from '../checked-values.ts';
 import type { RpcValue } from '../rpc-value.ts';
@@ -36,7 +36,7 @@ export async function calledPage(
   const nodeTypes = Object.fromEntries(textsOf(nodes).map((name) => [name, null]));
   const request = { functions: textsOf(names), nodeTypes };
   const called: RemotePage['called'] = { callPage: callPageBy(page, ends), keeper: undefined };
-  const { pageFunctions } = await import('../../worker/page-functions.ts');
+  const { pageFunctions } = await import('../../worker/host/page-functions.ts');
   return { called, functionsFor: ({ types }) => pageFunctions(request, called, types) };
 }
 

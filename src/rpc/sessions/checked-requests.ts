@@ -5,7 +5,7 @@ import { MOST_TIMELINE_RUNS } from '../../core/contracts/run-timeline.ts';
 import type { ControlRequest } from '../../worker/protocol/control-request.ts';
 import type { Breakpoint, DebugOrder } from '../../worker/protocol/debug-order.ts';
 import type { Dims } from '../../worker/protocol/dispatch-sizes.ts';
-import { PROGRAM_NUMBERS, type RequestLimits } from '../../worker/within-ceilings.ts';
+import { PROGRAM_NUMBERS, type RequestLimits } from '../../worker/host/within-ceilings.ts';
 import { bytesOf, objectOf } from '../checked-values.ts';
 import type { RpcValue } from '../rpc-value.ts';
 import { malformed } from '../wire-values.ts';

@@ -1,4 +1,4 @@
-import type { HostedSession } from '../../worker/hosted-session.ts';
+import type { HostedSession } from '../../worker/host/hosted-session.ts';
 import type { HandleId } from '../../worker/protocol/reply.ts';
 import type { WireHandle } from '../../worker/protocol/wire-value.ts';
 import { isRemoteFunction } from '../remote-handles.ts';

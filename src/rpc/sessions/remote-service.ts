@@ -5,14 +5,14 @@ import { DeviceError, UnsupportedError, UsageError } from '../../core/errors.ts'
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { shortList } from '../../core/short-list.ts';
 import { VERSION } from '../../core/version.ts';
-import type { AskType } from '../../worker/compile-protocol.ts';
-import { requested } from '../../worker/describe-place.ts';
-import { loadProgram } from '../../worker/load-program.ts';
+import type { AskType } from '../../worker/compile/compile-protocol.ts';
+import { requested } from '../../worker/host/describe-place.ts';
+import { loadProgram } from '../../worker/sources/load-program.ts';
 import {
   type CompileTables,
   compileTables,
   type LoadContext,
-} from '../../worker/loaded-program.ts';
+} from '../../worker/host/loaded-program.ts';
 import type { ControlReply, ControlRequest } from '../../worker/protocol/control-request.ts';
 import type { Dims } from '../../worker/protocol/dispatch-sizes.ts';
 import type { LoadProgress, LoadRequest } from '../../worker/protocol/load-request.ts';
@@ -31,7 +31,7 @@ import type {
   WireTensor,
   WireValue,
 } from '../../worker/protocol/wire-value.ts';
-import { PROGRAM_NUMBERS } from '../../worker/within-ceilings.ts';
+import { PROGRAM_NUMBERS } from '../../worker/host/within-ceilings.ts';
 import { textOf, tupleOf } from '../checked-values.ts';
 import type { RemoteDevice } from '../device-service.ts';
 import {
@@ -403,7 +403,8 @@ function disposed(where: string): UsageError {
 }
 
 function pageTypes(callPage: CallPage): AskType {
-  return async (node) => (await import('../../worker/wire-nodes.ts')).askPage(callPage, node);
+  return async (node) =>
+    (await import('../../worker/compile/wire-nodes.ts')).askPage(callPage, node);
 }
 
 async function readProgram(

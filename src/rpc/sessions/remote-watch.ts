@@ -5,11 +5,11 @@ import type { OnWatchedCall, WatchedRun, WatchOptions } from '../../runtime/comp
 import type { ControlReply, ControlRequest } from '../../worker/protocol/control-request.ts';
 import type { HandleId } from '../../worker/protocol/reply.ts';
 import type { WireTensor, WireValue } from '../../worker/protocol/wire-value.ts';
-import { measureProgram } from '../../worker/measure-program.ts';
-import { notForBoth } from '../../worker/read-arguments.ts';
-import { traceProgram } from '../../worker/trace-program.ts';
-import { verifyProgram } from '../../worker/verify-program.ts';
-import type { WatchedProgram } from '../../worker/watched-program.ts';
+import { measureProgram } from '../../worker/tools/measure-program.ts';
+import { notForBoth } from '../../worker/host/read-arguments.ts';
+import { traceProgram } from '../../worker/tools/trace-program.ts';
+import { verifyProgram } from '../../worker/tools/verify-program.ts';
+import type { WatchedProgram } from '../../worker/tools/watched-program.ts';
 import { objectOf, textOf, tupleOf } from '../checked-values.ts';
 import { isRemoteFunction, type RemoteFunction } from '../remote-handles.ts';
 import { RpcTuple, type RpcValue } from '../rpc-value.ts';

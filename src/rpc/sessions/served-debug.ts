@@ -1,8 +1,8 @@
 import { Deferred } from '../../core/async/deferred.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { HostInput } from '../../runtime/host-function.ts';
-import { holdDebugRun, orderDebugRun } from '../../worker/debug-session.ts';
-import type { HostedSession } from '../../worker/hosted-session.ts';
+import { holdDebugRun, orderDebugRun } from '../../worker/tools/debug-session.ts';
+import type { HostedSession } from '../../worker/host/hosted-session.ts';
 import type { DebugReply } from '../../worker/protocol/debug-order.ts';
 import type { WireResult } from '../../worker/protocol/wire-value.ts';
 import { RpcTuple, type RpcValue } from '../rpc-value.ts';

@@ -5,18 +5,18 @@ import { withinRunTime } from '../../core/async/within-run-time.ts';
 import type { MachineOptions } from '../../runtime/load-machine.ts';
 import { TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
-import { describePlace, requested } from '../../worker/describe-place.ts';
-import { HostedSession } from '../../worker/hosted-session.ts';
-import { LoadRecord } from '../../worker/load-record.ts';
+import { describePlace, requested } from '../../worker/host/describe-place.ts';
+import { HostedSession } from '../../worker/host/hosted-session.ts';
+import { LoadRecord } from '../../worker/host/load-record.ts';
 import type { RunRequest } from '../../worker/protocol/run-request.ts';
 import type { WireResult } from '../../worker/protocol/wire-value.ts';
-import type { SessionDevices } from '../../worker/shared-use.ts';
-import { startControl } from '../../worker/start-control.ts';
+import type { SessionDevices } from '../../worker/host/shared-use.ts';
+import { startControl } from '../../worker/tools/start-control.ts';
 import {
   machineOptions,
   type RequestLimits,
   withinCeilings,
-} from '../../worker/within-ceilings.ts';
+} from '../../worker/host/within-ceilings.ts';
 import { objectOf, textOf } from '../checked-values.ts';
 import type { WorkEvent } from '../served-device.ts';
 import {

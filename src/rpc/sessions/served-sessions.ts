@@ -1,5 +1,5 @@
 import type { Executable } from '../../bytecode/executable-file.ts';
-import { SharedDevice } from '../../worker/device-pool.ts';
+import { SharedDevice } from '../../worker/devices/device-pool.ts';
 import type { ServedDevice } from '../served-device.ts';
 import type { AskedProgram } from './called-page.ts';
 import { type HeldRunLimits, HeldRuns } from './held-runs.ts';

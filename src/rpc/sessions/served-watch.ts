@@ -4,7 +4,7 @@ import { untilAborted } from '../../core/async/until-aborted.ts';
 import { MachineRun } from '../../runtime/compare/machine-run.ts';
 import type { WatchedCall } from '../../runtime/compare/watched-run.ts';
 import type { HostInput } from '../../runtime/host-function.ts';
-import type { HostedSession } from '../../worker/hosted-session.ts';
+import type { HostedSession } from '../../worker/host/hosted-session.ts';
 import { textOf } from '../checked-values.ts';
 import { RpcTuple, type RpcValue } from '../rpc-value.ts';
 import { malformed } from '../wire-values.ts';

@@ -1,7 +1,7 @@
 import { UnsupportedError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { foldValues } from '../../core/contracts/value-fold.ts';
-import { HOST_FORMS } from '../../worker/host-forms.ts';
+import { HOST_FORMS } from '../../worker/host/host-forms.ts';
 import type { SessionService } from '../../worker/protocol/session-service.ts';
 import {
   WIRE_SIDE,

@@ -1,5 +1,5 @@
 import type { Device } from '../../device/device.ts';
-import { type CreateDevice, DevicePool, type PooledOptions } from '../device-pool.ts';
+import { type CreateDevice, DevicePool, type PooledOptions } from '../devices/device-pool.ts';
 import { openAuto } from './open-auto.ts';
 
 /** The device that sessions have for `auto`, for a machine of one's own. Rejects as {@link openAuto} does. */

@@ -14,7 +14,7 @@ import { fakeDevice } from '../testing/fake-device.ts';
 import type { DeviceKind, LoadedSession } from '../protocol/loaded-session.ts';
 import type { Reply, SessionId } from '../protocol/reply.ts';
 import type { WireValue } from '../protocol/wire-value.ts';
-import { SessionHost, type SessionHostOptions } from '../session-host.ts';
+import { SessionHost, type SessionHostOptions } from '../host/session-host.ts';
 import { PlaceStore, type PlaceStores } from './place-store.ts';
 
 /** main(x) = tanh(x · w): as many rows of weights as asked for. */

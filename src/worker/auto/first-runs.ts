@@ -1,5 +1,5 @@
-import type { HostedSession } from '../hosted-session.ts';
-import { IdleTurns } from '../idle-turns.ts';
+import type { HostedSession } from '../host/hosted-session.ts';
+import { IdleTurns } from '../host/idle-turns.ts';
 import type { DeviceKind } from '../protocol/loaded-session.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
 import { measuredRates } from './measured-rates.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { DeviceError } from '../../core/errors.ts';
-import { DevicePool } from '../device-pool.ts';
+import { DevicePool } from '../devices/device-pool.ts';
 import type { DeviceKind } from '../protocol/loaded-session.ts';
 import { fakeDevice } from '../testing/fake-device.ts';
 import { openAuto } from './open-auto.ts';

@@ -1,7 +1,7 @@
 import { DeviceError } from '../../core/errors.ts';
-import type { DevicePool, PooledOptions, SharedDevice } from '../device-pool.ts';
+import type { DevicePool, PooledOptions, SharedDevice } from '../devices/device-pool.ts';
 import type { DeviceKind } from '../protocol/loaded-session.ts';
-import type { MainDevice } from '../opened-devices.ts';
+import type { MainDevice } from '../devices/opened-devices.ts';
 
 /** Adapters in software by the pool that met them: nobody starts them again to find that out. */
 const softwareNames = new WeakMap<DevicePool, string>();

@@ -1,7 +1,7 @@
 import { untilAborted } from '../../core/async/until-aborted.ts';
 import type { Device } from '../../device/device.ts';
 import type { DeviceRates } from '../../core/contracts/device-rates.ts';
-import { changeEntry, keyOf, readEntry } from '../choice-store.ts';
+import { changeEntry, keyOf, readEntry } from '../devices/choice-store.ts';
 import type { RunTimes } from './choose-place.ts';
 
 /** The run times of a program that were measured. */

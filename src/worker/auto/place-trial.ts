@@ -1,12 +1,12 @@
 import type { DataBlock } from '../../bytecode/executable-reader.ts';
 import { macrotask } from '../../core/async/macrotask.ts';
-import type { DevicePool, PooledOptions } from '../device-pool.ts';
-import { HostedSession } from '../hosted-session.ts';
-import type { DecidedLoad } from '../opened-devices.ts';
+import type { DevicePool, PooledOptions } from '../devices/device-pool.ts';
+import { HostedSession } from '../host/hosted-session.ts';
+import type { DecidedLoad } from '../devices/opened-devices.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
-import { withWasmBeside } from '../second-device.ts';
-import type { SessionDevices } from '../shared-use.ts';
-import { machineOptions } from '../within-ceilings.ts';
+import { withWasmBeside } from '../devices/second-device.ts';
+import type { SessionDevices } from '../host/shared-use.ts';
+import { machineOptions } from '../host/within-ceilings.ts';
 import type { RunTimes } from './choose-place.ts';
 
 export interface PlaceTrialOptions {

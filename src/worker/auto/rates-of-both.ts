@@ -1,6 +1,6 @@
 import { type RatesOfBoth, usualRates } from '../../core/contracts/device-rates.ts';
-import type { SharedDevice } from '../device-pool.ts';
-import type { HostedSession } from '../hosted-session.ts';
+import type { SharedDevice } from '../devices/device-pool.ts';
+import type { HostedSession } from '../host/hosted-session.ts';
 import { FirstRuns } from './first-runs.ts';
 import { PlaceStore } from './place-store.ts';
 

@@ -1,4 +1,4 @@
-import type { HostedSession } from '../hosted-session.ts';
+import type { HostedSession } from '../host/hosted-session.ts';
 
 /** A session that pictures are for. */
 export interface PictureOwner {

@@ -5,7 +5,7 @@ import type { PictureSource } from '../../core/pictures/picture-source.ts';
 import type { PictureSteps } from '../../core/pictures/picture-steps.ts';
 import { elementCount, type Shape } from '../../core/tensor/shape.ts';
 import type { TensorValue } from '../../runtime/value.ts';
-import type { HostedSession } from '../hosted-session.ts';
+import type { HostedSession } from '../host/hosted-session.ts';
 
 /** The limits that WebGPU has everywhere: pixels along a side of a texture, bytes of a binding. */
 const MOST_SIDE = 8192;

@@ -2,7 +2,7 @@ import type { GpuTextureLike } from '../../core/contracts/gpu-like.ts';
 import type { AxisWeights, PictureSteps } from '../../core/pictures/picture-steps.ts';
 import type { Rgb } from '../../core/pictures/pixels.ts';
 import { WEIGHT_BITS } from '../../core/pictures/resample.ts';
-import type { HostedSession } from '../hosted-session.ts';
+import type { HostedSession } from '../host/hosted-session.ts';
 import { fitsGpu, prepareOnGpu, tooLarge } from './prepare-on-gpu.ts';
 
 /** Levels from 0 to 255 as elements of uint8. */

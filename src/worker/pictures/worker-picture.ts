@@ -3,7 +3,7 @@ import { isGpuTexture } from '../../core/contracts/gpu-like.ts';
 import type { PictureSource } from '../../core/pictures/picture-source.ts';
 import { type Rgb, toRgb } from '../../core/pictures/pixels.ts';
 import { drawsPictures, readDrawn } from '../../core/pictures/read-drawn.ts';
-import type { HostedSession } from '../hosted-session.ts';
+import type { HostedSession } from '../host/hosted-session.ts';
 
 /**
  * A picture of the page where its session is, or in the page for a session on a remote device. Its pixels are read when somebody asks

@@ -9,7 +9,7 @@ import type { HostFunction } from '../../runtime/index.ts';
 import type { LoadRequest } from '../protocol/load-request.ts';
 import type { Reply, SessionId } from '../protocol/reply.ts';
 import type { WireResult, WireValue } from '../protocol/wire-value.ts';
-import { SessionHost } from '../session-host.ts';
+import { SessionHost } from '../host/session-host.ts';
 import { addWeights } from '../testing/test-programs.ts';
 
 const SIZE = 256;

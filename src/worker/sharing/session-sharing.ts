@@ -1,7 +1,7 @@
 import { UsageError } from '../../core/errors.ts';
 import type { Device } from '../../device/device.ts';
 import type { WorkerConfig } from '../protocol/session-service.ts';
-import type { SessionDevices } from '../shared-use.ts';
+import type { SessionDevices } from '../host/shared-use.ts';
 import { DeviceSharing } from './device-sharing.ts';
 import { SharedSession, type SharedSessionContext } from './shared-session.ts';
 import { openWeightFolder, type WeightFolder } from './weight-files.ts';

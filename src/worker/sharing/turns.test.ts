@@ -9,7 +9,7 @@ import { PooledAllocator } from '../../runtime/allocator/pooled-allocator.ts';
 import { TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
-import { SharedDevice } from '../device-pool.ts';
+import { SharedDevice } from '../devices/device-pool.ts';
 import type { LoadRequest } from '../protocol/load-request.ts';
 import { DeviceScheduler, type DeviceShare } from './device-scheduler.ts';
 import { SessionSharing } from './session-sharing.ts';

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { DataBlock } from '../../bytecode/executable-reader.ts';
-import { loadProgram } from '../load-program.ts';
+import { loadProgram } from '../sources/load-program.ts';
 import type { LoadRequest } from '../protocol/load-request.ts';
 import type { WireSource } from '../protocol/wire-source.ts';
 import { addWeights } from '../testing/test-programs.ts';

@@ -1,8 +1,8 @@
 import type { DataBlock, DataHashes } from '../../bytecode/executable-reader.ts';
 import { platformSha256 } from '../../core/bytes/platform-sha256.ts';
 import { FormatError } from '../../core/errors.ts';
-import { loadProgram } from '../load-program.ts';
-import type { CompileTables } from '../loaded-program.ts';
+import { loadProgram } from '../sources/load-program.ts';
+import type { CompileTables } from '../host/loaded-program.ts';
 import type { LoadRequest } from '../protocol/load-request.ts';
 import type { WeightFile, WeightFolder } from './weight-files.ts';
 

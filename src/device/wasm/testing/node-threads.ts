@@ -1,4 +1,4 @@
-import { wasmPartStarter, wasmThreadStarter } from '../../../worker/wasm-thread.ts';
+import { wasmPartStarter, wasmThreadStarter } from '../../../worker/devices/wasm-thread.ts';
 import type { StartPart } from '../parts/part-protocol.ts';
 import type { StartThread } from '../threads/thread-pool.ts';
 

@@ -5,7 +5,7 @@ import { numberToFloat16 } from '../../../core/tensor/float16.ts';
 import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { seededRandom } from '../../../core/random.ts';
 import { nodeGpu } from '../../../testing/node-gpu.ts';
-import { pixelsOf } from '../../../worker/draw-tensor.ts';
+import { pixelsOf } from '../../../worker/pictures/draw-tensor.ts';
 import { uploadTensor } from '../../testing/device-tensors.ts';
 import { openTestDevice, type TestDevice } from '../testing/test-device.ts';
 

@@ -1,0 +1,69 @@
+import { requireOwnHashes } from '../../core/bytes/require-own-hashes.ts';
+import type { Assembled } from '../../bytecode/draft.ts';
+import type { CompileOnnxAsyncOptions } from '../../frontend/onnx/compile-in-turns.ts';
+import type { CompileContext } from './compile-context.ts';
+import type { CompileOrder, TextOrder } from './compile-protocol.ts';
+import { importCompiler } from './import-compiler.ts';
+import type { FilesSource } from '../protocol/wire-source.ts';
+import { wireSignature } from './wire-nodes.ts';
+import { SiblingFiles } from '../sources/sibling-files.ts';
+
+/** Compiles a model in this thread if it is a small one. */
+export async function compileSmallOrder(
+  { bytes, files, dims, dispatch, devices, rates, check, nodeTypes }: CompileOrder,
+  { signal, onProgress, tables, askType }: CompileContext,
+): Promise<Assembled | undefined> {
+  const { compileSmallInTurns } = await importCompiler();
+  const order = { dims, dispatch, devices, rates, check };
+  const functions = nodeFunctions(nodeTypes, { tables, askType });
+  const all = { ...order, signal, onProgress, ...tables, ...functions };
+  const small = await compileSmallInTurns(bytes, all);
+  if (small && files) requireOwnHashes(files.integrity, [nameOf(files)]);
+  return small;
+}
+
+/** Compiles a model in this thread. Others get their turn between passes. */
+export async function compileOrder(
+  { bytes, module, url, files, nodeTypes, ...options }: CompileOrder,
+  { tables, askType, ...context }: CompileContext,
+): Promise<Assembled> {
+  if (module !== undefined) {
+    const { compileModule } = await import('../../frontend/compile-module.ts');
+    const { operators } = tables ?? {};
+    return compileModule(bytes, { where: module, ...options, ...context, operators });
+  }
+  const { compileInTurns } = await importCompiler();
+  const siblings = new SiblingFiles(url, files, context.signal);
+  const read = siblings.read.bind(siblings);
+  const functions = nodeFunctions(nodeTypes, { tables, askType });
+  try {
+    const all = { ...options, ...context, ...tables, ...functions, read };
+    const compiled = await compileInTurns(bytes, all);
+    if (files) requireOwnHashes(files.integrity, [nameOf(files), ...siblings.names]);
+    return compiled;
+  } finally {
+    siblings.close();
+  }
+}
+
+const nameOf = ({ url }: FilesSource): string =>
+  decodeURIComponent(url.slice(url.lastIndexOf('/') + 1).replace(/[?#].*/, ''));
+
+/** {@link compileOrder}, or a language model. */
+export async function compileAnyOrder(
+  order: CompileOrder | TextOrder,
+  context: CompileContext,
+): Promise<Assembled> {
+  if (!('model' in order)) return compileOrder(order, context);
+  return (await import('./compile-text-order.ts')).compileTextOrder(order, context);
+}
+
+/** Types of the functions of this worker and of the page. */
+function nodeFunctions(
+  nodeTypes: CompileOrder['nodeTypes'] = {},
+  { tables, askType }: Pick<CompileContext, 'tables' | 'askType'>,
+): Pick<CompileOnnxAsyncOptions, 'functions' | 'typeOf'> {
+  const own = Object.entries(nodeTypes).map(([name, type]) => [name, { type: type ?? undefined }]);
+  const functions = { ...tables?.functions, ...Object.fromEntries(own) };
+  return { functions, typeOf: askType && ((node) => askType(wireSignature(node))) };
+}

@@ -1,0 +1,19 @@
+import type { Assembled } from '../../bytecode/draft.ts';
+import type { CompileContext } from './compile-context.ts';
+import type { TextOrder } from './compile-protocol.ts';
+import { SourceFiles } from '../sources/source-files.ts';
+
+/** Reads and compiles a language model in this thread; others get their turn between passes. */
+export async function compileTextOrder(
+  { model, compileLimits }: TextOrder,
+  { signal, onProgress, onPlace, onDownload }: CompileContext,
+): Promise<Assembled> {
+  const { compileTextFiles } = await import('../../frontend/decoders/compile-text-files.ts');
+  const files = new SourceFiles(model, signal);
+  const heard = { onProgress, onPlace, onDownload };
+  try {
+    return await compileTextFiles(files, { ...model.text, ...heard, signal, compileLimits });
+  } finally {
+    files.close();
+  }
+}

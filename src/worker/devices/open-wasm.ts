@@ -1,0 +1,23 @@
+import type { Device } from '../../device/device.ts';
+import { createWasmDevice, type WasmDeviceOptions } from '../../device/wasm/wasm-device.ts';
+import type { PooledOptions } from './device-pool.ts';
+import { mayShareMemory, threadCount } from './thread-count.ts';
+import { wasmPartStarter, wasmThreadStarter } from './wasm-thread.ts';
+
+/** The device that runs WebAssembly, with its threads; with addresses of 64 bits it has none. */
+export async function openWasm({
+  threads: wanted,
+  ...options
+}: Pick<WasmDeviceOptions, 'operators' | 'memory64'> &
+  Pick<PooledOptions, 'threads'>): Promise<Device> {
+  const threads = options.memory64 ? 1 : threadCount(wanted);
+  if (threads === 1) return createWasmDevice(options);
+  if (mayShareMemory()) {
+    const { sharedThreads } = await import('../../device/wasm/threads/shared-threads.ts');
+    const createThreads = sharedThreads({ threads, startThread: wasmThreadStarter() });
+    return createWasmDevice({ ...options, createThreads });
+  }
+  const { distributorOf } = await import('../../device/wasm/parts/distributor.ts');
+  const createDistributor = distributorOf({ threads, startPart: wasmPartStarter() });
+  return createWasmDevice({ ...options, createDistributor });
+}

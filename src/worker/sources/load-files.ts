@@ -1,0 +1,99 @@
+import { DEFAULT_BLOCK_BYTE_LENGTH, looksLikeExecutable } from '../../bytecode/file-format.ts';
+import { UsageError } from '../../core/errors.ts';
+import { requireOwnHashes, SMALL_FILES } from '../../core/bytes/require-own-hashes.ts';
+import { untilAborted } from '../../core/async/until-aborted.ts';
+import { streamOf } from '../../downloads/range-file.ts';
+import { compiledHere, hashed } from '../compile/compile-model.ts';
+import type { CompileContext } from '../compile/compile-context.ts';
+import { compileAnyOrder } from '../compile/compile-order.ts';
+import type { TextOrder } from '../compile/compile-protocol.ts';
+import type { LoadContext, LoadedProgram } from '../host/loaded-program.ts';
+import type { LoadRequest } from '../protocol/load-request.ts';
+import type { FilesSource } from '../protocol/wire-source.ts';
+import { type CompiledModel, RemoteCompiler } from '../compile/remote-compiler.ts';
+import { SourceFiles } from './source-files.ts';
+
+interface FilesContext extends LoadContext {
+  /** Loads a program from another kind of source. */
+  readonly load: (request: LoadRequest, context: LoadContext) => Promise<LoadedProgram>;
+}
+
+/**
+ * Reads a program from a file that is kept, or compiles a language model whose files the compiler's thread reads.
+ * Rejects as `loadProgram` does, and with StorageError.
+ */
+export async function loadFiles(
+  source: FilesSource,
+  request: LoadRequest,
+  { load, ...context }: FilesContext,
+): Promise<LoadedProgram> {
+  const { text } = source;
+  if (text === undefined || /\.weft$/i.test(new SourceFiles(source, context.signal).name)) {
+    return loadStream(source, request, { load, ...context });
+  }
+  const { signal, onProgress, tables } = context;
+  if (tables !== undefined) {
+    const got = 'operators, importers or functions of your own';
+    throw new UsageError({ where: source.url, got, expected: 'a language model without any' });
+  }
+  const { program, blocks } = await compile({ ...source, text }, request, {
+    signal,
+    onProgress: (loaded, total) => onProgress({ phase: 'compile', loaded, total }),
+    onDownload: (loaded, total) => onProgress({ phase: 'download', loaded, total }),
+  });
+  // Whoever builds an executable verifies it.
+  onProgress({ phase: 'verify', loaded: 1, total: 1 });
+  const hashes: Uint8Array[] = [];
+  const dataHashes = { blockByteLength: DEFAULT_BLOCK_BYTE_LENGTH, hashes };
+  return { executable: program, blocks: hashed(blocks, hashes), dataHashes };
+}
+
+/** Reads the file from its begin to its end, as other sources are. */
+async function loadStream(
+  source: FilesSource,
+  request: LoadRequest,
+  { load, ...context }: FilesContext,
+): Promise<LoadedProgram> {
+  const files = new SourceFiles(source, context.signal);
+  const file = await files.get(files.name);
+  const { byteLength, url } = file;
+  const { onProgress } = context;
+  let loaded = 0;
+  await file.verify((count) => {
+    loaded += count;
+    onProgress({ phase: 'download', loaded, total: byteLength });
+  });
+  const head = await file.read(0, 16);
+  // A model in ONNX tells its other files when it is compiled.
+  if (looksLikeExecutable(head) || head[0] === 0x7b) {
+    requireOwnHashes(source.integrity, [files.name, ...(source.text ? SMALL_FILES : [])]);
+  }
+  const http = { url, status: 200, statusText: '', byteLength };
+  const stream = streamOf(file);
+  const order = { ...request, source: { kind: 'stream', stream, http, files: source } as const };
+  if (loaded === 0) return load(order, context);
+  // All bytes came while they were checked.
+  const heard: LoadContext['onProgress'] = (progress) => {
+    if (progress.phase !== 'download') onProgress(progress);
+  };
+  return load(order, { ...context, onProgress: heard });
+}
+
+/** Compiles in a thread of its own, or in this one where there are no others. */
+async function compile(
+  model: TextOrder['model'],
+  { compileLimits }: LoadRequest,
+  context: CompileContext,
+): Promise<CompiledModel> {
+  const order = { model, compileLimits };
+  const remote = new RemoteCompiler();
+  let isReady = false;
+  try {
+    isReady = await untilAborted(remote.ready, context.signal);
+  } finally {
+    if (!isReady) remote.close();
+  }
+  return isReady
+    ? remote.compile(order, context)
+    : compiledHere(await compileAnyOrder(order, context));
+}

@@ -1,0 +1,60 @@
+import { UsageError } from '../../core/errors.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { shortList } from '../../core/short-list.ts';
+import { type RunUnfused, type TracedPlace, traceRun } from '../../runtime/compare/trace-run.ts';
+import type { ControlRequest } from '../protocol/control-request.ts';
+import type { WireResult } from '../protocol/wire-value.ts';
+import { unfuseKernel } from './unfuse-kernel.ts';
+import type { WatchedProgram } from './watched-program.ts';
+
+export interface ProgramTrace {
+  readonly results: readonly WireResult[];
+  readonly trace: readonly TracedPlace[];
+}
+
+/**
+ * Runs a function of a program once, and keeps values that are computed on the way. Throws UsageError for a name that the
+ * program has no place for, unless it `skips` those.
+ */
+export async function traceProgram(
+  { executable, run, runOf }: WatchedProgram,
+  {
+    functionName,
+    values,
+    skips,
+  }: Pick<Extract<ControlRequest, { kind: 'trace' }>, 'functionName' | 'values' | 'skips'>,
+  signal: AbortSignal,
+): Promise<ProgramTrace> {
+  const runUnfused: RunUnfused = async (primitive, inputs, results) => {
+    const program = unfuseKernel(primitive, inputs, results);
+    if (program === undefined) return undefined;
+    const read: HostTensor[] = [];
+    await runOf(program, inputs).run(
+      async (call) => {
+        read.push(...(await call.results()));
+      },
+      { functionName: 'main', keepsInputs: false, readsResults: true, signal },
+    );
+    return read;
+  };
+  const {
+    values: found,
+    unknown,
+    known,
+  } = await traceRun(functionName, { program: executable, run }, { values, signal, runUnfused });
+  if (unknown.length > 0 && !skips) throw unknownValues(unknown, known);
+  const results = found.map(({ place, tensor }): WireResult => {
+    const { dtype, shape, data } = tensor;
+    return { name: place.name, value: { kind: 'tensor', dtype, shape, data } };
+  });
+  return { results, trace: found.map(({ place }) => place) };
+}
+
+function unknownValues(unknown: readonly string[], known: readonly string[]): UsageError {
+  return new UsageError({
+    where: 'trace',
+    got: `values ${shortList(unknown.map((name) => JSON.stringify(name)))}`,
+    expected: `names of the source that the program computes, such as ${shortList(known)}`,
+    remedy: 'The compiler leaves out values that are constant, or that it computes in another way.',
+  });
+}
