@@ -123,9 +123,12 @@ test('hashes of files that are none of the model are refused, with the nearest',
   await expect(load('m.weft', 'n.weft')).rejects.toThrow(
     'integrity, by files: got an unknown option "n.weft", expected only m.weft. Did you mean m.weft?',
   );
+  asked();
   await expect(load('m.onnx', 'w.bin', 'v.bin')).rejects.toThrow(
     'got an unknown option "v.bin", expected only m.onnx, w.bin. Did you mean w.bin?',
   );
+  // The model names its files: none is asked for, and nothing compiled.
+  expect(asked()).toEqual(['GET m.onnx']);
   expect(await load('m.onnx', 'w.bin')).toEqual([11, 22]);
   const alone = { inputs: [{ name: 'x', shape: [2] }], nodes: [], outputs: [] };
   server.serve(

@@ -56,6 +56,12 @@ export class BlockFile implements RangeFile {
     return work;
   }
 
+  async peek(begin: number, end: number): Promise<Uint8Array | undefined> {
+    const { byteLength, blockByteLength, remote } = this.#parts;
+    const isHere = this.#store?.indices.size === Math.ceil(byteLength / blockByteLength);
+    return isHere ? undefined : remote.peek(begin, end);
+  }
+
   verify(onBytes?: ReadOptions['onBytes']): Promise<void> {
     this.#verified ??= this.#verify(onBytes);
     return this.#verified;

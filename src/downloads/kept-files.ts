@@ -88,7 +88,7 @@ export class KeptFile implements BlockStore {
   async describe(facts: KeptFacts): Promise<void> {
     await requireRoom(facts, facts.byteLength - this.storedByteLength);
     if (this.#isOutdated) await this.clear();
-    if (this.#isOutdated) throw new Error('old blocks stay');
+    if (this.#isOutdated) throw new Error('stale blocks');
     const text = JSON.stringify(facts);
     if (text === JSON.stringify(this.#facts)) return;
     const name = FACTS[facts.integrity === undefined ? 0 : 1];

@@ -75,6 +75,39 @@ test('ranges are read, and those that follow each other come with one request', 
   expect(asked()).toEqual(['GET 10000-10299']);
 });
 
+test('a few bytes come by a request of their own, of a server with ranges that has more to send', async () => {
+  giveFiles();
+  const served = server.serve('m', bytes, { etag: '"1"' });
+  const file = await open('m');
+  asked();
+  expect(await file.peek?.(5000, 5010)).toEqual(bytes.subarray(5000, 5010));
+  expect(await file.peek?.(10_290, 10_400)).toEqual(bytes.subarray(10_290));
+  expect(asked()).toEqual(['GET 5000-5009', 'GET 10290-10399']);
+  served.etag = '"2"';
+  await expect(file.peek?.(5000, 5010)).rejects.toThrow('another version of the file');
+  served.etag = '"1"';
+  served.hasRanges = false;
+  expect(await file.peek?.(5000, 5010)).toBeUndefined();
+  await readWhole(file);
+  asked();
+  // All bytes are here; then none is, but the server sends no ranges.
+  expect(await file.peek?.(5000, 5010)).toBeUndefined();
+  expect(asked()).toEqual([]);
+  const whole = await open('m', { cache: false });
+  asked();
+  expect(await whole.peek?.(5000, 5010)).toBeUndefined();
+  expect(asked()).toEqual([]);
+});
+
+test.each([true, false])('a server that sends ranges no more, kept: %s', async (isKept) => {
+  if (isKept) giveFiles();
+  const served = server.serve('m', bytes, { etag: '"1"' });
+  const file = await open('m');
+  served.hasRanges = false;
+  expect(await readWhole(file)).toEqual(bytes);
+  expect(asked()).toEqual(['GET 0-999', 'GET 1000-10299']);
+});
+
 test('a file that is not there is undefined; other answers are errors with the status', async () => {
   expect(await openFile(server.url('none'), QUICK)).toBeUndefined();
   server.serve('m', bytes, { status: 403 });

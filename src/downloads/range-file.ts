@@ -5,6 +5,11 @@ export interface RangeFile {
   /** Bytes from `begin` to before `end`, fewer where the file ends before. */
   read(begin: number, end: number, options?: ReadOptions): Promise<Uint8Array>;
   /**
+   * A few bytes of a file of a server, by a request of their own beside those of `read`, and not kept. Undefined where they
+   * do not come alone: the server sends no ranges, or all bytes are here. Rejects as `requestRange` does, without another try.
+   */
+  peek?(begin: number, end: number): Promise<Uint8Array | undefined>;
+  /**
    * Reads all, if a hash was given for it, and rejects with DownloadError for another one. Hears of the bytes as they come, the
    * first time.
    */

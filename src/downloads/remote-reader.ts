@@ -88,6 +88,18 @@ export class RemoteReader {
     return bytes.subarray(0, loaded);
   }
 
+  /** Bytes of a range of a request of its own. Undefined where the server sends no ranges; rejects as `requestRange` does. */
+  async peek(begin: number, end: number): Promise<Uint8Array | undefined> {
+    const { url, version } = this;
+    const { signal } = this.#options;
+    if (this.hasRanges === false) return undefined;
+    const request = { url, begin, end, version, signal, isWhole: false, isKeptHere: true };
+    const { body, isPart, begin: first } = await requestRange(request);
+    if (isPart && first === begin) return new Uint8Array(await new Response(body).arrayBuffer());
+    await body?.cancel();
+    return undefined;
+  }
+
   /** Ends the request that is open. */
   close(): void {
     this.#body?.cancel().catch(() => undefined);
@@ -108,8 +120,11 @@ export class RemoteReader {
       else if (this.byteLength === undefined && at < this.#requestEnd) this.#endAt(at);
       else if (at >= (this.byteLength ?? Infinity)) return undefined;
       else if (at < this.#requestEnd) throw new PassingFailure('an end before all bytes had come');
-      // A request of what was read before ends here: the next one follows.
-      else await this.#connect(at, Math.max(at + most, until));
+      else {
+        // A request of what was read before ends here: the next one follows, whose answer may begin before.
+        this.close();
+        await this.#goTo(at, Math.max(at + most, until));
+      }
     }
     const chunk = this.#rest.subarray(0, most);
     this.#rest = this.#rest.subarray(chunk.byteLength);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { FileServer } from '../downloads/testing/file-server.ts';
 import { MemoryFolder } from '../downloads/testing/memory-folders.ts';
-import { writeOnnxModel } from '../testing/onnx-writer.ts';
+import { type OnnxNodeSpec, writeOnnxModel } from '../testing/onnx-writer.ts';
 import type { LoadProgress } from '../worker/protocol/load-request.ts';
 import {
   ggufContents,
@@ -213,6 +213,23 @@ describe('what is no executable is compiled', () => {
     );
   });
 
+  test('a large model in ONNX, of which each byte is fetched once but for an outline', async () => {
+    const layers = 4;
+    const large = testModelBytes(7, false, { width: 256, inner: 1024, layers });
+    const expected = await written(
+      await load(storyFolder({ 'm.onnx': large }), { file: 'm.onnx' }),
+    );
+    for (const hasRanges of [true, false]) {
+      server.serve('m/m.onnx', large, { hasRanges });
+      server.requests.length = 0;
+      expect(await written(await load(server.url('m/m.onnx')))).toEqual(expected);
+      const asked = server.requests.filter(({ path }) => path === 'm/m.onnx');
+      const sent = asked.reduce((sum, { sentBytes }) => sum + sentBytes, 0);
+      expect(asked.length).toBeLessThan(hasRanges ? 8 * layers + 8 : 4);
+      expect(sent - large.byteLength).toBeLessThan(2 ** 20);
+    }
+  });
+
   test('files of the disk, by their paths', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'weft-text-'));
     try {
@@ -295,6 +312,53 @@ describe('what is not supported is said before the weights are asked for', () =>
       'language model: got a model without past_key_values.N.key, expected a decoder with a cache.',
     );
     expect(server.sentBytes).toBeLessThan(LARGE / 2);
+  });
+
+  test('inputs and shapes of a model with weights inside, which its first bytes do not tell', async () => {
+    const [inputs, outputs] = [
+      ['input_ids', 'attention_mask', 'past_key_values.0.key'],
+      ['logits'],
+    ];
+    const weight = (...shape: number[]): HostTensor =>
+      new HostTensor('float32', shape, new Float32Array(shape.reduce((a, b) => a * b)));
+    const weights = { a: weight(1024, 1024), b: weight(1024, 1024), c: weight(512, 2048) };
+    const node = (op: string, read: readonly string[], written: string): OnnxNodeSpec => ({
+      op,
+      inputs: read,
+      outputs: [written],
+      name: written,
+    });
+    const refusal = async (more: string[], nodes: OnnxNodeSpec[]): Promise<unknown> => {
+      const model = writeOnnxModel({
+        inputs: [...inputs, ...more].map((name) => ({ name, dtype: 'int64', shape: ['b', 's'] })),
+        nodes: [
+          { ...node('Concat', inputs, 'all'), attributes: { axis: 1 } },
+          node('Gather', ['a', 'all'], 'x'),
+          ...nodes,
+        ],
+        outputs,
+        initializers: weights,
+      });
+      server.serve('m/m.onnx', model);
+      server.requests.length = 0;
+      const error = await load(server.url('m/m.onnx')).catch((thrown: unknown) => thrown);
+      const asked = server.requests.filter(({ path }) => path === 'm/m.onnx');
+      // The file is opened with its first block.
+      const [first, ...others] = asked.map(({ sentBytes }) => sentBytes);
+      expect(first).toBe(2 ** 21);
+      expect(others.length).toBeLessThan(6);
+      expect(others.reduce((a, b) => a + b)).toBeLessThan(2 ** 16);
+      return error;
+    };
+    expect(await refusal(['beam'], [node('MatMul', ['x', 'b'], 'logits')])).toMatchObject({
+      name: 'UnsupportedError',
+      message: expect.stringContaining(
+        'language model: got inputs input_ids, attention_mask, past_key_values.0.key, beam, expected',
+      ),
+    });
+    expect(await refusal([], [node('MatMul', ['x', 'c'], 'logits')])).toMatchObject({
+      name: 'ShapeError',
+    });
   });
 
   test('a model of another kind with weights beside it', async () => {

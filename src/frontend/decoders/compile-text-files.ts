@@ -1,9 +1,12 @@
 import type { Assembled } from '../../bytecode/draft.ts';
+import { FileWindow } from '../../core/bytes/file-window.ts';
 import { checkLooksLikeOnnx } from '../../core/bytes/sniff.ts';
+import { DownloadError, WeftError } from '../../core/errors.ts';
 import type { CompileLimits } from '../../core/limits/compile-limits.ts';
 import type { RangeFile } from '../../downloads/range-file.ts';
 import { checkOnnxHead } from '../onnx/check-onnx-head.ts';
 import { externalRanges, loadExternalData } from '../onnx/external-data.ts';
+import { readOnnxOutline } from '../onnx/read-outline.ts';
 import {
   checkOnnxDecoder,
   compileDecoder,
@@ -76,27 +79,41 @@ async function compileDecoderFile(
 const HEAD_BYTES = 2 ** 20;
 const MOST_HEAD_BYTES = 2 ** 26;
 
+/** A file that is on its way as soon as it is opened, or nearly. */
+const SMALL_BYTES = 2 ** 22;
+
+/** Reads of an outline, each a round trip: before the download begins, and the most. */
+const FIRST_READS = 12;
+const MOST_READS = 2 ** 10;
+const MOST_OUTLINE_BYTES = 2 ** 24;
+
 async function compileOnnx(
   files: WeightFiles,
   options: CompileFilesOptions,
   newCounter: NewCounter,
 ): Promise<Assembled> {
   const file = await files.get(files.name);
+  let head: Uint8Array = new Uint8Array();
   for (let length = HEAD_BYTES; length <= MOST_HEAD_BYTES; length *= 2) {
-    const head = await file.read(0, length);
+    head = await file.read(0, length);
     checkLooksLikeOnnx(head, file.url);
     const names = new Set<string>();
     const isWhole = checkOnnxHead(head, names);
     // Of a whole file the next check tells more.
     if (head.byteLength < length) break;
     if (isWhole) {
-      requireDecoderNames(names);
+      // Some writers put weights before nodes.
+      if (names.size > 0) requireDecoderNames(names);
       break;
     }
   }
-  await file.verify();
   const { byteLength: own } = file;
-  const bytes = await file.read(0, own, { onBytes: newCounter(own) });
+  const download = async (): Promise<Uint8Array> => {
+    await file.verify();
+    return file.read(0, own, { onBytes: newCounter(own) });
+  };
+  const isSmall = own <= SMALL_BYTES;
+  const bytes = await (isSmall ? download() : whileChecked(download, file, { ...options, head }));
   const ranges = externalRanges(bytes);
   // Most of such a model is in other files.
   if (ranges.length > 0) checkOnnxDecoder(bytes, options);
@@ -110,4 +127,51 @@ async function compileOnnx(
       (await files.read(path, byteOffset, byteOffset + byteLength)) ?? new Uint8Array(),
   );
   return compileOnnxDecoder(bytes, { ...options, externalData });
+}
+
+/**
+ * Downloads a model while its outline is read, by requests of their own, and checked: what Weft lacks ends the download.
+ * Rejects as `checkOnnxDecoder` throws, and with FormatError. Where no outline can be had, the whole model tells.
+ */
+async function whileChecked<T>(
+  download: () => Promise<T>,
+  file: RangeFile,
+  options: CompileFilesOptions & { readonly head: Uint8Array },
+): Promise<T> {
+  const { byteLength } = file;
+  const { head } = options;
+  let begin = (): void => undefined;
+  const isTime = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  let isOver = false;
+  const window: FileWindow = new FileWindow(async (from, to) => {
+    if (window.reads === FIRST_READS) begin();
+    isOver ||= window.reads === MOST_READS || window.readByteLength > MOST_OUTLINE_BYTES;
+    const end = Math.min(to, byteLength);
+    if (end <= head.byteLength) return head.subarray(from, end);
+    const bytes = isOver ? undefined : await file.peek?.(from, end);
+    if (bytes?.byteLength === end - from) return bytes;
+    throw new DownloadError('internal: no outline');
+  }, byteLength);
+  const checked = checkOutline(window, options);
+  await Promise.race([checked, isTime]);
+  const all = download();
+  try {
+    return await Promise.race([all, checked.then(() => all)]);
+  } finally {
+    isOver = true;
+  }
+}
+
+async function checkOutline(window: FileWindow, options: CompileFilesOptions): Promise<void> {
+  let outline: Uint8Array;
+  try {
+    outline = await readOnnxOutline(window);
+  } catch (error) {
+    // What ends these requests ends the download too, or is of no importance.
+    if (error instanceof WeftError && !(error instanceof DownloadError)) throw error;
+    return;
+  }
+  checkOnnxDecoder(outline, options);
 }

@@ -1,6 +1,7 @@
 import { CompileBudget, type BudgetOptions } from '../../compiler/ir/compile-budget.ts';
 import { type Assembled, countCalls } from '../../compiler/compile-in-steps.ts';
 import type { Module } from '../../compiler/ir/expr.ts';
+import { FormatError } from '../../core/errors.ts';
 import type { CompileLimits } from '../../core/limits/compile-limits.ts';
 import { importWithin } from '../onnx/import-onnx.ts';
 import type { ExternalDataReader } from '../onnx/protobuf/external-data.ts';
@@ -71,10 +72,18 @@ export function checkOnnxDecoder(
   { compileLimits, cacheType }: Pick<CompileTextOptions, 'compileLimits' | 'cacheType'>,
 ): void {
   new CompileBudget(compileLimits).run(() => {
-    const externalData: ExternalDataReader = (_, { byteLength }) => new Uint8Array(byteLength);
-    onnxDecoder(importWithin(bytes, { externalData }), { cacheType });
+    onnxDecoder(importWithin(bytes, { externalData: zeros }), { cacheType });
   });
 }
+
+const zeros: ExternalDataReader = (path, { byteLength }) => {
+  try {
+    return new Uint8Array(byteLength);
+  } catch (cause) {
+    const got = `a tensor of ${byteLength} bytes`;
+    throw new FormatError({ where: path, got, expected: 'one that fits into memory' }, { cause });
+  }
+};
 
 function compileText(
   { compileLimits, onProgress, signal, ...given }: CompileTextOptions,

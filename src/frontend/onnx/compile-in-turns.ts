@@ -8,6 +8,8 @@ import { type ImportOptions, importWithin } from './import-onnx.ts';
 import { nodeTypes, type TypeOfNode } from './node-types.ts';
 import type { ByteRange } from './protobuf/external-data.ts';
 
+export { externalRanges } from './external-data.ts';
+
 /** How a model is read and compiled. */
 export interface CompileOnnxOptions extends CompileOptions, ImportOptions {}
 

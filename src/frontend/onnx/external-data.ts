@@ -15,8 +15,7 @@ import { dtypeFromOnnx } from './protobuf/read-tensor.ts';
  * model.
  */
 export function hasExternalData(model: Uint8Array): boolean {
-  for (const _ of externalTensors(readMessage('ModelProto', model))) return true;
-  return false;
+  return externalTensors(readMessage('ModelProto', model)).length > 0;
 }
 
 /** Where the tensors of a model lie that are in other files, each place once. Throws FormatError. */

@@ -22,10 +22,15 @@ const SIZES: StorySizes = {
 };
 
 /** Its ONNX file, of seeded weights in float16. */
-export function testModelBytes(seed = 7, isBroken = false): Uint8Array {
+export function testModelBytes(
+  seed = 7,
+  isBroken = false,
+  others: Partial<StorySizes> = {},
+): Uint8Array {
   const random = seededRandom(seed);
+  const sizes = { ...SIZES, ...others };
   const weights = new Map(
-    [...weightShapes(SIZES)].map(([name, shape]) => {
+    [...weightShapes(sizes)].map(([name, shape]) => {
       const scale = name.endsWith('norm') ? 1 : 2.5 / Math.sqrt(shape[0] ?? 1);
       const offset = name.endsWith('norm') ? 1 : 0;
       const values = Float32Array.from({ length: elementCount(shape) }, () =>
@@ -34,7 +39,7 @@ export function testModelBytes(seed = 7, isBroken = false): Uint8Array {
       return [name, values] as const;
     }),
   );
-  return writeStoryModel(SIZES, weights);
+  return writeStoryModel(sizes, weights);
 }
 
 const executables = new Map<string, Uint8Array>();

@@ -13,13 +13,11 @@ export async function compileSmallOrder(
   { bytes, files, dims, dispatch, devices, rates, check, nodeTypes }: CompileOrder,
   { signal, onProgress, tables, askType }: CompileContext,
 ): Promise<Assembled | undefined> {
-  const { compileSmallInTurns } = await importCompiler();
+  const { compileSmallInTurns } = await compilerOf(bytes, files);
   const order = { dims, dispatch, devices, rates, check };
   const functions = nodeFunctions(nodeTypes, { tables, askType });
   const all = { ...order, signal, onProgress, ...tables, ...functions };
-  const small = await compileSmallInTurns(bytes, all);
-  if (small && files) requireOwnHashes(files.integrity, [nameOf(files)]);
-  return small;
+  return compileSmallInTurns(bytes, all);
 }
 
 /** Compiles a model in this thread. Others get their turn between passes. */
@@ -32,22 +30,28 @@ export async function compileOrder(
     const { operators } = tables ?? {};
     return compileModule(bytes, { where: module, ...options, ...context, operators });
   }
-  const { compileInTurns } = await importCompiler();
+  const { compileInTurns } = await compilerOf(bytes, files);
   const siblings = new SiblingFiles(url, files, context.signal);
   const read = siblings.read.bind(siblings);
   const functions = nodeFunctions(nodeTypes, { tables, askType });
   try {
     const all = { ...options, ...context, ...tables, ...functions, read };
-    const compiled = await compileInTurns(bytes, all);
-    if (files) requireOwnHashes(files.integrity, [nameOf(files), ...siblings.names]);
-    return compiled;
+    return await compileInTurns(bytes, all);
   } finally {
     siblings.close();
   }
 }
 
-const nameOf = ({ url }: FilesSource): string =>
-  decodeURIComponent(url.slice(url.lastIndexOf('/') + 1).replace(/[?#].*/, ''));
+/** The compiler, for a model whose files have the hashes that were given. Rejects with UsageError for those of other files. */
+async function compilerOf(bytes: Uint8Array, files: FilesSource | undefined) {
+  const compiler = await importCompiler();
+  if (files) {
+    const own = files.url.replace(/[?#].*|[^/]*\//g, '');
+    const others = compiler.externalRanges(bytes).map(({ path }) => path);
+    requireOwnHashes(files.integrity, [decodeURIComponent(own), ...others]);
+  }
+  return compiler;
+}
 
 /** {@link compileOrder}, or a language model. */
 export async function compileAnyOrder(

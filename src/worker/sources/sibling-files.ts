@@ -15,8 +15,6 @@ export class SiblingFiles {
   /** The source of kept files, which is asked when the first sibling is read. */
   readonly #files: FilesSource | undefined;
   #kept: SourceFiles | undefined;
-  /** Files that were read. */
-  readonly names = new Set<string>();
 
   /** `url`: of the model, undefined for one that came as bytes. */
   constructor(url: string | undefined, files: FilesSource | undefined, signal: AbortSignal) {
@@ -30,7 +28,6 @@ export class SiblingFiles {
     path: string,
     range: { readonly byteOffset: number; readonly byteLength: number },
   ): Promise<Uint8Array> {
-    this.names.add(path);
     if (this.#files !== undefined) {
       const { SourceFiles } = await import('./source-files.ts');
       this.#kept ??= new SourceFiles(this.#files, this.#signal);
