@@ -103,7 +103,7 @@ async function builtPlanner(name: string, plugins: Plugin[]): Promise<Planner> {
   writeFileSync(
     entry,
     `export { plan } from ${address('../src/device/webgpu/planner/plan.ts')};
-export { CORE_OPERATORS } from ${address('../src/ops/core-operators.ts')};
+export { CORE_OPERATORS } from ${address('../src/ops/tables/core-operators.ts')};
 `,
   );
   await build({

@@ -140,7 +140,7 @@ export const HAND_MADE: readonly HandMade[] = [
     effect: 'rows of large equal numbers lose their precision',
   },
   {
-    file: 'src/tasks/ocr/ctc.ts',
+    file: 'src/tasks/ocr/page-reader.ts',
     find: 'before = best;',
     replace: 'if (best !== 0) before = best;',
     effect: 'a letter that stands twice is read once',
@@ -158,7 +158,7 @@ export const HAND_MADE: readonly HandMade[] = [
     effect: 'pinned weights leave the device',
   },
   {
-    file: 'src/rpc/rate-limit.ts',
+    file: 'src/rpc/connection.ts',
     find: 'Math.min(this.#tokens + earned, this.#perSecond * BURST_SECONDS)',
     replace: 'this.#tokens + earned',
     effect: 'a connection that rests saves up calls without end',
@@ -182,7 +182,7 @@ export const HAND_MADE: readonly HandMade[] = [
     effect: 'the oldest program goes, though it was used last',
   },
   {
-    file: 'src/inspector/memory/place-storages.ts',
+    file: 'src/inspector/memory/memory-view.ts',
     find: 'other.last >= first',
     replace: 'other.last > first',
     effect: 'storages of one instruction are drawn over each other',

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { deriveRelayToken } from '../../rpc/credentials.ts';
 import type { LendAddress } from './lend-address.ts';
-import { otherSideOf } from './main.ts';
-import { quoted, relayCommand } from './relay-command.ts';
+import { otherSideOf, quoted, relayCommand } from './relay-command.ts';
 
 const TOKEN = 'abcdefghijklmnopqrstuvwxyz234567';
 const HERE = 'http://localhost:4173';
