@@ -39,24 +39,20 @@ export async function loadExternalData(
   model: Uint8Array,
   read: (path: string, range: ByteRange) => Promise<Uint8Array>,
 ): Promise<ExternalDataReader> {
-  const loaded = new Map<string, Uint8Array>();
-  const byFile = new Map<string, { readonly byteOffset: number; readonly bytes: Uint8Array }[]>();
+  const pieces: (ExternalRange & { readonly bytes: Uint8Array })[] = [];
   for (const range of externalRanges(model)) {
-    const bytes = await read(range.path, range);
-    loaded.set(keyOf(range.path, range), bytes);
-    const pieces = byFile.get(range.path) ?? [];
-    pieces.push({ byteOffset: range.byteOffset, bytes });
-    byFile.set(range.path, pieces);
+    pieces.push({ ...range, bytes: await read(range.path, range) });
   }
   return (path, range) => {
-    const whole = loaded.get(keyOf(path, range));
-    if (whole !== undefined) return whole;
-    const end = range.byteOffset + range.byteLength;
-    for (const { byteOffset, bytes } of byFile.get(path) ?? []) {
-      const isInside = byteOffset <= range.byteOffset && end <= byteOffset + bytes.byteLength;
-      if (isInside) return bytes.subarray(range.byteOffset - byteOffset, end - byteOffset);
+    let found: Uint8Array = new Uint8Array();
+    for (const piece of pieces) {
+      const { bytes } = piece;
+      const begin = range.byteOffset - piece.byteOffset;
+      if (piece.path !== path || begin < 0 || begin >= bytes.byteLength) continue;
+      const part = bytes.subarray(begin, begin + range.byteLength);
+      if (part.byteLength > found.byteLength) found = part;
     }
-    return new Uint8Array();
+    return found;
   };
 }
 

@@ -14,9 +14,9 @@ export async function compileSmallOrder(
   { signal, onProgress, tables, askType }: CompileContext,
 ): Promise<Assembled | undefined> {
   const { compileSmallInTurns } = await compilerOf(bytes, files);
-  const order = { dims, dispatch, devices, rates, check };
   const functions = nodeFunctions(nodeTypes, { tables, askType });
-  const all = { ...order, signal, onProgress, ...tables, ...functions };
+  const heard = { signal, onProgress };
+  const all = { dims, dispatch, devices, rates, check, ...heard, ...tables, ...functions };
   return compileSmallInTurns(bytes, all);
 }
 
@@ -46,7 +46,7 @@ export async function compileOrder(
 async function compilerOf(bytes: Uint8Array, files: FilesSource | undefined) {
   const compiler = await importCompiler();
   if (files) {
-    const own = files.url.replace(/[?#].*|[^/]*\//g, '');
+    const own = files.url.replace(/[?#].*|[^/?#]*\//g, '');
     const others = compiler.externalRanges(bytes).map(({ path }) => path);
     requireOwnHashes(files.integrity, [decodeURIComponent(own), ...others]);
   }
