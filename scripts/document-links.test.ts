@@ -40,3 +40,21 @@ test.each(['README.md', 'CONTRIBUTING.md', ...pages])('links of %s lead somewher
     });
   expect(lost).toEqual([]);
 });
+
+/** Examples, and what is written when something is built. */
+const NO_FILES = new Set(['src/program/operators.ts', 'src/compiler/passes/my-pass.ts']);
+
+const files = ['src', 'scripts', 'bench', 'e2e', 'shaders'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(
+    (path) => `/${folder}/${path.replaceAll('\\', '/')}`,
+  ),
+);
+
+test.each(['README.md', 'CONTRIBUTING.md', ...pages])('files that %s names are there', (page) => {
+  const text = readFileSync(join(root, page), 'utf8');
+  const named = text.matchAll(/`((?:[\w.-]+\/)+[\w.-]+\.(?:ts|mjs|wgsl))`/g);
+  const lost = [...named]
+    .map(([, path = '']) => path)
+    .filter((path) => !NO_FILES.has(path) && !files.some((file) => file.endsWith(`/${path}`)));
+  expect(lost).toEqual([]);
+});
