@@ -14,7 +14,7 @@ const MACHINE = source('worker/index.ts');
 const OTHERS = ['worker/index.ts', 'runtime/index.ts', 'frontend/index.ts', 'rpc/index.ts'];
 
 /** Modules that workers import for functions that only the compiler and the host's kernels call. */
-const ON_DEMAND = /\/core\/(?:float16-arrays|small-floats)\.ts$/;
+const ON_DEMAND = /\/core\/tensor\/(?:float16-arrays|small-floats)\.ts$/;
 
 interface Graph {
   getModuleInfo(id: string): {

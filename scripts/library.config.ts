@@ -37,7 +37,7 @@ export const ENTRIES = {
   'worker-main': source('worker/worker-main.ts'),
   // The meaning of `#ws` of package.json's `imports`, in Node and elsewhere.
   ws: nodePackageFile('ws'),
-  'no-ws': source('rpc/no-ws.ts'),
+  'no-ws': source('rpc/channels/no-ws.ts'),
   'compile-thread': source('worker/compile-thread-main.ts'),
   'wasm-thread': source('worker/wasm-thread-main.ts'),
 };

@@ -1,6 +1,6 @@
 import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { compile } from '../../src/compiler/compile.ts';
-import { parseModule } from '../../src/compiler/ir/parse.ts';
+import { parseModule } from '../../src/compiler/ir/text/parse.ts';
 import { compileOnnx } from '../../src/frontend/onnx/compile-onnx.ts';
 import { writeOnnxModel } from '../../src/testing/onnx-writer.ts';
 import { matmulChain } from './operator-cases.ts';

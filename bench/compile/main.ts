@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Executable } from '../../src/bytecode/executable-file.ts';
+import type { Executable } from '../../src/bytecode/file/executable-file.ts';
 import { compile } from '../../src/compiler/compile.ts';
 import { compileOnnx } from '../../src/frontend/onnx/compile-onnx.ts';
 import { elementwiseChain } from './elementwise-chain.ts';

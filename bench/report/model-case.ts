@@ -1,5 +1,5 @@
 import { type Inputs, type OutputValue, Session, Tensor } from '../../src/client/index.ts';
-import { randomInputs } from '../../src/client/random-inputs.ts';
+import { randomInputs } from '../../src/client/values/random-inputs.ts';
 import { seededRandom } from '../../src/core/random.ts';
 import { type BenchCase, CASE_TYPES, type CaseTensor } from '../cases/bench-case.ts';
 import { elements } from '../page/runtime.ts';

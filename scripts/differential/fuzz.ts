@@ -4,7 +4,7 @@ import { createWasmDevice } from '../../src/device/wasm/wasm-device.ts';
 import { createWebGpuDevice } from '../../src/device/webgpu/webgpu-device.ts';
 import type { AdapterClass } from '../../src/core/contracts/launch-plan.ts';
 import type { Device } from '../../src/device/device.ts';
-import { printModule } from '../../src/compiler/ir/print.ts';
+import { printModule } from '../../src/compiler/ir/text/print.ts';
 import { CORE_OPERATORS } from '../../src/ops/tables/core-operators.ts';
 import { nodeGpu } from '../../src/testing/node-gpu.ts';
 import { type Graph, graphModule } from './fuzz/graph.ts';

@@ -7,9 +7,12 @@
 //
 // `sum` calls itself in tail position, so its frame is reused; `range` does not, and its frames pile
 // up in the machine, not on the page's stack.
-import { ExecBuilder } from '../../src/bytecode/exec-builder.ts';
-import type { Executable } from '../../src/bytecode/executable-file.ts';
-import type { FunctionBuilder, RegisterOperand } from '../../src/bytecode/function-builder.ts';
+import { ExecBuilder } from '../../src/bytecode/build/exec-builder.ts';
+import type { Executable } from '../../src/bytecode/file/executable-file.ts';
+import type {
+  FunctionBuilder,
+  RegisterOperand,
+} from '../../src/bytecode/build/function-builder.ts';
 import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import type { TensorType } from '../../src/core/contracts/primitive-function.ts';
 

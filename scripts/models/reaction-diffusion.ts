@@ -9,10 +9,13 @@
 //
 // The loop is bytecode; one run of `main` takes any number of steps without the page, and the dish
 // never leaves the device.
-import { ExecBuilder } from '../../src/bytecode/exec-builder.ts';
+import { ExecBuilder } from '../../src/bytecode/build/exec-builder.ts';
 import type { FunctionSignature, ValueType } from '../../src/bytecode/executable.ts';
-import type { FunctionBuilder, RegisterOperand } from '../../src/bytecode/function-builder.ts';
-import type { Executable } from '../../src/bytecode/executable-file.ts';
+import type {
+  FunctionBuilder,
+  RegisterOperand,
+} from '../../src/bytecode/build/function-builder.ts';
+import type { Executable } from '../../src/bytecode/file/executable-file.ts';
 import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import type {
   OperatorCall,

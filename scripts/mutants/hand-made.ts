@@ -50,13 +50,13 @@ export const HAND_MADE: readonly HandMade[] = [
     effect: 'exclusiveMinimum beside an equal minimum allows it',
   },
   {
-    file: 'src/bytecode/verify-flow.ts',
+    file: 'src/bytecode/verify/verify-flow.ts',
     find: 'if (slots > available) {',
     replace: 'if (slots > available + 1) {',
     effect: 'a program may use one slot more than its shape heap has',
   },
   {
-    file: 'src/bytecode/varint.ts',
+    file: 'src/bytecode/file/varint.ts',
     find: 'value > 0xffff_ffff || (byte === 0 && factor > 1)',
     replace: 'value > 0xffff_ffff',
     effect: 'one number has several spellings in a file',
@@ -146,7 +146,7 @@ export const HAND_MADE: readonly HandMade[] = [
     effect: 'a letter that stands twice is read once',
   },
   {
-    file: 'src/client/bind-inputs.ts',
+    file: 'src/client/values/bind-inputs.ts',
     find: 'Object.hasOwn(inputs, param.name) ? inputs[param.name] : undefined',
     replace: 'inputs[param.name]',
     effect: 'an input named constructor or toString is never missing',

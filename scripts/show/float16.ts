@@ -1,6 +1,6 @@
 import { Session, Tensor } from '../../src/client/index.ts';
 import { compile } from '../../src/compiler/compile.ts';
-import { parseModule } from '../../src/compiler/ir/parse.ts';
+import { parseModule } from '../../src/compiler/ir/text/parse.ts';
 import {
   expectedOf,
   inputOf,

@@ -18,7 +18,7 @@ const NAMES = [
   'passes',
   'append',
 ];
-const SOURCE = /\/client\/worker-files\.ts$/;
+const SOURCE = /\/client\/start\/worker-files\.ts$/;
 /** The module with the texts of all. */
 export const TEXTS = 'weft-worker-texts.js';
 
@@ -31,7 +31,7 @@ export function pathOf(name: string): string {
   return `worker/weft-worker${name === MAIN ? '' : `-${name}`}.js`;
 }
 
-/** Puts the addresses of the package's files in the place of `client/worker-files.ts`. */
+/** Puts the addresses of the package's files in the place of `client/start/worker-files.ts`. */
 export function packagedAddresses({ hasTexts }: { readonly hasTexts: boolean }): Plugin {
   return {
     name: 'weft:packaged-addresses',

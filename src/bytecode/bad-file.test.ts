@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FormatError, VerifyError } from '../core/errors.ts';
-import { Executable } from './executable-file.ts';
-import { SectionId } from './file-format.ts';
+import { Executable } from './file/executable-file.ts';
+import { SectionId } from './file/file-format.ts';
 import { type FileParts, putTogether, rehashData, takeApart } from './testing/file-surgery.ts';
 import { sampleExecutable } from './testing/sample-executable.ts';
 import { seededRandom } from '../core/random.ts';

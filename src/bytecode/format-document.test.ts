@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
-import { ExecBuilder } from './exec-builder.ts';
+import { ExecBuilder } from './build/exec-builder.ts';
 import {
   CONSTANT_CODES,
   DIM_OPERATOR_CODES,
@@ -10,7 +10,7 @@ import {
   OPTIONAL_SECTION,
   SectionId,
   SHAPE_STEP_CODES,
-} from './file-format.ts';
+} from './file/file-format.ts';
 import { ISA } from './isa.ts';
 
 const document = readFileSync(new URL('../../docs/format.md', import.meta.url), 'utf8');

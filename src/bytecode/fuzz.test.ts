@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { FormatError, VerifyError } from '../core/errors.ts';
 import { seededRandom } from '../core/random.ts';
 import { arbitraryExecutable } from './testing/arbitrary-executable.ts';
-import { Executable } from './executable-file.ts';
+import { Executable } from './file/executable-file.ts';
 import type { BytecodeFunction, ExecutableData } from './executable.ts';
 import { putTogether, rehashData, takeApart } from './testing/file-surgery.ts';
 import {
@@ -18,7 +18,7 @@ import {
   VOID_REGISTER,
 } from './isa.ts';
 import { sampleExecutable } from './testing/sample-executable.ts';
-import { verifyExecutable } from './verify.ts';
+import { verifyExecutable } from './verify/verify.ts';
 
 const MUTATIONS = 21_000;
 /** Values that are close to some limit. */

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { PrimitiveFunction } from '../core/contracts/primitive-function.ts';
-import { ExecBuilder } from './exec-builder.ts';
-import { Executable } from './executable-file.ts';
+import { ExecBuilder } from './build/exec-builder.ts';
+import { Executable } from './file/executable-file.ts';
 
-import { verifyPrimitives } from './verify-primitives.ts';
+import { verifyPrimitives } from './verify/verify-primitives.ts';
 
 const MATRIX = { dtype: 'float32', shape: ['n', 2] } as const;
 const ROW = { dtype: 'float32', shape: [2] } as const;

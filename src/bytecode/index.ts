@@ -18,7 +18,7 @@ export {
   MakeCode,
   MatchCode,
 } from './builtins.ts';
-export { ExecBuilder, type ExecBuilderOptions } from './exec-builder.ts';
+export { ExecBuilder, type ExecBuilderOptions } from './build/exec-builder.ts';
 export type {
   BytecodeFunction,
   Constant,
@@ -36,14 +36,14 @@ export type {
   TensorConstant,
   ValueType,
 } from './executable.ts';
-export { Executable } from './executable-file.ts';
+export { Executable } from './file/executable-file.ts';
 export {
   type DataBlock,
   type DataHashes,
   ExecutableReader,
   type ReaderOptions,
-} from './executable-reader.ts';
-export { looksLikeExecutable } from './file-format.ts';
+} from './file/executable-reader.ts';
+export { looksLikeExecutable } from './file/file-format.ts';
 export type {
   CallOptions,
   FunctionBuilder,
@@ -52,9 +52,9 @@ export type {
   Operand,
   OperandLike,
   RegisterOperand,
-} from './function-builder.ts';
+} from './build/function-builder.ts';
 export type { SourcePlace } from '../core/contracts/source-place.ts';
 export { SourceMap } from './source-map.ts';
-export type { SerializeOptions } from './serialize.ts';
-export type { ToTypeScriptOptions } from './to-typescript.ts';
-export { verifyExecutable } from './verify.ts';
+export type { SerializeOptions } from './file/serialize.ts';
+export type { ToTypeScriptOptions } from './text/to-typescript.ts';
+export { verifyExecutable } from './verify/verify.ts';

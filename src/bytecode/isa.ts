@@ -1,4 +1,4 @@
-import { brokenRule } from './broken-rule.ts';
+import { brokenRule } from './verify/broken-rule.ts';
 
 /**
  * The instruction set. Encode, decode, print, parse, verify and the builder all loop over

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { ParseError } from '../core/errors.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
-import { ExecBuilder } from './exec-builder.ts';
-import { Executable } from './executable-file.ts';
-import { printExecutable } from './print.ts';
-import { listingLine } from './print-instruction.ts';
+import { ExecBuilder } from './build/exec-builder.ts';
+import { Executable } from './file/executable-file.ts';
+import { printExecutable } from './text/print.ts';
+import { listingLine } from './text/print-instruction.ts';
 import { sampleExecutable } from './testing/sample-executable.ts';
 
 const sample = sampleExecutable();

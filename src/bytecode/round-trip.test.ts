@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { arbitraryExecutable } from './testing/arbitrary-executable.ts';
-import { ExecBuilder } from './exec-builder.ts';
-import { Executable } from './executable-file.ts';
-import { listingLine } from './print-instruction.ts';
-import { verifyExecutable } from './verify.ts';
+import { ExecBuilder } from './build/exec-builder.ts';
+import { Executable } from './file/executable-file.ts';
+import { listingLine } from './text/print-instruction.ts';
+import { verifyExecutable } from './verify/verify.ts';
 
 describe('random executables', () => {
   test('bytes round-trip', () => {

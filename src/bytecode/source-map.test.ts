@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { ByteWriter } from '../core/bytes/byte-writer.ts';
 import type { SourcePlace } from '../core/contracts/source-place.ts';
-import { decodeSourceMap } from './decode-source-map.ts';
-import { encodeSourceMap } from './encode-source-map.ts';
-import { ExecBuilder } from './exec-builder.ts';
-import { Executable } from './executable-file.ts';
-import { OPTIONAL_SECTION, SectionId } from './file-format.ts';
+import { decodeSourceMap } from './file/decode-source-map.ts';
+import { encodeSourceMap } from './file/encode-source-map.ts';
+import { ExecBuilder } from './build/exec-builder.ts';
+import { Executable } from './file/executable-file.ts';
+import { OPTIONAL_SECTION, SectionId } from './file/file-format.ts';
 import { putTogether, takeApart } from './testing/file-surgery.ts';
-import { writeVarint } from './varint.ts';
+import { writeVarint } from './file/varint.ts';
 
 const CONV = { source: '/layer.0/conv' };
 const RELU = { source: '/layer.0/relu' };

@@ -1,5 +1,9 @@
 import type { SourcePlace } from '../core/contracts/source-place.ts';
-import { type DecodedSourceMap, decodeSourceMap, type SourceRun } from './decode-source-map.ts';
+import {
+  type DecodedSourceMap,
+  decodeSourceMap,
+  type SourceRun,
+} from './file/decode-source-map.ts';
 import type { ExecutableData } from './executable.ts';
 import type { Instruction } from './isa.ts';
 import * as isa from './isa.ts';

@@ -8,7 +8,7 @@ import {
   Tensor,
   type ValueDeparture,
 } from '../client/index.ts';
-import { randomInputs } from '../client/random-inputs.ts';
+import { randomInputs } from '../client/values/random-inputs.ts';
 import { UsageError } from '../core/errors.ts';
 import { seededRandom } from '../core/random.ts';
 import { shortList } from '../core/short-list.ts';

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { bindInputs } from '../client/bind-inputs.ts';
+import { bindInputs } from '../client/values/bind-inputs.ts';
 import { explainInputs } from '../client/explain-inputs.ts';
 import { Tensor, type ValueInfo } from '../client/index.ts';
 import { FileWindow } from '../core/bytes/file-window.ts';

@@ -1,6 +1,6 @@
 import type { Executable } from '../bytecode/index.ts';
 import type { CompileLimits } from '../core/limits/compile-limits.ts';
-import { printExecutable } from '../bytecode/print.ts';
+import { printExecutable } from '../bytecode/text/print.ts';
 import { readProgram } from './read-program.ts';
 import { foldLines } from './fold-lines.ts';
 import { writeJson } from './report.ts';

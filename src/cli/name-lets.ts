@@ -1,4 +1,4 @@
-import { postOrder } from '../compiler/ir/visit.ts';
+import { postOrder } from '../compiler/ir/walk/visit.ts';
 import { type Module, spanOf } from '../compiler/ir/expr.ts';
 import { formatPlace } from '../core/contracts/source-place.ts';
 import { VALUE_NAMES, valueNamesToJson } from '../core/contracts/value-names.ts';

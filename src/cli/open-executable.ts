@@ -5,8 +5,8 @@ import { Readable } from 'node:stream';
 import { tensorOf } from '../bytecode/constant-tensor.ts';
 import type { TensorConstant } from '../bytecode/executable.ts';
 import { Executable, ExecutableReader } from '../bytecode/index.ts';
-import { looksLikeExecutable, MAGIC } from '../bytecode/file-format.ts';
-import { type TensorPiece, TensorPieces } from '../bytecode/tensor-pieces.ts';
+import { looksLikeExecutable, MAGIC } from '../bytecode/file/file-format.ts';
+import { type TensorPiece, TensorPieces } from '../bytecode/text/tensor-pieces.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { readBytes, readStart, siblingReader } from './read-file.ts';
 

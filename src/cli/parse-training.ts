@@ -7,7 +7,7 @@ import {
   type OptimizerSignature,
   SCHEDULE_ATTRIBUTES,
   type ScheduleName,
-} from '../compiler/ir/training-operators.ts';
+} from '../compiler/ir/operators/training-operators.ts';
 import type { Attributes, AttributeValue } from '../core/contracts/primitive-function.ts';
 
 /** An operator of training with settings, as `adamw:decay=0.1,beta2=0.95` writes it. */

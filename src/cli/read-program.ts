@@ -1,5 +1,5 @@
 import type { Executable } from '../bytecode/index.ts';
-import { looksLikeExecutable } from '../bytecode/file-format.ts';
+import { looksLikeExecutable } from '../bytecode/file/file-format.ts';
 import type { CompileOptions, Module } from '../compiler/index.ts';
 import type { ImportOptions } from '../frontend/index.ts';
 import { UsageError } from '../core/errors.ts';

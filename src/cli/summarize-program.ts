@@ -1,5 +1,5 @@
 import type { Executable } from '../bytecode/index.ts';
-import { printSignature } from '../bytecode/print-types.ts';
+import { printSignature } from '../bytecode/text/print-types.ts';
 import { shortList } from '../core/short-list.ts';
 import { type KernelCost, kernelCosts } from '../worker/auto/kernel-costs.ts';
 import { plannedBytes } from '../worker/sources/planned-bytes.ts';

@@ -4,9 +4,9 @@ import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { compileOnnx } from '../frontend/onnx/compile-onnx.ts';
 import { sharedNodeGpu } from '../testing/node-gpu.ts';
 import { type OnnxNodeSpec, writeOnnxModel } from '../testing/onnx-writer.ts';
-import { DeviceTensor } from './device-tensor.ts';
+import { DeviceTensor } from './values/device-tensor.ts';
 import { Session } from './session.ts';
-import { Tensor } from './tensor.ts';
+import { Tensor } from './values/tensor.ts';
 
 const [HEADS, GROUPS, SIZE] = [6, 2, 8];
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { FunctionInfo } from '../worker/protocol/loaded-session.ts';
-import { bindInputs } from './bind-inputs.ts';
+import { bindInputs } from './values/bind-inputs.ts';
 import { nearest } from '../core/nearest-name.ts';
 import { explainInputs } from './explain-inputs.ts';
-import type { PlainInputs } from './input-value.ts';
-import { Tensor } from './tensor.ts';
+import type { PlainInputs } from './values/input-value.ts';
+import { Tensor } from './values/tensor.ts';
 
 const main: FunctionInfo = {
   name: 'main',

@@ -4,8 +4,8 @@ import { nearest } from '../core/nearest-name.ts';
 import { elementCount, formatShape } from '../core/tensor/shape.ts';
 import { shortList } from '../core/short-list.ts';
 import type { FunctionInfo, ValueInfo } from '../worker/protocol/loaded-session.ts';
-import type { Binding } from './bind-inputs.ts';
-import type { BoundValue, PlainInputs } from './input-value.ts';
+import type { Binding } from './values/bind-inputs.ts';
+import type { BoundValue, PlainInputs } from './values/input-value.ts';
 
 /**
  * Why inputs do not fit a function: UsageError that lists all wrong and missing names, else

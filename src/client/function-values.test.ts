@@ -4,7 +4,7 @@ import { parseModule } from '../compiler/index.ts';
 import { RuntimeError, UsageError } from '../core/errors.ts';
 import { type LoadOptions, type OutputValue, Session, Tensor } from './index.ts';
 import { ownGpu } from '../testing/own-gpu.ts';
-import type { ProgramFunction } from './session-value.ts';
+import type { ProgramFunction } from './values/session-value.ts';
 
 const load = (text: string, options: LoadOptions = {}): Promise<Session> =>
   Session.load(compile(parseModule(text)).toBytes(), { worker: false, device: 'host', ...options });

@@ -84,10 +84,10 @@ export type {
 export type { KernelProfile } from '../worker/protocol/run-request.ts';
 export type { SessionMemory, SharingCounters } from '../worker/protocol/session-memory.ts';
 export type { SessionProvider } from '../worker/protocol/session-service.ts';
-export { configureWorker, type WorkerOptions } from './configure-worker.ts';
-export { DeviceTensor } from './device-tensor.ts';
-export type { GpuTensor } from './gpu-buffers.ts';
-export type { Inputs } from './input-value.ts';
+export { configureWorker, type WorkerOptions } from './start/configure-worker.ts';
+export { DeviceTensor } from './values/device-tensor.ts';
+export type { GpuTensor } from './values/gpu-buffers.ts';
+export type { Inputs } from './values/input-value.ts';
 export { type Profile, Session } from './session.ts';
 export type { LoadOptions, ResumeOptions, RunOptions } from './session-options.ts';
 export type { Checkpoints } from './snapshots/checkpoints.ts';
@@ -104,20 +104,20 @@ export { modelCache } from './model-cache.ts';
 export { openSnapshotStore, opfsStore } from './snapshots/snapshot-store.ts';
 export type { SnapshotFiles, SnapshotStore } from '../snapshots/store-types.ts';
 export type { ExternalData, SessionSource } from './source.ts';
-export { type NestedArray, Tensor } from './tensor.ts';
-export type { TuneOptions, TuneProgress, TuningReport } from './tune-session.ts';
-export type { CompareOptions, SessionComparison } from './compare-session.ts';
-export type { ExpectedValues } from './compare-values.ts';
+export { type NestedArray, Tensor } from './values/tensor.ts';
+export type { TuneOptions, TuneProgress, TuningReport } from './tools/tune-session.ts';
+export type { CompareOptions, SessionComparison } from './tools/compare-session.ts';
+export type { ExpectedValues } from './tools/compare-values.ts';
 export type {
   DebugOptions,
   DebugPlace,
   DebugRun,
   OrderOptions,
   RegisterPlace,
-} from './debug-session.ts';
-export type { TimelineOptions } from './timeline-session.ts';
-export type { TracedSession, TracedValue, TraceOptions } from './trace-session.ts';
-export type { OverflowOptions, OverflowReport, VerifyOptions } from './verify-session.ts';
+} from './tools/debug-session.ts';
+export type { TimelineOptions } from './tools/timeline-session.ts';
+export type { TracedSession, TracedValue, TraceOptions } from './tools/trace-session.ts';
+export type { OverflowOptions, OverflowReport, VerifyOptions } from './tools/verify-session.ts';
 export type {
   SessionFunctions,
   SessionNodeAttribute,
@@ -136,4 +136,4 @@ export type {
   OutputValue,
   ProgramFunction,
   SessionFunction,
-} from './session-value.ts';
+} from './values/session-value.ts';

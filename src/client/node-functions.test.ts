@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Executable } from '../bytecode/executable-file.ts';
+import { Executable } from '../bytecode/file/executable-file.ts';
 import { compileOnnx, importOnnx, printModule } from '../frontend/index.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { RuntimeError, UnsupportedError, UsageError } from '../core/errors.ts';

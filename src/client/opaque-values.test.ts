@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest';
 import { compile, parseModule } from '../compiler/index.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { openConnection } from '../rpc/testing/open-connection.ts';
-import { pageObjectsOf } from './page-objects.ts';
+import { pageObjectsOf } from './values/page-objects.ts';
 import {
   type LoadOptions,
   OpaqueValue,

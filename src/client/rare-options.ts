@@ -5,7 +5,7 @@ import type { MachineLimits } from '../core/limits/program-limits.ts';
 import type { LoadRequest } from '../worker/protocol/load-request.ts';
 import type { CallPage } from '../worker/protocol/wire-value.ts';
 import { checkOptions, type OptionKinds } from '../core/check-options.ts';
-import { GivenFunctions } from './program-function.ts';
+import { GivenFunctions } from './values/program-function.ts';
 import { callableFrom, nodeTypesIn } from './session-functions.ts';
 import type { LoadOptions } from './session-options.ts';
 import type { Dispatch } from '../worker/protocol/dispatch-sizes.ts';

@@ -14,7 +14,7 @@ import {
   type WireSignature,
   type WireValue,
 } from '../worker/protocol/wire-value.ts';
-import type { PageObjects } from './page-objects.ts';
+import type { PageObjects } from './values/page-objects.ts';
 import type {
   FunctionInput,
   FunctionResult,
@@ -22,10 +22,10 @@ import type {
   OutputValue,
   ProgramFunction,
   SessionFunction,
-} from './session-value.ts';
-import { wireStructured } from './structured-input.ts';
-import { Tensor } from './tensor.ts';
-import { PAGE_FORMS } from './wire-values.ts';
+} from './values/session-value.ts';
+import { wireStructured } from './values/structured-input.ts';
+import { Tensor } from './values/tensor.ts';
+import { PAGE_FORMS } from './values/wire-values.ts';
 
 /** An attribute of a node of an ONNX model. */
 export type SessionNodeAttribute = number | string | readonly number[] | readonly string[] | Tensor;

@@ -23,14 +23,14 @@ import type { KernelProfile, RunRequest } from '../worker/protocol/run-request.t
 import type { SessionMemory } from '../worker/protocol/session-memory.ts';
 import type { SessionService } from '../worker/protocol/session-service.ts';
 import type { CallPage, WireResult } from '../worker/protocol/wire-value.ts';
-import { bindInputs } from './bind-inputs.ts';
+import { bindInputs } from './values/bind-inputs.ts';
 import { checkOptions, requireCount, requireKind, requireMaker } from '../core/check-options.ts';
 import { isServiceWorker, requireImport } from '../core/require-import.ts';
-import { type CallOptions, Connection, hasWorkers, type Send } from './connection.ts';
+import { type CallOptions, Connection, hasWorkers, type Send } from './start/connection.ts';
 import type { GpuBufferLike } from '../core/contracts/gpu-like.ts';
-import type { DeviceTensor } from './device-tensor.ts';
-import type { GpuTensor } from './gpu-buffers.ts';
-import { arePlain, type Inputs, type WiredValue } from './input-value.ts';
+import type { DeviceTensor } from './values/device-tensor.ts';
+import type { GpuTensor } from './values/gpu-buffers.ts';
+import { arePlain, type Inputs, type WiredValue } from './values/input-value.ts';
 import type { Checkpoints } from './snapshots/checkpoints.ts';
 import type {
   CheckpointOptions,
@@ -48,22 +48,22 @@ import {
   RUN_OPTIONS,
   type RunOptions,
 } from './session-options.ts';
-import type { CompareOptions, SessionComparison } from './compare-session.ts';
-import type { DebugOptions, DebugRun } from './debug-session.ts';
+import type { CompareOptions, SessionComparison } from './tools/compare-session.ts';
+import type { DebugOptions, DebugRun } from './tools/debug-session.ts';
 import { type PreparedSource, type SessionSource, toWireSource } from './source.ts';
-import { Tensor } from './tensor.ts';
-import type { TimelineOptions } from './timeline-session.ts';
-import type { TraceOptions, TracedValue } from './trace-session.ts';
-import type { TuneOptions, TuningReport } from './tune-session.ts';
+import { Tensor } from './values/tensor.ts';
+import type { TimelineOptions } from './tools/timeline-session.ts';
+import type { TraceOptions, TracedValue } from './tools/trace-session.ts';
+import type { TuneOptions, TuningReport } from './tools/tune-session.ts';
 import type {
   AskAboutRun,
   OverflowOptions,
   OverflowReport,
   VerifyOptions,
-} from './verify-session.ts';
-import { SPARE_MEMORY } from './spare-memory.ts';
-import type { OutputValue } from './session-value.ts';
-import { fromWire, handlesIn, toWire } from './wire-values.ts';
+} from './tools/verify-session.ts';
+import { SPARE_MEMORY } from './values/spare-memory.ts';
+import type { OutputValue } from './values/session-value.ts';
+import { fromWire, handlesIn, toWire } from './values/wire-values.ts';
 
 /** The result of a profiled run, and its times. */
 export interface Profile {
@@ -323,7 +323,7 @@ export class Session {
    * signal's reason; what was chosen until then stays.
    */
   async tune(options: TuneOptions = {}): Promise<TuningReport> {
-    return (await import('./tune-session.ts')).tuneSession(this, options);
+    return (await import('./tools/tune-session.ts')).tuneSession(this, options);
   }
 
   /**
@@ -335,7 +335,7 @@ export class Session {
    * UsageError for programs that call functions of JavaScript.
    */
   async verify(inputs: Inputs, options: VerifyOptions = {}): Promise<RunComparison> {
-    return (await import('./verify-session.ts')).verifySession(
+    return (await import('./tools/verify-session.ts')).verifySession(
       this.#asking(options),
       inputs,
       options,
@@ -350,7 +350,7 @@ export class Session {
    * device meanwhile. Rejects as `verify` does.
    */
   async compare(inputs: Inputs, options: CompareOptions = {}): Promise<SessionComparison> {
-    const { compareSession } = await import('./compare-session.ts');
+    const { compareSession } = await import('./tools/compare-session.ts');
     return compareSession(this.#asking(options), inputs, options);
   }
 
@@ -361,7 +361,7 @@ export class Session {
    * for: the compiler leaves out what is constant. Otherwise it rejects as `run` does.
    */
   async trace(inputs: Inputs, options: TraceOptions = {}): Promise<readonly TracedValue[]> {
-    return (await import('./trace-session.ts')).traceSession(
+    return (await import('./tools/trace-session.ts')).traceSession(
       this.#asking(options),
       inputs,
       options,
@@ -375,7 +375,7 @@ export class Session {
    * bounds how many such runs there are, and how long one stands still: then it rejects, or the next order does, with LimitError.
    */
   async debug(inputs: Inputs, options: DebugOptions = {}): Promise<DebugRun> {
-    const { debugSession } = await import('./debug-session.ts');
+    const { debugSession } = await import('./tools/debug-session.ts');
     return debugSession(this, this.#asking(options), { inputs, options });
   }
 
@@ -387,7 +387,7 @@ export class Session {
     samples: Iterable<Inputs>,
     options: OverflowOptions = {},
   ): Promise<OverflowReport> {
-    return (await import('./verify-session.ts')).findOverflows(
+    return (await import('./tools/verify-session.ts')).findOverflows(
       this.#asking(options),
       samples,
       options,
@@ -400,7 +400,7 @@ export class Session {
    * device meanwhile. The first time on a device measures that, which takes some tenths of a second.
    */
   async timeline(inputs: Inputs, options: TimelineOptions = {}): Promise<RunTimelines> {
-    return (await import('./timeline-session.ts')).timelineSession(
+    return (await import('./tools/timeline-session.ts')).timelineSession(
       this.#asking(options),
       inputs,
       options,
@@ -415,7 +415,7 @@ export class Session {
    * UnsupportedError for a session on another device.
    */
   async fromGpuBuffer(buffer: GpuBufferLike, tensor: GpuTensor): Promise<DeviceTensor> {
-    return (await import('./gpu-buffers.ts')).fromGpuBuffer(this, buffer, tensor);
+    return (await import('./values/gpu-buffers.ts')).fromGpuBuffer(this, buffer, tensor);
   }
 
   /** Memory that the session holds now. */
@@ -434,7 +434,7 @@ export class Session {
    * no kernel's, with UnsupportedError while only a call could tell the sizes.
    */
   async kernelSource(kernel: string): Promise<KernelSource> {
-    return (await import('./kernel-source.ts')).kernelSource(this, kernel);
+    return (await import('./tools/kernel-source.ts')).kernelSource(this, kernel);
   }
 
   /** Frees everything. Pending calls reject with UsageError. Idempotent. */
@@ -492,7 +492,7 @@ export class Session {
   async #outputs(results: readonly WireResult[]): Promise<Record<string, OutputValue>> {
     return (
       fromWire(results, this) ??
-      (await import('./program-function.ts')).fromWireWithFunctions(results, this)
+      (await import('./values/program-function.ts')).fromWireWithFunctions(results, this)
     );
   }
 
@@ -555,7 +555,7 @@ export class Session {
     }
     const plain = arePlain(inputs)
       ? inputs
-      : (await import('./image-input.ts')).convertInputs(info, inputs, this);
+      : (await import('./values/image-input.ts')).convertInputs(info, inputs, this);
     const binding = bindInputs(info, plain, this);
     if (binding.mismatches.length > 0 || Object.keys(plain).length > info.params.length) {
       const { explainInputs } = await import('./explain-inputs.ts');

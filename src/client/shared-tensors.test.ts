@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { compile } from '../compiler/compile.ts';
-import { parseModule } from '../compiler/ir/parse.ts';
+import { parseModule } from '../compiler/ir/text/parse.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';
-import type { DeviceTensor } from './device-tensor.ts';
+import type { DeviceTensor } from './values/device-tensor.ts';
 import { Session } from './session.ts';
-import { Tensor } from './tensor.ts';
+import { Tensor } from './values/tensor.ts';
 
 const PROGRAM = compile(
   parseModule(`

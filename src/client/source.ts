@@ -40,7 +40,7 @@ export async function toWireSource(
     // Without waiting where there is a page: the request goes out before code is asked for.
     const url =
       base === undefined && typeof source === 'string'
-        ? (await import('./file-url.ts')).fileUrl(source)
+        ? (await import('./start/file-url.ts')).fileUrl(source)
         : parseUrl(source, base);
     const early = here && url.startsWith('http') ? [fetch(url, here)] : undefined;
     // Whoever reads the answer reports the failure.

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { compile } from '../compiler/compile.ts';
-import { parseModule } from '../compiler/ir/parse.ts';
-import { DeviceTensor } from './device-tensor.ts';
+import { parseModule } from '../compiler/ir/text/parse.ts';
+import { DeviceTensor } from './values/device-tensor.ts';
 import { sharedNodeGpu } from '../testing/node-gpu.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
-import type { Inputs } from './input-value.ts';
+import type { Inputs } from './values/input-value.ts';
 import { Session } from './session.ts';
-import { Tensor } from './tensor.ts';
+import { Tensor } from './values/tensor.ts';
 
 /** Adds to a row of a state, and gives the row before. */
 const STEP = `def @main(

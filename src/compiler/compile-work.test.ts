@@ -3,7 +3,7 @@ import type { CompileLimits } from '../core/limits/compile-limits.ts';
 import { compileInSteps, finish } from './compile-in-steps.ts';
 import { compile } from './compile.ts';
 import { CompileBudget } from './ir/compile-budget.ts';
-import { parseModule } from './ir/parse.ts';
+import { parseModule } from './ir/text/parse.ts';
 
 const times = (count: number, write: (i: number) => string): string =>
   Array.from({ length: count }, (_, i) => write(i)).join('\n');

@@ -1,4 +1,4 @@
-import { Executable } from '../bytecode/executable-file.ts';
+import { Executable } from '../bytecode/file/executable-file.ts';
 import {
   checkOptions,
   fits,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { compile } from './compile.ts';
-import { parseModule } from './ir/parse.ts';
-import { printModule } from './ir/print.ts';
+import { parseModule } from './ir/text/parse.ts';
+import { printModule } from './ir/text/print.ts';
 
 const DOCUMENT = readFileSync(new URL('../../docs/compiler-walk.md', import.meta.url), 'utf8');
 

@@ -12,9 +12,9 @@ import {
   wildcard,
 } from './ir/build.ts';
 import type { Module, Pattern } from './ir/expr.ts';
-import { moduleFromJson, moduleToJson } from './ir/json.ts';
-import { parseModule } from './ir/parse.ts';
-import { printModule } from './ir/print.ts';
+import { moduleFromJson, moduleToJson } from './ir/json/json.ts';
+import { parseModule } from './ir/text/parse.ts';
+import { printModule } from './ir/text/print.ts';
 import { verifyModule } from './verify/verify-module.ts';
 import { inferModule } from './inference/infer-module.ts';
 import { INT_TYPE, type Type } from './ir/type.ts';

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { Executable } from '../bytecode/executable-file.ts';
+import { Executable } from '../bytecode/file/executable-file.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import type { HostFunction } from '../runtime/host-function.ts';
 import { AdtValue, FloatValue, TensorValue, type Value } from '../runtime/value.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { compile } from './compile.ts';
-import { parseModule } from './ir/parse.ts';
-import { printModule } from './ir/print.ts';
-import { equalModules } from './ir/structural-equal.ts';
-import { moduleFromJson, moduleToJson } from './ir/json.ts';
+import { parseModule } from './ir/text/parse.ts';
+import { printModule } from './ir/text/print.ts';
+import { equalModules } from './ir/walk/structural-equal.ts';
+import { moduleFromJson, moduleToJson } from './ir/json/json.ts';
 
 type Functions = (vm: () => VirtualMachine) => Readonly<Record<string, HostFunction>>;
 

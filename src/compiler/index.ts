@@ -68,7 +68,7 @@ export {
   lossOf,
   type OptimizerOperands,
   optimizerStep,
-} from './ir/build-training.ts';
+} from './ir/operators/build-training.ts';
 export {
   LOSS_ATTRIBUTES,
   type LossName,
@@ -77,7 +77,7 @@ export {
   type OptimizerSignature,
   SCHEDULE_ATTRIBUTES,
   type ScheduleName,
-} from './ir/training-operators.ts';
+} from './ir/operators/training-operators.ts';
 export type {
   CallExpr,
   Clause,
@@ -118,9 +118,9 @@ export type {
 export { inferModule } from './inference/infer-module.ts';
 export { TypeInference } from './inference/type-inference.ts';
 export type { SourceTexts } from './inference/type-diagnostics.ts';
-export type { JsonValue } from './ir/json-data.ts';
-export { type JsonModule, moduleFromJson, moduleToJson } from './ir/json.ts';
-export { parseExpr, parseModule, type ParseOptions } from './ir/parse.ts';
+export type { JsonValue } from './ir/json/json-data.ts';
+export { type JsonModule, moduleFromJson, moduleToJson } from './ir/json/json.ts';
+export { parseExpr, parseModule, type ParseOptions } from './ir/text/parse.ts';
 export {
   type Family,
   type Field,
@@ -130,9 +130,9 @@ export {
   fieldValue,
   keyOf,
   type Node,
-} from './ir/field-table.ts';
+} from './ir/json/field-table.ts';
 export { PRELUDE } from './ir/prelude.ts';
-export { printExpr, printModule, type PrintOptions } from './ir/print.ts';
+export { printExpr, printModule, type PrintOptions } from './ir/text/print.ts';
 export {
   bindersOf,
   childrenOf,
@@ -141,8 +141,8 @@ export {
   rewrite,
   rewriteBodies,
   withChildren,
-} from './ir/visit.ts';
-export { equalExprs, equalModules, hashExpr, hashModule } from './ir/structural-equal.ts';
+} from './ir/walk/visit.ts';
+export { equalExprs, equalModules, hashExpr, hashModule } from './ir/walk/structural-equal.ts';
 export {
   type AdtTypeNode,
   type ConstructorDefinition,

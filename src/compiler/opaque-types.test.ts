@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { Executable } from '../bytecode/executable-file.ts';
+import { Executable } from '../bytecode/file/executable-file.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { OpaqueValue } from '../core/contracts/opaque-value.ts';
 import type { Value } from '../runtime/value.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { compile } from './compile.ts';
 import { callFunction, extern, func, global, moduleOf, variableOf } from './ir/build.ts';
-import { moduleFromJson, moduleToJson } from './ir/json.ts';
-import { parseModule } from './ir/parse.ts';
-import { printModule } from './ir/print.ts';
-import { equalModules } from './ir/structural-equal.ts';
+import { moduleFromJson, moduleToJson } from './ir/json/json.ts';
+import { parseModule } from './ir/text/parse.ts';
+import { printModule } from './ir/text/print.ts';
+import { equalModules } from './ir/walk/structural-equal.ts';
 import { opaqueType } from './ir/type.ts';
 
 const TEXT = `extern def @open(%k: int) -> Opaque[my.shelf]

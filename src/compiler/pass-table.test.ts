@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { parseModule } from './ir/parse.ts';
-import { printModule } from './ir/print.ts';
-import { equalModules } from './ir/structural-equal.ts';
+import { parseModule } from './ir/text/parse.ts';
+import { printModule } from './ir/text/print.ts';
+import { equalModules } from './ir/walk/structural-equal.ts';
 import { verifyModule } from './verify/verify-module.ts';
 import { allPasses, runPasses } from './pass-table.ts';
 

@@ -9,7 +9,7 @@ import { seededRandom } from '../core/random.ts';
 import { compile } from './compile.ts';
 import { evaluateModule, type ReferenceValue } from './evaluation/evaluate-module.ts';
 import type { Module } from './ir/expr.ts';
-import { printModule } from './ir/print.ts';
+import { printModule } from './ir/text/print.ts';
 import { placedModule } from './testing/placed-module.ts';
 import { randomModule } from './testing/random-module.ts';
 import type { Type } from './ir/type.ts';

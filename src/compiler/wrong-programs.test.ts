@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ParseError } from '../core/errors.ts';
 import { compile } from './compile.ts';
 import { call, func, int, moduleOf, variable } from './ir/build.ts';
-import { parseModule } from './ir/parse.ts';
+import { parseModule } from './ir/text/parse.ts';
 
 /** The first line of what a program is refused with. */
 function messageOf(text: string): string {

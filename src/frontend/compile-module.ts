@@ -1,5 +1,5 @@
 import { type BudgetOptions, CompileBudget } from '../compiler/ir/compile-budget.ts';
-import { moduleFromJson } from '../compiler/ir/json.ts';
+import { moduleFromJson } from '../compiler/ir/json/json.ts';
 import { type Assembled, type CompileOptions, countCalls } from '../compiler/compile-in-steps.ts';
 import { CompileLimitError } from '../core/errors.ts';
 import { parseJson } from '../core/bytes/sniff.ts';

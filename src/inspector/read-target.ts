@@ -1,5 +1,5 @@
 import { UsageError, internalError } from '../core/errors.ts';
-import type { Inputs } from '../client/input-value.ts';
+import type { Inputs } from '../client/values/input-value.ts';
 import type { Session } from '../client/session.ts';
 import type { WatchedModel } from './passes/passes-panel.ts';
 
@@ -29,7 +29,7 @@ export async function readTarget({ session, executable }: InspectorTarget): Prom
   }
   const bytes = executable instanceof ArrayBuffer ? new Uint8Array(executable) : executable;
   if (bytes instanceof Uint8Array) {
-    const { readHeader } = await import('../bytecode/file-head.ts');
+    const { readHeader } = await import('../bytecode/file/file-head.ts');
     return bytes.slice(0, readHeader(bytes).headByteLength);
   }
   throw new UsageError({

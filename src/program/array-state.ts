@@ -5,8 +5,8 @@ import { UsageError } from '../core/errors.ts';
 import { variableOf, constant } from '../compiler/ir/build.ts';
 import type { Expr, VarExpr } from '../compiler/ir/expr.ts';
 import { formatType, type TensorTypeNode, tensorType } from '../compiler/ir/type.ts';
-import type { DeviceTensor } from '../client/device-tensor.ts';
-import type { Tensor } from '../client/tensor.ts';
+import type { DeviceTensor } from '../client/values/device-tensor.ts';
+import type { Tensor } from '../client/values/tensor.ts';
 import { siteOr } from './call-site.ts';
 import { currentFrame, type Frame, type TracedValue } from './trace.ts';
 

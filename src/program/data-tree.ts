@@ -1,6 +1,6 @@
 import { internalError } from '../core/errors.ts';
-import { DeviceTensor } from '../client/device-tensor.ts';
-import type { OutputValue } from '../client/session-value.ts';
+import { DeviceTensor } from '../client/values/device-tensor.ts';
+import type { OutputValue } from '../client/values/session-value.ts';
 import { leavesOf, mapTree } from './tree.ts';
 import { type DataSpec, isLeafSpec, type LeafSpec, type SelfSpec } from './value-spec.ts';
 

@@ -1,7 +1,7 @@
 import { UsageError } from '../core/errors.ts';
 import type { Expr } from '../compiler/ir/expr.ts';
 import type { Type } from '../compiler/ir/type.ts';
-import type { OutputValue } from '../client/session-value.ts';
+import type { OutputValue } from '../client/values/session-value.ts';
 import { siteOr } from './call-site.ts';
 import { type DataTree, dataToTree } from './data-tree.ts';
 import type { Frame, TracedValue } from './trace.ts';

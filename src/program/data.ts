@@ -8,7 +8,7 @@ import {
   variableOf,
 } from '../compiler/ir/build.ts';
 import type { Type, TypeDefinition } from '../compiler/ir/type.ts';
-import type { OutputValue } from '../client/session-value.ts';
+import type { OutputValue } from '../client/values/session-value.ts';
 import { dataOf, exprIn } from './array-state.ts';
 import { callSite, callUser, placeOf, siteOr, within } from './call-site.ts';
 import { isFieldLeaf } from './data-tree.ts';

@@ -6,7 +6,7 @@ import {
   type OptionKinds,
   requireKind,
 } from '../core/check-options.ts';
-import type { Executable } from '../bytecode/executable-file.ts';
+import type { Executable } from '../bytecode/file/executable-file.ts';
 import type { Module } from '../compiler/ir/expr.ts';
 import { placeOf, within } from './call-site.ts';
 import { ProgramCore, type ProgramOptions, type ProgramSource } from './program.ts';

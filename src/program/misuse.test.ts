@@ -13,7 +13,7 @@ import {
   program,
   random,
 } from './index.ts';
-import { Tensor } from '../client/tensor.ts';
+import { Tensor } from '../client/values/tensor.ts';
 import {
   concat,
   customGradient,

@@ -13,7 +13,7 @@ import type { Attributes, AttributeValue } from '../core/contracts/primitive-fun
 import { SymbolicDims } from '../core/dims/symbolic-dims.ts';
 import { normalizeAxis } from '../core/tensor/shape.ts';
 import { formatType } from '../compiler/ir/type.ts';
-import { type NestedArray, Tensor } from '../client/tensor.ts';
+import { type NestedArray, Tensor } from '../client/values/tensor.ts';
 import { apply } from './apply.ts';
 import { ArrayState, type HasState, requireLive, stateOfTensor } from './array-state.ts';
 import { placeOf, within } from './call-site.ts';

@@ -1,7 +1,7 @@
 import type { DType, TypedArray } from '../core/tensor/dtype.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
 import type { InputSpec } from '../ops/define-op.ts';
-import { Tensor, type NestedArray } from '../client/tensor.ts';
+import { Tensor, type NestedArray } from '../client/values/tensor.ts';
 import { ArrayState, type HasState, hasState, stateOfTensor } from './array-state.ts';
 import { siteOr } from './call-site.ts';
 

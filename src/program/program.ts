@@ -4,7 +4,7 @@ import { ShapeError, UsageError } from '../core/errors.ts';
 import { callFunction, func, global, projection, tuple, variableOf } from '../compiler/ir/build.ts';
 import type { Expr, FunctionExpr, Module } from '../compiler/ir/expr.ts';
 import { formatType, type TensorTypeNode, tensorType, type Type } from '../compiler/ir/type.ts';
-import type { Executable } from '../bytecode/executable-file.ts';
+import type { Executable } from '../bytecode/file/executable-file.ts';
 import { dataOf, requireLive } from './array-state.ts';
 import { callSite, callUser, siteOr } from './call-site.ts';
 import { DataValue } from './data-value.ts';

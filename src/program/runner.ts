@@ -1,11 +1,11 @@
 import { GPU_KIND, type OptionKinds, THREADS_KIND } from '../core/check-options.ts';
 import { UsageError } from '../core/errors.ts';
-import { moduleToJson } from '../compiler/ir/json.ts';
+import { moduleToJson } from '../compiler/ir/json/json.ts';
 import type { Module } from '../compiler/ir/expr.ts';
-import { DeviceTensor } from '../client/device-tensor.ts';
+import { DeviceTensor } from '../client/values/device-tensor.ts';
 import { Session } from '../client/session.ts';
 import { LOAD_OPTIONS, type LoadOptions } from '../client/session-options.ts';
-import type { InputValue, OutputValue } from '../client/session-value.ts';
+import type { InputValue, OutputValue } from '../client/values/session-value.ts';
 import { type ArrayData, noteReader } from './array-state.ts';
 
 /** Where programs run, and how: the options of `Session.load` that say so. */

@@ -2,7 +2,7 @@ import { projection } from '../compiler/ir/build.ts';
 import type { Expr } from '../compiler/ir/expr.ts';
 import { formatType, sameType, tensorType, type Type } from '../compiler/ir/type.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
-import { Tensor } from '../client/tensor.ts';
+import { Tensor } from '../client/values/tensor.ts';
 import { ArrayState, exprIn, hasState } from './array-state.ts';
 import { siteOr } from './call-site.ts';
 import { DataValue, dataIn, tracedData } from './data-value.ts';

@@ -1,5 +1,5 @@
 import { DISPOSE } from '../core/async/dispose-symbols.ts';
-import { Executable } from '../bytecode/executable-file.ts';
+import { Executable } from '../bytecode/file/executable-file.ts';
 import { checkOptions, either, instanceOf, requireKind } from '../core/check-options.ts';
 import { abortError, UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
@@ -10,21 +10,21 @@ import type {
   SessionService,
 } from '../worker/protocol/session-service.ts';
 import type { SessionDoor } from './sessions/remote-service.ts';
-import { type Channel, CHANNEL } from './channel.ts';
+import { type Channel, CHANNEL } from './channels/channel.ts';
 import { Connection } from './connection.ts';
-import { deriveRelayToken } from './credentials.ts';
+import { deriveRelayToken } from './handshake/credentials.ts';
 import { sha256 } from './executable-store.ts';
-import { introduce } from './handshake.ts';
+import { introduce } from './handshake/handshake.ts';
 import type { RemoteDevice, RemoteFunctionInfo } from './device-service.ts';
 import { DEFAULT_RPC_LIMITS, LIMITS, type RpcLimits } from './limits.ts';
-import { joinRelay } from './relay-channel.ts';
-import { SealedChannel } from './sealed-channel.ts';
+import { joinRelay } from './channels/relay-channel.ts';
+import { SealedChannel } from './channels/sealed-channel.ts';
 import { RemoteModule } from './remote-module.ts';
-import { isRemoteFunction, type RemoteFunction } from './remote-handles.ts';
-import { type RpcFunction, type RpcInput, RpcTuple } from './rpc-value.ts';
+import { isRemoteFunction, type RemoteFunction } from './values/remote-handles.ts';
+import { type RpcFunction, type RpcInput, RpcTuple } from './values/rpc-value.ts';
 import type { TimeOptions, TimeResult } from './time-evaluator.ts';
-import { malformed } from './wire-values.ts';
-import { openWebSocket } from './web-socket-channel.ts';
+import { malformed } from './values/wire-values.ts';
+import { openWebSocket } from './channels/web-socket-channel.ts';
 
 /** Who connects, and what the other side may take up. */
 export interface ConnectOptions {

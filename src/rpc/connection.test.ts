@@ -4,8 +4,8 @@ import { DTypeValue, FloatValue, ShapeValue } from '../runtime/value.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { TestDevice } from '../runtime/testing/test-device.ts';
 import { linkRemote } from './link-remote.ts';
-import { type RemoteFunction, RemoteTensor } from './remote-handles.ts';
-import { type RpcFunction, RpcTuple, type RpcValue } from './rpc-value.ts';
+import { type RemoteFunction, RemoteTensor } from './values/remote-handles.ts';
+import { type RpcFunction, RpcTuple, type RpcValue } from './values/rpc-value.ts';
 import { LOCAL_ADD, openConnection, testProgram } from './testing/open-connection.ts';
 
 const functions = { 'local.add': LOCAL_ADD };

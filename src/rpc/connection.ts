@@ -1,5 +1,5 @@
 import { abortError, UsageError } from '../core/errors.ts';
-import type { Channel, Frame } from './channel.ts';
+import type { Channel, Frame } from './channels/channel.ts';
 import {
   errorFromWire,
   errorToWire,
@@ -7,15 +7,15 @@ import {
   ProtocolError,
   RemoteLostError,
 } from './errors.ts';
-import { Inbox } from './inbox.ts';
+import { Inbox } from './channels/inbox.ts';
 import type { RpcLimits } from './limits.ts';
-import { decodeMessage, type Message, MessageType } from './messages.ts';
-import { Outbox, type Sending } from './outbox.ts';
-import type { CallOptions, HandleOwner } from './remote-handles.ts';
-import type { RpcInput, RpcTarget, RpcValue } from './rpc-value.ts';
-import { ConnectionValues, releaseAll } from './connection-values.ts';
-import { toRpcValue } from './to-rpc-value.ts';
-import { malformed } from './wire-values.ts';
+import { decodeMessage, type Message, MessageType } from './values/messages.ts';
+import { Outbox, type Sending } from './channels/outbox.ts';
+import type { CallOptions, HandleOwner } from './values/remote-handles.ts';
+import type { RpcInput, RpcTarget, RpcValue } from './values/rpc-value.ts';
+import { ConnectionValues, releaseAll } from './values/connection-values.ts';
+import { toRpcValue } from './values/to-rpc-value.ts';
+import { malformed } from './values/wire-values.ts';
 
 /** Calls may come in bursts of this many seconds' worth. */
 const BURST_SECONDS = 4;

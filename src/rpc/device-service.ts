@@ -1,4 +1,4 @@
-import type { Executable } from '../bytecode/executable-file.ts';
+import type { Executable } from '../bytecode/file/executable-file.ts';
 import type { Clock } from '../core/async/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import type { HostTensor } from '../core/tensor/host-tensor.ts';
@@ -7,25 +7,25 @@ import { withinRunTime } from '../core/async/within-run-time.ts';
 import type { HostFunction } from '../runtime/host-function.ts';
 import { readTensors } from '../runtime/tensor-read.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
-import { bytesOf, countOf, textOf } from './checked-values.ts';
+import { bytesOf, countOf, textOf } from './values/checked-values.ts';
 import { LimitError } from './errors.ts';
 import type { ExecutableStore } from './executable-store.ts';
 import type { RpcLimits } from './limits.ts';
-import { callMachine, LocalTensor, packedFunction, toMachine } from './machine-values.ts';
-import { isRemoteFunction } from './remote-handles.ts';
+import { callMachine, LocalTensor, packedFunction, toMachine } from './values/machine-values.ts';
+import { isRemoteFunction } from './values/remote-handles.ts';
 import {
   type CallContext,
   type RpcFunction,
   type RpcTarget,
   RpcTuple,
   type RpcValue,
-} from './rpc-value.ts';
+} from './values/rpc-value.ts';
 import type { ServedDevice, WorkEvent } from './served-device.ts';
 import { ConnectionMemory } from './connection-memory.ts';
 import type { ServedPlace, ServedSessions } from './sessions/served-sessions.ts';
 import { defineTarget, targetOf } from './targets.ts';
 import { type Measured, measure, measuredFunction, type TimeOptions } from './time-evaluator.ts';
-import { malformed } from './wire-values.ts';
+import { malformed } from './values/wire-values.ts';
 
 export interface DeviceServiceOptions {
   readonly devices: readonly ServedDevice[];

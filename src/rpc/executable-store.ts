@@ -1,5 +1,5 @@
-import { Executable } from '../bytecode/executable-file.ts';
-import { ExecutableReader } from '../bytecode/executable-reader.ts';
+import { Executable } from '../bytecode/file/executable-file.ts';
+import { ExecutableReader } from '../bytecode/file/executable-reader.ts';
 import { FormatError } from '../core/errors.ts';
 import { LimitError } from './errors.ts';
 

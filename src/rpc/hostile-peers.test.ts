@@ -3,13 +3,13 @@ import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { macrotask } from '../core/async/macrotask.ts';
 import { seededRandom } from '../core/random.ts';
 import { connect } from './connect.ts';
-import type { Frame } from './channel.ts';
-import { encodeHead } from './messages.ts';
-import type { RpcFunction } from './rpc-value.ts';
+import type { Frame } from './channels/channel.ts';
+import { encodeHead } from './values/messages.ts';
+import type { RpcFunction } from './values/rpc-value.ts';
 import { serve } from './serve.ts';
 import { channelPair } from './testing/channel-pair.ts';
 import { LOCAL_ADD, openConnection, testProgram, TOKEN } from './testing/open-connection.ts';
-import { RemoteTensor } from './remote-handles.ts';
+import { RemoteTensor } from './values/remote-handles.ts';
 import { TestDevice } from '../runtime/testing/test-device.ts';
 
 /** A long timeout, since the machine may be busy. */

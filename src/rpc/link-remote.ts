@@ -1,8 +1,8 @@
 import { UsageError } from '../core/errors.ts';
 import type { HostFunction } from '../runtime/host-function.ts';
 import { type MachineValue, type Value } from '../runtime/value.ts';
-import { isMachine, packedFunction } from './machine-values.ts';
-import type { RpcFunction } from './rpc-value.ts';
+import { isMachine, packedFunction } from './values/machine-values.ts';
+import type { RpcFunction } from './values/rpc-value.ts';
 
 /**
  * A remote function as a packed function, for option `functions` of a session or a machine: the

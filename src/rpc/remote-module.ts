@@ -1,7 +1,7 @@
 import { DISPOSE } from '../core/async/dispose-symbols.ts';
 import type { RemoteFunctionInfo } from './device-service.ts';
-import { isRemoteFunction, type RemoteFunction } from './remote-handles.ts';
-import { malformed } from './wire-values.ts';
+import { isRemoteFunction, type RemoteFunction } from './values/remote-handles.ts';
+import { malformed } from './values/wire-values.ts';
 
 /** The modules of functions, which live as long: one that is collected is released on the remote. */
 const MODULES = new WeakMap<RemoteFunction, RemoteFunction>();

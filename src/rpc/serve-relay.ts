@@ -1,13 +1,13 @@
 import { checkOptions, requireKind } from '../core/check-options.ts';
-import type { Channel } from './channel.ts';
-import { deriveRelayToken } from './credentials.ts';
+import type { Channel } from './channels/channel.ts';
+import { deriveRelayToken } from './handshake/credentials.ts';
 import { AccessError } from './errors.ts';
 import { ExecutableStore } from './executable-store.ts';
 import { DEFAULT_RPC_LIMITS } from './limits.ts';
-import { joinRelay } from './relay-channel.ts';
+import { joinRelay } from './channels/relay-channel.ts';
 import { SERVE_OPTIONS, serveChannel, type ServeOptions } from './serve.ts';
 import { ConnectionSlots } from './connection-slots.ts';
-import { openWebSocket } from './web-socket-channel.ts';
+import { openWebSocket } from './channels/web-socket-channel.ts';
 
 /** Devices that are served through a relay. */
 export interface ServeRelayOptions extends ServeOptions {

@@ -1,4 +1,4 @@
-import { type Channel, CHANNEL } from './channel.ts';
+import { type Channel, CHANNEL } from './channels/channel.ts';
 import {
   checkOptions,
   fits,
@@ -10,13 +10,13 @@ import {
 import type { Clock } from '../core/async/clock.ts';
 import { Connection } from './connection.ts';
 import { ExecutableStore } from './executable-store.ts';
-import { admit } from './handshake.ts';
+import { admit } from './handshake/handshake.ts';
 import { DeviceService } from './device-service.ts';
 import type { ServedDevice, ServeEvent } from './served-device.ts';
 import { DEFAULT_RPC_LIMITS, LIMITS, type RpcLimits } from './limits.ts';
-import { SealedChannel } from './sealed-channel.ts';
+import { SealedChannel } from './channels/sealed-channel.ts';
 import { DEVICE } from '../runtime/load-machine.ts';
-import type { RpcFunction } from './rpc-value.ts';
+import type { RpcFunction } from './values/rpc-value.ts';
 
 /** The devices that are served, to whom, and what they may take up. */
 export interface ServeOptions {

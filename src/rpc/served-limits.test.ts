@@ -6,7 +6,7 @@ import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { FakeClock } from '../testing/fake-clock.ts';
 import { countingLoop } from '../worker/testing/test-programs.ts';
-import { RemoteTensor } from './remote-handles.ts';
+import { RemoteTensor } from './values/remote-handles.ts';
 import { openConnection } from './testing/open-connection.ts';
 
 const MEBIBYTE = 2 ** 20;

@@ -1,5 +1,5 @@
-import type { RpcFunction, RpcTarget } from './rpc-value.ts';
-import { toRpcValue } from './to-rpc-value.ts';
+import type { RpcFunction, RpcTarget } from './values/rpc-value.ts';
+import { toRpcValue } from './values/to-rpc-value.ts';
 
 const TARGETS = new WeakMap<RpcFunction, RpcTarget>();
 

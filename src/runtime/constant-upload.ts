@@ -1,5 +1,5 @@
 import type { Constant, TensorConstant } from '../bytecode/executable.ts';
-import type { DataBlock } from '../bytecode/executable-reader.ts';
+import type { DataBlock } from '../bytecode/file/executable-reader.ts';
 import { concatenate } from '../core/bytes/concatenate.ts';
 import { storageByteLength } from '../core/tensor/dtype.ts';
 import { FormatError, OutOfMemoryError } from '../core/errors.ts';

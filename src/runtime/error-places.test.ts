@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { readExecutable } from '../bytecode/executable-file.ts';
+import { readExecutable } from '../bytecode/file/executable-file.ts';
 import { ExecBuilder, Executable } from '../bytecode/index.ts';
 import { compile } from '../compiler/compile.ts';
-import { parseModule } from '../compiler/ir/parse.ts';
+import { parseModule } from '../compiler/ir/text/parse.ts';
 import { DeviceError } from '../core/errors.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { createHostDevice } from '../device/host/host-device.ts';

@@ -24,7 +24,7 @@ export type {
   PreparedKernels,
   PrepareOptions,
 } from '../device/device.ts';
-export type { DataBlock } from '../bytecode/executable-reader.ts';
+export type { DataBlock } from '../bytecode/file/executable-reader.ts';
 export type {
   HostFunction,
   HostFunctions,

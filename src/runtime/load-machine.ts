@@ -1,5 +1,5 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
-import type { DataBlock, DataHashes } from '../bytecode/executable-reader.ts';
+import type { DataBlock, DataHashes } from '../bytecode/file/executable-reader.ts';
 import { checkOptions, having, listOf, oneOf, requireKind } from '../core/check-options.ts';
 import { COMPILE_MODES, type CompileModeOption } from '../core/contracts/compile-mode.ts';
 import { type PrecisionOption, PRECISIONS } from '../core/contracts/precision.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readExecutable } from '../bytecode/executable-file.ts';
+import { readExecutable } from '../bytecode/file/executable-file.ts';
 import type { ExecutableData } from '../bytecode/executable.ts';
 import { type FileParts, putTogether, takeApart } from '../bytecode/testing/file-surgery.ts';
 import { WeftError } from '../core/errors.ts';

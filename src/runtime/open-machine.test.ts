@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { compile, parseModule } from '../frontend/index.ts';
-import { fromMachine } from '../rpc/machine-values.ts';
+import { fromMachine } from '../rpc/values/machine-values.ts';
 import { createDevice } from '../worker/index.ts';
 import {
   HostTensor,

@@ -5,7 +5,7 @@ import type {
   NamedFunctionType,
   ProgramTypes,
 } from '../bytecode/executable.ts';
-import { formatFullType } from '../bytecode/format-full-type.ts';
+import { formatFullType } from '../bytecode/text/format-full-type.ts';
 import { RuntimeError } from '../core/errors.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { OpaqueValue } from '../core/contracts/opaque-value.ts';

@@ -1,5 +1,5 @@
 import type { ExecutableData } from '../bytecode/executable.ts';
-import { listingLine } from '../bytecode/print-instruction.ts';
+import { listingLine } from '../bytecode/text/print-instruction.ts';
 import { SourceMap } from '../bytecode/source-map.ts';
 import { RuntimeError, WeftError } from '../core/errors.ts';
 import { formatPlace, type SourcePlace } from '../core/contracts/source-place.ts';

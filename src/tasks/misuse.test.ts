@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ImageClassifier, SpeechToText, VoiceActivity, WakeWord } from './index.ts';
 import { activate, imageClassifier, loadTaskModel, melSpectrogram, numbersOf } from './index.ts';
 import { overlap, preparePictures, readPreprocessorConfig, suppress, topLabels } from './index.ts';
-import { Tensor } from '../client/tensor.ts';
+import { Tensor } from '../client/values/tensor.ts';
 import { COLOURS } from './testing/colours-model.ts';
 
 const untyped = (value: unknown): never => value as never;

@@ -1,6 +1,6 @@
-import type { DeviceTensor } from '../client/device-tensor.ts';
+import type { DeviceTensor } from '../client/values/device-tensor.ts';
 import type { Session } from '../client/session.ts';
-import { Tensor } from '../client/tensor.ts';
+import { Tensor } from '../client/values/tensor.ts';
 import { internalError, ShapeError } from '../core/errors.ts';
 import { HeldPicture, type PreparedPart } from './pictures/held-picture.ts';
 import type { PictureInput } from './pictures/model-pictures.ts';

@@ -1,6 +1,6 @@
 import { checkOptions, type OptionKind } from '../core/check-options.ts';
 import type { Session } from '../client/session.ts';
-import { Tensor } from '../client/tensor.ts';
+import { Tensor } from '../client/values/tensor.ts';
 import { internalError, ShapeError } from '../core/errors.ts';
 import type { Pixels } from '../core/pictures/pixels.ts';
 import { type HeldPicture, holdPicture } from './pictures/held-picture.ts';

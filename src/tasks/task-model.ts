@@ -1,4 +1,4 @@
-import { addressOf, folderAround, folderAt } from '../client/file-url.ts';
+import { addressOf, folderAround, folderAt } from '../client/start/file-url.ts';
 import { checkOptions } from '../core/check-options.ts';
 import { Session } from '../client/session.ts';
 import type { SessionSource } from '../client/source.ts';

@@ -1,6 +1,6 @@
 import { checkOptions, oneOf } from '../core/check-options.ts';
 import type { Session } from '../client/session.ts';
-import type { Tensor } from '../client/tensor.ts';
+import type { Tensor } from '../client/values/tensor.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
 import type { TextTokenizer } from '../text/remote-tokenizer.ts';
 import { encodeAtMost } from './encode-at-most.ts';

@@ -1,5 +1,5 @@
 import type { Session } from '../client/session.ts';
-import { Tensor } from '../client/tensor.ts';
+import { Tensor } from '../client/values/tensor.ts';
 import { ShapeError } from '../core/errors.ts';
 
 /**

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Session } from '../client/session.ts';
 import type { LoadOptions } from '../client/session-options.ts';
-import { Tensor } from '../client/tensor.ts';
+import { Tensor } from '../client/values/tensor.ts';
 import { compile } from '../compiler/compile.ts';
 import { call, constant, func, moduleOf, variable } from '../compiler/ir/build.ts';
 import type { PrimitiveFunction } from '../core/contracts/primitive-function.ts';

@@ -1,5 +1,5 @@
 import { proxy } from 'comlink';
-import { Connection, hasWorkers } from '../client/connection.ts';
+import { Connection, hasWorkers } from '../client/start/connection.ts';
 import type { PlaceOptions } from '../client/session-options.ts';
 import type { Reply } from '../worker/protocol/reply.ts';
 import type { WorkerService } from '../worker/protocol/session-service.ts';

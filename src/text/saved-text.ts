@@ -1,4 +1,4 @@
-import { Tensor } from '../client/tensor.ts';
+import { Tensor } from '../client/values/tensor.ts';
 import { FormatError, UsageError } from '../core/errors.ts';
 import { checkOptions } from '../core/check-options.ts';
 import { isRecord, parseJson } from '../frontend/decoders/files/json-record.ts';

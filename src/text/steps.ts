@@ -1,4 +1,4 @@
-import type { DeviceTensor } from '../client/device-tensor.ts';
+import type { DeviceTensor } from '../client/values/device-tensor.ts';
 import { RuntimeError } from '../core/errors.ts';
 import { WORD_BITS } from '../core/text-layout.ts';
 import { isPenalized, type Sampling } from './sampling.ts';

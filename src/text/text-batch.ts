@@ -1,4 +1,4 @@
-import type { DeviceTensor } from '../client/device-tensor.ts';
+import type { DeviceTensor } from '../client/values/device-tensor.ts';
 import { UsageError } from '../core/errors.ts';
 import { type CacheMemory, HeldCaches } from './cache-memory.ts';
 import { type FinishReason, noNumbers } from './generation.ts';

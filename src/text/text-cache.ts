@@ -1,5 +1,5 @@
-import type { DeviceTensor } from '../client/device-tensor.ts';
-import type { Tensor } from '../client/tensor.ts';
+import type { DeviceTensor } from '../client/values/device-tensor.ts';
+import type { Tensor } from '../client/values/tensor.ts';
 import { RuntimeError } from '../core/errors.ts';
 import { type CacheMemory, HeldCaches } from './cache-memory.ts';
 import type { Sampling } from './sampling.ts';

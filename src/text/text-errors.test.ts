@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { compile } from '../compiler/compile.ts';
-import { parseModule } from '../compiler/ir/parse.ts';
+import { parseModule } from '../compiler/ir/text/parse.ts';
 import { DownloadError, FormatError, UnsupportedError, UsageError } from '../core/errors.ts';
 import { textModule } from '../frontend/decoders/text-module.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';

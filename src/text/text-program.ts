@@ -1,7 +1,7 @@
-import type { DeviceTensor } from '../client/device-tensor.ts';
-import type { Inputs } from '../client/input-value.ts';
+import type { DeviceTensor } from '../client/values/device-tensor.ts';
+import type { Inputs } from '../client/values/input-value.ts';
 import type { Session } from '../client/session.ts';
-import { Tensor } from '../client/tensor.ts';
+import { Tensor } from '../client/values/tensor.ts';
 import { type DType, dtypeInfo } from '../core/tensor/dtype.ts';
 import { UnsupportedError } from '../core/errors.ts';
 import { CHUNK, GUESSES, OPTIONS, SETTINGS, WORD_BITS } from '../core/text-layout.ts';

@@ -1,4 +1,4 @@
-import { addressOf, folderAround, folderAt } from '../client/file-url.ts';
+import { addressOf, folderAround, folderAt } from '../client/start/file-url.ts';
 import type { SessionSource } from '../client/source.ts';
 import { DownloadError, UsageError } from '../core/errors.ts';
 import type { CacheType } from '../core/text-layout.ts';

@@ -1,4 +1,4 @@
-import { readExecutable } from '../../../src/bytecode/executable-file.ts';
+import { readExecutable } from '../../../src/bytecode/file/executable-file.ts';
 import type { ExecutableData } from '../../../src/bytecode/executable.ts';
 import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import { createHostDevice } from '../../../src/device/host/host-device.ts';

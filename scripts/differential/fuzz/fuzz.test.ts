@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { printModule } from '../../../src/compiler/ir/print.ts';
+import { printModule } from '../../../src/compiler/ir/text/print.ts';
 import { openNodeGpu } from '../../../src/device/testing/node-devices.ts';
 import { createHostDevice } from '../../../src/device/host/host-device.ts';
 import { inTier } from '../../../src/testing/tier.ts';

@@ -1,6 +1,6 @@
 import type { Device } from '../../../src/device/device.ts';
 import { compile, OPTIONAL_PASSES } from '../../../src/compiler/compile.ts';
-import { parseModule } from '../../../src/compiler/ir/parse.ts';
+import { parseModule } from '../../../src/compiler/ir/text/parse.ts';
 import { plainValue } from '../../../src/compiler/testing/load-program.ts';
 import { TypeCheckError } from '../../../src/core/errors.ts';
 import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { compile } from '../../../src/compiler/compile.ts';
-import { printModule } from '../../../src/compiler/ir/print.ts';
+import { printModule } from '../../../src/compiler/ir/text/print.ts';
 import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import { createHostDevice } from '../../../src/device/host/host-device.ts';
 import { importOnnx } from '../../../src/frontend/onnx/import-onnx.ts';

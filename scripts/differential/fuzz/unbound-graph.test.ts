@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Executable } from '../../../src/bytecode/executable-file.ts';
+import type { Executable } from '../../../src/bytecode/file/executable-file.ts';
 import type { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import type { Device } from '../../../src/device/device.ts';
 import { createHostDevice } from '../../../src/device/host/host-device.ts';

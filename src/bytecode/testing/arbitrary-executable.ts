@@ -10,7 +10,7 @@ import type {
 } from '../../core/contracts/primitive-function.ts';
 import type { SourcePlace } from '../../core/contracts/source-place.ts';
 import { elementCount } from '../../core/tensor/shape.ts';
-import { ExecBuilder } from '../exec-builder.ts';
+import { ExecBuilder } from '../build/exec-builder.ts';
 import type {
   DataType,
   FullType,
@@ -19,8 +19,8 @@ import type {
   ShapeStep,
   ValueType,
 } from '../executable.ts';
-import type { Executable } from '../executable-file.ts';
-import type { FunctionBuilder, Operand, RegisterOperand } from '../function-builder.ts';
+import type { Executable } from '../file/executable-file.ts';
+import type { FunctionBuilder, Operand, RegisterOperand } from '../build/function-builder.ts';
 
 /** Random valid executables for property tests: made by the builder, of every kind of content. */
 export function arbitraryExecutable(): fc.Arbitrary<Executable> {

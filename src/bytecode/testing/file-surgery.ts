@@ -4,8 +4,8 @@ import {
   HEADER_BYTE_LENGTH,
   SECTION_ALIGNMENT,
   SECTION_ENTRY_BYTE_LENGTH,
-} from '../file-format.ts';
-import { sealHead } from '../serialize.ts';
+} from '../file/file-format.ts';
+import { sealHead } from '../file/serialize.ts';
 
 /** The parts of a file, for tests that put broken ones together with right hashes. */
 export interface FileParts {

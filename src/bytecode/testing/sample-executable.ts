@@ -1,6 +1,6 @@
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
-import { ExecBuilder } from '../exec-builder.ts';
-import type { Executable } from '../executable-file.ts';
+import { ExecBuilder } from '../build/exec-builder.ts';
+import type { Executable } from '../file/executable-file.ts';
 
 /** A small program with something of every kind, for tests. */
 export function sampleExecutable(): Executable {

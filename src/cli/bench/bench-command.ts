@@ -1,5 +1,5 @@
 import type { Inputs } from '../../client/index.ts';
-import { randomInputs } from '../../client/random-inputs.ts';
+import { randomInputs } from '../../client/values/random-inputs.ts';
 import { UsageError } from '../../core/errors.ts';
 import { seededRandom } from '../../core/random.ts';
 import { checkInputs } from '../check-inputs.ts';

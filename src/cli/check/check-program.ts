@@ -1,7 +1,7 @@
 import { createGzip } from 'node:zlib';
 import { Readable } from 'node:stream';
 import type { Executable } from '../../bytecode/index.ts';
-import { printSignature } from '../../bytecode/print-types.ts';
+import { printSignature } from '../../bytecode/text/print-types.ts';
 import { describePlacements } from '../../worker/host/describe-placements.ts';
 import { type CheckedDevice, checkMemory, type MemoryAnswer } from './check-memory.ts';
 import { type Float16Answer, float16Answer } from './float16-risks.ts';

@@ -1,5 +1,5 @@
 import { type Inputs, Session, Tensor, type ValueInfo } from '../../client/index.ts';
-import { randomInputs } from '../../client/random-inputs.ts';
+import { randomInputs } from '../../client/values/random-inputs.ts';
 import type { CompileLimits } from '../../core/limits/compile-limits.ts';
 import { seededRandom } from '../../core/random.ts';
 import type { ExternalDataReader, SampleMoments } from '../../frontend/index.ts';

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findNatsServer } from './testing/find-nats-server.mjs';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { Session, Tensor } from '../../client/index.ts';
-import type { RpcFunction } from '../../rpc/rpc-value.ts';
+import type { RpcFunction } from '../../rpc/values/rpc-value.ts';
 import { LOCAL_ADD, testProgram, TOKEN } from '../../rpc/testing/open-connection.ts';
 import {
   Fleet,

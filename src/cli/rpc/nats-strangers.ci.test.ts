@@ -1,10 +1,10 @@
 import type { Msg, NatsConnection } from '@nats-io/nats-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Frame } from '../../rpc/channel.ts';
-import { MAX_FRAME_BYTE_LENGTH } from '../../rpc/frame-bytes.ts';
+import type { Frame } from '../../rpc/channels/channel.ts';
+import { MAX_FRAME_BYTE_LENGTH } from '../../rpc/channels/frame-bytes.ts';
 import { Fleet, type FleetServing, serveNats } from '../../rpc/nats/index.ts';
 import { NatsChannel, type NatsChannelOptions } from '../../rpc/nats/nats-channel.ts';
-import type { RpcFunction } from '../../rpc/rpc-value.ts';
+import type { RpcFunction } from '../../rpc/values/rpc-value.ts';
 import { TOKEN } from '../../rpc/testing/open-connection.ts';
 import { TestDevice } from '../../runtime/testing/test-device.ts';
 import { openBroker } from './open-broker.ts';

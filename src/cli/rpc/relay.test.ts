@@ -10,7 +10,7 @@ import {
   type RelayedServing,
   webSocketChannel,
 } from '../../rpc/index.ts';
-import { joinRelay, type RelayRole } from '../../rpc/relay-channel.ts';
+import { joinRelay, type RelayRole } from '../../rpc/channels/relay-channel.ts';
 import { LOCAL_ADD, testProgram, TOKEN } from '../../rpc/testing/open-connection.ts';
 import { TestDevice } from '../../runtime/testing/test-device.ts';
 import { type Relay, type RelayOptions, startRelay } from './start-relay.ts';

@@ -4,9 +4,9 @@ import type { Duplex } from 'node:stream';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import { UsageError } from '../../core/errors.ts';
 import { webSocketChannel } from '../../rpc/index.ts';
-import { MAX_FRAME_BYTE_LENGTH } from '../../rpc/frame-bytes.ts';
+import { MAX_FRAME_BYTE_LENGTH } from '../../rpc/channels/frame-bytes.ts';
 import { LimitError } from '../../rpc/errors.ts';
-import { admitToRelay, announcePartner, type RelayRole } from '../../rpc/relay-channel.ts';
+import { admitToRelay, announcePartner, type RelayRole } from '../../rpc/channels/relay-channel.ts';
 import { refuse, UnprovedSockets } from './unproved-sockets.ts';
 
 export interface RelayOptions {

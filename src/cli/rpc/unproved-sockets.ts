@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { encodeHead } from '../../rpc/messages.ts';
+import { encodeHead } from '../../rpc/values/messages.ts';
 import { errorToWire, LimitError } from '../../rpc/errors.ts';
-import { encodeFrame } from '../../rpc/frame-bytes.ts';
+import { encodeFrame } from '../../rpc/channels/frame-bytes.ts';
 
 /** A proof and what frames it take a few hundred bytes. */
 const MAX_BYTE_LENGTH = 8192;

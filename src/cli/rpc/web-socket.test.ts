@@ -5,7 +5,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { Session, Tensor } from '../../client/index.ts';
 import { compile, parseModule } from '../../compiler/index.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
-import { MAX_FRAME_BYTE_LENGTH } from '../../rpc/frame-bytes.ts';
+import { MAX_FRAME_BYTE_LENGTH } from '../../rpc/channels/frame-bytes.ts';
 import {
   connect,
   serve,

@@ -1,7 +1,7 @@
 import type { PausedCall } from '../../core/contracts/paused-call.ts';
-import type { DeviceTensor } from '../device-tensor.ts';
-import type { Tensor } from '../tensor.ts';
-import type { OutputValue } from '../session-value.ts';
+import type { DeviceTensor } from '../values/device-tensor.ts';
+import type { Tensor } from '../values/tensor.ts';
+import type { OutputValue } from '../values/session-value.ts';
 
 /** Values that are stored beside the runs. */
 export interface SnapshotContents {

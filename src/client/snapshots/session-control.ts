@@ -5,11 +5,11 @@ import type { SnapshotStore } from '../../snapshots/store-types.ts';
 import type { ControlReply, ControlRequest } from '../../worker/protocol/control-request.ts';
 import type { WireValue } from '../../worker/protocol/wire-value.ts';
 import { checkOptions, requireBytes, type OptionKinds } from '../../core/check-options.ts';
-import { DeviceTensor } from '../device-tensor.ts';
-import { Tensor } from '../tensor.ts';
-import { type FunctionOwner, fromWireWithFunctions } from '../program-function.ts';
-import type { OutputValue } from '../session-value.ts';
-import { handlesIn } from '../wire-values.ts';
+import { DeviceTensor } from '../values/device-tensor.ts';
+import { Tensor } from '../values/tensor.ts';
+import { type FunctionOwner, fromWireWithFunctions } from '../values/program-function.ts';
+import type { OutputValue } from '../values/session-value.ts';
+import { handlesIn } from '../values/wire-values.ts';
 import type {
   ResumedRun,
   ResumedState,

@@ -1,7 +1,11 @@
-import type { FunctionBuilder, Operand, RegisterOperand } from '../../bytecode/function-builder.ts';
+import type {
+  FunctionBuilder,
+  Operand,
+  RegisterOperand,
+} from '../../bytecode/build/function-builder.ts';
 import { isSamePlace } from '../../core/contracts/source-place.ts';
-import { isAtom } from '../ir/atoms.ts';
-import { type Block, type BlockTable, destinationOf } from '../ir/block.ts';
+import { isAtom } from '../ir/walk/atoms.ts';
+import { type Block, type BlockTable, destinationOf } from '../ir/walk/block.ts';
 import {
   type CallExpr,
   type Expr,
@@ -12,11 +16,11 @@ import {
   spanOf,
   type VarExpr,
 } from '../ir/expr.ts';
-import { CALL_INTO } from '../ir/machine-operators.ts';
+import { CALL_INTO } from '../ir/operators/machine-operators.ts';
 import { placeOfFunction } from '../ir/place.ts';
 import { runTask, type Task } from '../ir/task.ts';
 import type { Type } from '../ir/type.ts';
-import { postOrder } from '../ir/visit.ts';
+import { postOrder } from '../ir/walk/visit.ts';
 import { emitMachineCall } from './codegen-machine.ts';
 import { type BlockEmitter, type Destination, emitMatch } from './codegen-match.ts';
 import { asRegister, Emitter } from './emitter.ts';

@@ -1,6 +1,10 @@
 import { MakeCode, MatchCode } from '../../bytecode/builtins.ts';
 import type { ShapeStep } from '../../bytecode/executable.ts';
-import type { Operand, OperandLike, RegisterOperand } from '../../bytecode/function-builder.ts';
+import type {
+  Operand,
+  OperandLike,
+  RegisterOperand,
+} from '../../bytecode/build/function-builder.ts';
 import { DIM_OPERATORS } from '../../core/dims/dim.ts';
 import { isDType } from '../../core/tensor/dtype.ts';
 import type { Emitter } from './emitter.ts';
@@ -12,7 +16,7 @@ import {
   WHOLE,
   KILL,
   MAKE_CLOSURE,
-} from '../ir/machine-operators.ts';
+} from '../ir/operators/machine-operators.ts';
 import {
   AS_ANY,
   ASSERT,
@@ -23,7 +27,7 @@ import {
   SCALAR_OPERATORS,
   STOP,
   TENSOR_OF,
-} from '../ir/scalar-operators.ts';
+} from '../ir/operators/scalar-operators.ts';
 import {
   CHECK_TENSOR,
   COMPUTE_SHAPE,
@@ -32,7 +36,7 @@ import {
   MATCH_SHAPE,
   SHAPE_HEAP,
   VIEW_AS,
-} from '../ir/shape-operators.ts';
+} from '../ir/operators/shape-operators.ts';
 import { VIEW_OPERATOR } from '../ir/host-values.ts';
 
 const SESSION_DEVICE = 0;

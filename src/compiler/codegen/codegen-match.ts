@@ -1,9 +1,9 @@
-import type { Operand, RegisterOperand } from '../../bytecode/function-builder.ts';
-import type { Block } from '../ir/block.ts';
+import type { Operand, RegisterOperand } from '../../bytecode/build/function-builder.ts';
+import type { Block } from '../ir/walk/block.ts';
 import type { Emitter } from './emitter.ts';
 import { type Clause, type Expr, formatSpan, type MatchExpr, type VarExpr } from '../ir/expr.ts';
 import type { Task } from '../ir/task.ts';
-import { variablesOf } from '../ir/visit.ts';
+import { variablesOf } from '../ir/walk/visit.ts';
 import type { ModuleContext } from './module-context.ts';
 
 /** Where the value of a block goes: out of the function, or to a register that branches share. */

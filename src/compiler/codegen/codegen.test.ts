@@ -3,7 +3,7 @@ import { AdtValue } from '../../runtime/value.ts';
 import { compile } from '../compile.ts';
 import { call, callFunction, func, ifElse, int, moduleOf, variableOf } from '../ir/build.ts';
 import type { Expr } from '../ir/expr.ts';
-import { parseModule } from '../ir/parse.ts';
+import { parseModule } from '../ir/text/parse.ts';
 import { INT_TYPE } from '../ir/type.ts';
 import { f32, loadProgram } from '../testing/load-program.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';

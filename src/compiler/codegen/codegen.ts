@@ -1,8 +1,8 @@
-import type { Assembled } from '../../bytecode/draft.ts';
+import type { Assembled } from '../../bytecode/build/draft.ts';
 import type { FunctionSignature, NamedResult, ValueType } from '../../bytecode/executable.ts';
-import { ProgramBuilder } from '../../bytecode/program-builder.ts';
+import { ProgramBuilder } from '../../bytecode/build/program-builder.ts';
 import { UsageError } from '../../core/errors.ts';
-import { BlockTable } from '../ir/block.ts';
+import { BlockTable } from '../ir/walk/block.ts';
 import { FunctionGenerator } from './codegen-function.ts';
 import { formatSpan, type FunctionExpr, type Module } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';

@@ -1,12 +1,12 @@
 import { BUILTIN_PREFIX, type BuiltinName } from '../../bytecode/builtins.ts';
-import type { ProgramBuilder } from '../../bytecode/program-builder.ts';
+import type { ProgramBuilder } from '../../bytecode/build/program-builder.ts';
 import type { ShapeStep } from '../../bytecode/executable.ts';
 import type {
   FunctionBuilder,
   Operand,
   OperandLike,
   RegisterOperand,
-} from '../../bytecode/function-builder.ts';
+} from '../../bytecode/build/function-builder.ts';
 import type { Shape } from '../../core/tensor/shape.ts';
 
 /** Builtin calls and constants of one function. */

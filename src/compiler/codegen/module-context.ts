@@ -1,7 +1,7 @@
 import { BUILTIN_PREFIX } from '../../bytecode/builtins.ts';
-import type { ProgramBuilder } from '../../bytecode/program-builder.ts';
+import type { ProgramBuilder } from '../../bytecode/build/program-builder.ts';
 import type { FunctionSignature } from '../../bytecode/executable.ts';
-import type { BlockTable } from '../ir/block.ts';
+import type { BlockTable } from '../ir/walk/block.ts';
 import type { FunctionExpr, Module } from '../ir/expr.ts';
 import type { ConstructorDefinition } from '../ir/type.ts';
 import { packedCalls } from './program-types.ts';

@@ -1,4 +1,4 @@
-import type { ProgramBuilder } from '../../bytecode/program-builder.ts';
+import type { ProgramBuilder } from '../../bytecode/build/program-builder.ts';
 import { forEachSymbol, substituteDim } from '../../core/dims/dim-symbols.ts';
 import { type Dim, formatDim } from '../../core/dims/dim.ts';
 import type {
@@ -9,7 +9,7 @@ import type {
 import { completeAttributes } from '../../ops/attributes.ts';
 import type { Operators } from '../../ops/operators.ts';
 import type { Expr, FunctionExpr } from '../ir/expr.ts';
-import { postOrder } from '../ir/visit.ts';
+import { postOrder } from '../ir/walk/visit.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 
 /** Primitive functions of the executable: those that differ in names only are stored once. */

@@ -6,10 +6,10 @@ import type {
 } from '../../bytecode/executable.ts';
 import { UsageError } from '../../core/errors.ts';
 import { type CallExpr, formatSpan, type FunctionExpr, type Module } from '../ir/expr.ts';
-import { operatorName } from '../ir/operator-name.ts';
-import { CALL_PACKED } from '../ir/scalar-operators.ts';
+import { operatorName } from '../ir/operators/operator-name.ts';
+import { CALL_PACKED } from '../ir/operators/scalar-operators.ts';
 import { formatType, opaqueNameOf, sameType, type Type } from '../ir/type.ts';
-import { postOrder } from '../ir/visit.ts';
+import { postOrder } from '../ir/walk/visit.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 
 /** The calls of JavaScript by the name that they call, the first of each. */

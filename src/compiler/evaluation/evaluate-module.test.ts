@@ -4,7 +4,7 @@ import { createHostDevice } from '../../device/host/host-device.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { compile } from '../compile.ts';
 import { evaluateModule } from './evaluate-module.ts';
-import { parseModule } from '../ir/parse.ts';
+import { parseModule } from '../ir/text/parse.ts';
 
 type Arguments = readonly (number | HostTensor)[];
 

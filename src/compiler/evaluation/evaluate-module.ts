@@ -8,8 +8,8 @@ import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { evaluateCall } from '../values/evaluate-call.ts';
 import type { CallExpr, Expr, FunctionExpr, MatchExpr, Module, Pattern } from '../ir/expr.ts';
-import { SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
-import { computeScopes, type Scope, type Scopes } from '../ir/scopes.ts';
+import { SCALAR_OPERATORS } from '../ir/operators/scalar-operators.ts';
+import { computeScopes, type Scope, type Scopes } from '../ir/walk/scopes.ts';
 import type { Type } from '../ir/type.ts';
 import {
   evaluateScalarOperator,

@@ -7,8 +7,8 @@ import { numberToFloat16 } from '../../core/tensor/float16.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { stringAttribute } from '../../ops/attributes.ts';
-import { MAKE_CLOSURE } from '../ir/machine-operators.ts';
-import type { ScalarOperator } from '../ir/scalar-operator.ts';
+import { MAKE_CLOSURE } from '../ir/operators/machine-operators.ts';
+import type { ScalarOperator } from '../ir/operators/scalar-operator.ts';
 import {
   AS_ANY,
   ASSERT,
@@ -19,7 +19,7 @@ import {
   SIZES_OF,
   STOP,
   TENSOR_OF,
-} from '../ir/scalar-operators.ts';
+} from '../ir/operators/scalar-operators.ts';
 import {
   asNumber,
   asTensor,

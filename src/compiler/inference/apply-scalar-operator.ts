@@ -2,7 +2,7 @@ import { ShapeError } from '../../core/errors.ts';
 import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { completeAttributes } from '../../ops/attributes.ts';
 import type { CallExpr } from '../ir/expr.ts';
-import type { ScalarInput, ScalarOperator } from '../ir/scalar-operator.ts';
+import type { ScalarInput, ScalarOperator } from '../ir/operators/scalar-operator.ts';
 import { formatType, type Type } from '../ir/type.ts';
 
 /** The type of a scalar operator's result. Throws ShapeError or UnsupportedError. */

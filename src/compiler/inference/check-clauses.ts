@@ -1,6 +1,6 @@
 import { countWork } from '../../core/limits/work-meter.ts';
 import type { Clause, Pattern } from '../ir/expr.ts';
-import { printFloat } from '../ir/print-literal.ts';
+import { printFloat } from '../ir/text/print-literal.ts';
 import type { ConstructorDefinition } from '../ir/type.ts';
 
 /** The constructors of the data type that a constructor belongs to, in order. */

@@ -1,5 +1,5 @@
 import type { Expr } from '../ir/expr.ts';
-import { isGradientOperator } from '../ir/gradient-operators.ts';
+import { isGradientOperator } from '../ir/operators/gradient-operators.ts';
 
 /**
  * Returns true for the derivative of a global function, such as `gradient(@f)`: its type has the

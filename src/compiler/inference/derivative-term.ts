@@ -1,6 +1,6 @@
 import type { CallExpr } from '../ir/expr.ts';
-import { isGradientOperator } from '../ir/gradient-operators.ts';
-import { SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
+import { isGradientOperator } from '../ir/operators/gradient-operators.ts';
+import { SCALAR_OPERATORS } from '../ir/operators/scalar-operators.ts';
 import { type Term, termOf } from '../ir/term.ts';
 import { type Type, UNIT_TYPE } from '../ir/type.ts';
 import { applyScalarOperator } from './apply-scalar-operator.ts';

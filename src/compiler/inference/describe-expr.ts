@@ -1,5 +1,5 @@
 import type { Expr } from '../ir/expr.ts';
-import { bindersOf } from '../ir/visit.ts';
+import { bindersOf } from '../ir/walk/visit.ts';
 
 /** An expression in a few words, for the place in a message. */
 export function describeExpr(expr: Expr): string {

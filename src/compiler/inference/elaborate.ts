@@ -12,7 +12,7 @@ import {
 import { withPlace } from '../ir/place.ts';
 import { isError, type Term } from '../ir/term.ts';
 import { formatType, type Type } from '../ir/type.ts';
-import { bindersOf, childrenOf, postOrder, rewrite, withBinders } from '../ir/visit.ts';
+import { bindersOf, childrenOf, postOrder, rewrite, withBinders } from '../ir/walk/visit.ts';
 import { constructorsOf, isPolymorphic } from './declarations.ts';
 import type { InferenceContext } from './inference-context.ts';
 

@@ -2,7 +2,7 @@ import { forEachSymbol } from '../../core/dims/dim-symbols.ts';
 import type { Dim } from '../../core/dims/dim.ts';
 import type { Expr, MatchExpr } from '../ir/expr.ts';
 import { type Type, withParts } from '../ir/type.ts';
-import { bindersOf } from '../ir/visit.ts';
+import { bindersOf } from '../ir/walk/visit.ts';
 import { symbolsOfType } from './gather-dim-facts.ts';
 
 /**

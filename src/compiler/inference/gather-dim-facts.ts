@@ -4,7 +4,7 @@ import { forEachSymbol } from '../../core/dims/dim-symbols.ts';
 import type { Dim } from '../../core/dims/dim.ts';
 import type { FunctionExpr } from '../ir/expr.ts';
 import { partsOfType, type Type } from '../ir/type.ts';
-import { bindersOf, postOrder } from '../ir/visit.ts';
+import { bindersOf, postOrder } from '../ir/walk/visit.ts';
 
 /**
  * Facts of symbols that follow from the bounds of functions. Two functions may have a symbol of the same name; of

@@ -3,7 +3,7 @@ import { completeAttributes } from '../../ops/attributes.ts';
 import { hostReason } from '../../ops/placement.ts';
 import type { CallExpr, Expr } from '../ir/expr.ts';
 import { VIEW_OPERATOR } from '../ir/host-values.ts';
-import { SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
+import { SCALAR_OPERATORS } from '../ir/operators/scalar-operators.ts';
 import type { TypeInference } from './type-inference.ts';
 
 /** Why WebGPU cannot run a call, in words that follow "because"; undefined where it can, or there is no kernel. */

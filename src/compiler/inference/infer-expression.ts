@@ -10,7 +10,7 @@ import type {
   VarExpr,
 } from '../ir/expr.ts';
 import { budgetInForce } from '../ir/compile-budget.ts';
-import { recursiveLets } from '../ir/recursive-lets.ts';
+import { recursiveLets } from '../ir/walk/recursive-lets.ts';
 import { runTask, sub, type Task } from '../ir/task.ts';
 import { formatType, MAX_TYPE_DEPTH, sameType, type Type } from '../ir/type.ts';
 import { isPolymorphic } from './declarations.ts';

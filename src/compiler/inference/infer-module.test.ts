@@ -14,11 +14,11 @@ import {
   variableOf,
 } from '../ir/build.ts';
 import type { Expr, Module } from '../ir/expr.ts';
-import { parseModule } from '../ir/parse.ts';
-import { printModule } from '../ir/print.ts';
+import { parseModule } from '../ir/text/parse.ts';
+import { printModule } from '../ir/text/print.ts';
 import { randomModule } from '../testing/random-module.ts';
 import { formatType, type Type } from '../ir/type.ts';
-import { postOrder } from '../ir/visit.ts';
+import { postOrder } from '../ir/walk/visit.ts';
 import { TypeInference } from './type-inference.ts';
 import { isElaborated } from './elaborate.ts';
 import { inferModule } from './infer-module.ts';

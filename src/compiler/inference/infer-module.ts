@@ -1,10 +1,10 @@
 import { checkOptions } from '../../core/check-options.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import type { Operators } from '../../ops/operators.ts';
-import { checkNesting } from '../ir/check-nesting.ts';
+import { checkNesting } from '../ir/text/check-nesting.ts';
 import type { Expr, FunctionExpr, Module } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';
-import { postOrder } from '../ir/visit.ts';
+import { postOrder } from '../ir/walk/visit.ts';
 import { checkDefinitions } from './check-definitions.ts';
 import { constructorsOf } from './declarations.ts';
 import { elaborate } from './elaborate.ts';

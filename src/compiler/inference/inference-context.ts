@@ -10,7 +10,7 @@ import {
   tensorSymbols,
   typeFault,
 } from './declarations.ts';
-import { computeScopes, holds, type Scopes } from '../ir/scopes.ts';
+import { computeScopes, holds, type Scopes } from '../ir/walk/scopes.ts';
 import { describeExpr } from './describe-expr.ts';
 import {
   type AppliedTerm,

@@ -3,10 +3,10 @@ import { forEachSymbol } from '../../core/dims/dim-symbols.ts';
 import { callFunction, func, global } from '../ir/build.ts';
 import { placeOfFunction } from '../ir/place.ts';
 import type { CallExpr, Expr, FunctionExpr, Module, VarExpr } from '../ir/expr.ts';
-import { freeVariables } from '../ir/free-variables.ts';
-import { type RecursiveLet, recursiveLets } from '../ir/recursive-lets.ts';
+import { freeVariables } from '../ir/walk/free-variables.ts';
+import { type RecursiveLet, recursiveLets } from '../ir/walk/recursive-lets.ts';
 import type { Type } from '../ir/type.ts';
-import { bindersOf, postOrder, rewrite } from '../ir/visit.ts';
+import { bindersOf, postOrder, rewrite } from '../ir/walk/visit.ts';
 import { plainSymbols } from './declarations.ts';
 import { symbolsIn } from './gather-dim-facts.ts';
 

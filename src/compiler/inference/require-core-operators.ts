@@ -1,7 +1,7 @@
 import { UsageError } from '../../core/errors.ts';
 import { coreOperators } from '../../ops/tables/core-operators.ts';
 import type { Operators } from '../../ops/operators.ts';
-import { SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
+import { SCALAR_OPERATORS } from '../ir/operators/scalar-operators.ts';
 
 /**
  * Throws UsageError, which names the operator, for a table that lacks a core operator or has another one

@@ -1,6 +1,6 @@
 import type { TensorType } from '../../core/contracts/primitive-function.ts';
 import type { DimCheck } from '../../core/dims/symbolic-dims.ts';
-import type { BlockTable } from '../ir/block.ts';
+import type { BlockTable } from '../ir/walk/block.ts';
 import {
   type CallExpr,
   type Expr,
@@ -9,11 +9,11 @@ import {
   spanOf,
   type VarExpr,
 } from '../ir/expr.ts';
-import { operatorName } from '../ir/operator-name.ts';
+import { operatorName } from '../ir/operators/operator-name.ts';
 import { formatType, type Type } from '../ir/type.ts';
-import { bindersOf, postOrder } from '../ir/visit.ts';
+import { bindersOf, postOrder } from '../ir/walk/visit.ts';
 import { VIEW_OPERATOR } from '../ir/host-values.ts';
-import { DIM } from '../ir/scalar-operators.ts';
+import { DIM } from '../ir/operators/scalar-operators.ts';
 import type { TypeInference } from './type-inference.ts';
 
 /** The dimensions that a function in A-normal form has to know. */

@@ -23,9 +23,9 @@ import {
   type VarExpr,
 } from '../ir/expr.ts';
 import { requireModule } from '../ir/require-module.ts';
-import { SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
+import { SCALAR_OPERATORS } from '../ir/operators/scalar-operators.ts';
 import { formatType, INT_TYPE, tensorType, type Type } from '../ir/type.ts';
-import { childrenOf, postOrder } from '../ir/visit.ts';
+import { childrenOf, postOrder } from '../ir/walk/visit.ts';
 
 const NOTHING_DECLARED: Declared = { functions: new Map(), types: new Map() };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compile } from '../compile.ts';
-import { parseModule } from '../ir/parse.ts';
+import { parseModule } from '../ir/text/parse.ts';
 import { inferModule } from './infer-module.ts';
 import { TypeInference } from './type-inference.ts';
 import { formatType } from '../ir/type.ts';

@@ -1,4 +1,4 @@
-import { printModule } from '../ir/print.ts';
+import { printModule } from '../ir/text/print.ts';
 import { differenceOfTexts } from './difference-of-texts.ts';
 import type { PassInstrument } from './pass-instrument.ts';
 

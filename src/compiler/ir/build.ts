@@ -27,8 +27,14 @@ import type {
   VarExpr,
   WildcardPattern,
 } from './expr.ts';
-import { CUSTOM_GRADIENT, GRADIENT, JVP, STOP_GRADIENT, VJP } from './gradient-operators.ts';
-import { ASSERT, CALL_PACKED, FLOAT, PRINT, STOP } from './scalar-operators.ts';
+import {
+  CUSTOM_GRADIENT,
+  GRADIENT,
+  JVP,
+  STOP_GRADIENT,
+  VJP,
+} from './operators/gradient-operators.ts';
+import { ASSERT, CALL_PACKED, FLOAT, PRINT, STOP } from './operators/scalar-operators.ts';
 import { tensorType, type Type, type TypeDefinition, UNIT_TYPE } from './type.ts';
 
 /**

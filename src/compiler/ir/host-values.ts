@@ -1,5 +1,5 @@
 import type { CallExpr, DeviceName, Expr } from './expr.ts';
-import { DEVICE_COPY } from './scalar-operators.ts';
+import { DEVICE_COPY } from './operators/scalar-operators.ts';
 
 /** Done by the machine as a view of the same storage, so it is no kernel. */
 export const VIEW_OPERATOR = 'reshape';

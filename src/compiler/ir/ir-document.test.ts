@@ -10,9 +10,9 @@ import { inferModule } from '../inference/infer-module.ts';
 import { verifyModule } from '../verify/verify-module.ts';
 import { constant, construct, float, int, tuple } from './build.ts';
 import type { Expr, Module } from './expr.ts';
-import { parseExpr, parseModule } from './parse.ts';
-import { printExpr, printModule } from './print.ts';
-import { equalExprs, equalModules } from './structural-equal.ts';
+import { parseExpr, parseModule } from './text/parse.ts';
+import { printExpr, printModule } from './text/print.ts';
+import { equalExprs, equalModules } from './walk/structural-equal.ts';
 import { formatType, type Type } from './type.ts';
 
 const pageOf = (name: string): string =>

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { ParseError } from '../../core/errors.ts';
 import { seededRandom } from '../../core/random.ts';
-import { parseExpr, parseModule } from './parse.ts';
-import { printModule } from './print.ts';
+import { parseExpr, parseModule } from './text/parse.ts';
+import { printModule } from './text/print.ts';
 import { randomModule } from '../testing/random-module.ts';
 
 /** The message for a text, without the empty lines of the template. */

@@ -1,5 +1,5 @@
 import { type Expr, type FunctionExpr, type Span, spanOf } from './expr.ts';
-import { postOrder } from './visit.ts';
+import { postOrder } from './walk/visit.ts';
 
 /** The expression with a place in the source, if it can fail and has none: a call, an `if` or a `match`. */
 export function withPlace<T extends Expr>(expr: T, span: Span | undefined): T {

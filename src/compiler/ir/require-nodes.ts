@@ -1,7 +1,7 @@
 import { describe } from '../../core/check-options.ts';
 import { UsageError } from '../../core/errors.ts';
 import { requireModule } from './require-module.ts';
-import { type Family, FIELD_TABLE } from './field-table.ts';
+import { type Family, FIELD_TABLE } from './json/field-table.ts';
 
 /** Families of which functions are made. Types are looked at where they are inferred. */
 const FAMILIES: ReadonlySet<Family> = new Set<Family>(['expr', 'pattern', 'clause']);

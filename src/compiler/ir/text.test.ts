@@ -19,11 +19,11 @@ import {
   variableOf,
 } from './build.ts';
 import type { CallExpr, Expr, Module } from './expr.ts';
-import { parseExpr, parseModule } from './parse.ts';
+import { parseExpr, parseModule } from './text/parse.ts';
 import { PRELUDE } from './prelude.ts';
-import { printExpr, printModule } from './print.ts';
+import { printExpr, printModule } from './text/print.ts';
 import { randomModule } from '../testing/random-module.ts';
-import { equalExprs, equalModules } from './structural-equal.ts';
+import { equalExprs, equalModules } from './walk/structural-equal.ts';
 
 const x = variable('x', 'float32', ['n', 3]);
 const main = (body: Expr): Module => moduleOf({ main: func([x], body) });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { seededRandom } from '../../core/random.ts';
-import { isAtom } from '../ir/atoms.ts';
+import { isAtom } from '../ir/walk/atoms.ts';
 import {
   call,
   func,
@@ -14,12 +14,12 @@ import {
   variableOf,
 } from '../ir/build.ts';
 import type { Expr, FunctionExpr, Module, Pattern, VarExpr } from '../ir/expr.ts';
-import { parseModule } from '../ir/parse.ts';
-import { printModule } from '../ir/print.ts';
+import { parseModule } from '../ir/text/parse.ts';
+import { printModule } from '../ir/text/print.ts';
 import { randomModule } from '../testing/random-module.ts';
-import { computeScopes, type Scope, type Scopes } from '../ir/scopes.ts';
-import { equalModules } from '../ir/structural-equal.ts';
-import { childrenOf, postOrder } from '../ir/visit.ts';
+import { computeScopes, type Scope, type Scopes } from '../ir/walk/scopes.ts';
+import { equalModules } from '../ir/walk/structural-equal.ts';
+import { childrenOf, postOrder } from '../ir/walk/visit.ts';
 import { TypeInference } from '../inference/type-inference.ts';
 import type { Pass } from './pass.ts';
 import { toAnf } from './to-anf.ts';

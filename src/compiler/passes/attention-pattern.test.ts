@@ -5,7 +5,7 @@ import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { call, constant, func, moduleOf, tuple, variable } from '../ir/build.ts';
 import type { Expr, Module } from '../ir/expr.ts';
 import { evaluateModule } from '../evaluation/evaluate-module.ts';
-import { printModule } from '../ir/print.ts';
+import { printModule } from '../ir/text/print.ts';
 import { TypeInference } from '../inference/type-inference.ts';
 import { recognizeOperators } from './recognize-operators.ts';
 

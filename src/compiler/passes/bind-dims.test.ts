@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { call, callFunction, func, letIn, moduleOf, variable, variableOf } from '../ir/build.ts';
 import type { FunctionExpr } from '../ir/expr.ts';
-import { printModule } from '../ir/print.ts';
+import { printModule } from '../ir/text/print.ts';
 import { tensorType } from '../ir/type.ts';
 import { TypeInference } from '../inference/type-inference.ts';
 import { bindDims, type DimBindings } from './bind-dims.ts';

@@ -5,10 +5,10 @@ import type { Attributes, AttributeValue } from '../../core/contracts/primitive-
 import { shortList } from '../../core/short-list.ts';
 import type { OpDefinition } from '../../ops/define-op.ts';
 import type { Operators } from '../../ops/operators.ts';
-import { isAtom } from '../ir/atoms.ts';
+import { isAtom } from '../ir/walk/atoms.ts';
 import type { Expr, FunctionAttributes, FunctionExpr, Module, VarExpr } from '../ir/expr.ts';
 import { type Type, withParts } from '../ir/type.ts';
-import { bindersOf, mapFunctions, postOrder, rewrite, withChildren } from '../ir/visit.ts';
+import { bindersOf, mapFunctions, postOrder, rewrite, withChildren } from '../ir/walk/visit.ts';
 import type { Pass } from './pass.ts';
 
 /** Values for symbolic dimensions, by symbol. */

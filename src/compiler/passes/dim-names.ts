@@ -2,10 +2,10 @@ import { forEachSymbol } from '../../core/dims/dim-symbols.ts';
 import type { Dim } from '../../core/dims/dim.ts';
 import type { Operators } from '../../ops/operators.ts';
 import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
-import { givesSizes } from '../ir/scalar-operators.ts';
-import { computeScopes, holds, type Scope, type Scopes } from '../ir/scopes.ts';
+import { givesSizes } from '../ir/operators/scalar-operators.ts';
+import { computeScopes, holds, type Scope, type Scopes } from '../ir/walk/scopes.ts';
 import { partsOfType, type Type } from '../ir/type.ts';
-import { bindersOf, variablesOf } from '../ir/visit.ts';
+import { bindersOf, variablesOf } from '../ir/walk/visit.ts';
 
 /** The names that the lets of a function give to dimensions. */
 export class DimNames {

@@ -1,9 +1,9 @@
-import { isAtom } from '../ir/atoms.ts';
-import { Effects } from '../ir/effects.ts';
+import { isAtom } from '../ir/walk/atoms.ts';
+import { Effects } from '../ir/walk/effects.ts';
 import type { Expr, FunctionExpr } from '../ir/expr.ts';
-import { computeScopes, holds, type Scope } from '../ir/scopes.ts';
+import { computeScopes, holds, type Scope } from '../ir/walk/scopes.ts';
 import { formatType } from '../ir/type.ts';
-import { mapFunctions, rewrite } from '../ir/visit.ts';
+import { mapFunctions, rewrite } from '../ir/walk/visit.ts';
 import type { Pass } from './pass.ts';
 
 /** Constants up to this many elements are compared by content, larger ones by identity. */

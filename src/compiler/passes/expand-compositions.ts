@@ -4,9 +4,9 @@ import { completeAttributes } from '../../ops/attributes.ts';
 import type { Operator } from '../../ops/operator.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 import { type CallExpr, type Expr, formatSpan, type Module, type VarExpr } from '../ir/expr.ts';
-import { parseExpr } from '../ir/parse.ts';
+import { parseExpr } from '../ir/text/parse.ts';
 import { formatType } from '../ir/type.ts';
-import { rewriteBodies } from '../ir/visit.ts';
+import { rewriteBodies } from '../ir/walk/visit.ts';
 import { inferTypes } from './infer-types.ts';
 import type { Pass } from './pass.ts';
 

@@ -13,9 +13,9 @@ import { budgetInForce } from '../ir/compile-budget.ts';
 import { evaluateCall, inferOperator } from '../values/evaluate-call.ts';
 import { constant } from '../ir/build.ts';
 import { type CallExpr, type Expr, formatSpan } from '../ir/expr.ts';
-import { SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
+import { SCALAR_OPERATORS } from '../ir/operators/scalar-operators.ts';
 import type { Type } from '../ir/type.ts';
-import { rewriteBodies } from '../ir/visit.ts';
+import { rewriteBodies } from '../ir/walk/visit.ts';
 import type { Pass } from './pass.ts';
 import { grows } from './widen-float16.ts';
 

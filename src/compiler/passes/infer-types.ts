@@ -1,7 +1,7 @@
 import { inferModule } from '../inference/infer-module.ts';
 import { symbolsOfType } from '../inference/gather-dim-facts.ts';
 import type { Expr, FunctionExpr } from '../ir/expr.ts';
-import { mapFunctions, postOrder } from '../ir/visit.ts';
+import { mapFunctions, postOrder } from '../ir/walk/visit.ts';
 import type { Pass } from './pass.ts';
 import { resolveDimNames } from './resolve-dim-names.ts';
 import { functionToAnf } from './to-anf.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseModule } from '../ir/parse.ts';
-import { printModule } from '../ir/print.ts';
+import { parseModule } from '../ir/text/parse.ts';
+import { printModule } from '../ir/text/print.ts';
 import { TypeInference } from '../inference/type-inference.ts';
 import { inferTypes } from './infer-types.ts';
 import { inline } from './inline.ts';

@@ -7,11 +7,11 @@ import {
 import type { Dim } from '../../core/dims/dim.ts';
 import { symbolsIn, symbolsOfType } from '../inference/gather-dim-facts.ts';
 import { stronglyConnected } from '../inference/strongly-connected.ts';
-import { isAtom } from '../ir/atoms.ts';
-import { Effects } from '../ir/effects.ts';
+import { isAtom } from '../ir/walk/atoms.ts';
+import { Effects } from '../ir/walk/effects.ts';
 import type { CallExpr, Expr, FunctionExpr, LetExpr, Module, VarExpr } from '../ir/expr.ts';
 import { partsOfType, sameType, type Type } from '../ir/type.ts';
-import { postOrder, rewrite } from '../ir/visit.ts';
+import { postOrder, rewrite } from '../ir/walk/visit.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 import { countReaders } from '../rewriting/count-readers.ts';
 import { nameUnknownParams, substituteSymbols } from './bind-dims.ts';

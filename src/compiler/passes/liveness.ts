@@ -1,11 +1,11 @@
-import { type Block, BlockTable, destinationOf, innerBlocks, type Step } from '../ir/block.ts';
+import { type Block, BlockTable, destinationOf, innerBlocks, type Step } from '../ir/walk/block.ts';
 import { call, letIn, variableOf } from '../ir/build.ts';
 import type { Expr, FunctionExpr, IfExpr, MatchExpr, VarExpr } from '../ir/expr.ts';
-import { operatorName } from '../ir/operator-name.ts';
-import { KILL } from '../ir/machine-operators.ts';
+import { operatorName } from '../ir/operators/operator-name.ts';
+import { KILL } from '../ir/operators/machine-operators.ts';
 import { runTask, sub, type Task } from '../ir/task.ts';
 import { UNIT_TYPE } from '../ir/type.ts';
-import { mapFunctions, postOrder, variablesOf } from '../ir/visit.ts';
+import { mapFunctions, postOrder, variablesOf } from '../ir/walk/visit.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 import type { Pass } from './pass.ts';
 

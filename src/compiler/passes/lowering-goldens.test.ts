@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { inferModule } from '../inference/infer-module.ts';
-import { parseModule } from '../ir/parse.ts';
+import { parseModule } from '../ir/text/parse.ts';
 import { verifyModule } from '../verify/verify-module.ts';
 import { runNamed, textAfter } from '../testing/text-after.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseModule } from '../ir/parse.ts';
-import { printModule } from '../ir/print.ts';
+import { parseModule } from '../ir/text/parse.ts';
+import { printModule } from '../ir/text/print.ts';
 import { compile } from '../compile.ts';
 import { runPasses } from '../pass-table.ts';
 import { verifyModule } from '../verify/verify-module.ts';

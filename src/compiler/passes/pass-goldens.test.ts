@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { inferModule } from '../inference/infer-module.ts';
-import { parseModule } from '../ir/parse.ts';
-import { printModule } from '../ir/print.ts';
+import { parseModule } from '../ir/text/parse.ts';
+import { printModule } from '../ir/text/print.ts';
 import { allPasses, type PassParameters, runPasses } from '../pass-table.ts';
 import type { Pass } from './pass.ts';
 

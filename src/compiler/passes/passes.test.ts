@@ -4,7 +4,7 @@ import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { evaluateModule } from '../evaluation/evaluate-module.ts';
 import { call, constant, func, moduleOf, scalar, tuple, variable } from '../ir/build.ts';
 import type { Expr, Module } from '../ir/expr.ts';
-import { printModule } from '../ir/print.ts';
+import { printModule } from '../ir/text/print.ts';
 import { inferModule } from '../inference/infer-module.ts';
 import { TypeInference } from '../inference/type-inference.ts';
 import { bindDims } from './bind-dims.ts';

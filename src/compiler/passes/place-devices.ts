@@ -1,5 +1,5 @@
 import { UnsupportedError } from '../../core/errors.ts';
-import { isAtom } from '../ir/atoms.ts';
+import { isAtom } from '../ir/walk/atoms.ts';
 import { call } from '../ir/build.ts';
 import {
   type CallExpr,
@@ -11,11 +11,11 @@ import {
   type Span,
   spanOf,
 } from '../ir/expr.ts';
-import { operatorName } from '../ir/operator-name.ts';
-import { DEVICE_COPY, SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
-import { computeScopes, holds, type Scope, type Scopes } from '../ir/scopes.ts';
+import { operatorName } from '../ir/operators/operator-name.ts';
+import { DEVICE_COPY, SCALAR_OPERATORS } from '../ir/operators/scalar-operators.ts';
+import { computeScopes, holds, type Scope, type Scopes } from '../ir/walk/scopes.ts';
 import { placeOfFunction } from '../ir/place.ts';
-import { childrenOf, mapFunctions, withChildren } from '../ir/visit.ts';
+import { childrenOf, mapFunctions, withChildren } from '../ir/walk/visit.ts';
 import { isKernelCall, reasonForHost } from '../inference/host-reason.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 import { deviceOfCall, hostValues, VIEW_OPERATOR } from '../ir/host-values.ts';

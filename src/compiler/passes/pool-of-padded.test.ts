@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { evaluateModule } from '../evaluation/evaluate-module.ts';
-import { parseModule } from '../ir/parse.ts';
+import { parseModule } from '../ir/text/parse.ts';
 import { textAfter } from '../testing/text-after.ts';
 
 const POOL = 'kernel=[3, 3], strides=[2, 2]';

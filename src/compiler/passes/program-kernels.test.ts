@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { compile } from '../compile.ts';
-import { parseModule } from '../ir/parse.ts';
-import { printModule } from '../ir/print.ts';
+import { parseModule } from '../ir/text/parse.ts';
+import { printModule } from '../ir/text/print.ts';
 import { fuse } from './fuse/fuse.ts';
 import { inline } from './inline.ts';
 import { runPasses } from '../pass-table.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { call, constant, func, moduleOf, variable } from '../ir/build.ts';
 import type { Expr } from '../ir/expr.ts';
-import { printModule } from '../ir/print.ts';
+import { printModule } from '../ir/text/print.ts';
 import { TypeInference } from '../inference/type-inference.ts';
 import { recognizeOperators } from './recognize-operators.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { parseModule } from '../ir/parse.ts';
-import { printModule } from '../ir/print.ts';
+import { parseModule } from '../ir/text/parse.ts';
+import { printModule } from '../ir/text/print.ts';
 import { TypeInference } from '../inference/type-inference.ts';
 import { bindDims } from './bind-dims.ts';
 import { inferTypes } from './infer-types.ts';
 import { resolveDimNames } from './resolve-dim-names.ts';
-import { mapFunctions } from '../ir/visit.ts';
+import { mapFunctions } from '../ir/walk/visit.ts';
 
 function resolved(text: string): string {
   const context = { types: new TypeInference() };

@@ -9,7 +9,7 @@ import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
 import { isSymbol, type Type } from '../ir/type.ts';
 import { tensorSymbols } from '../inference/declarations.ts';
 import { symbolsOfType } from '../inference/gather-dim-facts.ts';
-import { bindersOf, postOrder, rewrite } from '../ir/visit.ts';
+import { bindersOf, postOrder, rewrite } from '../ir/walk/visit.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 import { substituteSymbols } from './bind-dims.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseModule } from '../ir/parse.ts';
-import { printModule } from '../ir/print.ts';
+import { parseModule } from '../ir/text/parse.ts';
+import { printModule } from '../ir/text/print.ts';
 import { TypeInference } from '../inference/type-inference.ts';
 import { eliminateCommonSubexpressions } from './eliminate-common-subexpressions.ts';
 import { fuse } from './fuse/fuse.ts';

@@ -6,7 +6,7 @@ import { DEVICES } from '../../device/testing/node-devices.ts';
 import { TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { compile } from '../compile.ts';
-import { parseModule } from '../ir/parse.ts';
+import { parseModule } from '../ir/text/parse.ts';
 import { textAfter } from '../testing/text-after.ts';
 
 function recognized(params: string, body: string, rest = ''): string {

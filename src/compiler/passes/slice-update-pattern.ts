@@ -8,7 +8,7 @@ import type { Captures } from '../rewriting/captures.ts';
 import { any, calls, type ExprPattern } from '../rewriting/expr-pattern.ts';
 import { tensorTypeOf } from '../rewriting/has-types.ts';
 import type { RewriteContext, RewriteRule } from '../rewriting/rewrite-rule.ts';
-import { operatorName } from '../ir/operator-name.ts';
+import { operatorName } from '../ir/operators/operator-name.ts';
 
 const ROWS = any('rows');
 const BEFORE = part('before');

@@ -1,8 +1,8 @@
-import { BlockTable, type Step } from '../ir/block.ts';
+import { BlockTable, type Step } from '../ir/walk/block.ts';
 import { letIn } from '../ir/build.ts';
 import type { Expr, FunctionExpr, VarExpr } from '../ir/expr.ts';
 import { runTask, sub, type Task } from '../ir/task.ts';
-import { mapFunctions } from '../ir/visit.ts';
+import { mapFunctions } from '../ir/walk/visit.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 import type { Pass } from './pass.ts';
 

@@ -1,9 +1,9 @@
 import { isElaborated } from '../inference/elaborate.ts';
-import { isAtom } from '../ir/atoms.ts';
+import { isAtom } from '../ir/walk/atoms.ts';
 import type { Expr, FunctionExpr, LetExpr, VarExpr } from '../ir/expr.ts';
-import { computeScopes, type Scope, type Scopes } from '../ir/scopes.ts';
+import { computeScopes, type Scope, type Scopes } from '../ir/walk/scopes.ts';
 import type { Type } from '../ir/type.ts';
-import { mapFunctions, withChildren } from '../ir/visit.ts';
+import { mapFunctions, withChildren } from '../ir/walk/visit.ts';
 import type { Pass } from './pass.ts';
 
 /**

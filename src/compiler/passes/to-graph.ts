@@ -1,9 +1,9 @@
 import { isUnknownDim } from '../../core/dims/dim-symbols.ts';
-import { isAtom } from '../ir/atoms.ts';
+import { isAtom } from '../ir/walk/atoms.ts';
 import type { Expr, FunctionExpr, LetExpr, ProjectionExpr, VarExpr } from '../ir/expr.ts';
-import { Effects } from '../ir/effects.ts';
+import { Effects } from '../ir/walk/effects.ts';
 import { formatType, partsOfType, type Type } from '../ir/type.ts';
-import { childrenOf, mapFunctions, postOrder, rewrite, withChildren } from '../ir/visit.ts';
+import { childrenOf, mapFunctions, postOrder, rewrite, withChildren } from '../ir/walk/visit.ts';
 import { DimNames, mentionedIn } from './dim-names.ts';
 import type { Pass } from './pass.ts';
 

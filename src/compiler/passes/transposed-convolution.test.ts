@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { firstDifference } from '../../core/tensor/all-close.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { evaluateModule } from '../evaluation/evaluate-module.ts';
-import { parseModule } from '../ir/parse.ts';
+import { parseModule } from '../ir/text/parse.ts';
 import { textAfter } from '../testing/text-after.ts';
 
 interface Case {

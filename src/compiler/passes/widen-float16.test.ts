@@ -6,7 +6,7 @@ import { Session, Tensor } from '../../client/index.ts';
 import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { compile } from '../compile.ts';
 import { evaluateModule } from '../evaluation/evaluate-module.ts';
-import { parseModule } from '../ir/parse.ts';
+import { parseModule } from '../ir/text/parse.ts';
 import {
   AXES,
   expectedOf,

@@ -1,7 +1,7 @@
 import type { TypeInference } from '../inference/type-inference.ts';
 import { call } from '../ir/build.ts';
 import type { CallExpr, Expr, FunctionExpr } from '../ir/expr.ts';
-import { mapFunctions, postOrder, withChildren } from '../ir/visit.ts';
+import { mapFunctions, postOrder, withChildren } from '../ir/walk/visit.ts';
 import { tensorTypeOf } from '../rewriting/has-types.ts';
 import type { Pass } from './pass.ts';
 

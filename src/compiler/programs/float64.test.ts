@@ -4,8 +4,8 @@ import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { DEVICES } from '../../device/testing/node-devices.ts';
 import { compile } from '../compile.ts';
 import type { Module } from '../ir/expr.ts';
-import { parseModule } from '../ir/parse.ts';
-import { printModule } from '../ir/print.ts';
+import { parseModule } from '../ir/text/parse.ts';
+import { printModule } from '../ir/text/print.ts';
 import type { Placement } from '../passes/place-devices.ts';
 import { f32, loadProgram } from '../testing/load-program.ts';
 

@@ -7,7 +7,7 @@ import { NaiveAllocator } from '../../runtime/testing/naive-allocator.ts';
 import { AdtValue, TensorValue, type Value } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { compile } from '../compile.ts';
-import { parseModule } from '../ir/parse.ts';
+import { parseModule } from '../ir/text/parse.ts';
 
 const CACHE = 'Tensor[(2, 3, n, 8), float32]';
 

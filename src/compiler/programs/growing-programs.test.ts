@@ -8,7 +8,7 @@ import { NaiveAllocator } from '../../runtime/testing/naive-allocator.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { compile } from '../compile.ts';
 import { evaluateModule } from '../evaluation/evaluate-module.ts';
-import { parseModule } from '../ir/parse.ts';
+import { parseModule } from '../ir/text/parse.ts';
 import { lists, taken } from '../testing/read-tuple.ts';
 
 /** The axes before the one that grows. */

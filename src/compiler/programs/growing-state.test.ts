@@ -7,7 +7,7 @@ import { NaiveAllocator } from '../../runtime/testing/naive-allocator.ts';
 import { AdtValue, TensorValue, type Value } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { compile } from '../compile.ts';
-import { parseModule } from '../ir/parse.ts';
+import { parseModule } from '../ir/text/parse.ts';
 
 /** Keys and values that a step adds to; it compares with all of them. */
 const STEP = `def @main(%keys: Tensor[(1, n, 8), float32], %values: Tensor[(n, 8), float32], %row: Tensor[(1, 1, 8), float32]) {

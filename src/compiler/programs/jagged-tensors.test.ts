@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DEVICES } from '../../device/testing/node-devices.ts';
 import { compile, OPTIONAL_PASSES } from '../compile.ts';
-import { parseModule } from '../ir/parse.ts';
+import { parseModule } from '../ir/text/parse.ts';
 import { f32, loadProgram } from '../testing/load-program.ts';
 
 /** Lists of tensors of different lengths, and functions of tensors whose sizes nothing tells before they are called. */

@@ -3,7 +3,7 @@ import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { DEVICES } from '../../device/testing/node-devices.ts';
 import { firstDifference } from '../../core/tensor/all-close.ts';
 import { evaluateModule } from '../evaluation/evaluate-module.ts';
-import { parseModule } from '../ir/parse.ts';
+import { parseModule } from '../ir/text/parse.ts';
 import { TensorValue } from '../../runtime/value.ts';
 import { f32, loadProgram } from '../testing/load-program.ts';
 

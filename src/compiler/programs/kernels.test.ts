@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { Executable } from '../../bytecode/executable-file.ts';
+import { Executable } from '../../bytecode/file/executable-file.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { GPU_CLASSES, HOST, WEBGPU } from '../../device/testing/node-devices.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { compile } from '../compile.ts';
-import { parseModule } from '../ir/parse.ts';
+import { parseModule } from '../ir/text/parse.ts';
 import { f32, loadProgram } from '../testing/load-program.ts';
 
 const TEXT = readFileSync(new URL('kernels.ir', import.meta.url), 'utf8');

@@ -6,7 +6,7 @@ import type { Device } from '../../device/device.ts';
 import { firstDifference } from '../../core/tensor/all-close.ts';
 import { TensorValue } from '../../runtime/value.ts';
 import { evaluateModule, type ReferenceValue } from '../evaluation/evaluate-module.ts';
-import { parseModule } from '../ir/parse.ts';
+import { parseModule } from '../ir/text/parse.ts';
 import { f32, type LoadedProgram, loadProgram } from '../testing/load-program.ts';
 
 /** The host, and WebGPU as on software adapters. */

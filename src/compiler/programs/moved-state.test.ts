@@ -3,7 +3,7 @@ import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { compile } from '../compile.ts';
-import { parseModule } from '../ir/parse.ts';
+import { parseModule } from '../ir/text/parse.ts';
 
 const STATE = 'Tensor[(64, 64), float32]';
 const PAIR = `(${STATE}, (${STATE}, int))`;

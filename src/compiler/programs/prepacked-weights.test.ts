@@ -10,7 +10,7 @@ import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { firstDifference } from '../../core/tensor/all-close.ts';
 import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { compile } from '../compile.ts';
-import { parseModule } from '../ir/parse.ts';
+import { parseModule } from '../ir/text/parse.ts';
 
 const CHANNELS = 32;
 const WEIGHT_BYTES = CHANNELS * CHANNELS * 9 * 4;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { compile } from '../compile.ts';
 import { call, callFunction, func, global, moduleOf, variable } from '../ir/build.ts';
-import { moduleFromJson, moduleToJson } from '../ir/json.ts';
-import { parseModule } from '../ir/parse.ts';
-import { printModule } from '../ir/print.ts';
+import { moduleFromJson, moduleToJson } from '../ir/json/json.ts';
+import { parseModule } from '../ir/text/parse.ts';
+import { printModule } from '../ir/text/print.ts';
 import type { Module } from '../ir/expr.ts';
-import { equalModules } from '../ir/structural-equal.ts';
+import { equalModules } from '../ir/walk/structural-equal.ts';
 
 const TEXT = `private def @square(%x: Tensor[(n,), float32]) { mul(%x, %x) }
 private def @dead(%x: Tensor[(n,), float32]) { @square(@dead(%x)) }

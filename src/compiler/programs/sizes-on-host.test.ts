@@ -5,7 +5,7 @@ import { DEVICES } from '../../device/testing/node-devices.ts';
 import { TensorValue } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { compile } from '../compile.ts';
-import { parseModule } from '../ir/parse.ts';
+import { parseModule } from '../ir/text/parse.ts';
 
 /** Positions are made on the host, of a size that only a tensor of the device has. */
 const POSITIONS = `def @main(%x: Tensor[(n, 2), float32], %y: Tensor[(3,), float32]) {

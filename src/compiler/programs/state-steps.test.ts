@@ -7,7 +7,7 @@ import { NaiveAllocator } from '../../runtime/testing/naive-allocator.ts';
 import { AdtValue, TensorValue, type Value } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { compile } from '../compile.ts';
-import { parseModule } from '../ir/parse.ts';
+import { parseModule } from '../ir/text/parse.ts';
 
 /** A cache of 64 rows; a step writes one row of it and reads all. */
 const STEP = `def @main(%cache: Tensor[(1, 64, 16), float32], %row: Tensor[(1, 1, 16), float32], %at: Tensor[(1,), int32]) {

@@ -7,7 +7,7 @@ import { DEVICES, WASM_THREADS } from '../../device/testing/node-devices.ts';
 import { NaiveAllocator } from '../../runtime/testing/naive-allocator.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { compile } from '../compile.ts';
-import { parseModule } from '../ir/parse.ts';
+import { parseModule } from '../ir/text/parse.ts';
 import { evaluateModule } from '../evaluation/evaluate-module.ts';
 import { lists, taken } from '../testing/read-tuple.ts';
 

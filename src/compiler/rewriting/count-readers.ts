@@ -1,5 +1,5 @@
 import type { Expr } from '../ir/expr.ts';
-import { childrenOf, postOrder } from '../ir/visit.ts';
+import { childrenOf, postOrder } from '../ir/walk/visit.ts';
 
 /** How often each node below an expression is read. */
 export function countReaders(root: Expr): ReadonlyMap<Expr, number> {

@@ -1,9 +1,9 @@
 import type { Operator } from '../../ops/operator.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { nearestName } from '../../core/nearest-name.ts';
-import { parseAttribute } from '../ir/parse-literal.ts';
-import type { Token } from '../ir/lexer.ts';
-import type { TokenCursor } from '../ir/token-cursor.ts';
+import { parseAttribute } from '../ir/text/parse-literal.ts';
+import type { Token } from '../ir/text/lexer.ts';
+import type { TokenCursor } from '../ir/text/token-cursor.ts';
 import {
   any,
   anyOrder,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { compile } from '../compile.ts';
-import { parseModule } from '../ir/parse.ts';
-import { printModule } from '../ir/print.ts';
+import { parseModule } from '../ir/text/parse.ts';
+import { printModule } from '../ir/text/print.ts';
 import { runPasses } from '../pass-table.ts';
 import { rewriteRules } from '../passes/rewrite-rules.ts';
 import { any, anyOrder, calls, commutes, either, filled, once, single } from './expr-pattern.ts';

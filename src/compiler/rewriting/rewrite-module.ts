@@ -5,7 +5,7 @@ import type { TypeInference } from '../inference/type-inference.ts';
 import { countWork } from '../../core/limits/work-meter.ts';
 import type { CallExpr, Expr, Module, Span } from '../ir/expr.ts';
 import { withPlace } from '../ir/place.ts';
-import { mapFunctions, postOrder, withChildren } from '../ir/visit.ts';
+import { mapFunctions, postOrder, withChildren } from '../ir/walk/visit.ts';
 import { countReaders } from './count-readers.ts';
 import { hasTypes } from './has-types.ts';
 import { matchPattern } from './match-pattern.ts';

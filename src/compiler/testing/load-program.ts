@@ -6,7 +6,7 @@ import type { HostInput } from '../../runtime/host-function.ts';
 import { AdtValue, TensorValue, type Value } from '../../runtime/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { compile, type CompileOptions, type Executable } from '../compile.ts';
-import { parseModule } from '../ir/parse.ts';
+import { parseModule } from '../ir/text/parse.ts';
 
 /** A program in text form on a device, for tests. */
 export interface LoadedProgram {

@@ -1,5 +1,5 @@
 import type { Expr, FunctionExpr, Module } from '../ir/expr.ts';
-import { rewrite } from '../ir/visit.ts';
+import { rewrite } from '../ir/walk/visit.ts';
 
 /** The module with a place of its own for each node that may have one: line 1, 2, … of `source`. */
 export function placedModule(module: Module, source = 'random'): Module {

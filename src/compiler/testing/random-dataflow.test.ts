@@ -8,7 +8,7 @@ import { firstDifference } from '../../core/tensor/all-close.ts';
 import { seededRandom } from '../../core/random.ts';
 import { compile, type CompileOptions } from '../compile.ts';
 import type { Device } from '../../device/device.ts';
-import { printModule } from '../ir/print.ts';
+import { printModule } from '../ir/text/print.ts';
 import { type RandomDataflow, randomDataflow } from './random-dataflow.ts';
 
 const TOLERANCE = { rtol: 1e-3, atol: 1e-3 };

@@ -1,8 +1,8 @@
 import { inferModule } from '../inference/infer-module.ts';
 import type { Module } from '../ir/expr.ts';
-import { parseModule } from '../ir/parse.ts';
-import { printModule } from '../ir/print.ts';
-import { equalModules } from '../ir/structural-equal.ts';
+import { parseModule } from '../ir/text/parse.ts';
+import { printModule } from '../ir/text/print.ts';
+import { equalModules } from '../ir/walk/structural-equal.ts';
 import { verifyModule } from '../verify/verify-module.ts';
 import { allPasses, runPasses } from '../pass-table.ts';
 

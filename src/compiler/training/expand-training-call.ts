@@ -9,7 +9,7 @@ import {
   SCHEDULE_ATTRIBUTES,
   type ScheduleName,
   type StepOperatorName,
-} from '../ir/training-operators.ts';
+} from '../ir/operators/training-operators.ts';
 import { LOSSES } from './losses.ts';
 import { OPTIMIZERS, optimize } from './optimizers.ts';
 import { rateOf } from './schedules.ts';

@@ -3,7 +3,7 @@ import type { GraphBuilder } from '../../ops/adjoint/graph-builder.ts';
 import type { GraphTensor } from '../../ops/adjoint/graph-target.ts';
 import { floatAttribute, intAttribute } from '../../ops/attributes.ts';
 import { isFloat } from '../../ops/elementwise/number-dtypes.ts';
-import type { LossName } from '../ir/training-operators.ts';
+import type { LossName } from '../ir/operators/training-operators.ts';
 
 /** Operands of a loss: the output of the model (`given`) and its target (`wanted`). */
 export interface LossCall {

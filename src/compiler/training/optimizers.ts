@@ -3,7 +3,7 @@ import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import type { GraphBuilder } from '../../ops/adjoint/graph-builder.ts';
 import type { GraphTensor } from '../../ops/adjoint/graph-target.ts';
 import { boolAttribute, floatAttribute } from '../../ops/attributes.ts';
-import type { OptimizerName } from '../ir/training-operators.ts';
+import type { OptimizerName } from '../ir/operators/training-operators.ts';
 
 /** One step of an optimiser for one parameter. All numbers are of one dtype, float32 or wider. */
 export interface OptimizerStep {

@@ -2,7 +2,7 @@ import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import type { GraphBuilder } from '../../ops/adjoint/graph-builder.ts';
 import type { GraphTensor } from '../../ops/adjoint/graph-target.ts';
 import { floatAttribute, intAttribute } from '../../ops/attributes.ts';
-import type { ScheduleName } from '../ir/training-operators.ts';
+import type { ScheduleName } from '../ir/operators/training-operators.ts';
 
 interface ScheduleCall {
   readonly graph: GraphBuilder;

@@ -3,7 +3,7 @@ import type { GraphBuilder } from '../../ops/adjoint/graph-builder.ts';
 import type { GraphTensor } from '../../ops/adjoint/graph-target.ts';
 import { floatAttribute, intAttribute } from '../../ops/attributes.ts';
 import { uniformNumbers } from '../../ops/random/threefry.ts';
-import type { StepOperatorName } from '../ir/training-operators.ts';
+import type { StepOperatorName } from '../ir/operators/training-operators.ts';
 
 interface StepCall {
   readonly graph: GraphBuilder;

@@ -4,8 +4,8 @@ import { seededRandom } from '../../core/random.ts';
 import { DEVICES } from '../../device/testing/node-devices.ts';
 import type { Device } from '../../device/device.ts';
 import { compile } from '../compile.ts';
-import { OPTIMIZER_SIGNATURES, type OptimizerName } from '../ir/training-operators.ts';
-import { parseModule } from '../ir/parse.ts';
+import { OPTIMIZER_SIGNATURES, type OptimizerName } from '../ir/operators/training-operators.ts';
+import { parseModule } from '../ir/text/parse.ts';
 import { loadProgram } from '../testing/load-program.ts';
 import { REFERENCE_OPTIMIZERS, type ReferenceState } from './testing/reference-optimizers.ts';
 

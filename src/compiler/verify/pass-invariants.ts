@@ -1,6 +1,6 @@
 import type { Operators } from '../../ops/operators.ts';
 import { isElaborated } from '../inference/elaborate.ts';
-import { isAtom } from '../ir/atoms.ts';
+import { isAtom } from '../ir/walk/atoms.ts';
 import {
   type CallExpr,
   type Expr,
@@ -10,9 +10,9 @@ import {
   spanOf,
 } from '../ir/expr.ts';
 import { VIEW_OPERATOR } from '../ir/host-values.ts';
-import { ALLOC_STORAGE, ALLOC_TENSOR } from '../ir/machine-operators.ts';
-import { DIM, SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
-import { postOrder } from '../ir/visit.ts';
+import { ALLOC_STORAGE, ALLOC_TENSOR } from '../ir/operators/machine-operators.ts';
+import { DIM, SCALAR_OPERATORS } from '../ir/operators/scalar-operators.ts';
+import { postOrder } from '../ir/walk/visit.ts';
 import { isFlatMatch } from '../passes/match/flatten-match.ts';
 
 /** A rule that holds for every module from a pass on. */

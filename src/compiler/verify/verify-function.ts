@@ -18,12 +18,12 @@ import {
   spanOf,
   type VarExpr,
 } from '../ir/expr.ts';
-import type { ScalarOperator } from '../ir/scalar-operator.ts';
-import { SCALAR_OPERATORS } from '../ir/scalar-operators.ts';
-import { recursiveLets } from '../ir/recursive-lets.ts';
-import { computeScopes, holds, type Scope, type Scopes } from '../ir/scopes.ts';
+import type { ScalarOperator } from '../ir/operators/scalar-operator.ts';
+import { SCALAR_OPERATORS } from '../ir/operators/scalar-operators.ts';
+import { recursiveLets } from '../ir/walk/recursive-lets.ts';
+import { computeScopes, holds, type Scope, type Scopes } from '../ir/walk/scopes.ts';
 import type { Type } from '../ir/type.ts';
-import { bindersOf, variablesOf } from '../ir/visit.ts';
+import { bindersOf, variablesOf } from '../ir/walk/visit.ts';
 import { verifyKills } from './verify-kills.ts';
 
 interface Surroundings {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { inferModule } from '../inference/infer-module.ts';
-import { parseModule } from '../ir/parse.ts';
+import { parseModule } from '../ir/text/parse.ts';
 import { runNamed } from '../testing/text-after.ts';
 import { verifyModule } from './verify-module.ts';
 

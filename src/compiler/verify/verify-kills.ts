@@ -1,7 +1,7 @@
 import type { CallExpr, Expr, FunctionExpr, VarExpr } from '../ir/expr.ts';
-import { KILL } from '../ir/machine-operators.ts';
+import { KILL } from '../ir/operators/machine-operators.ts';
 import { runTask, sub, type Task } from '../ir/task.ts';
-import { childrenOf, postOrder } from '../ir/visit.ts';
+import { childrenOf, postOrder } from '../ir/walk/visit.ts';
 
 /**
  * Calls `complain` with each use of a variable behind a `kill` of it, on any way to there: what one

@@ -5,7 +5,7 @@ import { checkDefinitions } from '../inference/check-definitions.ts';
 import { constructorsOf } from '../inference/declarations.ts';
 import { inferModule } from '../inference/infer-module.ts';
 import { type SourceTexts, TEXTS, TypeDiagnostics } from '../inference/type-diagnostics.ts';
-import { checkNesting } from '../ir/check-nesting.ts';
+import { checkNesting } from '../ir/text/check-nesting.ts';
 import type { Module } from '../ir/expr.ts';
 import { FunctionVerifier } from './verify-function.ts';
 

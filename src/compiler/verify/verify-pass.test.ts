@@ -6,7 +6,7 @@ import { CompileBudget } from '../ir/compile-budget.ts';
 import { call, func, int, letIn, moduleOf, tuple, variable, variableOf } from '../ir/build.ts';
 import type { Module } from '../ir/expr.ts';
 import { inferModule } from '../inference/infer-module.ts';
-import { parseModule } from '../ir/parse.ts';
+import { parseModule } from '../ir/text/parse.ts';
 import { PassVerifier } from './verify-pass.ts';
 
 const TEXT = `

@@ -5,7 +5,7 @@ import { tensorSymbols } from '../inference/declarations.ts';
 import { describeExpr } from '../inference/describe-expr.ts';
 import { ShapeNeeds } from '../inference/shape-needs.ts';
 import { TypeInference } from '../inference/type-inference.ts';
-import { BlockTable, innerBlocks } from '../ir/block.ts';
+import { BlockTable, innerBlocks } from '../ir/walk/block.ts';
 import {
   type Expr,
   formatSpan,
@@ -14,11 +14,11 @@ import {
   spanOf,
   type VarExpr,
 } from '../ir/expr.ts';
-import { KILL } from '../ir/machine-operators.ts';
+import { KILL } from '../ir/operators/machine-operators.ts';
 import { isUnplaced } from '../ir/place.ts';
-import { FLOAT } from '../ir/scalar-operators.ts';
+import { FLOAT } from '../ir/operators/scalar-operators.ts';
 import { runTask, sub, type Task } from '../ir/task.ts';
-import { postOrder, variablesOf } from '../ir/visit.ts';
+import { postOrder, variablesOf } from '../ir/walk/visit.ts';
 import { isPassName } from '../passes/pass-names.ts';
 import { brokenInvariant } from './pass-invariants.ts';
 import { verifyModule } from './verify-module.ts';

@@ -1,5 +1,5 @@
 import { describeError } from '../../core/format-quantity.ts';
-import { createToken } from '../../rpc/create-token.ts';
+import { createToken } from '../../rpc/handshake/create-token.ts';
 import { copyText } from '../copy-text.ts';
 import { byId, element, select } from '../element.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { deriveRelayToken } from '../../rpc/credentials.ts';
+import { deriveRelayToken } from '../../rpc/handshake/credentials.ts';
 import type { LendAddress } from './lend-address.ts';
 import { otherSideOf, quoted, relayCommand } from './relay-command.ts';
 

@@ -1,4 +1,4 @@
-import { deriveRelayToken } from '../../rpc/credentials.ts';
+import { deriveRelayToken } from '../../rpc/handshake/credentials.ts';
 import { shellQuoted } from '../../core/shell-quoted.ts';
 import { isLoopback, type LendAddress } from './lend-address.ts';
 

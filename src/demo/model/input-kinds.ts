@@ -1,6 +1,6 @@
 import { readNpy } from '../../cli/npy.ts';
 import { type InputValue, Tensor, type ValueInfo } from '../../client/index.ts';
-import { randomInputs } from '../../client/random-inputs.ts';
+import { randomInputs } from '../../client/values/random-inputs.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { seededRandom } from '../../core/random.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Inputs, InputValue, Session, ValueInfo } from '../../client/index.ts';
-import { numbersToChoose, randomInputs } from '../../client/random-inputs.ts';
+import { numbersToChoose, randomInputs } from '../../client/values/random-inputs.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { seededRandom } from '../../core/random.ts';
 import { type PictureInput, pictureInputOf } from '../../tasks/pictures/model-pictures.ts';

@@ -1,5 +1,5 @@
-import { MAGIC } from '../../bytecode/file-format.ts';
-import { ExecutableReader } from '../../bytecode/executable-reader.ts';
+import { MAGIC } from '../../bytecode/file/file-format.ts';
+import { ExecutableReader } from '../../bytecode/file/executable-reader.ts';
 import type { ValueType } from '../../bytecode/executable.ts';
 import { formatDim } from '../../core/dims/dim.ts';
 import { refuseOtherFile } from '../../core/bytes/sniff.ts';

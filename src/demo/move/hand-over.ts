@@ -1,5 +1,5 @@
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
-import { RpcTuple } from '../../rpc/rpc-value.ts';
+import { RpcTuple } from '../../rpc/values/rpc-value.ts';
 import { serveRelay, type ServeRelayOptions } from '../../rpc/serve-relay.ts';
 import type { LendAddress } from '../lend/lend-address.ts';
 import type { Parcel } from './parcel.ts';

@@ -1,4 +1,4 @@
-import { createToken } from '../../rpc/create-token.ts';
+import { createToken } from '../../rpc/handshake/create-token.ts';
 import { isLoopback, LOCAL_RELAY } from '../lend/lend-address.ts';
 
 /** A relay that this browser knows. */

@@ -1,4 +1,4 @@
-import { createToken } from '../../rpc/create-token.ts';
+import { createToken } from '../../rpc/handshake/create-token.ts';
 import { AccessError } from '../../rpc/errors.ts';
 import { type LendAddress, writeFragment } from '../lend/lend-address.ts';
 import { handOver, type MoveState } from './hand-over.ts';

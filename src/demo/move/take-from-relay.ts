@@ -1,6 +1,6 @@
 import { connect } from '../../rpc/connect.ts';
 import { ProtocolError } from '../../rpc/errors.ts';
-import { RpcTuple, type RpcValue } from '../../rpc/rpc-value.ts';
+import { RpcTuple, type RpcValue } from '../../rpc/values/rpc-value.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { LendAddress } from '../lend/lend-address.ts';
 import type { Arrival, Parcel } from './parcel.ts';

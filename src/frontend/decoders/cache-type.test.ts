@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseModule } from '../../compiler/ir/parse.ts';
-import { printModule } from '../../compiler/ir/print.ts';
+import { parseModule } from '../../compiler/ir/text/parse.ts';
+import { printModule } from '../../compiler/ir/text/print.ts';
 import { UnsupportedError } from '../../core/errors.ts';
 import { withCachesOf } from './cache-type.ts';
 import type { Decoder } from './generation-module.ts';

@@ -1,6 +1,6 @@
 import { call, scalar, variable } from '../../compiler/ir/build.ts';
 import type { CallExpr, Expr, FunctionExpr, VarExpr } from '../../compiler/ir/expr.ts';
-import { childrenOf, postOrder, rewrite } from '../../compiler/ir/visit.ts';
+import { childrenOf, postOrder, rewrite } from '../../compiler/ir/walk/visit.ts';
 import { UnsupportedError } from '../../core/errors.ts';
 import type { TensorType } from '../../core/contracts/primitive-function.ts';
 import type { CacheType } from '../../core/text-layout.ts';

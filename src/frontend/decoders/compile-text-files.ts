@@ -1,4 +1,4 @@
-import type { Assembled } from '../../bytecode/draft.ts';
+import type { Assembled } from '../../bytecode/build/draft.ts';
 import { FileWindow } from '../../core/bytes/file-window.ts';
 import { checkLooksLikeOnnx } from '../../core/bytes/sniff.ts';
 import { DownloadError, WeftError } from '../../core/errors.ts';

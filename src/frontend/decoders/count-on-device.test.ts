@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { Session } from '../../client/session.ts';
-import { Tensor } from '../../client/tensor.ts';
+import { Tensor } from '../../client/values/tensor.ts';
 import { compile } from '../../compiler/compile.ts';
-import { parseModule } from '../../compiler/ir/parse.ts';
+import { parseModule } from '../../compiler/ir/text/parse.ts';
 import { countOnDevice } from './count-on-device.ts';
 
 const text = (start: number, size: string, dtype: string): string => `

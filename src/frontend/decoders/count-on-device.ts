@@ -1,6 +1,6 @@
 import { call, constant } from '../../compiler/ir/build.ts';
 import type { CallExpr, Expr, Module } from '../../compiler/ir/expr.ts';
-import { rewriteBodies } from '../../compiler/ir/visit.ts';
+import { rewriteBodies } from '../../compiler/ir/walk/visit.ts';
 import type { Dim } from '../../core/dims/dim.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 

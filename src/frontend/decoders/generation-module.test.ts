@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Session } from '../../client/session.ts';
-import { Tensor } from '../../client/tensor.ts';
+import { Tensor } from '../../client/values/tensor.ts';
 import { compile } from '../../compiler/compile.ts';
 import { OPTIONS } from '../../core/text-layout.ts';
 import { type SamplingOptions, samplingOf } from '../../text/sampling.ts';

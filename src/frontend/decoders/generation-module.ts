@@ -1,6 +1,6 @@
 import { call, func, scalar, variable } from '../../compiler/ir/build.ts';
 import type { Expr, FunctionExpr, Module } from '../../compiler/ir/expr.ts';
-import { parseModule } from '../../compiler/ir/parse.ts';
+import { parseModule } from '../../compiler/ir/text/parse.ts';
 import { formatDim } from '../../core/dims/dim.ts';
 import { internalError } from '../../core/errors.ts';
 import type { TensorType } from '../../core/contracts/primitive-function.ts';

@@ -1,7 +1,7 @@
 import { TypeInference } from '../../compiler/inference/type-inference.ts';
 import { call, variable } from '../../compiler/ir/build.ts';
 import type { Expr, FunctionExpr, Module, VarExpr } from '../../compiler/ir/expr.ts';
-import { parseModule } from '../../compiler/ir/parse.ts';
+import { parseModule } from '../../compiler/ir/text/parse.ts';
 import type { Type } from '../../compiler/ir/type.ts';
 import { substituteSymbols } from '../../compiler/passes/bind-dims.ts';
 import { forEachSymbol } from '../../core/dims/dim-symbols.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { call, constant, func, moduleOf, tuple, variable } from '../../compiler/ir/build.ts';
 import type { Expr } from '../../compiler/ir/expr.ts';
-import { postOrder } from '../../compiler/ir/visit.ts';
+import { postOrder } from '../../compiler/ir/walk/visit.ts';
 import { compile } from '../../compiler/compile.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { quantizeDecoder, withReport } from './quantize-decoder.ts';

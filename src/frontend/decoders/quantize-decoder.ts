@@ -1,6 +1,6 @@
 import { call, constant, func } from '../../compiler/ir/build.ts';
 import type { Expr, Module } from '../../compiler/ir/expr.ts';
-import { rewriteBodies } from '../../compiler/ir/visit.ts';
+import { rewriteBodies } from '../../compiler/ir/walk/visit.ts';
 import { decodeFloat16 } from '../../core/tensor/float16-arrays.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Decoder } from './generation-module.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { DeviceTensor } from '../../client/device-tensor.ts';
+import type { DeviceTensor } from '../../client/values/device-tensor.ts';
 import { Session } from '../../client/session.ts';
-import { Tensor } from '../../client/tensor.ts';
+import { Tensor } from '../../client/values/tensor.ts';
 import { compile } from '../../compiler/compile.ts';
 import { type SamplingOptions, samplingOf } from '../../text/sampling.ts';
 import { testModelBytes } from '../../text/testing/open-test-model.ts';

@@ -1,6 +1,6 @@
 import { constant, func } from '../../compiler/ir/build.ts';
 import type { FunctionExpr, Module } from '../../compiler/ir/expr.ts';
-import { postOrder } from '../../compiler/ir/visit.ts';
+import { postOrder } from '../../compiler/ir/walk/visit.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 
 /** Bytes of each constant that count, at its begin, in its middle and at its end: weights may lie in files that are long to read. */

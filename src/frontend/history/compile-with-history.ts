@@ -1,5 +1,5 @@
 import { CompileBudget } from '../../compiler/ir/compile-budget.ts';
-import { parseModule } from '../../compiler/ir/parse.ts';
+import { parseModule } from '../../compiler/ir/text/parse.ts';
 import type { CompileLimits } from '../../core/limits/compile-limits.ts';
 import { compileInTurns, type CompileOnnxAsyncOptions } from '../onnx/compile-in-turns.ts';
 import { takeTurns } from '../take-turns.ts';

@@ -1,7 +1,7 @@
 import { differenceOfTexts } from '../../compiler/instruments/difference-of-texts.ts';
 import type { PassInstrument, PassRun } from '../../compiler/instruments/pass-instrument.ts';
 import { type Module, spanOf } from '../../compiler/ir/expr.ts';
-import { printModule } from '../../compiler/ir/print.ts';
+import { printModule } from '../../compiler/ir/text/print.ts';
 import type { PassLine, PassStep } from '../../core/contracts/pass-step.ts';
 import { formatPlace } from '../../core/contracts/source-place.ts';
 

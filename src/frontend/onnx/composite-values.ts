@@ -1,6 +1,6 @@
 import * as ir from '../../compiler/ir/build.ts';
 import type { Expr } from '../../compiler/ir/expr.ts';
-import { AS_ANY } from '../../compiler/ir/scalar-operators.ts';
+import { AS_ANY } from '../../compiler/ir/operators/scalar-operators.ts';
 import {
   type AdtTypeNode,
   ANY_TYPE,

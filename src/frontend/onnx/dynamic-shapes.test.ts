@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { printModule } from '../../compiler/ir/print.ts';
+import { printModule } from '../../compiler/ir/text/print.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';

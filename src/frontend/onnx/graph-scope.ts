@@ -1,7 +1,7 @@
 import { letIn, variableOf } from '../../compiler/ir/build.ts';
 import type { Expr, Span, VarExpr } from '../../compiler/ir/expr.ts';
 import { tensorType, type Type } from '../../compiler/ir/type.ts';
-import { postOrder } from '../../compiler/ir/visit.ts';
+import { postOrder } from '../../compiler/ir/walk/visit.ts';
 import { isUnknownDim } from '../../core/dims/dim-symbols.ts';
 import type { Dim } from '../../core/dims/dim.ts';
 import type { TensorType } from '../../core/contracts/primitive-function.ts';

@@ -1,5 +1,5 @@
 import type { Expr, FunctionExpr, VarExpr } from '../../compiler/ir/expr.ts';
-import { parseModule } from '../../compiler/ir/parse.ts';
+import { parseModule } from '../../compiler/ir/text/parse.ts';
 import { variableOf } from '../../compiler/ir/build.ts';
 import { ANY_TYPE, type TypeDefinition } from '../../compiler/ir/type.ts';
 import type { DimBindings } from '../../compiler/passes/bind-dims.ts';

@@ -8,7 +8,7 @@ import {
   spanOf,
   type VarExpr,
 } from '../../compiler/ir/expr.ts';
-import { childrenOf, postOrder, rewrite } from '../../compiler/ir/visit.ts';
+import { childrenOf, postOrder, rewrite } from '../../compiler/ir/walk/visit.ts';
 import { type DimBindings, requireKnownDims, unboundDim } from '../../compiler/passes/bind-dims.ts';
 import { checkOptions, oneOf, type OptionKinds, requireBytes } from '../../core/check-options.ts';
 import type { CompileLimits } from '../../core/limits/compile-limits.ts';

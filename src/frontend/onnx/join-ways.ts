@@ -1,6 +1,6 @@
 import * as ir from '../../compiler/ir/build.ts';
 import type { Expr } from '../../compiler/ir/expr.ts';
-import { AS_ANY } from '../../compiler/ir/scalar-operators.ts';
+import { AS_ANY } from '../../compiler/ir/operators/scalar-operators.ts';
 import { ANY_TYPE, formatType, tensorType, type Type } from '../../compiler/ir/type.ts';
 import { proveEqual } from '../../core/dims/dim-algebra.ts';
 import { forEachSymbol, isUnknownDim } from '../../core/dims/dim-symbols.ts';

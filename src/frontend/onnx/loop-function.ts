@@ -9,7 +9,7 @@ import {
   type TensorTypeNode,
   type Type,
 } from '../../compiler/ir/type.ts';
-import { bindersOf, postOrder } from '../../compiler/ir/visit.ts';
+import { bindersOf, postOrder } from '../../compiler/ir/walk/visit.ts';
 import { forEachSymbol, isUnknownDim } from '../../core/dims/dim-symbols.ts';
 import { type Dim, MAX_DIMENSION } from '../../core/dims/dim.ts';
 import type { DType } from '../../core/tensor/dtype.ts';

@@ -1,4 +1,4 @@
-import { parseModule } from '../../compiler/ir/parse.ts';
+import { parseModule } from '../../compiler/ir/text/parse.ts';
 import { formatType, type Type } from '../../compiler/ir/type.ts';
 import { proveEqual } from '../../core/dims/dim-algebra.ts';
 import { forEachSymbol, substituteDim } from '../../core/dims/dim-symbols.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { Executable } from '../../bytecode/executable-file.ts';
+import type { Executable } from '../../bytecode/file/executable-file.ts';
 import { decodeRange } from '../../bytecode/isa.ts';
 import { unplacedExpression } from '../../compiler/verify/verify-pass.ts';
 import { sharedPath } from '../../testing/files/shared-path.ts';

@@ -1,9 +1,9 @@
 import * as ir from '../../compiler/ir/build.ts';
 import { CompileBudget } from '../../compiler/ir/compile-budget.ts';
 import type { Expr, FunctionExpr, GlobalExpr, Module, VarExpr } from '../../compiler/ir/expr.ts';
-import { LOSS_ATTRIBUTES } from '../../compiler/ir/training-operators.ts';
+import { LOSS_ATTRIBUTES } from '../../compiler/ir/operators/training-operators.ts';
 import type { DimBindings } from '../../compiler/passes/bind-dims.ts';
-import { mapFunctions, rewrite } from '../../compiler/ir/visit.ts';
+import { mapFunctions, rewrite } from '../../compiler/ir/walk/visit.ts';
 import { type DType, dtypeInfo } from '../../core/tensor/dtype.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
 import type { HostTensor } from '../../core/tensor/host-tensor.ts';

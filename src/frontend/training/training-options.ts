@@ -2,7 +2,7 @@ import type {
   LossName,
   OptimizerName,
   ScheduleName,
-} from '../../compiler/ir/training-operators.ts';
+} from '../../compiler/ir/operators/training-operators.ts';
 import type { DType } from '../../core/tensor/dtype.ts';
 import {
   checkOptions,

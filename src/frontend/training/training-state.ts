@@ -1,6 +1,9 @@
 import { call, constant, scalar, variable } from '../../compiler/ir/build.ts';
 import type { Expr, VarExpr } from '../../compiler/ir/expr.ts';
-import { OPTIMIZER_SIGNATURES, type OptimizerName } from '../../compiler/ir/training-operators.ts';
+import {
+  OPTIMIZER_SIGNATURES,
+  type OptimizerName,
+} from '../../compiler/ir/operators/training-operators.ts';
 import type { DType } from '../../core/tensor/dtype.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { seededRandom } from '../../core/random.ts';

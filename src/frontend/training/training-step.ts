@@ -5,9 +5,9 @@ import {
   learningRate,
   lossOf,
   optimizerStep,
-} from '../../compiler/ir/build-training.ts';
+} from '../../compiler/ir/operators/build-training.ts';
 import type { Expr, FunctionExpr, VarExpr } from '../../compiler/ir/expr.ts';
-import { OPTIMIZER_SIGNATURES } from '../../compiler/ir/training-operators.ts';
+import { OPTIMIZER_SIGNATURES } from '../../compiler/ir/operators/training-operators.ts';
 import type { TrainingState } from './training-state.ts';
 import type { TrainingOptions } from './training-options.ts';
 

@@ -1,7 +1,7 @@
 import type { ValueInfo } from '../../client/index.ts';
-import { DeviceTensor } from '../../client/device-tensor.ts';
-import type { Inputs } from '../../client/input-value.ts';
-import { Tensor } from '../../client/tensor.ts';
+import { DeviceTensor } from '../../client/values/device-tensor.ts';
+import type { Inputs } from '../../client/values/input-value.ts';
+import { Tensor } from '../../client/values/tensor.ts';
 
 /** Numbers for symbolic dimensions that inputs of a run have; of other inputs than tensors nothing is known. */
 export function sizesOfInputs(infos: readonly ValueInfo[], inputs: Inputs): Map<string, number> {

@@ -1,6 +1,6 @@
 import { html, nothing, render, type TemplateResult } from 'lit-html';
 import type { Dims } from '../../client/index.ts';
-import type { RemoteHistory } from '../../client/pass-history.ts';
+import type { RemoteHistory } from '../../client/tools/pass-history.ts';
 import { describeError, formatCount, formatMs } from '../../core/format-quantity.ts';
 import type { PassLine } from '../../core/contracts/pass-step.ts';
 import { LineList } from '../view/line-list.ts';
@@ -68,7 +68,7 @@ export class PassesPanel {
     this.#isBusy = true;
     this.#say('Compiling…');
     try {
-      const { RemoteHistory } = await import('../../client/pass-history.ts');
+      const { RemoteHistory } = await import('../../client/tools/pass-history.ts');
       const { model, ...options } = watched;
       const source = typeof model === 'function' ? await model() : model;
       const bytes = source instanceof ArrayBuffer ? new Uint8Array(source) : source;

@@ -1,7 +1,7 @@
 import { BUILTIN_PREFIX } from '../../bytecode/builtins.ts';
 import type { ExecutableData } from '../../bytecode/executable.ts';
-import { printPrimitive } from '../../bytecode/print.ts';
-import { printInstructions } from '../../bytecode/print-instruction.ts';
+import { printPrimitive } from '../../bytecode/text/print.ts';
+import { printInstructions } from '../../bytecode/text/print-instruction.ts';
 import { SourceMap } from '../../bytecode/source-map.ts';
 import { formatPlace } from '../../core/contracts/source-place.ts';
 import { codeSteps } from '../../bytecode/code-steps.ts';

@@ -1,6 +1,6 @@
 import { BUILTIN_PREFIX } from '../../bytecode/builtins.ts';
 import type { BytecodeFunction, ExecutableData, FunctionEntry } from '../../bytecode/executable.ts';
-import { printTensorType, printValueType } from '../../bytecode/print-types.ts';
+import { printTensorType, printValueType } from '../../bytecode/text/print-types.ts';
 import { SourceMap } from '../../bytecode/source-map.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import type { ExecutableData } from '../../bytecode/executable.ts';
-import { hashedHead, readHeader } from '../../bytecode/file-head.ts';
-import { parseHead } from '../../bytecode/parse-head.ts';
+import { hashedHead, readHeader } from '../../bytecode/file/file-head.ts';
+import { parseHead } from '../../bytecode/text/parse-head.ts';
 import { UsageError } from '../../core/errors.ts';
 import { collapseScopes, type Scope, scopesOf, type ShownGraph } from '../graph/collapse-scopes.ts';
 import { type Layout, layoutGraph } from '../graph/layout-graph.ts';

@@ -1,6 +1,6 @@
 import { html, type TemplateResult } from 'lit-html';
-import type { Inputs } from '../../client/input-value.ts';
-import { numbersToChoose, randomInputs } from '../../client/random-inputs.ts';
+import type { Inputs } from '../../client/values/input-value.ts';
+import { numbersToChoose, randomInputs } from '../../client/values/random-inputs.ts';
 import type { Session } from '../../client/session.ts';
 import { seededRandom } from '../../core/random.ts';
 

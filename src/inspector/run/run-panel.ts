@@ -1,7 +1,7 @@
 import { html, nothing, render, type TemplateResult } from 'lit-html';
-import type { Inputs } from '../../client/input-value.ts';
+import type { Inputs } from '../../client/values/input-value.ts';
 import type { Profile, Session } from '../../client/session.ts';
-import type { SessionComparison } from '../../client/compare-session.ts';
+import type { SessionComparison } from '../../client/tools/compare-session.ts';
 import { describeError, formatBytes, formatCount, formatMs } from '../../core/format-quantity.ts';
 import type { CodePlace } from '../../core/contracts/paused-call.ts';
 import type { SessionMemory } from '../../worker/protocol/session-memory.ts';

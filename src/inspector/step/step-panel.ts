@@ -1,6 +1,6 @@
 import { html, nothing, render, type TemplateResult } from 'lit-html';
-import type { DebugPlace } from '../../client/debug-session.ts';
-import type { Inputs } from '../../client/input-value.ts';
+import type { DebugPlace } from '../../client/tools/debug-session.ts';
+import type { Inputs } from '../../client/values/input-value.ts';
 import type { Session } from '../../client/session.ts';
 import { describeError, formatCount } from '../../core/format-quantity.ts';
 import type { CodePlace } from '../../core/contracts/paused-call.ts';

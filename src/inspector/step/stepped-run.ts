@@ -1,6 +1,6 @@
-import type { DebugPlace, DebugRun } from '../../client/debug-session.ts';
+import type { DebugPlace, DebugRun } from '../../client/tools/debug-session.ts';
 import type { Session } from '../../client/session.ts';
-import type { Inputs } from '../../client/input-value.ts';
+import type { Inputs } from '../../client/values/input-value.ts';
 import type { DebugDetail, DebugMemory, DebugValue } from '../../worker/protocol/debug-order.ts';
 import type { BreakpointChoice } from './breakpoint-choice.ts';
 import type { StepCommand } from './step-keys.ts';

@@ -1,6 +1,6 @@
-import { ExecBuilder } from '../../bytecode/exec-builder.ts';
-import type { Executable } from '../../bytecode/executable-file.ts';
-import type { RegisterOperand } from '../../bytecode/function-builder.ts';
+import { ExecBuilder } from '../../bytecode/build/exec-builder.ts';
+import type { Executable } from '../../bytecode/file/executable-file.ts';
+import type { RegisterOperand } from '../../bytecode/build/function-builder.ts';
 
 const TYPE = { dtype: 'float32', shape: [8, 8] } as const;
 const KERNELS_PER_LAYER = 13;

@@ -1,5 +1,5 @@
 import { html, nothing, render, type TemplateResult } from 'lit-html';
-import type { Inputs } from '../../client/input-value.ts';
+import type { Inputs } from '../../client/values/input-value.ts';
 import type { Session } from '../../client/session.ts';
 import { describeError, formatBytes, formatCount, formatMs } from '../../core/format-quantity.ts';
 import type { CodePlace } from '../../core/contracts/paused-call.ts';

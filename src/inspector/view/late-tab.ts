@@ -1,4 +1,4 @@
-import type { Inputs } from '../../client/input-value.ts';
+import type { Inputs } from '../../client/values/input-value.ts';
 import type { Session } from '../../client/session.ts';
 import type { InspectorTarget } from '../read-target.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ExecBuilder } from '../../bytecode/exec-builder.ts';
-import { Executable } from '../../bytecode/executable-file.ts';
+import { ExecBuilder } from '../../bytecode/build/exec-builder.ts';
+import { Executable } from '../../bytecode/file/executable-file.ts';
 import type { DType } from '../../core/tensor/dtype.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { firstDifference } from '../../core/tensor/all-close.ts';

@@ -1,7 +1,7 @@
 import { internalError } from '../../core/errors.ts';
 import type { TensorTypeNode } from '../../compiler/ir/type.ts';
-import { DeviceTensor } from '../../client/device-tensor.ts';
-import type { OutputValue } from '../../client/session-value.ts';
+import { DeviceTensor } from '../../client/values/device-tensor.ts';
+import type { OutputValue } from '../../client/values/session-value.ts';
 import { type ArrayState, dataOf, leafState } from '../array-state.ts';
 import { releaseWithLeaf } from './release.ts';
 import { noteInScope } from './scope.ts';

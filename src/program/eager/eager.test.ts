@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { DeviceTensor } from '../../client/device-tensor.ts';
+import { DeviceTensor } from '../../client/values/device-tensor.ts';
 import { Session } from '../../client/session.ts';
-import { Tensor } from '../../client/tensor.ts';
+import { Tensor } from '../../client/values/tensor.ts';
 import { array, configure, counters, f32, type NdArray, program, scope } from '../index.ts';
 import { LeastRecent } from '../least-recent.ts';
 import { moduleText, Runner } from '../runner.ts';

@@ -1,5 +1,5 @@
 import { UsageError } from '../../core/errors.ts';
-import type { Tensor } from '../../client/tensor.ts';
+import type { Tensor } from '../../client/values/tensor.ts';
 import { type ArrayState, noteReader, requireLive } from '../array-state.ts';
 import { siteOr } from '../call-site.ts';
 import { realize } from './realize.ts';

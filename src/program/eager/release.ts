@@ -1,5 +1,5 @@
 import type { VarExpr } from '../../compiler/ir/expr.ts';
-import type { DeviceTensor } from '../../client/device-tensor.ts';
+import type { DeviceTensor } from '../../client/values/device-tensor.ts';
 import type { ArrayData } from '../array-state.ts';
 import { Runner } from '../runner.ts';
 

@@ -1,4 +1,4 @@
-import { Tensor } from '../../client/tensor.ts';
+import { Tensor } from '../../client/values/tensor.ts';
 import { hasState } from '../array-state.ts';
 import { DataValue } from '../data-value.ts';
 import type { Operand } from '../operand.ts';

@@ -2,9 +2,9 @@ import { DISPOSE } from '../../core/async/dispose-symbols.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Remote } from '../connect.ts';
 import { RemoteLostError } from '../errors.ts';
-import type { RemoteFunction } from '../remote-handles.ts';
+import type { RemoteFunction } from '../values/remote-handles.ts';
 import type { RemoteModule } from '../remote-module.ts';
-import type { RpcInput, RpcValue } from '../rpc-value.ts';
+import type { RpcInput, RpcValue } from '../values/rpc-value.ts';
 
 /** An executable on one device. */
 export interface LoadedOn {

@@ -1,12 +1,12 @@
 import type { NatsConnection } from '@nats-io/nats-core';
-import { Executable } from '../../bytecode/executable-file.ts';
+import { Executable } from '../../bytecode/file/executable-file.ts';
 import { checkOptions, type OptionKinds } from '../../core/check-options.ts';
 import { connect, type ConnectOptions, type Remote } from '../connect.ts';
 import { LimitError, RemoteLostError } from '../errors.ts';
 import { sha256 } from '../executable-store.ts';
 import type { RemoteDevice } from '../device-service.ts';
 import { DEFAULT_RPC_LIMITS, LIMITS } from '../limits.ts';
-import type { RpcFunction } from '../rpc-value.ts';
+import type { RpcFunction } from '../values/rpc-value.ts';
 import { type DeviceQuery, parseDeviceQuery } from './device-query.ts';
 import { ExecutableObjects } from './executable-objects.ts';
 import { type FleetDevice, readFleetDevice } from './fleet-device.ts';

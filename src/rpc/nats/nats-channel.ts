@@ -1,11 +1,11 @@
 import { createInbox, type Msg, type NatsConnection, type Subscription } from '@nats-io/nats-core';
-import { BaseChannel, type Frame } from '../channel.ts';
+import { BaseChannel, type Frame } from '../channels/channel.ts';
 import {
   decodeFrame,
   encodeFrame,
   MAX_FRAME_BYTE_LENGTH,
   PIECE_BYTE_LENGTH,
-} from '../frame-bytes.ts';
+} from '../channels/frame-bytes.ts';
 
 type Lost = (reason: string) => void;
 

@@ -1,6 +1,6 @@
 import { type Msg, type NatsConnection, RequestError, TimeoutError } from '@nats-io/nats-core';
 import { ServiceError } from '@nats-io/services';
-import type { Channel } from '../channel.ts';
+import type { Channel } from '../channels/channel.ts';
 import { AccessError, LimitError, ProtocolError, RemoteLostError } from '../errors.ts';
 import { NatsChannel, type NatsChannelOptions } from './nats-channel.ts';
 import { isInbox } from './subjects.ts';

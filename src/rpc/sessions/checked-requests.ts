@@ -6,9 +6,9 @@ import type { ControlRequest } from '../../worker/protocol/control-request.ts';
 import type { Breakpoint, DebugOrder } from '../../worker/protocol/debug-order.ts';
 import type { Dims } from '../../worker/protocol/dispatch-sizes.ts';
 import { PROGRAM_NUMBERS, type RequestLimits } from '../../worker/host/within-ceilings.ts';
-import { bytesOf, objectOf } from '../checked-values.ts';
-import type { RpcValue } from '../rpc-value.ts';
-import { malformed } from '../wire-values.ts';
+import { bytesOf, objectOf } from '../values/checked-values.ts';
+import type { RpcValue } from '../values/rpc-value.ts';
+import { malformed } from '../values/wire-values.ts';
 import { reviveNumbers } from './number-json.ts';
 
 // Requests of a session as its other side sent them. All throw ProtocolError for what no page sends.

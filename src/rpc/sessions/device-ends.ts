@@ -1,10 +1,10 @@
 import type { HostedSession } from '../../worker/host/hosted-session.ts';
 import type { HandleId } from '../../worker/protocol/reply.ts';
 import type { WireHandle } from '../../worker/protocol/wire-value.ts';
-import { isRemoteFunction } from '../remote-handles.ts';
-import type { RpcFunction, RpcValue, TensorHandle } from '../rpc-value.ts';
+import { isRemoteFunction } from '../values/remote-handles.ts';
+import type { RpcFunction, RpcValue, TensorHandle } from '../values/rpc-value.ts';
 import { defineTarget } from '../targets.ts';
-import { malformed } from '../wire-values.ts';
+import { malformed } from '../values/wire-values.ts';
 import { callPageBy } from './page-calls.ts';
 import type { SessionEnds } from './session-messages.ts';
 

@@ -15,11 +15,11 @@ import { nodeGpu, sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { writeOnnxModel } from '../../testing/onnx-writer.ts';
 import { createDevice } from '../../worker/index.ts';
 import { connect } from '../connect.ts';
-import { messagePortChannel } from '../message-port-channel.ts';
+import { messagePortChannel } from '../channels/message-port-channel.ts';
 import { serve } from '../serve.ts';
 import { openConnection, TOKEN } from '../testing/open-connection.ts';
-import { createRemoteFunction, type HandleOwner } from '../remote-handles.ts';
-import { RpcTuple, type RpcValue } from '../rpc-value.ts';
+import { createRemoteFunction, type HandleOwner } from '../values/remote-handles.ts';
+import { RpcTuple, type RpcValue } from '../values/rpc-value.ts';
 import { RemoteService, type SessionDoor } from './remote-service.ts';
 
 const DEVICES = ['host', 'wasm', 'webgpu'] as const;

@@ -1,9 +1,9 @@
 import { errorFromData, errorToData } from '../../core/errors.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { CallPage, PageNode, WireAttributes } from '../../worker/protocol/wire-value.ts';
-import { objectOf, textOf, tupleOf } from '../checked-values.ts';
-import { type RpcFunction, RpcTuple, type RpcValue } from '../rpc-value.ts';
-import { malformed } from '../wire-values.ts';
+import { objectOf, textOf, tupleOf } from '../values/checked-values.ts';
+import { type RpcFunction, RpcTuple, type RpcValue } from '../values/rpc-value.ts';
+import { malformed } from '../values/wire-values.ts';
 import { fromRpcValues, type SessionEnds, toRpcValues } from './session-messages.ts';
 
 // Functions of the page, which a session on a served device calls. One function of the connection stands for all

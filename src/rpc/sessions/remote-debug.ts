@@ -4,10 +4,10 @@ import { untilAborted } from '../../core/async/until-aborted.ts';
 import type { ControlReply } from '../../worker/protocol/control-request.ts';
 import type { DebugOrder, DebugReply } from '../../worker/protocol/debug-order.ts';
 import type { WireResult } from '../../worker/protocol/wire-value.ts';
-import { bytesOf, objectOf, tupleOf } from '../checked-values.ts';
-import { isRemoteFunction, type RemoteFunction } from '../remote-handles.ts';
-import type { RpcValue } from '../rpc-value.ts';
-import { malformed } from '../wire-values.ts';
+import { bytesOf, objectOf, tupleOf } from '../values/checked-values.ts';
+import { isRemoteFunction, type RemoteFunction } from '../values/remote-handles.ts';
+import type { RpcValue } from '../values/rpc-value.ts';
+import { malformed } from '../values/wire-values.ts';
 import { numbersToJson, reviveNumbers } from './number-json.ts';
 
 interface OpenRun {

@@ -1,4 +1,4 @@
-import { Executable } from '../../bytecode/executable-file.ts';
+import { Executable } from '../../bytecode/file/executable-file.ts';
 import type { ExecutableData } from '../../bytecode/executable.ts';
 import { allocate } from '../../core/bytes/allocate.ts';
 import { DeviceError, UnsupportedError, UsageError } from '../../core/errors.ts';
@@ -32,16 +32,16 @@ import type {
   WireValue,
 } from '../../worker/protocol/wire-value.ts';
 import { PROGRAM_NUMBERS } from '../../worker/host/within-ceilings.ts';
-import { textOf, tupleOf } from '../checked-values.ts';
+import { textOf, tupleOf } from '../values/checked-values.ts';
 import type { RemoteDevice } from '../device-service.ts';
 import {
   type CallOptions,
   isRemoteFunction,
   type RemoteFunction,
   RemoteTensor,
-} from '../remote-handles.ts';
-import type { RpcFunction, RpcInput, RpcTuple, RpcValue } from '../rpc-value.ts';
-import { malformed } from '../wire-values.ts';
+} from '../values/remote-handles.ts';
+import type { RpcFunction, RpcInput, RpcTuple, RpcValue } from '../values/rpc-value.ts';
+import { malformed } from '../values/wire-values.ts';
 import { pageCallee } from './page-calls.ts';
 import { RemoteDebugRuns } from './remote-debug.ts';
 import type { WatchedRemote, WatchRequest } from './remote-watch.ts';

@@ -10,10 +10,10 @@ import { notForBoth } from '../../worker/host/read-arguments.ts';
 import { traceProgram } from '../../worker/tools/trace-program.ts';
 import { verifyProgram } from '../../worker/tools/verify-program.ts';
 import type { WatchedProgram } from '../../worker/tools/watched-program.ts';
-import { objectOf, textOf, tupleOf } from '../checked-values.ts';
-import { isRemoteFunction, type RemoteFunction } from '../remote-handles.ts';
-import { RpcTuple, type RpcValue } from '../rpc-value.ts';
-import { malformed } from '../wire-values.ts';
+import { objectOf, textOf, tupleOf } from '../values/checked-values.ts';
+import { isRemoteFunction, type RemoteFunction } from '../values/remote-handles.ts';
+import { RpcTuple, type RpcValue } from '../values/rpc-value.ts';
+import { malformed } from '../values/wire-values.ts';
 
 /** A session on a served device whose kernels are watched from this side. */
 export interface WatchedRemote {

@@ -1,5 +1,5 @@
 import type { HostInput } from '../../runtime/host-function.ts';
-import type { RpcValue } from '../rpc-value.ts';
+import type { RpcValue } from '../values/rpc-value.ts';
 
 /** A run that does what the other side orders, and stands still in between. */
 export interface RunByOrders {

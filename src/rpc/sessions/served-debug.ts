@@ -5,7 +5,7 @@ import { holdDebugRun, orderDebugRun } from '../../worker/tools/debug-session.ts
 import type { HostedSession } from '../../worker/host/hosted-session.ts';
 import type { DebugReply } from '../../worker/protocol/debug-order.ts';
 import type { WireResult } from '../../worker/protocol/wire-value.ts';
-import { RpcTuple, type RpcValue } from '../rpc-value.ts';
+import { RpcTuple, type RpcValue } from '../values/rpc-value.ts';
 import { debugOrder } from './checked-requests.ts';
 import type { HeldRun } from './held-runs.ts';
 import { numbersToJson } from './number-json.ts';

@@ -1,4 +1,4 @@
-import type { Executable } from '../../bytecode/executable-file.ts';
+import type { Executable } from '../../bytecode/file/executable-file.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
 import { withinRunTime } from '../../core/async/within-run-time.ts';
@@ -17,7 +17,7 @@ import {
   type RequestLimits,
   withinCeilings,
 } from '../../worker/host/within-ceilings.ts';
-import { objectOf, textOf } from '../checked-values.ts';
+import { objectOf, textOf } from '../values/checked-values.ts';
 import type { WorkEvent } from '../served-device.ts';
 import {
   type CallContext,
@@ -25,9 +25,9 @@ import {
   type RpcTarget,
   RpcTuple,
   type RpcValue,
-} from '../rpc-value.ts';
+} from '../values/rpc-value.ts';
 import { defineTarget } from '../targets.ts';
-import { malformed } from '../wire-values.ts';
+import { malformed } from '../values/wire-values.ts';
 import { controlRequest, indicesOf, namesOf, programLimits, sizesOf } from './checked-requests.ts';
 import { type AskedProgram, calledPage } from './called-page.ts';
 import { deviceEnds, keptTensor } from './device-ends.ts';

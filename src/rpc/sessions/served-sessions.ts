@@ -1,4 +1,4 @@
-import type { Executable } from '../../bytecode/executable-file.ts';
+import type { Executable } from '../../bytecode/file/executable-file.ts';
 import { SharedDevice } from '../../worker/devices/device-pool.ts';
 import type { ServedDevice } from '../served-device.ts';
 import type { AskedProgram } from './called-page.ts';

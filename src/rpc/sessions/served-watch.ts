@@ -5,9 +5,9 @@ import { MachineRun } from '../../runtime/compare/machine-run.ts';
 import type { WatchedCall } from '../../runtime/compare/watched-run.ts';
 import type { HostInput } from '../../runtime/host-function.ts';
 import type { HostedSession } from '../../worker/host/hosted-session.ts';
-import { textOf } from '../checked-values.ts';
-import { RpcTuple, type RpcValue } from '../rpc-value.ts';
-import { malformed } from '../wire-values.ts';
+import { textOf } from '../values/checked-values.ts';
+import { RpcTuple, type RpcValue } from '../values/rpc-value.ts';
+import { malformed } from '../values/wire-values.ts';
 import type { HeldRun } from './held-runs.ts';
 import type { RunByOrders } from './run-by-orders.ts';
 

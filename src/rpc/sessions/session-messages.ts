@@ -10,7 +10,7 @@ import {
   type WireResult,
   type WireValue,
 } from '../../worker/protocol/wire-value.ts';
-import { textOf, tupleOf } from '../checked-values.ts';
+import { textOf, tupleOf } from '../values/checked-values.ts';
 import {
   RPC_SIDE,
   type RpcForms,
@@ -18,8 +18,8 @@ import {
   RpcTuple,
   type RpcValue,
   type TensorHandle,
-} from '../rpc-value.ts';
-import { malformed } from '../wire-values.ts';
+} from '../values/rpc-value.ts';
+import { malformed } from '../values/wire-values.ts';
 
 /**
  * Calls of a session that was loaded; each is a call of the function that stands for it. Beside those of a page's worker:

@@ -1,4 +1,4 @@
-import { BaseChannel, type Frame } from '../channel.ts';
+import { BaseChannel, type Frame } from '../channels/channel.ts';
 
 export interface PairOptions {
   readonly pieceByteLength?: number;

@@ -2,7 +2,7 @@ import { ExecBuilder, type Executable } from '../../bytecode/index.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { TestDevice } from '../../runtime/testing/test-device.ts';
 import { type ConnectOptions, connect, type Remote } from '../connect.ts';
-import type { RpcFunction } from '../rpc-value.ts';
+import type { RpcFunction } from '../values/rpc-value.ts';
 import { serve, type Served, type ServeOptions } from '../serve.ts';
 import { channelPair, type PairOptions, type TestChannel } from './channel-pair.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { tensorOf } from '../../bytecode/constant-tensor.ts';
-import type { Executable } from '../../bytecode/executable-file.ts';
+import type { Executable } from '../../bytecode/file/executable-file.ts';
 import { numberToFloat16 } from '../../core/tensor/float16.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Device } from '../../device/device.ts';

@@ -6,9 +6,13 @@ import type {
   ProgramTypes,
   ValueType,
 } from '../../bytecode/executable.ts';
-import { blocksOf } from '../../bytecode/blocks-of.ts';
-import { type DataBlock, dataByteLengthOf, layoutTensors } from '../../bytecode/data-layout.ts';
-import { type TensorPiece, TensorPieces } from '../../bytecode/tensor-pieces.ts';
+import { blocksOf } from '../../bytecode/file/blocks-of.ts';
+import {
+  type DataBlock,
+  dataByteLengthOf,
+  layoutTensors,
+} from '../../bytecode/file/data-layout.ts';
+import { type TensorPiece, TensorPieces } from '../../bytecode/text/tensor-pieces.ts';
 import type { DType } from '../../core/tensor/dtype.ts';
 import { UnsupportedError } from '../../core/errors.ts';
 import { float16ToNumber } from '../../core/tensor/float16.ts';

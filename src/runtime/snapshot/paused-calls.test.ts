@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ExecBuilder, type Executable } from '../../bytecode/index.ts';
-import { ExecutableReader } from '../../bytecode/executable-reader.ts';
+import { ExecutableReader } from '../../bytecode/file/executable-reader.ts';
 import { compile, parseModule } from '../../compiler/index.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Device } from '../../device/device.ts';

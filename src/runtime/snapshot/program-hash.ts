@@ -1,9 +1,9 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import type { DataHashes } from '../../bytecode/executable-reader.ts';
+import type { DataHashes } from '../../bytecode/file/executable-reader.ts';
 import type { ExecutableData } from '../../bytecode/executable.ts';
-import { DEFAULT_BLOCK_BYTE_LENGTH } from '../../bytecode/file-format.ts';
-import { serializeHead, views } from '../../bytecode/serialize.ts';
-import type { DataBlock } from '../../bytecode/data-layout.ts';
+import { DEFAULT_BLOCK_BYTE_LENGTH } from '../../bytecode/file/file-format.ts';
+import { serializeHead, views } from '../../bytecode/file/serialize.ts';
+import type { DataBlock } from '../../bytecode/file/data-layout.ts';
 import { UnsupportedError } from '../../core/errors.ts';
 
 /** Says which program a snapshot belongs to. */

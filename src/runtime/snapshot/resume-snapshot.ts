@@ -1,6 +1,6 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
-import { TENSOR_ALIGNMENT } from '../../bytecode/data-layout.ts';
-import { isBlockByteLength, MAX_BLOCK_BYTE_LENGTH } from '../../bytecode/file-format.ts';
+import { TENSOR_ALIGNMENT } from '../../bytecode/file/data-layout.ts';
+import { isBlockByteLength, MAX_BLOCK_BYTE_LENGTH } from '../../bytecode/file/file-format.ts';
 import { checkOptions, requireBytes, requireKind } from '../../core/check-options.ts';
 import type { ByteReader } from '../../core/bytes/byte-reader.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';

@@ -1,5 +1,5 @@
 import { ExecBuilder, type Executable, type ValueType } from '../../bytecode/index.ts';
-import type { FunctionBuilder } from '../../bytecode/function-builder.ts';
+import type { FunctionBuilder } from '../../bytecode/build/function-builder.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 
 const VECTOR = { dtype: 'float32', shape: [3] } as const;

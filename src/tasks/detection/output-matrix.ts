@@ -1,4 +1,4 @@
-import type { Tensor } from '../../client/tensor.ts';
+import type { Tensor } from '../../client/values/tensor.ts';
 import { ShapeError } from '../../core/errors.ts';
 import type { Point } from '../../core/pictures/rectangle.ts';
 import type { PicturePlace } from '../pictures/picture-place.ts';

@@ -1,4 +1,4 @@
-import { addressOf } from '../../client/file-url.ts';
+import { addressOf } from '../../client/start/file-url.ts';
 import { DownloadError } from '../../core/errors.ts';
 import { openFile } from '../../downloads/open-file.ts';
 import { readWhole } from '../../downloads/range-file.ts';

@@ -1,6 +1,6 @@
-import type { DeviceTensor } from '../../client/device-tensor.ts';
+import type { DeviceTensor } from '../../client/values/device-tensor.ts';
 import type { Session } from '../../client/session.ts';
-import { Tensor } from '../../client/tensor.ts';
+import { Tensor } from '../../client/values/tensor.ts';
 import { ShapeError, UsageError } from '../../core/errors.ts';
 import type { Rgb } from '../../core/pictures/pixels.ts';
 import type { Point, Rectangle } from '../../core/pictures/rectangle.ts';

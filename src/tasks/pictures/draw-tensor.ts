@@ -5,7 +5,7 @@ import {
   type OptionKinds,
   requireKind,
 } from '../../core/check-options.ts';
-import { DeviceTensor } from '../../client/device-tensor.ts';
+import { DeviceTensor } from '../../client/values/device-tensor.ts';
 import { Session } from '../../client/session.ts';
 import type { DrawnElements } from '../../core/tensor/drawn-elements.ts';
 import { internalError, ShapeError, UnsupportedError } from '../../core/errors.ts';

@@ -1,7 +1,7 @@
 import { transfer } from 'comlink';
-import type { DeviceTensor } from '../../client/device-tensor.ts';
+import type { DeviceTensor } from '../../client/values/device-tensor.ts';
 import type { Session } from '../../client/session.ts';
-import type { Tensor } from '../../client/tensor.ts';
+import type { Tensor } from '../../client/values/tensor.ts';
 import { internalError } from '../../core/errors.ts';
 import type { Rgb } from '../../core/pictures/pixels.ts';
 import type { Rectangle } from '../../core/pictures/rectangle.ts';

@@ -1,4 +1,4 @@
-import type { ImageInput } from '../../client/session-value.ts';
+import type { ImageInput } from '../../client/values/session-value.ts';
 import { describe as describeValue } from '../../core/check-options.ts';
 import { DownloadError, UnsupportedError, UsageError } from '../../core/errors.ts';
 import type { GpuTextureLike } from '../../core/contracts/gpu-like.ts';
@@ -63,7 +63,7 @@ async function decoded(file: Blob, where: string): Promise<ImageBitmap> {
 }
 
 async function drawn(picture: ImageInput | GpuTextureLike, where: string): Promise<Pixels> {
-  const { isImageInput, readPixels } = await import('../../client/image-input.ts');
+  const { isImageInput, readPixels } = await import('../../client/values/image-input.ts');
   if (isImageInput(picture)) return readPixels(picture, where);
   throw new UsageError({
     where,

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { type LoadOptions, Session, type Tensor } from '../../client/index.ts';
-import { DeviceTensor } from '../../client/device-tensor.ts';
+import { DeviceTensor } from '../../client/values/device-tensor.ts';
 import type { Pixels, Rgb } from '../../core/pictures/pixels.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { openConnection } from '../../rpc/testing/open-connection.ts';

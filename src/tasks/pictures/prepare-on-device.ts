@@ -1,8 +1,8 @@
 import { transfer } from 'comlink';
 import { checkOptions, requireKind } from '../../core/check-options.ts';
-import { DeviceTensor } from '../../client/device-tensor.ts';
+import { DeviceTensor } from '../../client/values/device-tensor.ts';
 import type { Session } from '../../client/session.ts';
-import { Tensor } from '../../client/tensor.ts';
+import { Tensor } from '../../client/values/tensor.ts';
 import { internalError, UnsupportedError } from '../../core/errors.ts';
 import type { ControlReply, ControlRequest } from '../../worker/protocol/control-request.ts';
 import type { CallOptions } from '../task-options.ts';

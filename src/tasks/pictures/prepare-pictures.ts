@@ -1,6 +1,6 @@
 import { checkOptions, requireKind } from '../../core/check-options.ts';
 import { requireImport } from '../../core/require-import.ts';
-import { Tensor } from '../../client/tensor.ts';
+import { Tensor } from '../../client/values/tensor.ts';
 import type { Rgb } from '../../core/pictures/pixels.ts';
 import { PICTURE_OPTIONS, type PictureOptions } from './picture-options.ts';
 import type { PicturePlace } from './picture-place.ts';

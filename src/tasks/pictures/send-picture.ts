@@ -83,6 +83,6 @@ export async function asked(
   } catch (error) {
     discardPictures(pictures);
     if (!pictures.some(({ source }) => isGpuTexture(source))) throw error;
-    throw (await import('../../client/gpu-buffers.ts')).explainCrossing(error, 'GPUTexture');
+    throw (await import('../../client/values/gpu-buffers.ts')).explainCrossing(error, 'GPUTexture');
   }
 }

@@ -1,4 +1,4 @@
-import type { Tensor } from '../../client/tensor.ts';
+import type { Tensor } from '../../client/values/tensor.ts';
 import { ShapeError } from '../../core/errors.ts';
 import type { ValueInfo } from '../../worker/protocol/loaded-session.ts';
 import { chooseOutput } from './choose-output.ts';

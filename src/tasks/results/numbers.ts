@@ -1,6 +1,6 @@
-import type { DeviceTensor } from '../../client/device-tensor.ts';
+import type { DeviceTensor } from '../../client/values/device-tensor.ts';
 import { instanceOf, requireKind } from '../../core/check-options.ts';
-import { Tensor } from '../../client/tensor.ts';
+import { Tensor } from '../../client/values/tensor.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { float16ToNumber } from '../../core/tensor/float16.ts';
 import type { ValueInfo } from '../../worker/protocol/loaded-session.ts';

@@ -1,6 +1,6 @@
 import { checkOptions, type OptionKinds } from '../../core/check-options.ts';
 import type { Session } from '../../client/session.ts';
-import type { Tensor } from '../../client/tensor.ts';
+import type { Tensor } from '../../client/values/tensor.ts';
 import { elementCount } from '../../core/tensor/element-count.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { isGpuTexture } from '../../core/contracts/gpu-like.ts';

@@ -1,4 +1,4 @@
-import type { Tensor } from '../../client/tensor.ts';
+import type { Tensor } from '../../client/values/tensor.ts';
 import { ShapeError } from '../../core/errors.ts';
 import type { Size } from '../pictures/picture-options.ts';
 import { numbersOf } from '../results/numbers.ts';

@@ -1,8 +1,8 @@
 import { ASYNC_DISPOSE } from '../../core/async/dispose-symbols.ts';
 import { checkOptions, type OptionKind, type OptionKinds } from '../../core/check-options.ts';
-import type { DeviceTensor } from '../../client/device-tensor.ts';
+import type { DeviceTensor } from '../../client/values/device-tensor.ts';
 import type { Session } from '../../client/session.ts';
-import { Tensor } from '../../client/tensor.ts';
+import { Tensor } from '../../client/values/tensor.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { requireLoaded, Task } from '../task.ts';
 import { loadTask, type TaskSource } from '../task-model.ts';

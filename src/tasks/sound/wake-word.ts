@@ -1,6 +1,6 @@
 import { checkOptions, type OptionKinds, requireKind } from '../../core/check-options.ts';
 import type { Session } from '../../client/session.ts';
-import { Tensor } from '../../client/tensor.ts';
+import { Tensor } from '../../client/values/tensor.ts';
 import { ShapeError, UsageError } from '../../core/errors.ts';
 import { numbersOf, outputOf } from '../results/numbers.ts';
 import { requireLoaded, Task } from '../task.ts';

@@ -1,7 +1,7 @@
-import { DeviceTensor } from '../../client/device-tensor.ts';
-import type { Inputs } from '../../client/input-value.ts';
+import { DeviceTensor } from '../../client/values/device-tensor.ts';
+import type { Inputs } from '../../client/values/input-value.ts';
 import type { Session } from '../../client/session.ts';
-import { Tensor } from '../../client/tensor.ts';
+import { Tensor } from '../../client/values/tensor.ts';
 import { isDType } from '../../core/tensor/dtype.ts';
 import { ShapeError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';

@@ -1,5 +1,5 @@
-import { DeviceTensor } from '../../client/device-tensor.ts';
-import { Tensor } from '../../client/tensor.ts';
+import { DeviceTensor } from '../../client/values/device-tensor.ts';
+import { Tensor } from '../../client/values/tensor.ts';
 import { ShapeError, UsageError } from '../../core/errors.ts';
 import { numbersOf } from '../../text/model-folder.ts';
 import { TextStream } from '../../text/text-stream.ts';

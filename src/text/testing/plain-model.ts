@@ -1,5 +1,5 @@
 import { Session } from '../../client/session.ts';
-import { Tensor } from '../../client/tensor.ts';
+import { Tensor } from '../../client/values/tensor.ts';
 
 /** The small model as it was exported, on the host: all tokens are read again for each one that comes. */
 export class PlainModel {

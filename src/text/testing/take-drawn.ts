@@ -1,4 +1,4 @@
-import type { Tensor } from '../../client/tensor.ts';
+import type { Tensor } from '../../client/values/tensor.ts';
 import { CHUNK } from '../../core/text-layout.ts';
 
 /** The tokens of a chunk and the logarithms of their probabilities, of one text after the other. */

@@ -1,6 +1,6 @@
 import { BUILTIN_PREFIX } from '../../bytecode/builtins.ts';
 import type { ExecutableData } from '../../bytecode/executable.ts';
-import type { DataBlock } from '../../bytecode/executable-reader.ts';
+import type { DataBlock } from '../../bytecode/file/executable-reader.ts';
 import { type DeviceRates, launchTime, usualRates } from '../../core/contracts/device-rates.ts';
 import { DeviceError } from '../../core/errors.ts';
 import { KERNEL_OPS } from '../../ops/tables/kernel-ops.ts';

@@ -1,4 +1,4 @@
-import type { DataBlock } from '../../bytecode/executable-reader.ts';
+import type { DataBlock } from '../../bytecode/file/executable-reader.ts';
 import { macrotask } from '../../core/async/macrotask.ts';
 import type { DevicePool, PooledOptions } from '../devices/device-pool.ts';
 import { HostedSession } from '../host/hosted-session.ts';

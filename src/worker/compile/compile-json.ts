@@ -1,4 +1,4 @@
-import { DEFAULT_BLOCK_BYTE_LENGTH } from '../../bytecode/file-format.ts';
+import { DEFAULT_BLOCK_BYTE_LENGTH } from '../../bytecode/file/file-format.ts';
 import type { CompileLimits } from '../../core/limits/compile-limits.ts';
 import { compiledHere, compileOnce, hashed, readAll } from './compile-model.ts';
 import type { CompileOrder } from './compile-protocol.ts';

@@ -1,7 +1,7 @@
-import type { Assembled } from '../../bytecode/draft.ts';
-import type { DataBlock } from '../../bytecode/executable-reader.ts';
-import { DEFAULT_BLOCK_BYTE_LENGTH } from '../../bytecode/file-format.ts';
-import { blocksOf } from '../../bytecode/blocks-of.ts';
+import type { Assembled } from '../../bytecode/build/draft.ts';
+import type { DataBlock } from '../../bytecode/file/executable-reader.ts';
+import { DEFAULT_BLOCK_BYTE_LENGTH } from '../../bytecode/file/file-format.ts';
+import { blocksOf } from '../../bytecode/file/blocks-of.ts';
 import { concatenate } from '../../core/bytes/concatenate.ts';
 import { platformSha256 } from '../../core/bytes/platform-sha256.ts';
 import { untilAborted } from '../../core/async/until-aborted.ts';

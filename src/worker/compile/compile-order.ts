@@ -1,5 +1,5 @@
 import { requireOwnHashes } from '../../core/bytes/require-own-hashes.ts';
-import type { Assembled } from '../../bytecode/draft.ts';
+import type { Assembled } from '../../bytecode/build/draft.ts';
 import type { CompileOnnxAsyncOptions } from '../../frontend/onnx/compile-in-turns.ts';
 import type { CompileContext } from './compile-context.ts';
 import type { CompileOrder, TextOrder } from './compile-protocol.ts';

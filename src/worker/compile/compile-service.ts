@@ -1,6 +1,6 @@
-import type { DataBlock } from '../../bytecode/executable-reader.ts';
-import type { Assembled } from '../../bytecode/draft.ts';
-import { blocksOf } from '../../bytecode/blocks-of.ts';
+import type { DataBlock } from '../../bytecode/file/executable-reader.ts';
+import type { Assembled } from '../../bytecode/build/draft.ts';
+import { blocksOf } from '../../bytecode/file/blocks-of.ts';
 import { errorFromData, errorToData } from '../../core/errors.ts';
 import type { CompileContext } from './compile-context.ts';
 import { compileAnyOrder } from './compile-order.ts';

@@ -1,4 +1,4 @@
-import type { Assembled } from '../../bytecode/draft.ts';
+import type { Assembled } from '../../bytecode/build/draft.ts';
 import type { CompileContext } from './compile-context.ts';
 import type { TextOrder } from './compile-protocol.ts';
 import { SourceFiles } from '../sources/source-files.ts';

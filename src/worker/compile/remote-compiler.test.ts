@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Deferred } from '../../core/async/deferred.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
-import { moduleToJson } from '../../compiler/ir/json.ts';
-import { parseModule } from '../../compiler/ir/parse.ts';
+import { moduleToJson } from '../../compiler/ir/json/json.ts';
+import { parseModule } from '../../compiler/ir/text/parse.ts';
 import { compileOnnx } from '../../frontend/index.ts';
 import { ownModel } from '../../frontend/onnx/testing/own-model.ts';
 import { importers, operators } from '../../frontend/onnx/testing/own-operators.ts';

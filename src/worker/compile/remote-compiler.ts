@@ -1,4 +1,4 @@
-import type { DataBlock } from '../../bytecode/executable-reader.ts';
+import type { DataBlock } from '../../bytecode/file/executable-reader.ts';
 import type { ExecutableData } from '../../bytecode/executable.ts';
 import { compileLimitError } from '../../core/limits/compile-limits.ts';
 import {

@@ -5,7 +5,7 @@ import type {
   NamedFunctionType,
   ValueType,
 } from '../../bytecode/executable.ts';
-import { formatFullType } from '../../bytecode/format-full-type.ts';
+import { formatFullType } from '../../bytecode/text/format-full-type.ts';
 import { formatDim } from '../../core/dims/dim.ts';
 import type { FunctionInfo, ValueInfo } from '../protocol/loaded-session.ts';
 

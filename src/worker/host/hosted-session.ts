@@ -255,7 +255,7 @@ export class HostedSession {
 
   /** The executable as text. */
   async listing(): Promise<string> {
-    const { printExecutable } = await import('../../bytecode/print.ts');
+    const { printExecutable } = await import('../../bytecode/text/print.ts');
     return printExecutable(this.executable);
   }
 

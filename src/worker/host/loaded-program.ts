@@ -1,5 +1,5 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
-import type { DataBlock, DataHashes } from '../../bytecode/executable-reader.ts';
+import type { DataBlock, DataHashes } from '../../bytecode/file/executable-reader.ts';
 import type { AskType } from '../compile/compile-protocol.ts';
 import type { LoadProgress } from '../protocol/load-request.ts';
 import type { OwnTables } from '../protocol/session-service.ts';

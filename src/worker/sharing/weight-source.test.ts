@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import type { DataBlock } from '../../bytecode/executable-reader.ts';
+import type { DataBlock } from '../../bytecode/file/executable-reader.ts';
 import { loadProgram } from '../sources/load-program.ts';
 import type { LoadRequest } from '../protocol/load-request.ts';
 import type { WireSource } from '../protocol/wire-source.ts';

@@ -1,4 +1,4 @@
-import type { DataBlock, DataHashes } from '../../bytecode/executable-reader.ts';
+import type { DataBlock, DataHashes } from '../../bytecode/file/executable-reader.ts';
 import { platformSha256 } from '../../core/bytes/platform-sha256.ts';
 import { FormatError } from '../../core/errors.ts';
 import { loadProgram } from '../sources/load-program.ts';

@@ -1,4 +1,4 @@
-import { DEFAULT_BLOCK_BYTE_LENGTH, looksLikeExecutable } from '../../bytecode/file-format.ts';
+import { DEFAULT_BLOCK_BYTE_LENGTH, looksLikeExecutable } from '../../bytecode/file/file-format.ts';
 import { UsageError } from '../../core/errors.ts';
 import { requireOwnHashes, SMALL_FILES } from '../../core/bytes/require-own-hashes.ts';
 import { untilAborted } from '../../core/async/until-aborted.ts';

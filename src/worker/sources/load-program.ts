@@ -1,5 +1,5 @@
-import { ExecutableReader } from '../../bytecode/executable-reader.ts';
-import { looksLikeExecutable } from '../../bytecode/file-format.ts';
+import { ExecutableReader } from '../../bytecode/file/executable-reader.ts';
+import { looksLikeExecutable } from '../../bytecode/file/file-format.ts';
 import { UsageError } from '../../core/errors.ts';
 import { importCompiler } from '../compile/import-compiler.ts';
 import type { LoadContext, LoadedProgram } from '../host/loaded-program.ts';

@@ -12,8 +12,8 @@ import { adoptBuffer, exposeTensor } from '../host/page-buffers.ts';
 import type { ControlReply, ControlRequest } from '../protocol/control-request.ts';
 import type { WireResult } from '../protocol/wire-value.ts';
 import type { ExecutableData } from '../../bytecode/executable.ts';
-import { DEFAULT_BLOCK_BYTE_LENGTH } from '../../bytecode/file-format.ts';
-import { serializeHead } from '../../bytecode/serialize.ts';
+import { DEFAULT_BLOCK_BYTE_LENGTH } from '../../bytecode/file/file-format.ts';
+import { serializeHead } from '../../bytecode/file/serialize.ts';
 
 const HASH_BYTE_LENGTH = 32;
 

@@ -1,4 +1,4 @@
-import type { Executable } from '../../bytecode/executable-file.ts';
+import type { Executable } from '../../bytecode/file/executable-file.ts';
 import type { ExecutableData } from '../../bytecode/executable.ts';
 import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { WatchedRun } from '../../runtime/compare/watched-run.ts';

@@ -1,4 +1,4 @@
-import { Tensor } from '../../../../src/client/tensor.ts';
+import { Tensor } from '../../../../src/client/values/tensor.ts';
 import { seededRandom } from '../../../../src/core/random.ts';
 import { elementCount } from '../../../../src/core/tensor/shape.ts';
 import { readSavedText, writeSavedText } from '../../../../src/text/saved-text.ts';

@@ -24,7 +24,7 @@ import {
 } from '../../ir/expr.ts';
 import { placeOfFunction, withPlace } from '../../ir/place.ts';
 import { formatType, type Type } from '../../ir/type.ts';
-import { bindersOf, postOrder, rewrite } from '../../ir/visit.ts';
+import { bindersOf, postOrder, rewrite } from '../../ir/walk/visit.ts';
 import { substituteSymbols } from '../bind-dims.ts';
 import type { BucketLeaf, BucketSplit, BucketTree, DispatchAxis } from './plan-buckets.ts';
 

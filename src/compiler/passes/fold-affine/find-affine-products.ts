@@ -2,7 +2,7 @@ import { proveEqual } from '../../../core/dims/dim-algebra.ts';
 import type { Dim } from '../../../core/dims/dim.ts';
 import type { Shape } from '../../../core/tensor/shape.ts';
 import type { CallExpr, Expr } from '../../ir/expr.ts';
-import { postOrder } from '../../ir/visit.ts';
+import { postOrder } from '../../ir/walk/visit.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 import type { Captures } from '../../rewriting/captures.ts';
 import { countReaders } from '../../rewriting/count-readers.ts';

@@ -4,7 +4,7 @@ import { type AffineProduct, findAffineProducts } from './find-affine-products.t
 import { isFinite, roundedTensor } from './affine.ts';
 import { call, constant } from '../../ir/build.ts';
 import { type CallExpr, type Expr, type FunctionExpr, spanOf } from '../../ir/expr.ts';
-import { mapFunctions, rewrite } from '../../ir/visit.ts';
+import { mapFunctions, rewrite } from '../../ir/walk/visit.ts';
 import type { Captures } from '../../rewriting/captures.ts';
 import { tensorTypeOf } from '../../rewriting/has-types.ts';
 import { rewriteModule } from '../../rewriting/rewrite-module.ts';

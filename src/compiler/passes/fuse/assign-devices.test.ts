@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { DeviceRates } from '../../../core/contracts/device-rates.ts';
 import { compile } from '../../compile.ts';
-import { parseModule } from '../../ir/parse.ts';
-import { printModule } from '../../ir/print.ts';
-import { equalModules } from '../../ir/structural-equal.ts';
+import { parseModule } from '../../ir/text/parse.ts';
+import { printModule } from '../../ir/text/print.ts';
+import { equalModules } from '../../ir/walk/structural-equal.ts';
 import { runPasses } from '../../pass-table.ts';
 import { verifyModule } from '../../verify/verify-module.ts';
 import { placeDevices, type Placement } from '../place-devices.ts';

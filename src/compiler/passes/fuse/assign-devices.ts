@@ -1,10 +1,10 @@
 import type { RatesOfBoth } from '../../../core/contracts/device-rates.ts';
 import { isKernelCall, reasonForHost } from '../../inference/host-reason.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
-import { isAtom } from '../../ir/atoms.ts';
+import { isAtom } from '../../ir/walk/atoms.ts';
 import type { CallExpr, DeviceName, Expr, FunctionExpr } from '../../ir/expr.ts';
-import { computeScopes } from '../../ir/scopes.ts';
-import { mapFunctions, withChildren } from '../../ir/visit.ts';
+import { computeScopes } from '../../ir/walk/scopes.ts';
+import { mapFunctions, withChildren } from '../../ir/walk/visit.ts';
 import type { Pass } from '../pass.ts';
 import { Dataflow } from './dataflow.ts';
 import { DeviceNetwork } from './device-network.ts';

@@ -1,11 +1,11 @@
 import type { TensorType } from '../../../core/contracts/primitive-function.ts';
 import type { OpDefinition } from '../../../ops/define-op.ts';
 import type { Expr } from '../../ir/expr.ts';
-import { operatorName } from '../../ir/operator-name.ts';
-import { SCALAR_OPERATORS } from '../../ir/scalar-operators.ts';
-import type { Scopes } from '../../ir/scopes.ts';
+import { operatorName } from '../../ir/operators/operator-name.ts';
+import { SCALAR_OPERATORS } from '../../ir/operators/scalar-operators.ts';
+import type { Scopes } from '../../ir/walk/scopes.ts';
 import { formatType, type Type } from '../../ir/type.ts';
-import { childrenOf } from '../../ir/visit.ts';
+import { childrenOf } from '../../ir/walk/visit.ts';
 import { VIEW_OPERATOR } from '../../ir/host-values.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 

@@ -1,12 +1,12 @@
 import { launchTime, type RatesOfBoth } from '../../../core/contracts/device-rates.ts';
 import type { RepresentativeSizes } from '../../../core/dims/representative-sizes.ts';
 import { WGSL_KERNEL } from '../../../ops/program/wgsl-kernel.ts';
-import { isAtom } from '../../ir/atoms.ts';
+import { isAtom } from '../../ir/walk/atoms.ts';
 import type { Expr } from '../../ir/expr.ts';
-import { DEVICE_COPY, SCALAR_OPERATORS } from '../../ir/scalar-operators.ts';
-import type { Scopes } from '../../ir/scopes.ts';
-import { childrenOf } from '../../ir/visit.ts';
-import { operatorName } from '../../ir/operator-name.ts';
+import { DEVICE_COPY, SCALAR_OPERATORS } from '../../ir/operators/scalar-operators.ts';
+import type { Scopes } from '../../ir/walk/scopes.ts';
+import { childrenOf } from '../../ir/walk/visit.ts';
+import { operatorName } from '../../ir/operators/operator-name.ts';
 import { type Dataflow, isView } from './dataflow.ts';
 import type { Group, Groups } from './groups.ts';
 import { byteLength, kernelWork } from './kernel-work.ts';

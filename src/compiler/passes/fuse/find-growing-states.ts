@@ -1,6 +1,6 @@
 import { appendAxis, changedAxis, isInnerAxis } from '../../ir/append-axis.ts';
 import type { CallExpr, Expr } from '../../ir/expr.ts';
-import { operatorName } from '../../ir/operator-name.ts';
+import { operatorName } from '../../ir/operators/operator-name.ts';
 import { type Dataflow, isView } from './dataflow.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { partition } from './partition.ts';
 import { primitiveCall } from './primitive-call.ts';
-import { isAtom } from '../../ir/atoms.ts';
+import { isAtom } from '../../ir/walk/atoms.ts';
 import type { Expr, FunctionExpr } from '../../ir/expr.ts';
-import { computeScopes } from '../../ir/scopes.ts';
-import { mapFunctions, withChildren } from '../../ir/visit.ts';
+import { computeScopes } from '../../ir/walk/scopes.ts';
+import { mapFunctions, withChildren } from '../../ir/walk/visit.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 import type { Pass } from '../pass.ts';
 import { variablesAround } from './symbol-carriers.ts';

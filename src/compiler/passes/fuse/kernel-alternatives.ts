@@ -1,9 +1,9 @@
 import { UnsupportedError } from '../../../core/errors.ts';
 import { kernelName, WGSL_KERNEL } from '../../../ops/program/wgsl-kernel.ts';
-import { isAtom } from '../../ir/atoms.ts';
+import { isAtom } from '../../ir/walk/atoms.ts';
 import { type CallExpr, type Expr, formatSpan } from '../../ir/expr.ts';
-import { childrenOf } from '../../ir/visit.ts';
-import { operatorName } from '../../ir/operator-name.ts';
+import { childrenOf } from '../../ir/walk/visit.ts';
+import { operatorName } from '../../ir/operators/operator-name.ts';
 import { type Dataflow, isView } from './dataflow.ts';
 import type { Groups } from './groups.ts';
 

@@ -6,7 +6,7 @@ import type { CallExpr, DeviceName, Expr, Span, VarExpr } from '../../ir/expr.ts
 import { formatType } from '../../ir/type.ts';
 import { symbolCarriers } from './symbol-carriers.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
-import { operatorName } from '../../ir/operator-name.ts';
+import { operatorName } from '../../ir/operators/operator-name.ts';
 
 /** Names of primitive functions list operators up to this many. */
 const MAX_NAMED_OPERATORS = 32;

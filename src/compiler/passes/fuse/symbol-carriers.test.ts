@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { call, func, moduleOf, variable } from '../../ir/build.ts';
-import { parseModule } from '../../ir/parse.ts';
-import { printModule } from '../../ir/print.ts';
+import { parseModule } from '../../ir/text/parse.ts';
+import { printModule } from '../../ir/text/print.ts';
 import { TypeInference } from '../../inference/type-inference.ts';
 import { fuse } from './fuse.ts';
 import { inferTypes } from '../infer-types.ts';

@@ -10,8 +10,8 @@ import {
   formatSpan,
   type VarExpr,
 } from '../../ir/expr.ts';
-import type { Scope, Scopes } from '../../ir/scopes.ts';
-import { postOrder, variablesOf } from '../../ir/visit.ts';
+import type { Scope, Scopes } from '../../ir/walk/scopes.ts';
+import { postOrder, variablesOf } from '../../ir/walk/visit.ts';
 
 /**
  * Variables around a kernel that the kernel has to be given too, although it does not read them: their

@@ -1,6 +1,6 @@
 import type { CallExpr, Expr, Module } from '../../ir/expr.ts';
-import { isGradientOperator, STOP_GRADIENT } from '../../ir/gradient-operators.ts';
-import { postOrder } from '../../ir/visit.ts';
+import { isGradientOperator, STOP_GRADIENT } from '../../ir/operators/gradient-operators.ts';
+import { postOrder } from '../../ir/walk/visit.ts';
 
 /** Returns true if a module has anything for the pass `gradient` to do. */
 export function asksForDerivatives({ functions }: Module): boolean {

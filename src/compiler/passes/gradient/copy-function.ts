@@ -3,7 +3,7 @@ import type { Dim } from '../../../core/dims/dim.ts';
 import type { Operators } from '../../../ops/operators.ts';
 import type { Expr, FunctionExpr, VarExpr } from '../../ir/expr.ts';
 import type { Type } from '../../ir/type.ts';
-import { bindersOf, postOrder, rewrite, withChildren } from '../../ir/visit.ts';
+import { bindersOf, postOrder, rewrite, withChildren } from '../../ir/walk/visit.ts';
 import { substituteSymbols } from '../bind-dims.ts';
 import { substituteTypes } from './typed-values.ts';
 

@@ -15,7 +15,7 @@ import {
   type VarExpr,
 } from '../../ir/expr.ts';
 import { placeOfFunction } from '../../ir/place.ts';
-import { hashExpr } from '../../ir/structural-equal.ts';
+import { hashExpr } from '../../ir/walk/structural-equal.ts';
 import {
   formatType,
   type FunctionTypeNode,

@@ -1,6 +1,6 @@
 import { isUnknownDim } from '../../../core/dims/dim-symbols.ts';
 import type { Dim } from '../../../core/dims/dim.ts';
-import { isAtom } from '../../ir/atoms.ts';
+import { isAtom } from '../../ir/walk/atoms.ts';
 import type { Expr, Span, VarExpr } from '../../ir/expr.ts';
 import { withPlace } from '../../ir/place.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';

@@ -2,7 +2,7 @@ import { GraphBuilder } from '../../../ops/adjoint/graph-builder.ts';
 import type { GraphTensor } from '../../../ops/adjoint/graph-target.ts';
 import { applyAdjoint } from '../../../ops/adjoint/apply-adjoint.ts';
 import { pullBack, RecordedGraph } from '../../../ops/adjoint/pull-back.ts';
-import { isAtom } from '../../ir/atoms.ts';
+import { isAtom } from '../../ir/walk/atoms.ts';
 import { callFunction, global, projection, tuple, variableOf } from '../../ir/build.ts';
 import {
   type CallExpr,
@@ -14,9 +14,9 @@ import {
   spanOf,
   type VarExpr,
 } from '../../ir/expr.ts';
-import { CUSTOM_GRADIENT, STOP_GRADIENT } from '../../ir/gradient-operators.ts';
-import { AS_ANY, DEVICE_COPY, SCALAR_OPERATORS } from '../../ir/scalar-operators.ts';
-import { freeVariables } from '../../ir/free-variables.ts';
+import { CUSTOM_GRADIENT, STOP_GRADIENT } from '../../ir/operators/gradient-operators.ts';
+import { AS_ANY, DEVICE_COPY, SCALAR_OPERATORS } from '../../ir/operators/scalar-operators.ts';
+import { freeVariables } from '../../ir/walk/free-variables.ts';
 import { formatType, type Type } from '../../ir/type.ts';
 import { copyFunction, freshNames, sizesOf } from './copy-function.ts';
 import { type Cotangent, Cotangents } from './cotangents.ts';

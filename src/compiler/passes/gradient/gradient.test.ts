@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { compile } from '../../compile.ts';
-import { parseModule } from '../../ir/parse.ts';
-import { postOrder } from '../../ir/visit.ts';
-import { printModule } from '../../ir/print.ts';
+import { parseModule } from '../../ir/text/parse.ts';
+import { postOrder } from '../../ir/walk/visit.ts';
+import { printModule } from '../../ir/text/print.ts';
 import { loadProgram } from '../../testing/load-program.ts';
 import { textAfter } from '../../testing/text-after.ts';
 

@@ -11,12 +11,17 @@ import {
   spanOf,
   type VarExpr,
 } from '../../ir/expr.ts';
-import { freeVariables } from '../../ir/free-variables.ts';
+import { freeVariables } from '../../ir/walk/free-variables.ts';
 import { withPlace } from '../../ir/place.ts';
-import { CUSTOM_GRADIENT, GRADIENT, JVP, STOP_GRADIENT } from '../../ir/gradient-operators.ts';
+import {
+  CUSTOM_GRADIENT,
+  GRADIENT,
+  JVP,
+  STOP_GRADIENT,
+} from '../../ir/operators/gradient-operators.ts';
 import type { FunctionTypeNode } from '../../ir/type.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
-import { childrenOf, postOrder, rewrite, rewriteBodies } from '../../ir/visit.ts';
+import { childrenOf, postOrder, rewrite, rewriteBodies } from '../../ir/walk/visit.ts';
 import { countReaders } from '../../rewriting/count-readers.ts';
 import { inlineFunctions } from '../inline.ts';
 import { inferTypes } from '../infer-types.ts';

@@ -9,7 +9,7 @@ import type { TypeInference } from '../../inference/type-inference.ts';
 import * as ir from '../../ir/build.ts';
 import type { CallExpr, Expr, FunctionExpr, Module, Span, VarExpr } from '../../ir/expr.ts';
 import type { Type } from '../../ir/type.ts';
-import { rewrite } from '../../ir/visit.ts';
+import { rewrite } from '../../ir/walk/visit.ts';
 import { Emitter } from './emitter.ts';
 import { ExprGraph, exprOf } from './expr-graph.ts';
 import { unusedName } from './unused-name.ts';

@@ -1,4 +1,4 @@
-import { freeVariables } from '../../ir/free-variables.ts';
+import { freeVariables } from '../../ir/walk/free-variables.ts';
 import type { CallExpr, Expr, FunctionExpr, TupleExpr, VarExpr } from '../../ir/expr.ts';
 
 /** A function value whose code is known where it is called. */

@@ -2,7 +2,7 @@ import { UnsupportedError } from '../../../core/errors.ts';
 import { applyAdjoint } from '../../../ops/adjoint/apply-adjoint.ts';
 import { GraphBuilder } from '../../../ops/adjoint/graph-builder.ts';
 import { forgetSizes } from '../../inference/forget-sizes.ts';
-import { isAtom } from '../../ir/atoms.ts';
+import { isAtom } from '../../ir/walk/atoms.ts';
 import { callFunction, func, global, projection, tuple, variableOf } from '../../ir/build.ts';
 import { cotangentType } from '../../ir/cotangent-type.ts';
 import {
@@ -17,11 +17,11 @@ import {
   type TupleExpr,
   type VarExpr,
 } from '../../ir/expr.ts';
-import { freeVariables } from '../../ir/free-variables.ts';
-import { CUSTOM_GRADIENT, STOP_GRADIENT } from '../../ir/gradient-operators.ts';
-import { AS_ANY, DEVICE_COPY, SCALAR_OPERATORS } from '../../ir/scalar-operators.ts';
+import { freeVariables } from '../../ir/walk/free-variables.ts';
+import { CUSTOM_GRADIENT, STOP_GRADIENT } from '../../ir/operators/gradient-operators.ts';
+import { AS_ANY, DEVICE_COPY, SCALAR_OPERATORS } from '../../ir/operators/scalar-operators.ts';
 import type { Type } from '../../ir/type.ts';
-import { variablesOf } from '../../ir/visit.ts';
+import { variablesOf } from '../../ir/walk/visit.ts';
 import { copyFunction, freshNames, hasUnknownDims, sizesOf } from './copy-function.ts';
 import { type Cotangent, Cotangents } from './cotangents.ts';
 import type { Emitter } from './emitter.ts';

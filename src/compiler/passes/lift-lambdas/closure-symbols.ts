@@ -1,9 +1,9 @@
-import type { BlockTable } from '../../ir/block.ts';
+import type { BlockTable } from '../../ir/walk/block.ts';
 import { plainSymbols } from '../../inference/declarations.ts';
 import { symbolsOfTerm, termOf } from '../../ir/term.ts';
 import type { FunctionExpr, VarExpr } from '../../ir/expr.ts';
 import { tensorType, type Type } from '../../ir/type.ts';
-import { bindersOf } from '../../ir/visit.ts';
+import { bindersOf } from '../../ir/walk/visit.ts';
 import { ShapeNeeds, tensorTypesOf } from '../../inference/shape-needs.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 

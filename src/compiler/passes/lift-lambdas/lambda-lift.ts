@@ -1,5 +1,5 @@
 import type { FunctionAttributes, FunctionExpr, Module } from '../../ir/expr.ts';
-import { BlockTable } from '../../ir/block.ts';
+import { BlockTable } from '../../ir/walk/block.ts';
 import { LiftedFunction, type LiftedSource } from './lifted-function.ts';
 import { ClosureSymbols } from './closure-symbols.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';

@@ -1,13 +1,13 @@
 import { plainSymbols } from '../../inference/declarations.ts';
 import { tensorTypesOf } from '../../inference/shape-needs.ts';
-import { type Block, type BlockTable, innerBlocks, type Step } from '../../ir/block.ts';
+import { type Block, type BlockTable, innerBlocks, type Step } from '../../ir/walk/block.ts';
 import { call, letIn, variableOf } from '../../ir/build.ts';
 import type { CallExpr, Expr, FunctionExpr, MatchExpr, VarExpr } from '../../ir/expr.ts';
-import { MAKE_CLOSURE } from '../../ir/machine-operators.ts';
+import { MAKE_CLOSURE } from '../../ir/operators/machine-operators.ts';
 import { placeOfFunction } from '../../ir/place.ts';
 import { runTask, sub, type Task } from '../../ir/task.ts';
 import { tensorType, type Type } from '../../ir/type.ts';
-import { variablesOf, withChildren } from '../../ir/visit.ts';
+import { variablesOf, withChildren } from '../../ir/walk/visit.ts';
 import type { ClosureSymbols } from './closure-symbols.ts';
 
 /** The first variable in scope that brings each symbol. */

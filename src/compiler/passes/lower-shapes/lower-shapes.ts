@@ -1,6 +1,6 @@
 import { forEachSymbol } from '../../../core/dims/dim-symbols.ts';
 import type { Dim } from '../../../core/dims/dim.ts';
-import { type Block, BlockTable, type Step } from '../../ir/block.ts';
+import { type Block, BlockTable, type Step } from '../../ir/walk/block.ts';
 import { call, letIn } from '../../ir/build.ts';
 import {
   type CallExpr,
@@ -12,13 +12,13 @@ import {
   spanOf,
   type VarExpr,
 } from '../../ir/expr.ts';
-import { operatorName } from '../../ir/operator-name.ts';
-import { ALLOC_STORAGE, ALLOC_TENSOR, CALL_INTO } from '../../ir/machine-operators.ts';
-import { DIM } from '../../ir/scalar-operators.ts';
-import { isShapeOperator, VIEW_AS } from '../../ir/shape-operators.ts';
+import { operatorName } from '../../ir/operators/operator-name.ts';
+import { ALLOC_STORAGE, ALLOC_TENSOR, CALL_INTO } from '../../ir/operators/machine-operators.ts';
+import { DIM } from '../../ir/operators/scalar-operators.ts';
+import { isShapeOperator, VIEW_AS } from '../../ir/operators/shape-operators.ts';
 import { placeOfFunction } from '../../ir/place.ts';
 import { runTask, sub, type Task } from '../../ir/task.ts';
-import { mapFunctions, postOrder, variablesOf } from '../../ir/visit.ts';
+import { mapFunctions, postOrder, variablesOf } from '../../ir/walk/visit.ts';
 import { ShapeBinder } from './shape-binder.ts';
 import { ShapeBounds } from './shape-bounds.ts';
 import { symbolsOfType } from '../../inference/gather-dim-facts.ts';

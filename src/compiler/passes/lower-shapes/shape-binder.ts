@@ -1,7 +1,7 @@
 import type { Dim } from '../../../core/dims/dim.ts';
 import { call, projection } from '../../ir/build.ts';
 import type { Expr } from '../../ir/expr.ts';
-import { CHECK_TENSOR } from '../../ir/shape-operators.ts';
+import { CHECK_TENSOR } from '../../ir/operators/shape-operators.ts';
 import { isSymbol, type Type } from '../../ir/type.ts';
 import { tensorTypesIn } from '../../inference/shape-needs.ts';
 import type { ShapeSlots } from './shape-slots.ts';

@@ -3,7 +3,7 @@ import { ShapeError } from '../../../core/errors.ts';
 import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { compile } from '../../compile.ts';
 import { gatherDimFacts } from '../../inference/gather-dim-facts.ts';
-import { parseModule } from '../../ir/parse.ts';
+import { parseModule } from '../../ir/text/parse.ts';
 import { loadProgram } from '../../testing/load-program.ts';
 
 describe('bounds', () => {

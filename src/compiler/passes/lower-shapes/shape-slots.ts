@@ -3,7 +3,7 @@ import { type Dim, formatDim } from '../../../core/dims/dim.ts';
 import { UnsupportedError } from '../../../core/errors.ts';
 import type { TensorType } from '../../../core/contracts/primitive-function.ts';
 import { byteLengthOf } from '../../ir/byte-length.ts';
-import type { Step } from '../../ir/block.ts';
+import type { Step } from '../../ir/walk/block.ts';
 import { call, int, variableOf } from '../../ir/build.ts';
 import { type CallExpr, type Expr, formatSpan, type Span, type VarExpr } from '../../ir/expr.ts';
 import { withPlace } from '../../ir/place.ts';
@@ -13,7 +13,7 @@ import {
   MAKE_SHAPE,
   MATCH_SHAPE,
   SHAPE_HEAP,
-} from '../../ir/shape-operators.ts';
+} from '../../ir/operators/shape-operators.ts';
 import {
   INT_TYPE,
   isSymbol,

@@ -1,4 +1,4 @@
-import type { Step } from '../../ir/block.ts';
+import type { Step } from '../../ir/walk/block.ts';
 import { buildDecisionTree, type DecisionTree, Occurrence } from './decision-tree.ts';
 import type { DeclaredConstructor } from '../../inference/declarations.ts';
 import { substitute, termOf, typeOfTerm } from '../../ir/term.ts';

@@ -1,9 +1,9 @@
-import { type Block, BlockTable, innerBlocks, type Step } from '../../ir/block.ts';
+import { type Block, BlockTable, innerBlocks, type Step } from '../../ir/walk/block.ts';
 import { isFlatMatch, MatchFlattener } from './flatten-match.ts';
 import { constructorsOf } from '../../inference/declarations.ts';
 import { letIn } from '../../ir/build.ts';
 import type { Expr, FunctionExpr, MatchExpr, VarExpr } from '../../ir/expr.ts';
-import { mapFunctions, postOrder, rewrite, withChildren } from '../../ir/visit.ts';
+import { mapFunctions, postOrder, rewrite, withChildren } from '../../ir/walk/visit.ts';
 import { symbolsOfType } from '../../inference/gather-dim-facts.ts';
 import { mentionedIn } from '../dim-names.ts';
 import type { Pass, PassContext } from '../pass.ts';

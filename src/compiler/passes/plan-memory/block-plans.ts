@@ -2,7 +2,7 @@ import { boundsOfDim } from '../../../core/dims/dim-algebra.ts';
 import type { DimFacts } from '../../../core/dims/dim-bounds.ts';
 import { formatDim } from '../../../core/dims/dim.ts';
 import type { TensorType } from '../../../core/contracts/primitive-function.ts';
-import { type Block, type BlockTable, innerBlocks } from '../../ir/block.ts';
+import { type Block, type BlockTable, innerBlocks } from '../../ir/walk/block.ts';
 import { isInnerAxis } from '../../ir/append-axis.ts';
 import { byteLengthOf } from '../../ir/byte-length.ts';
 import type { CallExpr, DeviceName, Expr, FunctionExpr, VarExpr } from '../../ir/expr.ts';
@@ -20,7 +20,7 @@ import {
   type OverwrittenMemory,
   parametersInPlace,
 } from './overwrites.ts';
-import { postOrder } from '../../ir/visit.ts';
+import { postOrder } from '../../ir/walk/visit.ts';
 import { TensorAliases } from './tensor-aliases.ts';
 
 /** Storages begin at multiples of this, and take as many bytes. */

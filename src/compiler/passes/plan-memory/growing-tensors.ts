@@ -4,12 +4,12 @@ import { OPERATOR_ROOM } from '../../../ops/tables/room.ts';
 import { symbolsOfType } from '../../inference/gather-dim-facts.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 import { isInnerAxis } from '../../ir/append-axis.ts';
-import type { Step } from '../../ir/block.ts';
+import type { Step } from '../../ir/walk/block.ts';
 import { call, variable, variableOf } from '../../ir/build.ts';
 import type { FunctionExpr, VarExpr } from '../../ir/expr.ts';
-import { WHOLE } from '../../ir/machine-operators.ts';
-import { operatorName } from '../../ir/operator-name.ts';
-import { postOrder, rewrite } from '../../ir/visit.ts';
+import { WHOLE } from '../../ir/operators/machine-operators.ts';
+import { operatorName } from '../../ir/operators/operator-name.ts';
+import { postOrder, rewrite } from '../../ir/walk/visit.ts';
 import type { BlockPlan, KernelCall } from './block-plans.ts';
 import { changeOf } from './overwrites.ts';
 

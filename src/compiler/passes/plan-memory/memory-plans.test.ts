@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { compileOnnx } from '../../../frontend/onnx/compile-onnx.ts';
 import { ownModel } from '../../../testing/files/own-model.ts';
 import { compile } from '../../compile.ts';
-import { parseModule } from '../../ir/parse.ts';
+import { parseModule } from '../../ir/text/parse.ts';
 import type { FunctionMemoryPlan } from './memory-report.ts';
 
 function plansOf(text: string): readonly FunctionMemoryPlan[] {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { TypeInference } from '../../inference/type-inference.ts';
-import { parseModule } from '../../ir/parse.ts';
+import { parseModule } from '../../ir/text/parse.ts';
 import { parametersInPlace } from './overwrites.ts';
 
 function namesInPlace(body: string): string[] {

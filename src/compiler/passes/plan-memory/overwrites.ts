@@ -3,11 +3,11 @@ import { countWork } from '../../../core/limits/work-meter.ts';
 import type { TensorType } from '../../../core/contracts/primitive-function.ts';
 import type { Operators } from '../../../ops/operators.ts';
 import { appendAxis, changedAxis } from '../../ir/append-axis.ts';
-import { type BlockTable, innerBlocks } from '../../ir/block.ts';
+import { type BlockTable, innerBlocks } from '../../ir/walk/block.ts';
 import type { Expr, FunctionExpr, VarExpr } from '../../ir/expr.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
-import { postOrder } from '../../ir/visit.ts';
-import { operatorName } from '../../ir/operator-name.ts';
+import { postOrder } from '../../ir/walk/visit.ts';
+import { operatorName } from '../../ir/operators/operator-name.ts';
 import type { TensorAliases } from './tensor-aliases.ts';
 
 /** How a kernel comes by the memory of an input in which its result lies. */

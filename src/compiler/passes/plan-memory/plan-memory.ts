@@ -1,6 +1,6 @@
 import type { Dim } from '../../../core/dims/dim.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
-import { BlockTable, innerBlocks, type Step } from '../../ir/block.ts';
+import { BlockTable, innerBlocks, type Step } from '../../ir/walk/block.ts';
 import { call, letIn, variableOf } from '../../ir/build.ts';
 import { byteLengthOf } from '../../ir/byte-length.ts';
 import type { CallExpr, Expr, FunctionExpr, VarExpr } from '../../ir/expr.ts';
@@ -11,9 +11,9 @@ import {
   CALL_INTO,
   OWN,
   REUSE,
-} from '../../ir/machine-operators.ts';
+} from '../../ir/operators/machine-operators.ts';
 import { STORAGE_TYPE, tensorType } from '../../ir/type.ts';
-import { mapFunctions, postOrder, rewrite, withChildren } from '../../ir/visit.ts';
+import { mapFunctions, postOrder, rewrite, withChildren } from '../../ir/walk/visit.ts';
 import type { Pass } from '../pass.ts';
 import { type BlockPlan, BlockPlans, type KernelCall, valuesOf } from './block-plans.ts';
 import { GrowingTensors } from './growing-tensors.ts';

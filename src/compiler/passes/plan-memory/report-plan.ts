@@ -1,4 +1,4 @@
-import { innerBlocks } from '../../ir/block.ts';
+import { innerBlocks } from '../../ir/walk/block.ts';
 import type { Expr } from '../../ir/expr.ts';
 import { type BlockPlans, valuesOf } from './block-plans.ts';
 import type { FunctionMemoryPlan } from './memory-report.ts';

@@ -1,6 +1,6 @@
-import { type BlockTable, innerBlocks } from '../../ir/block.ts';
+import { type BlockTable, innerBlocks } from '../../ir/walk/block.ts';
 import type { CallExpr, Expr, VarExpr } from '../../ir/expr.ts';
-import { CALL_INTO, MAKE_CLOSURE } from '../../ir/machine-operators.ts';
+import { CALL_INTO, MAKE_CLOSURE } from '../../ir/operators/machine-operators.ts';
 
 /**
  * Names that may refer to the memory of a value in A-normal form: variables that are views of it or other

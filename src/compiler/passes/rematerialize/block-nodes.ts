@@ -1,4 +1,4 @@
-import type { Step } from '../../ir/block.ts';
+import type { Step } from '../../ir/walk/block.ts';
 import type { Expr } from '../../ir/expr.ts';
 
 /** A step of a block, or its result, as what it reads and what its value takes. */

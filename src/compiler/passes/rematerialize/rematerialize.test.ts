@@ -6,7 +6,7 @@ import { AdtValue, TensorValue } from '../../../runtime/value.ts';
 import { VirtualMachine } from '../../../runtime/virtual-machine.ts';
 import { compile, type CompileOptions } from '../../compile.ts';
 import type { Module } from '../../ir/expr.ts';
-import { parseModule } from '../../ir/parse.ts';
+import { parseModule } from '../../ir/text/parse.ts';
 import type { FunctionMemoryPlan } from '../plan-memory/memory-report.ts';
 
 const WIDTH = 8;

@@ -1,11 +1,11 @@
 import { isUnknownDim } from '../../../core/dims/dim-symbols.ts';
 import { UsageError } from '../../../core/errors.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
-import { BlockTable } from '../../ir/block.ts';
+import { BlockTable } from '../../ir/walk/block.ts';
 import { letIn } from '../../ir/build.ts';
 import type { Expr, FunctionExpr, VarExpr } from '../../ir/expr.ts';
-import { freeVariables } from '../../ir/free-variables.ts';
-import { mapFunctions, postOrder } from '../../ir/visit.ts';
+import { freeVariables } from '../../ir/walk/free-variables.ts';
+import { mapFunctions, postOrder } from '../../ir/walk/visit.ts';
 import { mentionedIn } from '../dim-names.ts';
 import { callWork, sizesOf } from '../fuse/kernel-work.ts';
 import type { Pass } from '../pass.ts';

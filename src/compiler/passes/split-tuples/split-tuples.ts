@@ -1,9 +1,9 @@
 import type { TypeInference } from '../../inference/type-inference.ts';
-import { BlockTable, innerBlocks } from '../../ir/block.ts';
+import { BlockTable, innerBlocks } from '../../ir/walk/block.ts';
 import { letIn, projection, variableOf } from '../../ir/build.ts';
 import type { Expr, FunctionExpr, LetExpr, ProjectionExpr, VarExpr } from '../../ir/expr.ts';
-import { printType } from '../../ir/print-type.ts';
-import { childrenOf, mapFunctions, postOrder, rewrite } from '../../ir/visit.ts';
+import { printType } from '../../ir/text/print-type.ts';
+import { childrenOf, mapFunctions, postOrder, rewrite } from '../../ir/walk/visit.ts';
 import { bindType, substituteSymbols } from '../bind-dims.ts';
 import { DimNames, mentionedIn } from '../dim-names.ts';
 import type { Pass } from '../pass.ts';

@@ -6,7 +6,7 @@ import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
 import { TypeInference } from '../../inference/type-inference.ts';
 import { call, constant, func, moduleOf, tuple, variable } from '../../ir/build.ts';
 import type { CallExpr, Expr, Module, VarExpr } from '../../ir/expr.ts';
-import { postOrder } from '../../ir/visit.ts';
+import { postOrder } from '../../ir/walk/visit.ts';
 import type {
   AttributePattern,
   CallPattern,

@@ -8,7 +8,7 @@ import type { HostInput } from '../../../runtime/host-function.ts';
 import { callFunction, func, global, gradient, jvp, tuple, variableOf } from '../../ir/build.ts';
 import { cotangentType } from '../../ir/cotangent-type.ts';
 import type { Expr, FunctionExpr, Module } from '../../ir/expr.ts';
-import { parseModule } from '../../ir/parse.ts';
+import { parseModule } from '../../ir/text/parse.ts';
 import type { Type } from '../../ir/type.ts';
 
 /** The precision that a program is compiled for. */

@@ -1,4 +1,4 @@
-import type { OptimizerName } from '../../ir/training-operators.ts';
+import type { OptimizerName } from '../../ir/operators/training-operators.ts';
 
 /** One number of a parameter with its slots, in double precision. */
 export interface ReferenceState {

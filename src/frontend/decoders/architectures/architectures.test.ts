@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { equalModules } from '../../../compiler/ir/structural-equal.ts';
+import { equalModules } from '../../../compiler/ir/walk/structural-equal.ts';
 import { loadFrom } from './testing/decode-runner.ts';
 import { randomDecoder } from './testing/decoder-files.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { printExecutable } from '../../../bytecode/print.ts';
+import { printExecutable } from '../../../bytecode/text/print.ts';
 import { compile } from '../../../compiler/compile.ts';
 import { generationModule } from '../generation-module.ts';
 import { loadFrom } from './testing/decode-runner.ts';

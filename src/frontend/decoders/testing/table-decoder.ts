@@ -1,4 +1,4 @@
-import { parseModule } from '../../../compiler/ir/parse.ts';
+import { parseModule } from '../../../compiler/ir/text/parse.ts';
 import { generationModule } from '../generation-module.ts';
 
 /** Logits behind a token, for V tokens: whole numbers up to `levels`, by `scale`. With few levels many are equal. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { printModule } from '../../../compiler/ir/print.ts';
+import { printModule } from '../../../compiler/ir/text/print.ts';
 import type { DType } from '../../../core/tensor/dtype.ts';
 import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { type OnnxAttribute, writeOnnxModel } from '../../../testing/onnx-writer.ts';

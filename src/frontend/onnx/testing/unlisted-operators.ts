@@ -1,4 +1,4 @@
-import { postOrder } from '../../../compiler/ir/visit.ts';
+import { postOrder } from '../../../compiler/ir/walk/visit.ts';
 import { importOnnx } from '../import-onnx.ts';
 
 /** Operators by which importers read sizes and repeat operands, and those of the graph's own nodes. */

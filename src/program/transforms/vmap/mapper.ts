@@ -24,11 +24,11 @@ import {
   spanOf,
   type VarExpr,
 } from '../../../compiler/ir/expr.ts';
-import { GRADIENT, STOP_GRADIENT, VJP } from '../../../compiler/ir/gradient-operators.ts';
-import { SCALAR_OPERATORS } from '../../../compiler/ir/scalar-operators.ts';
-import { computeScopes, type Scope, type Scopes } from '../../../compiler/ir/scopes.ts';
+import { GRADIENT, STOP_GRADIENT, VJP } from '../../../compiler/ir/operators/gradient-operators.ts';
+import { SCALAR_OPERATORS } from '../../../compiler/ir/operators/scalar-operators.ts';
+import { computeScopes, type Scope, type Scopes } from '../../../compiler/ir/walk/scopes.ts';
 import { formatType, type TensorTypeNode, type Type } from '../../../compiler/ir/type.ts';
-import { childrenOf, postOrder, rewrite, withChildren } from '../../../compiler/ir/visit.ts';
+import { childrenOf, postOrder, rewrite, withChildren } from '../../../compiler/ir/walk/visit.ts';
 import { tensorTypeOf } from '../../apply.ts';
 import { ArrayState } from '../../array-state.ts';
 import { callSite } from '../../call-site.ts';

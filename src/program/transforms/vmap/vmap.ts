@@ -8,7 +8,7 @@ import {
 import { type Dim, formatDim } from '../../../core/dims/dim.ts';
 import { ShapeError, UsageError } from '../../../core/errors.ts';
 import { normalizeAxis } from '../../../core/tensor/shape.ts';
-import { computeScopes } from '../../../compiler/ir/scopes.ts';
+import { computeScopes } from '../../../compiler/ir/walk/scopes.ts';
 import { formatType, tensorType, type Type } from '../../../compiler/ir/type.ts';
 import { apply } from '../../apply.ts';
 import { ArrayState } from '../../array-state.ts';

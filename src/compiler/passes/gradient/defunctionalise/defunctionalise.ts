@@ -9,8 +9,8 @@ import type {
   OperatorExpr,
   VarExpr,
 } from '../../../ir/expr.ts';
-import { isGradientOperator } from '../../../ir/gradient-operators.ts';
-import { MAKE_CLOSURE } from '../../../ir/machine-operators.ts';
+import { isGradientOperator } from '../../../ir/operators/gradient-operators.ts';
+import { MAKE_CLOSURE } from '../../../ir/operators/machine-operators.ts';
 import type {
   AdtTypeNode,
   ConstructorDefinition,
@@ -18,7 +18,13 @@ import type {
   Type,
   TypeDefinition,
 } from '../../../ir/type.ts';
-import { bindersOf, mapFunctions, postOrder, rewrite, withChildren } from '../../../ir/visit.ts';
+import {
+  bindersOf,
+  mapFunctions,
+  postOrder,
+  rewrite,
+  withChildren,
+} from '../../../ir/walk/visit.ts';
 import type { TypeInference } from '../../../inference/type-inference.ts';
 import { countReaders } from '../../../rewriting/count-readers.ts';
 import { inferTypes } from '../../infer-types.ts';

@@ -7,9 +7,13 @@ import {
   type FunctionExpr,
   type OperatorExpr,
 } from '../../../ir/expr.ts';
-import { CUSTOM_GRADIENT, isGradientOperator, JVP } from '../../../ir/gradient-operators.ts';
+import {
+  CUSTOM_GRADIENT,
+  isGradientOperator,
+  JVP,
+} from '../../../ir/operators/gradient-operators.ts';
 import type { FunctionTypeNode, Type } from '../../../ir/type.ts';
-import { postOrder, rewrite } from '../../../ir/visit.ts';
+import { postOrder, rewrite } from '../../../ir/walk/visit.ts';
 import type { TypeInference } from '../../../inference/type-inference.ts';
 import { countReaders } from '../../../rewriting/count-readers.ts';
 import { boundSymbols, copyFunction, freshNames } from '../copy-function.ts';

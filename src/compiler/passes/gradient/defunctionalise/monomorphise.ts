@@ -7,7 +7,7 @@ import {
   type Span,
 } from '../../../ir/expr.ts';
 import { formatType, partsOfType, type Type } from '../../../ir/type.ts';
-import { mapFunctions, rewrite } from '../../../ir/visit.ts';
+import { mapFunctions, rewrite } from '../../../ir/walk/visit.ts';
 import { CompileLimitError } from '../../../../core/errors.ts';
 import type { TypeInference } from '../../../inference/type-inference.ts';
 import {

@@ -1,7 +1,7 @@
 import * as ir from '../../../../compiler/ir/build.ts';
 import type { Expr, VarExpr } from '../../../../compiler/ir/expr.ts';
 import { tensorType } from '../../../../compiler/ir/type.ts';
-import { bindersOf, postOrder, rewrite } from '../../../../compiler/ir/visit.ts';
+import { bindersOf, postOrder, rewrite } from '../../../../compiler/ir/walk/visit.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 

@@ -1,0 +1,26 @@
+import type { WorkerFiles } from '../../worker/protocol/session-service.ts';
+
+// In the package another module takes the place of this one: see scripts/worker-files.
+
+/** Where the files of the package's worker are; the sources have none, since Vite bundles them. */
+export function workerFiles(): WorkerFiles | undefined {
+  return undefined;
+}
+
+/** The texts of the files, for where a bundler left them behind. */
+export async function importTexts(): Promise<WorkerFiles> {
+  throw new Error('only the package has them');
+}
+
+/** The worker of the sources. */
+export function startSource(): Worker {
+  return new Worker(new URL('../../worker/worker-main.ts', import.meta.url), { type: 'module' });
+}
+
+/** The same worker, which compiles: its name tells it so. Vite reads the name, so it stands here. */
+export function startSourceCompiler(): Worker {
+  return new Worker(new URL('../../worker/worker-main.ts', import.meta.url), {
+    type: 'module',
+    name: 'weft-compiler',
+  });
+}
