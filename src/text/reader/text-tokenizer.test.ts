@@ -46,6 +46,22 @@ test('ranks of more pairs than there are end with them', async () => {
   expect(tokenizer.encode('ab')).toEqual([2]);
 });
 
+test('groups of a pattern that splits are no tokens, however it splits', async () => {
+  const given = {
+    ...PLAIN,
+    model: { type: 'WordLevel', vocab: { '?': 0, x: 1, a: 2, b: 3, ab: 4 }, unk_token: '?' },
+  };
+  const tokens = async (more: object): Promise<readonly number[]> => {
+    const pre_tokenizer = { type: 'Split', pattern: { Regex: '(a)(b)?' }, ...more };
+    return (await openTokenizer({ tokenizer: { ...given, pre_tokenizer }, config: {} })).encode(
+      'xabxax',
+    );
+  };
+  expect(await tokens({ behavior: 'Removed', invert: false })).toEqual([1, 1, 1]);
+  expect(await tokens({ behavior: 'Isolated', invert: false })).toEqual([1, 4, 1, 2, 1]);
+  expect(await tokens({ behavior: 'Removed', invert: true })).toEqual([4, 2]);
+});
+
 const BYTE_PAIRS = {
   type: 'BPE',
   vocab: { a: 0, b: 1, ' ': 2, ab: 3, '▁': 4, x: 5 },
