@@ -140,6 +140,16 @@ describe('in the background', () => {
   });
 });
 
+test('what is no option is refused', async () => {
+  const kernels = await device.prepare([product('fixed', 17)]);
+  const tune = (options: object) => kernels.tune?.(0, options);
+  await expect(tune({ background: true })).rejects.toThrow(
+    'tune: got an unknown option "background", expected only signal, turns, isBackground,',
+  );
+  await expect(tune({ turns: {} })).rejects.toThrow('expected turns: idle() and take()');
+  kernels.dispose();
+});
+
 test('an abort ends tuning', async () => {
   const kernels = await device.prepare([product('fixed', 17)]);
   const abort = new AbortController();

@@ -1,3 +1,4 @@
+import { checkOptions, having, type OptionKinds } from '../../../core/check-options.ts';
 import { DeviceLostError, OutOfMemoryError } from '../../../core/errors.ts';
 import type { LaunchPlan } from '../../../core/contracts/launch-plan.ts';
 import type { PrimitiveFunction } from '../../../core/contracts/primitive-function.ts';
@@ -25,20 +26,29 @@ const LITTLE_SCRATCH = 1 << 18;
  */
 const MOST_ATTEMPTS = 3;
 
+const OPTIONS: OptionKinds<TuneOptions> = {
+  signal: 'signal',
+  turns: having('turns: idle() and take()', 'idle', 'take'),
+  isBackground: 'boolean',
+  remember: 'function',
+  onChange: 'function',
+};
+
 export interface TuningContext extends TrialContext {
   readonly scratch: ScratchPool;
 }
 
 /**
  * Tunes a kernel for the shapes that it has plans for, and gives it the plans that were chosen.
- * Nothing else may use the device meanwhile, but between turns. Rejects with DeviceLostError or the
- * signal's reason.
+ * Nothing else may use the device meanwhile, but between turns. Rejects with DeviceLostError, the
+ * signal's reason, or UsageError for what are no options.
  */
 export async function tuneKernel(
   kernel: WebGpuKernel,
   context: TuningContext,
   options: TuneOptions,
 ): Promise<readonly KernelTuning[]> {
+  checkOptions('tune', options, OPTIONS);
   const { planner } = context;
   const { operators } = planner;
   if (operators === undefined) return [];
