@@ -27,6 +27,6 @@ export function folderAt(place: URL): URL {
 
 /** The folder of the model at an address; folders of transformers.js have their models one folder further down. */
 export function folderAround(model: URL): URL {
-  const own = new URL('../', model);
-  return own.pathname.endsWith('/onnx/') ? new URL('../../', own) : own;
+  const own = new URL('./', model);
+  return own.pathname.endsWith('/onnx/') ? new URL('../', own) : own;
 }

@@ -8,7 +8,7 @@ import { decoderOf, type TestedDecoder } from './decoder-files.ts';
 import type { TestedConfig } from './reference-decoder.ts';
 
 const read = (name: string): Buffer =>
-  readFileSync(new URL(`../../../../public/models/stories/${name}`, import.meta.url));
+  readFileSync(new URL(`../../../../../public/models/stories/${name}`, import.meta.url));
 
 /** `config.json` of the story model. */
 export const STORY_CONFIG = JSON.parse(read('config.json').toString()) as TestedConfig;
