@@ -24,7 +24,7 @@ const BUNDLES = [
   // Language models: without machine, compiler, tokenizers and templates.
   { title: 'text', entry: 'text.js', budget: 40 * KILOBYTE },
   // Tasks: pictures, text in them and sound, without machine and compiler.
-  { title: 'tasks', entry: 'tasks.js', budget: 42.1 * KILOBYTE },
+  { title: 'tasks', entry: 'tasks.js', budget: 42.2 * KILOBYTE },
   // The inspector's own side; its worker, which reads programs, is a file of its own.
   { title: 'inspector', entry: 'inspector.js', budget: 24.5 * KILOBYTE },
   // Types of operators and their kernels, the IR and its inference: a page that writes programs has these.
