@@ -1,4 +1,5 @@
 import type { Assembled } from '../../bytecode/build/draft.ts';
+import { Deferred } from '../../core/async/deferred.ts';
 import { FileWindow } from '../../core/bytes/file-window.ts';
 import { checkLooksLikeOnnx } from '../../core/bytes/sniff.ts';
 import { DownloadError, WeftError } from '../../core/errors.ts';
@@ -140,13 +141,10 @@ async function whileChecked<T>(
 ): Promise<T> {
   const { byteLength } = file;
   const { head } = options;
-  let begin = (): void => undefined;
-  const isTime = new Promise<void>((resolve) => {
-    begin = resolve;
-  });
+  const time = new Deferred();
   let isOver = false;
   const window: FileWindow = new FileWindow(async (from, to) => {
-    if (window.reads === FIRST_READS) begin();
+    if (window.reads === FIRST_READS) time.resolve();
     isOver ||= window.reads === MOST_READS || window.readByteLength > MOST_OUTLINE_BYTES;
     const end = Math.min(to, byteLength);
     if (end <= head.byteLength) return head.subarray(from, end);
@@ -155,7 +153,7 @@ async function whileChecked<T>(
     throw new DownloadError('internal: no outline');
   }, byteLength);
   const checked = checkOutline(window, options);
-  await Promise.race([checked, isTime]);
+  await Promise.race([checked, time.promise]);
   const all = download();
   try {
     return await Promise.race([all, checked.then(() => all)]);

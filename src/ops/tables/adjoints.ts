@@ -11,7 +11,6 @@ import {
 } from '../convolution/convolution.adjoint.ts';
 import { globalPoolAdjoint, maxPoolAdjoint, sumPoolAdjoint } from '../convolution/pool.adjoint.ts';
 import { rangeAdjoint } from '../dynamic/range.adjoint.ts';
-import { castAdjoint, reluAdjoint } from '../elementwise/elementwise.adjoint.ts';
 import {
   gatherElementsAdjoint,
   gatherNdAdjoint,
@@ -50,11 +49,21 @@ import { framesAdjoint } from '../signal/signal.adjoint.ts';
 import { gridSampleAdjoint } from '../spatial/grid-sample.adjoint.ts';
 import { roiAlignAdjoint } from '../spatial/roi-align.adjoint.ts';
 import { repeatAdjoint, resampleAdjoint } from '../spatial/spatial.adjoint.ts';
-import type { Adjoint } from '../adjoint/adjoint.ts';
+import type { Adjoint, AdjointRule } from '../adjoint/adjoint.ts';
 import { formulaAdjoint } from '../adjoint/formula-adjoint.ts';
 import type { Operator } from '../operator.ts';
 import type { OpName } from './core-operators.ts';
 import type { KernelOpName } from './kernel-ops.ts';
+import { isFloat } from '../elementwise/number-dtypes.ts';
+
+/** Also of small floats, which have no formula. */
+const castAdjoint: AdjointRule = ({ inputs: [x], output, cotangent, graph }) =>
+  x !== undefined && isFloat(output.dtype) ? [graph.cast(cotangent, x.dtype)] : [];
+
+/** Read off the result, so that the operand need not be kept, and what computes it can end in the relu. */
+const reluAdjoint: AdjointRule = ({ output, cotangent, graph }) => [
+  graph.where(graph.lessEqual(output, 0), 0, cotangent),
+];
 
 /** Core operators that need not have one: formulas say theirs, compositions have that of their parts. */
 type Derived = KernelOpName<'elementwise'> | 'dequantize' | 'wgsl_kernel' | 'resize_table';

@@ -19,8 +19,7 @@ import {
 import { lowerTopK } from '../indexing/top-k-lowering.ts';
 import { lowerDet } from '../linear/det.webgpu.ts';
 import { lowerGemm, lowerMatmul } from '../linear/matmul-lowering.ts';
-import { lowerBatchNorm } from '../normalization/batch-norm.webgpu.ts';
-import { lowerRowNorm } from '../normalization/row-norm-lowering.ts';
+import { lowerBatchNorm, lowerRowNorm } from '../normalization/norm-lowering.ts';
 import { lowerSoftmax } from '../normalization/softmax-lowering.ts';
 import { lowerGatherMatmulNbits, lowerMatmulNbits } from '../quantization/matmul-nbits-lowering.ts';
 import { lowerConvInteger, lowerMatmulInteger } from '../quantization/quantization.webgpu.ts';

@@ -47,8 +47,12 @@ async function compilerOf(bytes: Uint8Array, files: FilesSource | undefined) {
   const compiler = await importCompiler();
   if (files) {
     const own = files.url.replace(/[?#].*|[^/?#]*\//g, '');
-    const others = compiler.externalRanges(bytes).map(({ path }) => path);
-    requireOwnHashes(files.integrity, [decodeURIComponent(own), ...others]);
+    const name = decodeURIComponent(own);
+    // Few models have hashes of other files: no other is read a second time for it.
+    if (Object.keys(files.integrity).some((each) => each !== name)) {
+      const others = compiler.externalRanges(bytes).map(({ path }) => path);
+      requireOwnHashes(files.integrity, [name, ...others]);
+    }
   }
   return compiler;
 }

@@ -11,15 +11,11 @@ export async function compileTextOrder(
   const { compileTextFiles } = await import('../../frontend/decoders/compile-text-files.ts');
   // What is read ends with the compiling: a model may be refused in the middle of its download.
   const reading = new AbortController();
-  const stop = (): void => reading.abort(signal.reason);
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop, { once: true });
-  const files = new SourceFiles(model, reading.signal);
+  const files = new SourceFiles(model, AbortSignal.any([signal, reading.signal]));
   const heard = { onProgress, onPlace, onDownload };
   try {
     return await compileTextFiles(files, { ...model.text, ...heard, signal, compileLimits });
   } finally {
-    signal.removeEventListener('abort', stop);
     reading.abort();
     files.close();
   }

@@ -2,9 +2,10 @@ import blocks from '../../../shaders/row-norm-blocks.wgsl?raw';
 import part from '../../../shaders/lib/row-norm-part.wgsl?raw';
 import direct from '../../../shaders/row-norm-direct.wgsl?raw';
 import source from '../../../shaders/row-norm.wgsl?raw';
+import batch from '../../../shaders/batch-norm.wgsl?raw';
 import { elementCount } from '../../core/tensor/shape.ts';
 import { floatAttribute } from '../attributes.ts';
-import { perInvocation } from '../element-kernel.ts';
+import { elementKernel, perInvocation } from '../element-kernel.ts';
 import { f32, type KernelSpec, type LoweringCall } from '../lowering.ts';
 import { laneTree } from '../reduction/lane-tree.ts';
 import { LONG_ROW, longSum } from '../reduction/long-sum.ts';
@@ -50,4 +51,20 @@ export function lowerRowNorm(
       params: { ...launch.params, epsilon },
     },
   ];
+}
+
+/** The kernel of `batch_norm`: one element per invocation, rows of workgroups folded to two. */
+export function lowerBatchNorm(call: LoweringCall): readonly KernelSpec[] {
+  const { shape } = call.output;
+  const count = elementCount(shape);
+  return elementKernel(count, call.caps, {
+    name: 'batch-norm',
+    source: batch,
+    params: {
+      channels: shape[1] ?? 1,
+      spatial: elementCount(shape.slice(2)),
+      epsilon: f32(Number(call.attributes.epsilon)),
+    },
+    hooks: ['x', 'scale', 'bias', 'mean', 'variance'],
+  });
 }
