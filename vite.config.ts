@@ -146,8 +146,9 @@ export default defineConfig(({ mode }) => ({
     isolate: false,
     globalSetup: path('scripts/test/build-wasm-thread.ts'),
     setupFiles: path('scripts/test/compare-typed-arrays.ts'),
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    // A bound against hanging alone: right and wrong do not depend on how busy a machine is.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     // A machine may be busy; by default a poll gives up after a second.
     expect: { poll: { timeout: 20_000 } },
     // By default one core is left to the program that hands files to the others and has little to do.
