@@ -8,7 +8,7 @@ import { TensorValue } from '../runtime/value.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { type OnnxExternalSpec, writeOnnxModel } from '../testing/onnx-writer.ts';
 import { readProgram } from './read-program.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand } from './commands/run-command.ts';
 
 let folder: string;
 

@@ -8,9 +8,9 @@ import { compile } from '../compiler/index.ts';
 import { Session, Tensor } from '../client/index.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
-import { compileCommand } from './compile-command.ts';
+import { compileCommand } from './commands/compile-command.ts';
 import { openExecutable, readExecutableFile } from './open-executable.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand } from './commands/run-command.ts';
 
 let folder: string;
 

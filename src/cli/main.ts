@@ -4,15 +4,14 @@ import { UsageError } from '../core/errors.ts';
 import { addBenchCommand } from './bench/add-bench-command.ts';
 import { addCheckCommand } from './commands/add-check-command.ts';
 import { addCompareCommand } from './commands/add-compare-command.ts';
-import { addCompileCommand } from './commands/add-compile-command.ts';
-import { addCompletionCommand } from './commands/add-completion-command.ts';
-import { addExportCommand } from './commands/add-export-command.ts';
-import { addGradCommand } from './commands/add-grad-command.ts';
-import { addInspectCommand } from './commands/add-inspect-command.ts';
-import { addOptCommand } from './commands/add-opt-command.ts';
-import { addQuantizeCommand } from './commands/add-quantize-command.ts';
-import { addRunCommand } from './commands/add-run-command.ts';
-import { addTextCommand } from './commands/add-text-command.ts';
+import { addCompileCommand } from './commands/compile-command.ts';
+import { addExportCommand } from './commands/export-command.ts';
+import { addGradCommand } from './commands/grad-command.ts';
+import { addInspectCommand } from './commands/inspect-command.ts';
+import { addOptCommand } from './commands/opt-command.ts';
+import { addQuantizeCommand } from './commands/quantize-command.ts';
+import { addRunCommand } from './commands/run-command.ts';
+import { addTextCommand } from './commands/text-command.ts';
 import { addViewCommand } from './commands/add-view-command.ts';
 import type { CommandParts } from './commands/command-parts.ts';
 import { writeError, writeJsonError } from './report.ts';
@@ -67,7 +66,6 @@ const COMMANDS = [
   addCompareCommand,
   addBenchCommand,
   addServeCommand,
-  addCompletionCommand,
 ];
 
 function makeProgram(parts: CommandParts): Command {
@@ -86,7 +84,7 @@ function makeProgram(parts: CommandParts): Command {
   for (const command of program.commands) {
     command.copyInheritedSettings(program);
     const hasJson = command.options.some(({ long }) => long === '--json');
-    if (!hasJson && command.name() !== 'completion') {
+    if (!hasJson) {
       command.option('--json', 'print what was found as JSON');
     }
   }

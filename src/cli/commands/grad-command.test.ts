@@ -2,10 +2,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type DeviceTensor, Session, Tensor } from '../client/index.ts';
-import { HostTensor } from '../core/tensor/host-tensor.ts';
-import { writeOnnxModel } from '../testing/onnx-writer.ts';
-import { type CommandResult, testCommand } from './testing/test-command.ts';
+import { type DeviceTensor, Session, Tensor } from '../../client/index.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { writeOnnxModel } from '../../testing/onnx-writer.ts';
+import { type CommandResult, testCommand } from '../testing/test-command.ts';
 
 let folder: string;
 const at = (name: string): string => join(folder, name);

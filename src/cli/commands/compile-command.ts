@@ -1,20 +1,68 @@
+import type { Command } from 'commander';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Executable } from '../bytecode/index.ts';
-import type { DevicePair, DispatchReport, ModuleDispatch, Placement } from '../compiler/index.ts';
-import type { CompileLimits } from '../core/limits/compile-limits.ts';
-import { UsageError } from '../core/errors.ts';
-import type { NodeTypes } from '../core/contracts/node-function.ts';
-import { formatBytes } from './format-bytes.ts';
-import { isExecutableFile } from './open-executable.ts';
-import { readBytes } from './read-file.ts';
-import { readPasses } from './read-passes.ts';
-import { compileFile } from './read-program.ts';
-import { warn, writeJson } from './report.ts';
-import { ProgressLine, type Terminal } from './terminal.ts';
-import { writeExecutable } from './write-executable.ts';
+import type { Executable } from '../../bytecode/index.ts';
+import type {
+  DevicePair,
+  DispatchReport,
+  ModuleDispatch,
+  Placement,
+} from '../../compiler/index.ts';
+import type { NodeTypes } from '../../core/contracts/node-function.ts';
+import { UsageError } from '../../core/errors.ts';
+import type { CompileLimits } from '../../core/limits/compile-limits.ts';
+import { formatBytes } from '../format-bytes.ts';
+import { isExecutableFile } from '../open-executable.ts';
+import { memoryBudgetOption, splitNames } from '../parse-options.ts';
+import { readBytes } from '../read-file.ts';
+import { readPasses } from '../read-passes.ts';
+import { compileFile } from '../read-program.ts';
+import { warn, writeJson } from '../report.ts';
+import { ProgressLine, type Terminal } from '../terminal.ts';
+import { writeExecutable } from '../write-executable.ts';
+import type { CommandParts } from './command-parts.ts';
+import {
+  dimsOption,
+  dispatchOption,
+  indexCheckOption,
+  limitOption,
+  nodeFunctionOption,
+  placementOption,
+} from './common-options.ts';
 
-export interface CompileFlags {
+/** Adds the command `weft compile`. */
+export function addCompileCommand(program: Command, { terminal, run }: CommandParts): void {
+  program
+    .command('compile')
+    .summary('compile a model or a program to a .weft file')
+    .description(
+      'Compiles an ONNX model, or a program as text, to an executable that any Weft session loads.',
+    )
+    .argument('<file>', 'an .onnx model or an .ir program')
+    .requiredOption('-o, --output <file.weft>', 'the output file')
+    .addOption(dimsOption())
+    .addOption(dispatchOption())
+    .addOption(placementOption())
+    .addOption(memoryBudgetOption())
+    .addOption(limitOption())
+    .addOption(indexCheckOption())
+    .option('--pass <FILE,...>', '.js, .ts and .rules files with passes that run too', splitNames)
+    .addOption(nodeFunctionOption())
+    .option('--dump', 'print the program after each pass')
+    .option('--dump-after <PASS,...>', 'print the program after these passes', splitNames)
+    .addHelpText('after', HELP)
+    .action((path: string, flags: CompileFlags) => run(compileCommand(path, flags, terminal)));
+}
+
+const HELP = `
+Examples:
+  weft compile mnist.onnx -o mnist.weft
+  weft compile bert.onnx -o bert.weft --dim batch=1 --dim sequence=128
+  weft compile mnist.onnx -o mnist.weft --dump | less
+  weft compile program.ir -o program.weft --dump-after fuse,to-anf
+  weft compile bert.onnx -o bert.weft --dispatch main.input_ids.1=log:1:512:2`;
+
+interface CompileFlags {
   readonly output: string;
   readonly dim?: Record<string, number>;
   readonly dispatch?: ModuleDispatch;
@@ -45,7 +93,7 @@ export async function compileCommand(
     });
   }
   const bytes = await readBytes(path);
-  const { allPasses, printModule } = await import('../frontend/index.ts');
+  const { allPasses, printModule } = await import('../../frontend/index.ts');
   const passes = (await Promise.all((flags.pass ?? []).map(readPasses))).flat();
   const own = passes.map(({ pass }) => pass.name);
   requirePasses(dumpAfter, ['source', ...allPasses().map(({ name }) => name), ...own]);
@@ -135,7 +183,7 @@ async function describeReferences(executable: Executable): Promise<string> {
 
 /** Steps of kernels that have no WebAssembly. */
 async function referencesOf({ primitives }: Executable) {
-  const { referenceSteps } = await import('../worker/tools/reference-steps.ts');
+  const { referenceSteps } = await import('../../worker/tools/reference-steps.ts');
   return referenceSteps({ primitives });
 }
 

@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import { writeFile } from 'node:fs/promises';
 import type {
   AppliedRule,
@@ -7,15 +8,60 @@ import type {
   ModuleDispatch,
   Pass,
   PassInstrument,
-} from '../compiler/index.ts';
-import { formatSpan } from '../compiler/ir/expr.ts';
-import { UsageError } from '../core/errors.ts';
-import { nearestName } from '../core/nearest-name.ts';
-import { describeBisection, differenceOnHost, readArguments } from './bisect-passes.ts';
-import { isPassFile, readPasses } from './read-passes.ts';
-import { type ReadModule, readModule } from './read-program.ts';
-import { warn, writeJson } from './report.ts';
-import type { Terminal } from './terminal.ts';
+} from '../../compiler/index.ts';
+import { formatSpan } from '../../compiler/ir/expr.ts';
+import { UsageError } from '../../core/errors.ts';
+import { nearestName } from '../../core/nearest-name.ts';
+import { describeBisection, differenceOnHost, readArguments } from '../bisect-passes.ts';
+import { collectPairs, memoryBudgetOption, splitNames } from '../parse-options.ts';
+import { isPassFile, readPasses } from '../read-passes.ts';
+import { type ReadModule, readModule } from '../read-program.ts';
+import { warn, writeJson } from '../report.ts';
+import type { Terminal } from '../terminal.ts';
+import type { CommandParts } from './command-parts.ts';
+import { dimsOption, dispatchOption } from './common-options.ts';
+
+/** Adds the command `weft opt`. */
+export function addOptCommand(program: Command, { terminal, run }: CommandParts): void {
+  program
+    .command('opt')
+    .summary('run passes of the compiler on a program')
+    .description('Reads a program, runs passes on it in the order given, and prints it as text.')
+    .argument('<file>', 'an .ir program or an .onnx model')
+    .option(
+      '--pass <PASS,...>',
+      'the passes, or .js, .ts and .rules files with passes; none: the program is only read',
+      splitNames,
+    )
+    .option('--time', 'say how long each pass takes')
+    .option('--diff', 'show what each pass changes')
+    .option(
+      '--bisect <NAME=FILE>',
+      'find the first pass that changes the result for these inputs; repeatable',
+      collectPairs,
+    )
+    .option('--explain', 'say which rewrite rules applied, how often and where')
+    .option('-o, --output <file.ir>', 'the output file; default: the terminal')
+    .addOption(dimsOption())
+    .addOption(dispatchOption())
+    .addOption(memoryBudgetOption())
+    .addHelpText('after', HELP)
+    .action((path: string, flags: OptFlags) => run(optCommand(path, flags, terminal)));
+}
+
+const HELP = `
+Examples:
+  weft opt program.ir                        check it, and print it in standard style
+  weft opt program.ir --pass infer-types     see all types
+  weft opt model.onnx --pass fold-constants,simplify,fuse
+  weft opt model.onnx --pass simplify,recognize-operators --explain
+  weft opt model.onnx --time                 all passes of weft compile, with their times ...
+  weft opt program.ir --diff                 ... or what each changes ...
+  weft opt program.ir --bisect x=x.npy       ... or the first that changes what main gives
+  weft opt program.ir --pass ./mine.js       a pass of your own, the default export of a module
+
+Types are inferred before the first pass that needs them. bind-dims takes --dim,
+dispatch-by-shape --dispatch, and rematerialize --memory-budget. An unknown name lists all passes.`;
 
 /** So many places of a rule are listed. */
 const MAX_PLACES = 8;
@@ -41,7 +87,7 @@ function explainRewrites(applied: readonly AppliedRule[]): string {
     .join('');
 }
 
-export interface OptFlags {
+interface OptFlags {
   readonly pass?: readonly string[];
   readonly output?: string;
   readonly dim?: Record<string, number>;
@@ -58,13 +104,13 @@ export interface OptFlags {
  * `weft opt`: reads a program, runs passes, and prints it, after what rewrite rules did if asked. With flags that
  * watch passes and without names of passes it watches those of `weft compile`, and prints no program.
  */
-export async function optCommand(path: string, flags: OptFlags, given: Terminal): Promise<number> {
+async function optCommand(path: string, flags: OptFlags, given: Terminal): Promise<number> {
   // Reports of passes are printed as they arise; with `--json` they become one text at the end.
   const reports: string[] = [];
   const isJson = flags.json === true;
   const terminal = isJson ? { ...given, out: (text: string) => void reports.push(text) } : given;
   const { pass: names = [], output, dim, explain = false } = flags;
-  const { pipeline, printModule, runPasses } = await import('../frontend/index.ts');
+  const { pipeline, printModule, runPasses } = await import('../../frontend/index.ts');
   const read = await readModule(path, dim);
   const compiled = await pipelineOptions(path, flags);
   const watches = flags.time === true || flags.diff === true || flags.bisect !== undefined;
@@ -111,7 +157,7 @@ async function choosePasses(
   names: readonly string[],
   { dim, dispatch, memoryBudget }: Pick<OptFlags, 'dim' | 'dispatch' | 'memoryBudget'>,
 ): Promise<readonly Pass[]> {
-  const { allPasses } = await import('../frontend/index.ts');
+  const { allPasses } = await import('../../frontend/index.ts');
   const passes = allPasses({ dims: dim, dispatch, memoryBudget });
   const chosen: Pass[] = [];
   for (const name of names) {
@@ -160,7 +206,7 @@ async function watchPasses(
   terminal: Terminal,
 ): Promise<Watch> {
   const { compile, passDifferences, PassBisection, PassTimes } = await import(
-    '../frontend/index.ts'
+    '../../frontend/index.ts'
   );
   const times = time ? new PassTimes() : undefined;
   const inputs = bisect === undefined ? [] : await readArguments(module, bisect);
@@ -190,7 +236,7 @@ async function watchPasses(
 }
 
 async function differenceOfModules(before: Module, after: Module): Promise<string> {
-  const { differenceOfTexts, printModule } = await import('../frontend/index.ts');
+  const { differenceOfTexts, printModule } = await import('../../frontend/index.ts');
   return differenceOfTexts(printModule(before), printModule(after));
 }
 

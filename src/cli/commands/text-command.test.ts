@@ -7,13 +7,13 @@ import {
   ggufOf,
   randomDecoder,
   safetensorsOf,
-} from '../frontend/decoders/architectures/testing/decoder-files.ts';
-import { referenceLogits } from '../frontend/decoders/architectures/testing/reference-decoder.ts';
-import { gemmaVocabulary } from '../frontend/decoders/files/testing/gguf-vocabularies.ts';
-import { splitGguf } from '../frontend/decoders/files/testing/split-gguf.ts';
-import { type Generation, TextModel } from '../text/index.ts';
-import { storyFolder } from '../text/testing/story-file.ts';
-import { type CommandResult, testCommand } from './testing/test-command.ts';
+} from '../../frontend/decoders/architectures/testing/decoder-files.ts';
+import { referenceLogits } from '../../frontend/decoders/architectures/testing/reference-decoder.ts';
+import { gemmaVocabulary } from '../../frontend/decoders/files/testing/gguf-vocabularies.ts';
+import { splitGguf } from '../../frontend/decoders/files/testing/split-gguf.ts';
+import { type Generation, TextModel } from '../../text/index.ts';
+import { storyFolder } from '../../text/testing/story-file.ts';
+import { type CommandResult, testCommand } from '../testing/test-command.ts';
 
 let folder: string;
 const at = (name: string): string => join(folder, name);

@@ -1,20 +1,72 @@
+import { type Command, Option } from 'commander';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { CacheType } from '../core/text-layout.ts';
-import type { CompileLimits } from '../core/limits/compile-limits.ts';
-import { checkLooksLikeOnnx } from '../core/bytes/sniff.ts';
-import type { Module } from '../compiler/index.ts';
-import type { Quantization, WeightQuantizer } from '../frontend/decoders/weight-quantizer.ts';
-import { folderFiles } from '../frontend/decoders/gguf-folder.ts';
-import { openModelFile } from '../frontend/decoders/open-model-file.ts';
-import { formatBytes } from './format-bytes.ts';
-import { readBytes, siblingReader } from './read-file.ts';
-import { writeJson } from './report.ts';
-import { ProgressLine, type Terminal } from './terminal.ts';
-import { writeExecutable } from './write-executable.ts';
+import type { Module } from '../../compiler/index.ts';
+import { checkLooksLikeOnnx } from '../../core/bytes/sniff.ts';
+import type { CompileLimits } from '../../core/limits/compile-limits.ts';
+import { CACHE_TYPES, type CacheType } from '../../core/text-layout.ts';
+import { folderFiles } from '../../frontend/decoders/gguf-folder.ts';
+import { openModelFile } from '../../frontend/decoders/open-model-file.ts';
+import {
+  QUANTIZATIONS,
+  type Quantization,
+  type WeightQuantizer,
+} from '../../frontend/decoders/weight-quantizer.ts';
+import { formatBytes } from '../format-bytes.ts';
+import { parseCount } from '../parse-training.ts';
+import { readBytes, siblingReader } from '../read-file.ts';
+import { writeJson } from '../report.ts';
+import { ProgressLine, type Terminal } from '../terminal.ts';
+import { writeExecutable } from '../write-executable.ts';
+import type { CommandParts } from './command-parts.ts';
+import { limitOption } from './common-options.ts';
 
-export interface TextFlags {
+/** Adds the command `weft text`. */
+export function addTextCommand(program: Command, { terminal, run }: CommandParts): void {
+  program
+    .command('text')
+    .summary('write the program that generates text with a model')
+    .description(
+      'Writes an executable that generates text with a language model: the model, its caches and the drawing of tokens as one program.',
+    )
+    .argument(
+      '<file>',
+      'an .onnx model with past_key_values, a .gguf file, or .safetensors with config.json beside it',
+    )
+    .requiredOption('-o, --output <file.weft>', 'the output file')
+    .addOption(limitOption())
+    .addOption(
+      new Option('--context <N>', 'positions to reach, of .gguf and .safetensors').argParser(
+        parseCount,
+      ),
+    )
+    .addOption(
+      new Option('--quantize <format>', 'round weights to blocks of 8 or 4 bits').choices(
+        QUANTIZATIONS,
+      ),
+    )
+    .addOption(
+      new Option(
+        '--cache-type <type>',
+        'what caches of keys and values hold; default: what the model says',
+      ).choices(CACHE_TYPES),
+    )
+    .addHelpText('after', HELP)
+    .action((path: string, flags: TextFlags) => run(textCommand(path, flags, terminal)));
+}
+
+const HELP = `
+Examples:
+  weft text stories/onnx/model_fp16.onnx -o stories/model.weft
+  weft text llama.gguf -o llama/model.weft
+  weft text qwen/model.safetensors -o qwen/model.weft --context 4096 --quantize q4_0
+  weft text qwen/model.safetensors -o qwen/model.weft --cache-type float16
+
+TextModel of weft-vm/text loads the folder, with config.json and tokenizer.json beside the executable (of .gguf they
+are written): docs/text.md.`;
+
+interface TextFlags {
   readonly output: string;
   readonly context?: number | undefined;
   readonly limit?: CompileLimits | undefined;
@@ -24,14 +76,14 @@ export interface TextFlags {
 }
 
 /** `weft text`: a language model to an executable that generates text. */
-export async function textCommand(
+async function textCommand(
   path: string,
   { output, context, limit, quantize, cacheType, json }: TextFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const { compile } = await import('../frontend/index.ts');
+  const { compile } = await import('../../frontend/index.ts');
   const folder = dirname(output);
-  const { WeightQuantizer } = await import('../frontend/decoders/weight-quantizer.ts');
+  const { WeightQuantizer } = await import('../../frontend/decoders/weight-quantizer.ts');
   const quantizer = quantize && new WeightQuantizer(quantize);
   const { module, files } = await openModel(path, {
     context,
@@ -119,10 +171,10 @@ async function openModel(
 ): Promise<OpenedModel> {
   const [{ generationModule }, { quantizedTextModule }, { withReport }, { withCachesOf }] =
     await Promise.all([
-      import('../frontend/index.ts'),
-      import('../frontend/decoders/text-module.ts'),
-      import('../frontend/decoders/quantize-decoder.ts'),
-      import('../frontend/decoders/cache-type.ts'),
+      import('../../frontend/index.ts'),
+      import('../../frontend/decoders/text-module.ts'),
+      import('../../frontend/decoders/quantize-decoder.ts'),
+      import('../../frontend/decoders/cache-type.ts'),
     ]);
   const read = siblingReader(path);
   if (!/\.(gguf|safetensors|safetensors\.index\.json)$/i.test(path)) {

@@ -1,19 +1,36 @@
+import type { Command } from 'commander';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type DeviceTensor, Session, Tensor } from '../client/index.ts';
-import { UsageError } from '../core/errors.ts';
-import { HostTensor } from '../core/tensor/host-tensor.ts';
-import type { NamedTensors } from '../frontend/index.ts';
-import { checkLooksLikeOnnx } from '../core/bytes/sniff.ts';
-import { formatBytes } from './format-bytes.ts';
-import { readExecutableFile } from './open-executable.ts';
-import { readBytes, siblingReader } from './read-file.ts';
-import { readTensor } from './tensor-file.ts';
-import { writeJson } from './report.ts';
-import type { Terminal } from './terminal.ts';
-import { writeExecutable } from './write-executable.ts';
+import { type DeviceTensor, Session, Tensor } from '../../client/index.ts';
+import { checkLooksLikeOnnx } from '../../core/bytes/sniff.ts';
+import { UsageError } from '../../core/errors.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { NamedTensors } from '../../frontend/index.ts';
+import { formatBytes } from '../format-bytes.ts';
+import { readExecutableFile } from '../open-executable.ts';
+import { collectPairs } from '../parse-options.ts';
+import { readBytes, siblingReader } from '../read-file.ts';
+import { writeJson } from '../report.ts';
+import { readTensor } from '../tensor-file.ts';
+import type { Terminal } from '../terminal.ts';
+import { writeExecutable } from '../write-executable.ts';
+import type { CommandParts } from './command-parts.ts';
 
-export interface ExportFlags {
+/** Adds the command `weft export`. */
+export function addExportCommand(program: Command, { terminal, run }: CommandParts): void {
+  program
+    .command('export')
+    .summary('write trained weights back into their model')
+    .description('Writes an .onnx model, or a .weft file of it, with the weights of a training.')
+    .argument('<file>', 'the .onnx model that is trained')
+    .requiredOption('--training <file.weft>', 'what weft grad made of it')
+    .option('--snapshot <file>', 'a snapshot of a session, with the state among its tensors')
+    .option('--tensor <NAME=FILE>', 'a weight as .npy, .pb or .json; repeatable', collectPairs)
+    .requiredOption('-o, --output <file>', 'an .onnx or a .weft file')
+    .action((path: string, flags: ExportFlags) => run(exportCommand(path, flags, terminal)));
+}
+
+interface ExportFlags {
   readonly training: string;
   readonly snapshot?: string;
   readonly tensor?: Record<string, string>;
@@ -24,14 +41,14 @@ export interface ExportFlags {
 type State = Record<string, Tensor | DeviceTensor>;
 
 /** `weft export`: the weights of a training back in their model, as `.onnx` or compiled. */
-export async function exportCommand(
+async function exportCommand(
   path: string,
   flags: ExportFlags,
   terminal: Terminal,
 ): Promise<number> {
   const model = await readBytes(path);
   checkLooksLikeOnnx(model, path);
-  const { compileOnnx, exportOnnx } = await import('../frontend/index.ts');
+  const { compileOnnx, exportOnnx } = await import('../../frontend/index.ts');
   const weights = await trainedWeights(flags);
   const { merged, beside } = split(weights);
   const trained = exportOnnx(model, merged);

@@ -1,12 +1,40 @@
-import type { Executable } from '../bytecode/index.ts';
-import type { CompileLimits } from '../core/limits/compile-limits.ts';
-import { printExecutable } from '../bytecode/text/print.ts';
-import { readProgram } from './read-program.ts';
-import { foldLines } from './fold-lines.ts';
-import { writeJson } from './report.ts';
-import { ProgressLine, type Terminal } from './terminal.ts';
+import { type Command, Option } from 'commander';
+import type { Executable } from '../../bytecode/index.ts';
+import { printExecutable } from '../../bytecode/text/print.ts';
+import type { CompileLimits } from '../../core/limits/compile-limits.ts';
+import { foldLines } from '../fold-lines.ts';
+import { readProgram } from '../read-program.ts';
+import { writeJson } from '../report.ts';
+import { ProgressLine, type Terminal } from '../terminal.ts';
+import type { CommandParts } from './command-parts.ts';
+import { deviceOption, dimsOption, limitOption } from './common-options.ts';
 
-export interface InspectFlags {
+/** Adds the command `weft inspect`. */
+export function addInspectCommand(program: Command, { terminal, run }: CommandParts): void {
+  program
+    .command('inspect')
+    .summary('list a program')
+    .description(
+      'Says what a .weft file costs, or the result of compiling another file, and lists its functions and bytecode.',
+    )
+    .argument('<file>', 'a .weft, .onnx or .ir file')
+    .addOption(new Option('--ts', 'TypeScript that builds the same executable').conflicts('stats'))
+    .option('--all', 'also instructions for memory and sizes, and tables')
+    .option('--data', 'a listing of all with weights, which can be parsed back')
+    .option('--stats', 'counts of functions, registers, constants and bytes')
+    .addOption(
+      new Option(
+        '--kernel-source [name]',
+        'the code that a device runs for a kernel; without a name for all',
+      ).conflicts(['ts', 'all', 'data', 'stats']),
+    )
+    .addOption(deviceOption('the device of --kernel-source'))
+    .addOption(dimsOption())
+    .addOption(limitOption())
+    .action((path: string, flags: InspectFlags) => run(inspectCommand(path, flags, terminal)));
+}
+
+interface InspectFlags {
   readonly ts?: boolean;
   readonly stats?: boolean;
   readonly data?: boolean;
@@ -19,7 +47,7 @@ export interface InspectFlags {
 }
 
 /** `weft inspect`: what a program costs and its listing, its builder calls, its numbers, or the code of its kernels. */
-export async function inspectCommand(
+async function inspectCommand(
   path: string,
   {
     ts = false,
@@ -42,7 +70,7 @@ export async function inspectCommand(
   });
   progress.clear();
   if (kernelSource !== undefined) {
-    const { formatKernelSources, kernelSources } = await import('./print-kernel-sources.ts');
+    const { formatKernelSources, kernelSources } = await import('../print-kernel-sources.ts');
     const found = await kernelSources(executable, { device, kernels: kernelSource });
     if (json) writeJson(terminal, 'inspect', { ...found });
     else terminal.out(formatKernelSources(found));
@@ -53,7 +81,7 @@ export async function inspectCommand(
   } else if (stats) terminal.out(withEnd(executable.stats()));
   else if (data) terminal.out(withEnd(listing(executable, { data, all: true })));
   else {
-    const { formatSummary } = await import('./summarize-program.ts');
+    const { formatSummary } = await import('../summarize-program.ts');
     const summary = formatSummary(await summaryOf(executable));
     const text = `${summary}\n${listing(executable, { data, all })}`;
     terminal.out(withEnd(foldLines(text, terminal.columns)));
@@ -64,7 +92,7 @@ export async function inspectCommand(
 const withEnd = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
 
 async function summaryOf(executable: Executable) {
-  return (await import('./summarize-program.ts')).summarizeProgram(executable);
+  return (await import('../summarize-program.ts')).summarizeProgram(executable);
 }
 
 /** Instructions that keep memory and sizes in order; what a program computes is in the others. */
