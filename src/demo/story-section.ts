@@ -1,21 +1,21 @@
 import { UsageError } from '../client/index.ts';
+import { formatBytes } from '../core/format-quantity.ts';
 import {
   type GenerateOptions,
   type Generation,
   type ResponseFormat,
-  type TextModel,
+  TextModel,
+  type TextLoadOptions,
 } from '../text/index.ts';
 import type { DemoContext } from './demo-context.ts';
 import { byId, element } from './element.ts';
 import { showFacts } from './facts.ts';
-import { formatBytes } from '../core/format-quantity.ts';
-import { requestedDevice } from './open-session.ts';
 import { withArrival } from './move/expect-arrival.ts';
 import { describeLeft, enable, setUpMoves } from './move/move-buttons.ts';
 import type { Destination, Movable, Parcel } from './move/parcel.ts';
+import { requestedDevice } from './open-session.ts';
 import { ProgramSection } from './program-section.ts';
 import { snippetOf } from './snippet.ts';
-import { openStories, writeStory } from './snippets/write-story.ts';
 import { keepStory, keptStory, type MovedStory, readMovedStory, type Story } from './story.ts';
 
 const TITLE = 'stories/model.weft';
@@ -282,3 +282,9 @@ export class StorySection extends ProgramSection implements Movable {
 function showSetting(input: HTMLInputElement): void {
   byId(`${input.id}-value`, HTMLElement).textContent = Number(input.value).toFixed(2);
 }
+
+const openStories = (options?: TextLoadOptions) => TextModel.load('./models/stories/', options);
+
+/** Pieces of text: `for await (const piece of writeStory(stories, 'Mia went', {})) show(piece)`. */
+const writeStory = (stories: TextModel, begin: string, options: GenerateOptions) =>
+  stories.generate(begin, options);

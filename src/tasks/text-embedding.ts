@@ -1,17 +1,16 @@
-import { checkOptions, oneOf } from '../core/check-options.ts';
 import type { Session } from '../client/session.ts';
-import type { Tensor } from '../client/values/tensor.ts';
+import { Tensor } from '../client/values/tensor.ts';
+import { checkOptions, oneOf } from '../core/check-options.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
 import type { TextTokenizer } from '../text/remote-tokenizer.ts';
 import { encodeAtMost } from './encode-at-most.ts';
 import { batchesFor } from './fixed-batches.ts';
 import { chooseOutput } from './results/choose-output.ts';
 import { numbersOf } from './results/numbers.ts';
-import { Task } from './task.ts';
 import { type JsonObject, loadTask, readJson, type TaskSource } from './task-model.ts';
-import type { TaskTokenizer } from './task-tokenizer.ts';
 import { type CallOptions, TASK_OPTIONS, type TaskOptions } from './task-options.ts';
-import { fixedWidth, requireTokenInputs, tokenBatch } from './token-batch.ts';
+import type { TaskTokenizer } from './task-tokenizer.ts';
+import { Task } from './task.ts';
 
 /** How numbers of tokens become those of a text: their mean, those of the first token, or of the last one. */
 export type Pooling = 'mean' | 'cls' | 'last';
@@ -172,4 +171,68 @@ function mean(rows: readonly ArrayLike<number>[]): Float64Array {
   return Float64Array.from({ length: rows[0]?.length ?? 0 }, (_, i) => {
     return rows.reduce((sum, row) => sum + (row[i] ?? 0), 0) / rows.length;
   });
+}
+
+/**
+ * Inputs of a model of tokens, by the names that exporters give them: an element for each token.
+ * Rows are filled up with 0.
+ */
+const INPUTS: Readonly<Record<string, (ids: readonly number[]) => readonly number[]>> = {
+  input_ids: (ids) => ids,
+  attention_mask: (ids) => ids.map(() => 1),
+  token_type_ids: (ids) => ids.map(() => 0),
+  position_ids: (ids) => ids.map((_, at) => at),
+};
+
+/** Inputs of a run. */
+interface TokenBatch {
+  readonly inputs: Readonly<Record<string, Tensor>>;
+  /** The tokens of a row, with what fills it up. */
+  readonly width: number;
+}
+
+/** Throws ShapeError for a model that takes something else. */
+function requireTokenInputs({ inputs }: Pick<Session, 'inputs'>): void {
+  const other = inputs.find(
+    ({ name, dtype }) => !Object.hasOwn(INPUTS, name) || !(dtype in ARRAYS),
+  );
+  const isOfTokens = inputs.some(({ name }) => name === 'input_ids');
+  if (other === undefined && isOfTokens) return;
+  throw new ShapeError({
+    where: 'the model',
+    got: other
+      ? `an input ${other.name}: ${other.dtype} [${other.shape.join(', ')}]`
+      : `inputs ${inputs.map(({ name }) => name).join(', ') || 'none'}`,
+    expected: `input_ids, and perhaps ${Object.keys(INPUTS).slice(1).join(', ')}, of int64, int32 or float32`,
+    remedy: 'loadTaskModel runs models of other kinds.',
+  });
+}
+
+/** How many tokens a row of a model has at most, where that is fixed. */
+function fixedWidth({ inputs }: Pick<Session, 'inputs'>): number | undefined {
+  const width = inputs.find(({ name }) => name === 'input_ids')?.shape[1];
+  return typeof width === 'number' ? width : undefined;
+}
+
+const ARRAYS = {
+  int64: (values: readonly number[]) => BigInt64Array.from(values, BigInt),
+  int32: (values: readonly number[]) => Int32Array.from(values),
+  float32: (values: readonly number[]) => Float32Array.from(values),
+};
+
+/** Rows of tokens as a model takes them, the shorter ones filled up. */
+function tokenBatch(
+  session: Pick<Session, 'inputs'>,
+  rows: readonly (readonly number[])[],
+): TokenBatch {
+  const width = fixedWidth(session) ?? Math.max(...rows.map(({ length }) => length));
+  const inputs = session.inputs.map(({ name, dtype }) => {
+    const numbers = rows.flatMap((ids) => {
+      const own = INPUTS[name]?.(ids) ?? [];
+      return [...own, ...Array.from({ length: width - own.length }, () => 0)];
+    });
+    const kind = dtype as keyof typeof ARRAYS;
+    return [name, new Tensor(kind, ARRAYS[kind](numbers), [rows.length, width])] as const;
+  });
+  return { inputs: Object.fromEntries(inputs), width };
 }

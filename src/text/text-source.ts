@@ -1,9 +1,13 @@
-import { addressOf, folderAround, folderAt } from '../client/start/file-url.ts';
 import type { SessionSource } from '../client/source.ts';
-import { DownloadError, UsageError } from '../core/errors.ts';
-import type { CacheType } from '../core/text-layout.ts';
+import { addressOf, folderAround, folderAt } from '../client/start/file-url.ts';
+import { platformSha256 } from '../core/bytes/platform-sha256.ts';
 import { requireOwnHashes, SMALL_FILES } from '../core/bytes/require-own-hashes.ts';
+import { DownloadError, UsageError } from '../core/errors.ts';
 import { hubAdvice } from '../core/parse-url.ts';
+import type { CacheType } from '../core/text-layout.ts';
+import { GivenFile } from '../downloads/given-file.ts';
+import { openFile } from '../downloads/open-file.ts';
+import type { RangeFile } from '../downloads/range-file.ts';
 import type { FileHead, FilesSource } from '../worker/protocol/wire-source.ts';
 import type { givenFiles } from './given-files.ts';
 import {
@@ -16,8 +20,8 @@ import {
   type ReadFile,
 } from './model-folder.ts';
 import type { OpenReader } from './open-reader.ts';
-import { pageFiles } from './page-files.ts';
-import type { TextFacts } from './reader/text-reader.ts';
+import { answered } from './reader/answers.ts';
+import type { TextFacts, ReadPage } from './reader/text-reader.ts';
 
 /** Which files a language model is loaded from, and how. */
 export interface TextFilesOptions extends Pick<FolderOptions, 'cache'> {
@@ -205,4 +209,50 @@ async function folderOf(
   } finally {
     page.close();
   }
+}
+
+/** The files that a reader asks this page for. */
+interface PageFiles {
+  /** The name of the model's file in its folder. */
+  readonly own: string;
+  readonly read: ReadPage;
+  close(): void;
+}
+
+/** `heads` gets what was read of files of which only ranges are. */
+function pageFiles(
+  { url, bytes, cache, integrity }: FilesSource,
+  read: ReadFile,
+  {
+    signal,
+    heads,
+  }: {
+    readonly signal: AbortSignal | undefined;
+    readonly heads: Record<string, FileHead> | undefined;
+  },
+): PageFiles {
+  const path = bytes === undefined ? new URL(url).pathname : url;
+  const own = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
+  const open = async (name: string): Promise<RangeFile | undefined> => {
+    const given = bytes?.[name];
+    if (bytes !== undefined) return given && new GivenFile(name, given);
+    const address = name === own ? url : new URL(`./${encodeURIComponent(name)}`, url).href;
+    return openFile(address, { cache, integrity: integrity[name], signal });
+  };
+  const files = new Map<string, RangeFile | undefined>();
+  const readRange = async (name: string, begin: number, end: number) => {
+    if (!files.has(name)) files.set(name, await open(name));
+    const head = await files.get(name)?.read(begin, end);
+    if (heads && head) {
+      heads[name] = { byteLength: head.byteLength, sha256: await platformSha256(head) };
+    }
+    return head;
+  };
+  return {
+    own,
+    read: (name, range) => answered(() => (range ? readRange(name, ...range) : read(name, signal))),
+    close() {
+      for (const file of files.values()) file?.close();
+    },
+  };
 }

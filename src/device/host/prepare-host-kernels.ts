@@ -1,33 +1,35 @@
-import { concreteShape } from '../../core/dims/dim.ts';
-import { internalError, UnsupportedError, WeftError } from '../../core/errors.ts';
-import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { KernelSource } from '../../core/contracts/kernel-source.ts';
 import type {
   ConcreteTensorType,
   PrimitiveFunction,
 } from '../../core/contracts/primitive-function.ts';
-import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
+import { concreteShape } from '../../core/dims/dim.ts';
+import { internalError, UnsupportedError, WeftError } from '../../core/errors.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { bindAttributes } from '../../ops/bind-attributes.ts';
+import { computeReference, referenceResult } from '../../ops/compute-reference.ts';
+import { inferConcreteCall } from '../../ops/infer-concrete-call.ts';
 import { missingOperator } from '../../ops/missing-operator.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
 import { hostRefusal } from '../../ops/program/wgsl-kernel.reference.ts';
 import { refuseProgramKernels } from '../../ops/program/wgsl-kernel.ts';
-import { referenceOf, staticReference } from '../../ops/tables/references.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
+import { referenceOf, staticReference, opReference } from '../../ops/tables/references.ts';
 import type { DeviceTensor, Kernel, PrepareOptions } from '../device.ts';
 import { lacksOperator, PASS_OPERATORS } from '../missing-operators.ts';
 import { overwrittenInput } from '../overwritten-input.ts';
-import { computeOnHost } from './compute-on-host.ts';
 import {
   type CallStep,
   concreteParams,
   type HostPlan,
   type HostStep,
   planOnHost,
+  requireOperator,
 } from './host-plan.ts';
 import type { KernelContext, KernelServices, References } from './kernel-context.ts';
 import { haveTypes, planForArguments } from './plan-for-arguments.ts';
-import { storeBack, type StoredTensor, toHostTensor } from './storage-view.ts';
-import { computeReference } from '../../ops/compute-reference.ts';
 import { runChain } from './run-chain.ts';
+import { storeBack, type StoredTensor, toHostTensor } from './storage-view.ts';
 
 interface PlannedLaunch {
   readonly types: readonly ConcreteTensorType[];
@@ -235,4 +237,40 @@ function runCall({ call }: CallStep, values: readonly (StoredTensor | undefined)
   const reference = staticReference(call.op);
   computeReference(call.op, reference, { inputs, attributes: call.attributes, output });
   storeBack(output, target);
+}
+
+/** The result of a primitive of one call whose shape depends on elements. */
+function computeOnHost(
+  primitive: PrimitiveFunction,
+  inputs: readonly HostTensor[],
+  context: KernelContext,
+): HostTensor {
+  const { operators, computes } = context;
+  const shapes = { params: inputs.map(({ shape }) => shape), results: [] };
+  const [call] = bindAttributes(primitive, shapes, operators);
+  if (call === undefined) throw internalError(`${primitive.name} has no call`);
+  const op = requireOperator(operators, call.op);
+  const operands = call.inputs.map((input) => inputs[input]);
+  const { attributes, output } = inferConcreteCall(op, operands, call.attributes);
+  context.launched();
+  const started = performance.now();
+  const result = computes
+    ? referenceResult(op, opReference(op), { inputs: operands, attributes, output })
+    : emptyOf(output);
+  context.timings()?.push({
+    primitive: primitive.name,
+    label: op.name,
+    workgroups: [1, 1, 1],
+    durationMs: computes ? performance.now() - started : undefined,
+    beginMs: started,
+  });
+  return result;
+}
+
+/** Without elements along axes whose size depends on elements. */
+function emptyOf({ dtype, shape }: ConcreteTensorType): HostTensor {
+  return HostTensor.zeros(
+    dtype,
+    shape.map((dim) => Math.max(dim, 0)),
+  );
 }

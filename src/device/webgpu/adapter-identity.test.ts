@@ -1,10 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  type AdapterIdentity,
-  adapterName,
-  classifyAdapter,
-  vendorName,
-} from './adapter-identity.ts';
+import { type AdapterIdentity, adapterName, classifyAdapter, vendorName } from './adapter.ts';
 
 function identity(known: Partial<AdapterIdentity>): AdapterIdentity {
   const unknown = { vendor: '', architecture: '', device: '', description: '' };

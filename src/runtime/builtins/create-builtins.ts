@@ -1,12 +1,33 @@
 import type { BuiltinName } from '../../bytecode/builtins.ts';
 import { intBuiltins } from '../../bytecode/int-builtins.ts';
-import { internalError, RuntimeError } from '../../core/errors.ts';
-import { AdtValue, describeValue, type PackedFunction, type Value } from '../value.ts';
+import { truthOf } from '../../bytecode/truth-of.ts';
+import { internalError, RuntimeError, ShapeError } from '../../core/errors.ts';
+import { type DType, dtypeInfo } from '../../core/tensor/dtype.ts';
+import { numberToFloat16 } from '../../core/tensor/float16.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type * as FormatValue from '../format-value.ts';
+import { readTensors, readTensorSync } from '../tensor-read.ts';
+import {
+  AdtValue,
+  describeValue,
+  type PackedFunction,
+  type Value,
+  FloatValue,
+  ClosureValue,
+  PackedFunctionValue,
+  TensorValue,
+} from '../value.ts';
 import type { VmState } from '../vm-state.ts';
-import { controlBuiltins } from './control-builtins.ts';
 import { memoryBuiltins } from './memory-builtins.ts';
-import { expectAdt, expectInt } from './operand.ts';
-import { numberBuiltins } from './number-builtins.ts';
+import {
+  expectAdt,
+  expectInt,
+  expectDType,
+  expectFloat,
+  numberOf,
+  expectString,
+  wrongKind,
+} from './operand.ts';
 import { shapeBuiltins } from './shape-builtins.ts';
 
 const INT_BUILTINS = intBuiltins<Value>(notInts);
@@ -52,4 +73,123 @@ function field(value: Value, index: Value, where: string): Value {
     expected:
       fields.length === 0 ? 'a value with fields' : `a field from 0 to ${fields.length - 1}`,
   });
+}
+
+/** Floats of the host, and tensors of its numbers. */
+function numberBuiltins(state: VmState) {
+  return {
+    float_add: arithmetic((a, b) => a + b),
+    float_sub: arithmetic((a, b) => a - b),
+    float_mul: arithmetic((a, b) => a * b),
+    float_div: arithmetic((a, b) => a / b),
+    float_pow: arithmetic((a, b) => a ** b),
+    float_eq: comparison((a, b) => a === b),
+    float_lt: comparison((a, b) => a < b),
+    float_from_int: (value: Value) => new FloatValue(expectInt(value, 'float_from_int')),
+    int_from_float: (value: Value) => {
+      const float = expectFloat(value, 'int_from_float');
+      const int = Math.floor(float) + 0;
+      if (Number.isSafeInteger(int)) return int;
+      throw new RuntimeError({
+        where: 'int_from_float',
+        got: `${float}`,
+        expected: 'a number between -2^53 and 2^53',
+      });
+    },
+    make_tensor: (dtype: Value, device: Value, ...elements: Value[]) => {
+      // A recording would repeat the elements.
+      state.recording?.abandon();
+      const { dtype: type } = expectDType(dtype, 'make_tensor');
+      const values = elements.map((element) => asElement(type, numberOf(element, 'make_tensor')));
+      const tensor = HostTensor.from(type, [values.length], values);
+      return state.upload(tensor, expectInt(device, 'make_tensor'));
+    },
+    make_sizes: (...sizes: Value[]) => {
+      const dims = sizes.map((size, axis) => {
+        const dim = expectInt(size, 'make_sizes');
+        if (dim >= 0) return dim;
+        const got = `${dim} for dimension ${axis}`;
+        throw new ShapeError({ where: 'make_sizes', got, expected: 'a dimension from 0 up' });
+      });
+      return state.upload(HostTensor.zeros('int32', [0, ...dims]), 0);
+    },
+  } satisfies Partial<Record<BuiltinName, PackedFunction>>;
+}
+
+/** A number as an array of the dtype holds it: towards zero for integers, as `cast` does. */
+function asElement(dtype: DType, value: number): number {
+  if (dtype === 'float16') return numberToFloat16(value);
+  if (dtype === 'bool') return Number(value !== 0);
+  if (dtypeInfo(dtype).category === 'float') return value;
+  return Number.isFinite(value) ? Math.trunc(value) : 0;
+}
+
+function arithmetic(compute: (a: number, b: number) => number) {
+  return (a: Value, b: Value): FloatValue =>
+    new FloatValue(compute(expectFloat(a, 'float arithmetic'), expectFloat(b, 'float arithmetic')));
+}
+
+function comparison(holds: (a: number, b: number) => boolean) {
+  return (a: Value, b: Value): number =>
+    Number(holds(expectFloat(a, 'float arithmetic'), expectFloat(b, 'float arithmetic')));
+}
+
+/** Conditions, closures, and what ends or reports a program. */
+function controlBuiltins(state: VmState) {
+  // Loaded with the first text that is printed.
+  let formatting: typeof FormatValue | undefined;
+  const print = (values: readonly Value[], file: typeof FormatValue): null | Promise<null> => {
+    formatting = file;
+    const write = (line: string): null => {
+      state.log(line);
+      return null;
+    };
+    const line = file.formatValues(values);
+    return typeof line === 'string' ? write(line) : line.then(write);
+  };
+  return {
+    read_if_cond: (condition: Value) => readCondition(condition, 'read_if_cond'),
+    assert: (condition: Value, message: Value) => {
+      const holds = readCondition(condition, 'assert');
+      if (typeof holds === 'number') return assertHolds(holds, message);
+      return holds.then((late) => assertHolds(late, message));
+    },
+    fatal: (message: Value) => {
+      throw new RuntimeError(expectString(message, 'fatal'));
+    },
+    print: (...values: Value[]) =>
+      formatting === undefined
+        ? import('../format-value.ts').then((file) => print(values, file))
+        : print(values, formatting),
+    make_closure: (callee: Value, ...captured: Value[]) => {
+      const { machine, fields: count } = state;
+      if (callee instanceof PackedFunctionValue) {
+        return new ClosureValue(machine, callee, { captured, count });
+      }
+      if (callee instanceof ClosureValue) {
+        const all = [...captured, ...callee.captured];
+        return new ClosureValue(callee.machine, callee.target, { captured: all, count });
+      }
+      throw wrongKind(callee, 'a function', 'make_closure');
+    },
+    // The interpreter loop pushes a frame instead; this serves a closure over invoke_closure itself.
+    invoke_closure: (callee: Value, ...args: Value[]) => state.machine.toFunction(callee)(...args),
+  } satisfies Partial<Record<BuiltinName, PackedFunction>>;
+}
+
+function assertHolds(condition: number, message: Value): null {
+  if (condition !== 0) return null;
+  throw new RuntimeError(`assertion failed: ${expectString(message, 'assert')}`);
+}
+
+/** 0 or 1; a promise only where the device cannot be read without waiting. */
+function readCondition(condition: Value, where: string): number | Promise<number> {
+  if (!(condition instanceof TensorValue)) return expectInt(condition, where) === 0 ? 0 : 1;
+  if (condition.shape.some((dim) => dim !== 1)) {
+    throw new ShapeError({ where, got: describeValue(condition), expected: 'one element' });
+  }
+  const ready = readTensorSync(condition);
+  return ready === undefined
+    ? readTensors([condition]).then(([late]) => (late === undefined ? 0 : truthOf(late)))
+    : truthOf(ready);
 }

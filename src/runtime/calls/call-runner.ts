@@ -1,22 +1,26 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
+import { untilAborted } from '../../core/async/until-aborted.ts';
 import type { Device } from '../../device/device.ts';
 import { type CallOutcome, registersOf } from '../call.ts';
+import type { FunctionLibrary } from '../function-library.ts';
 import type { Invocation, Limits } from '../invocation.ts';
 import type { LinkedProgram } from '../link.ts';
-import type { FunctionLibrary } from '../function-library.ts';
-import { type PendingCall, type ReplayCounters, ReplayStore } from '../replay-store.ts';
+import {
+  type PendingCall,
+  type ReplayCounters,
+  ReplayStore,
+  type PendingReplay,
+} from '../replay-store.ts';
 import type { RunControls, RunHooks, Turns } from '../run-hooks.ts';
 import type { RunRecording } from '../run-recording.ts';
-import { hold, unhold } from '../value.ts';
+import { symbolSizes } from '../symbol-sizes.ts';
+import { hold, unhold, release, retain } from '../value.ts';
 import type { VmState } from '../vm-state.ts';
 import type { AdmissionStep, CallRequest } from './admission.ts';
 import { CallDriver } from './call-driver.ts';
 import type { CallInFlight } from './call-in-flight.ts';
 import { CallsInFlight, type CallTerms } from './calls-in-flight.ts';
-import { replayCalls } from './replay-calls.ts';
 import { SliceClock } from './slice-clock.ts';
-import { untilAborted } from '../../core/async/until-aborted.ts';
-import { symbolSizes } from '../symbol-sizes.ts';
 
 export interface CallRunnerOptions {
   readonly limits: Limits;
@@ -177,4 +181,56 @@ function waitWhilePaused(controls: RunControls): AdmissionStep {
 /** Lets others have their turn when calls have held the thread for as long as they may. */
 function yieldAfterSlice(slices: SliceClock): AdmissionStep {
   return ({ signal }) => (slices.isOver ? untilAborted(slices.next(), signal) : undefined);
+}
+
+interface ReplayContext {
+  readonly replays: ReplayStore;
+  readonly controls: RunControls;
+  readonly inFlight: CallsInFlight;
+  readonly slices: SliceClock;
+}
+
+/** Repeats what an earlier call did, in place of its code. */
+function replayCalls({ replays, controls, inFlight, slices }: ReplayContext): AdmissionStep {
+  return (request) => {
+    const { hooks, turns } = controls;
+    if (hooks?.mustInterpret === true) return undefined;
+    const begin = performance.now();
+    const { callee, args } = request;
+    const replay = replays.find(callee, args, { inTurns: turns !== undefined });
+    if (replay === undefined) return undefined;
+    if (turns !== undefined) return replayInTurns(replay, request, { inFlight, turns });
+    replayAtOnce(replay);
+    slices.count(begin);
+    return replay.outcome;
+  };
+}
+
+function replayAtOnce(replay: PendingReplay): void {
+  try {
+    replay.enqueue();
+  } catch (error) {
+    release(replay.outcome.value);
+    throw error;
+  } finally {
+    replay.end();
+  }
+}
+
+/** Undefined when a buffer goes meanwhile. */
+async function replayInTurns(
+  replay: PendingReplay,
+  { args, signal }: CallRequest,
+  { inFlight, turns }: { readonly inFlight: CallsInFlight; readonly turns: Turns },
+): Promise<CallOutcome | undefined> {
+  let isComplete = false;
+  for (const arg of args) retain(arg);
+  try {
+    isComplete = await inFlight.track({ signal }, (call) => turns.replay(call, replay));
+    return isComplete ? replay.outcome : undefined;
+  } finally {
+    replay.end();
+    if (!isComplete) release(replay.outcome.value);
+    for (const arg of args) release(arg);
+  }
 }

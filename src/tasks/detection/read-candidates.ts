@@ -1,15 +1,18 @@
 import type { Session } from '../../client/session.ts';
 import { ShapeError, UsageError } from '../../core/errors.ts';
+import type { Point } from '../../core/pictures/rectangle.ts';
 import { overlap, suppress } from '../results/boxes.ts';
+import { activate } from '../results/labels.ts';
+import { type ClassScore, likeliestThing } from '../results/likeliest.ts';
 import type { DetectorShape } from './detector-shape.ts';
 import {
   type Candidate,
   type Candidates,
   type DetectorOutputs,
   matrixOf,
+  boxIn,
+  cornersAround,
 } from './output-matrix.ts';
-import { polygonOverlap } from './polygon-overlap.ts';
-import { readDetr, readRtDetr } from './read-detr.ts';
 import { readCorners, readSuppressed } from './read-suppressed.ts';
 import { readYolo } from './read-yolo.ts';
 
@@ -102,4 +105,86 @@ function familyOf(session: Session): DetectorFamily {
       'logits and pred_boxes, scores and boxes, perhaps labels, or one of 3 dimensions, perhaps with prototypes of 4',
     remedy: 'Run the model with loadTaskModel and preparePictures, and read its outputs yourself.',
   });
+}
+
+/**
+ * Reads results as `post_process_object_detection` of transformers does: of each query the
+ * likeliest class, unless that is nothing.
+ */
+function readDetr(results: DetectorOutputs): Candidates {
+  const { candidates, columns } = readQueries(results, (logits) => likeliestThing(logits) ?? []);
+  return { candidates, classes: columns - 1 };
+}
+
+/** Reads results as that function of RT-DETR does: every class of every query for itself. */
+function readRtDetr(results: DetectorOutputs): Candidates {
+  const { candidates, columns } = readQueries(results, (logits) =>
+    Array.from(activate(logits, 'sigmoid'), (score, index) => ({ index, score })),
+  );
+  return { candidates, classes: columns };
+}
+
+type ClassesOf = (logits: Float32Array | Float64Array) => ClassScore | readonly ClassScore[];
+
+function readQueries({ outputs, place, threshold }: DetectorOutputs, classesOf: ClassesOf) {
+  const { numbers, rows, columns } = matrixOf(outputs['logits'], 'logits');
+  const { numbers: boxes } = matrixOf(outputs['pred_boxes'], 'pred_boxes', 4);
+  const { width, height } = place.size;
+  const candidates: Candidate[] = [];
+  for (let row = 0; row < rows; row++) {
+    const found = [classesOf(numbers.subarray(row * columns, (row + 1) * columns))].flat();
+    for (const { index, score } of found) {
+      if (score <= threshold) continue;
+      const [x = 0, y = 0, w = 0, h = 0] = boxes.subarray(row * 4, row * 4 + 4);
+      const corners = cornersAround(x * width, y * height, w * width, h * height);
+      candidates.push({ index, score, box: boxIn(place, corners) });
+    }
+  }
+  return { candidates, columns };
+}
+
+/**
+ * The area that two convex polygons share, of the area that both cover together. Corners go around in the same direction. One is cut by
+ * each edge of the other (Sutherland and Hodgman 1974).
+ */
+export function polygonOverlap(a: readonly Point[], b: readonly Point[]): number {
+  const direction = Math.sign(areaOf(b));
+  let shared = a;
+  for (const [i, from] of b.entries()) {
+    const to = b[(i + 1) % b.length] ?? from;
+    shared = cutBy(shared, (point) => direction * sideOf(from, to, point));
+  }
+  const common = Math.abs(areaOf(shared));
+  const all = Math.abs(areaOf(a)) + Math.abs(areaOf(b)) - common;
+  return all > 0 ? common / all : 0;
+}
+
+/** Above 0 on one side of a line. */
+function sideOf([fromX, fromY]: Point, [toX, toY]: Point, [x, y]: Point): number {
+  return (toX - fromX) * (y - fromY) - (toY - fromY) * (x - fromX);
+}
+
+/** The part of a polygon where a linear function is not below 0. */
+function cutBy(polygon: readonly Point[], depth: (point: Point) => number): Point[] {
+  return polygon.flatMap((point, i) => {
+    const next = polygon[(i + 1) % polygon.length] ?? point;
+    const [here, there] = [depth(point), depth(next)];
+    const own = here >= 0 ? [point] : [];
+    if (here >= 0 === there >= 0) return own;
+    const share = here / (here - there);
+    const crossing: Point = [
+      point[0] + (next[0] - point[0]) * share,
+      point[1] + (next[1] - point[1]) * share,
+    ];
+    return [...own, crossing];
+  });
+}
+
+/** The area of a polygon; its sign says in which direction the corners go around. */
+function areaOf(polygon: readonly Point[]): number {
+  const twice = polygon.reduce((sum, [x, y], i) => {
+    const [nextX, nextY] = polygon[(i + 1) % polygon.length] ?? [x, y];
+    return sum + x * nextY - y * nextX;
+  }, 0);
+  return twice / 2;
 }

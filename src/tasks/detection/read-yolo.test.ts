@@ -4,7 +4,7 @@ import { writeOnnxModel } from '../../testing/onnx-writer.ts';
 import { objectDetector, type ObjectDetectorOptions } from '../index.ts';
 import { constantDetector } from '../testing/constant-detector.ts';
 import { drawnPicture } from '../testing/test-pictures.ts';
-import { polygonOverlap } from './polygon-overlap.ts';
+import { polygonOverlap } from './read-candidates.ts';
 
 /** Twice as wide as high, so that places of the model's picture are stretched back. */
 const PICTURE = drawnPicture(128, 64, []);

@@ -1,8 +1,12 @@
-import type { ControlRequest } from '../protocol/control-request.ts';
-import type { WireResult } from '../protocol/wire-value.ts';
-import { holdPicture } from './held-pictures.ts';
+import { isGpuTexture } from '../../core/contracts/gpu-like.ts';
+import { cutRectangle } from '../../core/pictures/cut-rectangle.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { ControlRequest, PreparedPicture } from '../protocol/control-request.ts';
+import type { WireResult, WireValue } from '../protocol/wire-value.ts';
+import { holdPicture, heldPicture } from './held-pictures.ts';
 import type { PictureOwner } from './picture-owner.ts';
-import { preparePictures } from './prepare-pictures.ts';
+import { fitsGpu, hasShaders, prepareOnGpu } from './prepare-on-gpu.ts';
+import { WorkerPicture } from './worker-picture.ts';
 
 /** Requests of a page about pictures. */
 export type PictureRequest = Extract<
@@ -19,4 +23,62 @@ export async function answerPictures(
   return request.kind === 'prepare'
     ? [await preparePictures(owner, request, signal)]
     : holdPicture(owner, request);
+}
+
+type PrepareRequest = Extract<ControlRequest, { readonly kind: 'prepare' }>;
+
+interface OpenedPicture extends Omit<PreparedPicture, 'source'> {
+  readonly picture: WorkerPicture;
+}
+
+/**
+ * A tensor of pictures: by shaders where the device has such and all of them fit, else by the processor of this thread. Takes bitmaps
+ * over; textures stay the page's. Rejects with the signal's reason.
+ */
+async function preparePictures(
+  owner: PictureOwner,
+  request: PrepareRequest,
+  signal: AbortSignal,
+): Promise<WireResult> {
+  const own: WorkerPicture[] = [];
+  const open = ({ source, ...rest }: PreparedPicture): OpenedPicture => {
+    if ('held' in source) return { picture: heldPicture(owner.key, source.held), ...rest };
+    const picture = new WorkerPicture(source, owner.hosted);
+    own.push(picture);
+    return { picture, ...rest };
+  };
+  try {
+    const pictures = request.pictures.map(open);
+    const value = await prepared(owner, pictures, { request, signal });
+    return { name: 'pictures', value };
+  } finally {
+    for (const picture of own) picture.close();
+  }
+}
+
+async function prepared(
+  { hosted }: PictureOwner,
+  pictures: readonly OpenedPicture[],
+  { request, signal }: { readonly request: PrepareRequest; readonly signal: AbortSignal },
+): Promise<WireValue> {
+  const { dtype, shape, keep } = request;
+  const isTexture = pictures.some(({ picture }) => isGpuTexture(picture.source));
+  // A tensor on a shared device may be gone before the run that it is for, which is repeated with tensors of the page.
+  const isForPage = !hosted || (hosted.shared && keep === undefined && !isTexture);
+  const fits = ({ picture, part, steps }: OpenedPicture): boolean =>
+    part === undefined && !picture.isRead && fitsGpu(steps);
+  if (!isForPage && hasShaders(hosted) && pictures.every(fits)) {
+    const sources = pictures.map(({ picture, steps }) => ({ source: picture.source, steps }));
+    return hosted.handOver(await prepareOnGpu(hosted, sources, { dtype, shape }));
+  }
+  const { PreparedElements } = await import('../../core/pictures/prepare-elements.ts');
+  const elements = new PreparedElements(pictures.map(({ steps }) => steps));
+  for (const [i, { picture, part }] of pictures.entries()) {
+    signal.throwIfAborted();
+    const whole = await picture.pixels();
+    elements.write(i, part === undefined ? whole : cutRectangle(whole, part));
+  }
+  const { data } = elements;
+  if (isForPage) return { kind: 'tensor', dtype, shape, data };
+  return hosted.handOver(hosted.machine.tensor(new HostTensor(dtype, shape, data)));
 }

@@ -1,9 +1,13 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
+import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import { returnsTensor } from '../../core/contracts/returns-tensor.ts';
+import { concreteShape } from '../../core/dims/dim.ts';
 import type { ReferenceStep } from '../../device/device.ts';
-import { findReferences } from '../../device/wasm/find-references.ts';
-import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
+import { concreteParams, planOnHost } from '../../device/host/host-plan.ts';
+import { isPlanned } from '../../device/wasm/plan-step.ts';
 import { loadDoubles } from '../../ops/formula/find-intrinsic.ts';
+import type { OperatorTable } from '../../ops/operator.ts';
+import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { loadLowerings } from '../../ops/tables/wasm.ts';
 
 /**
@@ -26,4 +30,19 @@ export async function referenceSteps({
       : (findReferences(primitive, CORE_OPERATORS) ?? []);
     return labels.map((label) => ({ primitive: primitive.name, label }));
   });
+}
+
+/**
+ * The steps of a primitive function that have no WebAssembly and run references instead, by their labels.
+ * Undefined where its shapes are known only at a launch.
+ */
+export function findReferences(
+  primitive: PrimitiveFunction,
+  operators: OperatorTable,
+): readonly string[] | undefined {
+  const params = concreteParams(primitive);
+  if (params === undefined) return undefined;
+  const results = primitive.results.map(({ type }) => concreteShape(type.shape) ?? []);
+  const plan = planOnHost(primitive, params, { operators, results });
+  return plan.steps.filter((step) => !isPlanned(step, plan)).map(({ label }) => label);
 }

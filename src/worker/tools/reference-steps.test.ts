@@ -6,7 +6,7 @@ import { casesOfAllDTypes } from '../../conformance/dtype-variants.ts';
 import { withCases } from '../../ops/testing/tested-ops.ts';
 import { loadDoubles } from '../../ops/formula/find-intrinsic.ts';
 import { loadLowerings } from '../../ops/tables/wasm.ts';
-import { findReferences } from './find-references.ts';
+import { findReferences } from '../../worker/tools/reference-steps.ts';
 
 /** Operators some of whose cases run references on wasm, with the dtypes of their first inputs. */
 function referencedCases(): Record<string, string> {

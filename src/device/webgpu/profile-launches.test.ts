@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../testing/fake-clock.ts';
 import type { Compilation } from '../device.ts';
-import { LaunchClock } from './launch-clock.ts';
+import { LaunchClock } from './profile-launches.ts';
 
 /** The members of a device that a launch clock uses. */
 class FakeDevice {

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Relay, startRelay } from '../../cli/rpc/start-relay.ts';
 import { connect, createToken, deriveRelayToken } from '../../rpc/index.ts';
 import type { LendAddress } from '../lend/lend-address.ts';
-import { handOver, type MoveState } from './hand-over.ts';
+import { handOver, type MoveState } from './move-to-device.ts';
 import type { Parcel } from './parcel.ts';
 import { takeFromRelay } from './take-from-relay.ts';
 
