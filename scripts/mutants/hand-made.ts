@@ -122,13 +122,13 @@ export const HAND_MADE: readonly HandMade[] = [
     effect: 'the bytes that fill up a buffer are never used again',
   },
   {
-    file: 'src/ops/elementwise/modulo.ts',
+    file: 'src/ops/elementwise/elementwise-binary.ts',
     find: 'f.and(f.notEqual(rest, 0), differs)',
     replace: 'differs',
     effect: '4 mod -2 is -2',
   },
   {
-    file: 'src/ops/reduction/reduce.adjoint.ts',
+    file: 'src/ops/reduction/reduction.adjoint.ts',
     find: 'graph.div(dy, count), 0',
     replace: 'graph.mul(dy, graph.div(count, count)), 0',
     effect: 'each of several equal maxima gets the whole derivative',

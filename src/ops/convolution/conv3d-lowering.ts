@@ -3,7 +3,7 @@ import { elementCount } from '../../core/tensor/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { elementKernel } from '../element-kernel.ts';
 import type { Lowering } from '../lowering.ts';
-import { axesOf } from './conv3d.ts';
+import { axesOf } from './conv2d.ts';
 import { channelParams, windowParams } from './window-params.ts';
 
 /** The kernel of `conv3d`. */

@@ -1,19 +1,22 @@
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import type { DimContext } from '../../core/dims/dim-context.ts';
 import { type Dim, formatDim } from '../../core/dims/dim.ts';
-import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { elementCount } from '../../core/tensor/shape.ts';
 import { intsAttribute } from '../attributes.ts';
-import { type AttributeSpec, defineOp } from '../define-op.ts';
+import { type AttributeSpec, defineOp, tensor } from '../define-op.ts';
+import { FLOATS } from '../elementwise/number-dtypes.ts';
 import {
   formatType,
   operand,
   requireElements,
   requireLength,
   requireMinimumRank,
+  commonDType,
+  present,
+  requireRank,
 } from '../operand-checks.ts';
 import type { PoolKind } from './pool-lowering.ts';
 import { requireSpatial, WINDOW_ATTRIBUTES, type WindowAxis, windowAxes } from './window.ts';
-import { FLOATS } from '../elementwise/number-dtypes.ts';
 
 const POOL_ATTRIBUTES: Readonly<Record<string, AttributeSpec>> = {
   kernel: { type: 'ints', minimum: 1 },
@@ -114,3 +117,36 @@ export const POOL_OPS = [
 ] as const;
 
 export type PoolName = (typeof POOL_OPS)[number]['name'];
+
+/**
+ * Pooling of regions: R. Girshick, "Fast R-CNN" (2015). A region is (image, x1, y1, x2, y2), its
+ * corners rounded to pixels, both inside; cells overlap where they do not divide it.
+ */
+export const maxRoiPool = defineOp({
+  name: 'max_roi_pool',
+  kind: 'anchor',
+  inputs: [tensor('x', FLOATS), tensor('rois', FLOATS)],
+  attributes: {
+    size: { type: 'ints', length: 2, minimum: 1 },
+    scale: { type: 'float', default: 1 },
+  },
+  infer(inputs, attributes, dims) {
+    const [x, rois] = [operand(inputs, 0), operand(inputs, 1)];
+    requireRank(x, 4, 'max_roi_pool: input x');
+    requireRank(rois, 2, 'max_roi_pool: input rois');
+    const [regions = dims.of(0), width = dims.of(0)] = rois.shape;
+    dims.requireEqual(width, 5, () => ({
+      where: 'max_roi_pool: input rois',
+      got: formatType(rois),
+      expected: `(${formatDim(regions)}, 5)`,
+    }));
+    const [height = 1, columns = 1] = intsAttribute(attributes, 'size');
+    const channels = x.shape[1] ?? dims.of(0);
+    return {
+      dtype: commonDType(present(inputs), 'max_roi_pool'),
+      shape: [regions, channels, dims.of(height), dims.of(columns)],
+    };
+  },
+  lower: 'core',
+  tolerance: { rtol: 0, atol: 0 },
+});

@@ -1,6 +1,6 @@
 import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import type { OpCase, OpCases } from '../op-cases.ts';
-import { limits } from './non-max-suppression.reference.ts';
+import { limits } from './dynamic.reference.ts';
 
 export const nonMaxSuppressionCases: OpCases = {
   summary:

@@ -1,6 +1,6 @@
 import type { OpCase } from '../op-cases.ts';
 import { casesOfEach, binary, type CasesOf, unary } from './elementwise.cases.ts';
-import { BITWISE_OPS } from './bitwise.ts';
+import { BITWISE_OPS } from './elementwise-binary.ts';
 
 const FLOATS: OpCase = {
   title: 'bad dtype',

@@ -2,7 +2,7 @@ import { type DType, dtypeInfo } from '../../core/tensor/dtype.ts';
 import type { OpCase } from '../op-cases.ts';
 import { NUMERIC } from './number-dtypes.ts';
 import { casesOfEach, broadcastCases, type CasesOf, dtypesOf } from './elementwise.cases.ts';
-import { COMPARISON_OPS } from './comparison.ts';
+import { COMPARISON_OPS } from './elementwise-binary.ts';
 
 /** Dtypes that WebGPU has kernels for, but for float16, which goes where float32 does. */
 const onDevices = (dtypes: readonly DType[]) =>

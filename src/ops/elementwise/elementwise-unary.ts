@@ -85,3 +85,42 @@ export const UNARY_OPS = [
   defineUnary({ name: 'floor', dtypes: FLOATS, formula: f.floor(f.X) }),
   clip,
 ] as const;
+
+function defineClass<const Name extends string>(
+  name: Name,
+  formula: Expression,
+): OpDefinition<Name> {
+  return defineElementwise({
+    name,
+    inputs: [{ name: 'x', dtypes: FLOATS }],
+    output: () => 'bool',
+    scalar: { formula },
+  });
+}
+
+export const ROUNDING_OPS = [
+  defineUnary({ name: 'ceil', dtypes: FLOATS, formula: f.ceil(f.X) }),
+  defineUnary({ name: 'round', dtypes: FLOATS, formula: f.round(f.X) }),
+  defineUnary({
+    name: 'sign',
+    dtypes: NUMERIC,
+    formula: f.select(f.greater(f.X, 0), 1, f.select(f.less(f.X, 0), -1, f.X)),
+  }),
+  defineClass('is_nan', f.isNaN(f.X)),
+  defineClass('is_positive_infinity', f.isPositiveInfinity(f.X)),
+] as const;
+
+export const TRANSCENDENTAL_OPS = [
+  defineFunction('sin'),
+  defineFunction('cos'),
+  defineFunction('tan'),
+  defineFunction('asin'),
+  defineFunction('acos'),
+  defineFunction('atan'),
+  defineFunction('sinh'),
+  defineFunction('cosh'),
+  defineFunction('asinh'),
+  defineFunction('acosh'),
+  defineFunction('atanh'),
+  defineFunction('log1p'),
+] as const;

@@ -1,16 +1,20 @@
-import type { StaticReference } from '../op-reference.ts';
-import { isBigInt } from '../../core/tensor/dtype.ts';
-import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Attributes } from '../../core/contracts/primitive-function.ts';
+import { isBigInt } from '../../core/tensor/dtype.ts';
+import { float16ToNumber, numberToFloat16 } from '../../core/tensor/float16.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { rowMajorStrides, sameShape } from '../../core/tensor/shape.ts';
+import { boolAttribute, stringAttribute } from '../attributes.ts';
 import type { NumberArray } from '../define-op.ts';
-import { type ElementFunction, elementFunction } from '../formula/evaluate.ts';
-import { arrayFunction } from '../formula/evaluate-arrays.ts';
-import type { Formula, FormulaCall } from '../formula/expression.ts';
-import { broadcastStrides, gatherBroadcast } from './gather-broadcast.ts';
 import { numberElements } from '../elements.ts';
+import { arrayFunction } from '../formula/evaluate-arrays.ts';
+import { type ElementFunction, elementFunction } from '../formula/evaluate.ts';
+import type { Formula, FormulaCall } from '../formula/expression.ts';
 import type { Operands } from '../lowering.ts';
-import { present } from '../operand-checks.ts';
+import type { StaticReference } from '../op-reference.ts';
+import { present, operand } from '../operand-checks.ts';
+import { isShort } from './bitcast.ts';
+import { convertElements } from './convert-elements.ts';
+import { broadcastStrides, gatherBroadcast } from './gather-broadcast.ts';
 
 /** The reference that follows from the formula of an elementwise operator. */
 export function elementwiseReference(formula: Formula): StaticReference {
@@ -93,3 +97,36 @@ function offsetOf(index: number, steps: readonly number[], strides: readonly num
   }
   return offset;
 }
+
+export const castReference: StaticReference = {
+  takesBits: true,
+  reference(inputs, attributes, output) {
+    convertElements(operand(inputs, 0), output, {
+      saturate: boolAttribute(attributes, 'saturate'),
+      roundMode: stringAttribute(attributes, 'round_mode'),
+    });
+  },
+};
+
+export const bitcastReference: StaticReference = {
+  takesBits: true,
+  reference(inputs, _, output) {
+    const { buffer, byteOffset, byteLength } = operand(inputs, 0).data;
+    const { elements } = output;
+    const target = new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength);
+    target.set(new Uint8Array(buffer, byteOffset, byteLength));
+    if (output.dtype === 'bool')
+      for (const [i, bits] of target.entries()) target[i] = Number(bits !== 0);
+  },
+  element([x = 0], { dtypes: [from = 'float32'], output }) {
+    if (from === 'float32' && isShort(output)) return numberToFloat16(x);
+    if (isShort(from) && output === 'float32') return float16ToNumber(x & 0xffff);
+    if (output === 'bool') return Number(x !== 0);
+    if (from === 'float32') WORD.setFloat32(0, x);
+    else WORD.setInt32(0, x);
+    if (output === 'float32') return WORD.getFloat32(0);
+    return output.startsWith('uint') ? WORD.getUint32(0) : WORD.getInt32(0);
+  },
+};
+
+const WORD = /* @__PURE__ */ new DataView(/* @__PURE__ */ new ArrayBuffer(4));

@@ -1,6 +1,6 @@
 import type { OpCase } from '../op-cases.ts';
 import { casesOfEach, binary } from './elementwise.cases.ts';
-import { modulo } from './modulo.ts';
+import { modulo } from './elementwise-binary.ts';
 
 export const MODULO_CASES = casesOfEach([modulo], {
   mod: binary({

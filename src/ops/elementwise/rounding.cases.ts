@@ -1,6 +1,6 @@
 import { FLOATS } from './number-dtypes.ts';
 import { casesOfEach, type CasesOf, unary, unaryCases } from './elementwise.cases.ts';
-import { ROUNDING_OPS } from './rounding.ts';
+import { ROUNDING_OPS } from './elementwise-unary.ts';
 
 const HALVES = [-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 1e10, -3.7];
 

@@ -1,5 +1,5 @@
 import { casesOfEach, type CasesOf, unary } from './elementwise.cases.ts';
-import { TRANSCENDENTAL_OPS } from './transcendental.ts';
+import { TRANSCENDENTAL_OPS } from './elementwise-unary.ts';
 
 const ANGLES = [0, -0.7, 0.785398, 0.7854, 1.6, -3.2, 100.5, -8192.25, 1e6, -1e10, 1e20, 3.4e38];
 const UNIT = [-1, -0.99, -0.5, -0.49, 0, 1e-4, 0.5, 0.51, 0.999, 1];

@@ -4,7 +4,7 @@ import { encodeModule } from '../../wasm/encode-module.ts';
 import { apply, type Expression, i32, load, local } from '../../wasm/expression.ts';
 import { binder, loop, type Statement, store } from '../../wasm/statement.ts';
 import type { IntrinsicName } from './expression.ts';
-import { HOST_INTRINSICS } from './host-intrinsics.ts';
+import { HOST_INTRINSICS } from './node-function.ts';
 import { DOUBLE_FUNCTIONS, DOUBLE_INTRINSICS } from './double-intrinsics.ts';
 import { type Intrinsic, INTRINSICS } from './wasm-intrinsics.ts';
 

@@ -1,8 +1,11 @@
-import { RuntimeError } from '../../core/errors.ts';
 import { describeStray, findStrayIndex } from '../../core/contracts/index-checks.ts';
+import { RuntimeError } from '../../core/errors.ts';
+import { isBigInt } from '../../core/tensor/dtype.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { elementCount, rowMajorStrides, type Shape } from '../../core/tensor/shape.ts';
 import { boolAttribute, dimsAttribute, intAttribute, stringAttribute } from '../attributes.ts';
 import { elementBits, numberElements, startFrom } from '../elements.ts';
+import { elementFunction } from '../formula/evaluate.ts';
 import type { StaticReference } from '../op-reference.ts';
 import { operand } from '../operand-checks.ts';
 import { gatherAxisOf } from './gather-elements.ts';
@@ -10,10 +13,9 @@ import { oneHotAxisOf } from './one-hot.ts';
 import { axesOf } from './reverse-sequence.ts';
 import { scatterAxisOf } from './scatter-elements.ts';
 import { tuplesOf } from './scatter-nd.ts';
-import { scatterOnHost } from './scatter-reduction.reference.ts';
+import { combination, contextOf } from './scatter-reduction.ts';
 import { placesOf } from './tensor-scatter.ts';
 import { topKAxisOf } from './top-k.ts';
-import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 
 export const gatherNdReference: StaticReference = {
   reference(inputs, attributes, output) {
@@ -236,4 +238,48 @@ function hostIntegers({ data }: HostTensor): Float64Array {
 function hostPlace(index: number, size: number): number {
   const place = index < 0 ? index + size : index;
   return place >= 0 && place < size ? place : -1;
+}
+
+/** A scatter of whole rows, as both operators come down to it. */
+interface HostScatter {
+  readonly x: HostTensor;
+  readonly updates: HostTensor;
+  readonly reduction: string;
+  /** Elements of one row. */
+  readonly run: number;
+  /** The row of x for each row of the updates; negative for none. */
+  readonly rows: ArrayLike<number>;
+}
+
+function scatterOnHost(scatter: HostScatter, output: HostTensor): void {
+  const { x, updates, reduction, run, rows } = scatter;
+  startFrom(x, output);
+  const formula = combination(reduction);
+  if (formula === undefined) {
+    copyRows(elementBits(updates), elementBits(output), { rows, run });
+    return;
+  }
+  const combine = elementFunction(formula, contextOf(output.dtype));
+  const isWide = isBigInt(output.dtype);
+  const from: ArrayLike<number | bigint> = isWide ? updates.data : numberElements(updates);
+  const to = isWide ? output.data : numberElements(output);
+  for (let i = 0; i < rows.length * run; i++) {
+    const row = rows[Math.floor(i / run)] ?? -1;
+    if (row < 0) continue;
+    const at = row * run + (i % run);
+    const value = combine([to[at] ?? 0, from[i] ?? 0]);
+    if (to instanceof BigInt64Array || to instanceof BigUint64Array) to[at] = BigInt(value);
+    else to[at] = Number(value);
+  }
+}
+
+function copyRows(
+  from: Uint32Array,
+  to: Uint32Array,
+  { rows, run }: { readonly rows: ArrayLike<number>; readonly run: number },
+): void {
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i] ?? -1;
+    if (row >= 0) to.set(from.subarray(i * run, (i + 1) * run), row * run);
+  }
 }

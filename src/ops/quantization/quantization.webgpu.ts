@@ -4,8 +4,7 @@ import { wholeMatmulKernels } from '../linear/matmul-lowering.ts';
 import { matmulProblem } from '../linear/matmul-problem.ts';
 import type { KernelSpec, LoweringCall } from '../lowering.ts';
 import { operand } from '../operand-checks.ts';
-import { W, X } from './conv-integer.ts';
-import { A, B } from './matmul-integer.ts';
+import { W, X, A, B } from './matmul-integer.ts';
 import { subtractZeroPoints } from './subtract-zero-points.ts';
 
 /** Kernels of `matmul_integer`: those of floats, which load integers less their zero points. */

@@ -18,8 +18,9 @@ import {
   reverseSequenceAdjoint,
   tensorScatterAdjoint,
   triluAdjoint,
+  scatterElementsAdjoint,
+  scatterNdAdjoint,
 } from '../indexing/indexing.adjoint.ts';
-import { scatterElementsAdjoint, scatterNdAdjoint } from '../indexing/scatter.adjoint.ts';
 import { detAdjoint, gemmAdjoint, matmulAdjoint } from '../linear/linear.adjoint.ts';
 import {
   broadcastAdjoint,
@@ -42,13 +43,10 @@ import {
   matmulNbitsAdjoint,
 } from '../quantization/matmul-nbits.adjoint.ts';
 import { recurrentAdjoint } from '../recurrent/recurrent.adjoint.ts';
-import { reduceAdjoint } from '../reduction/reduce.adjoint.ts';
-import { cumulativeAdjoint } from '../reduction/reduction.adjoint.ts';
-import { dftAdjoint } from '../signal/dft.adjoint.ts';
-import { framesAdjoint } from '../signal/signal.adjoint.ts';
-import { gridSampleAdjoint } from '../spatial/grid-sample.adjoint.ts';
+import { reduceAdjoint, cumulativeAdjoint } from '../reduction/reduction.adjoint.ts';
+import { dftAdjoint, framesAdjoint } from '../signal/signal.adjoint.ts';
+import { gridSampleAdjoint, repeatAdjoint, resampleAdjoint } from '../spatial/spatial.adjoint.ts';
 import { roiAlignAdjoint } from '../spatial/roi-align.adjoint.ts';
-import { repeatAdjoint, resampleAdjoint } from '../spatial/spatial.adjoint.ts';
 import type { Adjoint, AdjointRule } from '../adjoint/adjoint.ts';
 import { formulaAdjoint } from '../adjoint/formula-adjoint.ts';
 import type { Operator } from '../operator.ts';

@@ -5,23 +5,21 @@ import { linearAttention } from '../attention/linear-attention.ts';
 import { scaledDotProductAttention } from '../attention/scaled-dot-product-attention.ts';
 import { threefryWords } from '../random/threefry-words.ts';
 import { bitcast } from '../elementwise/bitcast.ts';
-import { BITWISE_OPS } from '../elementwise/bitwise.ts';
+import {
+  BITWISE_OPS,
+  COMPARISON_OPS,
+  BINARY_OPS,
+  modulo,
+} from '../elementwise/elementwise-binary.ts';
 import { cast } from '../elementwise/cast.ts';
-import { COMPARISON_OPS } from '../elementwise/comparison.ts';
-import { BINARY_OPS } from '../elementwise/elementwise-binary.ts';
-import { UNARY_OPS } from '../elementwise/elementwise-unary.ts';
-import { modulo } from '../elementwise/modulo.ts';
-import { ROUNDING_OPS } from '../elementwise/rounding.ts';
-import { TRANSCENDENTAL_OPS } from '../elementwise/transcendental.ts';
+import { UNARY_OPS, ROUNDING_OPS, TRANSCENDENTAL_OPS } from '../elementwise/elementwise-unary.ts';
 import { det } from '../linear/det.ts';
 import { gemm } from '../linear/gemm.ts';
 import { matmul } from '../linear/matmul.ts';
-import { conv2d } from '../convolution/conv2d.ts';
-import { conv3d } from '../convolution/conv3d.ts';
+import { conv2d, conv3d } from '../convolution/conv2d.ts';
 import { convTranspose } from '../convolution/conv-transpose.ts';
 import { deformConv } from '../convolution/deform-conv.ts';
-import { maxRoiPool } from '../convolution/max-roi-pool.ts';
-import { POOL_OPS } from '../convolution/pool.ts';
+import { maxRoiPool, POOL_OPS } from '../convolution/pool.ts';
 import { batchNorm, ROW_NORM_OPS } from '../normalization/normalization.ts';
 import { SOFTMAX_OPS } from '../normalization/softmax.ts';
 import { ARG_REDUCE_OPS } from '../reduction/arg-reduce.ts';
@@ -48,11 +46,9 @@ import { resample } from '../spatial/resample.ts';
 import { repeat, roiAlign } from '../spatial/spatial.ts';
 import { wgslKernel } from '../program/wgsl-kernel.ts';
 import { recurrent } from '../recurrent/recurrent.ts';
-import { convInteger } from '../quantization/conv-integer.ts';
-import { dequantize } from '../quantization/dequantize.ts';
-import { matmulInteger } from '../quantization/matmul-integer.ts';
+import { convInteger, matmulInteger } from '../quantization/matmul-integer.ts';
+import { dequantize, quantize } from '../quantization/quantize.ts';
 import { gatherMatmulNbits, matmulNbits } from '../quantization/matmul-nbits.ts';
-import { quantize } from '../quantization/quantize.ts';
 
 /** The operators that devices may have kernels for, by the folder that they are in. */
 export const KERNEL_FAMILIES = {

@@ -1,12 +1,15 @@
-import { cachedAttentionReference } from '../attention/cached-attention.reference.ts';
-import { linearAttentionReference } from '../attention/linear-attention.reference.ts';
-import { scaledDotProductAttentionReference } from '../attention/scaled-dot-product-attention.reference.ts';
-import { convTransposeReference } from '../convolution/conv-transpose.reference.ts';
-import { conv2dReference } from '../convolution/conv2d.reference.ts';
-import { conv3dReference } from '../convolution/conv3d.reference.ts';
+import {
+  cachedAttentionReference,
+  linearAttentionReference,
+  scaledDotProductAttentionReference,
+} from '../attention/attention.reference.ts';
+import {
+  convTransposeReference,
+  conv2dReference,
+  conv3dReference,
+} from '../convolution/convolution.reference.ts';
 import { deformConvReference } from '../convolution/deform-conv.reference.ts';
-import { maxRoiPoolReference } from '../convolution/max-roi-pool.reference.ts';
-import { POOL_REFERENCES } from '../convolution/pool.reference.ts';
+import { maxRoiPoolReference, POOL_REFERENCES } from '../convolution/pool.reference.ts';
 import {
   arangeReference,
   dimsTensorReference,
@@ -16,11 +19,14 @@ import {
   uniqueCountsReference,
   uniqueIndicesReference,
   uniqueInverseReference,
+  nonMaxSuppressionReference,
 } from '../dynamic/dynamic.reference.ts';
-import { melWeightsReference } from '../dynamic/mel-weights.reference.ts';
-import { nonMaxSuppressionReference } from '../dynamic/non-max-suppression.reference.ts';
-import { SIZE_REFERENCES } from '../dynamic/sizes.reference.ts';
-import { bitcastReference, castReference } from '../elementwise/cast.reference.ts';
+import { melWeightsReference, SIZE_REFERENCES } from '../dynamic/sizes.reference.ts';
+import {
+  bitcastReference,
+  castReference,
+  elementwiseReference,
+} from '../elementwise/elementwise.reference.ts';
 import {
   checkIndicesReference,
   gatherElementsReference,
@@ -33,8 +39,7 @@ import {
   topKReference,
   triluReference,
 } from '../indexing/indexing.reference.ts';
-import { detReference, gemmReference } from '../linear/gemm.reference.ts';
-import { matmulReference } from '../linear/matmul.reference.ts';
+import { detReference, gemmReference, matmulReference } from '../linear/matmul.reference.ts';
 import {
   broadcastToReference,
   concatReference,
@@ -47,29 +52,29 @@ import {
 import {
   ROW_NORM_REFERENCES,
   batchNormReference,
+  SOFTMAX_REFERENCES,
 } from '../normalization/normalization.reference.ts';
-import { SOFTMAX_REFERENCES } from '../normalization/softmax.reference.ts';
 import { wgslKernelReference } from '../program/wgsl-kernel.reference.ts';
 import {
   gatherMatmulNbitsReference,
   matmulNbitsReference,
-} from '../quantization/matmul-nbits.reference.ts';
-import {
   convIntegerReference,
   matmulIntegerReference,
 } from '../quantization/quantization.reference.ts';
 import { recurrentReference } from '../recurrent/recurrent.reference.ts';
-import { ARG_REDUCE_REFERENCES } from '../reduction/arg-reduce.reference.ts';
-import { cumulativeReference } from '../reduction/cumulative.reference.ts';
-import { REDUCE_REFERENCES } from '../reduction/reduce.reference.ts';
-import { dftReference, framesReference } from '../signal/signal.reference.ts';
-import { twiddlesReference } from '../signal/twiddles.reference.ts';
-import { gridSampleReference } from '../spatial/grid-sample.reference.ts';
+import {
+  ARG_REDUCE_REFERENCES,
+  cumulativeReference,
+  REDUCE_REFERENCES,
+} from '../reduction/reduction.reference.ts';
+import { dftReference, framesReference, twiddlesReference } from '../signal/signal.reference.ts';
+import {
+  gridSampleReference,
+  roiAlignReference,
+  resampleReference,
+} from '../spatial/spatial.reference.ts';
 import { resizeTableReference } from '../spatial/resize-table.reference.ts';
-import { roiAlignReference } from '../spatial/roi-align.reference.ts';
-import { resampleReference } from '../spatial/spatial.reference.ts';
 import { internalError } from '../../core/errors.ts';
-import { elementwiseReference } from '../elementwise/elementwise.reference.ts';
 import { injectiveReference } from '../index-expression/injective.reference.ts';
 import type { OpReference, StaticReference } from '../op-reference.ts';
 import type { Operator } from '../operator.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../../../../core/tensor/host-tensor.ts';
 import { seededRandom } from '../../../../core/random.ts';
-import { matmulNbitsReference } from '../../../../ops/quantization/matmul-nbits.reference.ts';
+import { matmulNbitsReference } from '../../../../ops/quantization/quantization.reference.ts';
 import { encodeElements, randomBlocks } from '../testing/encode-elements.ts';
 import { GGML_DEQUANTIZE } from '../testing/ggml-dequantize.ts';
 import { blockFormat, READABLE_TYPES } from './block-formats.ts';

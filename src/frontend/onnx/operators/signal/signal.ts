@@ -2,7 +2,7 @@ import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../../core/dims/dim.ts';
 import { normalizeAxis } from '../../../../core/tensor/shape.ts';
-import { melMatrix } from '../../../../ops/dynamic/mel-weights.reference.ts';
+import { melMatrix } from '../../../../ops/dynamic/sizes.reference.ts';
 import type { ImportNode, NodeImporter } from '../../import-node.ts';
 import { dtypeFromOnnx } from '../../protobuf/read-tensor.ts';
 import { cast, number } from '../elementwise/elementwise.ts';

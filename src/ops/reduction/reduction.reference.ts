@@ -1,10 +1,18 @@
+import { internalError } from '../../core/errors.ts';
 import { type DType, dtypeInfo } from '../../core/tensor/dtype.ts';
 import type { HostTensor } from '../../core/tensor/host-tensor.ts';
-import { rowMajorStrides, type Shape } from '../../core/tensor/shape.ts';
+import {
+  rowMajorStrides,
+  type Shape,
+  elementCount,
+  normalizeAxis,
+} from '../../core/tensor/shape.ts';
+import { boolAttribute, intAttribute } from '../attributes.ts';
 import type { NumberArray } from '../define-op.ts';
 import { numberElements } from '../elements.ts';
 import type { StaticReference } from '../op-reference.ts';
 import { operand } from '../operand-checks.ts';
+import type { ArgReduceName, Extreme } from './arg-reduce.ts';
 import { reducedAxes, type ReduceName } from './reduce.ts';
 import type { Reduction } from './reduction-wgsl.ts';
 
@@ -139,3 +147,119 @@ export const REDUCE_REFERENCES = {
   reduce_max: reduceReference('reduce_max', 'max'),
   reduce_min: reduceReference('reduce_min', 'min'),
 } satisfies Record<ReduceName, StaticReference>;
+
+function argReduceReference(name: ArgReduceName, extreme: Extreme): StaticReference {
+  return {
+    reference(inputs, attributes, output) {
+      const x = operand(inputs, 0);
+      const axis = normalizeAxis(intAttribute(attributes, 'axis'), x.shape.length, name);
+      findExtremes(x, output, {
+        axis,
+        extreme,
+        isLast: boolAttribute(attributes, 'select_last'),
+      });
+    },
+  };
+}
+
+interface ExtremeSearch {
+  readonly axis: number;
+  readonly extreme: Extreme;
+  readonly isLast: boolean;
+}
+
+function findExtremes(
+  x: HostTensor,
+  output: HostTensor,
+  { axis, extreme, isLast }: ExtremeSearch,
+): void {
+  const elements: ArrayLike<number | bigint> = x.data;
+  const places = output.elements;
+  if (!(places instanceof BigInt64Array)) throw internalError('places that are no int64');
+  const size = x.shape[axis] ?? 1;
+  const inner = elementCount(x.shape.slice(axis + 1));
+  const isBetter = (a: number | bigint, b: number | bigint) =>
+    (extreme === 'max' ? a > b : a < b) || (Number.isNaN(Number(a)) && !Number.isNaN(Number(b)));
+  for (let row = 0; row < places.length; row++) {
+    const start = Math.floor(row / inner) * inner * size + (row % inner);
+    let place = 0;
+    for (let k = 1; k < size; k++) {
+      const best = elements[start + place * inner] ?? 0;
+      const next = elements[start + k * inner] ?? 0;
+      if (isBetter(next, best) || (isLast && !isBetter(best, next))) place = k;
+    }
+    places[row] = BigInt(place);
+  }
+}
+
+export const ARG_REDUCE_REFERENCES = {
+  arg_max: argReduceReference('arg_max', 'max'),
+  arg_min: argReduceReference('arg_min', 'min'),
+} satisfies Record<ArgReduceName, StaticReference>;
+
+export const cumulativeReference: StaticReference = {
+  reference(inputs, attributes, output) {
+    const x = operand(inputs, 0);
+    accumulate(x, output, {
+      axis: normalizeAxis(intAttribute(attributes, 'axis'), x.shape.length, 'cumulative'),
+      isProduct: boolAttribute(attributes, 'product'),
+      isExclusive: boolAttribute(attributes, 'exclusive'),
+      isReverse: boolAttribute(attributes, 'reverse'),
+    });
+  },
+};
+
+interface Accumulation {
+  readonly axis: number;
+  readonly isProduct: boolean;
+  readonly isExclusive: boolean;
+  readonly isReverse: boolean;
+}
+
+/** Accumulates in double precision, or in 64-bit integers, which wrap. */
+function accumulate(x: HostTensor, output: HostTensor, how: Accumulation): void {
+  const { data } = x;
+  const target = output.elements;
+  if (data instanceof BigInt64Array || data instanceof BigUint64Array) {
+    if (!(target instanceof BigInt64Array || target instanceof BigUint64Array)) return;
+    eachRow(x.shape, how, (places) => {
+      let result = how.isProduct ? 1n : 0n;
+      for (const at of places) {
+        const value = data[at] ?? 0n;
+        const next = BigInt.asIntN(64, how.isProduct ? result * value : result + value);
+        target[at] = how.isExclusive ? result : next;
+        result = next;
+      }
+    });
+    return;
+  }
+  const elements = numberElements(x);
+  const numbers = numberElements(output);
+  const isFloat = dtypeInfo(x.dtype).category === 'float';
+  const multiply = isFloat ? (a: number, b: number) => a * b : Math.imul;
+  eachRow(x.shape, how, (places) => {
+    let result = how.isProduct ? 1 : 0;
+    for (const at of places) {
+      const value = elements[at] ?? 0;
+      const next = how.isProduct ? multiply(result, value) : result + value;
+      numbers[at] = how.isExclusive ? result : next;
+      result = next;
+    }
+  });
+}
+
+/** Calls back with the places of each row's elements, in the order of accumulation. */
+function eachRow(
+  shape: Shape,
+  { axis, isReverse }: Accumulation,
+  visit: (places: readonly number[]) => void,
+): void {
+  const size = shape[axis] ?? 1;
+  const inner = elementCount(shape.slice(axis + 1));
+  const rows = size === 0 ? 0 : elementCount(shape) / size;
+  for (let row = 0; row < rows; row++) {
+    const start = Math.floor(row / inner) * inner * size + (row % inner);
+    const places = Array.from({ length: size }, (_, k) => start + k * inner);
+    visit(isReverse ? places.reverse() : places);
+  }
+}
