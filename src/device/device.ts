@@ -46,54 +46,14 @@ export interface Device {
    */
   read(ranges: readonly DeviceRange[], room?: readonly ArrayBuffer[]): Promise<Uint8Array[]>;
 
-  /**
-   * A picture of a tensor after all work launched so far, which nothing reads. Rejects with UnsupportedError where there are no
-   * canvases. Absent where the elements are in memory of the processor.
-   */
-  draw?(tensor: DeviceTensor, elements: DrawnElements): Promise<ImageBitmap>;
-
-  /**
-   * Resizes a picture of the page and writes its elements, in order with launches, without reading anything. Absent where pictures come
-   * through memory of the processor.
-   */
-  preparePicture?(picture: PictureSource, target: PictureTarget): Promise<void>;
-
-  /**
-   * Memory of the page on the GPU device that it brought, to be read from an offset on. Destroying it leaves the page's buffer alone.
-   * Rejects with UsageError for a buffer that kernels cannot read. Absent but on WebGPU.
-   */
-  adoptBuffer?(buffer: GpuBufferLike, range: Omit<DeviceRange, 'buffer'>): Promise<DeviceBuffer>;
-
-  /** The GPU's own buffer under one of this device, with all that was launched so far submitted. Absent but on WebGPU. */
-  exposeBuffer?(buffer: DeviceBuffer): PageGpuBuffer;
-
   /** Reads without waiting where the device can (the host); undefined where it must wait. */
   readSync(range: DeviceRange): Uint8Array | undefined;
 
   /** Hands pending launches to the device without waiting for them. */
   flush(): void;
 
-  /**
-   * Resolves when it is known how all writes so far went, or rejects: what is written to stay, such as
-   * constants, is not read for long. Absent where `write` tells at once.
-   */
-  settle?(): Promise<void>;
-
   /** Resolves when all work launched so far is done; rejects with its first error. */
   synchronize(): Promise<void>;
-
-  /**
-   * Hands pending launches to the device and resolves when they are over, however they went: errors
-   * are left to whoever reads. Absent where launches run at once.
-   */
-  drain?(): Promise<void>;
-
-  /**
-   * Starts to note down launches, copies and writes, which are carried out as ever, so that they can
-   * be repeated. Absent where there is nothing to gain. One recording at a time: undefined while
-   * another one is under way or launches are profiled.
-   */
-  record?(): LaunchRecording | undefined;
 
   /**
    * Once it resolves the time of each launch is recorded, until the function that it resolves to is
@@ -106,23 +66,81 @@ export interface Device {
   /** Resolves when the device is lost without having been destroyed by us. */
   readonly lost: Promise<DeviceLostError>;
 
-  /** Choices that were tuned on this device, as plain data; not those that {@link useChoices} gave it. */
-  tunedChoices?(): readonly TunedChoice[];
-
-  /** Takes such choices for all that is prepared from now on; those of other plans have no effect. */
-  useChoices?(choices: readonly TunedChoice[]): Promise<void>;
-
-  /** Returns true while submitted work is unfinished, also after {@link destroy}. Absent: never. */
-  isBusy?(): boolean;
-
   /** The latest compilations, with the time each took; absent where nothing is compiled. */
   readonly compilations?: readonly Compilation[] | undefined;
+
+  /** Absent where launches are over when they return. */
+  readonly queue?: DeviceQueue | undefined;
+
+  /** Absent where there is nothing to gain by repeating launches. */
+  readonly recording?: DeviceRecording | undefined;
+
+  /** Absent where the device has no choice between kernels. */
+  readonly tuning?: DeviceTuning | undefined;
+
+  /** Absent where elements are in memory of the processor, and pictures come through it. */
+  readonly pictures?: DevicePictures | undefined;
+
+  /** Absent but on a GPU device that the page brought. */
+  readonly page?: PageMemory | undefined;
 
   /** Counters since creation, for tests, benchmarks and the inspector. */
   counters(): DeviceCounters;
 
   /** Every call from now on fails. Work that was submitted may end first. */
   destroy(): void;
+}
+
+/** Work that goes on after the call that began it. */
+export interface DeviceQueue {
+  /**
+   * Resolves when it is known how all writes so far went, or rejects: what is written to stay, such as
+   * constants, is not read for long.
+   */
+  settle(): Promise<void>;
+  /**
+   * Hands pending launches to the device and resolves when they are over, however they went: errors
+   * are left to whoever reads.
+   */
+  drain(): Promise<void>;
+  /** Returns true while submitted work is unfinished, also after {@link Device.destroy}. */
+  isBusy(): boolean;
+}
+
+/** Notes down launches, copies and writes, which are carried out as ever, so that they can be repeated. */
+export interface DeviceRecording {
+  /** One recording at a time: undefined while another one is under way or launches are profiled. */
+  begin(): LaunchRecording | undefined;
+}
+
+/** Choices between kernels that were tuned on a device, as plain data. */
+export interface DeviceTuning {
+  /** Those that were tuned; not those that {@link use} gave it. */
+  choices(): readonly TunedChoice[];
+  /** Takes such choices for all that is prepared from now on; those of other plans have no effect. */
+  use(choices: readonly TunedChoice[]): Promise<void>;
+}
+
+/** Pictures that become tensors, and tensors that become pictures, without passing through memory of the processor. */
+export interface DevicePictures {
+  /**
+   * A picture of a tensor after all work launched so far, which nothing reads. Rejects with UnsupportedError where there are no
+   * canvases.
+   */
+  draw(tensor: DeviceTensor, elements: DrawnElements): Promise<ImageBitmap>;
+  /** Resizes a picture of the page and writes its elements, in order with launches, without reading anything. */
+  prepare(picture: PictureSource, target: PictureTarget): Promise<void>;
+}
+
+/** Memory that a device shares with the page, on the GPU device that this brought. */
+export interface PageMemory {
+  /**
+   * Memory of the page, to be read from an offset on. Destroying it leaves the page's buffer alone. Rejects with UsageError for a
+   * buffer that kernels cannot read.
+   */
+  adopt(buffer: GpuBufferLike, range: Omit<DeviceRange, 'buffer'>): Promise<DeviceBuffer>;
+  /** The GPU's own buffer under one of this device, with all that was launched so far submitted. */
+  expose(buffer: DeviceBuffer): PageGpuBuffer;
 }
 
 /** A device as messages and pages show it. */
@@ -259,7 +277,7 @@ export interface TuneOptions {
   readonly turns?: TuningTurns | undefined;
   /** Leaves kernels alone that were tuned before, or whose tuning ended early again and again. */
   readonly isBackground?: boolean | undefined;
-  /** Stores what {@link Device.tunedChoices} tells by now, lest it be lost with the device. */
+  /** Stores what {@link DeviceTuning.choices} tells by now, lest it be lost with the device. */
   readonly remember?: (() => Promise<unknown>) | undefined;
   /** A kernel has another plan from now on; called in a turn. */
   readonly onChange?: (() => void) | undefined;

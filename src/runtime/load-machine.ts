@@ -279,7 +279,7 @@ export async function settleWrites({
   devices,
   signal,
 }: Pick<MachineOptions, 'devices' | 'signal'>) {
-  await untilAborted(Promise.all(devices.map(async (device) => device.settle?.())), signal);
+  await untilAborted(Promise.all(devices.map(async (device) => device.queue?.settle())), signal);
 }
 
 /** When one half fails the other is stopped, so that nothing goes on after the error. */

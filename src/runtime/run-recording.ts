@@ -8,7 +8,7 @@ export class RunRecording {
   #launches: LaunchRecording | undefined;
 
   constructor(devices: readonly Device[]) {
-    this.#launches = devices[0]?.record?.();
+    this.#launches = devices[0]?.recording?.begin();
   }
 
   get isUnderWay(): boolean {

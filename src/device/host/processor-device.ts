@@ -11,6 +11,7 @@ import type {
   DeviceRange,
   Kernel,
   KernelTiming,
+  DeviceRecording,
   LaunchRecording,
   PreparedKernels,
   PrepareOptions,
@@ -103,7 +104,7 @@ export class ProcessorDevice implements Device {
   readonly #onDestroy: (() => void) | undefined;
   readonly #recordings: ProcessorRecordings | undefined;
   readonly #order: LaunchOrder | undefined;
-  readonly record?: () => LaunchRecording | undefined;
+  readonly recording: DeviceRecording | undefined;
   readonly #operators: OperatorTable | undefined;
   #timings: KernelTiming[] | undefined;
   #launches = 0;
@@ -135,14 +136,14 @@ export class ProcessorDevice implements Device {
     this.#recordings = recordings;
     this.#order = order;
     this.compilations = compilations;
-    if (recordings !== undefined) {
-      this.record = () => {
+    this.recording = recordings && {
+      begin: () => {
         if (recordings.current !== undefined || this.isProfiled) return undefined;
         const recording = recordings.begin(this);
         recording.resume();
         return recording;
-      };
-    }
+      },
+    };
     this.#services = {
       computes,
       scratch: (slot, byteLength) => memory.scratch(slot, computes ? byteLength : 0),

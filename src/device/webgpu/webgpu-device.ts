@@ -1,7 +1,5 @@
-import type { DrawnElements } from '../../core/tensor/drawn-elements.ts';
 import type { DeviceLostError } from '../../core/errors.ts';
 import { isGpuDevice } from '../../core/contracts/gpu-like.ts';
-import type { PictureSource } from '../../core/pictures/picture-source.ts';
 import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import { refuseProgramKernels } from '../../ops/program/wgsl-kernel.ts';
 import { checkRange } from '../check-range.ts';
@@ -11,14 +9,15 @@ import type {
   DeviceBuffer,
   DeviceCounters,
   DeviceInfo,
+  DevicePictures,
+  DeviceQueue,
   DeviceRange,
-  DeviceTensor,
+  DeviceRecording,
+  DeviceTuning,
   KernelTiming,
-  LaunchRecording,
-  PictureTarget,
+  PageMemory,
   PreparedKernels,
   PrepareOptions,
-  TunedChoice,
 } from '../device.ts';
 import { type AdapterOptions, type OpenedAdapter, openAdapter } from './adapter.ts';
 import { BindGroupCache } from './bind-group-cache.ts';
@@ -75,10 +74,47 @@ export class WebGpuDevice implements Device {
   readonly #readbacks: ReadbackRing;
   /** The device, or what gives it back to the page. */
   readonly #own: LastingMemory;
+  /** What pictures and memory of the page need. */
+  readonly #context: DrawContext;
   #readbackCount = 0;
-  /** Takes buffers of the page, on a device of the page's own alone. */
-  declare adoptBuffer?: NonNullable<Device['adoptBuffer']>;
-  declare exposeBuffer?: NonNullable<Device['exposeBuffer']>;
+  readonly page: PageMemory | undefined;
+
+  readonly queue: DeviceQueue = {
+    settle: async () => this.#faults.untilLost(this.#faults.settle(this.#faults.serial)),
+    drain: () => {
+      const finished = this.#finished(this.#queue.finishRun());
+      const over = (): void => undefined;
+      return this.#faults.untilLost(finished).then(over, over);
+    },
+    isBusy: () => this.#faults.watchdog.isBusy,
+  };
+
+  readonly recording: DeviceRecording = {
+    begin: () => {
+      const queue = this.#queue;
+      if (queue.recording !== undefined || queue.profiler !== undefined) return undefined;
+      return new LaunchRecorder(queue, this.#params);
+    },
+  };
+
+  readonly tuning: DeviceTuning = {
+    choices: () => this.#planner.measured?.entries() ?? [],
+    use: async (choices) => {
+      const { TunedChoices } = await import('./tuning/tuned-choices.ts');
+      this.#planner.measured = new TunedChoices(choices);
+    },
+  };
+
+  readonly pictures: DevicePictures = {
+    draw: async (tensor, elements) => {
+      const { drawTensor } = await import('./pictures/draw-tensor.ts');
+      return this.#faults.untilLost(drawTensor(tensor, elements, this.#context));
+    },
+    prepare: async (picture, target) => {
+      const { preparePicture } = await import('./pictures/prepare-picture.ts');
+      return this.#faults.untilLost(preparePicture(picture, target, this.#context));
+    },
+  };
 
   /** While the owner of what the device works on says nothing else, `deviceTimeout` is for that. */
   constructor(
@@ -117,7 +153,10 @@ export class WebGpuDevice implements Device {
     });
     this.#readbacks = new ReadbackRing(this.#buffers, device.queue);
     const memory = [this.#params, this.#readbacks];
-    this.#own = join?.(this, this.#drawing(), memory) ?? device;
+    this.#context = { device, queue: this.#queue, faults: this.#faults };
+    const joined = join?.(this.#context, { flush: () => this.flush(), memory });
+    this.page = joined?.page;
+    this.#own = joined ?? device;
   }
 
   async prepare(
@@ -171,20 +210,6 @@ export class WebGpuDevice implements Device {
     return this.#readBack(byteLengths, copy, lastWrites);
   }
 
-  async draw(tensor: DeviceTensor, elements: DrawnElements): Promise<ImageBitmap> {
-    const { drawTensor } = await import('./pictures/draw-tensor.ts');
-    return this.#faults.untilLost(drawTensor(tensor, elements, this.#drawing()));
-  }
-
-  async preparePicture(picture: PictureSource, target: PictureTarget): Promise<void> {
-    const { preparePicture } = await import('./pictures/prepare-picture.ts');
-    return this.#faults.untilLost(preparePicture(picture, target, this.#drawing()));
-  }
-
-  #drawing(): DrawContext {
-    return { device: this.#device, queue: this.#queue, faults: this.#faults };
-  }
-
   readSync(): undefined {
     return undefined;
   }
@@ -194,26 +219,10 @@ export class WebGpuDevice implements Device {
     this.#faults.watchdog.probe(this.#queue.finishRun());
   }
 
-  async settle(): Promise<void> {
-    return this.#faults.untilLost(this.#faults.settle(this.#faults.serial));
-  }
-
   async synchronize(): Promise<void> {
     this.#faults.throwIfEnded();
     const serial = this.#queue.finishRun();
     return this.#typed(this.#afterErrors(this.#finished(serial), serial, []), 'synchronize');
-  }
-
-  drain(): Promise<void> {
-    const finished = this.#finished(this.#queue.finishRun());
-    const over = (): void => undefined;
-    return this.#faults.untilLost(finished).then(over, over);
-  }
-
-  record(): LaunchRecording | undefined {
-    const queue = this.#queue;
-    if (queue.recording !== undefined || queue.profiler !== undefined) return undefined;
-    return new LaunchRecorder(queue, this.#params);
   }
 
   async startProfile(
@@ -230,19 +239,6 @@ export class WebGpuDevice implements Device {
       synchronize: () => this.synchronize(),
       readBack: (byteLengths, record) => this.#readBack(byteLengths, record, []),
     });
-  }
-
-  tunedChoices(): readonly TunedChoice[] {
-    return this.#planner.measured?.entries() ?? [];
-  }
-
-  async useChoices(choices: readonly TunedChoice[]): Promise<void> {
-    const { TunedChoices } = await import('./tuning/tuned-choices.ts');
-    this.#planner.measured = new TunedChoices(choices);
-  }
-
-  isBusy(): boolean {
-    return this.#faults.watchdog.isBusy;
   }
 
   get compilations(): readonly Compilation[] {

@@ -52,7 +52,7 @@ export class CallRunner implements RunControls {
     const { limits, devices, state, libraries, invocation } = options;
     const slices = new SliceClock(limits.sliceMs);
     const inFlight = new CallsInFlight({ program, linked, limits, controls: this, invocation });
-    const isReplaying = options.replay && devices[0]?.record !== undefined;
+    const isReplaying = options.replay && devices[0]?.recording !== undefined;
     const replays = isReplaying ? new ReplayStore(state, devices) : undefined;
     const sized = libraries.filter(({ compileForSizes }) => compileForSizes !== undefined);
     this.limits = limits;

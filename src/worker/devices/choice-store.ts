@@ -14,7 +14,7 @@ const PATIENCE_MS = 1000;
 /** Takes up what was measured on such a device earlier, in this browser. Rejects when nothing can be read. */
 export async function restoreChoices(device: Device): Promise<void> {
   const choices = await untilAborted(readChoices(device), AbortSignal.timeout(PATIENCE_MS));
-  if (choices.length > 0) await device.useChoices?.(choices);
+  if (choices.length > 0) await device.tuning?.use(choices);
 }
 
 async function readChoices(device: Device): Promise<readonly TunedChoice[]> {
@@ -24,7 +24,7 @@ async function readChoices(device: Device): Promise<readonly TunedChoice[]> {
 /** Stores what a device was tuned to, beside what other tabs stored meanwhile. Rejects when it cannot. */
 export async function saveChoices(device: Device): Promise<void> {
   await changeEntry(keyOf(device), (stored) =>
-    mergeChoices(toChoices(stored), device.tunedChoices?.() ?? []),
+    mergeChoices(toChoices(stored), device.tuning?.choices() ?? []),
   );
 }
 

@@ -113,7 +113,7 @@ test('exclusive work waits for what runs and keeps out what comes', async () => 
 test('tells of work that goes on when the device was given back', async () => {
   let isBusy = true;
   const pool = new DevicePool(async () =>
-    Object.assign(createNullDevice(), { isBusy: () => isBusy }),
+    Object.assign(createNullDevice(), { queue: { isBusy: () => isBusy } }),
   );
   expect(pool.isBusy()).toBe(false);
   const shared = await pool.acquire('webgpu');

@@ -59,7 +59,7 @@ export class DevicePool {
    */
   isBusy(): boolean {
     for (const shared of this.#opened) {
-      if (shared.device.isBusy?.() === true) return true;
+      if (shared.device.queue?.isBusy() === true) return true;
       if (!shared.isUsable()) this.#opened.delete(shared);
     }
     return false;

@@ -13,7 +13,7 @@ export async function adoptBuffer(
 ): Promise<WireResult> {
   const { device } = hosted.machine.internals().state.allocator(0);
   const byteLength = storageByteLength(dtype, elementCount(shape));
-  const buffer = await device.adoptBuffer?.(given, { byteOffset, byteLength });
+  const buffer = await device.page?.adopt(given, { byteOffset, byteLength });
   if (buffer === undefined) throw notThere('fromGpuBuffer', device.info.name);
   const place = { device, buffer, byteOffset };
   const storage = new StorageValue({ reclaim: () => buffer.destroy() }, place, byteLength);
@@ -28,7 +28,7 @@ export function exposeTensor([tensor]: readonly Value[]): GpuRange {
     throw new UsageError({ where: 'gpuBuffer', got: 'no tensor', expected: 'one without gaps' });
   }
   const { device } = tensor.storage;
-  const buffer = device.exposeBuffer?.(tensor.buffer);
+  const buffer = device.page?.expose(tensor.buffer);
   if (buffer === undefined) throw notThere('gpuBuffer', device.info.name);
   const { byteOffset, byteLength } = tensor;
   return { buffer, byteOffset, byteLength };

@@ -158,7 +158,7 @@ describe('a device that does not answer', () => {
       createDevice: async (kind) => {
         const device = createHostDevice();
         if (kind === 'host') return device;
-        return Object.assign(device, { isBusy: () => true, read });
+        return Object.assign(device, { queue: { isBusy: () => true }, read });
       },
     });
     const source = { kind: 'bytes', bytes: program({ returns: FUNCTIONS.returns }) } as const;

@@ -18,8 +18,8 @@ export async function drawTensor(
     throw new UsageError({ where: 'draw', got: 'no tensor', expected: 'one without gaps' });
   }
   const { device: own } = tensor.storage;
-  const drawing = own.draw && (await device.share(async () => own.draw?.(tensor, elements)));
-  if (drawing !== undefined) return drawing;
+  const { pictures } = own;
+  if (pictures !== undefined) return device.share(() => pictures.draw(tensor, elements));
   const [host] = await machine.read([tensor]);
   if (host === undefined) throw new Error('internal: nothing was read');
   return drawn(host, elements);

@@ -23,7 +23,7 @@ export function fitsGpu({ source, resized, padded, order, elementSize }: Picture
 
 /** Returns true if the device of a session prepares pictures itself. */
 export function hasShaders({ machine }: HostedSession): boolean {
-  return machine.internals().state.allocator(0).device.preparePicture !== undefined;
+  return machine.internals().state.allocator(0).device.pictures !== undefined;
 }
 
 /** A texture that cannot be read. */
@@ -54,7 +54,8 @@ export async function prepareOnGpu(
   const { state } = machine.internals();
   const allocator = state.allocator(0);
   const { device } = allocator;
-  if (device.preparePicture === undefined) {
+  const { pictures: prepared, queue } = device;
+  if (prepared === undefined) {
     const kind = pictures.some(({ source }) => isGpuTexture(source)) ? 'GPUTexture' : 'picture';
     throw new UnsupportedError({
       where: kind,
@@ -68,9 +69,9 @@ export async function prepareOnGpu(
   try {
     await shared.share(async () => {
       for (const [i, { source, steps }] of pictures.entries()) {
-        await device.preparePicture?.(source, { tensor, firstElement: i * count, steps });
+        await prepared.prepare(source, { tensor, firstElement: i * count, steps });
       }
-      await device.settle?.();
+      await queue?.settle();
     });
   } catch (error) {
     machine.release(tensor);

@@ -14,7 +14,10 @@ function simulation() {
     nowMs += pendingMs;
     pendingMs = 0;
   };
-  const scheduler = new DeviceScheduler({ device: { counters, drain }, now: () => nowMs });
+  const scheduler = new DeviceScheduler({
+    device: { counters, queue: { drain, settle: drain, isBusy: () => false } },
+    now: () => nowMs,
+  });
   const launch = (name: string, count: number, ms: number): void => {
     if (pendingMs > 0) throw new Error('two batches at a time');
     order.push(name);

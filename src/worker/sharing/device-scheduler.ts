@@ -13,7 +13,7 @@ const HOLD_MS = 8;
 const RECENT = 0.5;
 
 export interface SchedulerOptions {
-  readonly device: Pick<Device, 'counters' | 'drain'>;
+  readonly device: Pick<Device, 'counters' | 'queue'>;
   /** A clock in milliseconds. */
   readonly now: () => number;
 }
@@ -121,7 +121,7 @@ export class DeviceScheduler {
   /** Resolves when the batch is over, and after the call that made it could ask for its next one. */
   async #over(launches: number): Promise<void> {
     const { device, now } = this.#options;
-    if (launches > 0 && device.drain !== undefined) await device.drain();
+    if (launches > 0) await device.queue?.drain();
     else if (now() - this.#heldSinceMs >= HOLD_MS) await macrotask();
     else return;
     this.#heldSinceMs = now();

@@ -305,7 +305,7 @@ export class SharedSession implements SharedUse, ResidentSession {
       const { source } = this.#context;
       for await (const block of source.read(this.#untilClosed())) constants.write(block);
       constants.finish();
-      await device.settle?.();
+      await device.queue?.settle();
     } catch (error) {
       for (const { buffer } of this.#storages()) buffer.destroy();
       if (allocator.reservedBytes > 0) allocator.reserve(-this.#constantBytes);

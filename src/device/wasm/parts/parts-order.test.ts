@@ -105,7 +105,7 @@ describe('what comes behind a launch that is not over', () => {
     const [a, b, y, z] = [upload(1), upload(2), upload(3), upload(4)];
     // Temporary memory gets its place.
     kernel.launch([a, b, y]);
-    const recording = device.record?.();
+    const recording = device.recording?.begin();
     kernel.launch([a, b, y]);
     device.copy(rangeOf(y), rangeOf(a));
     kernel.launch([a, b, z]);

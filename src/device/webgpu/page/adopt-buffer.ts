@@ -21,7 +21,7 @@ interface Adopted {
 const adopted = new WeakMap<DrawContext['faults'], Map<GPUBuffer, Adopted>>();
 let lastId = 0;
 
-/** See `Device.adoptBuffer`. */
+/** See `PageMemory.adopt`. */
 export async function adoptBuffer(
   given: GpuBufferLike,
   range: Omit<DeviceRange, 'buffer'>,

@@ -37,15 +37,17 @@ export async function openPageDevice(
   return { ...describeDevice(device, info ?? UNKNOWN, adapterClass), join };
 }
 
-const join: JoinPage = (device, context, memory) => {
+const join: JoinPage = (context, { flush, memory }) => {
   const { faults, queue } = context;
   faults.leaveUncaught();
-  device.adoptBuffer = (buffer, range) => faults.untilLost(adoptBuffer(buffer, range, context));
-  device.exposeBuffer = (buffer) => {
-    device.flush();
-    return asWebGpuBuffer(buffer).gpuBuffer;
-  };
   return {
+    page: {
+      adopt: (buffer, range) => faults.untilLost(adoptBuffer(buffer, range, context)),
+      expose: (buffer) => {
+        flush();
+        return asWebGpuBuffer(buffer).gpuBuffer;
+      },
+    },
     // Buffers of programs are freed already: each program frees its own when it ends.
     destroy: () => {
       // Closes scopes that would hide errors of the page.

@@ -43,7 +43,7 @@ afterAll(() => {
 
 async function drawn(tensor: HostTensor, elements: DrawnElements): Promise<number[]> {
   const { device, gpuDevice } = opened;
-  await device.draw(uploadTensor(device, tensor), elements);
+  await device.pictures.draw(uploadTensor(device, tensor), elements);
   expect(device.counters().readbacks).toBe(0);
   const buffer = gpuDevice.createBuffer({ size: ROW * HEIGHT, usage: 0x01 | 0x08 });
   const encoder = gpuDevice.createCommandEncoder();
@@ -112,7 +112,7 @@ test.each<[string, DType, number, DrawnElements]>([
 test('a picture larger than textures is refused', async () => {
   const tensor = uploadTensor(opened.device, randomTensor('float32', 1));
   const elements = { ...GREY, width: 1e6 };
-  await expect(opened.device.draw(tensor, elements)).rejects.toThrow(
+  await expect(opened.device.pictures.draw(tensor, elements)).rejects.toThrow(
     'the picture that is drawn: got 1000000 x 5 pixels, expected at most ',
   );
 });

@@ -100,20 +100,20 @@ describe('in the background', () => {
 
   test('a kernel is noted as begun before anything is tried, and left alone once it is done', async () => {
     const kernels = await device.prepare([product('unlike', 19)]);
-    const known = device.tunedChoices?.().length ?? 0;
+    const known = device.tuning?.choices().length ?? 0;
     const noted: unknown[] = [];
     const remember = async () => {
-      noted.push(device.tunedChoices?.().slice(known));
+      noted.push(device.tuning?.choices().slice(known));
     };
     const tune = () => kernels.tune?.(0, { isBackground, remember });
     const first = await tune();
     expect(first?.kernels).toHaveLength(1);
     const plan = expect.any(String) as string;
     expect(noted).toEqual([[{ plan, choices: {}, attempts: 1 }]]);
-    expect(device.tunedChoices?.().slice(known)).toMatchObject([
+    expect(device.tuning?.choices().slice(known)).toMatchObject([
       { plan, choices: first?.kernels[0]?.choices },
     ]);
-    expect(device.tunedChoices?.().at(-1)).not.toHaveProperty('attempts');
+    expect(device.tuning?.choices().at(-1)).not.toHaveProperty('attempts');
     expect((await tune())?.kernels).toEqual([]);
     expect(noted).toHaveLength(1);
     expect((await kernels.tune?.(0))?.kernels).toHaveLength(1);
@@ -126,14 +126,14 @@ describe('in the background', () => {
     const remember = async () => abort.abort();
     const aborted = kernels.tune?.(0, { isBackground, remember, signal: abort.signal });
     await expect(aborted).rejects.toThrow('aborted');
-    const entry = device.tunedChoices?.().at(-1);
+    const entry = device.tuning?.choices().at(-1);
     if (entry === undefined) throw new Error('nothing is noted');
     expect(entry).toMatchObject({ choices: {}, attempts: 0 });
     for (const [attempts, count] of [
       [3, 0],
       [2, 1],
     ] as const) {
-      await device.useChoices?.([{ ...entry, attempts }]);
+      await device.tuning?.use([{ ...entry, attempts }]);
       expect((await kernels.tune?.(0, { isBackground }))?.kernels).toHaveLength(count);
     }
     kernels.dispose();
