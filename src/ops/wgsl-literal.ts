@@ -15,12 +15,13 @@ export function wgslLiteral(value: number, dtype: DType, width: 1 | 4): string {
 
 /** The WGSL type that computes with a dtype. */
 export function wgslTypeName(dtype: DType): 'f32' | 'i32' | 'u32' | 'bool' {
-  const name = TYPE_NAMES[dtype];
+  const name = WGSL_TYPES[dtype];
   if (name === undefined) throw internalError(`no WGSL type computes ${dtype}`);
   return name;
 }
 
-const TYPE_NAMES: Partial<Record<DType, 'f32' | 'i32' | 'u32' | 'bool'>> = {
+/** The types of WGSL that compute with dtypes, but for integers of 64 bits, which have none. */
+export const WGSL_TYPES: Partial<Record<DType, 'f32' | 'i32' | 'u32' | 'bool'>> = {
   float32: 'f32',
   float16: 'f32',
   int8: 'i32',

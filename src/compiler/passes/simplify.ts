@@ -1,3 +1,4 @@
+import { MOST_JOINED } from '../../ops/movement/concat.ts';
 import type { DType } from '../../core/tensor/dtype.ts';
 import { call } from '../ir/build.ts';
 import type { Expr } from '../ir/expr.ts';
@@ -107,14 +108,11 @@ function castOfWideningCast(captures: Captures, { types }: RewriteContext): Expr
   return call('cast', [x(captures)], captures.root.attributes);
 }
 
-/** A kernel binds eight tensors on every adapter, one of them its result. */
-const MAX_PARTS = 7;
-
 function concatInParts({ root: { args, attributes } }: Captures): Expr | undefined {
-  if (new Set(args).size <= MAX_PARTS) return undefined;
+  if (new Set(args).size <= MOST_JOINED) return undefined;
   const parts: Expr[] = [];
-  for (let i = 0; i < args.length; i += MAX_PARTS) {
-    const some = args.slice(i, i + MAX_PARTS);
+  for (let i = 0; i < args.length; i += MOST_JOINED) {
+    const some = args.slice(i, i + MOST_JOINED);
     const [first] = some;
     const isOne = some.length === 1 && first !== undefined;
     parts.push(isOne ? first : call('concat', some, attributes));

@@ -6,6 +6,9 @@ import { EXACT } from '../elementwise/elementwise.ts';
 import { less, sub, ZERO } from '../index-expression/build.ts';
 import { commonDType, formatType, present } from '../operand-checks.ts';
 
+/** Tensors that one `concat` is given in compiled code: a kernel binds eight on every adapter, one of them its result. */
+export const MOST_JOINED = 7;
+
 export const concatAxisOf = /* @__PURE__ */ axisAttribute('concat');
 
 /** Tensors one after the other along an axis. */

@@ -1,5 +1,6 @@
 import { internalError } from '../../../core/errors.ts';
 import type { DType } from '../../../core/tensor/dtype.ts';
+import { WGSL_TYPES } from '../../../ops/wgsl-literal.ts';
 
 /**
  * Types that values have inside a kernel: scalar types of WGSL, and `i64`, a vec2<u32> with the low
@@ -7,23 +8,9 @@ import type { DType } from '../../../core/tensor/dtype.ts';
  */
 export type ElementType = 'f32' | 'i32' | 'u32' | 'bool' | 'i64';
 
-const ELEMENT_TYPES: Partial<Record<DType, ElementType>> = {
-  float32: 'f32',
-  float16: 'f32',
-  int8: 'i32',
-  int16: 'i32',
-  int32: 'i32',
-  uint8: 'u32',
-  uint16: 'u32',
-  uint32: 'u32',
-  bool: 'bool',
-  int64: 'i64',
-  uint64: 'i64',
-};
-
 /** The WGSL type that a dtype is computed in; undefined for a dtype that kernels do not have. */
 export function elementTypeOf(dtype: DType): ElementType | undefined {
-  return ELEMENT_TYPES[dtype];
+  return dtype === 'int64' || dtype === 'uint64' ? 'i64' : WGSL_TYPES[dtype];
 }
 
 /** The WGSL type of elements side by side: `f32` or `vec4<f32>`. */

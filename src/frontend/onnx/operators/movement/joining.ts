@@ -3,19 +3,17 @@ import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../../core/dims/dim.ts';
 import { formatDim } from '../../../../core/dims/dim.ts';
 import { normalizeAxis } from '../../../../core/tensor/shape.ts';
+import { MOST_JOINED } from '../../../../ops/movement/concat.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { cutAlong } from './slice-along.ts';
-
-/** A kernel binds eight tensors on every adapter, one of them its result. */
-const MAX_PARTS = 7;
 
 /** Any number of tensors one after the other: a tree of what kernels take. */
 export function concatParts(node: ImportNode, parts: readonly Expr[], axis: number): Expr {
   let level = parts;
-  while (level.length > MAX_PARTS) {
+  while (level.length > MOST_JOINED) {
     const joined: Expr[] = [];
-    for (let i = 0; i < level.length; i += MAX_PARTS) {
-      const some = level.slice(i, i + MAX_PARTS);
+    for (let i = 0; i < level.length; i += MOST_JOINED) {
+      const some = level.slice(i, i + MOST_JOINED);
       joined.push(...(some.length === 1 ? some : [node.call('concat', some, { axis })]));
     }
     level = joined;
