@@ -9,6 +9,7 @@ import type { KernelSource } from '../core/contracts/kernel-source.ts';
 import type { AdapterClass } from '../core/contracts/launch-plan.ts';
 import type { PictureSource } from '../core/pictures/picture-source.ts';
 import type { PictureSteps } from '../core/pictures/picture-steps.ts';
+import type { TimelineEvent } from '../core/contracts/run-timeline.ts';
 import type { PrimitiveFunction } from '../core/contracts/primitive-function.ts';
 import type { Shape } from '../core/tensor/shape.ts';
 
@@ -57,11 +58,9 @@ export interface Device {
 
   /**
    * Once it resolves the time of each launch is recorded, until the function that it resolves to is
-   * called. With `onCompilation` a device that compiles pipelines tells of each, and also when launches began.
+   * called. With an observer the device also tells when launches began, and of all that it does beside them.
    */
-  startProfile(
-    onCompilation?: (compilation: Compilation) => void,
-  ): Promise<() => Promise<readonly KernelTiming[]>>;
+  startProfile(observer?: OnDeviceEvent): Promise<() => Promise<readonly KernelTiming[]>>;
 
   /** Resolves when the device is lost without having been destroyed by us. */
   readonly lost: Promise<DeviceLostError>;
@@ -158,6 +157,18 @@ export interface DeviceInfo {
   /** Threads that share the work, one where others could not be started; absent: 1. */
   readonly threads?: number;
 }
+
+/**
+ * An upload, a copy or a readback that a device was asked for, by the name of the device, or code that it compiled, by
+ * the label of that; times are those of `performance.now()`. Uploads and copies of WebGPU take the time of handing them
+ * over, since its queue tells nothing of them.
+ */
+export type DeviceEvent = Pick<TimelineEvent, 'name' | 'bytes' | 'beginMs' | 'endMs'> & {
+  readonly kind: 'upload' | 'copy' | 'readback' | 'compile';
+};
+
+/** Takes the events of a device as they end. */
+export type OnDeviceEvent = (event: DeviceEvent) => void;
 
 /** Memory of a device. */
 export interface DeviceBuffer {

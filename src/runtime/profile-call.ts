@@ -1,4 +1,4 @@
-import type { Compilation, KernelTiming } from '../device/device.ts';
+import type { KernelTiming, OnDeviceEvent } from '../device/device.ts';
 import type { Allocator } from './allocator/allocator.ts';
 import type { CallOutcome } from './call.ts';
 import { release, type Value } from './value.ts';
@@ -14,16 +14,16 @@ export interface Profile {
 }
 
 /**
- * Calls, and records the launches of all devices meanwhile, for `onCompilation` also their begins and pipelines that are
- * compiled. A file of its own, loaded when needed.
+ * Calls, and records the launches of all devices meanwhile, for an observer also their begins and what the devices do beside.
+ * A file of its own, loaded when needed.
  */
 export async function profileCall(
   allocators: readonly Allocator[],
   call: () => Promise<CallOutcome>,
-  onCompilation?: (compilation: Compilation) => void,
+  observer?: OnDeviceEvent,
 ): Promise<Profile> {
   const devices = [...new Set(allocators)].map(({ device }) => device);
-  const stops = await Promise.all(devices.map((device) => device.startProfile(onCompilation)));
+  const stops = await Promise.all(devices.map((device) => device.startProfile(observer)));
   const stop = () => Promise.all(stops.map((stopDevice) => stopDevice()));
   const { value, instructionCount } = await call().catch(async (error: unknown) => {
     await stop().catch(() => undefined);

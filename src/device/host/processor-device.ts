@@ -11,11 +11,11 @@ import type {
   DeviceRange,
   Kernel,
   KernelTiming,
-  DeviceRecording,
-  LaunchRecording,
+  OnDeviceEvent,
   PreparedKernels,
   PrepareOptions,
 } from '../device.ts';
+import { DeviceEvents } from '../device-events.ts';
 import type { KernelServices, StoredBytes } from './kernel-context.ts';
 import type { MakeKernels } from './prepare-host-kernels.ts';
 
@@ -48,28 +48,8 @@ export interface ProcessorDeviceOptions {
   readonly onDestroy?: () => void;
   /** See {@link Device.lost}. Default: it never is. */
   readonly lost?: Promise<DeviceLostError> | undefined;
-  /** Absent where launches are over when they return. */
-  readonly order?: LaunchOrder | undefined;
-  /** See {@link Device.compilations}. */
-  readonly compilations?: readonly Compilation[];
-  /** Absent where launches are not noted down. */
-  readonly recordings?: ProcessorRecordings;
-}
-
-/** The order of launches where some are not over when `launch` returns. */
-export interface LaunchOrder {
-  /** True while no launch is unfinished. */
-  readonly isIdle: boolean;
-  /** While it is set, all are over at once. */
-  isPaused: boolean;
-  /** Does something after all that was submitted before: at once where that is over. */
-  submit(task: () => void): void;
-  /** The result of such a task. Rejects with the first error of tasks since the last one that asked. */
-  finish<T>(task: () => T): Promise<T>;
-  /** Resolves after all that was submitted, however that went. */
-  settle(): Promise<void>;
-  /** Bytes of the memory at the moment, from an address on. */
-  view(address: number, byteLength: number): Uint8Array;
+  /** Default: those of a device that compiles nothing. */
+  readonly events?: DeviceEvents;
 }
 
 export type MakeAlone = (
@@ -78,33 +58,18 @@ export type MakeAlone = (
   options: PrepareOptions,
 ) => Promise<readonly Kernel[] | undefined>;
 
-/** Notes down launches, copies and writes, to repeat them. */
-export interface ProcessorRecordings {
-  readonly current: ProcessorRecording | undefined;
-  begin(device: ProcessorDevice): ProcessorRecording;
-}
-
-export interface ProcessorRecording extends LaunchRecording {
-  noteCopy(from: DeviceRange, to: DeviceRange): void;
-  noteWrite(target: DeviceRange, bytes: Uint8Array): void;
-  /** Drops the recording: something happened that cannot be repeated. */
-  invalidate(): void;
-}
-
 /** A device that computes in this thread, at once, in memory that it reads and writes itself. */
 export class ProcessorDevice implements Device {
   readonly kind: 'host' | 'wasm';
   readonly info: DeviceInfo;
   readonly lost: Promise<DeviceLostError>;
   readonly compilations: readonly Compilation[] | undefined;
+  readonly #events: DeviceEvents;
   readonly #memory: ProcessorMemory;
   readonly #services: KernelServices;
   readonly #makeKernels: MakeKernels | undefined;
   readonly #makeAlone: MakeAlone | undefined;
   readonly #onDestroy: (() => void) | undefined;
-  readonly #recordings: ProcessorRecordings | undefined;
-  readonly #order: LaunchOrder | undefined;
-  readonly recording: DeviceRecording | undefined;
   readonly #operators: OperatorTable | undefined;
   #timings: KernelTiming[] | undefined;
   #launches = 0;
@@ -121,9 +86,7 @@ export class ProcessorDevice implements Device {
     makeAlone,
     onDestroy,
     lost = new Promise(() => undefined),
-    order,
-    compilations,
-    recordings,
+    events = new DeviceEvents(info.name),
   }: ProcessorDeviceOptions) {
     this.kind = kind;
     this.info = info;
@@ -133,17 +96,8 @@ export class ProcessorDevice implements Device {
     this.#makeKernels = makeKernels;
     this.#makeAlone = makeAlone;
     this.#onDestroy = onDestroy;
-    this.#recordings = recordings;
-    this.#order = order;
-    this.compilations = compilations;
-    this.recording = recordings && {
-      begin: () => {
-        if (recordings.current !== undefined || this.isProfiled) return undefined;
-        const recording = recordings.begin(this);
-        recording.resume();
-        return recording;
-      },
-    };
+    this.compilations = events.latest;
+    this.#events = events;
     this.#services = {
       computes,
       scratch: (slot, byteLength) => memory.scratch(slot, computes ? byteLength : 0),
@@ -207,48 +161,36 @@ export class ProcessorDevice implements Device {
   }
 
   write(buffer: DeviceBuffer, byteOffset: number, bytes: Uint8Array): void {
-    const range = { buffer, byteOffset, byteLength: bytes.byteLength };
-    const order = this.#order;
-    if (order?.isIdle === false) {
-      const [target, copied] = [this.#later(order, 'write', range), bytes.slice()];
-      order.submit(() => target().set(copied));
-    } else this.#view('write', range).set(bytes);
-    this.#recordings?.current?.noteWrite(range, bytes);
+    const begin = performance.now();
+    this.view('write', { buffer, byteOffset, byteLength: bytes.byteLength }).set(bytes);
+    this.#events.moved('upload', [bytes], begin);
   }
 
   copy(from: DeviceRange, to: DeviceRange): void {
-    const order = this.#order;
-    if (order?.isIdle === false) {
-      const source = this.#later(order, 'copy from', from);
-      const target = this.#later(order, 'copy to', to);
-      order.submit(() => target().set(source()));
-    } else {
-      const source = this.#view('copy from', from);
-      this.#view('copy to', to).set(source);
-    }
-    this.#recordings?.current?.noteCopy(from, to);
+    const begin = performance.now();
+    const source = this.view('copy from', from);
+    this.view('copy to', to).set(source);
+    this.#events.moved('copy', [from], begin);
   }
 
   async read(
     ranges: readonly DeviceRange[],
     room: readonly ArrayBuffer[] = [],
   ): Promise<Uint8Array[]> {
-    this.#recordings?.current?.invalidate();
     const left = new Set(room);
     this.#readbacks++;
-    const order = this.#order;
-    if (order === undefined)
-      return ranges.map((range) => copyInto(left, this.#view('read', range)));
-    const places = ranges.map((range) => this.#later(order, 'read', range));
-    return order.finish(() => places.map((place) => copyInto(left, place())));
+    const begin = performance.now();
+    const bytes = await this.contents(ranges, (view) => copyInto(left, view));
+    this.#events.moved('readback', bytes, begin);
+    return bytes;
   }
 
   readSync(range: DeviceRange): Uint8Array | undefined {
-    if (this.#order?.isIdle === false) return undefined;
-    // The rest of the call may depend on these elements, so it cannot be replayed.
-    this.#recordings?.current?.invalidate();
     this.#readbacks++;
-    return this.#view('read', range).slice();
+    const begin = performance.now();
+    const bytes = this.view('read', range).slice();
+    this.#events.moved('readback', [bytes], begin);
+    return bytes;
   }
 
   flush(): void {
@@ -257,21 +199,19 @@ export class ProcessorDevice implements Device {
 
   async synchronize(): Promise<void> {
     this.#requireLive();
-    await this.#order?.finish(() => undefined);
   }
 
-  async startProfile(): Promise<() => Promise<readonly KernelTiming[]>> {
+  async startProfile(
+    observer: OnDeviceEvent = () => undefined,
+  ): Promise<() => Promise<readonly KernelTiming[]>> {
     this.#requireLive();
-    // Each kernel is to have its own time, not that of others it waits for.
-    this.#pauseOrder(true);
-    await this.#order?.settle();
     const timings: KernelTiming[] = [];
     this.#timings = timings;
+    const { observers } = this.#events;
+    observers.add(observer);
     return async () => {
-      if (this.#timings === timings) {
-        this.#timings = undefined;
-        this.#pauseOrder(false);
-      }
+      observers.delete(observer);
+      if (this.#timings === timings) this.#timings = undefined;
       return timings;
     };
   }
@@ -296,21 +236,19 @@ export class ProcessorDevice implements Device {
     this.#onDestroy?.();
   }
 
-  #view(where: string, range: DeviceRange): Uint8Array {
+  /** Copies of the bytes of ranges, made by `copy`. */
+  protected contents(
+    ranges: readonly DeviceRange[],
+    copy: (bytes: Uint8Array) => Uint8Array,
+  ): Uint8Array[] | Promise<Uint8Array[]> {
+    return ranges.map((range) => copy(this.view('read', range)));
+  }
+
+  protected view(where: string, range: DeviceRange): Uint8Array {
     this.#requireLive();
     checkRange(where, range);
     const { bytes, byteOffset } = this.#memory.locate(range.buffer);
     return new Uint8Array(bytes, byteOffset + range.byteOffset, range.byteLength);
-  }
-
-  /** Gives the bytes of a range after what was submitted before. The memory may grow meanwhile. */
-  #later(order: LaunchOrder, where: string, range: DeviceRange): () => Uint8Array {
-    const { byteOffset, byteLength } = this.#view(where, range);
-    return () => order.view(byteOffset, byteLength);
-  }
-
-  #pauseOrder(isPaused: boolean): void {
-    if (this.#order !== undefined) this.#order.isPaused = isPaused;
   }
 
   #requireLive(): void {

@@ -1,6 +1,6 @@
 import { internalError } from '../../core/errors.ts';
 import { encodeModule, type FunctionGroup, type MemoryLimits } from '../../wasm/encode-module.ts';
-import { CompilationLog } from '../compilation-log.ts';
+import { CompilationLog } from '../device-events.ts';
 import type { ThreadPool } from './threads/thread-pool.ts';
 import type { MemoryChecks } from './memory-checks.ts';
 import type { WasmCode } from './wasm-code.ts';
@@ -33,7 +33,7 @@ export interface ModuleCompilerOptions {
 
 /** Makes functions over one memory of groups of code, whose last function is the one to call. */
 export class ModuleCompiler {
-  readonly log = new CompilationLog();
+  readonly log = new CompilationLog('wasm');
   readonly #options: ModuleCompilerOptions;
 
   constructor(options: ModuleCompilerOptions) {

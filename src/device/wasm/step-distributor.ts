@@ -1,7 +1,22 @@
-import type { LaunchOrder } from '../host/processor-device.ts';
 import type { LoadedCode } from './module-compiler.ts';
 import type { StepAccess, StepPlan } from './step-plan.ts';
 import type { WasmBuffer, WasmMemory } from './wasm-memory.ts';
+
+/** The order of launches where some are not over when `launch` returns. */
+export interface LaunchOrder {
+  /** True while no launch is unfinished. */
+  readonly isIdle: boolean;
+  /** While it is set, all are over at once. */
+  isPaused: boolean;
+  /** Does something after all that was submitted before: at once where that is over. */
+  submit(task: () => void): void;
+  /** The result of such a task. Rejects with the first error of tasks since the last one that asked. */
+  finish<T>(task: () => T): Promise<T>;
+  /** Resolves after all that was submitted, however that went. */
+  settle(): Promise<void>;
+  /** Bytes of the memory at the moment, from an address on. */
+  view(address: number, byteLength: number): Uint8Array;
+}
 
 /**
  * Has parts of steps done by threads that have memories of their own. Their results arrive later: what is

@@ -4,9 +4,9 @@ import { KERNEL_OPS } from '../../ops/tables/kernel-ops.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
 import { loadLowerings } from '../../ops/tables/wasm.ts';
 import type { Device } from '../device.ts';
-import { type MakeAlone, ProcessorDevice } from '../host/processor-device.ts';
+import type { MakeAlone } from '../host/processor-device.ts';
+import { OrderedDevice } from './ordered-device.ts';
 import { checkEngine } from './check-engine.ts';
-import { LaunchRecorder } from './launch-recorder.ts';
 import { WasmKernel, type WasmKernelContext } from './wasm-kernel.ts';
 import { WasmMachine, type WasmMachineOptions } from './wasm-machine.ts';
 
@@ -23,7 +23,7 @@ export interface WasmDeviceOptions extends WasmMachineOptions {
 export function createWasmDevice({ operators, ...options }: WasmDeviceOptions = {}): Device {
   checkEngine();
   const machine = new WasmMachine(options);
-  return new ProcessorDevice({
+  return new OrderedDevice(machine, {
     kind: 'wasm',
     info: {
       name: 'wasm',
@@ -49,14 +49,7 @@ export function createWasmDevice({ operators, ...options }: WasmDeviceOptions = 
       machine.distributor?.dispose();
     },
     lost: machine.threads?.lost,
-    order: machine.distributor,
-    compilations: machine.log.latest,
-    recordings: {
-      get current() {
-        return machine.recording;
-      },
-      begin: (device) => new LaunchRecorder(machine, device),
-    },
+    events: machine.log,
   });
 }
 

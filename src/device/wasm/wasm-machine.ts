@@ -1,4 +1,4 @@
-import type { CompilationLog } from '../compilation-log.ts';
+import type { CompilationLog } from '../device-events.ts';
 import { internalError } from '../../core/errors.ts';
 import type { FunctionGroup } from '../../wasm/encode-module.ts';
 import type { PrepackingBudget } from '../device.ts';

@@ -210,6 +210,7 @@ export class CommandQueue {
     this.#endPass();
     this.#encoder = undefined;
     this.#recorded = 0;
+    this.profiler?.submitted();
     device.queue.submit([encoder.finish()]);
     const serial = faults.endSubmission();
     faults.watchdog.submitted(serial, this.#work);

@@ -5,6 +5,7 @@ import { BindGroupCache, type BindGroupQuery } from './bind-group-cache.ts';
 import { BufferTable } from './buffers.ts';
 import { DeviceFaults } from './device-faults.ts';
 import { ParamArena } from './param-arena.ts';
+import { CompilationLog } from '../device-events.ts';
 import { type CachedPipeline, MAX_IDLE_PIPELINES, PipelineCache } from './pipeline-cache.ts';
 import { incrementPlan } from './testing/test-device.ts';
 
@@ -26,7 +27,7 @@ describe('caches of a device', () => {
   }
 
   test('equal code is compiled once, also when asked for at the same time', async () => {
-    const cache = new PipelineCache(device, faults);
+    const cache = new PipelineCache(device, faults, new CompilationLog('test'));
     const [first, second] = await Promise.all([incrementPipeline(cache), incrementPipeline(cache)]);
     expect(second).toBe(first);
     expect(await incrementPipeline(cache)).toBe(first);
@@ -36,7 +37,7 @@ describe('caches of a device', () => {
   test('loading and disposing of 1,000 programs keeps few pipelines', async () => {
     const [launch] = incrementPlan(4).launches;
     if (launch === undefined) throw new Error('no launch');
-    const cache = new PipelineCache(withoutCompiler(device), faults);
+    const cache = new PipelineCache(withoutCompiler(device), faults, new CompilationLog('test'));
     const load = async (program: string): Promise<CachedPipeline[]> => {
       const sources = [0, 1, 2].map((i) => ({
         ...launch,
@@ -65,7 +66,7 @@ describe('caches of a device', () => {
   test('all pipelines of a large program stay, also those compiled before others', async () => {
     const [launch] = incrementPlan(4).launches;
     if (launch === undefined) throw new Error('no launch');
-    const cache = new PipelineCache(withoutCompiler(device), faults);
+    const cache = new PipelineCache(withoutCompiler(device), faults, new CompilationLog('test'));
     const count = 2 * MAX_IDLE_PIPELINES;
     const sources = Array.from({ length: count }, (_, i) => ({
       ...launch,
@@ -79,7 +80,9 @@ describe('caches of a device', () => {
   });
 
   test('bind groups are found again, go with their buffers, and are bounded in number', async () => {
-    const { layout } = await incrementPipeline(new PipelineCache(device, faults));
+    const { layout } = await incrementPipeline(
+      new PipelineCache(device, faults, new CompilationLog('test')),
+    );
     const arena = new ParamArena({ queue: device.queue, buffers, faults, flush: () => undefined });
     const { page, byteLength } = arena.acquire(Uint32Array.of(4));
     const cache = new BindGroupCache(device, 4);

@@ -1,3 +1,4 @@
+import { CLOCK, type Clock } from '../../core/async/clock.ts';
 import type { KernelTiming } from '../device.ts';
 import { BUFFER_USAGE } from './buffer-usage.ts';
 import type { BufferTable } from './buffers.ts';
@@ -6,6 +7,12 @@ import type { CompiledLaunch } from './compiled-plan.ts';
 /** Passes per query set; two timestamps each. */
 const SET_CAPACITY = 512;
 const TIMESTAMP_BYTE_LENGTH = 8;
+
+/** A submit, when it was made, and the launches that were recorded by then. */
+interface TimedSubmit {
+  readonly atMs: number;
+  readonly launchCount: number;
+}
 
 interface TimestampSet {
   readonly querySet: GPUQuerySet;
@@ -25,9 +32,16 @@ export class LaunchProfiler {
   readonly #hasTimestamps: boolean;
   readonly #launches: CompiledLaunch[] = [];
   readonly #sets: TimestampSet[] = [];
+  readonly #submits: TimedSubmit[] = [];
+  readonly #clock: Clock;
 
-  constructor(device: GPUDevice, buffers: BufferTable, hasTimestamps: boolean) {
+  constructor(
+    device: GPUDevice,
+    buffers: BufferTable,
+    { hasTimestamps, clock = CLOCK }: { readonly hasTimestamps: boolean; readonly clock?: Clock },
+  ) {
     this.#device = device;
+    this.#clock = clock;
     this.#buffers = buffers;
     this.#hasTimestamps = hasTimestamps;
   }
@@ -47,6 +61,11 @@ export class LaunchProfiler {
         endOfPassWriteIndex: first + 1,
       },
     };
+  }
+
+  /** What was recorded is submitted now: a GPU may begin. */
+  submitted(): void {
+    this.#submits.push({ atMs: this.#clock.now(), launchCount: this.#launches.length });
   }
 
   /** Copies all timestamps into `staging`, whose layout {@link timings} knows. */
@@ -69,11 +88,26 @@ export class LaunchProfiler {
     return this.#hasTimestamps ? this.#launches.length * 2 * TIMESTAMP_BYTE_LENGTH : 0;
   }
 
-  /** When launches began, on the clock of the GPU; NaN where that is not known. */
-  beginsMs(bytes: Uint8Array | undefined): readonly number[] {
+  /**
+   * When launches began, on the clock of `performance.now()`, of which `first` is the first that counts; undefined where that is
+   * not known. A GPU has a clock of its own, of which no page knows when it began. No launch begins before it was submitted: of
+   * all differences between the two clocks the smallest is taken with which that holds, so launches stand too early by as long
+   * as the fastest of them had to wait.
+   */
+  beginsMs(bytes: Uint8Array | undefined, first: number): readonly (number | undefined)[] {
     const ticks = bytes === undefined ? undefined : new BigUint64Array(bytes.buffer);
     // A write that did not happen leaves zero.
-    return this.#launches.map((_, i) => Number(ticks?.[2 * i] || NaN) / 1e6);
+    const onGpu = this.#launches.map((_, i) => Number(ticks?.[2 * i] || NaN) / 1e6);
+    let offset = Number.NEGATIVE_INFINITY;
+    let submit = 0;
+    for (const [launch, begin] of onGpu.entries()) {
+      if (launch < first) continue;
+      while ((this.#submits[submit]?.launchCount ?? Infinity) <= launch) submit++;
+      const { atMs } = this.#submits[submit] ?? {};
+      if (atMs !== undefined && !Number.isNaN(begin)) offset = Math.max(offset, atMs - begin);
+    }
+    const isKnown = Number.isFinite(offset);
+    return onGpu.map((begin) => (isKnown && !Number.isNaN(begin) ? begin + offset : undefined));
   }
 
   timings(bytes: Uint8Array | undefined): KernelTiming[] {

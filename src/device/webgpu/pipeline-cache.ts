@@ -1,6 +1,6 @@
 import type { Launch } from '../../core/contracts/launch-plan.ts';
 import { COMPUTE_STAGE } from './buffer-usage.ts';
-import { CompilationLog } from '../compilation-log.ts';
+import type { CompilationLog } from '../device-events.ts';
 import { CompileWatch } from '../compile-watch.ts';
 import type { LaunchOwner } from '../device.ts';
 import type { DeviceFaults } from './device-faults.ts';
@@ -32,7 +32,7 @@ type ShaderSource = Pick<Launch, 'label' | 'code' | 'bindings' | 'params'>;
  */
 export class PipelineCache {
   created = 0;
-  readonly log = new CompilationLog();
+  readonly log: CompilationLog;
 
   readonly #device: GPUDevice;
   readonly #faults: DeviceFaults;
@@ -44,9 +44,10 @@ export class PipelineCache {
   readonly #compiling = new Map<string, Promise<CachedPipeline>>();
   readonly #watch = new CompileWatch();
 
-  constructor(device: GPUDevice, faults: DeviceFaults) {
+  constructor(device: GPUDevice, faults: DeviceFaults, log: CompilationLog) {
     this.#device = device;
     this.#faults = faults;
+    this.log = log;
   }
 
   /** Pipelines that exist, in use or not. */

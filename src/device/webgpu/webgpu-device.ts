@@ -15,10 +15,12 @@ import type {
   DeviceRecording,
   DeviceTuning,
   KernelTiming,
+  OnDeviceEvent,
   PageMemory,
   PreparedKernels,
   PrepareOptions,
 } from '../device.ts';
+import { CompilationLog } from '../device-events.ts';
 import { type AdapterOptions, type OpenedAdapter, openAdapter } from './adapter.ts';
 import { BindGroupCache } from './bind-group-cache.ts';
 import { asWebGpuBuffer, BufferTable } from './buffers.ts';
@@ -65,6 +67,7 @@ export class WebGpuDevice implements Device {
   readonly #planner: KernelPlanner;
   readonly #hasTimestamps: boolean;
   readonly #faults: DeviceFaults;
+  readonly #events: CompilationLog;
   readonly #buffers: BufferTable;
   readonly #pipelines: PipelineCache;
   readonly #bindGroups: BindGroupCache;
@@ -123,6 +126,7 @@ export class WebGpuDevice implements Device {
     { deviceTimeout }: Pick<AdapterOptions, 'deviceTimeout'> = {},
   ) {
     this.info = info;
+    this.#events = new CompilationLog(info.name);
     this.#device = device;
     this.#planner = planner;
     this.#hasTimestamps = hasTimestamps;
@@ -131,7 +135,7 @@ export class WebGpuDevice implements Device {
     this.lost = this.#faults.lost;
     void this.lost.then(() => this.#retire());
     this.#buffers = new BufferTable(device, this.#faults, info.name);
-    this.#pipelines = new PipelineCache(device, this.#faults);
+    this.#pipelines = new PipelineCache(device, this.#faults, this.#events);
     this.#bindGroups = new BindGroupCache(device);
     this.#scratch = new ScratchPool(this.#buffers);
     this.#queue = new CommandQueue({
@@ -188,11 +192,15 @@ export class WebGpuDevice implements Device {
   }
 
   write(buffer: DeviceBuffer, byteOffset: number, bytes: Uint8Array): void {
+    const begin = performance.now();
     this.#queue.write({ buffer, byteOffset, byteLength: bytes.byteLength }, bytes);
+    this.#events.moved('upload', [bytes], begin);
   }
 
   copy(from: DeviceRange, to: DeviceRange): void {
+    const begin = performance.now();
     this.#queue.copy(from, to);
+    this.#events.moved('copy', [from], begin);
   }
 
   async read(ranges: readonly DeviceRange[]): Promise<Uint8Array[]> {
@@ -205,9 +213,12 @@ export class WebGpuDevice implements Device {
       lastWrites.push(asWebGpuBuffer(range.buffer).lastWrite);
     }
     this.#readbackCount++;
+    const begin = performance.now();
     const copy = (encoder: GPUCommandEncoder, staging: GPUBuffer): void =>
       this.#copyToStaging(encoder, ranges, staging);
-    return this.#readBack(byteLengths, copy, lastWrites);
+    const blocks = await this.#readBack(byteLengths, copy, lastWrites);
+    this.#events.moved('readback', blocks, begin);
+    return blocks;
   }
 
   readSync(): undefined {
@@ -225,12 +236,11 @@ export class WebGpuDevice implements Device {
     return this.#typed(this.#afterErrors(this.#finished(serial), serial, []), 'synchronize');
   }
 
-  async startProfile(
-    onCompilation?: (compilation: Compilation) => void,
-  ): Promise<() => Promise<readonly KernelTiming[]>> {
+  async startProfile(observer?: OnDeviceEvent): Promise<() => Promise<readonly KernelTiming[]>> {
     const { startProfile } = await import('./profile-launches.ts');
     return startProfile({
-      onCompilation,
+      observer,
+      events: this.#events,
       device: this.#device,
       hasTimestamps: this.#hasTimestamps,
       faults: this.#faults,
@@ -242,7 +252,7 @@ export class WebGpuDevice implements Device {
   }
 
   get compilations(): readonly Compilation[] {
-    return this.#pipelines.log.latest;
+    return this.#events.latest;
   }
 
   counters(): DeviceCounters {

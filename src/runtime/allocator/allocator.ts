@@ -7,6 +7,9 @@ export interface Allocator extends StorageOwner {
   /** The device whose memory it hands out. */
   readonly device: Device;
 
+  /** Those who observe its storages. Absent where nobody can. */
+  readonly observers?: Set<StorageObserver>;
+
   /** A storage without references. Throws OutOfMemoryError; `byteLength` is an integer from 0 up. */
   allocate(byteLength: number): StorageValue;
 
@@ -36,6 +39,13 @@ export interface Allocator extends StorageOwner {
 
   /** Destroys all buffers, those in use too. Storages that come back later are ignored. */
   dispose(): void;
+}
+
+/** Observes storages of an allocator. */
+export interface StorageObserver {
+  allocated(storage: StorageValue): void;
+  /** Called before its memory may serve another one. */
+  reclaimed(storage: StorageValue): void;
 }
 
 /** Bytes that an allocator holds and has handed out. */

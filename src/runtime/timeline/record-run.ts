@@ -1,10 +1,5 @@
-import type {
-  TimelineEvent,
-  TimelineKind,
-  TimelineStorage,
-} from '../../core/contracts/run-timeline.ts';
-import { shadowMethod } from '../../core/shadow-method.ts';
-import type { Device, DeviceRange, KernelTiming } from '../../device/device.ts';
+import type { TimelineStorage } from '../../core/contracts/run-timeline.ts';
+import type { DeviceEvent, KernelTiming } from '../../device/device.ts';
 import { CallRunner } from '../calls/call-runner.ts';
 import type { HostInput } from '../host-function.ts';
 import { profileCall } from '../profile-call.ts';
@@ -12,51 +7,6 @@ import type { Value } from '../value.ts';
 import type { VirtualMachine } from '../virtual-machine.ts';
 import { InstructionRecorder, type RecordedInstruction } from './instruction-recorder.ts';
 import { StorageRecorder } from './storage-recorder.ts';
-
-/** Hears of an event; times are those of `performance.now()`. */
-type HearEvent = (event: TimelineEvent) => void;
-
-/**
- * Tells of what a device is asked for beside launches, until the function that it returns is called: uploads, copies and reads.
- * Uploads and copies of WebGPU take the time of handing them over, since its queue tells nothing of them.
- */
-function recordDevice(device: Device, hear: HearEvent): () => void {
-  const { name } = device.info;
-  const note = (kind: TimelineKind, bytes: number, beginMs: number): void =>
-    hear({ kind, name, bytes, beginMs, endMs: performance.now() });
-  const stops = [
-    shadowMethod(device, 'write', (write) => (buffer, byteOffset, bytes) => {
-      const begin = performance.now();
-      write(buffer, byteOffset, bytes);
-      note('upload', bytes.byteLength, begin);
-    }),
-    shadowMethod(device, 'copy', (copy) => (from, to) => {
-      const begin = performance.now();
-      copy(from, to);
-      note('copy', from.byteLength, begin);
-    }),
-    shadowMethod(device, 'read', (read) => async (ranges, room) => {
-      const begin = performance.now();
-      try {
-        return await read(ranges, room);
-      } finally {
-        note('readback', totalLength(ranges), begin);
-      }
-    }),
-    shadowMethod(device, 'readSync', (readSync) => (range) => {
-      const begin = performance.now();
-      const bytes = readSync(range);
-      if (bytes !== undefined) note('readback', bytes.byteLength, begin);
-      return bytes;
-    }),
-  ];
-  return () => {
-    for (const stop of stops) stop();
-  };
-}
-
-const totalLength = (ranges: readonly DeviceRange[]): number =>
-  ranges.reduce((sum, { byteLength }) => sum + byteLength, 0);
 
 /** A run as it was recorded; times are those of `performance.now()`. */
 export interface RecordedRun {
@@ -67,7 +17,7 @@ export interface RecordedRun {
   readonly executed: number;
   readonly launches: readonly KernelTiming[];
   /** Uploads, copies and readbacks of the devices, and pipelines that were compiled. */
-  readonly events: readonly TimelineEvent[];
+  readonly events: readonly DeviceEvent[];
   readonly storages: readonly TimelineStorage[];
 }
 
@@ -80,8 +30,8 @@ export interface RecordOptions {
 }
 
 /**
- * Calls a function of a machine, and records what its instructions and its devices do when. Methods of the devices and allocators
- * are shadowed meanwhile: other calls in flight are recorded with it. Each kernel runs by itself, as in a profile.
+ * Calls a function of a machine, and records what its instructions and its devices do when. Other calls
+ * in flight are recorded with it. Each kernel runs by itself, as in a profile.
  */
 export async function recordRun(
   machine: VirtualMachine,
@@ -96,11 +46,10 @@ export async function recordRun(
     state,
     replay: false,
   });
-  const events: TimelineEvent[] = [];
+  const events: DeviceEvent[] = [];
   const storages = new StorageRecorder(state.allocators);
   const recorder = new InstructionRecorder(machine, storages);
   runner.hooks = recorder;
-  const stops = devices.map((device) => recordDevice(device, (event) => events.push(event)));
   let [beginMs, endMs] = [0, 0];
   const call = async () => {
     beginMs = performance.now();
@@ -109,9 +58,7 @@ export async function recordRun(
     return { value: null, instructionCount: recorder.executed };
   };
   try {
-    const { timings } = await profileCall(state.allocators, call, ({ label, ...times }) =>
-      events.push({ kind: 'compile', name: label, ...times }),
-    );
+    const { timings } = await profileCall(state.allocators, call, (event) => events.push(event));
     storages.stop();
     const { instructions, executed } = recorder;
     return {
@@ -125,6 +72,5 @@ export async function recordRun(
     };
   } finally {
     storages.stop();
-    for (const stop of stops) stop();
   }
 }

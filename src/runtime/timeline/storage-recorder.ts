@@ -1,7 +1,6 @@
 import type { CodePlace } from '../../core/contracts/paused-call.ts';
 import type { TimelineStorage } from '../../core/contracts/run-timeline.ts';
-import { shadowMethod } from '../../core/shadow-method.ts';
-import type { Allocator } from '../allocator/allocator.ts';
+import type { Allocator, StorageObserver } from '../allocator/allocator.ts';
 import type { StorageValue } from '../value.ts';
 
 /** The instruction that a run is at. */
@@ -18,7 +17,7 @@ type OpenStorage = { -readonly [K in keyof TimelineStorage]: TimelineStorage[K] 
 const MOST_STORAGES = 50_000;
 
 /** Notes which storages a run allocates, what writes them first, and when they are given back. Times are those of `performance.now()`. */
-export class StorageRecorder {
+export class StorageRecorder implements StorageObserver {
   readonly storages: OpenStorage[] = [];
   /** While an instruction runs. */
   place: RecordedPlace | undefined;
@@ -26,20 +25,11 @@ export class StorageRecorder {
   /** Those that nothing has written yet. */
   readonly #unwritten = new Set<StorageValue>();
   #changes = 0;
-  readonly #stops: readonly (() => void)[];
+  readonly #allocators: ReadonlySet<Allocator>;
 
   constructor(allocators: Iterable<Allocator>) {
-    this.#stops = [...new Set(allocators)].flatMap((allocator) => [
-      shadowMethod(allocator, 'allocate', (allocate) => (byteLength) => {
-        const storage = allocate(byteLength);
-        this.#begin(storage);
-        return storage;
-      }),
-      shadowMethod(allocator, 'reclaim', (reclaim) => (storage) => {
-        this.#end(storage);
-        reclaim(storage);
-      }),
-    ]);
+    this.#allocators = new Set(allocators);
+    for (const { observers } of this.#allocators) observers?.add(this);
   }
 
   /** A kernel writes to a storage. */
@@ -52,11 +42,11 @@ export class StorageRecorder {
 
   /** Those that are held still end now. */
   stop(): void {
-    for (const stop of this.#stops) stop();
-    for (const storage of this.#open.keys()) this.#end(storage);
+    for (const { observers } of this.#allocators) observers?.delete(this);
+    for (const storage of this.#open.keys()) this.reclaimed(storage);
   }
 
-  #begin(storage: StorageValue): void {
+  allocated(storage: StorageValue): void {
     if (this.storages.length >= MOST_STORAGES) return;
     const { name, at } = this.place ?? {};
     const [device, bytes] = [storage.device.info.name, storage.buffer.byteLength];
@@ -68,7 +58,7 @@ export class StorageRecorder {
     this.#unwritten.add(storage);
   }
 
-  #end(storage: StorageValue): void {
+  reclaimed(storage: StorageValue): void {
     const open = this.#open.get(storage);
     if (open === undefined) return;
     open.endMs = performance.now();

@@ -153,12 +153,16 @@ describe('a device that does not answer', () => {
       asked.resolve();
       return new Promise(() => undefined);
     };
+    const resolved = (): Promise<void> => Promise.resolve();
     const host = new SessionHost({
       clock,
       createDevice: async (kind) => {
         const device = createHostDevice();
         if (kind === 'host') return device;
-        return Object.assign(device, { queue: { isBusy: () => true }, read });
+        return Object.assign(device, {
+          queue: { isBusy: () => true, settle: resolved, drain: resolved },
+          read,
+        });
       },
     });
     const source = { kind: 'bytes', bytes: program({ returns: FUNCTIONS.returns }) } as const;

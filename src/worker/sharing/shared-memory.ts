@@ -3,6 +3,7 @@ import {
   type Allocator,
   type AllocatorCounters,
   allocatesAfterDispose,
+  type StorageObserver,
   outOfBudget,
 } from '../../runtime/allocator/allocator.ts';
 import { PooledAllocator } from '../../runtime/allocator/pooled-allocator.ts';
@@ -40,6 +41,7 @@ export class SharedMemory {
 /** One session's part of a {@link SharedMemory}. Freed buffers serve the other sessions too. */
 export class SessionAllocator implements Allocator {
   readonly device: Device;
+  readonly observers = new Set<StorageObserver>();
   reservedBytes = 0;
   liveBytes = 0;
   /** The most that tensors in use took up at one time, since {@link forgetPeak}. */
@@ -61,7 +63,9 @@ export class SessionAllocator implements Allocator {
   allocate(byteLength: number): StorageValue {
     if (this.#isDisposed) throw allocatesAfterDispose(this.device);
     this.#checkBudget(byteLength);
-    return this.#handOut(this.#memory.pool.allocate(byteLength).buffer, byteLength);
+    const storage = this.#handOut(this.#memory.pool.allocate(byteLength).buffer, byteLength);
+    for (const observer of this.observers) observer.allocated(storage);
+    return storage;
   }
 
   isFree(buffer: DeviceBuffer): boolean {
@@ -81,6 +85,7 @@ export class SessionAllocator implements Allocator {
   }
 
   reclaim(storage: StorageValue): void {
+    for (const observer of this.observers) observer.reclaimed(storage);
     const { buffer } = storage;
     if (this.#live.get(buffer) !== storage) return;
     this.#live.delete(buffer);

@@ -1,4 +1,4 @@
-import type { LaunchOrder } from '../../host/processor-device.ts';
+import type { LaunchOrder } from '../step-distributor.ts';
 
 /** Something to do: over when it returns, or when what it returns resolves. */
 export type Task = () => Promise<void> | undefined;
