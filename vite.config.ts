@@ -18,14 +18,13 @@ const STRICT = "default-src 'self'";
 /** The device `wasm` compiles WebAssembly. */
 const COMPILES = `${STRICT}; script-src 'self' 'wasm-unsafe-eval'`;
 const COMPILERS =
-  /^\/(playground\.html|report\.html|e2e\/pages\/((program-|tasks-|text-)?wasm|threads-apart|memory64|language)\.html)$/;
+  /^\/(playground\.html|report\.html|e2e\/pages\/((program-|tasks-|text-)?wasm|threads-apart|memory64)\.html)$/;
 /** The demo fetches the models whose addresses it is given, too, and moves what runs through relays. */
 const FETCHING = `${COMPILES}; connect-src 'self' https: ws: wss:`;
 const FETCHES = /^\/(index\.html)?$/;
 /** Relays and brokers are wherever whoever lends a device says. */
 const LENDING = `${COMPILES}; connect-src 'self' ws: wss:`;
-const LENDS =
-  /^\/(rpc\.html|e2e\/pages\/rpc-device\.html|assets\/(lend|rpc-device)-worker-[\w-]+\.js)$/;
+const LENDS = /^\/(rpc\.html|assets\/lend-worker-[\w-]+\.js)$/;
 
 /** A page whose workers may share memory, and their files. */
 const ISOLATED =

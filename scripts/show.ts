@@ -2,21 +2,11 @@
 const SHOWS: Readonly<
   Record<string, () => Promise<{ main(words: readonly string[]): Promise<number> }>>
 > = {
-  rpc: () => import('./show/rpc.ts'),
-  snapshot: () => import('./show/snapshot.ts'),
-  many: () => import('./show/many.ts'),
-  fleet: () => import('./show/fleet.ts'),
   consumers: () => import('./show/consumers.ts'),
   engines: () => import('./show/engines.ts'),
   faults: () => import('./show/faults.ts'),
-  language: () => import('./show/language.ts'),
-  gradients: () => import('./show/gradients.ts'),
-  train: () => import('./show/train.ts'),
   text: () => import('./show/text.ts'),
-  float16: () => import('./show/float16.ts'),
-  compare: () => import('./show/compare.ts'),
   tasks: () => import('./show/tasks.ts'),
-  inspector: () => import('./show/inspector.ts'),
   lighthouse: () => import('./show/lighthouse.ts'),
 };
 

@@ -6,7 +6,6 @@ const SECTIONS: Readonly<Record<string, () => Promise<Section>>> = {
   programs: async () => (await import('./faults/programs.ts')).programs,
   shared: async () => (await import('./faults/shared-files.ts')).sharedFiles,
   page: async () => (await import('./faults/page-thread.ts')).pageThread,
-  firefox: async () => (await import('./faults/cold-loads.ts')).coldLoads,
   memory: async () => (await import('./faults/memory.ts')).memory,
   injected: async () => (await import('./faults/injected.ts')).injected,
 };

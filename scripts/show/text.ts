@@ -4,11 +4,6 @@ import { Checks } from './text/checks.ts';
 const PARTS: Readonly<
   Record<string, () => Promise<{ show(checks: Checks, words: readonly string[]): Promise<void> }>>
 > = {
-  moved: () => import('./text/moved.ts'),
-  speculative: () => import('./text/speculative.ts'),
-  position: () => import('./text/position.ts'),
-  constrained: () => import('./text/constrained.ts'),
-  cancel: () => import('./text/cancel.ts'),
   onnxruntime: () => import('./text/onnxruntime.ts'),
   wllama: () => import('./text/wllama.ts'),
 };

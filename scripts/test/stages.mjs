@@ -65,6 +65,9 @@ function sharedFolder() {
 /** Stages of Firefox are left out where there is none, and fail in continuous integration. */
 const FIREFOX = { installs: ['chromium', 'firefox'], needs: missingFirefox };
 
+/** Demonstrations of what no test proves, each an `npm run show -- NAME`. */
+const SHOWN = { installs: ['chromium'] };
+
 const BUILD = 'library build';
 
 const EVERY = ['test', 'ci', 'all'];
@@ -173,6 +176,9 @@ export const STAGES = [
     ...FIREFOX,
     tiers: ['all'],
   }),
+  ...['faults', 'text', 'tasks', 'lighthouse'].map((name) =>
+    typescript(`show ${name}`, 'scripts/show.ts', { args: [name], ...SHOWN, tiers: ['all'] }),
+  ),
 ];
 
 /** The stages that words choose, with the build of what they read, or those of a tier. A whole title chooses one. */

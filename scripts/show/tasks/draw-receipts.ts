@@ -18,8 +18,8 @@ export interface Receipt {
   readonly texts: readonly DrawnText[];
 }
 
-export const FONTS = ['sans-serif', 'serif', 'monospace'] as const;
-export const SIZES = [18, 30] as const;
+const FONTS = ['sans-serif', 'serif', 'monospace'] as const;
+const SIZES = [18, 30] as const;
 
 /** Rows of a receipt: what is at the left, and what is at the right. */
 const ROWS: readonly (readonly [left: string, right?: string])[] = [

@@ -1,25 +1,18 @@
 import { type Box, type Ocr, ocr, type PageText } from '../../../src/tasks/index.ts';
 import type { Checks } from '../text/checks.ts';
-import { drawReceipts, type DrawnText, type Receipt, SIZES } from './draw-receipts.ts';
+import { drawReceipts, type DrawnText, type Receipt } from './draw-receipts.ts';
 import { editDistance } from './edit-distance.ts';
 import { packageFile } from './packages.ts';
-import { photograph, POSES } from './photograph.ts';
 
 /** Of the characters of a receipt, white space left out, so many may be wrong. */
 const MOST_WRONG = 0.01;
 /** Of the box that a text was drawn in, so much lies in the box of its line. */
 const LEAST_COVERED = 0.9;
 
-/** Drawn receipts are read by PP-OCRv4, each line in its place; then as a camera sees them, those in larger letters. */
+/** Drawn receipts are read by PP-OCRv4, each line in its place. */
 export async function show(checks: Checks): Promise<void> {
   await using reader = await openReader();
-  const drawn = await drawReceipts();
-  for (const receipt of drawn) await read(receipt, reader, checks);
-  const large = drawn.filter(({ size }) => size === Math.max(...SIZES));
-  for (const [i, pose] of POSES.entries()) {
-    const receipt = large[i % large.length];
-    if (receipt !== undefined) await read(photograph(receipt, pose), reader, checks);
-  }
+  for (const receipt of await drawReceipts()) await read(receipt, reader, checks);
 }
 
 function openReader(): Promise<Ocr> {
