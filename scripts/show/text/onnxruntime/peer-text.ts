@@ -1,17 +1,15 @@
 import type { Peer, PeerTensor } from '../../../differential/compare-onnx/peer-runtime.ts';
 import type { Completion } from '../wllama/in-page.ts';
 
-/** A language model in ONNX, and what is asked of it. */
+/** A language model in ONNX whose caches are of float16, and what is asked of it. */
 export interface PeerOrder {
   readonly model: Uint8Array;
   /** Of its caches. */
   readonly caches: {
-    readonly dtype: 'float32' | 'float16';
     readonly layers: number;
     readonly heads: number;
     readonly width: number;
   };
-  readonly hasPositions: boolean;
   readonly prompts: readonly (readonly number[])[];
   /** Tokens behind each prompt. */
   readonly length: number;
@@ -31,7 +29,7 @@ export async function completeByPeer(peer: Peer, order: PeerOrder): Promise<Comp
       let caches = emptyCaches(peer, order);
       const tokens: Completion['tokens'][number][] = [];
       for (let fed = prompt, total = prompt.length; tokens.length < order.length; total++) {
-        const results = await session.run({ ...inputs(peer, order, fed, total), ...caches });
+        const results = await session.run({ ...inputs(peer, fed, total), ...caches });
         const top = likeliest(results['logits'], order.ends);
         const id = top[0]?.id ?? -1;
         tokens.push({ id, logprob: top[0]?.logprob ?? Number.NaN, top_logprobs: top });
@@ -49,14 +47,16 @@ export async function completeByPeer(peer: Peer, order: PeerOrder): Promise<Comp
 type Tensors = Readonly<Record<string, PeerTensor>>;
 
 function emptyCaches(peer: Peer, { caches }: PeerOrder): Tensors {
-  const { dtype, layers, heads, width } = caches;
-  const data = dtype === 'float16' ? new Uint16Array(0) : new Float32Array(0);
+  const { layers, heads, width } = caches;
   const names = Array.from(
     { length: 2 * layers },
     (_, i) => `past_key_values.${Math.floor(i / 2)}.${i % 2 === 0 ? 'key' : 'value'}`,
   );
   return Object.fromEntries(
-    names.map((name) => [name, new peer.Tensor(dtype, data, [1, heads, 0, width])]),
+    names.map((name) => [
+      name,
+      new peer.Tensor('float16', new Uint16Array(0), [1, heads, 0, width]),
+    ]),
   );
 }
 
@@ -68,19 +68,12 @@ function presentAsPast(results: Tensors): Tensors {
 }
 
 /** Inputs besides the caches: `tokens` are the last of `total`. */
-function inputs(
-  peer: Peer,
-  { hasPositions }: PeerOrder,
-  tokens: readonly number[],
-  total: number,
-): Tensors {
+function inputs(peer: Peer, tokens: readonly number[], total: number): Tensors {
   const int64 = (values: readonly number[]): PeerTensor =>
     new peer.Tensor('int64', BigInt64Array.from(values, BigInt), [1, values.length]);
-  const positions = tokens.map((_, i) => total - tokens.length + i);
   return {
     input_ids: int64(tokens),
     attention_mask: int64(Array.from({ length: total }, () => 1)),
-    ...(hasPositions && { position_ids: int64(positions) }),
   };
 }
 

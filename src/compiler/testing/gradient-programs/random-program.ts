@@ -1,4 +1,5 @@
 import { seededRandom } from '../../../core/random.ts';
+import { type ProgramGrammar, ProgramWriter, type Variable } from '../program-writer.ts';
 import { type GradientProgram, listOf, textProgram } from './gradient-program.ts';
 
 /** Types of values in random programs. Vectors have any length. */
@@ -65,7 +66,7 @@ export function randomGradientProgram(
   { size = 8, ofDerivatives = false } = {},
 ): GradientProgram {
   const random = seededRandom(seed);
-  const body = new ProgramWriter(random).body(2 + Math.floor(random() * size));
+  const body = bodyOf(new ProgramWriter(GRAMMAR, random), 2 + Math.floor(random() * size));
   const text = `${GLOBALS}
 def @${ofDerivatives ? 'g' : 'f'}(${PARAMS}) -> ${TYPES.scalar} {
 ${body}
@@ -76,114 +77,27 @@ ${body}
   return textProgram(`seed ${seed}\n${text}`, text, [vector(), number(), list, { int: 2 }]);
 }
 
-interface Variable {
-  readonly kind: Kind;
-  readonly name: string;
+/** Statements, and a number made of the values of all kinds. */
+function bodyOf(writer: ProgramWriter<Kind>, size: number): string {
+  const scope: Variable<Kind>[] = [
+    { kind: 'vector', name: '%x' },
+    { kind: 'scalar', name: '%s' },
+    { kind: 'list', name: '%l' },
+    { kind: 'int', name: '%c' },
+  ];
+  const lines: string[] = [];
+  for (let i = 0; i < size; i++) {
+    const kind = writer.pick(KINDS);
+    const name = writer.fresh();
+    lines.push(`  let ${name}: ${TYPES[kind]} = ${writer.expr(kind, scope, 3)};`);
+    scope.push({ kind, name });
+  }
+  const of = (kind: Kind): string => writer.expr(kind, scope, 1);
+  const sums = [`reduce_sum(${of('vector')})`, `@total(${of('list')}, ${of('scalar')})`];
+  return `${lines.join('\n')}\n  add(${sums.join(', ')})`;
 }
 
-class ProgramWriter {
-  readonly #random: () => number;
-  #serial = 0;
-
-  constructor(random: () => number) {
-    this.#random = random;
-  }
-
-  /** Statements, and a number made of the values of all kinds. */
-  body(size: number): string {
-    const scope: Variable[] = [
-      { kind: 'vector', name: '%x' },
-      { kind: 'scalar', name: '%s' },
-      { kind: 'list', name: '%l' },
-      { kind: 'int', name: '%c' },
-    ];
-    const lines: string[] = [];
-    for (let i = 0; i < size; i++) {
-      const kind = this.#pick(KINDS);
-      const name = this.#fresh();
-      lines.push(`  let ${name}: ${TYPES[kind]} = ${this.#expr(kind, scope, 3)};`);
-      scope.push({ kind, name });
-    }
-    const of = (kind: Kind): string => this.#expr(kind, scope, 1);
-    const sums = [`reduce_sum(${of('vector')})`, `@total(${of('list')}, ${of('scalar')})`];
-    return `${lines.join('\n')}\n  add(${sums.join(', ')})`;
-  }
-
-  /** An expression of a kind, of at most so many levels. */
-  #expr(kind: Kind, scope: readonly Variable[], depth: number): string {
-    const known = scope.filter((variable) => variable.kind === kind);
-    if (known.length > 0 && (depth <= 0 || this.#below(3) === 0)) return this.#pick(known).name;
-    if (depth <= 0) return this.#leaf(kind);
-    // A function that a branch gives is known only when the program runs.
-    if (kind !== 'function' && this.#below(4) === 0) return this.#branches(kind, scope, depth);
-    return this.#pick(MAKERS[kind])({
-      expr: (of) => this.#expr(of, scope, depth - 1),
-      below: (limit) => this.#below(limit),
-      fresh: () => this.#fresh(),
-      inside: (of, variables) => this.#expr(of, [...scope, ...variables], depth - 1),
-    });
-  }
-
-  #leaf(kind: Kind): string {
-    const leaves: Readonly<Record<Kind, string>> = {
-      vector: this.#pick(['[0.5f64, -0.25f64]', '[0.75f64]']),
-      scalar: `0.${1 + this.#below(9)}f64`,
-      int: `#${this.#below(3)}`,
-      list: 'Nil',
-      maybe: 'None',
-      pair: '(0.5f64, [0.25f64])',
-      function: `fn (%y: ${TYPES.vector}) -> ${TYPES.vector} { sin(%y) }`,
-    };
-    return leaves[kind];
-  }
-
-  #branches(kind: Kind, scope: readonly Variable[], depth: number): string {
-    const branch = (variables: readonly Variable[] = []): string =>
-      this.#expr(kind, [...scope, ...variables], depth - 1);
-    const given = (of: Kind): string => this.#expr(of, scope, 1);
-    const result = this.#fresh();
-    const head: Variable = { kind: 'vector', name: this.#fresh() };
-    const tail: Variable = { kind: 'list', name: this.#fresh() };
-    const count: Variable = { kind: 'int', name: this.#fresh() };
-    const made = this.#pick([
-      () => `if (${given('int')}) { ${branch()} } else { ${branch()} }`,
-      () => `if (less(${given('scalar')}, 0.1f64)) { ${branch()} } else { ${branch()} }`,
-      () =>
-        `match (${given('list')}) { Cons(${head.name}, ${tail.name}) => ${branch([head, tail])}, Nil => ${branch()} }`,
-      () =>
-        `match (${given('maybe')}) { Some((${head.name}, ${count.name})) => ${branch([head, count])}, _ => ${branch()} }`,
-      () =>
-        `match ((${given('list')}, ${given('maybe')})) { (Cons(${head.name}, Cons(_, ${tail.name})), None) => ${branch([head, tail])}, (_, Some((_, ${count.name}))) => ${branch([count])}, _ => ${branch()} }`,
-    ])();
-    return `{ let ${result}: ${TYPES[kind]} = ${made}; ${result} }`;
-  }
-
-  #fresh(): string {
-    return `%v${this.#serial++}`;
-  }
-
-  #pick<T>(items: readonly T[]): T {
-    const item = items[this.#below(items.length)];
-    if (item === undefined) throw new Error('internal: nothing to pick from');
-    return item;
-  }
-
-  #below(limit: number): number {
-    return Math.floor(this.#random() * limit);
-  }
-}
-
-interface Maker {
-  /** An expression with the variables that are in scope. */
-  readonly expr: (kind: Kind) => string;
-  /** The same with further variables. */
-  readonly inside: (kind: Kind, variables: readonly Variable[]) => string;
-  readonly below: (limit: number) => number;
-  /** A name that no variable has yet. */
-  readonly fresh: () => string;
-}
-
-const MAKERS: Readonly<Record<Kind, readonly ((maker: Maker) => string)[]>> = {
+const MAKERS: ProgramGrammar<Kind>['makers'] = {
   vector: [
     ({ expr, below }) => `${['sin', 'tanh', 'sigmoid', 'softmax'][below(4)]}(${expr('vector')})`,
     ({ expr }) => `mul(${expr('vector')}, ${expr('scalar')})`,
@@ -238,4 +152,39 @@ const MAKERS: Readonly<Record<Kind, readonly ((maker: Maker) => string)[]>> = {
       return `fn (${name}: Tensor[(${size},), float64]) -> ${TYPES.vector} { mul(${name}, ${expr('scalar')}) }`;
     },
   ],
+};
+
+const GRAMMAR: ProgramGrammar<Kind> = {
+  types: TYPES,
+  makers: MAKERS,
+  leaf: (kind, writer) => {
+    const leaves: Readonly<Record<Kind, string>> = {
+      vector: writer.pick(['[0.5f64, -0.25f64]', '[0.75f64]']),
+      scalar: `0.${1 + writer.below(9)}f64`,
+      int: `#${writer.below(3)}`,
+      list: 'Nil',
+      maybe: 'None',
+      pair: '(0.5f64, [0.25f64])',
+      function: `fn (%y: ${TYPES.vector}) -> ${TYPES.vector} { sin(%y) }`,
+    };
+    return leaves[kind];
+  },
+  branches: ({ branch, given }, [a, b, c]) => {
+    const head: Variable<Kind> = { kind: 'vector', name: a };
+    const tail: Variable<Kind> = { kind: 'list', name: b };
+    const count: Variable<Kind> = { kind: 'int', name: c };
+    return [
+      () => `if (${given('int')}) { ${branch()} } else { ${branch()} }`,
+      () => `if (less(${given('scalar')}, 0.1f64)) { ${branch()} } else { ${branch()} }`,
+      () =>
+        `match (${given('list')}) { Cons(${a}, ${b}) => ${branch([head, tail])}, Nil => ${branch()} }`,
+      () =>
+        `match (${given('maybe')}) { Some((${a}, ${c})) => ${branch([head, count])}, _ => ${branch()} }`,
+      () =>
+        `match ((${given('list')}, ${given('maybe')})) { (Cons(${a}, Cons(_, ${b})), None) => ${branch([head, tail])}, (_, Some((_, ${c}))) => ${branch([count])}, _ => ${branch()} }`,
+    ];
+  },
+  // A function that a branch gives is known only when the program runs.
+  canBranch: (kind) => kind !== 'function',
+  oneIn: { variable: 3, branch: 4 },
 };
