@@ -1,14 +1,9 @@
-import type { ConformancePage } from '../../scripts/conformance/browser-runner.ts';
+import type { ConformancePage } from '../../scripts/conformance/engines/browser-engine.ts';
+import { describeEngine, runOperators } from '../../scripts/conformance/engines/engine-program.ts';
 import { keepDevice } from '../../scripts/conformance/keep-device.ts';
 import { runCase } from '../../scripts/conformance/run-case.ts';
 
 const page: ConformancePage['weftConformance'] = {
-  async adapterName() {
-    const adapter = await navigator.gpu?.requestAdapter();
-    if (!adapter) throw new Error('This browser has no WebGPU adapter.');
-    const { vendor, architecture, description } = adapter.info;
-    return [vendor, architecture, description].filter((part) => part !== '').join(' ');
-  },
   run(files, baseUrl) {
     return runCase(files, {
       device: 'webgpu',
@@ -20,6 +15,8 @@ const page: ConformancePage['weftConformance'] = {
       },
     });
   },
+  describe: () => describeEngine(navigator.gpu),
+  runOperators: (sample) => runOperators(navigator.gpu, sample),
 };
 
 await keepDevice({ device: 'webgpu', worker: true });

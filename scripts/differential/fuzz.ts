@@ -14,7 +14,7 @@ import { randomProgram } from './fuzz/random-program.ts';
 import { runProgram, shrinkProgram } from './fuzz/run-program.ts';
 import { runSeeds, type SeedResult } from './fuzz/run-seeds.ts';
 import { shrinkGraph } from './fuzz/shrink-graph.ts';
-import { openThreads } from '../conformance/thread-runner.ts';
+import { openThreads } from '../conformance/engines/wasm-threads.ts';
 import { parseThreads, type ThreadOptions } from '../parse-threads.ts';
 import { runCommand } from '../run-command.ts';
 

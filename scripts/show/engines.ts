@@ -1,3 +1,5 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import {
@@ -5,16 +7,16 @@ import {
   type EngineResult,
   failuresOf,
   refusalsThatDiffer,
-} from '../engines/engine-result.ts';
-import { keepResult, keptResults } from '../engines/kept-results.ts';
-import { ENGINE_NAMES, type EngineName } from '../engines/open-engine.ts';
-import { runEngine } from '../engines/run-engine.ts';
+} from '../conformance/engines/engine-result.ts';
+import { ENGINE_NAMES, type EngineName } from '../conformance/engines/open-engine.ts';
+import { runEngine } from '../conformance/engines/run-engine.ts';
 import { installFirefox } from '../install-firefox.mjs';
 import { installNatsServer } from '../install-nats-server.mjs';
 import { writeSection } from '../write-section.ts';
 import { runCommand } from '../run-command.ts';
 
 const ENGINES_PAGE = fileURLToPath(new URL('../../docs/engines.md', import.meta.url));
+const FOLDER = fileURLToPath(new URL('../../.weft-cache/engines', import.meta.url));
 /** The part of operator and ONNX cases that runs unless told otherwise. */
 const SHARE = '0.2';
 
@@ -92,4 +94,21 @@ async function show(names: readonly EngineName[], options: Options): Promise<num
   }
   console.log('all of it passes');
   return 0;
+}
+
+const fileOf = (name: EngineName): string => join(FOLDER, `${name}-result.json`);
+
+/** Keeps what a whole run in an engine gave, so that each engine can have a run of its own. */
+function keepResult(name: EngineName, result: EngineResult): void {
+  mkdirSync(FOLDER, { recursive: true });
+  writeFileSync(fileOf(name), `${JSON.stringify(result, undefined, 1)}\n`);
+}
+
+/** The last whole run in each engine. Throws when one is missing. */
+function keptResults(): EngineResult[] {
+  const missing = ENGINE_NAMES.filter((name) => !existsSync(fileOf(name)));
+  if (missing.length > 0) {
+    throw new Error(`--write: no whole run in ${missing.join(', ')}; --all makes one.`);
+  }
+  return ENGINE_NAMES.map((name) => JSON.parse(readFileSync(fileOf(name), 'utf8')) as EngineResult);
 }

@@ -12,7 +12,7 @@ import { openGguf } from '../../../src/frontend/decoders/architectures/open-deco
 import { type GgufHead, readGguf } from '../../../src/frontend/decoders/files/gguf.ts';
 import { reasonOf, readValues, summarizeModel } from '../../conformance/conformance-case.ts';
 import { findCases } from '../../conformance/find-cases.ts';
-import { caseReader } from '../../conformance/node-runner.ts';
+import { caseReader } from '../../conformance/engines/node-engine.ts';
 import type { Row } from './row.ts';
 
 /** Inputs that failed once; each folder with what it must give. */

@@ -1,10 +1,10 @@
-// Runs inside an engine, as one file without imports: a page takes it from the server, Deno from the disk.
-import type { AdapterClass } from '../../src/core/contracts/launch-plan.ts';
-import { oneGpuDevice } from '../../src/device/testing/one-gpu-device.ts';
-import { compareOperator } from '../../src/device/testing/compare-operator.ts';
-import { CONFORMANCE_OPS } from '../../src/device/testing/conformance-ops.ts';
-import { openAdapter } from '../../src/device/webgpu/adapter.ts';
-import { seededRandom } from '../../src/core/random.ts';
+// Runs inside an engine: in its page, or in Deno as one file without imports.
+import type { AdapterClass } from '../../../src/core/contracts/launch-plan.ts';
+import { oneGpuDevice } from '../../../src/device/testing/one-gpu-device.ts';
+import { compareOperator } from '../../../src/device/testing/compare-operator.ts';
+import { CONFORMANCE_OPS } from '../../../src/device/testing/conformance-ops.ts';
+import { openAdapter } from '../../../src/device/webgpu/adapter.ts';
+import { seededRandom } from '../../../src/core/random.ts';
 import type { EngineFacts, OperatorReport, Sample } from './engine.ts';
 
 const CLASSES: readonly AdapterClass[] = ['software', 'integrated', 'discrete'];

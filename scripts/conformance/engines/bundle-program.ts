@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Makes one file of a program of this folder, which engines run; resolves to its path. */
-export async function bundleProgram(name: 'engine-program' | 'deno-program'): Promise<string> {
+/** Makes one file of the program that Deno runs; resolves to its path. */
+export async function bundleProgram(name: 'deno-program'): Promise<string> {
   const outDir = join(root, '.weft-cache/engines');
   const file = `${name}.mjs`;
   await build({
@@ -15,7 +15,7 @@ export async function bundleProgram(name: 'engine-program' | 'deno-program'): Pr
     logLevel: 'error',
     // The cases of operators stay in: this is no build of what ships.
     build: {
-      ssr: join(root, `scripts/engines/${name}.ts`),
+      ssr: join(root, `scripts/conformance/engines/${name}.ts`),
       outDir,
       emptyOutDir: false,
       target: 'es2022',

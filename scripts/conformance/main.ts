@@ -1,15 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { type CaseRunner, openBrowserRunner } from './conformance/browser-runner.ts';
-import type { Outcome } from './conformance/conformance-case.ts';
-import { findCases, type FoundCase } from './conformance/find-cases.ts';
-import { openNodeRunner } from './conformance/node-runner.ts';
-import { closingLine, formatReport } from './conformance/report.ts';
-import { openEngine } from './engines/open-engine.ts';
-import { openThreadRunner } from './conformance/thread-runner.ts';
-import { parseThreads, type ThreadOptions } from './parse-threads.ts';
-import { runCommand } from './run-command.ts';
+import type { CaseRunner } from './engines/engine.ts';
+import type { Outcome } from './conformance-case.ts';
+import { findCases, type FoundCase } from './find-cases.ts';
+import { closingLine, formatReport } from './report.ts';
+import { RUNNERS } from './engines/open-engine.ts';
+import { parseThreads } from '../parse-threads.ts';
+import { runCommand } from '../run-command.ts';
 
 interface Options {
   readonly device: string;
@@ -18,16 +16,6 @@ interface Options {
   readonly filter?: string;
   readonly json?: string;
 }
-
-const RUNNERS: Readonly<Record<string, (threads: ThreadOptions) => Promise<CaseRunner>>> = {
-  webgpu: () => openBrowserRunner(),
-  firefox: () => openBrowserRunner({ browserName: 'firefox' }),
-  deno: () => openEngine('deno'),
-  dawn: () => openNodeRunner('dawn'),
-  auto: () => openNodeRunner('auto'),
-  wasm: (threads) => (threads.count > 1 ? openThreadRunner(threads) : openNodeRunner('wasm')),
-  host: () => openNodeRunner('host'),
-};
 
 const HELP = `
 Each folder below a DIR with a model.onnx and test_data_set_* folders is a case; each data set

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { BrowserName } from '../open-pages.ts';
+import type { BrowserName } from '../../open-pages.ts';
 import type { Count } from './engine-result.ts';
 
 interface PlaywrightReport {
@@ -14,7 +14,7 @@ interface PlaywrightReport {
   readonly errors: readonly { readonly message?: string }[];
 }
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 const folder = join(root, '.weft-cache/engines');
 
 /** Runs the browser tests in one browser; what fails is told on standard output as well. */

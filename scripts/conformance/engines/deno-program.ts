@@ -1,8 +1,8 @@
 // Runs in Deno: answers requests, one in a line, by lines on standard output.
 import { createInterface } from 'node:readline';
-import { keepDevice } from '../conformance/keep-device.ts';
-import { caseReader } from '../conformance/node-runner.ts';
-import { runCase } from '../conformance/run-case.ts';
+import { keepDevice } from '../keep-device.ts';
+import { caseReader } from './node-engine.ts';
+import { runCase } from '../run-case.ts';
 import type { DenoRequest } from './deno-engine.ts';
 import { describeEngine, runOperators } from './engine-program.ts';
 

@@ -1,8 +1,18 @@
-import type { CaseRunner } from '../conformance/browser-runner.ts';
+import type { AdapterClass } from '../../../src/core/contracts/launch-plan.ts';
+import type { Outcome } from '../conformance-case.ts';
+import type { FoundCase } from '../find-cases.ts';
+
+/** Something that runs ONNX cases, one after the other. */
+export interface CaseRunner {
+  run(found: FoundCase): Promise<Outcome[]>;
+  /** The device that the cases run on, for the report. */
+  readonly title: string;
+  close(): Promise<void>;
+}
 
 export interface EngineFacts {
   readonly adapter: string;
-  readonly adapterClass: string;
+  readonly adapterClass: AdapterClass;
   readonly hasFloat16: boolean;
   readonly hasSubgroups: boolean;
   readonly hasTimestamps: boolean;
@@ -19,14 +29,8 @@ export interface Sample {
   readonly seed: number;
 }
 
-/** An implementation of WebGPU, with an adapter. */
+/** An implementation of WebGPU, with an adapter: runs the cases of operators too. */
 export interface Engine extends CaseRunner {
   describe(): Promise<EngineFacts>;
   runOperators(sample: Sample): Promise<OperatorReport>;
-}
-
-/** The output of a program that runs inside an engine. */
-export interface EngineProgram {
-  describeEngine(gpu: GPU | undefined): Promise<EngineFacts>;
-  runOperators(gpu: GPU | undefined, sample: Sample): Promise<OperatorReport>;
 }

@@ -1,66 +1,52 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Plugin } from 'vite';
-import type { Page } from 'playwright';
-import { openPages, type Pages, type PagesOptions } from '../open-pages.ts';
-import type { CaseFiles, Outcome } from './conformance-case.ts';
-import type { FoundCase } from './find-cases.ts';
+import { type BrowserName, openPages } from '../../open-pages.ts';
+import type { CaseFiles, Outcome } from '../conformance-case.ts';
+import type { FoundCase } from '../find-cases.ts';
+import type { Engine, EngineFacts, OperatorReport, Sample } from './engine.ts';
 
 const ROUTE = '/conformance-files/';
-
-export interface CaseRunner {
-  run(found: FoundCase): Promise<Outcome[]>;
-  /** The device that the cases run on, for the report. */
-  readonly title: string;
-  close(): Promise<void>;
-}
+const IMPLEMENTATIONS = { chromium: 'Dawn', firefox: 'wgpu' } as const;
 
 /** The page's interface to this script. */
 export interface ConformancePage {
   weftConformance: {
-    adapterName(): Promise<string>;
     run(files: CaseFiles, baseUrl: string): Promise<Outcome[]>;
+    describe(): Promise<EngineFacts>;
+    runOperators(sample: Sample): Promise<OperatorReport>;
   };
 }
 
-export interface BrowserRunner extends CaseRunner {
-  readonly pages: Pages;
-  readonly page: Page;
-}
+declare const weftConformance: ConformancePage['weftConformance'];
 
 /**
- * One headless browser with one page, and in it one worker with one WebGPU device for all cases.
+ * One headless browser with one page, which runs operators, and in it one worker with one WebGPU device for all cases.
  * A server on loopback gives the page its code and the files of the case at hand.
  */
-export async function openBrowserRunner({
-  browserName = 'chromium',
-  plugins = [],
-}: Omit<PagesOptions, 'only'> = {}): Promise<BrowserRunner> {
+export async function openBrowserEngine(browserName: BrowserName): Promise<Engine> {
   let current: FoundCase | undefined;
   const pages = await openPages({
     browserName,
     only: ['e2e/pages/conformance.html'],
-    plugins: [...plugins, caseFilesPlugin(() => current)],
+    plugins: [caseFilesPlugin(() => current)],
   });
   try {
     const page = await pages.open('e2e/pages/conformance.html');
-    const adapter = await page.evaluate(() =>
-      (globalThis as unknown as ConformancePage).weftConformance.adapterName(),
-    );
-    const browser = `${browserName === 'firefox' ? 'Firefox' : 'Chromium'} ${pages.browser.version()}`;
+    const name = browserName === 'chromium' ? 'Chromium' : 'Firefox';
     return {
-      pages,
-      page,
-      title: `WebGPU (${adapter}) in a worker of headless ${browser}`,
+      title: `${name} ${pages.browser.version()} (${IMPLEMENTATIONS[browserName]})`,
       async run(found) {
         current = found;
-        const { name, dataSets } = found;
-        return page.evaluate(
-          ([files, route]) =>
-            (globalThis as unknown as ConformancePage).weftConformance.run(files, route),
-          [{ name, dataSets }, ROUTE] as const,
-        );
+        const { name: caseName, dataSets } = found;
+        return page.evaluate(([files, route]) => weftConformance.run(files, route), [
+          { name: caseName, dataSets },
+          ROUTE,
+        ] as const);
       },
+      describe: () => page.evaluate(() => weftConformance.describe()),
+      runOperators: (sample) =>
+        page.evaluate((given) => weftConformance.runOperators(given), sample),
       close: () => pages.close(),
     };
   } catch (error) {

@@ -4,9 +4,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { FoundCase } from '../conformance/find-cases.ts';
-import type { Outcome } from '../conformance/conformance-case.ts';
-import { llvmpipeEnvironment } from '../find-firefox.mjs';
+import type { FoundCase } from '../find-cases.ts';
+import type { Outcome } from '../conformance-case.ts';
+import { llvmpipeEnvironment } from '../../find-firefox.mjs';
 import { bundleProgram } from './bundle-program.ts';
 import type { Engine, EngineFacts, OperatorReport, Sample } from './engine.ts';
 
@@ -23,7 +23,7 @@ const packageFolder = join(here, 'node_modules/deno');
 /** Deno of this folder's package.json, installed when it is first asked for. */
 export async function openDenoEngine(): Promise<Engine> {
   if (!existsSync(packageFolder)) {
-    console.log('Installing Deno (scripts/engines/package.json) …');
+    console.log('Installing Deno (scripts/conformance/engines/package.json) …');
     execFileSync('npm', ['ci'], { cwd: here, stdio: 'inherit' });
   }
   const { version } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')) as {

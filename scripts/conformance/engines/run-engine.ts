@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { seededRandom } from '../../src/core/random.ts';
-import { findCases } from '../conformance/find-cases.ts';
+import { seededRandom } from '../../../src/core/random.ts';
+import { findCases } from '../find-cases.ts';
 import type { Engine, Sample } from './engine.ts';
 import type { Count, EngineResult } from './engine-result.ts';
 import { type EngineName, openEngine } from './open-engine.ts';
@@ -36,11 +36,11 @@ export async function runEngine(name: EngineName, options: RunOptions): Promise<
     note(`${operators.passed} of ${caseCount} operator cases`);
     // Models are few, so that all of them are run; a share of 1 has nothing to draw.
     const all = { ...options, share: 1 };
-    const ownModels = await runCases(engine, path('../../models'), all);
+    const ownModels = await runCases(engine, path('../../../models'), all);
     noteCases('data sets of our models', ownModels);
-    const sharedModels = await runShared(engine, path('../../../shared/models'), all);
+    const sharedModels = await runShared(engine, path('../../../../shared/models'), all);
     if (sharedModels !== undefined) noteCases('data sets of the models in ../shared', sharedModels);
-    const onnxCases = await runShared(engine, path('../../../shared/onnx'), options);
+    const onnxCases = await runShared(engine, path('../../../../shared/onnx'), options);
     if (onnxCases !== undefined) noteCases('ONNX cases', onnxCases);
     const title = engine.title;
     result = {
