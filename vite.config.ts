@@ -71,14 +71,14 @@ function securityHeaders(): Plugin {
 /** Files that `npm test` leaves out, by mode (docs/tests.md): `vitest run --mode shared`. */
 const APART = {
   /** Tests of models and cases in ../shared. */
-  shared: ['{src,scripts}/**/*.shared.test.ts'],
+  shared: ['{src,tools}/**/*.shared.test.ts'],
   /** Tests of pages in WebKitGTK. */
   webkit: ['scripts/webkit/*.webkit.test.ts'],
   /** Tests of what ships, in dist. */
   built: ['scripts/**/*.built.test.ts'],
   /** What continuous integration adds: classes of adapters, a broker, faults at each place. */
   ci: [
-    '{src,scripts,bench}/**/*.ci.test.ts',
+    '{src,scripts,tools,bench}/**/*.ci.test.ts',
     'src/device/operators/*.test.ts',
     'src/device/{fusion,in-place}.test.ts',
     'src/compiler/programs/kernels.test.ts',
@@ -96,7 +96,7 @@ function tests(mode: string): Pick<InlineConfig, 'include' | 'exclude'> {
   const isApart =
     mode === 'all' ? '*.{shared,built,webkit}.test.ts' : '*.{shared,built,webkit,ci,long}.test.ts';
   return {
-    include: ['{src,scripts,bench}/**/*.test.ts'],
+    include: ['{src,scripts,tools,bench}/**/*.test.ts'],
     exclude: [...elsewhere, `**/${isApart}`],
   };
 }

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-const ROOMS = ['src', 'shaders', 'scripts', 'bench', 'e2e', 'docs'];
+const ROOMS = ['src', 'shaders', 'scripts', 'tools', 'bench', 'e2e', 'docs'];
 /** What a program is made of without its applications. */
 const CORE = ['core', 'bytecode', 'ops', 'device', 'runtime', 'worker', 'client'];
 

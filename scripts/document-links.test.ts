@@ -44,7 +44,7 @@ test.each(['README.md', 'CONTRIBUTING.md', ...pages])('links of %s lead somewher
 /** Examples, and what is written when something is built. */
 const NO_FILES = new Set(['src/program/operators.ts', 'src/compiler/passes/my-pass.ts']);
 
-const files = ['src', 'scripts', 'bench', 'e2e', 'shaders'].flatMap((folder) =>
+const files = ['src', 'scripts', 'tools', 'bench', 'e2e', 'shaders'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(
     (path) => `/${folder}/${path.replaceAll('\\', '/')}`,
   ),

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { summarizeModel } from '../../scripts/conformance/conformance-case.ts';
-import { SHARE_OF_RANGE } from '../../scripts/conformance/quantized-difference.ts';
+import { summarizeModel } from '../../tools/conformance/conformance-case.ts';
+import { SHARE_OF_RANGE } from '../../tools/conformance/quantized-difference.ts';
 import type { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { readTensorFile } from '../../src/frontend/onnx/protobuf/read-tensor.ts';
 import type { BenchDevice, CasePlan, Targets } from './bench-case.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright';
-import { installWllama } from '../../scripts/show/text/wllama/open-peer.ts';
+import { installWllama } from '../../tools/peers/text/wllama/open-peer.ts';
 import { writeSection } from '../../scripts/write-section.ts';
 import { buildPages, installPeers, PEER_PACKAGES } from '../build-pages.ts';
 import { launchBrowser } from '../launch-browser.ts';

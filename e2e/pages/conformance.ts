@@ -1,7 +1,7 @@
-import type { ConformancePage } from '../../scripts/conformance/engines/browser-engine.ts';
-import { describeEngine, runOperators } from '../../scripts/conformance/engines/engine-program.ts';
-import { keepDevice } from '../../scripts/conformance/keep-device.ts';
-import { runCase } from '../../scripts/conformance/run-case.ts';
+import type { ConformancePage } from '../../tools/conformance/engines/browser-engine.ts';
+import { describeEngine, runOperators } from '../../tools/conformance/engines/engine-program.ts';
+import { keepDevice } from '../../tools/conformance/keep-device.ts';
+import { runCase } from '../../tools/conformance/run-case.ts';
 
 const page: ConformancePage['weftConformance'] = {
   run(files, baseUrl) {

@@ -6,7 +6,7 @@ import {
   Session,
   Tensor,
 } from '../../src/client/index.ts';
-import { loadBeside, type SeenBeside } from '../../scripts/hostile/load-beside.ts';
+import { loadBeside, type SeenBeside } from '../../tools/hostile/load-beside.ts';
 
 /** Workers that this page started and that were not terminated. */
 const live = new Set<Worker>();

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { nodeGpu } from '../../src/testing/node-gpu.ts';
-import { findCases } from '../conformance/find-cases.ts';
-import { runCase } from '../conformance/run-case.ts';
+import { findCases } from '../../tools/conformance/find-cases.ts';
+import { runCase } from '../../tools/conformance/run-case.ts';
 
 const models = findCases(fileURLToPath(new URL('../../models', import.meta.url)));
 

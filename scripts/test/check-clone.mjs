@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { root } from './stages.mjs';
 
 /** Tests of what once was read from ../shared, on models of our own. */
-const OWN_MODEL_TESTS = ['scripts/models', 'scripts/conformance', 'src/demo/digits', 'transformer'];
+const OWN_MODEL_TESTS = ['tools/models', 'tools/conformance', 'src/demo/digits', 'transformer'];
 
 const folder = mkdtempSync(join(tmpdir(), 'weft-clone-'));
 const clone = join(folder, 'weft');

@@ -132,7 +132,7 @@ export const STAGES = [
     tiers: LONGER,
     cores: 1,
   }),
-  typescript('operators and models in Firefox, a part', 'scripts/show.ts', {
+  typescript('operators and models in Firefox, a part', 'tools/show.ts', {
     args: ['engines', 'firefox', '--no-browser-tests'],
     ...FIREFOX,
     tiers: ['ci'],
@@ -140,7 +140,7 @@ export const STAGES = [
   }),
   node('package', 'scripts/check-package.mjs', { readsBuild: true, tiers: LONGER, cores: 1 }),
   // All of them, with bundlers and other runtimes: npm run show -- consumers
-  typescript('quick consumers of the package', 'scripts/show/consumers.ts', {
+  typescript('quick consumers of the package', 'tools/show/consumers.ts', {
     args: ['--quick', '--built'],
     readsBuild: true,
     installs: ['chromium'],
@@ -153,7 +153,7 @@ export const STAGES = [
     tiers: ['ci'],
     cores: 1,
   }),
-  typescript('consumers of the package', 'scripts/show/consumers.ts', {
+  typescript('consumers of the package', 'tools/show/consumers.ts', {
     args: ['--built'],
     readsBuild: true,
     installs: ['chromium'],
@@ -171,13 +171,13 @@ export const STAGES = [
   // Run in the clone.
   node('commands of the documentation', 'scripts/check-readme.mjs', { tiers: [] }),
   node('npm start', 'scripts/test/check-start.mjs', { tiers: [] }),
-  typescript('operators and models in engines', 'scripts/show.ts', {
+  typescript('operators and models in engines', 'tools/show.ts', {
     args: ['engines', '--all', '--no-browser-tests'],
     ...FIREFOX,
     tiers: ['all'],
   }),
   ...['faults', 'text', 'tasks', 'lighthouse'].map((name) =>
-    typescript(`show ${name}`, 'scripts/show.ts', { args: [name], ...SHOWN, tiers: ['all'] }),
+    typescript(`show ${name}`, 'tools/show.ts', { args: [name], ...SHOWN, tiers: ['all'] }),
   ),
 ];
 

@@ -1,4 +1,4 @@
-import type { PeerModule, Wllama } from '../../../scripts/show/text/wllama/peer-package.ts';
+import type { PeerModule, Wllama } from '../../../tools/peers/text/wllama/peer-package.ts';
 import type { StartContestant } from './contestant.ts';
 
 /** llama.cpp on one thread, in its worker, with its own choice of caches. It times itself, without what pages add. */

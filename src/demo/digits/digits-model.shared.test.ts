@@ -29,7 +29,7 @@ async function read(image: Float32Array): Promise<number> {
 
 describe('the digit network of the page, beside mnist-cntk', () => {
   // The data sets beside mnist-cntk hold no digits but discs made from a seed: what they show is what
-  // that network sees in them. Ours learns its sight from other such pictures (scripts/train).
+  // that network sees in them. Ours learns its sight from other such pictures (tools/train).
   test('sees in the test data of mnist-cntk what that network sees', async () => {
     const folders = readdirSync(MNIST_CNTK).filter((name) => name.startsWith('test_data_set'));
     expect(folders.length).toBeGreaterThan(0);

@@ -8,7 +8,7 @@ import { quantizeOnnx } from './quantize-onnx.ts';
 import { FLOAT16_MODELS } from './testing/float16-models.ts';
 import { bytesOf, inputsOf, type SmallModel } from './testing/quantized-models.ts';
 
-/** Outputs of onnxruntime-node 1.30 for these models (scripts/quantize/write-expected.ts). */
+/** Outputs of onnxruntime-node 1.30 for these models (tools/quantize/write-expected.ts). */
 const EXPECTED = JSON.parse(
   readFileSync(new URL('testing/onnxruntime-outputs.json', import.meta.url), 'utf8'),
 ) as Readonly<Record<string, readonly number[]>>;

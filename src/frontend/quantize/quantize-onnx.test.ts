@@ -14,7 +14,7 @@ import { bytesOf, inputsOf, SMALL_MODELS } from './testing/quantized-models.ts';
 
 /**
  * Outputs of onnxruntime-node 1.30 for these models, with its optimisations
- * (scripts/quantize/write-expected.ts).
+ * (tools/quantize/write-expected.ts).
  */
 const EXPECTED = JSON.parse(
   readFileSync(new URL('testing/onnxruntime-outputs.json', import.meta.url), 'utf8'),

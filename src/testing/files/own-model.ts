@@ -12,7 +12,7 @@ export interface OwnModelFiles {
   }[];
 }
 
-/** `digits`, `detector` or `transformer`; scripts/models writes them. */
+/** `digits`, `detector` or `transformer`; tools/models writes them. */
 export function ownModel(name: string): OwnModelFiles {
   const folder = fileURLToPath(new URL(`../../../models/${name}/`, import.meta.url));
   const sets = readdirSync(folder).filter((entry) => entry.startsWith('test_data_set_'));
