@@ -6,7 +6,7 @@ import { launchBrowser } from '../launch-browser.ts';
 import { type BenchReport, complaintsOf } from './bench-report.ts';
 import { reportMarkdown } from './report-tables.ts';
 
-const USAGE = `npm run bench:report -- [OPTIONS]
+const USAGE = `npm run bench -- report [OPTIONS]
   --quick           a part of it, in about a minute
   --adapter KIND    hardware (the default) or software (SwiftShader)
   --headed          with a window, for machines whose GPU no headless browser gets

@@ -10,7 +10,7 @@ export type KernelTime =
   | ({ readonly title: string; readonly ms: number } & Rate)
   | { readonly title: string; readonly failure: string };
 
-/** Cases of `bench:kernels`, or those that `isQuick` stands for; the same in float16 where the adapter has it. */
+/** Cases of `npm run bench -- kernels`, or those that `isQuick` stands for; the same in float16 where the adapter has it. */
 export function kernelCases(hasFloat16: boolean, isQuick: boolean): readonly BenchCase[] {
   const cases = benchCases().filter(({ title }) => !isQuick || QUICK.test(title));
   return hasFloat16 ? [...cases, ...cases.map(inFloat16)] : cases;

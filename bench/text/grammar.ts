@@ -3,12 +3,11 @@ import { Vocabulary } from '../../src/text/grammar/vocabulary.ts';
 import { vocabularyData } from '../../src/text/grammar/vocabulary-data.ts';
 import { PEOPLE, PERSON_SCHEMA } from './person-schema.ts';
 import { benchTokens } from './vocabularies.ts';
-import { byteLevelText, loadXGrammar, type XGrammar } from './xgrammar.ts';
 
 /** Numbers of tokens of vocabularies. */
-export const GRAMMAR_SIZES = [32_000, 128_000];
+const GRAMMAR_SIZES = [32_000, 128_000];
 /** The most that constrained output may take. */
-export const GRAMMAR_TARGETS: GrammarStatistics = {
+const GRAMMAR_TARGETS: GrammarStatistics = {
   compileMs: 300,
   medianUs: 20,
   p99Us: 500,
@@ -16,11 +15,8 @@ export const GRAMMAR_TARGETS: GrammarStatistics = {
 };
 /** New grammars, each of which reads the documents once. */
 const GRAMMAR_COUNT = 7;
-/** The peer takes seconds for each. */
-const PEER_GRAMMAR_COUNT = 2;
-
-/** Times of one implementation. */
-export interface GrammarTiming {
+/** Times over a vocabulary. */
+interface GrammarTiming {
   readonly vocabularyMs: number;
   /** By grammar. */
   readonly compileMs: number[];
@@ -29,7 +25,7 @@ export interface GrammarTiming {
 }
 
 /** The fastest times: to compile, and the median, the 99th percentile and the maximum of a token. */
-export interface GrammarStatistics {
+interface GrammarStatistics {
   readonly compileMs: number;
   readonly medianUs: number;
   readonly p99Us: number;
@@ -40,39 +36,29 @@ export interface GrammarStatistics {
  * Times constrained output: a schema of 20 fields, over documents cut into the longest tokens. A
  * token is a mask and its acceptance. Each of several new grammars reads the documents once, so states
  * are reached for the first time; of these the fastest counts for each token and for compiling,
- * because other processes interrupt. With `--peer` also @mlc-ai/web-xgrammar, for which `npm install`
- * has to be run in this folder. Resolves to the exit status: 1 when a target is missed.
+ * because other processes interrupt. Resolves to the exit status: 1 when a target is missed.
  */
-export async function main(args: readonly string[]): Promise<number> {
+export async function main(): Promise<number> {
   let status = 0;
-  const isCompared = args.includes('--peer');
-  const peer = isCompared ? loadXGrammar() : undefined;
-  if (isCompared && peer === undefined) {
-    console.error('web-xgrammar is not installed: run npm install in bench/text.');
-    return 1;
-  }
   for (const size of GRAMMAR_SIZES) {
     const { source, tokens } = benchTokens(size - 1);
     console.log(`\n${size} tokens (${source}), ${PEOPLE.length} documents`);
     const ours = timeGrammars(tokens);
-    console.log(grammarLine('weft', ours));
+    console.log(grammarLine(ours));
     const reached = grammarStatistics(ours);
     if (missedTargets(reached).length > 0) status = 1;
-    if (peer !== undefined) {
-      console.log(grammarLine('web-xgrammar', await timePeerGrammars(peer, tokens)));
-    }
   }
   return status;
 }
 
 /** Names of what takes longer than it may. */
-export function missedTargets(reached: GrammarStatistics): (keyof GrammarStatistics)[] {
+function missedTargets(reached: GrammarStatistics): (keyof GrammarStatistics)[] {
   const names = Object.keys(GRAMMAR_TARGETS) as (keyof GrammarStatistics)[];
   return names.filter((name) => reached[name] > GRAMMAR_TARGETS[name]);
 }
 
 /** Times the grammars of this repository over a vocabulary. */
-export function timeGrammars(tokens: readonly Uint8Array[]): GrammarTiming {
+function timeGrammars(tokens: readonly Uint8Array[]): GrammarTiming {
   const start = performance.now();
   const vocabulary = new Vocabulary(
     vocabularyData([...tokens, undefined], { endTokens: [tokens.length] }),
@@ -101,51 +87,6 @@ export function timeGrammars(tokens: readonly Uint8Array[]): GrammarTiming {
   return timing;
 }
 
-/** Times those of @mlc-ai/web-xgrammar. */
-export async function timePeerGrammars(
-  peer: XGrammar,
-  tokens: readonly Uint8Array[],
-): Promise<GrammarTiming> {
-  const ids = documentTokens(new Vocabulary(vocabularyData(tokens)));
-  const texts = [...tokens.map(byteLevelText), '</s>'];
-  const start = performance.now();
-  const { TokenizerInfo, GrammarCompiler, GrammarMatcher } = peer;
-  const ends = [tokens.length];
-  const info = await TokenizerInfo.createTokenizerInfo(
-    texts,
-    'byte_level',
-    false,
-    texts.length,
-    ends,
-  );
-  const timing: GrammarTiming = {
-    vocabularyMs: performance.now() - start,
-    compileMs: [],
-    tokenUs: [],
-  };
-  const schema = JSON.stringify(PERSON_SCHEMA);
-  for (let i = 0; i < PEER_GRAMMAR_COUNT; i++) {
-    const before = performance.now();
-    const compiler = await GrammarCompiler.createGrammarCompiler(info, false);
-    const grammar = await compiler.compileJSONSchema(schema, false, -1, [',', ':']);
-    timing.compileMs.push(performance.now() - before);
-    const times: number[] = [];
-    for (const document of ids) {
-      const matcher = await GrammarMatcher.createGrammarMatcher(grammar);
-      for (const id of document) {
-        const start = performance.now();
-        await matcher.getNextTokenBitmask();
-        const isAccepted = matcher.acceptToken(id);
-        times.push(1000 * (performance.now() - start));
-        if (!isAccepted) throw new Error(`web-xgrammar does not allow token ${id} of a document`);
-      }
-      matcher.dispose();
-    }
-    timing.tokenUs.push(times);
-  }
-  return timing;
-}
-
 const documentTokens = (vocabulary: Vocabulary): number[][] =>
   PEOPLE.map((value) => longestTokens(JSON.stringify(value), vocabulary));
 
@@ -161,7 +102,7 @@ function longestTokens(text: string, vocabulary: Vocabulary): number[] {
   return ids;
 }
 
-export function grammarStatistics({ compileMs, tokenUs }: GrammarTiming): GrammarStatistics {
+function grammarStatistics({ compileMs, tokenUs }: GrammarTiming): GrammarStatistics {
   const [first = []] = tokenUs;
   const fastest = first.map((_, i) => Math.min(...tokenUs.map((times) => times[i] ?? 0)));
   fastest.sort((a, b) => a - b);
@@ -169,12 +110,12 @@ export function grammarStatistics({ compileMs, tokenUs }: GrammarTiming): Gramma
   return { compileMs: Math.min(...compileMs), medianUs: at(0.5), p99Us: at(0.99), maxUs: at(1) };
 }
 
-/** The times of an implementation in a line. */
-export function grammarLine(name: string, timing: GrammarTiming): string {
+/** The times in a line. */
+function grammarLine(timing: GrammarTiming): string {
   const { compileMs, medianUs, p99Us, maxUs } = grammarStatistics(timing);
   const { vocabularyMs, compileMs: all } = timing;
   return (
-    `${name.padEnd(13)} vocabulary ${vocabularyMs.toFixed(0)} ms, compile ${compileMs.toFixed(0)} ms ` +
+    `vocabulary ${vocabularyMs.toFixed(0)} ms, compile ${compileMs.toFixed(0)} ms ` +
     `(first ${all[0]?.toFixed(0)}), a token: median ${medianUs.toFixed(1)} us, ` +
     `p99 ${p99Us.toFixed(1)}, max ${maxUs.toFixed(1)}`
   );

@@ -59,7 +59,7 @@ const POSITIONS = [56, 1016];
 /** Once the turns of a row took so long, no more are begun; each contestant has one at least. */
 const BUDGET_MS = 40_000;
 
-const USAGE = `node scripts/run-ts.mjs bench/text/speed.ts [OPTIONS]
+const USAGE = `npm run bench -- text [OPTIONS]
   --race LIST    of ${Object.keys(RACES).join(',')} (default: all)
   --type LIST    of ${SPEED_TYPES.join(',')} (default: all)
   --rounds N     turns of each contestant, of which the median counts (default 5; fewer where they take long)
@@ -95,7 +95,7 @@ export async function main(args: readonly string[]): Promise<number> {
         }
       }
     }
-    const command = ['node scripts/run-ts.mjs bench/text/speed.ts', ...args].join(' ');
+    const command = ['npm run bench -- text', ...args].join(' ');
     const date = new Date().toISOString().slice(0, 10);
     const about = `\`${command}\`, ${date}, Chromium ${browser.version()}, SwiftShader.`;
     const text = `${about}\n\n${speedTable(measured)}`;
@@ -112,7 +112,7 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-const SECTION = 'bench/text/speed.ts --write';
+const SECTION = 'npm run bench -- text --write';
 
 interface SpeedOptions {
   readonly races: readonly string[];
