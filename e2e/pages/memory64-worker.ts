@@ -1,10 +1,10 @@
 import { answerQuestions } from './ask-worker.ts';
 import { compareOperator } from '../../src/device/testing/compare-operator.ts';
 import { differentBytes } from '../../src/device/testing/different-bytes.ts';
-import { MEMORY64, type Memory64 } from '../../src/device/wasm/memory64.ts';
-import { MemoryChecks } from '../../src/device/wasm/memory-checks.ts';
+import { MEMORY64, type Memory64 } from '../../src/device/wasm/memory/memory64.ts';
+import { MemoryChecks } from '../../src/device/wasm/memory/memory-checks.ts';
 import { createWasmDevice } from '../../src/device/wasm/wasm-device.ts';
-import { asWasmBuffer } from '../../src/device/wasm/wasm-memory.ts';
+import { asWasmBuffer } from '../../src/device/wasm/memory/wasm-memory.ts';
 import { KERNEL_OPS } from '../../src/ops/tables/kernel-ops.ts';
 import { withCases } from '../../src/ops/testing/tested-ops.ts';
 

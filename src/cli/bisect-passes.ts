@@ -4,7 +4,7 @@ import type { Module, PassBisection, ReferenceValue, Type, VarExpr } from '../co
 import { firstDifference } from '../core/tensor/all-close.ts';
 import { UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
-import { readTensor } from './tensor-file.ts';
+import { readTensor } from './files/tensor-file.ts';
 
 /** The tolerance for results that were computed in another order. */
 const TOLERANCE = { rtol: 1e-4, atol: 1e-5 };

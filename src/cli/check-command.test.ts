@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
-import { writeNpy } from './npy.ts';
+import { writeNpy } from './files/npy.ts';
 import { testCommand } from './testing/test-command.ts';
 
 let folder: string;

@@ -13,11 +13,11 @@ import { UsageError } from '../core/errors.ts';
 import { seededRandom } from '../core/random.ts';
 import { shortList } from '../core/short-list.ts';
 import { checkInputs } from './check-inputs.ts';
-import { readNpz } from './npz.ts';
+import { readNpz } from './files/npz.ts';
 import { type OpenFlags, openSession, readInputs } from './open-session.ts';
-import { readBytes } from './read-file.ts';
+import { readBytes } from './files/read-file.ts';
 import { writeJson } from './report.ts';
-import { readTensor } from './tensor-file.ts';
+import { readTensor } from './files/tensor-file.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface CheckFlags extends OpenFlags {

@@ -6,11 +6,11 @@ import { FileWindow } from '../core/bytes/file-window.ts';
 import { formatShape } from '../core/tensor/shape.ts';
 import { shortList } from '../core/short-list.ts';
 import { FormatError, UnsupportedError, UsageError } from '../core/errors.ts';
-import { isExecutableFile } from './open-executable.ts';
+import { isExecutableFile } from './files/open-executable.ts';
 import { isNumber, type OpenFlags, readNumber } from './open-session.ts';
-import { readStart } from './read-file.ts';
-import { looksLikeText } from './read-program.ts';
-import { readTensor } from './tensor-file.ts';
+import { readStart } from './files/read-file.ts';
+import { looksLikeText } from './files/read-program.ts';
+import { readTensor } from './files/tensor-file.ts';
 
 export interface CheckInputsOptions extends Pick<OpenFlags, 'dim' | 'function'> {
   /** Requires every input; otherwise missing ones are random. Default false. */

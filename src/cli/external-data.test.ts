@@ -7,7 +7,7 @@ import { createHostDevice } from '../device/host/host-device.ts';
 import { TensorValue } from '../runtime/value.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { type OnnxExternalSpec, writeOnnxModel } from '../testing/onnx-writer.ts';
-import { readProgram } from './read-program.ts';
+import { readProgram } from './files/read-program.ts';
 import { runCommand } from './commands/run-command.ts';
 
 let folder: string;

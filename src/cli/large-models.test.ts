@@ -9,7 +9,7 @@ import { Session, Tensor } from '../client/index.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
 import { compileCommand } from './commands/compile-command.ts';
-import { openExecutable, readExecutableFile } from './open-executable.ts';
+import { openExecutable, readExecutableFile } from './files/open-executable.ts';
 import { runCommand } from './commands/run-command.ts';
 
 let folder: string;

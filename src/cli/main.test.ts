@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { writeOnnxModel, writeOnnxTensor } from '../testing/onnx-writer.ts';
 import { countingLoop } from '../worker/testing/test-programs.ts';
-import { readNpy, writeNpy } from './npy.ts';
+import { readNpy, writeNpy } from './files/npy.ts';
 import { type CommandResult, testCommand } from './testing/test-command.ts';
 
 let folder: string;

@@ -1,2 +1,2 @@
 /** Package entry `weft-vm/node`: what needs Node. */
-export { folderStore } from './snapshot-folder.ts';
+export { folderStore } from './files/snapshot-folder.ts';

@@ -7,10 +7,10 @@ import type { ModuleDispatch } from '../compiler/index.ts';
 import type { CompileLimits } from '../core/limits/compile-limits.ts';
 import type { BrowserDevice } from './browser/open-browser-device.ts';
 import { formatBytes } from './format-bytes.ts';
-import { isExecutableFile, openExecutable } from './open-executable.ts';
-import { readBytes } from './read-file.ts';
-import { checkNotCompiled, compileFile } from './read-program.ts';
-import { readTensor } from './tensor-file.ts';
+import { isExecutableFile, openExecutable } from './files/open-executable.ts';
+import { readBytes } from './files/read-file.ts';
+import { checkNotCompiled, compileFile } from './files/read-program.ts';
+import { readTensor } from './files/tensor-file.ts';
 import { ProgressLine, type Terminal } from './terminal.ts';
 
 /** How a program is compiled and where it runs. */

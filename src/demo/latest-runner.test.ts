@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LatestRunner } from './draw-section.ts';
+import { LatestRunner } from './sections/draw-section.ts';
 
 test('skips inputs that a newer one replaced, and never overlaps runs', async () => {
   const started: number[] = [];

@@ -1,13 +1,13 @@
 import type { SessionDevice } from '../client/index.ts';
 import type { DemoContext, Section } from './demo-context.ts';
 import { describeDevice } from './describe-device.ts';
-import type { DrawSection } from './draw-section.ts';
+import type { DrawSection } from './sections/draw-section.ts';
 import { byId, element, select } from './element.ts';
 import { FlowDiagram } from './flow-diagram.ts';
 import { describeError } from '../core/format-quantity.ts';
 import { MachineView } from './machine-view.ts';
 import { requestedDevice } from './open-session.ts';
-import { SimulateSection } from './simulate-section.ts';
+import { SimulateSection } from './sections/simulate-section.ts';
 
 const notice = byId('notice', HTMLElement);
 const live = byId('live', HTMLElement);
@@ -41,13 +41,15 @@ type SectionName = keyof Sections;
 /** The first program runs as soon as it can, so all but its section is fetched when it is chosen. */
 const LOADERS: { readonly [Name in SectionName]: () => Promise<Sections[Name]> } = {
   simulate: async () => new SimulateSection(context),
-  draw: async () => new (await import('./draw-section.ts')).DrawSection(context),
+  draw: async () => new (await import('./sections/draw-section.ts')).DrawSection(context),
   model: async () => new (await import('./model/model-section.ts')).ModelSection(context),
-  'picture-panel': async () => new (await import('./picture-section.ts')).PictureSection(context),
-  'voice-panel': async () => new (await import('./voice-section.ts')).VoiceSection(context),
-  story: async () => new (await import('./story-section.ts')).StorySection(context),
+  'picture-panel': async () =>
+    new (await import('./sections/picture-section.ts')).PictureSection(context),
+  'voice-panel': async () =>
+    new (await import('./sections/voice-section.ts')).VoiceSection(context),
+  story: async () => new (await import('./sections/story-section.ts')).StorySection(context),
   train: async () => {
-    const { TrainSection } = await import('./train-section.ts');
+    const { TrainSection } = await import('./sections/train-section.ts');
     return new TrainSection(context, async (reader) => (await sectionOf('draw')).offer(reader));
   },
 };

@@ -1,4 +1,4 @@
-import type { TextTokenizer } from '../text/remote-tokenizer.ts';
+import type { TextTokenizer } from '../text/load/remote-tokenizer.ts';
 
 /** Which part of a text stays where it is too long. */
 export type KeptPart = 'first' | 'last';

@@ -2,7 +2,7 @@ import type { Session } from '../client/session.ts';
 import { Tensor } from '../client/values/tensor.ts';
 import { checkOptions, oneOf } from '../core/check-options.ts';
 import { ShapeError, UsageError } from '../core/errors.ts';
-import type { TextTokenizer } from '../text/remote-tokenizer.ts';
+import type { TextTokenizer } from '../text/load/remote-tokenizer.ts';
 import { encodeAtMost } from './encode-at-most.ts';
 import { batchesFor } from './fixed-batches.ts';
 import { chooseOutput } from './results/choose-output.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { UnsupportedError, UsageError } from '../core/errors.ts';
-import type { ChatCompletionChunk } from './chat-completions.ts';
+import type { ChatCompletionChunk } from './chat/chat-completions.ts';
 import { openTestModel } from './testing/open-test-model.ts';
 import type { TextModel } from './text-model.ts';
-import { parseToolCalls } from './tool-calls.ts';
+import { parseToolCalls } from './chat/tool-calls.ts';
 
 const TEMPLATE = `{{ bos_token }}{% for message in messages %}<{{ message.role }}>{{ message.content }}
 {% endfor %}{% if tools %}tools: {{ tools | length }}

@@ -9,7 +9,7 @@ export {
   type ChatUsage,
   type ResponseFormat,
   type TokenLogprob,
-} from './chat-completions.ts';
+} from './chat/chat-completions.ts';
 export type { ChatMessage, Tool, ToolCall } from './reader/chat-template.ts';
 export type {
   BatchOptions,
@@ -18,12 +18,12 @@ export type {
   ResumeTextOptions,
 } from './generate-options.ts';
 export type { FinishReason, GeneratedToken } from './generation.ts';
-export type { ReadFile } from './model-folder.ts';
+export type { ReadFile } from './load/model-folder.ts';
 export type { SamplingOptions } from './sampling.ts';
 export type { DraftModel } from './speculative-steps.ts';
 export type { TokenConstraint } from './steps.ts';
 export type { BatchPiece, TextBatch } from './text-batch.ts';
 export { Generation, type Usage } from './text-generation.ts';
-export type { TextLoadOptions } from './load-options.ts';
+export type { TextLoadOptions } from './load/load-options.ts';
 export { type Chat, TextModel } from './text-model.ts';
-export type { TextTokenizer } from './remote-tokenizer.ts';
+export type { TextTokenizer } from './load/remote-tokenizer.ts';

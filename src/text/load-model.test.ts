@@ -21,7 +21,7 @@ import { modelCache } from './index.ts';
 import { moveWeightsOutside } from './testing/move-weights-outside.ts';
 import { testModelBytes } from './testing/open-test-model.ts';
 import { storyFolder } from './testing/story-file.ts';
-import type { TextLoadOptions } from './load-options.ts';
+import type { TextLoadOptions } from './load/load-options.ts';
 import { TextModel } from './text-model.ts';
 
 const CONFIG = {

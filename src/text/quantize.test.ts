@@ -6,7 +6,7 @@ import {
 } from '../frontend/decoders/architectures/testing/decoder-files.ts';
 import { testModelBytes } from './testing/open-test-model.ts';
 import { storyFolder } from './testing/story-file.ts';
-import type { TextLoadOptions } from './load-options.ts';
+import type { TextLoadOptions } from './load/load-options.ts';
 import { TextModel } from './text-model.ts';
 
 const CONFIG = {

@@ -1,6 +1,6 @@
 import type { Sampling } from './sampling.ts';
 import { firstOf, type NextTokens, type Steps, type TokenDrawer } from './steps.ts';
-import type { TextCache } from './text-cache.ts';
+import type { TextCache } from './caches/text-cache.ts';
 import { readDrawn } from './text-program.ts';
 import { OPTIONS } from '../core/text-layout.ts';
 

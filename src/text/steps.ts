@@ -2,7 +2,7 @@ import type { DeviceTensor } from '../client/values/device-tensor.ts';
 import { RuntimeError } from '../core/errors.ts';
 import { WORD_BITS } from '../core/text-layout.ts';
 import { isPenalized, type Sampling } from './sampling.ts';
-import type { TextCache } from './text-cache.ts';
+import type { TextCache } from './caches/text-cache.ts';
 import {
   disposePenalties,
   type Drawn,

@@ -1,7 +1,7 @@
 import { UsageError } from '../core/errors.ts';
 import type { FinishReason, GeneratedToken } from './generation.ts';
 import type { GuessCounts } from './speculative-steps.ts';
-import type { TextCache } from './text-cache.ts';
+import type { TextCache } from './caches/text-cache.ts';
 
 /** How much was done for a text. */
 export interface Usage {

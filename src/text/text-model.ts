@@ -9,10 +9,10 @@ import {
 import { Session } from '../client/session.ts';
 import { UsageError } from '../core/errors.ts';
 import { requireImport } from '../core/require-import.ts';
-import { CacheShelf } from './cache-shelf.ts';
-import { ChatCompletions, checkFormat, type ResponseFormat } from './chat-completions.ts';
+import { CacheShelf } from './caches/cache-shelf.ts';
+import { ChatCompletions, checkFormat, type ResponseFormat } from './chat/chat-completions.ts';
 import type { ChatMessage } from './reader/chat-template.ts';
-import { type CompletedBy, completeOptions } from './complete-options.ts';
+import { type CompletedBy, completeOptions } from './chat/complete-options.ts';
 import { Generation } from './text-generation.ts';
 import {
   CHAT_OPTIONS,
@@ -28,12 +28,16 @@ import {
   type ResumeTextOptions,
   type SavedOptions,
 } from './generate-options.ts';
-import { loadBeside, SOURCE, TEXT_OPTIONS, type TextLoadOptions } from './load-options.ts';
+import { loadBeside, SOURCE, TEXT_OPTIONS, type TextLoadOptions } from './load/load-options.ts';
 import { generateTokens } from './generation.ts';
-import { numberOf, numbersOf, type ReadFile } from './model-folder.ts';
+import { numberOf, numbersOf, type ReadFile } from './load/model-folder.ts';
 import type { JsonObject } from '../frontend/decoders/gguf-folder.ts';
-import { type OpenReader, openReader } from './open-reader.ts';
-import { type RemoteTokenizer, remoteTokenizer, type TextTokenizer } from './remote-tokenizer.ts';
+import { type OpenReader, openReader } from './load/open-reader.ts';
+import {
+  type RemoteTokenizer,
+  remoteTokenizer,
+  type TextTokenizer,
+} from './load/remote-tokenizer.ts';
 import type { TextFacts } from './reader/text-reader.ts';
 import { randomSeed, type Sampling, samplingOf } from './sampling.ts';
 import {
@@ -47,7 +51,7 @@ import type { GrammarSource, JsonSchema, Vocabulary } from './grammar/index.ts';
 import { StopStrings } from './stop-strings.ts';
 import { type BatchRow, TextBatch } from './text-batch.ts';
 import { TextProgram } from './text-program.ts';
-import { openTextSource } from './text-source.ts';
+import { openTextSource } from './load/text-source.ts';
 import { TextStream } from './text-stream.ts';
 
 /** Tokens that a character is cut into at most. */

@@ -61,7 +61,7 @@ export async function createDevice(
   if (kind === 'host') return createHostDevice({ operators });
   if (kind === 'wasm') {
     const { openWasm } = await import('./devices/open-wasm.ts');
-    const wide = memory64 ? await import('../device/wasm/memory64.ts') : undefined;
+    const wide = memory64 ? await import('../device/wasm/memory/memory64.ts') : undefined;
     return openWasm({ operators, threads, memory64: wide?.MEMORY64 });
   }
   if (kind === 'auto') {

@@ -110,13 +110,13 @@ export const HAND_MADE: readonly HandMade[] = [
     effect: 'momentum dampens the first gradient too',
   },
   {
-    file: 'src/device/webgpu/param-arena.ts',
+    file: 'src/device/webgpu/memory/param-arena.ts',
     find: 'this.#context.flush();',
     replace: '',
     effect: 'parameters are overwritten that recorded launches still read',
   },
   {
-    file: 'src/device/wasm/wasm-memory.ts',
+    file: 'src/device/wasm/memory/wasm-memory.ts',
     find: 'end: begin + rounded(byteLength) });',
     replace: 'end: begin + byteLength });',
     effect: 'the bytes that fill up a buffer are never used again',
@@ -188,7 +188,7 @@ export const HAND_MADE: readonly HandMade[] = [
     effect: 'storages of one instruction are drawn over each other',
   },
   {
-    file: 'src/cli/npy.ts',
+    file: 'src/cli/files/npy.ts',
     find: "order === 'True' && shape.length > 1",
     replace: "order === 'True' && shape.length > 2",
     effect: 'a matrix in Fortran order is read transposed',

@@ -3,7 +3,7 @@ import { errorHelp } from '../../core/error-help.ts';
 import { CompileLimitError, UnsupportedError, UsageError } from '../../core/errors.ts';
 import { foldLines } from '../fold-lines.ts';
 import type { OpenFlags } from '../open-session.ts';
-import { readProgram } from '../read-program.ts';
+import { readProgram } from '../files/read-program.ts';
 import { writeJson } from '../report.ts';
 import { ProgressLine, type Terminal } from '../terminal.ts';
 import type { CheckedDevice } from './check-memory.ts';

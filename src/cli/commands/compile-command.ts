@@ -12,14 +12,14 @@ import type { NodeTypes } from '../../core/contracts/node-function.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { CompileLimits } from '../../core/limits/compile-limits.ts';
 import { formatBytes } from '../format-bytes.ts';
-import { isExecutableFile } from '../open-executable.ts';
+import { isExecutableFile } from '../files/open-executable.ts';
 import { memoryBudgetOption, splitNames } from '../parse-options.ts';
-import { readBytes } from '../read-file.ts';
-import { readPasses } from '../read-passes.ts';
-import { compileFile } from '../read-program.ts';
+import { readBytes } from '../files/read-file.ts';
+import { readPasses } from '../files/read-passes.ts';
+import { compileFile } from '../files/read-program.ts';
 import { warn, writeJson } from '../report.ts';
 import { ProgressLine, type Terminal } from '../terminal.ts';
-import { writeExecutable } from '../write-executable.ts';
+import { writeExecutable } from '../files/write-executable.ts';
 import type { CommandParts } from './command-parts.ts';
 import {
   dimsOption,

@@ -7,13 +7,13 @@ import { UsageError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { NamedTensors } from '../../frontend/index.ts';
 import { formatBytes } from '../format-bytes.ts';
-import { readExecutableFile } from '../open-executable.ts';
+import { readExecutableFile } from '../files/open-executable.ts';
 import { collectPairs } from '../parse-options.ts';
-import { readBytes, siblingReader } from '../read-file.ts';
+import { readBytes, siblingReader } from '../files/read-file.ts';
 import { writeJson } from '../report.ts';
-import { readTensor } from '../tensor-file.ts';
+import { readTensor } from '../files/tensor-file.ts';
 import type { Terminal } from '../terminal.ts';
-import { writeExecutable } from '../write-executable.ts';
+import { writeExecutable } from '../files/write-executable.ts';
 import type { CommandParts } from './command-parts.ts';
 
 /** Adds the command `weft export`. */

@@ -21,10 +21,10 @@ import {
   parseSchedule,
   SCHEDULES,
 } from '../parse-training.ts';
-import { readBytes, siblingReader } from '../read-file.ts';
+import { readBytes, siblingReader } from '../files/read-file.ts';
 import { writeJson } from '../report.ts';
 import { ProgressLine, type Terminal } from '../terminal.ts';
-import { writeExecutable } from '../write-executable.ts';
+import { writeExecutable } from '../files/write-executable.ts';
 import type { CommandParts } from './command-parts.ts';
 import { dimsOption, limitOption } from './common-options.ts';
 

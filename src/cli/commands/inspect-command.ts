@@ -3,7 +3,7 @@ import type { Executable } from '../../bytecode/index.ts';
 import { printExecutable } from '../../bytecode/text/print.ts';
 import type { CompileLimits } from '../../core/limits/compile-limits.ts';
 import { foldLines } from '../fold-lines.ts';
-import { readProgram } from '../read-program.ts';
+import { readProgram } from '../files/read-program.ts';
 import { writeJson } from '../report.ts';
 import { ProgressLine, type Terminal } from '../terminal.ts';
 import type { CommandParts } from './command-parts.ts';

@@ -14,9 +14,9 @@ import {
 import { type QuantizeFlags, dataFileOf } from '../quantize/quantize-flags.ts';
 import { readPieces } from '../quantize/read-pieces.ts';
 import type { ValueError } from '../quantize/value-error.ts';
-import { readBytes, siblingReader } from '../read-file.ts';
+import { readBytes, siblingReader } from '../files/read-file.ts';
 import { ProgressLine, type Terminal } from '../terminal.ts';
-import { writeExecutable } from '../write-executable.ts';
+import { writeExecutable } from '../files/write-executable.ts';
 import type { CommandParts } from './command-parts.ts';
 import { dimsOption, limitOption } from './common-options.ts';
 

@@ -13,7 +13,7 @@ import { checkInputs, requireInputs } from '../check-inputs.ts';
 import { type OpenFlags, openSession, readInputs, type RunInputs } from '../open-session.ts';
 import { collectPairs, positiveNumber, threadsOption } from '../parse-options.ts';
 import { writeJson } from '../report.ts';
-import { checkWritable, readTensor, writeTensor } from '../tensor-file.ts';
+import { checkWritable, readTensor, writeTensor } from '../files/tensor-file.ts';
 import type { Terminal } from '../terminal.ts';
 import type { CommandParts } from './command-parts.ts';
 import {

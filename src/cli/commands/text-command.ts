@@ -15,10 +15,10 @@ import {
 } from '../../frontend/decoders/weight-quantizer.ts';
 import { formatBytes } from '../format-bytes.ts';
 import { parseCount } from '../parse-training.ts';
-import { readBytes, siblingReader } from '../read-file.ts';
+import { readBytes, siblingReader } from '../files/read-file.ts';
 import { writeJson } from '../report.ts';
 import { ProgressLine, type Terminal } from '../terminal.ts';
-import { writeExecutable } from '../write-executable.ts';
+import { writeExecutable } from '../files/write-executable.ts';
 import type { CommandParts } from './command-parts.ts';
 import { limitOption } from './common-options.ts';
 

@@ -1,7 +1,7 @@
 import type { Session } from '../../client/index.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { QuantizedOnnx, QuantizeOptions, SampleMoments } from '../../frontend/index.ts';
-import { siblingReader } from '../read-file.ts';
+import { siblingReader } from '../files/read-file.ts';
 import {
   compareModels,
   measureRanges,

@@ -7,7 +7,7 @@ import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { readMessage } from '../../frontend/onnx/protobuf/read-message.ts';
 import { writeOnnxModel, writeOnnxTensor } from '../../testing/onnx-writer.ts';
 import { randomTensor } from '../../testing/random-tensor.ts';
-import { writeNpy } from '../npy.ts';
+import { writeNpy } from '../files/npy.ts';
 import { testCommand } from '../testing/test-command.ts';
 
 let folder: string;

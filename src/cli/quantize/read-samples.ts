@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import type { Inputs, Tensor, ValueInfo } from '../../client/index.ts';
 import { UsageError } from '../../core/errors.ts';
-import { readTensor } from '../tensor-file.ts';
+import { readTensor } from '../files/tensor-file.ts';
 
 const TENSORS = ['.json', '.npy', '.pb'];
 

@@ -9,7 +9,7 @@ import {
   serveRelay,
 } from '../../rpc/index.ts';
 import { createDevice } from '../../worker/create-service.ts';
-import { readProgram } from '../read-program.ts';
+import { readProgram } from '../files/read-program.ts';
 import type { Terminal } from '../terminal.ts';
 import { startRelay } from './start-relay.ts';
 

@@ -1,8 +1,8 @@
 import { basename, dirname, join } from 'node:path';
 import type { CompileLimits } from '../../core/limits/compile-limits.ts';
-import { isExecutableFile } from '../open-executable.ts';
-import { readBytes } from '../read-file.ts';
-import { looksLikeText, readProgram } from '../read-program.ts';
+import { isExecutableFile } from '../files/open-executable.ts';
+import { readBytes } from '../files/read-file.ts';
+import { looksLikeText, readProgram } from '../files/read-program.ts';
 import { writeJson } from '../report.ts';
 import { aborted, interrupted } from '../rpc/rpc-commands.ts';
 import type { Terminal } from '../terminal.ts';

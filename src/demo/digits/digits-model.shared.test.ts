@@ -4,7 +4,7 @@ import { Session, Tensor } from '../../client/index.ts';
 import { readTensorFile } from '../../frontend/onnx/protobuf/read-tensor.ts';
 import { seededRandom } from '../../core/random.ts';
 import { sharedPath } from '../../testing/files/shared-path.ts';
-import { bestDigit } from '../probability-bars.ts';
+import { bestDigit } from '../sections/probability-bars.ts';
 import { IMAGE_SIZE, rasterizeDrawing } from './rasterize-drawing.ts';
 import { writeDigit } from './write-digit.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Session, Tensor } from '../../client/index.ts';
 import { seededRandom } from '../../core/random.ts';
-import { bestDigit } from '../probability-bars.ts';
+import { bestDigit } from '../sections/probability-bars.ts';
 import { DIGIT_SKELETONS } from './digit-skeletons.ts';
 import { IMAGE_SIZE, rasterizeDrawing } from './rasterize-drawing.ts';
 import { neatDigit, sampleDigit } from './write-digit.ts';

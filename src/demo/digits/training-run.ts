@@ -1,5 +1,5 @@
 import type { Profile } from '../../client/index.ts';
-import type { PlotPoint } from '../line-plot.ts';
+import type { PlotPoint } from '../sections/line-plot.ts';
 import type { DigitTrainer } from './digit-trainer.ts';
 import { TRAINING_BATCH } from './digit-parameters.ts';
 import type { DigitBatch } from './write-batch.ts';

@@ -1,4 +1,4 @@
-import { readNpy } from '../../cli/npy.ts';
+import { readNpy } from '../../cli/files/npy.ts';
 import { type InputValue, Tensor, type ValueInfo } from '../../client/index.ts';
 import { randomInputs } from '../../client/values/random-inputs.ts';
 import { ShapeError } from '../../core/errors.ts';
@@ -13,7 +13,7 @@ import type { PictureInput } from '../../tasks/pictures/model-pictures.ts';
 import { readSound } from '../../tasks/sound/sound.ts';
 import { neatDigit } from '../digits/write-digit.ts';
 import { element } from '../element.ts';
-import { openCamera } from '../open-camera.ts';
+import { openCamera } from '../sections/open-camera.ts';
 import { synthesizedSound } from '../sound/synthesized-sound.ts';
 import type { TextField } from './text-field.ts';
 import {

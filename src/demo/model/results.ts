@@ -2,7 +2,7 @@ import { DeviceTensor, OpaqueValue, type OutputValue, Tensor } from '../../clien
 import { float16ToNumber } from '../../core/tensor/float16.ts';
 import { activate, areProbabilities, topLabels } from '../../tasks/index.ts';
 import { element } from '../element.ts';
-import { formatPercent } from '../probability-bars.ts';
+import { formatPercent } from '../sections/probability-bars.ts';
 
 const SHOWN_VALUES = 6;
 

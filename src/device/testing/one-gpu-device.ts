@@ -3,7 +3,7 @@ import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import type { Device } from '../device.ts';
 import { openAdapter } from '../webgpu/adapter.ts';
 import { keepPipelines } from '../../testing/keep-pipelines.ts';
-import { kernelPlanner } from '../webgpu/kernel-planner.ts';
+import { kernelPlanner } from '../webgpu/kernels/kernel-planner.ts';
 import { WebGpuDevice } from '../webgpu/webgpu-device.ts';
 
 /** Kernels for hardware run on a software adapter, and that on a busy machine: only one that never ends takes longer. */

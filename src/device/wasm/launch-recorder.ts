@@ -1,6 +1,6 @@
 import type { DeviceBuffer, DeviceRange, LaunchRecording, RecordedLaunches } from '../device.ts';
 import type { ProcessorDevice } from '../host/processor-device.ts';
-import type { WasmBuffer, WasmMemory } from './wasm-memory.ts';
+import type { WasmBuffer, WasmMemory } from './memory/wasm-memory.ts';
 
 /** A recording beyond these is not worth its memory, or its time without a yield point. */
 const MAX_STEPS = 4096;

@@ -2,9 +2,9 @@ import { internalError } from '../../core/errors.ts';
 import { encodeModule, type FunctionGroup, type MemoryLimits } from '../../wasm/encode-module.ts';
 import { CompilationLog } from '../device-events.ts';
 import type { ThreadPool } from './threads/thread-pool.ts';
-import type { MemoryChecks } from './memory-checks.ts';
+import type { MemoryChecks } from './memory/memory-checks.ts';
 import type { WasmCode } from './wasm-code.ts';
-import { MOST_PAGES } from './address-space.ts';
+import { MOST_PAGES } from './memory/address-space.ts';
 
 /** A function that was compiled, with ways to give it to threads. */
 export interface LoadedCode {

@@ -1,6 +1,6 @@
 import type { LoadedCode } from './module-compiler.ts';
 import type { StepAccess, StepPlan } from './step-plan.ts';
-import type { WasmBuffer, WasmMemory } from './wasm-memory.ts';
+import type { WasmBuffer, WasmMemory } from './memory/wasm-memory.ts';
 
 /** The order of launches where some are not over when `launch` returns. */
 export interface LaunchOrder {

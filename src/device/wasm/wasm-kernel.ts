@@ -20,7 +20,7 @@ import type { CompiledStep } from './compiled-step.ts';
 import { isPlanned, planStep } from './plan-step.ts';
 import type { PlannedKernel } from './planned-kernel.ts';
 import type { WasmMachine } from './wasm-machine.ts';
-import { asWasmBuffer, type WasmBuffer } from './wasm-memory.ts';
+import { asWasmBuffer, type WasmBuffer } from './memory/wasm-memory.ts';
 
 export interface WasmKernelContext extends KernelContext {
   readonly machine: WasmMachine;

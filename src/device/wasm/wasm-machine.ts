@@ -5,16 +5,16 @@ import type { PrepackingBudget } from '../device.ts';
 import { hasByteProducts, hasRelaxedSimd } from './check-engine.ts';
 import { CompiledStep, type StepMachine } from './compiled-step.ts';
 import type { LaunchRecorder, RecordedMachine } from './launch-recorder.ts';
-import type { Memory64 } from './memory64.ts';
-import type { MemoryChecks } from './memory-checks.ts';
+import type { Memory64 } from './memory/memory64.ts';
+import type { MemoryChecks } from './memory/memory-checks.ts';
 import { type LoadedCode, ModuleCompiler } from './module-compiler.ts';
-import { PackedConstants } from './packed-constants.ts';
+import { PackedConstants } from './memory/packed-constants.ts';
 import type { CreateDistributor, StepDistributor } from './step-distributor.ts';
 import type { StepPlan } from './step-plan.ts';
 import type { CreateThreads } from './threads/shared-threads.ts';
 import type { ThreadPool } from './threads/thread-pool.ts';
-import { MAX_BYTE_LENGTH } from './address-space.ts';
-import { WasmMemory, type WasmMemoryLimits } from './wasm-memory.ts';
+import { MAX_BYTE_LENGTH } from './memory/address-space.ts';
+import { WasmMemory, type WasmMemoryLimits } from './memory/wasm-memory.ts';
 
 export interface WasmMachineOptions extends Partial<WasmMemoryLimits> {
   /** Lets kernels use relaxed SIMD. Default: where the engine has it. */

@@ -4,9 +4,9 @@ import type { AdapterClass, PlannerCaps } from '../../core/contracts/launch-plan
 import { DeviceError } from '../../core/errors.ts';
 import { nodeBuiltin } from '../../core/node-builtin.ts';
 import type { DeviceInfo } from '../device.ts';
-import { DEFAULT_DEVICE_TIMEOUT_MS } from './device-watchdog.ts';
+import { DEFAULT_DEVICE_TIMEOUT_MS } from './faults/device-watchdog.ts';
 import type { JoinPage } from './page/page-hooks.ts';
-import { isAnyDeviceStuck } from './unfinished-devices.ts';
+import { isAnyDeviceStuck } from './faults/unfinished-devices.ts';
 
 export interface AdapterOptions {
   /** `navigator.gpu`, or what the `webgpu` package creates in Node. */
@@ -96,7 +96,7 @@ async function open(options: AdapterOptions): Promise<Opened> {
   const adapter = await requestAdapter(options);
   const device = await requestDevice(adapter);
   if (isAnyDeviceStuck()) {
-    const { probeDevice } = await import('./probe-device.ts');
+    const { probeDevice } = await import('./faults/probe-device.ts');
     await probeDevice(device);
   }
   return { adapter, device };

@@ -1,19 +1,19 @@
 import { internalError } from '../../core/errors.ts';
 import { checkRange } from '../check-range.ts';
 import type { DeviceRange, DeviceTensor, IdleMemory, LaunchOwner } from '../device.ts';
-import type { BindGroupCache } from './bind-group-cache.ts';
+import type { BindGroupCache } from './kernels/bind-group-cache.ts';
 import {
   asWebGpuBuffer,
   type BufferTable,
   roundUpToGranule,
   type WebGpuBuffer,
-} from './buffers.ts';
-import type { CompiledLaunch, CompiledPlan } from './compiled-plan.ts';
-import type { DeviceFaults } from './device-faults.ts';
-import type { PrepackedCall, PrepackedWeights } from './prepacked-weights.ts';
+} from './memory/buffers.ts';
+import type { CompiledLaunch, CompiledPlan } from './kernels/compiled-plan.ts';
+import type { DeviceFaults } from './faults/device-faults.ts';
+import type { PrepackedCall, PrepackedWeights } from './memory/prepacked-weights.ts';
 import { type LaunchList, type LaunchRecorder, NO_OFFSET } from './launch-recorder.ts';
 import type { LaunchProfiler } from './launch-profiler.ts';
-import type { ScratchPool } from './scratch-pool.ts';
+import type { ScratchPool } from './memory/scratch-pool.ts';
 
 /** The first submission of a run goes out early, so that the GPU starts while the rest is recorded. */
 const FIRST_FLUSH_LAUNCHES = 8;

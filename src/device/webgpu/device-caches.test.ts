@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { openAdapter } from './adapter.ts';
-import { BindGroupCache, type BindGroupQuery } from './bind-group-cache.ts';
-import { BufferTable } from './buffers.ts';
-import { DeviceFaults } from './device-faults.ts';
-import { ParamArena } from './param-arena.ts';
+import { BindGroupCache, type BindGroupQuery } from './kernels/bind-group-cache.ts';
+import { BufferTable } from './memory/buffers.ts';
+import { DeviceFaults } from './faults/device-faults.ts';
+import { ParamArena } from './memory/param-arena.ts';
 import { CompilationLog } from '../device-events.ts';
-import { type CachedPipeline, MAX_IDLE_PIPELINES, PipelineCache } from './pipeline-cache.ts';
+import {
+  type CachedPipeline,
+  MAX_IDLE_PIPELINES,
+  PipelineCache,
+} from './kernels/pipeline-cache.ts';
 import { incrementPlan } from './testing/test-device.ts';
 
 describe('caches of a device', () => {

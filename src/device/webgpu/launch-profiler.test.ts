@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../testing/fake-clock.ts';
-import type { BufferTable } from './buffers.ts';
-import type { CompiledLaunch } from './compiled-plan.ts';
+import type { BufferTable } from './memory/buffers.ts';
+import type { CompiledLaunch } from './kernels/compiled-plan.ts';
 import { LaunchProfiler } from './launch-profiler.ts';
 
 const MILLISECOND = 1_000_000n;

@@ -1,8 +1,8 @@
 import { CLOCK, type Clock } from '../../core/async/clock.ts';
 import type { KernelTiming } from '../device.ts';
-import { BUFFER_USAGE } from './buffer-usage.ts';
-import type { BufferTable } from './buffers.ts';
-import type { CompiledLaunch } from './compiled-plan.ts';
+import { BUFFER_USAGE } from './memory/buffer-usage.ts';
+import type { BufferTable } from './memory/buffers.ts';
+import type { CompiledLaunch } from './kernels/compiled-plan.ts';
 
 /** Passes per query set; two timestamps each. */
 const SET_CAPACITY = 512;

@@ -1,7 +1,7 @@
 import type { DeviceBuffer, DeviceRange, LaunchRecording, RecordedLaunches } from '../device.ts';
-import type { BufferUser, WebGpuBuffer } from './buffers.ts';
-import type { CompiledLaunch } from './compiled-plan.ts';
-import type { ParamArena, ParamSlot } from './param-arena.ts';
+import type { BufferUser, WebGpuBuffer } from './memory/buffers.ts';
+import type { CompiledLaunch } from './kernels/compiled-plan.ts';
+import type { ParamArena, ParamSlot } from './memory/param-arena.ts';
 
 /** A recording beyond these is not worth its memory, or its time without a yield point. */
 const MAX_LAUNCHES = 4096;

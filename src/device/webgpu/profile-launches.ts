@@ -1,8 +1,8 @@
 import type { KernelTiming, OnDeviceEvent } from '../device.ts';
 import type { DeviceEvents } from '../device-events.ts';
-import type { BufferTable } from './buffers.ts';
+import type { BufferTable } from './memory/buffers.ts';
 import type { CommandQueue } from './command-queue.ts';
-import type { DeviceFaults } from './device-faults.ts';
+import type { DeviceFaults } from './faults/device-faults.ts';
 import { LaunchProfiler } from './launch-profiler.ts';
 
 export interface ProfileContext {

@@ -22,22 +22,22 @@ import type {
 } from '../device.ts';
 import { CompilationLog } from '../device-events.ts';
 import { type AdapterOptions, type OpenedAdapter, openAdapter } from './adapter.ts';
-import { BindGroupCache } from './bind-group-cache.ts';
-import { asWebGpuBuffer, BufferTable } from './buffers.ts';
+import { BindGroupCache } from './kernels/bind-group-cache.ts';
+import { asWebGpuBuffer, BufferTable } from './memory/buffers.ts';
 import { CommandQueue } from './command-queue.ts';
-import { DeviceFaults } from './device-faults.ts';
-import { FIRST_MOST_LAUNCHES } from './device-watchdog.ts';
-import { type KernelPlanner, kernelPlanner } from './kernel-planner.ts';
+import { DeviceFaults } from './faults/device-faults.ts';
+import { FIRST_MOST_LAUNCHES } from './faults/device-watchdog.ts';
+import { type KernelPlanner, kernelPlanner } from './kernels/kernel-planner.ts';
 import { LaunchRecorder } from './launch-recorder.ts';
 import type { DrawContext } from './pictures/draw-tensor.ts';
 import type { LastingMemory } from './page/page-hooks.ts';
-import { ParamArena } from './param-arena.ts';
-import { PipelineCache } from './pipeline-cache.ts';
+import { ParamArena } from './memory/param-arena.ts';
+import { PipelineCache } from './kernels/pipeline-cache.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
-import { prepareKernels } from './prepare-kernels.ts';
-import { alignToBlock, ReadbackRing } from './readback-ring.ts';
-import { ScratchPool } from './scratch-pool.ts';
-import { unfinishedDevices } from './unfinished-devices.ts';
+import { prepareKernels } from './kernels/prepare-kernels.ts';
+import { alignToBlock, ReadbackRing } from './memory/readback-ring.ts';
+import { ScratchPool } from './memory/scratch-pool.ts';
+import { unfinishedDevices } from './faults/unfinished-devices.ts';
 
 export interface WebGpuDeviceOptions extends Omit<AdapterOptions, 'gpu'> {
   /** Also a device of the page's own. */
@@ -174,7 +174,10 @@ export class WebGpuDevice implements Device {
       planner:
         workgroupLimit === undefined
           ? this.#planner
-          : (await import('./limit-workgroups.ts')).limitWorkgroups(this.#planner, workgroupLimit),
+          : (await import('./kernels/limit-workgroups.ts')).limitWorkgroups(
+              this.#planner,
+              workgroupLimit,
+            ),
       queue: this.#queue,
       params: this.#params,
       pipelines: this.#pipelines,
@@ -341,7 +344,7 @@ export class WebGpuDevice implements Device {
     try {
       return await this.#faults.untilLost(work);
     } catch (cause) {
-      throw (await import('./unreadable.ts')).unreadable(cause, where);
+      throw (await import('./faults/unreadable.ts')).unreadable(cause, where);
     }
   }
 }

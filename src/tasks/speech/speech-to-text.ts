@@ -1,7 +1,7 @@
 import { checkOptions, oneOf } from '../../core/check-options.ts';
 import type { Session } from '../../client/session.ts';
 import { ShapeError, UsageError } from '../../core/errors.ts';
-import type { TextTokenizer } from '../../text/remote-tokenizer.ts';
+import type { TextTokenizer } from '../../text/load/remote-tokenizer.ts';
 import { readSound, type Sound } from '../sound/sound.ts';
 import { requireLoaded, Task } from '../task.ts';
 import {

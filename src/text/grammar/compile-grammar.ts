@@ -1,16 +1,16 @@
 import { UsageError } from '../../core/errors.ts';
 import { withMeter } from '../../core/limits/work-meter.ts';
-import { type Automaton, buildAutomaton } from './automaton.ts';
-import { parseEbnf } from './ebnf.ts';
+import { type Automaton, buildAutomaton } from './automaton/automaton.ts';
+import { parseEbnf } from './languages/ebnf.ts';
 import type { Rules } from './expression.ts';
 import { GrammarMeter } from './grammar-meter.ts';
 import { Matcher } from './matcher.ts';
-import { parseRegex, regexParts, wholeMatch } from './regex.ts';
+import { parseRegex, regexParts, wholeMatch } from './languages/regex.ts';
 import { compileSchema } from './schema/compile-schema.ts';
 import type { JsonSpace } from './schema/json-layout.ts';
 import type { JsonSchema } from './schema/schema-types.ts';
-import { TokenMasks } from './token-masks.ts';
-import type { Vocabulary } from './vocabulary.ts';
+import { TokenMasks } from './tokens/token-masks.ts';
+import type { Vocabulary } from './tokens/vocabulary.ts';
 
 /** A set of texts, in one of three languages. */
 export type GrammarSource =

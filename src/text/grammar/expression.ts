@@ -1,4 +1,4 @@
-import type { CodePointSet } from './code-points.ts';
+import type { CodePointSet } from './languages/code-points.ts';
 
 /** A part of a grammar. It describes a set of texts, which are matched as UTF-8. */
 export type Expression =

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { WeftError } from '../../core/errors.ts';
 import { seededRandom } from '../../core/random.ts';
-import { buildAutomaton } from './automaton.ts';
+import { buildAutomaton } from './automaton/automaton.ts';
 import { compileGrammar, type GrammarSource, rulesOf } from './compile-grammar.ts';
 import { MAX_PART_COUNT } from './measure-expression.ts';
 import { randomTokens } from './testing/random-tokens.ts';
-import { Vocabulary } from './vocabulary.ts';
-import { vocabularyData } from './vocabulary-data.ts';
+import { Vocabulary } from './tokens/vocabulary.ts';
+import { vocabularyData } from './tokens/vocabulary-data.ts';
 
 const TOKENS = randomTokens(600, 4);
 const VOCABULARY = new Vocabulary(

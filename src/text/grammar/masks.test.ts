@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../core/random.ts';
-import { hasBit, setBits } from './bit-mask.ts';
-import { ALL, charactersOf } from './code-points.ts';
+import { hasBit, setBits } from './tokens/bit-mask.ts';
+import { ALL, charactersOf } from './languages/code-points.ts';
 import { Grammar, rulesOf } from './compile-grammar.ts';
 import { character, choice, type Rules, repeat, rule, sequence, text } from './expression.ts';
 import { randomTokens } from './testing/random-tokens.ts';
 import { SlowMatcher } from './testing/slow-matcher.ts';
-import { Vocabulary } from './vocabulary.ts';
-import { vocabularyData } from './vocabulary-data.ts';
+import { Vocabulary } from './tokens/vocabulary.ts';
+import { vocabularyData } from './tokens/vocabulary-data.ts';
 
 const digits = charactersOf('0123456789');
 const letters = charactersOf('abcdefghijklmnopqrstuvwxyz');

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { TokenConstraint } from '../steps.ts';
-import { setBits } from './bit-mask.ts';
+import { setBits } from './tokens/bit-mask.ts';
 import { compileGrammar, type GrammarSource } from './compile-grammar.ts';
-import { Vocabulary } from './vocabulary.ts';
-import { vocabularyData } from './vocabulary-data.ts';
+import { Vocabulary } from './tokens/vocabulary.ts';
+import { vocabularyData } from './tokens/vocabulary-data.ts';
 
 const TEXTS = [
   '{',

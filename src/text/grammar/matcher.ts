@@ -1,12 +1,17 @@
 import { UsageError } from '../../core/errors.ts';
 import { withMeter } from '../../core/limits/work-meter.ts';
-import type { Automaton } from './automaton.ts';
-import { setBit } from './bit-mask.ts';
-import { type Configurations, onlyByte, readByte, startConfigurations } from './configuration.ts';
+import type { Automaton } from './automaton/automaton.ts';
+import { setBit } from './tokens/bit-mask.ts';
+import {
+  type Configurations,
+  onlyByte,
+  readByte,
+  startConfigurations,
+} from './automaton/configuration.ts';
 import { GrammarMeter } from './grammar-meter.ts';
-import { Stacks } from './stacks.ts';
-import type { TokenMasks } from './token-masks.ts';
-import type { Vocabulary } from './vocabulary.ts';
+import { Stacks } from './automaton/stacks.ts';
+import type { TokenMasks } from './tokens/token-masks.ts';
+import type { Vocabulary } from './tokens/vocabulary.ts';
 
 /** The parts that matchers of one grammar share. */
 export interface MatcherParts {

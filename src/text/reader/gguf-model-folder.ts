@@ -2,7 +2,7 @@ import { UnsupportedError } from '../../core/errors.ts';
 import type { GgufHead } from '../../frontend/decoders/files/gguf.ts';
 import { type PartReader, readGgufParts } from '../../frontend/decoders/files/gguf-parts.ts';
 import { type GgufDecoder, ggufFolder } from '../../frontend/decoders/gguf-folder.ts';
-import { optionalReader, type ReadFile, readModelFolder } from '../model-folder.ts';
+import { optionalReader, type ReadFile, readModelFolder } from '../load/model-folder.ts';
 import type { ModelFolder } from '../../frontend/decoders/gguf-folder.ts';
 
 /**

@@ -7,8 +7,8 @@ import {
   openChatTemplate,
   type TemplateInput,
 } from './chat-template.ts';
-import { type VocabularyData, vocabularyData } from '../grammar/vocabulary-data.ts';
-import { type ReadFile, readModelFolder } from '../model-folder.ts';
+import { type VocabularyData, vocabularyData } from '../grammar/tokens/vocabulary-data.ts';
+import { type ReadFile, readModelFolder } from '../load/model-folder.ts';
 import type { JsonObject, ModelFolder } from '../../frontend/decoders/gguf-folder.ts';
 import { type DecodedNext, StreamDecoder, type StreamState } from './stream-decoder.ts';
 import { tokenBytes } from './token-bytes.ts';

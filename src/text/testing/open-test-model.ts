@@ -5,7 +5,7 @@ import { seededRandom } from '../../core/random.ts';
 import { elementCount } from '../../core/tensor/shape.ts';
 import { textModule } from '../../frontend/decoders/text-module.ts';
 import { sharedNodeGpu } from '../../testing/node-gpu.ts';
-import type { TextLoadOptions } from '../load-options.ts';
+import type { TextLoadOptions } from '../load/load-options.ts';
 import { TextModel } from '../text-model.ts';
 import { storyFolder } from './story-file.ts';
 

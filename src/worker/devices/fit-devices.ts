@@ -1,6 +1,6 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
 import { DeviceError, OutOfMemoryError } from '../../core/errors.ts';
-import { MAX_BYTE_LENGTH } from '../../device/wasm/address-space.ts';
+import { MAX_BYTE_LENGTH } from '../../device/wasm/memory/address-space.ts';
 import type { DevicePool, PooledOptions, SharedDevice } from './device-pool.ts';
 import type { MainDevice } from './opened-devices.ts';
 import type { ProgramLimits } from '../../core/limits/program-limits.ts';

@@ -1,6 +1,6 @@
 import { FormatError, WeftError } from '../../../src/core/errors.ts';
 import { withMeter } from '../../../src/core/limits/work-meter.ts';
-import { setBits } from '../../../src/text/grammar/bit-mask.ts';
+import { setBits } from '../../../src/text/grammar/tokens/bit-mask.ts';
 import {
   compileGrammar,
   type Grammar,
@@ -10,8 +10,8 @@ import type { JsonSchema } from '../../../src/text/grammar/schema/schema-types.t
 import { findViolation } from '../../../src/text/grammar/testing/check-value.ts';
 import { randomText } from '../../../src/text/grammar/testing/random-text.ts';
 import { randomTokens } from '../../../src/text/grammar/testing/random-tokens.ts';
-import { Vocabulary } from '../../../src/text/grammar/vocabulary.ts';
-import { vocabularyData } from '../../../src/text/grammar/vocabulary-data.ts';
+import { Vocabulary } from '../../../src/text/grammar/tokens/vocabulary.ts';
+import { vocabularyData } from '../../../src/text/grammar/tokens/vocabulary-data.ts';
 import { MeteredRegExp } from '../../../src/text/reader/metered-regexp.ts';
 import { Chance } from './chance.ts';
 import type { FuzzTarget } from './fuzz-target.ts';

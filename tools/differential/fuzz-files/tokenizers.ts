@@ -12,7 +12,7 @@ import {
   preTokenizer,
   preTokenizerNames,
 } from '../../../src/frontend/decoders/files/tokenizer/pre-tokenizers.ts';
-import { vocabularyData } from '../../../src/text/grammar/vocabulary-data.ts';
+import { vocabularyData } from '../../../src/text/grammar/tokens/vocabulary-data.ts';
 import { StreamDecoder } from '../../../src/text/reader/stream-decoder.ts';
 import { openTokenizer, type SyncTokenizer } from '../../../src/text/reader/text-reader.ts';
 import { tokenBytes } from '../../../src/text/reader/token-bytes.ts';

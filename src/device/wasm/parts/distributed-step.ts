@@ -1,5 +1,5 @@
 import type { DistributableStep, StepConstant } from '../step-distributor.ts';
-import type { WasmMemory } from '../wasm-memory.ts';
+import type { WasmMemory } from '../memory/wasm-memory.ts';
 import { type ByteRuns, byteRuns, runsByteLength, scatterRuns } from './byte-runs.ts';
 import type { PartOperand } from './part-protocol.ts';
 import type { PartWorker } from './part-worker.ts';

@@ -5,7 +5,7 @@ import type {
   RunStep,
   StepDistributor,
 } from '../step-distributor.ts';
-import type { WasmMemory } from '../wasm-memory.ts';
+import type { WasmMemory } from '../memory/wasm-memory.ts';
 import { DistributedStep } from './distributed-step.ts';
 import { LaunchQueue } from './launch-queue.ts';
 import type { StartPart } from './part-protocol.ts';

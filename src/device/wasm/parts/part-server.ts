@@ -1,7 +1,7 @@
 import { internalError } from '../../../core/errors.ts';
 import type { WasmCode } from '../wasm-code.ts';
-import { MAX_BYTE_LENGTH } from '../address-space.ts';
-import { type WasmBuffer, WasmMemory } from '../wasm-memory.ts';
+import { MAX_BYTE_LENGTH } from '../memory/address-space.ts';
+import { type WasmBuffer, WasmMemory } from '../memory/wasm-memory.ts';
 import { gatherRuns } from './byte-runs.ts';
 import {
   bytesOf,

@@ -1,5 +1,5 @@
 import type { StepConstant } from '../step-distributor.ts';
-import type { WasmBuffer } from '../wasm-memory.ts';
+import type { WasmBuffer } from '../memory/wasm-memory.ts';
 import {
   bytesOf,
   type FromPart,

@@ -1,8 +1,8 @@
 import { apply, type Expression } from '../../../wasm/expression.ts';
 import { mapChildren } from '../../../wasm/map-expression.ts';
 import type { Statement, WasmFunction } from '../../../wasm/statement.ts';
-import { MEMORY64, type Memory64 } from '../memory64.ts';
-import { MOST_PAGES } from '../address-space.ts';
+import { MEMORY64, type Memory64 } from '../memory/memory64.ts';
+import { MOST_PAGES } from '../memory/address-space.ts';
 
 /** For engines without Memory64: the same code, whose addresses have 64 bits up to where memory is accessed. */
 export const NARROWED_MEMORY64: Memory64 = {

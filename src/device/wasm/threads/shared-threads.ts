@@ -1,4 +1,4 @@
-import type { WasmMemory } from '../wasm-memory.ts';
+import type { WasmMemory } from '../memory/wasm-memory.ts';
 import { type StartThread, ThreadPool } from './thread-pool.ts';
 
 export interface SharedThreadsOptions {

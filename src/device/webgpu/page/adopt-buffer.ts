@@ -1,8 +1,8 @@
 import { UsageError } from '../../../core/errors.ts';
 import type { GpuBufferLike } from '../../../core/contracts/gpu-like.ts';
 import type { DeviceRange } from '../../device.ts';
-import { BUFFER_USAGE } from '../buffer-usage.ts';
-import { roundUpToGranule, WebGpuBuffer } from '../buffers.ts';
+import { BUFFER_USAGE } from '../memory/buffer-usage.ts';
+import { roundUpToGranule, WebGpuBuffer } from '../memory/buffers.ts';
 import type { DrawContext } from '../pictures/draw-tensor.ts';
 import { probeBinding } from './probe-binding.ts';
 

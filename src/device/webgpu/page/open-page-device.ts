@@ -2,7 +2,7 @@ import { DeviceLostError } from '../../../core/errors.ts';
 import type { GpuDeviceLike } from '../../../core/contracts/gpu-like.ts';
 import type { AdapterClass } from '../../../core/contracts/launch-plan.ts';
 import { describeDevice, type OpenedAdapter } from '../adapter.ts';
-import { asWebGpuBuffer } from '../buffers.ts';
+import { asWebGpuBuffer } from '../memory/buffers.ts';
 import { adoptBuffer } from './adopt-buffer.ts';
 import type { JoinPage } from './page-hooks.ts';
 

@@ -3,10 +3,10 @@ import type { DrawnElements } from '../../../core/tensor/drawn-elements.ts';
 import { dtypeInfo } from '../../../core/tensor/dtype.ts';
 import { ShapeError, UnsupportedError } from '../../../core/errors.ts';
 import type { DeviceTensor } from '../../device.ts';
-import { BUFFER_USAGE } from '../buffer-usage.ts';
-import { asWebGpuBuffer } from '../buffers.ts';
+import { BUFFER_USAGE } from '../memory/buffer-usage.ts';
+import { asWebGpuBuffer } from '../memory/buffers.ts';
 import type { CommandQueue } from '../command-queue.ts';
-import type { DeviceFaults } from '../device-faults.ts';
+import type { DeviceFaults } from '../faults/device-faults.ts';
 
 /** The parts of a device that drawing uses. */
 export interface DrawContext {

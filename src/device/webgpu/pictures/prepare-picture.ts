@@ -5,8 +5,8 @@ import type { PictureSteps } from '../../../core/pictures/picture-steps.ts';
 import { type Pixels, toRgb } from '../../../core/pictures/pixels.ts';
 import type { PictureTarget } from '../../device.ts';
 import { pageTexture, type ReadTexture } from '../page/page-texture.ts';
-import { BUFFER_USAGE } from '../buffer-usage.ts';
-import { asWebGpuBuffer } from '../buffers.ts';
+import { BUFFER_USAGE } from '../memory/buffer-usage.ts';
+import { asWebGpuBuffer } from '../memory/buffers.ts';
 import type { DrawContext } from './draw-tensor.ts';
 
 /** Bytes copied from, sampled, drawn to: what `copyExternalImageToTexture` and the shader need. */

@@ -4,7 +4,7 @@ import type { PrimitiveFunction } from '../../../core/contracts/primitive-functi
 import type { Shape } from '../../../core/tensor/shape.ts';
 import type { Device, DeviceBuffer, DeviceTensor } from '../../device.ts';
 import { openAdapter } from '../adapter.ts';
-import type { KernelPlanner } from '../kernel-planner.ts';
+import type { KernelPlanner } from '../kernels/kernel-planner.ts';
 import { WebGpuDevice } from '../webgpu-device.ts';
 
 /** Shaders by primitive name, for tests of the device without the real planner. */

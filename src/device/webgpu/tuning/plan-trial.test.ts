@@ -3,9 +3,9 @@ import type { LaunchPlan } from '../../../core/contracts/launch-plan.ts';
 import type { PrimitiveFunction } from '../../../core/contracts/primitive-function.ts';
 import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
 import { plannerCaps } from '../../../testing/planner-caps.ts';
-import type { CompiledLaunch, CompiledPlan } from '../compiled-plan.ts';
-import { kernelPlanner } from '../kernel-planner.ts';
-import type { Prepacking } from '../webgpu-kernel.ts';
+import type { CompiledLaunch, CompiledPlan } from '../kernels/compiled-plan.ts';
+import { kernelPlanner } from '../kernels/kernel-planner.ts';
+import type { Prepacking } from '../kernels/webgpu-kernel.ts';
 import { NamedChoices } from './named-choices.ts';
 import { TrialArguments, type TrialContext } from './plan-trial.ts';
 

@@ -10,10 +10,10 @@ import {
   type CompiledPlan,
   realLaunches,
   releasePlan,
-} from '../compiled-plan.ts';
+} from '../kernels/compiled-plan.ts';
 import type { OperatorTable } from '../../../ops/operator.ts';
 import type { CallShapes } from '../../../core/contracts/call-shapes.ts';
-import type { KernelContext, Prepacking } from '../webgpu-kernel.ts';
+import type { KernelContext, Prepacking } from '../kernels/webgpu-kernel.ts';
 import type { Trial } from './tune-plan.ts';
 
 /** A measurement takes about so long, so that a clock of a millisecond will do. */

@@ -1,6 +1,6 @@
 import type { LaunchPlan, VariantChoices } from '../../../core/contracts/launch-plan.ts';
 import type { TunedChoice } from '../../device.ts';
-import type { MeasuredChoices } from '../kernel-planner.ts';
+import type { MeasuredChoices } from '../kernels/kernel-planner.ts';
 import { NamedChoices } from './named-choices.ts';
 
 /** Choices by the hash of the plan that they improve. */

@@ -12,7 +12,7 @@ import { randomTensor } from '../../../testing/random-tensor.ts';
 import type { Device } from '../../device.ts';
 import { TESTED_CLASSES } from '../../testing/node-devices.ts';
 import { openAdapter } from '../adapter.ts';
-import { kernelPlanner } from '../kernel-planner.ts';
+import { kernelPlanner } from '../kernels/kernel-planner.ts';
 import { floatBuffer, floatTensor, readFloats } from '../testing/test-device.ts';
 import { WebGpuDevice } from '../webgpu-device.ts';
 import { type ChosenNames, NamedChoices } from './named-choices.ts';

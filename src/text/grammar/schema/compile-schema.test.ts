@@ -4,8 +4,8 @@ import { compileGrammar } from '../compile-grammar.ts';
 import { findViolation } from '../testing/check-value.ts';
 import { randomText } from '../testing/random-text.ts';
 import { randomTokens } from '../testing/random-tokens.ts';
-import { Vocabulary } from '../vocabulary.ts';
-import { vocabularyData } from '../vocabulary-data.ts';
+import { Vocabulary } from '../tokens/vocabulary.ts';
+import { vocabularyData } from '../tokens/vocabulary-data.ts';
 import type { JsonSchema } from './schema-types.ts';
 
 const TOKENS = randomTokens(4000, 3);

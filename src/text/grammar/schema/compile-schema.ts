@@ -1,11 +1,11 @@
 import { UnsupportedError, UsageError } from '../../../core/errors.ts';
 import { countWork } from '../../../core/limits/work-meter.ts';
-import { MAX_RULE_COUNT, tooManyRules } from '../analyse-rules.ts';
+import { MAX_RULE_COUNT, tooManyRules } from '../automaton/analyse-rules.ts';
 import { choice, choiceOf, type Expression, type Rules, rule, text } from '../expression.ts';
 import type { GrammarMeter } from '../grammar-meter.ts';
 import { requireSize } from '../measure-expression.ts';
 import { oneOfTexts } from '../one-of-texts.ts';
-import { MAX_NESTING } from '../text-cursor.ts';
+import { MAX_NESTING } from '../languages/text-cursor.ts';
 import { compileArray } from './compile-array.ts';
 import { compileNumber } from './compile-number.ts';
 import { compileObject } from './compile-object.ts';

@@ -1,8 +1,8 @@
 import { UsageError } from '../../../core/errors.ts';
-import { counted } from '../count-repetitions.ts';
+import { counted } from '../automaton/count-repetitions.ts';
 import { type Expression, sequence, text } from '../expression.ts';
 import { requireSize } from '../measure-expression.ts';
-import { matchAnywhere, parseRegex, wholeMatch } from '../regex.ts';
+import { matchAnywhere, parseRegex, wholeMatch } from '../languages/regex.ts';
 import { inJsonString, jsonString } from './json-string.ts';
 import type { SchemaDocument } from './schema-document.ts';
 import type { SchemaObject } from './schema-types.ts';

@@ -1,4 +1,4 @@
-import { charactersOf } from '../code-points.ts';
+import { charactersOf } from '../languages/code-points.ts';
 import {
   character,
   choice,

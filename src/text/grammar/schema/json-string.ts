@@ -8,7 +8,7 @@ import {
   contains,
   difference,
   union,
-} from '../code-points.ts';
+} from '../languages/code-points.ts';
 import {
   character,
   choice,

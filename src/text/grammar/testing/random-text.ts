@@ -1,4 +1,4 @@
-import { setBits } from '../bit-mask.ts';
+import { setBits } from '../tokens/bit-mask.ts';
 import type { Grammar } from '../compile-grammar.ts';
 
 /** Tokens that end something in most grammars; chosen where they are allowed once a text is long. */

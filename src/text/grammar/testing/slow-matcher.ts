@@ -1,4 +1,4 @@
-import type { CodePointSet } from '../code-points.ts';
+import type { CodePointSet } from '../languages/code-points.ts';
 import { type Expression, type Graph, repeat, type Rules, rule, text } from '../expression.ts';
 
 /** The unread parts of a text, the next one first. Equal rests are one object. */
