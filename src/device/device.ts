@@ -238,7 +238,7 @@ export interface ProgramKernelLimits {
   readonly workgroupLimit?: number | undefined;
 }
 
-/** `compile` is about primitives of which all symbols are toldSymbols; others compile ahead. */
+/** `compile` is about primitives of which all symbols are boundSymbols; others compile ahead. */
 export interface PrepareOptions extends ProgramKernelLimits, CompileModeOption, PrecisionOption {
   /** Whoever launches the kernels. */
   readonly owner?: LaunchOwner | undefined;
@@ -247,7 +247,7 @@ export interface PrepareOptions extends ProgramKernelLimits, CompileModeOption, 
   /** Where kernels find temporary memory; what is not there, or too small, they make. */
   readonly idle?: IdleMemory | undefined;
   /** Symbols whose values {@link PreparedKernels.compileForSizes} will be told before a launch. */
-  readonly toldSymbols?: ReadonlySet<string> | undefined;
+  readonly boundSymbols?: ReadonlySet<string> | undefined;
   /** Ends the work, which then rejects with its reason. */
   readonly signal?: AbortSignal | undefined;
   /** Hears how many primitives of all are done. */

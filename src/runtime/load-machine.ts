@@ -294,7 +294,7 @@ async function prepareAndUpload(
   const signal = AbortSignal.any([stop.signal, options.signal ?? stop.signal]);
   const compiling = loadKernelLibraries(devices, program.primitives, {
     signal,
-    toldSymbols: symbolsOfParameters(program),
+    boundSymbols: symbolsOfParameters(program),
     compile: options.compile,
     precision: options.precision,
     owner,

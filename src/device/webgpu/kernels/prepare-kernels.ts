@@ -33,7 +33,7 @@ interface Preparation {
   /** The plan for known shapes; undefined when symbols have no size yet. */
   readonly fixed: { readonly plan: LaunchPlan; readonly shapes: CallShapes } | undefined;
   /** True if calls announce the sizes of all symbols before their launches (`compileForSizes`). */
-  readonly isTold: boolean;
+  readonly isBound: boolean;
   /** Everything to compile now; of symbolic shapes a sample. */
   readonly launches: readonly Launch[];
 }
@@ -44,15 +44,15 @@ export async function prepareKernels(
   context: PrepareContext,
   options: PrepareOptions,
 ): Promise<PreparedKernels> {
-  const { signal, toldSymbols, compile, prepacking, idle, owner } = options;
+  const { signal, boundSymbols, compile, prepacking, idle, owner } = options;
   if (signal?.aborted) throw abortError(signal);
   // Only programs with symbolic sizes need it; it comes while kernels are planned.
-  const loading = toldSymbols?.size ? import('./size-compiler.ts') : undefined;
+  const loading = boundSymbols?.size ? import('./size-compiler.ts') : undefined;
   loading?.catch(() => undefined);
   const compilation = new Compilation(context, options);
-  const planning = { context, compilation, signal, toldSymbols, compile };
+  const planning = { context, compilation, signal, boundSymbols, compile };
   const preparations = await planAll(primitives, planning);
-  const compilesForSizes = preparations.some(({ isTold }) => isTold);
+  const compilesForSizes = preparations.some(({ isBound }) => isBound);
   const usesScratch = preparations.some(({ launches }) => launches.some((l) => writesScratch(l)));
   const [pipelines, sizeCompilers, prepacker] = await Promise.all([
     compilation.finish(),
@@ -67,13 +67,13 @@ export async function prepareKernels(
   const kernels = new Map<string, WebGpuKernel>();
   const symbolic: SymbolicKernel[] = [];
   for (const preparation of preparations) {
-    const { primitive, isTold } = preparation;
+    const { primitive, isBound } = preparation;
     const kernel = makeKernel(preparation, pipelines, {
       ...context,
       memory: { weights, idle, owner },
     });
     kernels.set(primitive.name, kernel);
-    if (isTold) symbolic.push({ primitive, kernel });
+    if (isBound) symbolic.push({ primitive, kernel });
   }
   context.scratch.retain();
   const sizeCompiler = sizeCompilers && new sizeCompilers.SizeCompiler(symbolic, context);
@@ -104,7 +104,7 @@ interface Planning {
   readonly context: PrepareContext;
   readonly compilation: Compilation;
   readonly signal: AbortSignal | undefined;
-  readonly toldSymbols: ReadonlySet<string> | undefined;
+  readonly boundSymbols: ReadonlySet<string> | undefined;
   readonly compile: CompileMode | undefined;
 }
 
@@ -150,20 +150,20 @@ async function planAll(
 
 async function planOne(
   primitive: PrimitiveFunction,
-  { context, toldSymbols, compile }: Planning,
+  { context, boundSymbols, compile }: Planning,
 ): Promise<Preparation> {
   const shapes = shapesOf(primitive);
   if (shapes !== undefined) {
     const plan = context.planner.plan(primitive, shapes);
     const launches = realLaunches(plan);
-    return { primitive, fixed: { plan, shapes }, isTold: false, launches };
+    return { primitive, fixed: { plan, shapes }, isBound: false, launches };
   }
   const { hasOnlySymbols, launchesOfAll, launchesOfSamples } = await import(
     './sampled-launches.ts'
   );
-  const isTold = toldSymbols !== undefined && hasOnlySymbols(primitive, toldSymbols);
-  const select = isTold && compile === 'on demand' ? launchesOfAll : launchesOfSamples;
-  return { primitive, fixed: undefined, isTold, launches: select(primitive, context.planner) };
+  const isBound = boundSymbols !== undefined && hasOnlySymbols(primitive, boundSymbols);
+  const select = isBound && compile === 'on demand' ? launchesOfAll : launchesOfSamples;
+  return { primitive, fixed: undefined, isBound, launches: select(primitive, context.planner) };
 }
 
 /** Compiles each text once, all at the same time. */

@@ -24,7 +24,7 @@ const product: PrimitiveFunction = {
   results: [{ value: 2, type: { dtype: 'float32', shape: ['n', 'n'] } }],
 };
 
-const toldSymbols = new Set(['m', 'n']);
+const boundSymbols = new Set(['m', 'n']);
 
 function sizes(n: number, m: number): ReadonlyMap<string, number> {
   return new Map(Object.entries({ n, m }));
@@ -41,7 +41,7 @@ async function multiply(launch: (args: DeviceTensor[]) => void, ...[n, m]: [numb
 }
 
 test('what a call needs compiles before it, whatever its sizes', async () => {
-  const kernels = await device.prepare([product], { toldSymbols, compile: 'on demand' });
+  const kernels = await device.prepare([product], { boundSymbols, compile: 'on demand' });
   const kernel = kernels.get('matmul');
   for (const [n, m] of [
     [1, 1],
@@ -76,11 +76,11 @@ test('loading leaves to the call what depends on sizes that it will tell', async
     ...fused,
     results: product.results.map((result) => ({ ...result, value: 3 })),
   };
-  const told = await device.prepare([squashed], { toldSymbols, compile: 'on demand' });
+  const told = await device.prepare([squashed], { boundSymbols, compile: 'on demand' });
   expect(device.counters().pipelinesCreated).toBe(before);
   told.dispose();
   const untold = await device.prepare([squashed], {
-    toldSymbols: new Set(['m']),
+    boundSymbols: new Set(['m']),
     compile: 'on demand',
   });
   expect(device.counters().pipelinesCreated).toBeGreaterThan(before);
@@ -89,7 +89,7 @@ test('loading leaves to the call what depends on sizes that it will tell', async
 });
 
 test('a program that is disposed of while its pipelines compile holds none of them', async () => {
-  const kernels = await device.prepare([product], { toldSymbols, compile: 'on demand' });
+  const kernels = await device.prepare([product], { boundSymbols, compile: 'on demand' });
   const pending = kernels.compileForSizes?.(sizes(40, 41));
   kernels.dispose();
   await pending;
@@ -97,7 +97,7 @@ test('a program that is disposed of while its pipelines compile holds none of th
 });
 
 test('between calls the pipelines of other sizes compile', async () => {
-  const kernels = await device.prepare([product], { toldSymbols, compile: 'on demand' });
+  const kernels = await device.prepare([product], { boundSymbols, compile: 'on demand' });
   await kernels.compileForSizes?.(sizes(1, 1));
   const before = device.counters().pipelinesCreated;
   await expect.poll(() => device.counters().pipelinesCreated).toBeGreaterThan(before);
