@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { APART, WASM } from './worker-files/on-demand.ts';
+import { APART, COMPILER, PASSES, WASM } from './worker-files/on-demand.ts';
 
 const source = (path: string): string => fileURLToPath(new URL(`../src/${path}`, import.meta.url));
 
@@ -34,7 +34,8 @@ interface Graph {
  *   import of it;
  * - `shapes` and `devices`: what two devices have in common, or a device and the compiler, with and
  *   without what programs in TypeScript need;
- * - `wasm`: the rest of the device in WebAssembly.
+ * - `wasm`: the rest of the device in WebAssembly;
+ * - `passes`: passes that few programs need.
  */
 export function libraryChunks(): (id: string, graph: Graph) => string | null {
   let chunks: ReadonlyMap<string, string> | undefined;
@@ -60,9 +61,16 @@ function chunksOf(graph: Graph): Map<string, string> {
   };
   const all = [...machine, ...shared, ...importsOf([source(WASM)], graph)];
   const ids = all.filter((id) => !onPages.has(id) && !ON_DEMAND.test(id));
+  const passes = importsOf(PASSES.map(source), graph);
+  const alone = importsOf([PROGRAM, WORKER, ...[COMPILER].flat().map(source)], graph);
+  const apart = [...passes].filter((id) => !alone.has(id));
   const others = importsOf(OTHERS.map(source), graph);
   const page = [...onPages].map((id) => [id, others.has(id) ? 'page' : 'session'] as const);
-  return new Map([...page, ...ids.map((id) => [id, chunkOf(id)] as const)]);
+  return new Map([
+    ...page,
+    ...apart.map((id) => [id, 'passes'] as const),
+    ...ids.map((id) => [id, chunkOf(id)] as const),
+  ]);
 }
 
 function neededByTwo(entries: (typeof APART)[number], graph: Graph): string[] {

@@ -8,6 +8,14 @@ export const COMPILER = [
   'worker/compile/compile-model.ts',
   'worker/compile/compile-service.ts',
 ];
+/** Passes that load when a program needs them. */
+export const PASSES = [
+  'expand-compositions.ts',
+  'expand-training.ts',
+  'gradient/gradient.ts',
+  'dispatch-by-shape/dispatch-by-shape.ts',
+  'rematerialize/rematerialize.ts',
+].map((path) => `compiler/passes/${path}`);
 /** Modules that read and compile language models, besides the compiler. */
 export const TEXT = [
   'worker/sources/load-files.ts',

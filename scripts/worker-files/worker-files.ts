@@ -4,7 +4,7 @@ import remapping from '@jridgewell/remapping';
 import { Bundle } from 'magic-string';
 import { minifySync, type Plugin, type Rollup } from 'vite';
 import { addExports, type ChunkFactory, chunkFactory } from './chunk-factory.ts';
-import { APART, COMPILER, HOST, RARE, READER, TEXT, WASM, WEBGPU } from './on-demand.ts';
+import { APART, COMPILER, HOST, PASSES, RARE, READER, TEXT, WASM, WEBGPU } from './on-demand.ts';
 import { MAIN, pathOf, TEXTS } from './packaged-addresses.ts';
 
 /** Chunks that have little to do with each other, of which few are ever needed. */
@@ -16,7 +16,6 @@ const THREADS = [
   'device/wasm/threads/serve-thread.ts',
   'device/wasm/parts/serve-part.ts',
 ];
-const PASSES = ['compiler/passes/gradient/gradient.ts', 'compiler/passes/rare-passes.ts'];
 
 /** Modules that a chunk holds for which a file is made; that of `extras` is anything else. */
 type Entry = string | readonly string[];

@@ -8,15 +8,7 @@ import {
   type OptionKinds,
 } from '../core/check-options.ts';
 import type { RatesOfBoth } from '../core/contracts/device-rates.ts';
-import {
-  compileInSteps,
-  type CompileOptions,
-  type CompilerParts,
-  countCalls,
-  finish,
-  OPTIONAL_PASSES,
-  pipeline as pipelineOf,
-} from './compile-in-steps.ts';
+import { compileInSteps, countCalls, finish } from './compile-in-steps.ts';
 import { plainSymbols } from './inference/declarations.ts';
 import { TEXTS, TypeDiagnostics } from './inference/type-diagnostics.ts';
 import { type InsertedPass, insertPasses } from './insert-passes.ts';
@@ -25,27 +17,41 @@ import { CompileBudget } from './ir/compile-budget.ts';
 import { formatSpan, type FunctionExpr, type Module } from './ir/expr.ts';
 import { requireNodes } from './ir/require-nodes.ts';
 import type { Type } from './ir/type.ts';
+import { dispatchFor } from './passes/dispatch-by-shape/dispatch-by-shape.ts';
+import { expandCompositions } from './passes/expand-compositions.ts';
 import { expandTraining } from './passes/expand-training.ts';
 import { gradient } from './passes/gradient/gradient.ts';
 import { inferTypes } from './passes/infer-types.ts';
 import type { Pass } from './passes/pass.ts';
-import * as rarePasses from './passes/rare-passes.ts';
+import { rematerialize } from './passes/rematerialize/rematerialize.ts';
 import { rewriteRules } from './passes/rewrite-rules.ts';
+import {
+  type CompileOptions,
+  type CompilerParts,
+  OPTIONAL_PASSES,
+  type PassMaker,
+  pipeline as pipelineOf,
+} from './pipeline.ts';
 import { PassVerifier } from './verify/verify-pass.ts';
 
 export {
   type CompileOptions,
   type DevicePair,
-  finish,
   OPTIONAL_PASSES,
   type OptionalPass,
-} from './compile-in-steps.ts';
+} from './pipeline.ts';
+export { finish } from './compile-in-steps.ts';
 export { Executable };
 
-const PARTS: CompilerParts = {
-  gradient,
-  expandTraining,
-  rarePasses,
+/** All parts, at hand. */
+export const PARTS: CompilerParts = {
+  loaded: new Map<string, PassMaker>([
+    ['expand-compositions', expandCompositions],
+    ['expand-training', expandTraining],
+    ['gradient', gradient],
+    ['dispatch-by-shape', dispatchFor],
+    ['rematerialize', rematerialize],
+  ]),
   withOwnPasses(steps, { passes = [], rules = [], operators }) {
     const table = rules.length > 0 && rewriteRules('rules', rules, { operators });
     const own: InsertedPass[] = table ? [{ pass: table, before: 'simplify' }] : [];

@@ -12,11 +12,10 @@ export type InsertedPass =
   | { readonly pass: Pass; readonly before: PassName; readonly after?: undefined }
   | { readonly pass: Pass; readonly after: PassName; readonly before?: undefined };
 
-/** One step of the pipeline. A step that does not run still is a place. */
+/** One step of the pipeline: a place, and the pass that runs there, if any. */
 export interface PipelineStep {
   readonly name: string;
-  readonly pass: Pass;
-  readonly runs: boolean;
+  readonly pass?: Pass;
 }
 
 /** Passes for one place keep their order. Throws UsageError for a place or a name that cannot be. */
@@ -30,7 +29,7 @@ export function insertPasses(
     requireOwnName(pass);
     const anchor = before ?? after;
     requirePassName(`pass ${pass.name}`, anchor);
-    const step = { name: pass.name, pass: checkedPass(pass), runs: true };
+    const step = { name: pass.name, pass: checkedPass(pass) };
     if (before !== undefined) {
       result.splice(
         result.findIndex(({ name }) => name === anchor),

@@ -1,6 +1,7 @@
 import { type BudgetOptions, CompileBudget } from '../compiler/ir/compile-budget.ts';
 import { moduleFromJson } from '../compiler/ir/json/json.ts';
-import { type Assembled, type CompileOptions, countCalls } from '../compiler/compile-in-steps.ts';
+import { type Assembled, countCalls } from '../compiler/compile-in-steps.ts';
+import type { CompileOptions } from '../compiler/pipeline.ts';
 import { CompileLimitError } from '../core/errors.ts';
 import { parseJson } from '../core/bytes/sniff.ts';
 import { takeTurns } from './take-turns.ts';

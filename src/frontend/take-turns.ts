@@ -1,12 +1,7 @@
 import type { CompileBudget } from '../compiler/ir/compile-budget.ts';
 import type { Module } from '../compiler/ir/expr.ts';
-import {
-  type Assembled,
-  type CompileOptions,
-  compileInSteps,
-  needsRarePasses,
-} from '../compiler/compile-in-steps.ts';
-import { asksForDerivatives } from '../compiler/passes/gradient/asks-for-derivatives.ts';
+import { type Assembled, compileInSteps } from '../compiler/compile-in-steps.ts';
+import { type CompileOptions, loadPasses } from '../compiler/pipeline.ts';
 import { macrotask } from '../core/async/macrotask.ts';
 
 /** Within which limits a module is compiled, and until when. */
@@ -25,11 +20,8 @@ export async function takeTurns(
   options: CompileOptions,
   { budget, signal }: Turns,
 ): Promise<Assembled> {
-  const [derivatives, rarePasses] = await Promise.all([
-    asksForDerivatives(module) ? importGradient() : undefined,
-    needsRarePasses(options) ? importRarePasses() : undefined,
-  ]);
-  const passes = compileInSteps(module, options, { gradient: derivatives?.gradient, rarePasses });
+  const loaded = await loadPasses(module, options);
+  const passes = compileInSteps(module, options, { loaded });
   for (;;) {
     await macrotask();
     signal?.throwIfAborted();
@@ -37,7 +29,3 @@ export async function takeTurns(
     if (step.done === true) return step.value;
   }
 }
-
-/** In a file of their own: few models ask for derivatives, or need the others. */
-const importGradient = () => import('../compiler/passes/gradient/gradient.ts');
-const importRarePasses = () => import('../compiler/passes/rare-passes.ts');

@@ -10,6 +10,7 @@ import { completeAttributes } from '../../ops/attributes.ts';
 import type { Operators } from '../../ops/operators.ts';
 import type { Expr, FunctionExpr } from '../ir/expr.ts';
 import { postOrder } from '../ir/walk/visit.ts';
+import { isOperatorCall } from '../ir/operators/operator-name.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 
 /** Primitive functions of the executable: those that differ in names only are stored once. */
@@ -65,7 +66,7 @@ export class PrimitiveTable {
     const values = new Map<Expr, number>(fn.params.map((param, i) => [param, i]));
     const body: OperatorCall[] = [];
     for (const expr of postOrder(fn.body)) {
-      if (expr.kind !== 'call' || expr.callee.kind !== 'operator') continue;
+      if (!isOperatorCall(expr)) continue;
       const op = expr.callee.name;
       const inputs = expr.args.map((arg) => values.get(arg) ?? -1);
       const attributes = completeAttributes(this.#types.operators.require(op), expr.attributes);

@@ -4,7 +4,7 @@ import type { DimCheck } from '../../core/dims/symbolic-dims.ts';
 import { type CallExpr, formatSpan } from '../ir/expr.ts';
 import { formatType, type FunctionTypeNode, sameType, type Type } from '../ir/type.ts';
 import { type AppliedTerm, applied, symbolsOfTerm, termOf } from '../ir/term.ts';
-import { isDerivativeOfGlobal } from './derivative-of-global.ts';
+import { isDerivativeOfGlobal } from '../ir/operators/gradient-operators.ts';
 import { Unifier } from './unifier.ts';
 import type { Variances } from './variance.ts';
 

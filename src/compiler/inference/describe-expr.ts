@@ -5,7 +5,6 @@ import { bindersOf } from '../ir/walk/visit.ts';
 export function describeExpr(expr: Expr): string {
   switch (expr.kind) {
     case 'call':
-      if (expr.callee.kind === 'operator') return `call of ${expr.callee.name}`;
       return `call of ${describeExpr(expr.callee)}`;
     case 'global':
       return `@${expr.name}`;

@@ -3,13 +3,14 @@ import { completeAttributes } from '../../ops/attributes.ts';
 import { hostReason } from '../../ops/placement.ts';
 import type { CallExpr, Expr } from '../ir/expr.ts';
 import { VIEW_OPERATOR } from '../ir/host-values.ts';
+import { type OperatorCall, operatorName } from '../ir/operators/operator-name.ts';
 import { SCALAR_OPERATORS } from '../ir/operators/scalar-operators.ts';
 import type { TypeInference } from './type-inference.ts';
 
 /** Why WebGPU cannot run a call, in words that follow "because"; undefined where it can, or there is no kernel. */
 export function reasonForHost(expr: CallExpr, types: TypeInference): string | undefined {
+  if (!isKernelCall(expr)) return undefined;
   const { callee, args, attributes } = expr;
-  if (!isKernelCall(expr) || callee.kind !== 'operator') return undefined;
   const op = types.operators.require(callee.name);
   const dtypeOf = (operand: Expr): DType | undefined => {
     const type = types.of(operand);
@@ -22,7 +23,7 @@ export function reasonForHost(expr: CallExpr, types: TypeInference): string | un
 }
 
 /** Returns true if a call of an operator becomes a kernel, or a part of one. */
-export function isKernelCall({ callee }: CallExpr): boolean {
-  if (callee.kind !== 'operator') return false;
-  return !SCALAR_OPERATORS.has(callee.name) && callee.name !== VIEW_OPERATOR;
+export function isKernelCall(expr: CallExpr): expr is OperatorCall {
+  const name = operatorName(expr) || VIEW_OPERATOR;
+  return !SCALAR_OPERATORS.has(name) && name !== VIEW_OPERATOR;
 }

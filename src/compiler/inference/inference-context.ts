@@ -22,7 +22,7 @@ import {
   termOf,
 } from '../ir/term.ts';
 import type { TypeDiagnostics } from './type-diagnostics.ts';
-import { isDerivativeOfGlobal } from './derivative-of-global.ts';
+import { isDerivativeOfGlobal } from '../ir/operators/gradient-operators.ts';
 import { type Instance, isInfinite, Unifier } from './unifier.ts';
 import { type Variances, variancesOf } from './variance.ts';
 import { type Constraint, Worklist } from './worklist.ts';

@@ -71,9 +71,10 @@ export class ShapeNeeds {
   }
 
   /** The dimension that a call of `dim` gives: the type of the tensor says from what it follows. */
-  #measuredBy({ callee, args: [tensor], attributes }: CallExpr): TensorType | undefined {
-    if (callee.kind !== 'operator' || callee.name !== DIM || tensor === undefined) return undefined;
-    const size = this.tensorType(tensor).shape.at(Number(attributes['axis']));
+  #measuredBy(call: CallExpr): TensorType | undefined {
+    const [tensor] = call.args;
+    if (operatorName(call) !== DIM || tensor === undefined) return undefined;
+    const size = this.tensorType(tensor).shape.at(Number(call.attributes['axis']));
     return size === undefined ? undefined : { dtype: 'int32', shape: [size] };
   }
 }

@@ -2,6 +2,7 @@ import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { TensorType } from '../../core/contracts/primitive-function.ts';
 import { call, constant } from '../ir/build.ts';
 import type { Expr } from '../ir/expr.ts';
+import { isOperatorCall } from '../ir/operators/operator-name.ts';
 import type { Captures } from '../rewriting/captures.ts';
 import {
   any,
@@ -140,7 +141,7 @@ function repeatedHeads(expr: Expr, { types }: RewriteContext): RepeatedHeads | u
 }
 
 function operandOf(expr: Expr, operator: string): Expr | undefined {
-  const isCall = expr.kind === 'call' && expr.callee.kind === 'operator';
+  const isCall = isOperatorCall(expr);
   return isCall && expr.callee.name === operator ? expr.args[0] : undefined;
 }
 

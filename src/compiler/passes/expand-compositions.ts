@@ -7,6 +7,7 @@ import { type CallExpr, type Expr, formatSpan, type Module, type VarExpr } from 
 import { parseExpr } from '../ir/text/parse.ts';
 import { formatType } from '../ir/type.ts';
 import { rewriteBodies } from '../ir/walk/visit.ts';
+import { isOperatorCall } from '../ir/operators/operator-name.ts';
 import { inferTypes } from './infer-types.ts';
 import type { Pass } from './pass.ts';
 
@@ -37,7 +38,7 @@ export const expandCompositions: Pass = {
 
 function expandOnce(module: Module, types: TypeInference, visit: (name: string) => void): Module {
   return rewriteBodies(module, (expr) => {
-    if (expr.kind !== 'call' || expr.callee.kind !== 'operator') return expr;
+    if (!isOperatorCall(expr)) return expr;
     const op = types.operators.get(expr.callee.name);
     if (op?.composition === undefined) return expr;
     visit(op.name);

@@ -6,8 +6,8 @@ import { completeAttributes } from '../../ops/attributes.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 import { call, constant, tuple } from '../ir/build.ts';
 import type { Expr, Span } from '../ir/expr.ts';
-import { SCALAR_OPERATORS } from '../ir/operators/scalar-operators.ts';
-import { isTrainingOperator } from '../ir/operators/training-operators.ts';
+import { operatorName } from '../ir/operators/operator-name.ts';
+import { TRAINING_OPERATORS } from '../ir/operators/training-operators.ts';
 import { formatType } from '../ir/type.ts';
 import { rewriteBodies } from '../ir/walk/visit.ts';
 import { expandTrainingCall } from '../training/expand-training-call.ts';
@@ -20,12 +20,10 @@ export const expandTraining: Pass = {
   run(module, context) {
     const { types } = context;
     const expanded = rewriteBodies(module, (expr): Expr => {
-      if (expr.kind !== 'call' || expr.callee.kind !== 'operator') return expr;
-      const { name } = expr.callee;
-      const op = isTrainingOperator(name) ? SCALAR_OPERATORS.get(name) : undefined;
-      if (op === undefined) return expr;
+      const op = TRAINING_OPERATORS.find(({ name }) => name === operatorName(expr));
+      if (op === undefined || expr.kind !== 'call') return expr;
       const nodes = new NodeGraph(types, expr.span);
-      const results = expandTrainingCall(name, {
+      const results = expandTrainingCall(op.name, {
         graph: new GraphBuilder(nodes),
         inputs: expr.args.map((arg) => nodes.tensor(arg)),
         attributes: completeAttributes(op, expr.attributes),

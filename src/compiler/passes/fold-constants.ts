@@ -16,6 +16,7 @@ import { type CallExpr, type Expr, formatSpan } from '../ir/expr.ts';
 import { SCALAR_OPERATORS } from '../ir/operators/scalar-operators.ts';
 import type { Type } from '../ir/type.ts';
 import { rewriteBodies } from '../ir/walk/visit.ts';
+import { isOperatorCall } from '../ir/operators/operator-name.ts';
 import type { Pass } from './pass.ts';
 import { grows } from './widen-float16.ts';
 
@@ -42,7 +43,7 @@ export const foldConstants: Pass = {
   name: 'fold-constants',
   run(module, { types }) {
     return rewriteBodies(module, (expr) => {
-      if (expr.kind !== 'call' || expr.callee.kind !== 'operator') return expr;
+      if (!isOperatorCall(expr)) return expr;
       const inputs = constantArgs(expr.args);
       if (inputs === undefined || SCALAR_OPERATORS.has(expr.callee.name)) return expr;
       if (expr.callee.name === WGSL_KERNEL) return expr;

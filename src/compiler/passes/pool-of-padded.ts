@@ -1,5 +1,6 @@
 import { call } from '../ir/build.ts';
 import type { Expr } from '../ir/expr.ts';
+import { isOperatorCall } from '../ir/operators/operator-name.ts';
 import type { Captures } from '../rewriting/captures.ts';
 import { any, calls } from '../rewriting/expr-pattern.ts';
 import type { RewriteRule } from '../rewriting/rewrite-rule.ts';
@@ -69,7 +70,7 @@ function isNonNegative(value: Expr): boolean {
   const work = [value];
   const seen = new Set(work);
   for (let expr = work.pop(); expr !== undefined; expr = work.pop()) {
-    if (expr.kind !== 'call' || expr.callee.kind !== 'operator') return false;
+    if (!isOperatorCall(expr)) return false;
     const { name } = expr.callee;
     if (NON_NEGATIVE.has(name) || (name === 'clip' && Number(expr.attributes['min']) >= 0))
       continue;

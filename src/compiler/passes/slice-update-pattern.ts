@@ -8,7 +8,7 @@ import type { Captures } from '../rewriting/captures.ts';
 import { any, calls, type ExprPattern } from '../rewriting/expr-pattern.ts';
 import { tensorTypeOf } from '../rewriting/has-types.ts';
 import type { RewriteContext, RewriteRule } from '../rewriting/rewrite-rule.ts';
-import { operatorName } from '../ir/operators/operator-name.ts';
+import { isOperatorCall, operatorName } from '../ir/operators/operator-name.ts';
 
 const ROWS = any('rows');
 const BEFORE = part('before');
@@ -90,7 +90,7 @@ function isSameShape(shape: readonly Dim[], other: readonly Dim[]): boolean {
  */
 function isGiven(tensor: Expr): boolean {
   let from = tensor;
-  while (from.kind === 'call' && from.callee.kind === 'operator') {
+  while (isOperatorCall(from)) {
     const [operand] = from.args;
     if (from.callee.name !== 'reshape' || operand === undefined) return false;
     from = operand;

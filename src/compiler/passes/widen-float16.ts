@@ -2,6 +2,7 @@ import type { TypeInference } from '../inference/type-inference.ts';
 import { call } from '../ir/build.ts';
 import type { CallExpr, Expr, FunctionExpr } from '../ir/expr.ts';
 import { mapFunctions, postOrder, withChildren } from '../ir/walk/visit.ts';
+import { isOperatorCall } from '../ir/operators/operator-name.ts';
 import { tensorTypeOf } from '../rewriting/has-types.ts';
 import type { Pass } from './pass.ts';
 
@@ -73,7 +74,7 @@ class Widening {
   #findSums(order: readonly Expr[]): void {
     const read = new Set<Expr>();
     for (const expr of order.toReversed()) {
-      if (expr.kind !== 'call' || expr.callee.kind !== 'operator') continue;
+      if (!isOperatorCall(expr)) continue;
       const { args, callee } = expr;
       const [first] = args;
       const isNorm = NORMS.has(callee.name) || isSquare(callee.name, args);

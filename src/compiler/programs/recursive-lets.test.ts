@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compile } from '../compile.ts';
+import { compile, OPTIONAL_PASSES } from '../compile.ts';
 import { inferModule } from '../inference/infer-module.ts';
 import { callFunction, func, ifElse, int, letIn, moduleOf, call, variableOf } from '../ir/build.ts';
 import { parseModule } from '../ir/text/parse.ts';
@@ -8,7 +8,6 @@ import { equalModules } from '../ir/walk/structural-equal.ts';
 import { INT_TYPE } from '../ir/type.ts';
 import { f32, loadProgram } from '../testing/load-program.ts';
 import { verifyModule } from '../verify/verify-module.ts';
-import { OPTIONAL_PASSES } from '../compile-in-steps.ts';
 
 /** Programs with what `main` gives for arguments. */
 const PROGRAMS: readonly [string, string, readonly (number | ReturnType<typeof f32>)[], unknown][] =

@@ -1,5 +1,6 @@
 import type { AttributeValue } from '../../core/contracts/primitive-function.ts';
 import type { CallExpr, Expr } from '../ir/expr.ts';
+import { isOperatorCall } from '../ir/operators/operator-name.ts';
 import { type Binding, bound, Captures } from './captures.ts';
 import { constantNumber } from './constant-number.ts';
 import type {
@@ -83,7 +84,7 @@ class Matcher<T> {
   }
 
   #call(pattern: CallPattern, expr: Expr, { bindings, next }: State<T>): T | undefined {
-    if (expr.kind !== 'call' || expr.callee.kind !== 'operator') return undefined;
+    if (!isOperatorCall(expr)) return undefined;
     const { args } = expr;
     const { args: patterns, op } = pattern;
     if (expr.callee.name !== op || args.length < patterns.length) return undefined;

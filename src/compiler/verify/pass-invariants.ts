@@ -13,6 +13,7 @@ import { VIEW_OPERATOR } from '../ir/host-values.ts';
 import { ALLOC_STORAGE, ALLOC_TENSOR } from '../ir/operators/machine-operators.ts';
 import { DIM, SCALAR_OPERATORS } from '../ir/operators/scalar-operators.ts';
 import { postOrder } from '../ir/walk/visit.ts';
+import { isOperatorCall } from '../ir/operators/operator-name.ts';
 import { isFlatMatch } from '../passes/match/flatten-match.ts';
 
 /** A rule that holds for every module from a pass on. */
@@ -95,16 +96,14 @@ export function brokenInvariant(
 }
 
 function isTensorCall(expr: Expr, operators: Operators): boolean {
-  if (expr.kind !== 'call' || expr.callee.kind !== 'operator') return false;
+  if (!isOperatorCall(expr)) return false;
   const { name } = expr.callee;
   return operators.get(name) !== undefined && !SCALAR_OPERATORS.has(name) && name !== VIEW_OPERATOR;
 }
 
 /** Returns true if a kernel allocates its result itself. */
 function isDynamic({ body }: FunctionExpr, operators: Operators): boolean {
-  return (
-    body.kind === 'call' && body.callee.kind === 'operator' && operators.isDynamic(body.callee.name)
-  );
+  return isOperatorCall(body) && operators.isDynamic(body.callee.name);
 }
 
 /** The operands of an expression, without branches and bodies. */

@@ -2,6 +2,7 @@ import type { CallExpr, Expr, FunctionExpr, VarExpr } from '../ir/expr.ts';
 import { KILL } from '../ir/operators/machine-operators.ts';
 import { runTask, sub, type Task } from '../ir/task.ts';
 import { childrenOf, postOrder } from '../ir/walk/visit.ts';
+import { operatorName } from '../ir/operators/operator-name.ts';
 
 /**
  * Calls `complain` with each use of a variable behind a `kill` of it, on any way to there: what one
@@ -91,5 +92,5 @@ function hasBlocks({ kind }: Expr): boolean {
 }
 
 function isKill(expr: Expr): expr is CallExpr {
-  return expr.kind === 'call' && expr.callee.kind === 'operator' && expr.callee.name === KILL;
+  return operatorName(expr) === KILL;
 }

@@ -19,6 +19,7 @@ import { isUnplaced } from '../ir/place.ts';
 import { FLOAT } from '../ir/operators/scalar-operators.ts';
 import { runTask, sub, type Task } from '../ir/task.ts';
 import { postOrder, variablesOf } from '../ir/walk/visit.ts';
+import { operatorName } from '../ir/operators/operator-name.ts';
 import { isPassName } from '../passes/pass-names.ts';
 import { brokenInvariant } from './pass-invariants.ts';
 import { verifyModule } from './verify-module.ts';
@@ -41,7 +42,7 @@ export function unplacedExpression(
 }
 
 function isSafe(expr: Expr): boolean {
-  return expr.kind === 'call' && expr.callee.kind === 'operator' && SAFE.has(expr.callee.name);
+  return SAFE.has(operatorName(expr));
 }
 
 /**

@@ -1,6 +1,7 @@
 import { call, scalar, variable } from '../../compiler/ir/build.ts';
 import type { CallExpr, Expr, FunctionExpr, VarExpr } from '../../compiler/ir/expr.ts';
 import { childrenOf, postOrder, rewrite } from '../../compiler/ir/walk/visit.ts';
+import { operatorName } from '../../compiler/ir/operators/operator-name.ts';
 import { UnsupportedError } from '../../core/errors.ts';
 import type { TensorType } from '../../core/contracts/primitive-function.ts';
 import type { CacheType } from '../../core/text-layout.ts';
@@ -180,8 +181,7 @@ function requireKnownReaders(body: Expr, { known, written, widened }: Rewritten)
   });
 }
 
-const isOperator = (expr: Expr, name: string): boolean =>
-  expr.kind === 'call' && expr.callee.kind === 'operator' && expr.callee.name === name;
+const isOperator = (expr: Expr, name: string): boolean => operatorName(expr) === name;
 
 /** A result with more fields behind its own. */
 function withFields(body: Expr, fields: readonly Expr[]): Expr {

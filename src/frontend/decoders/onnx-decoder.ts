@@ -3,6 +3,7 @@ import { call, variable } from '../../compiler/ir/build.ts';
 import type { Expr, FunctionExpr, Module, VarExpr } from '../../compiler/ir/expr.ts';
 import { parseModule } from '../../compiler/ir/text/parse.ts';
 import type { Type } from '../../compiler/ir/type.ts';
+import { isOperatorCall } from '../../compiler/ir/operators/operator-name.ts';
 import { substituteSymbols } from '../../compiler/passes/bind-dims.ts';
 import { forEachSymbol } from '../../core/dims/dim-symbols.ts';
 import { type Dim, formatDim } from '../../core/dims/dim.ts';
@@ -37,7 +38,7 @@ function wantedRows(logits: Expr, wanted: Expr, types: TypeInference): Expr {
     return shape.slice(0, -1).every((size) => size === 1) || shape.length <= rank;
   };
   const take = (expr: Expr): Expr => {
-    if (expr.kind === 'call' && expr.callee.kind === 'operator') {
+    if (isOperatorCall(expr)) {
       const { name } = expr.callee;
       const { args } = expr;
       const rows = args.filter((arg) => !isConstant(arg));
@@ -62,7 +63,7 @@ function wantedRows(logits: Expr, wanted: Expr, types: TypeInference): Expr {
 /** A constant, or what follows from constants alone, such as a transposed one. */
 function isConstant(expr: Expr): boolean {
   if (expr.kind === 'constant') return true;
-  const isCall = expr.kind === 'call' && expr.callee.kind === 'operator';
+  const isCall = isOperatorCall(expr);
   return isCall && expr.args.length > 0 && expr.args.every(isConstant);
 }
 

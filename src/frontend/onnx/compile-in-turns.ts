@@ -1,5 +1,6 @@
 import { type BudgetOptions, CompileBudget } from '../../compiler/ir/compile-budget.ts';
-import type { Assembled, CompileOptions } from '../../compiler/compile-in-steps.ts';
+import type { Assembled } from '../../compiler/compile-in-steps.ts';
+import type { CompileOptions } from '../../compiler/pipeline.ts';
 import { CompileLimitError } from '../../core/errors.ts';
 import { macrotask } from '../../core/async/macrotask.ts';
 import { type Turns, takeTurns } from '../take-turns.ts';

@@ -1,9 +1,7 @@
 import { checkOptions, type OptionKinds } from '../../core/check-options.ts';
-import { COMPILE_OPTIONS, Executable } from '../../compiler/compile.ts';
+import { COMPILE_OPTIONS, Executable, PARTS } from '../../compiler/compile.ts';
 import { compileInSteps, finish } from '../../compiler/compile-in-steps.ts';
 import { CompileBudget } from '../../compiler/ir/compile-budget.ts';
-import { gradient } from '../../compiler/passes/gradient/gradient.ts';
-import * as rarePasses from '../../compiler/passes/rare-passes.ts';
 import type { CompileOnnxOptions } from './compile-in-turns.ts';
 import { IMPORT_OPTIONS, importWithin } from './import-onnx.ts';
 
@@ -11,7 +9,6 @@ export const ONNX_OPTIONS: OptionKinds<CompileOnnxOptions> = {
   ...COMPILE_OPTIONS,
   ...IMPORT_OPTIONS,
 };
-const PARTS = { gradient, rarePasses };
 
 /**
  * Compiles an ONNX model to an executable whose function `main` has the graph's inputs and outputs.

@@ -2,6 +2,7 @@ import { budgetInForce } from '../../compiler/ir/compile-budget.ts';
 import { call, constant, variable } from '../../compiler/ir/build.ts';
 import type { Expr, Span } from '../../compiler/ir/expr.ts';
 import { tensorType, type Type } from '../../compiler/ir/type.ts';
+import { isOperatorCall } from '../../compiler/ir/operators/operator-name.ts';
 import type { TypeInference } from '../../compiler/inference/type-inference.ts';
 import { evaluateSymbolicCall } from '../../compiler/values/evaluate-symbolic-call.ts';
 import { SymbolicTensor } from '../../compiler/values/symbolic-tensor.ts';
@@ -205,7 +206,7 @@ export class ImportNode {
   parameterOf(expr: Expr): number | undefined {
     if (!this.block.isAlwaysReached) return undefined;
     let source = expr;
-    while (source.kind === 'call' && source.callee.kind === 'operator') {
+    while (isOperatorCall(source)) {
       const [arg] = source.args;
       if (arg === undefined || !this.#keepsIntegers(source.callee.name, arg)) return undefined;
       source = arg;

@@ -10,6 +10,7 @@ import {
   type Type,
 } from '../../compiler/ir/type.ts';
 import { bindersOf, postOrder } from '../../compiler/ir/walk/visit.ts';
+import { isOperatorCall } from '../../compiler/ir/operators/operator-name.ts';
 import { forEachSymbol, isUnknownDim } from '../../core/dims/dim-symbols.ts';
 import { type Dim, MAX_DIMENSION } from '../../core/dims/dim.ts';
 import type { DType } from '../../core/tensor/dtype.ts';
@@ -437,7 +438,7 @@ function forEachSymbolOf(root: Expr, operators: Operators, visit: (symbol: strin
   for (const expr of postOrder(root)) {
     if (expr.kind === 'var') ofType(expr.type);
     for (const { type } of bindersOf(expr)) ofType(type);
-    if (expr.kind !== 'call' || expr.callee.kind !== 'operator') continue;
+    if (!isOperatorCall(expr)) continue;
     const specs = operators.get(expr.callee.name)?.attributes ?? {};
     for (const [name, value] of Object.entries(expr.attributes)) {
       if (specs[name]?.type !== 'dims' || !Array.isArray(value)) continue;

@@ -1,4 +1,5 @@
 import { formatType } from '../../compiler/ir/type.ts';
+import { operatorName } from '../../compiler/ir/operators/operator-name.ts';
 import type { ArrayState } from '../array-state.ts';
 import { DATA, LEAST_USERS, PENDING } from '../array-state.ts';
 import { realize } from './realize.ts';
@@ -44,8 +45,7 @@ function dropOld(state: ArrayState): void {
 }
 
 function endOf({ expr, type }: ArrayState): string {
-  const name = expr.kind === 'call' && expr.callee.kind === 'operator' ? expr.callee.name : '';
-  return `${name} ${formatType(type)}`;
+  return `${operatorName(expr)} ${formatType(type)}`;
 }
 
 /** Frees an array. What is computed of it and is still to be read is computed now. */

@@ -4,6 +4,7 @@ import { func, moduleOf } from '../../compiler/ir/build.ts';
 import type { Expr, VarExpr } from '../../compiler/ir/expr.ts';
 import { formatType } from '../../compiler/ir/type.ts';
 import { postOrder } from '../../compiler/ir/walk/visit.ts';
+import { isOperatorCall } from '../../compiler/ir/operators/operator-name.ts';
 import type { DeviceTensor } from '../../client/values/device-tensor.ts';
 import { type ArrayState, dataOf, leafExpr, PENDING } from '../array-state.ts';
 import { LeastRecent } from '../least-recent.ts';
@@ -66,7 +67,7 @@ function graphOf(roots: readonly Expr[]): Graph {
 
 function textOf(node: Expr, indices: ReadonlyMap<Expr, number>): string {
   if (node.kind === 'var') return node.type === undefined ? '?' : formatType(node.type);
-  if (node.kind !== 'call' || node.callee.kind !== 'operator') {
+  if (!isOperatorCall(node)) {
     throw internalError(`a ${node.kind} among eager computations`);
   }
   const args = node.args.map((arg) => indices.get(arg)).join(' ');

@@ -1,6 +1,8 @@
 import { ShapeError } from '../../../core/errors.ts';
 import { isFloat } from '../../../ops/elementwise/number-dtypes.ts';
 import { cotangentType } from '../cotangent-type.ts';
+import type { Expr } from '../expr.ts';
+import { isOperatorCall, type OperatorCall } from './operator-name.ts';
 import type { ScalarOperator } from './scalar-operator.ts';
 import { formatType, type FunctionTypeNode, sameType, type Type } from '../type.ts';
 
@@ -38,6 +40,16 @@ const NAMES: ReadonlySet<string> = new Set([GRADIENT, VJP, JVP, CUSTOM_GRADIENT]
 /** Returns true for operators that make a function of functions. */
 export function isGradientOperator(name: string): boolean {
   return NAMES.has(name);
+}
+
+/** Returns true for a call of such an operator. */
+export function isGradientCall(expr: Expr): expr is OperatorCall {
+  return isOperatorCall(expr) && isGradientOperator(expr.callee.name);
+}
+
+/** Returns true for the derivative of a global function: its type has the symbols of that, which are its own. */
+export function isDerivativeOfGlobal(expr: Expr): boolean {
+  return isGradientCall(expr) && expr.args[0]?.kind === 'global';
 }
 
 /** `fn (A, B) -> R` becomes `fn (A, B) -> (R, (A', B'))`. */

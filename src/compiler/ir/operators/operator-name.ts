@@ -1,6 +1,13 @@
-import type { Expr } from '../expr.ts';
+import type { CallExpr, Expr, OperatorExpr } from '../expr.ts';
+
+/** A call of an operator. */
+export type OperatorCall = CallExpr & { readonly callee: OperatorExpr };
+
+export function isOperatorCall(expr: Expr): expr is OperatorCall {
+  return expr.kind === 'call' && expr.callee.kind === 'operator';
+}
 
 /** The name of the operator that an expression calls; empty for all else. */
 export function operatorName(expr: Expr): string {
-  return expr.kind === 'call' && expr.callee.kind === 'operator' ? expr.callee.name : '';
+  return isOperatorCall(expr) ? expr.callee.name : '';
 }

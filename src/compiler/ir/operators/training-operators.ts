@@ -240,9 +240,3 @@ function mismatch(where: string, type: Type | undefined, expected: string): Shap
     expected,
   });
 }
-
-const NAMES: ReadonlySet<string> = new Set(TRAINING_OPERATORS.map(({ name }) => name));
-
-export function isTrainingOperator(name: string): boolean {
-  return NAMES.has(name);
-}

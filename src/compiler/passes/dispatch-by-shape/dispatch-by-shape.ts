@@ -27,3 +27,13 @@ export function dispatchByShape(
     },
   };
 }
+
+/** The pass that options of `compile` ask for. */
+export function dispatchFor({ dispatch: dispatches = {}, onDispatch }: DispatchOptions): Pass {
+  return dispatchByShape(dispatches, onDispatch);
+}
+
+interface DispatchOptions {
+  readonly dispatch?: ModuleDispatch | undefined;
+  readonly onDispatch?: ((report: DispatchReport) => void) | undefined;
+}

@@ -1,7 +1,7 @@
 import type { TensorType } from '../../../core/contracts/primitive-function.ts';
 import type { OpDefinition } from '../../../ops/define-op.ts';
 import type { Expr } from '../../ir/expr.ts';
-import { operatorName } from '../../ir/operators/operator-name.ts';
+import { isOperatorCall, operatorName } from '../../ir/operators/operator-name.ts';
 import { SCALAR_OPERATORS } from '../../ir/operators/scalar-operators.ts';
 import type { Scopes } from '../../ir/walk/scopes.ts';
 import { formatType, type Type } from '../../ir/type.ts';
@@ -61,7 +61,7 @@ export class Dataflow {
 
 /** The operator of a call that needs a kernel. */
 export function kernelOperator(expr: Expr, { operators }: TypeInference): OpDefinition | undefined {
-  if (expr.kind !== 'call' || expr.callee.kind !== 'operator') return undefined;
+  if (!isOperatorCall(expr)) return undefined;
   const { name } = expr.callee;
   if (name === VIEW_OPERATOR || SCALAR_OPERATORS.has(name)) return undefined;
   return operators.require(name);

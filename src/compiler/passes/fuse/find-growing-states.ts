@@ -1,6 +1,6 @@
 import { appendAxis, changedAxis, isInnerAxis } from '../../ir/append-axis.ts';
 import type { CallExpr, Expr } from '../../ir/expr.ts';
-import { operatorName } from '../../ir/operators/operator-name.ts';
+import { isOperatorCall, operatorName } from '../../ir/operators/operator-name.ts';
 import { type Dataflow, isView } from './dataflow.ts';
 
 /**
@@ -18,7 +18,7 @@ export function findGrowingStates(dataflow: Dataflow): ReadonlySet<Expr> {
     const leaves = (reader: Expr): boolean => {
       if (reader.kind === 'if' || reader.kind === 'match')
         return joinsInPlace(dataflow, expr, reader);
-      if (reader.kind !== 'call' || reader.callee.kind !== 'operator') return true;
+      if (!isOperatorCall(reader)) return true;
       const isExtended = extensions.has(reader) && reader.args[0] === expr;
       const goesOn = isView(reader) || isExtended || isChanged(dataflow, expr, reader);
       return goesOn && leaving.has(reader);

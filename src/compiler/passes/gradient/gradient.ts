@@ -2,11 +2,9 @@ import { UnsupportedError } from '../../../core/errors.ts';
 import { isElaborated } from '../../inference/elaborate.ts';
 import { func, global } from '../../ir/build.ts';
 import {
-  type CallExpr,
   type Expr,
   type FunctionExpr,
   type Module,
-  type OperatorExpr,
   type Span,
   spanOf,
   type VarExpr,
@@ -16,9 +14,11 @@ import { withPlace } from '../../ir/place.ts';
 import {
   CUSTOM_GRADIENT,
   GRADIENT,
+  isGradientCall,
   JVP,
   STOP_GRADIENT,
 } from '../../ir/operators/gradient-operators.ts';
+import { type OperatorCall, operatorName } from '../../ir/operators/operator-name.ts';
 import type { FunctionTypeNode } from '../../ir/type.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 import { childrenOf, postOrder, rewrite, rewriteBodies } from '../../ir/walk/visit.ts';
@@ -28,7 +28,6 @@ import { inferTypes } from '../infer-types.ts';
 import { nameUnknownDims } from '../name-unknown-dims.ts';
 import type { Pass, PassContext } from '../pass.ts';
 import { toAnf } from '../to-anf.ts';
-import { asksForDerivatives, isDerivative } from './asks-for-derivatives.ts';
 import { copyFunction } from './copy-function.ts';
 import { defunctionalise } from './defunctionalise/defunctionalise.ts';
 import { halveSteps } from './halve-steps.ts';
@@ -43,7 +42,9 @@ import { RunTimeFunctionError } from './run-time-function.ts';
 export const gradient: Pass = {
   name: 'gradient',
   run(module, context) {
-    if (!asksForDerivatives(module)) return module;
+    if (![...module.functions.values()].some(({ body }) => postOrder(body).some(isDerivative))) {
+      return module;
+    }
     const roots = new Set(module.functions.keys());
     let current = module;
     // Those of functions that ask for none come first: what they become is code as any other.
@@ -204,7 +205,7 @@ class Expansion {
    * The operand of a derivative: a global function, or a function together with all others that it
    * reads.
    */
-  #operand(expr: AskingCall, lets: ReadonlyMap<Expr, Expr>): Expr {
+  #operand(expr: OperatorCall, lets: ReadonlyMap<Expr, Expr>): Expr {
     let operand = expr.args[0];
     for (let next = operand; next !== undefined; next = lets.get(next)) operand = next;
     if (operand?.kind === 'global') return operand;
@@ -233,7 +234,7 @@ class Expansion {
     return asksFor(operand) || globalsOf(operand).some((name) => this.#asking.has(name));
   }
 
-  #derive(expr: AskingCall, operand: Expr, name: string): Expr {
+  #derive(expr: OperatorCall, operand: Expr, name: string): Expr {
     const op = expr.callee.name;
     const make = (of: string, captured: number): string => {
       if (op === JVP) return this.#program.jvp(of, captured);
@@ -304,15 +305,12 @@ function askingFunctions({ functions }: Module): ReadonlySet<string> {
   return found;
 }
 
-type AskingCall = CallExpr & { readonly callee: OperatorExpr };
-
 function asksFor(root: Expr): boolean {
   return postOrder(root).some(isAsking);
 }
 
-function isAsking(expr: Expr): expr is AskingCall {
-  if (!isDerivative(expr) || expr.callee.kind !== 'operator') return false;
-  return expr.callee.name !== STOP_GRADIENT && expr.callee.name !== CUSTOM_GRADIENT;
+function isAsking(expr: Expr): expr is OperatorCall {
+  return isGradientCall(expr) && expr.callee.name !== CUSTOM_GRADIENT;
 }
 
 function globalsOf(root: Expr): string[] {
@@ -322,7 +320,13 @@ function globalsOf(root: Expr): string[] {
   });
 }
 
+/** A call of `gradient` and its like, or a mark for them. */
+function isDerivative(expr: Expr): expr is OperatorCall {
+  return isGradientCall(expr) || operatorName(expr) === STOP_GRADIENT;
+}
+
 /** Without `stop_gradient` and `custom_gradient`, which mean nothing where no derivative is asked for. */
 function withoutMark(expr: Expr): Expr {
-  return isDerivative(expr) && !isAsking(expr) ? (expr.args[0] ?? expr) : expr;
+  const [value = expr] = isDerivative(expr) ? expr.args : [];
+  return isAsking(expr) ? expr : value;
 }

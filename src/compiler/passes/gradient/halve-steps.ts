@@ -10,6 +10,7 @@ import * as ir from '../../ir/build.ts';
 import type { CallExpr, Expr, FunctionExpr, Module, Span, VarExpr } from '../../ir/expr.ts';
 import type { Type } from '../../ir/type.ts';
 import { rewrite } from '../../ir/walk/visit.ts';
+import { isOperatorCall } from '../../ir/operators/operator-name.ts';
 import { Emitter } from './emitter.ts';
 import { ExprGraph, exprOf } from './expr-graph.ts';
 import { unusedName } from './unused-name.ts';
@@ -63,7 +64,7 @@ class HalvedSteps {
   }
 
   #stepped(expr: Expr): SteppedCall | undefined {
-    if (expr.kind !== 'call' || expr.callee.kind !== 'operator') return undefined;
+    if (!isOperatorCall(expr)) return undefined;
     const op = this.#types.operators.get(expr.callee.name);
     const adjoint = op && adjointOf(op);
     const halving = typeof adjoint === 'function' ? adjoint.halving : undefined;

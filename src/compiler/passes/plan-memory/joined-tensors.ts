@@ -3,6 +3,7 @@ import type { Operators } from '../../../ops/operators.ts';
 import { joinAxis } from '../../ir/append-axis.ts';
 import { byteLengthOf } from '../../ir/byte-length.ts';
 import type { FunctionExpr } from '../../ir/expr.ts';
+import { isOperatorCall } from '../../ir/operators/operator-name.ts';
 import { liveBytes, type TensorInterval } from './planned-storage.ts';
 import { RangePeaks } from './range-peaks.ts';
 
@@ -31,7 +32,7 @@ export function isJoin(
   result: TensorType,
   operators: Operators,
 ): boolean {
-  if (body.kind !== 'call' || body.callee.kind !== 'operator') return false;
+  if (!isOperatorCall(body)) return false;
   const { callee, args, attributes } = body;
   if (args.length !== params.length || args.some((arg, i) => arg !== params[i])) return false;
   return joinAxis({ op: operators.require(callee.name), attributes, result }) !== undefined;

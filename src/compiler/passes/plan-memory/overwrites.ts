@@ -7,7 +7,7 @@ import { type BlockTable, innerBlocks } from '../../ir/walk/block.ts';
 import type { Expr, FunctionExpr, VarExpr } from '../../ir/expr.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 import { postOrder } from '../../ir/walk/visit.ts';
-import { operatorName } from '../../ir/operators/operator-name.ts';
+import { isOperatorCall, operatorName } from '../../ir/operators/operator-name.ts';
 import type { TensorAliases } from './tensor-aliases.ts';
 
 /** How a kernel comes by the memory of an input in which its result lies. */
@@ -34,7 +34,7 @@ export interface Append {
 
 /** How the result of a primitive function extends a parameter, if that is all it does. */
 export function appendOf({ params, body }: FunctionExpr, types: TypeInference): Append | undefined {
-  if (body.kind !== 'call' || body.callee.kind !== 'operator') return undefined;
+  if (!isOperatorCall(body)) return undefined;
   const parts = body.args.map((arg) => params.findIndex((param) => param === arg));
   const [extended = -1, ...others] = parts;
   const param = params[extended];
@@ -67,7 +67,7 @@ export function overwrittenParameter(
   { params, body }: FunctionExpr,
   operators: Operators,
 ): number | undefined {
-  if (body.kind !== 'call' || body.callee.kind !== 'operator') return undefined;
+  if (!isOperatorCall(body)) return undefined;
   const input = operators.require(body.callee.name).storage?.overwrites;
   const read = input === undefined ? undefined : body.args[input];
   const param = params.findIndex((one) => one === read);
@@ -84,7 +84,7 @@ export function parametersInPlace(fn: FunctionExpr, types: TypeInference): numbe
   const type = types.of(fn.body);
   if (type.kind !== 'tensor' || type.shape.includes('?')) return [];
   for (const expr of postOrder(fn.body)) {
-    if (expr.kind !== 'call' || expr.callee.kind !== 'operator') continue;
+    if (!isOperatorCall(expr)) continue;
     const op = types.operators.require(expr.callee.name);
     if (op.kind !== 'elementwise' && op.indexMap?.keepsOrder !== true) return [];
   }

@@ -1,6 +1,7 @@
 import { type BlockTable, innerBlocks } from '../../ir/walk/block.ts';
 import type { CallExpr, Expr, VarExpr } from '../../ir/expr.ts';
 import { CALL_INTO, MAKE_CLOSURE } from '../../ir/operators/machine-operators.ts';
+import { isOperatorCall } from '../../ir/operators/operator-name.ts';
 
 /**
  * Names that may refer to the memory of a value in A-normal form: variables that are views of it or other
@@ -60,7 +61,7 @@ export class TensorAliases {
   /** The variable whose memory a value is, if it is not new. */
   #viewed(value: Expr): VarExpr | undefined {
     if (value.kind === 'var') return value;
-    if (value.kind !== 'call' || value.callee.kind !== 'operator') return undefined;
+    if (!isOperatorCall(value)) return undefined;
     const viewed = value.callee.name === CALL_INTO ? value.args.at(-1) : value.args[0];
     return viewed?.kind === 'var' ? viewed : undefined;
   }

@@ -24,7 +24,7 @@ import { orderForMemory } from './order-for-memory.ts';
  *
  * Throws UsageError for a budget that cannot be met, with the least that was found.
  */
-export function rematerialize(budget: number): Pass {
+export function rematerialize({ memoryBudget: budget = Infinity }): Pass {
   return {
     name: 'rematerialize',
     run(module, { types, onWarning }) {

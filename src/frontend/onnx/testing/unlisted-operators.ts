@@ -1,3 +1,4 @@
+import { isOperatorCall } from '../../../compiler/ir/operators/operator-name.ts';
 import { postOrder } from '../../../compiler/ir/walk/visit.ts';
 import { importOnnx } from '../import-onnx.ts';
 
@@ -16,7 +17,7 @@ export function unlistedOperators(
   const names = new Set<string>();
   for (const fn of importOnnx(model).functions.values()) {
     for (const expr of postOrder(fn.body)) {
-      if (expr.kind === 'call' && expr.callee.kind === 'operator') names.add(expr.callee.name);
+      if (isOperatorCall(expr)) names.add(expr.callee.name);
     }
   }
   const listed = new Set(makes.split(' '));

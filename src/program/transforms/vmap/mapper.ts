@@ -25,6 +25,7 @@ import {
   type VarExpr,
 } from '../../../compiler/ir/expr.ts';
 import { GRADIENT, STOP_GRADIENT, VJP } from '../../../compiler/ir/operators/gradient-operators.ts';
+import { operatorName } from '../../../compiler/ir/operators/operator-name.ts';
 import { SCALAR_OPERATORS } from '../../../compiler/ir/operators/scalar-operators.ts';
 import { computeScopes, type Scope, type Scopes } from '../../../compiler/ir/walk/scopes.ts';
 import { formatType, type TensorTypeNode, type Type } from '../../../compiler/ir/type.ts';
@@ -302,7 +303,7 @@ export class Mapper {
 
   /** The derivatives at all places are those of the mapped function, since no place depends on another. */
   #derivative(expr: CallExpr, callee: CallExpr): MappedValue {
-    const operator = callee.callee.kind === 'operator' ? callee.callee.name : '';
+    const operator = operatorName(callee);
     const values = expr.args.map((arg) => this.#get(arg));
     const functions = callee.args.map((arg) => {
       if (arg.kind === 'function') return arg;

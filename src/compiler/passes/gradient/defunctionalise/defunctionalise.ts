@@ -6,10 +6,10 @@ import type {
   FunctionExpr,
   MatchExpr,
   Module,
-  OperatorExpr,
   VarExpr,
 } from '../../../ir/expr.ts';
-import { isGradientOperator } from '../../../ir/operators/gradient-operators.ts';
+import { isGradientCall } from '../../../ir/operators/gradient-operators.ts';
+import { isOperatorCall, type OperatorCall } from '../../../ir/operators/operator-name.ts';
 import { MAKE_CLOSURE } from '../../../ir/operators/machine-operators.ts';
 import type {
   AdtTypeNode,
@@ -156,14 +156,8 @@ function isSized(type: Type): boolean {
   return type.kind === 'tensor' && type.shape.length > 0;
 }
 
-type OperatorCall = CallExpr & { readonly callee: OperatorExpr };
-
 function isClosure(expr: Expr): expr is OperatorCall {
   return isOperatorCall(expr) && expr.callee.name === MAKE_CLOSURE;
-}
-
-function isOperatorCall(expr: Expr): expr is OperatorCall {
-  return expr.kind === 'call' && expr.callee.kind === 'operator';
 }
 
 /** One of the functions that a value of a class may be. */
@@ -314,7 +308,7 @@ class Conversion {
   #call(expr: CallExpr, original: CallExpr, { lets, standing, newSize }: Surroundings): Expr {
     if (isClosure(original)) return this.#closure(expr, original, standing.has(original));
     const { typeArguments, ...plain } = expr;
-    if (isOperatorCall(original) && isGradientOperator(original.callee.name)) {
+    if (isGradientCall(original)) {
       const args = expr.args.map((arg, i) => {
         const source = original.args[i] ?? arg;
         const isKnown = source.kind === 'global' || standing.has(lets.get(source) ?? source);
@@ -453,8 +447,4 @@ function closuresOfOperators(body: Expr, lets: ReadonlyMap<Expr, Expr>): Readonl
     if (value !== undefined && isClosure(value) && readers.get(operand) === count) found.add(value);
   }
   return found;
-}
-
-function isGradientCall(expr: Expr): expr is OperatorCall {
-  return isOperatorCall(expr) && isGradientOperator(expr.callee.name);
 }

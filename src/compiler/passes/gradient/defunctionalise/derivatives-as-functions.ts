@@ -1,17 +1,7 @@
 import { UnsupportedError } from '../../../../core/errors.ts';
 import { callFunction, func, projection, tuple, variableOf } from '../../../ir/build.ts';
-import {
-  type CallExpr,
-  type Expr,
-  formatSpan,
-  type FunctionExpr,
-  type OperatorExpr,
-} from '../../../ir/expr.ts';
-import {
-  CUSTOM_GRADIENT,
-  isGradientOperator,
-  JVP,
-} from '../../../ir/operators/gradient-operators.ts';
+import { type CallExpr, type Expr, formatSpan, type FunctionExpr } from '../../../ir/expr.ts';
+import { CUSTOM_GRADIENT, isGradientCall, JVP } from '../../../ir/operators/gradient-operators.ts';
 import type { FunctionTypeNode, Type } from '../../../ir/type.ts';
 import { postOrder, rewrite } from '../../../ir/walk/visit.ts';
 import type { TypeInference } from '../../../inference/type-inference.ts';
@@ -27,7 +17,7 @@ export function derivativesAsFunctions(fn: FunctionExpr, types: TypeInference): 
   const calledOnly = valuesThatAreCalled(fn.body);
   const taken = new Set(boundSymbols(fn));
   const body = rewrite(fn.body, (expr, original) => {
-    if (!isMade(expr) || !isMade(original)) return expr;
+    if (!isGradientCall(expr) || !isGradientCall(original)) return expr;
     const type = types.of(original);
     const [operand] = original.args;
     const of = operand && types.of(operand);
@@ -61,12 +51,6 @@ function valuesThatAreCalled(body: Expr): ReadonlySet<Expr> {
     if (readers.get(value) === 1 && isCalled(variable)) found.add(value);
   }
   return found;
-}
-
-function isMade(expr: Expr): expr is CallExpr & { readonly callee: OperatorExpr } {
-  return (
-    expr.kind === 'call' && expr.callee.kind === 'operator' && isGradientOperator(expr.callee.name)
-  );
 }
 
 function called(expr: CallExpr, { params, result }: FunctionTypeNode): FunctionExpr {

@@ -1,5 +1,6 @@
 import { call, ifElse, int } from '../../../../compiler/ir/build.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
+import { isOperatorCall } from '../../../../compiler/ir/operators/operator-name.ts';
 import type { Dim } from '../../../../core/dims/dim.ts';
 import { hostInteger } from '../../host-integer.ts';
 import type { ImportNode } from '../../import-node.ts';
@@ -24,7 +25,7 @@ const COMPARISONS: Readonly<Record<string, (a: Expr, b: Expr) => Expr>> = {
  * device to compare what the host knows; undefined for any other.
  */
 function hostCondition(node: ImportNode, condition: Expr): Expr | undefined {
-  if (condition.kind !== 'call' || condition.callee.kind !== 'operator') return undefined;
+  if (!isOperatorCall(condition)) return undefined;
   const { name } = condition.callee;
   const [first] = condition.args;
   if (name === 'reshape' && first !== undefined) return hostCondition(node, first);
@@ -45,7 +46,7 @@ function hostOperand(node: ImportNode, expr: Expr): Expr | undefined {
     const isPlain = value.elementCount === 1 && Number.isSafeInteger(element);
     return isPlain && value.dtype !== 'float16' ? int(element) : undefined;
   }
-  if (expr.kind !== 'call' || expr.callee.kind !== 'operator') return undefined;
+  if (!isOperatorCall(expr)) return undefined;
   const [first] = expr.args;
   if (expr.callee.name === 'reshape' && first !== undefined) return hostOperand(node, first);
   const { dims } = expr.attributes;
