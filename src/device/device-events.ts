@@ -1,10 +1,9 @@
-import type { Compilation, DeviceEvent, OnDeviceEvent } from './device.ts';
+import type { Compilation, DeviceEvent, ObservedEvents } from './device.ts';
 
 /** Tells observers of a device of what it does beside launches. */
-export class DeviceEvents {
-  readonly observers = new Set<OnDeviceEvent>();
-  /** The latest compilations, in the order of their ends; absent where nothing is compiled. */
-  readonly latest?: readonly Compilation[];
+export class DeviceEvents implements ObservedEvents {
+  readonly observers = new Set<(event: DeviceEvent) => void>();
+  declare readonly latest?: readonly Compilation[];
   readonly #name: string;
 
   /** `name` is that of the device. */

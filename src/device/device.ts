@@ -58,15 +58,15 @@ export interface Device {
 
   /**
    * Once it resolves the time of each launch is recorded, until the function that it resolves to is
-   * called. With an observer the device also tells when launches began, and of all that it does beside them.
+   * called. Where {@link events} are observed by then, the device also tells when launches began.
    */
-  startProfile(observer?: OnDeviceEvent): Promise<() => Promise<readonly KernelTiming[]>>;
+  startProfile(): Promise<() => Promise<readonly KernelTiming[]>>;
 
   /** Resolves when the device is lost without having been destroyed by us. */
   readonly lost: Promise<DeviceLostError>;
 
-  /** The latest compilations, with the time each took; absent where nothing is compiled. */
-  readonly compilations?: readonly Compilation[] | undefined;
+  /** What the device does beside launches. Absent where it tells nothing. */
+  readonly events?: ObservedEvents | undefined;
 
   /** Absent where launches are over when they return. */
   readonly queue?: DeviceQueue | undefined;
@@ -167,8 +167,13 @@ export type DeviceEvent = Pick<TimelineEvent, 'name' | 'bytes' | 'beginMs' | 'en
   readonly kind: 'upload' | 'copy' | 'readback' | 'compile';
 };
 
-/** Takes the events of a device as they end. */
-export type OnDeviceEvent = (event: DeviceEvent) => void;
+/** What a device does beside launches. */
+export interface ObservedEvents {
+  /** Those who are told of each event, as it ends. */
+  readonly observers: Set<(event: DeviceEvent) => void>;
+  /** The latest compilations, in the order of their ends; absent where nothing is compiled. */
+  readonly latest?: readonly Compilation[];
+}
 
 /** Memory of a device. */
 export interface DeviceBuffer {

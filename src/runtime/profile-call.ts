@@ -1,4 +1,4 @@
-import type { KernelTiming, OnDeviceEvent } from '../device/device.ts';
+import type { KernelTiming } from '../device/device.ts';
 import type { Allocator } from './allocator/allocator.ts';
 import type { CallOutcome } from './call.ts';
 import { release, type Value } from './value.ts';
@@ -14,16 +14,14 @@ export interface Profile {
 }
 
 /**
- * Calls, and records the launches of all devices meanwhile, for an observer also their begins and what the devices do beside.
- * A file of its own, loaded when needed.
+ * Calls, and records the launches of all devices meanwhile. A file of its own, loaded when needed.
  */
 export async function profileCall(
   allocators: readonly Allocator[],
   call: () => Promise<CallOutcome>,
-  observer?: OnDeviceEvent,
 ): Promise<Profile> {
   const devices = [...new Set(allocators)].map(({ device }) => device);
-  const stops = await Promise.all(devices.map((device) => device.startProfile(observer)));
+  const stops = await Promise.all(devices.map((device) => device.startProfile()));
   const stop = () => Promise.all(stops.map((stopDevice) => stopDevice()));
   const { value, instructionCount } = await call().catch(async (error: unknown) => {
     await stop().catch(() => undefined);

@@ -3,7 +3,6 @@ import type { PrimitiveFunction } from '../../core/contracts/primitive-function.
 import type { OperatorTable } from '../../ops/operator.ts';
 import { checkRange } from '../check-range.ts';
 import type {
-  Compilation,
   Device,
   DeviceBuffer,
   DeviceCounters,
@@ -11,7 +10,6 @@ import type {
   DeviceRange,
   Kernel,
   KernelTiming,
-  OnDeviceEvent,
   PreparedKernels,
   PrepareOptions,
 } from '../device.ts';
@@ -63,8 +61,7 @@ export class ProcessorDevice implements Device {
   readonly kind: 'host' | 'wasm';
   readonly info: DeviceInfo;
   readonly lost: Promise<DeviceLostError>;
-  readonly compilations: readonly Compilation[] | undefined;
-  readonly #events: DeviceEvents;
+  readonly events: DeviceEvents;
   readonly #memory: ProcessorMemory;
   readonly #services: KernelServices;
   readonly #makeKernels: MakeKernels | undefined;
@@ -96,8 +93,7 @@ export class ProcessorDevice implements Device {
     this.#makeKernels = makeKernels;
     this.#makeAlone = makeAlone;
     this.#onDestroy = onDestroy;
-    this.compilations = events.latest;
-    this.#events = events;
+    this.events = events;
     this.#services = {
       computes,
       scratch: (slot, byteLength) => memory.scratch(slot, computes ? byteLength : 0),
@@ -163,14 +159,14 @@ export class ProcessorDevice implements Device {
   write(buffer: DeviceBuffer, byteOffset: number, bytes: Uint8Array): void {
     const begin = performance.now();
     this.view('write', { buffer, byteOffset, byteLength: bytes.byteLength }).set(bytes);
-    this.#events.moved('upload', [bytes], begin);
+    this.events.moved('upload', [bytes], begin);
   }
 
   copy(from: DeviceRange, to: DeviceRange): void {
     const begin = performance.now();
     const source = this.view('copy from', from);
     this.view('copy to', to).set(source);
-    this.#events.moved('copy', [from], begin);
+    this.events.moved('copy', [from], begin);
   }
 
   async read(
@@ -181,7 +177,7 @@ export class ProcessorDevice implements Device {
     this.#readbacks++;
     const begin = performance.now();
     const bytes = await this.contents(ranges, (view) => copyInto(left, view));
-    this.#events.moved('readback', bytes, begin);
+    this.events.moved('readback', bytes, begin);
     return bytes;
   }
 
@@ -189,7 +185,7 @@ export class ProcessorDevice implements Device {
     this.#readbacks++;
     const begin = performance.now();
     const bytes = this.view('read', range).slice();
-    this.#events.moved('readback', [bytes], begin);
+    this.events.moved('readback', [bytes], begin);
     return bytes;
   }
 
@@ -201,16 +197,11 @@ export class ProcessorDevice implements Device {
     this.#requireLive();
   }
 
-  async startProfile(
-    observer: OnDeviceEvent = () => undefined,
-  ): Promise<() => Promise<readonly KernelTiming[]>> {
+  async startProfile(): Promise<() => Promise<readonly KernelTiming[]>> {
     this.#requireLive();
     const timings: KernelTiming[] = [];
     this.#timings = timings;
-    const { observers } = this.#events;
-    observers.add(observer);
     return async () => {
-      observers.delete(observer);
       if (this.#timings === timings) this.#timings = undefined;
       return timings;
     };

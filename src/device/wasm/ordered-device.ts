@@ -1,10 +1,4 @@
-import type {
-  DeviceBuffer,
-  DeviceRange,
-  DeviceRecording,
-  KernelTiming,
-  OnDeviceEvent,
-} from '../device.ts';
+import type { DeviceBuffer, DeviceRange, DeviceRecording, KernelTiming } from '../device.ts';
 import { LaunchRecorder } from './launch-recorder.ts';
 import type { LaunchOrder } from './step-distributor.ts';
 import type { WasmMachine } from './wasm-machine.ts';
@@ -71,15 +65,13 @@ export class OrderedDevice extends ProcessorDevice {
     await this.#machine.distributor?.finish(() => undefined);
   }
 
-  override async startProfile(
-    observer?: OnDeviceEvent,
-  ): Promise<() => Promise<readonly KernelTiming[]>> {
+  override async startProfile(): Promise<() => Promise<readonly KernelTiming[]>> {
     const order = this.#machine.distributor;
-    if (order === undefined) return super.startProfile(observer);
+    if (order === undefined) return super.startProfile();
     // Each kernel is to have its own time, not that of others it waits for.
     order.isPaused = true;
     await order.settle();
-    const stop = await super.startProfile(observer);
+    const stop = await super.startProfile();
     return async () => {
       const timings = await stop();
       if (!this.isProfiled) order.isPaused = false;

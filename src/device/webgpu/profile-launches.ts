@@ -1,5 +1,4 @@
-import type { KernelTiming, OnDeviceEvent } from '../device.ts';
-import type { DeviceEvents } from '../device-events.ts';
+import type { KernelTiming } from '../device.ts';
 import type { BufferTable } from './memory/buffers.ts';
 import type { CommandQueue } from './command-queue.ts';
 import type { DeviceFaults } from './faults/device-faults.ts';
@@ -11,8 +10,8 @@ export interface ProfileContext {
   readonly faults: DeviceFaults;
   readonly buffers: BufferTable;
   readonly queue: CommandQueue;
-  readonly events: DeviceEvents;
-  readonly observer: OnDeviceEvent | undefined;
+  /** Somebody wants to know when launches began. */
+  readonly isObserved: boolean;
   /** See {@link Device.synchronize}. */
   readonly synchronize: () => Promise<void>;
   /** Contents of a staging buffer after the commands that fill it. */
@@ -24,18 +23,16 @@ export interface ProfileContext {
 
 /** See {@link Device.startProfile}. A file of its own, loaded with the first profile. */
 export function startProfile(context: ProfileContext): () => Promise<readonly KernelTiming[]> {
-  const { queue, device, buffers, hasTimestamps, events, observer } = context;
+  const { queue, device, buffers, hasTimestamps } = context;
   context.faults.throwIfEnded();
   queue.flush();
   queue.recording?.invalidate();
   queue.profiler ??= new LaunchProfiler(device, buffers, { hasTimestamps });
   const { profiler } = queue;
-  if (observer !== undefined) events.observers.add(observer);
   const first = profiler.launchCount;
   profiler.userCount++;
   let timings: Promise<readonly KernelTiming[]> | undefined;
   return () => {
-    if (observer !== undefined) events.observers.delete(observer);
     timings ??= stopProfile(profiler, first, context);
     return timings;
   };
@@ -52,7 +49,7 @@ async function stopProfile(
   if (isLast) context.queue.profiler = undefined;
   try {
     const block = await readTimestamps(profiler, context);
-    const begins = context.observer && profiler.beginsMs(block, first);
+    const begins = context.isObserved ? profiler.beginsMs(block, first) : undefined;
     return profiler
       .timings(block)
       .map((timing, i) => (begins === undefined ? timing : { ...timing, beginMs: begins[i] }))

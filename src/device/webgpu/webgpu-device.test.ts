@@ -339,7 +339,10 @@ describe('WebGpuDevice', () => {
     const input = floatBuffer(device, [1, 2]);
     const output = device.createBuffer(8);
     const args = [floatTensor(input, [2]), floatTensor(output, [2])];
-    const stop = await device.startProfile(() => undefined);
+    const observer = (): void => undefined;
+    device.events.observers.add(observer);
+    const stop = await device.startProfile();
+    device.events.observers.delete(observer);
     const before = performance.now();
     kernel.launch(args);
     await readFloats(device, output);

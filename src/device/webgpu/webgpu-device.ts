@@ -4,7 +4,6 @@ import type { PrimitiveFunction } from '../../core/contracts/primitive-function.
 import { refuseProgramKernels } from '../../ops/program/wgsl-kernel.ts';
 import { checkRange } from '../check-range.ts';
 import type {
-  Compilation,
   Device,
   DeviceBuffer,
   DeviceCounters,
@@ -15,7 +14,6 @@ import type {
   DeviceRecording,
   DeviceTuning,
   KernelTiming,
-  OnDeviceEvent,
   PageMemory,
   PreparedKernels,
   PrepareOptions,
@@ -67,7 +65,7 @@ export class WebGpuDevice implements Device {
   readonly #planner: KernelPlanner;
   readonly #hasTimestamps: boolean;
   readonly #faults: DeviceFaults;
-  readonly #events: CompilationLog;
+  readonly events: CompilationLog;
   readonly #buffers: BufferTable;
   readonly #pipelines: PipelineCache;
   readonly #bindGroups: BindGroupCache;
@@ -126,7 +124,7 @@ export class WebGpuDevice implements Device {
     { deviceTimeout }: Pick<AdapterOptions, 'deviceTimeout'> = {},
   ) {
     this.info = info;
-    this.#events = new CompilationLog(info.name);
+    this.events = new CompilationLog(info.name);
     this.#device = device;
     this.#planner = planner;
     this.#hasTimestamps = hasTimestamps;
@@ -135,7 +133,7 @@ export class WebGpuDevice implements Device {
     this.lost = this.#faults.lost;
     void this.lost.then(() => this.#retire());
     this.#buffers = new BufferTable(device, this.#faults, info.name);
-    this.#pipelines = new PipelineCache(device, this.#faults, this.#events);
+    this.#pipelines = new PipelineCache(device, this.#faults, this.events);
     this.#bindGroups = new BindGroupCache(device);
     this.#scratch = new ScratchPool(this.#buffers);
     this.#queue = new CommandQueue({
@@ -197,13 +195,13 @@ export class WebGpuDevice implements Device {
   write(buffer: DeviceBuffer, byteOffset: number, bytes: Uint8Array): void {
     const begin = performance.now();
     this.#queue.write({ buffer, byteOffset, byteLength: bytes.byteLength }, bytes);
-    this.#events.moved('upload', [bytes], begin);
+    this.events.moved('upload', [bytes], begin);
   }
 
   copy(from: DeviceRange, to: DeviceRange): void {
     const begin = performance.now();
     this.#queue.copy(from, to);
-    this.#events.moved('copy', [from], begin);
+    this.events.moved('copy', [from], begin);
   }
 
   async read(ranges: readonly DeviceRange[]): Promise<Uint8Array[]> {
@@ -220,7 +218,7 @@ export class WebGpuDevice implements Device {
     const copy = (encoder: GPUCommandEncoder, staging: GPUBuffer): void =>
       this.#copyToStaging(encoder, ranges, staging);
     const blocks = await this.#readBack(byteLengths, copy, lastWrites);
-    this.#events.moved('readback', blocks, begin);
+    this.events.moved('readback', blocks, begin);
     return blocks;
   }
 
@@ -239,11 +237,10 @@ export class WebGpuDevice implements Device {
     return this.#typed(this.#afterErrors(this.#finished(serial), serial, []), 'synchronize');
   }
 
-  async startProfile(observer?: OnDeviceEvent): Promise<() => Promise<readonly KernelTiming[]>> {
+  async startProfile(): Promise<() => Promise<readonly KernelTiming[]>> {
     const { startProfile } = await import('./profile-launches.ts');
     return startProfile({
-      observer,
-      events: this.#events,
+      isObserved: this.events.observers.size > 0,
       device: this.#device,
       hasTimestamps: this.#hasTimestamps,
       faults: this.#faults,
@@ -252,10 +249,6 @@ export class WebGpuDevice implements Device {
       synchronize: () => this.synchronize(),
       readBack: (byteLengths, record) => this.#readBack(byteLengths, record, []),
     });
-  }
-
-  get compilations(): readonly Compilation[] {
-    return this.#events.latest;
   }
 
   counters(): DeviceCounters {

@@ -7,8 +7,8 @@ export interface Allocator extends StorageOwner {
   /** The device whose memory it hands out. */
   readonly device: Device;
 
-  /** Those who observe its storages. Absent where nobody can. */
-  readonly observers?: Set<StorageObserver>;
+  /** Those who observe its storages. */
+  readonly observers: Set<StorageObserver>;
 
   /** A storage without references. Throws OutOfMemoryError; `byteLength` is an integer from 0 up. */
   allocate(byteLength: number): StorageValue;

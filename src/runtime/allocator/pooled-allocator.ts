@@ -8,6 +8,7 @@ import {
   allocatesAfterDispose,
   beyondBufferLimit,
   outOfBudget,
+  type StorageObserver,
 } from './allocator.ts';
 import { classBelow, sizeClass, STORAGE_ALIGNMENT } from './size-class.ts';
 
@@ -33,6 +34,7 @@ interface Pool {
 export class PooledAllocator implements Allocator {
   /** The device whose memory it hands out. */
   readonly device: Device;
+  readonly observers = new Set<StorageObserver>();
   /** The most bytes to hold on the device, reserved ones included; may change. */
   byteBudget: number;
   readonly #onShortage: AllocatorOptions['onShortage'];
@@ -72,7 +74,9 @@ export class PooledAllocator implements Allocator {
       this.#takeFree(capacity) ??
       this.#takeFree(this.#nextLarger(capacity)) ??
       this.#create(capacity, byteLength);
-    return this.#handOut(this.#pool(buffer.byteLength), buffer, byteLength);
+    const storage = this.#handOut(this.#pool(buffer.byteLength), buffer, byteLength);
+    for (const observer of this.observers) observer.allocated(storage);
+    return storage;
   }
 
   isFree(buffer: DeviceBuffer): boolean {
@@ -105,7 +109,9 @@ export class PooledAllocator implements Allocator {
   }
 
   /** Puts the buffer of a storage that nothing refers to any more into the pool. */
-  reclaim({ buffer }: StorageValue): void {
+  reclaim(storage: StorageValue): void {
+    for (const observer of this.observers) observer.reclaimed(storage);
+    const { buffer } = storage;
     if (this.#disposed || !this.#live.delete(buffer)) return;
     const pool = this.#pool(buffer.byteLength);
     pool.live--;

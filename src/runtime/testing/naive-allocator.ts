@@ -8,6 +8,7 @@ import {
   allocatesAfterDispose,
   beyondBufferLimit,
   outOfBudget,
+  type StorageObserver,
 } from '../allocator/allocator.ts';
 import { STORAGE_ALIGNMENT } from '../allocator/size-class.ts';
 
@@ -15,6 +16,8 @@ import { STORAGE_ALIGNMENT } from '../allocator/size-class.ts';
 export class NaiveAllocator implements Allocator {
   /** The device whose memory it hands out. */
   readonly device: Device;
+  /** Tells them nothing. */
+  readonly observers = new Set<StorageObserver>();
   readonly #budget: number;
   readonly #live = new Set<DeviceBuffer>();
   #liveBytes = 0;

@@ -50,6 +50,8 @@ export async function recordRun(
   const storages = new StorageRecorder(state.allocators);
   const recorder = new InstructionRecorder(machine, storages);
   runner.hooks = recorder;
+  const observer = (event: DeviceEvent): void => void events.push(event);
+  for (const device of devices) device.events?.observers.add(observer);
   let [beginMs, endMs] = [0, 0];
   const call = async () => {
     beginMs = performance.now();
@@ -58,7 +60,7 @@ export async function recordRun(
     return { value: null, instructionCount: recorder.executed };
   };
   try {
-    const { timings } = await profileCall(state.allocators, call, (event) => events.push(event));
+    const { timings } = await profileCall(state.allocators, call);
     storages.stop();
     const { instructions, executed } = recorder;
     return {
@@ -72,5 +74,6 @@ export async function recordRun(
     };
   } finally {
     storages.stop();
+    for (const device of devices) device.events?.observers.delete(observer);
   }
 }

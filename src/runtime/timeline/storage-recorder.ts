@@ -29,7 +29,7 @@ export class StorageRecorder implements StorageObserver {
 
   constructor(allocators: Iterable<Allocator>) {
     this.#allocators = new Set(allocators);
-    for (const { observers } of this.#allocators) observers?.add(this);
+    for (const { observers } of this.#allocators) observers.add(this);
   }
 
   /** A kernel writes to a storage. */
@@ -42,7 +42,7 @@ export class StorageRecorder implements StorageObserver {
 
   /** Those that are held still end now. */
   stop(): void {
-    for (const { observers } of this.#allocators) observers?.delete(this);
+    for (const { observers } of this.#allocators) observers.delete(this);
     for (const storage of this.#open.keys()) this.reclaimed(storage);
   }
 

@@ -33,7 +33,7 @@ export function loadTimeline({ loaded, device }: HostedSession): RunTimeline | u
     const { beginMs: begin, endMs: end, loaded: count } = span;
     add({ kind, name: what, beginMs: begin, endMs: end, ...(isBytes && { bytes: count }) });
   }
-  for (const { label, ...times } of device.device.compilations ?? []) {
+  for (const { label, ...times } of device.device.events?.latest ?? []) {
     add({ kind: 'compile', name: label, ...times });
   }
   return {
