@@ -8,7 +8,7 @@ import { Session, Tensor } from '../../src/client/index.ts';
 import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { sharedPath } from '../../src/testing/files/shared-path.ts';
 import { runCommand } from '../run-command.ts';
-import { openPeerModel, type PeerModel } from '../onnxruntime/open-peer-model.ts';
+import { openPeerModel, type PeerModel } from '../onnxruntime/open-onnxruntime.ts';
 import { inputOf, type ModelInputs, TRAINED_MODELS, type TrainedModel } from './trained-models.ts';
 
 /** Inputs for which Weft itself is compared with onnxruntime-node: each step of it may round otherwise. */

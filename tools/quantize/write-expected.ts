@@ -6,7 +6,7 @@ import {
   inputsOf,
   SMALL_MODELS,
 } from '../../src/frontend/quantize/testing/quantized-models.ts';
-import { openPeerModel } from '../onnxruntime/open-peer-model.ts';
+import { openPeerModel } from '../onnxruntime/open-onnxruntime.ts';
 
 const FILE = new URL(
   '../../src/frontend/quantize/testing/onnxruntime-outputs.json',

@@ -1,5 +1,5 @@
 import { formatShape } from '../../src/core/tensor/element-count.ts';
-import type { PeerValue } from '../onnxruntime/open-peer-model.ts';
+import type { PeerValue } from '../onnxruntime/open-onnxruntime.ts';
 
 /**
  * The largest difference of two outputs relative to the range of the one that is expected (its largest element less its smallest, or

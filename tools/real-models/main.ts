@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { markdown } from '../../bench/table.ts';
 import { type Placement, Session, Tensor } from '../../src/client/index.ts';
 import { nodeGpu } from '../../src/testing/node-gpu.ts';
-import { openPeerModel, type PeerValue } from '../onnxruntime/open-peer-model.ts';
+import { openPeerModel, type PeerValue } from '../onnxruntime/open-onnxruntime.ts';
 import { runCommand } from '../run-command.ts';
 import { relativeError } from './compare-outputs.ts';
 import type { ModelInputs } from './model-inputs.ts';

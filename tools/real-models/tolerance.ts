@@ -2,7 +2,7 @@ import { Tensor } from '../../src/client/index.ts';
 import { relativeError } from './compare-outputs.ts';
 import type { ModelInputs } from './model-inputs.ts';
 import type { RealModel } from './models.ts';
-import type { PeerModel } from '../onnxruntime/open-peer-model.ts';
+import type { PeerModel } from '../onnxruntime/open-onnxruntime.ts';
 
 /** In float32, for sums in another order: the largest error of an output, relative to its range. */
 const FLOAT32 = 1e-4;

@@ -1,5 +1,5 @@
 import { Tokenizer } from '@huggingface/tokenizers';
-import { openPeer } from '../../differential/compare-onnx/peer-runtime.ts';
+import { openOnnxRuntime } from '../../onnxruntime/open-onnxruntime.ts';
 import { storyOnnx } from '../../../src/frontend/decoders/architectures/testing/story-decoder.ts';
 import { TextModel } from '../../../src/text/text-model.ts';
 import { nodeGpu } from '../../../src/testing/node-gpu.ts';
@@ -28,7 +28,7 @@ export async function show(checks: Checks): Promise<void> {
   const prompts = promptsOf(model, PROMPTS.wasm);
   const tokenizer = new Tokenizer(folder.tokenizer, folder.tokenizerConfig);
   const bytes = storyOnnx();
-  const texts = await completeByPeer(openPeer(), {
+  const texts = await completeByPeer(openOnnxRuntime('web'), {
     model: bytes,
     caches: {
       layers: config.num_hidden_layers,

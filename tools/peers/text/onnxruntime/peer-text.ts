@@ -1,4 +1,4 @@
-import type { Peer, PeerTensor } from '../../../differential/compare-onnx/peer-runtime.ts';
+import type { Peer, PeerTensor } from '../../../onnxruntime/open-onnxruntime.ts';
 import type { Completion } from '../wllama/in-page.ts';
 
 /** A language model in ONNX whose caches are of float16, and what is asked of it. */
