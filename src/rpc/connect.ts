@@ -2,27 +2,35 @@ import { DISPOSE } from '../core/async/dispose-symbols.ts';
 import { Executable } from '../bytecode/file/executable-file.ts';
 import { checkOptions, either, instanceOf, requireKind } from '../core/check-options.ts';
 import { abortError, UsageError } from '../core/errors.ts';
-import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
 import type {
   OwnTables,
   SessionProvider,
   SessionService,
 } from '../worker/protocol/session-service.ts';
-import type { SessionDoor } from './sessions/remote-service.ts';
 import { type Channel, CHANNEL } from './channels/channel.ts';
 import { Connection } from './connection.ts';
 import { deriveRelayToken } from './handshake/credentials.ts';
-import { sha256 } from './executable-store.ts';
+import { sha256, type ShipProgress } from './executable-store.ts';
 import { introduce } from './handshake/handshake.ts';
 import type { RemoteDevice, RemoteFunctionInfo } from './device-service.ts';
 import { DEFAULT_RPC_LIMITS, LIMITS, type RpcLimits } from './limits.ts';
 import { joinRelay } from './channels/relay-channel.ts';
 import { SealedChannel } from './channels/sealed-channel.ts';
 import { RemoteModule } from './remote-module.ts';
+import {
+  anything,
+  type Check,
+  listOf,
+  number,
+  optional,
+  record,
+  text,
+} from './values/checked-values.ts';
 import { isRemoteFunction, type RemoteFunction } from './values/remote-handles.ts';
-import { type RpcFunction, type RpcInput, RpcTuple } from './values/rpc-value.ts';
+import type { RpcFunction, RpcInput } from './values/rpc-value.ts';
 import type { TimeOptions, TimeResult } from './time-evaluator.ts';
+import { toRpcValue } from './values/to-rpc-value.ts';
 import { malformed } from './values/wire-values.ts';
 import { openWebSocket } from './channels/web-socket-channel.ts';
 
@@ -48,14 +56,6 @@ export interface ConnectOptions {
   readonly limits?: Partial<RpcLimits> | undefined;
   /** Gives up, and rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
-}
-
-/** How much of an executable was sent, in bytes. */
-export interface ShipProgress {
-  /** Bytes that were sent. */
-  readonly loaded: number;
-  /** Bytes in all. */
-  readonly total: number;
 }
 
 /** Where a program is loaded, and what it may call. */
@@ -101,9 +101,30 @@ export async function connect(to: Channel | string, options: ConnectOptions): Pr
   const sealed = peer.keys === undefined ? channel : new SealedChannel(channel, peer.keys);
   const connection = new Connection(sealed, { limits, peerName: peer.name, methods });
   const devices = await connection.call('devices', []);
-  if (typeof devices !== 'string') throw malformed('devices that are not text');
-  return new Remote(connection, JSON.parse(devices) as RemoteDevice[]);
+  return new Remote(connection, DEVICES(devices, 'devices'));
 }
+
+const DEVICES: Check<readonly RemoteDevice[]> = listOf(
+  record({
+    name: text,
+    kind: text,
+    vendor: text,
+    architecture: text,
+    adapterClass: text,
+    maxBufferByteLength: number,
+  }),
+);
+const FUNCTIONS: Check<readonly RemoteFunctionInfo[]> = listOf(
+  record({ name: text, paramNames: listOf(text) }),
+);
+const TIMES = record({
+  results: listOf(number),
+  mean: number,
+  median: number,
+  standardDeviation: number,
+  number,
+  kernelMs: optional(number),
+});
 
 /** Closes the channel when the signal aborts before the work is done. */
 async function abortable<T>(
@@ -158,13 +179,11 @@ export class Remote implements SessionProvider {
     const bytes = program instanceof Executable ? program.toBytes() : program;
     const hash = await this.#ship(bytes, { signal, onProgress });
     const index = typeof device === 'number' ? device : this.devices.indexOf(device);
-    const names = new RpcTuple(Object.keys(functions));
-    const given = new RpcTuple(Object.values(functions));
-    const args = [hash, Math.max(index, -1), names, given];
+    const args = [hash, index, functions];
     const loaded = await this.#connection.call('load', args, { signal });
-    const [module, infos] = loaded instanceof RpcTuple ? loaded.fields : [];
-    if (!isRemoteFunction(module) || typeof infos !== 'string') throw malformed('no module');
-    return new RemoteModule(module, JSON.parse(infos) as RemoteFunctionInfo[]);
+    const [module, infos] = listOf(anything)(loaded, 'module');
+    if (!isRemoteFunction(module)) throw malformed('no module');
+    return new RemoteModule(module, FUNCTIONS(infos, 'functions'));
   }
 
   /** Sends an executable unless it is there; resolves to its SHA-256. */
@@ -175,9 +194,8 @@ export class Remote implements SessionProvider {
     const hash = await sha256(bytes);
     const total = bytes.byteLength;
     const report = (loaded: number): void => onProgress?.({ loaded, total });
-    if ((await this.#connection.call('has', [hash], { signal })) !== 1) {
-      const file = new HostTensor('uint8', [total], bytes);
-      await this.#connection.call('store', [hash, file], { signal, onProgress: report });
+    if ((await this.#connection.call('has', [hash], { signal })) !== true) {
+      await this.#connection.call('store', [hash, bytes], { signal, onProgress: report });
     } else report(total);
     return hash;
   }
@@ -185,15 +203,13 @@ export class Remote implements SessionProvider {
   /** @internal For `Session.load`, whose sessions run here then. */
   async openService(tables?: OwnTables): Promise<SessionService> {
     const { RemoteService } = await import('./sessions/remote-service.ts');
-    const door: SessionDoor = {
-      devices: this.devices,
-      open: async (program, { device, limits, functions, page, signal, onProgress }) => {
-        const hash = await this.#ship(program, { signal, onProgress });
-        const args = [hash, device, limits, functions, page];
-        return this.#connection.call('session', args, { signal });
+    return new RemoteService(
+      {
+        ship: (program, options) => this.#ship(program, options),
+        call: (name, args, options) => this.#connection.call('session', [name, ...args], options),
       },
-    };
-    return new RemoteService(door, tables);
+      tables,
+    );
   }
 
   /** A function that the other side offers. Rejects with UsageError for another name. */
@@ -209,9 +225,9 @@ export class Remote implements SessionProvider {
    */
   timeEvaluator(
     callee: RemoteFunction,
-    { number = 1, repeat = 3, minRepeatMs = 0 }: TimeOptions = {},
+    { number: runs = 1, repeat = 3, minRepeatMs = 0 }: TimeOptions = {},
   ): (...args: RpcInput[]) => Promise<TimeResult> {
-    for (const [name, value] of Object.entries({ number, repeat, minRepeatMs })) {
+    for (const [name, value] of Object.entries({ number: runs, repeat, minRepeatMs })) {
       if (Number.isSafeInteger(value) && value >= (name === 'minRepeatMs' ? 0 : 1)) continue;
       throw new UsageError({
         where: `timeEvaluator, ${name}`,
@@ -220,11 +236,9 @@ export class Remote implements SessionProvider {
       });
     }
     return async (...args) => {
-      const all: RpcInput[] = [callee, args, number, repeat, minRepeatMs];
-      const result = await this.#connection.call('evaluate', all);
-      if (typeof result !== 'string') throw malformed('no measurement');
-      const { kernelMs, ...rest } = JSON.parse(result) as TimeResult;
-      return { ...rest, kernelMs };
+      const all = [callee, toRpcValue(args), runs, repeat, minRepeatMs];
+      const times = TIMES(await this.#connection.call('evaluate', all), 'measurement');
+      return { kernelMs: undefined, ...times };
     };
   }
 

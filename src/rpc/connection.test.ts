@@ -3,7 +3,9 @@ import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { DTypeValue, FloatValue, ShapeValue } from '../runtime/value.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { TestDevice } from '../runtime/testing/test-device.ts';
+import { LimitError } from './errors.ts';
 import { linkRemote } from './link-remote.ts';
+import { decodeValues, encodeValues, type HandleNames } from './values/wire-values.ts';
 import { type RemoteFunction, RemoteTensor } from './values/remote-handles.ts';
 import { type RpcFunction, RpcTuple, type RpcValue } from './values/rpc-value.ts';
 import { LOCAL_ADD, openConnection, testProgram } from './testing/open-connection.ts';
@@ -103,6 +105,43 @@ describe('values', () => {
     await expect(make(vector(4))).rejects.toThrow('disposed of');
     remote.close();
   });
+});
+
+test('plain data of methods crosses as it is, and undefined as nothing', () => {
+  const names = {} as HandleNames;
+  const there = (...data: readonly unknown[]) => {
+    const { blobs, ...nodes } = encodeValues(data, names);
+    return decodeValues(nodes, blobs, { names, maxBytes: 1000 });
+  };
+  const shared = { at: [1, { x: -0 }] };
+  const data = {
+    numbers: [1, 0.5, -0, Number.NaN, Number.NEGATIVE_INFINITY, 2 ** 60],
+    flags: [true, false, null],
+    texts: { '': 'Grüße', constructor: 'x', length: '' },
+    arrays: [
+      Float64Array.of(1.5),
+      Uint8ClampedArray.of(7),
+      BigInt64Array.of(-1n),
+      new Int8Array(0),
+    ],
+    tensor: vector(1, 2),
+    both: [shared, shared],
+    empty: [[], {}],
+  };
+  expect(there(data, [data])).toStrictEqual([data, [data]]);
+  expect(there({ a: undefined, b: [undefined] })).toStrictEqual([{ b: [null] }]);
+  const [{ both }] = there(data) as [typeof data];
+  expect(both[0]).not.toBe(both[1]);
+  let deep: unknown = 0;
+  for (let i = 0; i < 20_000; i++) deep = [deep];
+  let [rest] = there(deep);
+  for (let i = 0; i < 20_000; i++) rest = (rest as unknown[])[0];
+  expect(rest).toBe(0);
+  const endless: unknown[] = [];
+  endless.push(endless);
+  expect(() => there(endless)).toThrow(LimitError);
+  expect(() => there(new Map())).toThrow('got a Map, expected a number');
+  expect(() => there(new Uint8Array(1001))).toThrow('more bytes of tensors than the limit');
 });
 
 describe('local functions', () => {

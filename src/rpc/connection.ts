@@ -11,10 +11,9 @@ import { Inbox } from './channels/inbox.ts';
 import type { RpcLimits } from './limits.ts';
 import { decodeMessage, type Message, MessageType } from './values/messages.ts';
 import { Outbox, type Sending } from './channels/outbox.ts';
-import type { CallOptions, HandleOwner } from './values/remote-handles.ts';
-import type { RpcInput, RpcTarget, RpcValue } from './values/rpc-value.ts';
+import type { HandleOwner, SendOptions } from './values/remote-handles.ts';
+import type { RpcTarget } from './values/rpc-value.ts';
 import { ConnectionValues, releaseAll } from './values/connection-values.ts';
-import { toRpcValue } from './values/to-rpc-value.ts';
 import { malformed } from './values/wire-values.ts';
 
 /** Calls may come in bursts of this many seconds' worth. */
@@ -61,7 +60,7 @@ export interface ConnectionOptions {
 }
 
 interface PendingCall {
-  readonly resolve: (value: RpcValue) => void;
+  readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -83,8 +82,8 @@ export class Connection implements HandleOwner {
   readonly #inbox: Inbox;
   readonly #rate: RateLimit;
   readonly #values: ConnectionValues;
-  /** Calls of this side; undefined for those that were given up, until the answer comes. */
-  readonly #pending = new Map<number, PendingCall | undefined>();
+  /** Calls of this side, also those that were given up, until the answer comes. */
+  readonly #pending = new Map<number, PendingCall>();
   /** Calls of the other side that are running here. */
   readonly #active = new Map<number, AbortController>();
   #nextCall = 1;
@@ -131,17 +130,17 @@ export class Connection implements HandleOwner {
     };
   }
 
-  /** Calls a function of the other side. Rejects with its error, RemoteLostError or AbortError. */
+  /** Calls a function of the other side with values or data. Rejects with its error, RemoteLostError or AbortError. */
   async call(
     target: number | string,
-    args: readonly RpcInput[],
-    { signal, keep = 'host', onProgress }: CallOptions = {},
-  ): Promise<RpcValue> {
+    args: readonly unknown[],
+    { signal, keep = 'host', onProgress, onSent, discard = releaseAll }: SendOptions = {},
+  ): Promise<unknown> {
     if (signal?.aborted === true) throw abortError(signal);
     if (this.#end !== undefined) throw this.#end;
-    const values = this.#values.encode(args.map(toRpcValue));
+    const values = this.#values.encode(args);
     const call = this.#nextCall++;
-    const answer = new Promise<RpcValue>((resolve, reject) => {
+    const answer = new Promise<unknown>((resolve, reject) => {
       this.#pending.set(call, { resolve, reject });
     });
     let sending: Sending;
@@ -150,13 +149,15 @@ export class Connection implements HandleOwner {
       const fixed = { type: MessageType.call, call, target, keep: keep === 'device' } as const;
       sending = this.#outbox.send((plan) => ({ ...fixed, values: nodes, ...plan }), blobs, {
         onProgress,
+        onSent,
       });
     } catch (error) {
       this.#pending.delete(call);
       throw error;
     }
     if (signal === undefined) return answer;
-    const abort = (): void => this.#giveUp(call, sending, abortError(signal));
+    const late = { resolve: (value: unknown) => discard(value), reject: () => undefined };
+    const abort = (): void => this.#giveUp(call, { sending, late, error: abortError(signal) });
     signal.addEventListener('abort', abort, { once: true });
     return answer.finally(() => signal.removeEventListener('abort', abort));
   }
@@ -222,7 +223,7 @@ export class Connection implements HandleOwner {
       case MessageType.piece:
         return this.#inbox.piece(message.stream, body);
       case MessageType.failure:
-        return this.#settle(message.call)?.reject(errorFromWire(message.error, this.peerName));
+        return this.#settle(message.call).reject(errorFromWire(message.error, this.peerName));
       case MessageType.cancel:
         return this.#active.get(message.call)?.abort();
       case MessageType.release:
@@ -241,8 +242,8 @@ export class Connection implements HandleOwner {
   #takeCall(message: CallMessage, blobs: readonly Uint8Array[]): void {
     const { call } = message;
     if (this.#active.has(call)) throw malformed(`the call ${call} twice`);
-    const decode = (): RpcValue[] => this.#values.decode(message.values, blobs);
-    let args: RpcValue[];
+    const decode = (): unknown[] => this.#values.decode(message.values, blobs);
+    let args: unknown[];
     let target: RpcTarget;
     try {
       args = decode();
@@ -271,12 +272,16 @@ export class Connection implements HandleOwner {
   async #perform(
     { call, keep }: CallMessage,
     target: RpcTarget,
-    args: readonly RpcValue[],
+    args: readonly unknown[],
   ): Promise<void> {
     const controller = new AbortController();
     this.#active.set(call, controller);
+    let drop: (() => void) | undefined;
+    const ifUnsent = (given: () => void): void => {
+      drop = given;
+    };
     try {
-      const value = await target.call(args, { signal: controller.signal, keep });
+      const value = await target.call(args, { signal: controller.signal, keep, ifUnsent });
       // Its objects would otherwise be held for nobody.
       if (this.#end !== undefined) return releaseAll(value);
       const { blobs, ...values } = this.#values.encodeResult(value);
@@ -284,6 +289,7 @@ export class Connection implements HandleOwner {
       this.#outbox.send((plan) => ({ ...fixed, ...plan }), blobs, { isOwned: target.ownsResults });
       this.#checkBuffered();
     } catch (error) {
+      drop?.();
       this.#post({ type: MessageType.failure, call, error: errorToWire(error) });
     } finally {
       this.#active.delete(call);
@@ -293,9 +299,7 @@ export class Connection implements HandleOwner {
   #takeResult({ call, values }: ResultMessage, blobs: readonly Uint8Array[]): void {
     const [value, ...more] = this.#values.decode(values, blobs);
     if (value === undefined || more.length > 0) throw malformed('a result that is not one value');
-    const pending = this.#settle(call);
-    if (pending === undefined) releaseAll(value);
-    else pending.resolve(value);
+    this.#settle(call).resolve(value);
   }
 
   #target(target: number | string): RpcTarget {
@@ -306,19 +310,22 @@ export class Connection implements HandleOwner {
   }
 
   /** Ends the wait for an answer. Throws ProtocolError when nobody waits for it. */
-  #settle(call: number): PendingCall | undefined {
-    if (!this.#pending.has(call)) throw malformed(`an answer to the call ${call}`);
+  #settle(call: number): PendingCall {
     const pending = this.#pending.get(call);
+    if (pending === undefined) throw malformed(`an answer to the call ${call}`);
     this.#pending.delete(call);
     return pending;
   }
 
-  #giveUp(call: number, sending: Sending, error: Error): void {
+  #giveUp(
+    call: number,
+    { sending, late, error }: { sending: Sending; late: PendingCall; error: Error },
+  ): void {
     const pending = this.#pending.get(call);
     if (pending === undefined) return;
     if (sending.cancel()) this.#pending.delete(call);
     else {
-      this.#pending.set(call, undefined);
+      this.#pending.set(call, late);
       this.#post({ type: MessageType.cancel, call });
     }
     pending.reject(error);
@@ -340,7 +347,7 @@ export class Connection implements HandleOwner {
     for (const controller of this.#active.values()) controller.abort(error);
     const pending = [...this.#pending.values()];
     this.#pending.clear();
-    for (const call of pending) call?.reject(error);
+    for (const call of pending) call.reject(error);
     this.#values.clear();
     this.#resolveClosed(error);
   }

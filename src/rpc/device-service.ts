@@ -1,5 +1,4 @@
 import type { Executable } from '../bytecode/file/executable-file.ts';
-import type { Clock } from '../core/async/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import type { HostTensor } from '../core/tensor/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
@@ -7,10 +6,9 @@ import { withinRunTime } from '../core/async/within-run-time.ts';
 import type { HostFunction } from '../runtime/host-function.ts';
 import { readTensors } from '../runtime/tensor-read.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
-import { bytesOf, countOf, textOf } from './values/checked-values.ts';
+import { bytes, callable, count, dictionaryOf, text } from './values/checked-values.ts';
 import { LimitError } from './errors.ts';
-import type { ExecutableStore } from './executable-store.ts';
-import type { RpcLimits } from './limits.ts';
+import { storedIn, tooManyModules } from './executable-store.ts';
 import { callMachine, LocalTensor, packedFunction, toMachine } from './values/machine-values.ts';
 import { isRemoteFunction } from './values/remote-handles.ts';
 import {
@@ -18,23 +16,13 @@ import {
   type RpcFunction,
   type RpcTarget,
   RpcTuple,
-  type RpcValue,
 } from './values/rpc-value.ts';
-import type { ServedDevice, WorkEvent } from './served-device.ts';
+import { type DeviceServiceOptions, hostBeside, type ServedDevice } from './served-device.ts';
 import { ConnectionMemory } from './connection-memory.ts';
-import type { ServedPlace, ServedSessions } from './sessions/served-sessions.ts';
+import type { ServedSessions } from './sessions/served-sessions.ts';
 import { defineTarget, targetOf } from './targets.ts';
-import { type Measured, measure, measuredFunction, type TimeOptions } from './time-evaluator.ts';
-import { malformed } from './values/wire-values.ts';
-
-export interface DeviceServiceOptions {
-  readonly devices: readonly ServedDevice[];
-  readonly offer: Readonly<Record<string, RpcFunction>>;
-  readonly limits: RpcLimits;
-  readonly store: ExecutableStore;
-  readonly onEvent?: ((event: WorkEvent) => void) | undefined;
-  readonly clock?: Clock | undefined;
-}
+import { type Measured, measure, measuredFunction } from './time-evaluator.ts';
+import { malformed, valueOf } from './values/wire-values.ts';
 
 /** A device as the other side sees it. */
 export interface RemoteDevice {
@@ -58,7 +46,10 @@ interface MachineEntry {
   readonly name: string;
 }
 
-type Method = (args: readonly RpcValue[], context: CallContext) => Promise<RpcValue>;
+type Method = (args: readonly unknown[], context: CallContext) => Promise<unknown>;
+
+/** Methods whose results nobody else holds. */
+const OWNED: ReadonlySet<string> = new Set(['read', 'session']);
 
 /** The devices as one connection sees them: the methods that its other side calls. */
 export class DeviceService {
@@ -76,15 +67,15 @@ export class DeviceService {
     this.#options = options;
     this.#memory = new ConnectionMemory(options.limits.byteBudget);
     const methods: Record<string, Method> = {
-      devices: async () => JSON.stringify(options.devices.map(describeDevice)),
-      has: async ([hash]) => ((await options.store.find(textOf(hash))) ? 1 : 0),
-      store: async ([hash, bytes]) => {
-        await options.store.add(textOf(hash), bytesOf(bytes));
+      devices: async () => options.devices.map(describeDevice),
+      has: async ([hash]) => options.store.find(text(hash, 'hash')),
+      store: async ([hash, file]) => {
+        await options.store.add(text(hash, 'hash'), bytes(file, 'file'));
         return null;
       },
       load: (args, context) => this.#load(args, context),
-      session: (args, context) => this.#session(args, context),
-      offered: async ([name]) => this.#offered(textOf(name)),
+      session: async (args, context) => (await this.#openSessions()).call(args, context),
+      offered: async ([name]) => this.#offered(text(name, 'name')),
       read: async ([tensor]) => {
         const [contents = null] = await readLocal(tensor);
         return contents;
@@ -94,7 +85,7 @@ export class DeviceService {
     this.methods = new Map(
       Object.entries(methods).map(([name, call]) => [
         name,
-        { name, ownsResults: name === 'read', call, release: () => undefined },
+        { name, ownsResults: OWNED.has(name), call, release: () => undefined },
       ]),
     );
   }
@@ -113,16 +104,16 @@ export class DeviceService {
     throw notOffered(name, Object.keys(offer));
   }
 
-  /** `load(hash, device, names, functions)` gives the module, a function from names to functions. */
+  /** `load(hash, device, functions)` gives the module, a function from names to functions, and what these are. */
   async #load(
-    [hash, device, names, functions]: readonly RpcValue[],
+    [hash, device, functions]: readonly unknown[],
     { signal }: CallContext,
-  ): Promise<RpcValue> {
+  ): Promise<unknown> {
     const { limits } = this.#options;
     const { executable, device: main, host } = this.#place(hash, device);
-    const given = functionsOf(names, functions);
+    const given = new Map(Object.entries(dictionaryOf(callable)(functions, 'functions')));
     const created = await VirtualMachine.create(executable, {
-      devices: host === undefined || host === main ? [main] : [main, host],
+      devices: host === main ? [main] : [main, host],
       functions: this.#linkable(given, () => created),
       programKernels: limits.programKernels,
       workgroupLimit: limits.workgroupLimit,
@@ -140,51 +131,35 @@ export class DeviceService {
     });
     if (this.#isDisposed) created.dispose();
     this.#machines.add(created);
-    return new RpcTuple([this.#module(created, main, given), describeFunctions(executable)]);
+    return [this.#module(created, main, given), describeFunctions(executable)];
   }
 
-  /** `session(hash, device, limits, functions, page)` gives a session, a function of its calls; see `sessions/`. */
-  async #session(
-    [hash, device, limits, functions, page]: readonly RpcValue[],
-    { signal }: CallContext,
-  ): Promise<RpcValue> {
-    const place = this.#place(hash, device);
-    this.#opening ??= this.#openSessions();
-    const sessions = await this.#opening;
-    if (this.#isDisposed) sessions.dispose();
-    const session = await sessions.open(place, { limits, functions, page }, signal);
-    return new RpcTuple([session.callee, session.description]);
-  }
-
+  /** `session(name, ...args)` calls a method of `ServedSessions`. */
   async #openSessions(): Promise<ServedSessions> {
-    const { ServedSessions: Sessions } = await import('./sessions/served-sessions.ts');
-    const { limits: ceilings, onEvent, clock } = this.#options;
-    this.#sessions = new Sessions({
-      functions: (machine) => this.#linkable(new Map(), machine),
-      createAllocator:
-        ({ byteBudget }) =>
-        (on) =>
-          this.#memory.allocator(on, byteBudget),
-      ceilings,
-      onEvent,
-      clock,
-    });
+    this.#opening ??= import('./sessions/served-sessions.ts').then(
+      ({ ServedSessions: Sessions }) =>
+        new Sessions({
+          ...this.#options,
+          memory: this.#memory,
+          functions: (machine) => this.#linkable(new Map(), machine),
+          modules: () => this.#machines.size,
+        }),
+    );
+    this.#sessions = await this.#opening;
+    if (this.#isDisposed) this.#sessions.dispose();
     return this.#sessions;
   }
 
-  #place(hash: RpcValue | undefined, device: RpcValue | undefined): ServedPlace {
+  #place(sent: unknown, device: unknown) {
     const { store, devices, limits, onEvent } = this.#options;
     const loaded = this.#machines.size + (this.#sessions?.size ?? 0);
     if (loaded >= limits.modules) throw tooManyModules(limits.modules);
-    const executable = store.get(textOf(hash));
-    if (executable === undefined) throw notStored(textOf(hash));
-    const main = devices[countOf(device)];
-    if (main === undefined) throw noDevice(countOf(device), devices.length);
-    onEvent?.({ kind: 'load', hash: textOf(hash), device: main.info.name });
-    const served = (wanted: string) => devices.find(({ kind }) => kind === wanted);
-    // A processor is its own host, in the same memory.
-    const host = main.kind === 'webgpu' ? (served('wasm') ?? served('host')) : main;
-    return { executable, device: main, host };
+    const hash = text(sent, 'hash');
+    const executable = storedIn(store, hash);
+    const main = devices[count(device, 'device')];
+    if (main === undefined) throw noDevice(count(device, 'device'), devices.length);
+    onEvent?.({ kind: 'load', hash, device: main.info.name });
+    return { executable, device: main, host: hostBeside(main, devices) };
   }
 
   /** The functions of the one who loads come before those that are offered to everybody. */
@@ -204,12 +179,11 @@ export class DeviceService {
     given: ReadonlyMap<string, RpcFunction>,
   ): RpcFunction {
     const functions = new Map<string, RpcFunction>();
-    const callee = async (name: RpcValue): Promise<RpcFunction> => {
-      const known = functions.get(textOf(name));
-      if (known !== undefined) return known;
-      const made = this.#machineFunction({ machine, name: textOf(name) }, device);
-      functions.set(textOf(name), made);
-      return made;
+    const callee = async (sent: unknown): Promise<RpcFunction> => {
+      const name = text(sent, 'name');
+      const known = functions.get(name) ?? this.#machineFunction({ machine, name }, device);
+      functions.set(name, known);
+      return known;
     };
     return defineTarget<RpcFunction>(callee, {
       name: 'module',
@@ -228,10 +202,10 @@ export class DeviceService {
     // Says at once when there is no such function.
     machine.signature(name);
     const { onEvent, limits, clock } = this.#options;
-    const call = async (args: readonly RpcValue[], { signal, keep }: CallContext) => {
+    const call = async (args: readonly unknown[], { signal, keep }: CallContext) => {
       onEvent?.({ kind: 'call', function: name });
       try {
-        return await callMachine(args, {
+        return await callMachine(args.map(valueOf), {
           machine: () => machine,
           keep,
           run: (values) => {
@@ -252,20 +226,19 @@ export class DeviceService {
 
   /** `evaluate(function, arguments, number, repeat, minRepeatMs)`, see {@link TimeOptions}. */
   async #evaluate(
-    [callee, args, number, repeat, minRepeatMs]: readonly RpcValue[],
+    [given, args, number, repeat, minRepeatMs]: readonly unknown[],
     { signal }: CallContext,
-  ): Promise<RpcValue> {
-    if (typeof callee !== 'function' || !(args instanceof RpcTuple)) {
-      throw malformed('nothing to evaluate');
-    }
+  ): Promise<unknown> {
+    const callee = callable(given, 'function');
+    if (!(args instanceof RpcTuple)) throw malformed('nothing to evaluate');
     const options = {
-      number: atMost(countOf(number), 1e6),
-      repeat: atMost(countOf(repeat), 1000),
-      minRepeatMs: atMost(countOf(minRepeatMs), 60_000),
+      number: atMost(count(number, 'number'), 1e6),
+      repeat: atMost(count(repeat, 'repeat'), 1000),
+      minRepeatMs: atMost(count(minRepeatMs, 'minRepeatMs'), 60_000),
     };
     const entry = this.#entries.get(callee);
     const context = { signal, keep: false };
-    if (entry === undefined) return evaluate(plain(callee, args, context), options, signal);
+    if (entry === undefined) return measure(plain(callee, args, context), options, signal);
     const { machine, name } = entry;
     const borrowed = toMachine(args.fields, machine);
     const devices = this.#options.devices;
@@ -275,20 +248,12 @@ export class DeviceService {
     try {
       const measured = measuredFunction(machine, name, { args: borrowed.values, synchronize });
       const { limits, clock } = this.#options;
-      const run = (ended: AbortSignal) => evaluate(measured, options, ended);
+      const run = (ended: AbortSignal) => measure(measured, options, ended);
       return await withinRunTime(run, signal, { ...limits, clock });
     } finally {
       borrowed.release();
     }
   }
-}
-
-async function evaluate(
-  measured: Measured,
-  options: TimeOptions,
-  signal: AbortSignal,
-): Promise<RpcValue> {
-  return JSON.stringify(await measure(measured, options, signal));
 }
 
 function plain(callee: RpcFunction, { fields }: RpcTuple, context: CallContext): Measured {
@@ -313,33 +278,13 @@ export interface RemoteFunctionInfo {
   readonly paramNames: readonly string[];
 }
 
-function describeFunctions({ functions }: Executable): string {
-  const infos: RemoteFunctionInfo[] = functions.map(({ name, paramNames }) => ({
-    name,
-    paramNames,
-  }));
-  return JSON.stringify(infos);
+function describeFunctions({ functions }: Executable): RemoteFunctionInfo[] {
+  return functions.map(({ name, paramNames }) => ({ name, paramNames }));
 }
 
-async function readLocal(tensor: RpcValue | undefined): Promise<HostTensor[]> {
+async function readLocal(tensor: unknown): Promise<HostTensor[]> {
   if (!(tensor instanceof LocalTensor)) throw malformed('a read without a tensor');
   return readTensors([tensor.value]);
-}
-
-function functionsOf(
-  names: RpcValue | undefined,
-  functions: RpcValue | undefined,
-): Map<string, RpcFunction> {
-  if (!(names instanceof RpcTuple) || !(functions instanceof RpcTuple)) {
-    throw malformed('functions that are not a list');
-  }
-  return new Map(
-    names.fields.map((name, index) => {
-      const callee = functions.fields[index];
-      if (typeof callee !== 'function') throw malformed('a value that is not a function');
-      return [textOf(name), callee];
-    }),
-  );
 }
 
 function atMost(value: number, limit: number): number {
@@ -356,24 +301,6 @@ function notOffered(name: string, offered: readonly string[]): UsageError {
     where: 'remote connection',
     got: `the function name ${JSON.stringify(name)}`,
     expected: `one that is offered (${shortList(offered) || 'none'})`,
-  });
-}
-
-function tooManyModules(limit: number): LimitError {
-  return new LimitError({
-    where: 'remote connection',
-    got: `more than ${limit} loaded executables`,
-    expected: `at most ${limit}`,
-    remedy: 'Release modules that are not used any more, or raise limits.modules.',
-  });
-}
-
-function notStored(hash: string): UsageError {
-  return new UsageError({
-    where: 'remote connection',
-    got: `the executable ${hash}, which was dropped`,
-    expected: 'one that was shipped',
-    remedy: 'Load it again; raise limits.executableBytes where devices are served.',
   });
 }
 

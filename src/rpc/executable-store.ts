@@ -1,11 +1,19 @@
 import { Executable } from '../bytecode/file/executable-file.ts';
 import { ExecutableReader } from '../bytecode/file/executable-reader.ts';
-import { FormatError } from '../core/errors.ts';
+import { FormatError, UsageError } from '../core/errors.ts';
 import { LimitError } from './errors.ts';
 
 interface Stored {
   readonly executable: Executable;
   readonly byteLength: number;
+}
+
+/** How much of an executable was sent, in bytes. */
+export interface ShipProgress {
+  /** Bytes that were sent. */
+  readonly loaded: number;
+  /** Bytes in all. */
+  readonly total: number;
 }
 
 /** Where executables may be that nobody has sent yet; resolves to undefined when it has none. */
@@ -108,6 +116,18 @@ async function readVerified(bytes: Uint8Array): Promise<Executable> {
   return new Executable(executable, bytes.subarray(byteLength - executable.dataByteLength));
 }
 
+/** An executable that was shipped. Throws UsageError for one that is not there any more. */
+export function storedIn(store: ExecutableStore, hash: string): Executable {
+  const executable = store.get(hash);
+  if (executable !== undefined) return executable;
+  throw new UsageError({
+    where: 'remote connection',
+    got: `the executable ${hash}, which was dropped`,
+    expected: 'one that was shipped',
+    remedy: 'Load it again; raise limits.executableBytes where devices are served.',
+  });
+}
+
 /** The SHA-256 of bytes, as 64 hexadecimal digits. */
 export async function sha256(bytes: Uint8Array): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>);
@@ -120,5 +140,14 @@ function tooLarge({ byteLength }: Uint8Array, limit: number): LimitError {
     got: `${byteLength} bytes`,
     expected: `at most ${limit}`,
     remedy: 'Raise limits.executableBytes where the device is served.',
+  });
+}
+
+export function tooManyModules(limit: number): LimitError {
+  return new LimitError({
+    where: 'remote connection',
+    got: `more than ${limit} loaded executables`,
+    expected: `at most ${limit}`,
+    remedy: 'Release modules that are not used any more, or raise limits.modules.',
   });
 }

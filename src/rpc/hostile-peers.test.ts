@@ -4,7 +4,8 @@ import { macrotask } from '../core/async/macrotask.ts';
 import { seededRandom } from '../core/random.ts';
 import { connect } from './connect.ts';
 import type { Frame } from './channels/channel.ts';
-import { encodeHead } from './values/messages.ts';
+import { errorToWire, ProtocolError } from './errors.ts';
+import { decodeHead, encodeHead } from './values/messages.ts';
 import type { RpcFunction } from './values/rpc-value.ts';
 import { serve } from './serve.ts';
 import { channelPair } from './testing/channel-pair.ts';
@@ -76,6 +77,35 @@ describe('strangers', () => {
   });
 });
 
+describe('peers of another version are refused, and hear why', () => {
+  test.each([1, 2, 4, '3'])('a client of version %s', async (version) => {
+    const [a, b] = channelPair();
+    const served = serve(b, { devices: [new TestDevice()], token: TOKEN });
+    a.inject({
+      head: encodeHead(['weft-rpc', version, new Uint8Array(32), 'x', new Uint8Array(0)]),
+    });
+    const message = `got version ${version} of the protocol, expected version 3.`;
+    await expect(served.ready).rejects.toMatchObject({ name: 'ProtocolError' });
+    await expect(served.ready).rejects.toThrow(message);
+    const [name, error] = decodeHead(b.sent[0]?.head ?? new Uint8Array(0));
+    expect([name, error]).toMatchObject(['error', { message: expect.stringContaining(message) }]);
+    expect(b.sent).toHaveLength(1);
+  });
+
+  test('a server of version 2', async () => {
+    const [a, b] = channelPair();
+    const got =
+      'got version 3 of the protocol, expected version 2. Both sides need the same version of Weft.';
+    b.listen({
+      frame: () => b.send({ head: encodeHead(['error', errorToWire(new ProtocolError(got))]) }),
+      closed: () => undefined,
+    });
+    const connecting = connect(a, { token: TOKEN });
+    await expect(connecting).rejects.toMatchObject({ name: 'ProtocolError' });
+    await expect(connecting).rejects.toThrow(got);
+  });
+});
+
 describe('messages', () => {
   test('one that comes again ends the connection', async () => {
     const { echo, clientEnd, served } = await echoing();
@@ -123,6 +153,89 @@ describe('messages', () => {
     const typed = ['RemoteLostError', 'ProtocolError', 'UsageError', 'LimitError', 'ShapeError'];
     expect([...names].filter((name) => !typed.includes(name))).toEqual([]);
     expect(names).toContain('ProtocolError');
+  });
+
+  test('data that is no tree, too large or of wrong parts ends the connection, and nothing runs', async () => {
+    let calls = 0;
+    const { clientEnd } = await openConnection();
+    const base = clientEnd.sent.length - 2;
+    clientEnd.close();
+    for (const [nodes, blobs] of [
+      // A list in two lists, which would double with each of thirty further ones.
+      [[[10], [10, 0, 0]], []],
+      [[[10], [10, 0], [10, 0]], []],
+      // A field that comes later, itself, or is the names of fields.
+      [[[10, 1], [10]], []],
+      [[[10, 0]], []],
+      [
+        [
+          [11, 'a'],
+          [10, 0],
+        ],
+        [],
+      ],
+      // Records with other fields than names, of names that are none, or of what is no names.
+      [[[11, 'a'], 1, [12, 0]], []],
+      [[[11, 1]], []],
+      [[[11, '__proto__'], 1, [12, 0, 1]], []],
+      [['a', 1, [12, 0, 1]], []],
+      // Lists in tuples, which are values.
+      [[[10], [5, 0, [0]]], []],
+      [[true, [5, 0, [0]]], []],
+      // Arrays without bytes, of no type, or with a part of an element.
+      [[[9, 0, 0]], []],
+      [[[9, 'constructor', 0]], [8]],
+      [[[9, 99, 0]], [8]],
+      [[[9, 8, 0]], [4]],
+      [[[13]], []],
+      [[{ a: 1 }], []],
+    ] as const) {
+      const offer = { echo: () => void calls++ };
+      const { clientEnd: end, served } = await openConnection({ offer });
+      const roots = [nodes.length - 1];
+      const bytes = blobs.reduce((sum, length) => sum + length, 0);
+      const body = bytes > 0 ? new Uint8Array(bytes) : undefined;
+      end.inject({
+        head: encodeHead([base, 1, 7, 'session', false, nodes, roots, blobs, 0]),
+        body,
+      });
+      expect(await served.closed).toMatchObject({ name: 'ProtocolError' });
+    }
+    expect(calls).toBe(0);
+  });
+
+  test('plain data is no value of a function or a module', async () => {
+    const { remote, clientEnd, served } = await echoing();
+    await remote.getFunction('echo');
+    const sequence = clientEnd.sent.length - 2;
+    const head = [
+      sequence,
+      1,
+      70,
+      1,
+      false,
+      [[11, 'kind'], 'tensor handle', [12, 0, 1]],
+      [2],
+      [],
+      0,
+    ];
+    const answered = new Promise<unknown[]>((resolve) => {
+      clientEnd.partner?.sent.splice(0);
+      const poll = setInterval(() => {
+        const frame = clientEnd.partner?.sent[0];
+        if (frame === undefined) return;
+        clearInterval(poll);
+        resolve(decodeHead(frame.head));
+      });
+    });
+    clientEnd.inject({ head: encodeHead(head) });
+    expect(await answered).toMatchObject([
+      expect.any(Number),
+      3,
+      70,
+      { name: 'ProtocolError', message: expect.stringContaining('data where a value belongs') },
+    ]);
+    served.close();
   });
 
   test('a call of what was not given out ends the connection', async () => {

@@ -10,10 +10,9 @@ export {
   findDevice,
   Remote,
   type RemoteLoadOptions,
-  type ShipProgress,
 } from './connect.ts';
 export { AccessError, LimitError, ProtocolError, RemoteLostError } from './errors.ts';
-export { type ExecutableSource, ExecutableStore } from './executable-store.ts';
+export { type ExecutableSource, ExecutableStore, type ShipProgress } from './executable-store.ts';
 export { createToken } from './handshake/create-token.ts';
 export { deriveRelayToken } from './handshake/credentials.ts';
 export type { RemoteDevice, RemoteFunctionInfo } from './device-service.ts';

@@ -14,7 +14,7 @@ export interface RpcLimits extends Required<ProgramLimits>, Required<MachineLimi
   readonly byteBudget: number;
   /** Bytes of tensors in one message, and of all messages that arrive in pieces at one time. */
   readonly messageBytes: number;
-  /** Tensors, functions and modules held for the other side. */
+  /** Tensors, functions and modules held for the other side; as many sessions and what they keep beside. */
   readonly handles: number;
   /** Calls of the other side that have not been answered. */
   readonly pending: number;

@@ -1,4 +1,8 @@
+import type { Clock } from '../core/async/clock.ts';
 import type { MachineOptions } from '../runtime/load-machine.ts';
+import type { ExecutableStore } from './executable-store.ts';
+import type { RpcLimits } from './limits.ts';
+import type { RpcFunction } from './values/rpc-value.ts';
 
 /** A device that can be served; `createDevice` of `weft-vm/worker` makes one. */
 export type ServedDevice = MachineOptions['devices'][number];
@@ -18,3 +22,20 @@ export type ServeEvent = { readonly connection: number } & (
   | WorkEvent
   | { readonly kind: 'closed'; readonly reason: Error }
 );
+
+/** What one who may use the devices may do with them. */
+export interface DeviceServiceOptions {
+  readonly devices: readonly ServedDevice[];
+  readonly offer: Readonly<Record<string, RpcFunction>>;
+  readonly limits: RpcLimits;
+  readonly store: ExecutableStore;
+  readonly onEvent?: ((event: WorkEvent) => void) | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+/** The device that computes what `main` cannot; a processor is its own, in the same memory. */
+export function hostBeside(main: ServedDevice, devices: readonly ServedDevice[]): ServedDevice {
+  if (main.kind !== 'webgpu') return main;
+  const served = (wanted: string) => devices.find(({ kind }) => kind === wanted);
+  return served('wasm') ?? served('host') ?? main;
+}

@@ -1,5 +1,6 @@
 import type { RpcFunction, RpcTarget } from './values/rpc-value.ts';
 import { toRpcValue } from './values/to-rpc-value.ts';
+import { valueOf } from './values/wire-values.ts';
 
 const TARGETS = new WeakMap<RpcFunction, RpcTarget>();
 
@@ -15,7 +16,7 @@ export function targetOf(callee: RpcFunction): RpcTarget {
     TARGETS.get(callee) ?? {
       name: callee.name,
       ownsResults: false,
-      call: async (args) => toRpcValue(await callee(...args)),
+      call: async (args) => toRpcValue(await callee(...args.map(valueOf))),
       release: () => undefined,
     }
   );

@@ -10,6 +10,8 @@ export interface SendOptions {
   /** Allows handing the memory of the blobs over, in place of a copy. */
   readonly isOwned?: boolean | undefined;
   readonly onProgress?: ((sentByteLength: number) => void) | undefined;
+  /** All of it was sent. */
+  readonly onSent?: (() => void) | undefined;
 }
 
 interface Job {
@@ -64,6 +66,7 @@ export class Outbox {
     const { body, isCopy } = joinBlobs(blobs);
     if (body.byteLength === 0) {
       this.post(make({ blobByteLengths, stream: 0 }));
+      options.onSent?.();
       return { cancel: () => false };
     }
     const isOwned = isCopy || (options.isOwned ?? false);
@@ -101,6 +104,7 @@ export class Outbox {
       this.#sendPart(job, size);
       job.options.onProgress?.(job.sent);
       if (job.sent < job.body.byteLength) this.#jobs.push(job);
+      else job.options.onSent?.();
     }
   }
 

@@ -18,7 +18,9 @@ import type { SealKeys } from '../channels/sealed-channel.ts';
 import { malformed } from '../values/wire-values.ts';
 
 const PROTOCOL = 'weft-rpc';
-export const PROTOCOL_VERSION = 2;
+export const PROTOCOL_VERSION = 3;
+/** Of what is signed, which is the same for relays of the version before. */
+const PROOF_VERSION = 2;
 const NONCE_BYTE_LENGTH = 32;
 /** Nobody has proved anything yet. */
 const MAX_BYTE_LENGTH = 4096;
@@ -117,7 +119,7 @@ export function makeNonce(): Uint8Array {
 
 /** Everything that is signed has a length, so that no two texts run together the same way. */
 function statement(purpose: string, parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(encodeHead([PROTOCOL, PROTOCOL_VERSION, purpose, ...parts]));
+  return new Uint8Array(encodeHead([PROTOCOL, PROOF_VERSION, purpose, ...parts]));
 }
 
 /** An HMAC of a statement for one purpose. */

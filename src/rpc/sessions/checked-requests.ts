@@ -1,191 +1,173 @@
-import { COMPILE_MODES, type CompileModeOption } from '../../core/contracts/compile-mode.ts';
-import type { CodePlace } from '../../core/contracts/paused-call.ts';
-import { PRECISIONS, type PrecisionOption } from '../../core/contracts/precision.ts';
+import { COMPILE_MODES } from '../../core/contracts/compile-mode.ts';
+import { PRECISIONS } from '../../core/contracts/precision.ts';
 import { MOST_TIMELINE_RUNS } from '../../core/contracts/run-timeline.ts';
 import type { ControlRequest } from '../../worker/protocol/control-request.ts';
 import type { Breakpoint, DebugOrder } from '../../worker/protocol/debug-order.ts';
-import type { Dims } from '../../worker/protocol/dispatch-sizes.ts';
-import { PROGRAM_NUMBERS, type RequestLimits } from '../../worker/host/within-ceilings.ts';
-import { bytesOf, objectOf } from '../values/checked-values.ts';
-import type { RpcValue } from '../values/rpc-value.ts';
-import { malformed } from '../values/wire-values.ts';
-import { reviveNumbers } from './number-json.ts';
+import type { LoadRequest } from '../../worker/protocol/load-request.ts';
+import type { Keep, RunRequest } from '../../worker/protocol/run-request.ts';
+import { PROGRAM_NUMBERS } from '../../worker/host/within-ceilings.ts';
+import {
+  bytes,
+  type Check,
+  count,
+  dictionaryOf,
+  flag,
+  listOf,
+  number,
+  oneOf,
+  optional,
+  record,
+  text,
+  unexpected,
+} from '../values/checked-values.ts';
+import { isRecord } from '../values/rpc-value.ts';
+import { codePlace, wireValues } from './checked-values.ts';
 
-// Requests of a session as its other side sent them. All throw ProtocolError for what no page sends.
+// Requests of a session as its other side sent them: what is not named here does not reach the host. All throw ProtocolError.
 
-type Sent = Readonly<Record<string, unknown>>;
+const positive: Check<number> = (value, name) => {
+  if (typeof value === 'number' && value > 0) return value;
+  throw unexpected(name);
+};
 
-/** Without the values that go with it. */
-export type SentControl = ControlRequest extends infer Request
-  ? Request extends ControlRequest
-    ? Omit<Request, 'args'>
-    : never
-  : never;
+const LIMITS = record(
+  Object.fromEntries(PROGRAM_NUMBERS.map((name) => [name, optional(positive)])) as Record<
+    (typeof PROGRAM_NUMBERS)[number],
+    Check<number | undefined>
+  >,
+);
 
-/** Reads the limits of a session from a request. */
-export function programLimits(sent: Sent): RequestLimits & CompileModeOption & PrecisionOption {
-  const limits: Record<string, unknown> = {};
-  for (const name of PROGRAM_NUMBERS) {
-    const limit = sent[name];
-    if (limit === undefined) continue;
-    if (!(typeof limit === 'number' && limit > 0)) throw unexpected(name);
-    limits[name] = limit;
-  }
-  if (sent['programKernels'] === 'refuse') limits['programKernels'] = 'refuse';
-  const mode = COMPILE_MODES.find((known) => known === sent['compile']);
-  if (mode !== undefined) limits['compile'] = mode;
-  const precision = PRECISIONS.find((known) => known === sent['precision']);
-  if (precision !== undefined) limits['precision'] = precision;
-  return limits;
-}
+const LOAD = record({
+  source: record({ kind: oneOf('stored'), hash: text }),
+  device: oneOf('auto', 'webgpu', 'wasm', 'host'),
+  programKernels: optional(oneOf('allow', 'refuse')),
+  compile: optional(oneOf(...COMPILE_MODES)),
+  precision: optional(oneOf(...PRECISIONS)),
+  functions: optional(listOf(text)),
+  nodeTypes: optional(dictionaryOf((value, name) => optional(text)(value, name) ?? null)),
+});
 
-/** Sizes of symbolic dimensions, as JSON. */
-export function sizesOf(value: RpcValue | undefined): Dims {
-  const sizes = objectOf(value);
-  for (const [name, size] of Object.entries(sizes)) if (!isCount(size)) throw unexpected(name);
-  return sizes as Dims;
-}
+/** A request to open a session of a program that was sent. */
+export const loadRequest: Check<LoadRequest & ReturnType<typeof LOAD>> = (value, name) => ({
+  ...LOAD(value, name),
+  ...LIMITS(value, name),
+  dims: {},
+});
 
-/** Results to keep and parameters to donate, by their names, as JSON; absent of older clients. */
-export function namesOf(value: RpcValue | undefined): {
-  readonly keep?: readonly string[];
-  readonly donate?: readonly string[];
-} {
-  const { keep, donate } = value === undefined ? {} : objectOf(value);
-  return { ...(keep !== undefined && { keep: textsOf(keep) }), donate: textsOf(donate ?? []) };
-}
+const keep: Check<Keep> = (value, name) =>
+  typeof value === 'string' ? oneOf('host', 'device')(value, name) : listOf(text)(value, name);
 
-/** Checks a list of texts. */
-export function textsOf(value: unknown): readonly string[] {
-  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value;
-  throw unexpected('names');
-}
+export const runRequest: Check<RunRequest> = record({
+  session: count,
+  functionName: text,
+  callee: optional(count),
+  args: wireValues,
+  keep: optional(keep),
+  donate: optional(listOf(text)),
+});
 
-/** A request to pause, go on, store or resume. `bytes` are those of a snapshot. */
-export function controlRequest(sent: Sent, bytes: RpcValue | undefined): SentControl {
-  const { kind } = sent;
-  switch (kind) {
-    case 'pause':
-      return { kind, ...placeOf(sent) };
-    case 'continue':
-    case 'program':
-      return { kind };
-    case 'source': {
-      const { kernel } = sent;
-      if (typeof kernel !== 'string') throw unexpected('kernel');
-      return { kind, kernel };
-    }
-    case 'snapshot': {
-      const { names, note, pausing } = sent;
-      const areNames = Array.isArray(names) && names.every((name) => typeof name === 'string');
-      if (!areNames || typeof note !== 'string') throw unexpected('names');
-      return { kind, names, note, pausing: pausing === true };
-    }
-    case 'restore':
-      return { kind, bytes: bytesOf(bytes) };
-    case 'result': {
-      if (!isCount(sent['index'])) throw unexpected('index');
-      return { kind, index: sent['index'], keep: sent['keep'] === 'device' ? 'device' : 'host' };
-    }
-    case 'timeline': {
-      const { functionName, runs } = sent;
-      if (typeof functionName !== 'string') throw unexpected('functionName');
-      if (!isCount(runs) || runs < 1 || runs > MOST_TIMELINE_RUNS) throw unexpected('runs');
-      return { kind, functionName, runs };
-    }
-    case 'tune':
-      return { kind, index: 0 };
-    default:
-      throw unexpected('kind');
-  }
-}
+/** Sizes of symbolic dimensions. */
+export const sizes = dictionaryOf(count);
 
-/** Numbers of constants in ascending order, as JSON: none twice. */
-export function indicesOf(value: RpcValue | undefined): readonly number[] {
-  const { indices } = objectOf(value);
-  const isSorted =
-    Array.isArray(indices) &&
-    indices.every((index, i) => isCount(index) && (i === 0 || index > indices[i - 1]));
-  if (isSorted) return indices;
-  throw unexpected('indices');
-}
+/** A run that stands after each kernel; see `ServedWatch`. */
+export const watchRequest = record({ functionName: text, args: wireValues, keepsInputs: flag });
+
+/** Numbers of constants in ascending order: none twice. */
+export const indices: Check<readonly number[]> = (value, name) => {
+  const list = listOf(count)(value, name);
+  if (list.every((index, i) => i === 0 || index > Number(list[i - 1]))) return list;
+  throw unexpected(name);
+};
 
 /** Breakpoints of a debugging run. */
 const MOST_BREAKPOINTS = 100;
 /** Parts within parts of a value. */
 const LONGEST_PATH = 1000;
 
-/** The order for a debugging run, from its JSON. Throws for any other value. */
-export function debugOrder(value: RpcValue | undefined): DebugOrder {
-  const sent = objectOf(value, reviveNumbers);
-  switch (sent['do']) {
-    case 'start':
-    case 'step':
-    case 'stepOver':
-    case 'stepOut':
-    case 'stepBack':
-    case 'continue':
-    case 'pause':
-    case 'memory':
-      return { do: sent['do'] };
-    case 'seek':
-      // One that is no integer is refused where pages hear of it.
-      if (typeof sent['executed'] !== 'number') throw unexpected('executed');
-      return { do: 'seek', executed: sent['executed'] };
-    case 'setBreakpoints': {
-      const { breakpoints } = sent;
-      const isList = Array.isArray(breakpoints) && breakpoints.length <= MOST_BREAKPOINTS;
-      if (!isList) throw unexpected('breakpoints');
-      return { do: 'setBreakpoints', breakpoints: breakpoints.map(breakpointOf) };
-    }
-    case 'registers':
-      return { do: 'registers', frame: numberIn(sent, 'frame') };
-    case 'value': {
-      const { path } = sent;
-      const isPath = Array.isArray(path) && path.length <= LONGEST_PATH;
-      if (!isPath || !path.every((part) => typeof part === 'number')) throw unexpected('path');
-      const [frame, register] = [numberIn(sent, 'frame'), numberIn(sent, 'register')];
-      return { do: 'value', frame, register, path };
-    }
-    default:
-      throw unexpected('do');
-  }
-}
+const breakpoint: Check<Breakpoint> = (value, name) => {
+  if (!isRecord(value)) throw unexpected(name);
+  if ('node' in value) return record({ node: text })(value, name);
+  if ('output' in value) return record({ output: oneOf('nan', 'infinity') })(value, name);
+  if ('outputAbove' in value) return record({ outputAbove: number })(value, name);
+  return record({ at: codePlace })(value, name);
+};
 
-function breakpointOf(value: unknown): Breakpoint {
-  const { at, node, output, outputAbove } = Object(value) as Sent;
-  if (typeof node === 'string') return { node };
-  if (output === 'nan' || output === 'infinity') return { output };
-  if (typeof outputAbove === 'number') return { outputAbove };
-  const place = codePlace(at);
-  if (place !== undefined) return { at: place };
-  throw unexpected('breakpoint');
-}
+const NOTHING = record({});
 
-function numberIn(sent: Sent, name: string): number {
-  const value = sent[name];
-  if (typeof value === 'number') return value;
+/** Numbers that are no integers are refused where pages hear of it. */
+const ORDERS: { readonly [Do in DebugOrder['do']]: Check<object> } = {
+  start: NOTHING,
+  step: NOTHING,
+  stepOver: NOTHING,
+  stepOut: NOTHING,
+  stepBack: NOTHING,
+  continue: NOTHING,
+  pause: NOTHING,
+  memory: NOTHING,
+  close: NOTHING,
+  seek: record({ executed: number }),
+  setBreakpoints: record({ breakpoints: listOf(breakpoint, MOST_BREAKPOINTS) }),
+  registers: record({ frame: number }),
+  value: record({ frame: number, register: number, path: listOf(number, LONGEST_PATH) }),
+};
+
+const debugOrder: Check<DebugOrder> = (value, name) => {
+  const sent = isRecord(value) ? value['do'] : undefined;
+  const order = oneOf(...(Object.keys(ORDERS) as DebugOrder['do'][]))(sent, name);
+  return { do: order, ...ORDERS[order](value, name) } as DebugOrder;
+};
+
+/** Without what pages do themselves, and without what needs the memory or the files of the server. */
+type ServedKind = Exclude<
+  ControlRequest['kind'],
+  | 'adopt'
+  | 'draw'
+  | 'drop'
+  | 'expose'
+  | 'hold'
+  | 'keep'
+  | 'pixels'
+  | 'prepare'
+  | 'ranges'
+  | 'trace'
+  | 'tune'
+  | 'verify'
+>;
+
+type Parts<Kind extends ServedKind> = Omit<
+  Extract<ControlRequest, { readonly kind: Kind }>,
+  'kind' | 'args'
+>;
+
+const timelineRuns: Check<number> = (value, name) => {
+  const runs = count(value, name);
+  if (runs >= 1 && runs <= MOST_TIMELINE_RUNS) return runs;
   throw unexpected(name);
-}
+};
 
-function codePlace(at: unknown): CodePlace | undefined {
-  const { function: name, instruction } = Object(at) as Sent;
-  if (typeof name !== 'string' || !isCount(instruction)) return undefined;
-  return { function: name, instruction };
-}
+const CONTROLS: { readonly [Kind in ServedKind]: Check<Parts<Kind>> } = {
+  pause: record({ at: optional(codePlace), visit: optional(count) }),
+  continue: NOTHING,
+  program: NOTHING,
+  source: record({ kernel: text }),
+  snapshot: record({ names: listOf(text), note: text, pausing: flag }),
+  restore: record({ bytes }),
+  result: record({ index: count, keep }),
+  timeline: record({ functionName: text, runs: timelineRuns }),
+  debug: record({ run: count, functionName: text }),
+  'debug order': record({ run: count, order: debugOrder }),
+};
 
-function placeOf({ at, visit }: Sent) {
-  if (visit !== undefined && !isCount(visit)) throw unexpected('visit');
-  if (at === undefined) return { visit };
-  const place = codePlace(at);
-  if (place === undefined) throw unexpected('at');
-  return { at: place, visit };
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-function unexpected(name: string) {
-  return malformed(`a request with another ${name.slice(0, 100)} than pages send`);
-}
+/** A request to pause, go on, store, resume, measure or debug. */
+export const controlRequest: Check<Extract<ControlRequest, { readonly kind: ServedKind }>> = (
+  value,
+  name,
+) => {
+  if (!isRecord(value)) throw unexpected(name);
+  const kind = oneOf(...(Object.keys(CONTROLS) as ServedKind[]))(value['kind'], 'kind');
+  const args = wireValues(value['args'], 'args');
+  return { kind, args, ...CONTROLS[kind](value, name) } as Extract<
+    ControlRequest,
+    { readonly kind: ServedKind }
+  >;
+};

@@ -1,4 +1,5 @@
 import { CLOCK, type Clock } from '../../core/async/clock.ts';
+import { UsageError } from '../../core/errors.ts';
 import { tooLongRun } from '../../core/async/within-run-time.ts';
 import { LimitError } from '../errors.ts';
 
@@ -87,6 +88,18 @@ export class HeldRun {
     }
   }
 
+  /** The run itself, with which this one is over. Rejects with the reason for which it ended. */
+  async last<T>(run: Promise<T>): Promise<T> {
+    try {
+      const value = await run;
+      this.finish(runOver());
+      return value;
+    } catch (error) {
+      this.end(error as Error);
+      throw this.#end.signal.reason;
+    }
+  }
+
   /** Ends the run. Idempotent. */
   end(error: Error): void {
     if (this.#end.signal.aborted) return;
@@ -124,6 +137,14 @@ export class HeldRun {
     const late = (): void => this.end(idleTooLong(idleMs));
     this.#cancel = clock.after(idleMs, late);
   }
+}
+
+export function runOver(): UsageError {
+  return new UsageError({
+    where: 'remote session',
+    got: 'an order for a run that is over',
+    expected: 'a run that is open',
+  });
 }
 
 function tooMany(heldRuns: number): LimitError {

@@ -19,8 +19,8 @@ import { messagePortChannel } from '../channels/message-port-channel.ts';
 import { serve } from '../serve.ts';
 import { openConnection, TOKEN } from '../testing/open-connection.ts';
 import { createRemoteFunction, type HandleOwner } from '../values/remote-handles.ts';
-import { RpcTuple, type RpcValue } from '../values/rpc-value.ts';
-import { RemoteService, type SessionDoor } from './remote-service.ts';
+import { RemoteService } from './remote-service.ts';
+import type { SessionDoor } from './session-door.ts';
 
 const DEVICES = ['host', 'wasm', 'webgpu'] as const;
 type Kind = (typeof DEVICES)[number];
@@ -342,12 +342,17 @@ describe('what the server bounds', () => {
 
   test('handles: a run that cannot be named is over, and a tensor that cannot be is free', async () => {
     const { session } = await start({ handles: 1, heldRuns: 2 });
+    const run = await session.debug({ x: X, n: 2 });
+    const handles = 'more than 1 functions and tensors that one side holds for the other';
     for (let round = 0; round < 5; round++) {
-      const handles = 'more than 1 functions and tensors that one side holds for the other';
-      await expect(session.debug({ x: X, n: 2 })).rejects.toThrow(handles);
-      await expect(session.trace({ x: X, n: 2 })).rejects.toThrow(handles);
       await expect(session.run({ x: X, n: 2 }, { keep: 'device' })).rejects.toThrow(handles);
+      const [first, second] = [session.trace({ x: X, n: 2 }), session.trace({ x: X, n: 2 })];
+      second.catch(() => undefined);
+      expect(await first).toHaveLength(2);
+      // Only one of them has a function, or a place among the runs that are held.
+      await expect(second).rejects.toMatchObject({ name: 'LimitError' });
     }
+    await run.close();
     await expect.poll(async () => (await session.memory()).liveBytes).toBe(0);
     await session.dispose();
   });
@@ -451,85 +456,122 @@ describe('the end of a connection', () => {
     ended.abort(new Error('enough of all'));
     for (const each of [last, tracing, comparing])
       await expect(each).rejects.toThrow('enough of all');
-    await expect.poll(() => remote.counters().handlesHeldByPeer).toBe(1);
+    await expect.poll(() => remote.counters().handlesHeldByPeer).toBe(0);
     await expect.poll(async () => (await session.memory()).liveBytes).toBe(0);
     await session.dispose();
     await expect.poll(() => bytesLive(device)).toBe(0);
   });
 });
 
-const NO_RESULTS = new RpcTuple([new RpcTuple([]), new RpcTuple([])]);
-const PICTURE = '{"value":{"kind":"tensor","picture":{"width":2,"height":2}}}';
+const PICTURE = { kind: 'tensor', picture: { width: 2, height: 2 } };
 
 /** The function of a run that gives these answers. */
-function createRun(answers: Readonly<Record<string, RpcValue>>): RpcValue {
+function createRun(answers: Readonly<Record<string, unknown>>): unknown {
   const owner: HandleOwner = {
-    call: async (_, [order]) => {
-      if (typeof order !== 'string') throw new Error('internal: an order without a name');
-      return answers[order.startsWith('{') ? JSON.parse(order).do : order] ?? null;
-    },
+    call: async (_, [order]) => answers[order as string] ?? null,
     releaseHandle: () => undefined,
   };
   return createRemoteFunction({ owner, id: 1 }, 'run');
 }
 
 describe('a server that lies is refused with ProtocolError', () => {
+  const LOADED = {
+    session: 1,
+    functions: [],
+    device: {
+      kind: 'host',
+      name: 'host',
+      vendor: '',
+      architecture: '',
+      adapterClass: 'host',
+      threads: 1,
+      reason: '',
+    },
+    placements: [],
+  };
+
   /** A session whose server gives these answers by the names of calls and orders. */
-  async function lyingSession(answers: Readonly<Record<string, RpcValue>>) {
-    const { remote } = await bothSides('host');
-    const description = JSON.stringify({ functions: [], device: {}, placements: [] });
+  async function lyingSession(answers: Readonly<Record<string, unknown>>) {
+    const all: Readonly<Record<string, unknown>> = { load: LOADED, ...answers };
     const door: SessionDoor = {
-      devices: remote.devices,
-      open: async () => new RpcTuple([createRun(answers), description]),
+      ship: async () => '',
+      call: async (name) => all[name] ?? null,
     };
     const service = new RemoteService(door);
     const source = { kind: 'bytes', bytes: MODEL } as const;
     await service.load(1, { source, device: 'host', dims: {} }, undefined);
     const wire = { kind: 'tensor', dtype: 'float32', shape: x.shape, data: x.data } as const;
-    const ask = (request: object) =>
-      service.control(2, 1, { functionName: 'main', args: [wire], ...request } as never);
-    return { ask };
+    const asked = { functionName: 'main', args: [wire] };
+    const ask = (request: object) => service.control(2, 1, { ...asked, ...request } as never);
+    return { ask, service, asked };
   }
 
   const TRACE = { kind: 'trace', skips: false };
   const VERIFY = { kind: 'verify', tolerance: 0.1, against: 'host' };
 
-  test.each<[string, object, Readonly<Record<string, RpcValue>>]>([
+  test.each<[string, object, Readonly<Record<string, unknown>>]>([
     ['a run that is none', TRACE, { watch: 7 }],
     ['a call that is none', TRACE, { next: 7 }],
-    ['a kernel of no name', TRACE, { next: new RpcTuple([7, null, new RpcTuple([])]) }],
-    ['a place that is none', TRACE, { next: new RpcTuple(['matmul', '{}', new RpcTuple([])]) }],
-    ['results that are none', TRACE, { next: new RpcTuple(['matmul', null, new RpcTuple([1])]) }],
-    ['constants that are none', VERIFY, { constants: new RpcTuple([1]) }],
-    ['no constants', VERIFY, { constants: new RpcTuple([]) }],
+    ['a kernel of no name', TRACE, { next: { kernel: 7, results: [] } }],
+    ['a place that is none', TRACE, { next: { kernel: 'matmul', at: {}, results: [] } }],
+    ['results that are none', TRACE, { next: { kernel: 'matmul', results: [1] } }],
+    ['constants that are none', VERIFY, { constants: [1] }],
+    ['no constants', VERIFY, { constants: [] }],
     [
       'constants of another shape',
       VERIFY,
-      {
-        constants: new RpcTuple([HostTensor.zeros('float32', [1]), HostTensor.zeros('int8', [1])]),
-      },
+      { constants: [HostTensor.zeros('float32', [1]), HostTensor.zeros('int8', [1])] },
     ],
   ])('%s', async (_, request, answers) => {
     const { ask } = await lyingSession({ watch: createRun(answers), ...answers });
     await expect(ask(request)).rejects.toMatchObject({ name: 'ProtocolError' });
   });
 
-  test.each<[string, RpcValue]>([
+  const REPLY = { calls: [], results: [], note: '' };
+
+  test.each<[string, unknown]>([
     ['no reply', 7],
-    ['a reply that is no JSON', new RpcTuple([NO_RESULTS, '{', null])],
-    ['a picture without pixels', new RpcTuple([NO_RESULTS, PICTURE, null])],
+    ['a reply without results', { ...REPLY, results: undefined }],
+    ['a picture without pixels', { ...REPLY, debug: { value: PICTURE } }],
     [
       'a picture of other pixels',
-      new RpcTuple([NO_RESULTS, PICTURE, HostTensor.zeros('uint8', [3])]),
+      {
+        ...REPLY,
+        debug: {
+          value: { ...PICTURE, picture: { ...PICTURE.picture, rgba: new Uint8ClampedArray(3) } },
+        },
+      },
     ],
-  ])('of a debugging run: %s', async (_, start) => {
-    const { ask } = await lyingSession({ debug: createRun({ start }) });
+  ])('of a debugging run: %s', async (_, control) => {
+    const { ask } = await lyingSession({ control });
     const holding = ask({ kind: 'debug', run: 5 });
     const order = { do: 'start' };
-    await expect(ask({ kind: 'debug order', run: 5, order })).rejects.toMatchObject({
-      name: 'ProtocolError',
-    });
-    await ask({ kind: 'debug order', run: 5, order: { do: 'close' } });
-    await holding;
+    const started = ask({ kind: 'debug order', run: 5, order });
+    for (const each of [holding, started]) {
+      await expect(each).rejects.toMatchObject({ name: 'ProtocolError' });
+    }
+  });
+
+  test.each<[string, Readonly<Record<string, unknown>>]>([
+    ['a session that is none', { load: { ...LOADED, session: 'constructor' } }],
+    ['functions that are none', { load: { ...LOADED, functions: [{ name: 'main' }] } }],
+    ['a device that is none', { load: { ...LOADED, device: {} } }],
+    ['results that are none', { run: [{ name: 'y', value: { kind: 'constructor' } }] }],
+    ['results of no list', { run: { 0: 1 } }],
+    ['a profile that is none', { profile: [] }],
+    ['a tensor that is none', { read: { kind: 'handle', handle: 1 } }],
+    ['memory that is none', { memory: { liveBytes: '1' } }],
+    ['a listing that is none', { listing: 7 }],
+  ])('%s', async (_, answers) => {
+    const asking = async (): Promise<void> => {
+      const { service, asked } = await lyingSession(answers);
+      const request = { session: 1, ...asked } as never;
+      if ('run' in answers) await service.run(3, request);
+      if ('profile' in answers) await service.profile(3, request);
+      if ('read' in answers) await service.read(3, 1, 1);
+      if ('memory' in answers) await service.memory(3, 1);
+      if ('listing' in answers) await service.listing(3, 1);
+    };
+    await expect(asking()).rejects.toMatchObject({ name: 'ProtocolError' });
   });
 });

@@ -1,13 +1,10 @@
-import { Executable } from '../../bytecode/file/executable-file.ts';
 import type { ExecutableData } from '../../bytecode/executable.ts';
+import { Executable } from '../../bytecode/file/executable-file.ts';
+import { Deferred } from '../../core/async/deferred.ts';
 import { allocate } from '../../core/bytes/allocate.ts';
-import { DeviceError, UnsupportedError, UsageError } from '../../core/errors.ts';
-import { HostTensor } from '../../core/tensor/host-tensor.ts';
-import { shortList } from '../../core/short-list.ts';
+import { UnsupportedError, UsageError } from '../../core/errors.ts';
 import { VERSION } from '../../core/version.ts';
 import type { AskType } from '../../worker/compile/compile-protocol.ts';
-import { requested } from '../../worker/host/describe-place.ts';
-import { loadProgram } from '../../worker/sources/load-program.ts';
 import {
   type CompileTables,
   compileTables,
@@ -25,69 +22,34 @@ import type {
   SessionService,
   WorkerInfo,
 } from '../../worker/protocol/session-service.ts';
-import type {
-  CallPage,
-  WireResult,
-  WireTensor,
-  WireValue,
-} from '../../worker/protocol/wire-value.ts';
-import { PROGRAM_NUMBERS } from '../../worker/host/within-ceilings.ts';
-import { textOf, tupleOf } from '../values/checked-values.ts';
-import type { RemoteDevice } from '../device-service.ts';
-import {
-  type CallOptions,
-  isRemoteFunction,
-  type RemoteFunction,
-  RemoteTensor,
-} from '../values/remote-handles.ts';
-import type { RpcFunction, RpcInput, RpcTuple, RpcValue } from '../values/rpc-value.ts';
-import { malformed } from '../values/wire-values.ts';
-import { pageCallee } from './page-calls.ts';
-import { RemoteDebugRuns } from './remote-debug.ts';
-import type { WatchedRemote, WatchRequest } from './remote-watch.ts';
-import {
-  fromRpcResults,
-  type SessionCall,
-  type SessionEnds,
-  toRpcValues,
-} from './session-messages.ts';
-
-/** The part of a server of devices that sessions need. */
-export interface SessionDoor {
-  readonly devices: readonly RemoteDevice[];
-  /** Sends a program unless it is there, and opens a session of it. */
-  open(
-    program: Uint8Array,
-    options: {
-      readonly device: number;
-      /** Limits of the session, as JSON. */
-      readonly limits: string;
-      /** Names of functions of the page that the program may call, as JSON, and what calls them. */
-      readonly functions: string | null;
-      readonly page: RpcFunction | null;
-      readonly signal: AbortSignal;
-      readonly onProgress: (progress: { loaded: number; total: number }) => void;
-    },
-  ): Promise<RpcValue>;
-}
+import type { CallPage, WireResult, WireTensor } from '../../worker/protocol/wire-value.ts';
+import { loadProgram } from '../../worker/sources/load-program.ts';
+import type { ShipProgress } from '../executable-store.ts';
+import type { SendOptions } from '../values/remote-handles.ts';
+import { text } from '../values/checked-values.ts';
+import { controlReply, loadedSession, sessionMemory, wireProfile } from './checked-replies.ts';
+import { offerFunctions, offerPage, wireResults, wireTensor } from './checked-values.ts';
+import type { WatchRequest } from './remote-watch.ts';
+import type { SessionCall, SessionDoor } from './session-door.ts';
 
 interface OpenSession {
-  readonly remote: RemoteFunction;
-  readonly handles: Map<HandleId, RemoteTensor | RemoteFunction>;
   readonly executable: ExecutableData;
-  readonly debugRuns: RemoteDebugRuns;
-  /** Opens a session of another program with the same device and limits. */
-  readonly openBeside: WatchedRemote['open'];
+  /** The request that opened it, by which a session of another program is opened beside it. */
+  readonly request: LoadRequest;
+  /** Debugging runs, which settle when the server hears of them. */
+  readonly debugged: Map<number, Deferred>;
 }
 
-/** Sessions on served devices, for a page that talks to them as to its worker. */
+/**
+ * Sessions on served devices, for a page that talks to them as to its worker. The server has the same service behind its checks:
+ * calls go there as they are, but for what this side does itself. It reads programs and compiles models, prepares pictures, and
+ * compares and traces runs, which the server then has stand after each kernel.
+ */
 export class RemoteService implements SessionService {
   readonly #door: SessionDoor;
   readonly #tables: CompileTables | undefined;
   readonly #sessions = new Map<SessionId, OpenSession>();
   readonly #calls = new Map<CallId, AbortController>();
-  #nextSession = 1;
-  #nextHandle = 1;
 
   constructor(door: SessionDoor, tables: OwnTables = {}) {
     this.#door = door;
@@ -127,107 +89,98 @@ export class RemoteService implements SessionService {
   ): Promise<LoadedSession> {
     if (request.pin !== undefined) throw notRemote('the option pin');
     if (request.priority !== undefined) throw notRemote('the option priority');
-    const device = this.#deviceIndex(request.device);
     const { signal, onProgress } = context;
-    const handles: OpenSession['handles'] = new Map();
     const { executable, bytes } = await readProgram(request, context);
-    const limits = limitsOf(request);
-    const { functions = [], nodeTypes = {} } = request;
-    const names = JSON.stringify({ functions, nodes: Object.keys(nodeTypes) });
-    const opened = await this.#door.open(bytes, {
-      device,
-      limits,
-      functions: callPage ? names : null,
-      page: callPage ? pageCallee(callPage, this.#ends(handles, callPage)) : null,
+    const loaded = await this.#open(bytes, request, {
       signal,
-      onProgress: ({ loaded, total }) => onProgress({ phase: 'upload', loaded, total }),
+      callPage,
+      onProgress: (progress) => onProgress({ phase: 'upload', ...progress }),
     });
-    const [, description] = tupleOf(opened).fields;
-    const remote = sessionIn(opened);
-    const session = this.#nextSession++;
-    const openBeside: WatchedRemote['open'] = async (program, signal = NEVER) => {
-      const [onProgress, functions, page] = [() => undefined, null, null];
-      return sessionIn(
-        await this.#door.open(program, { device, limits, functions, page, signal, onProgress }),
-      );
+    // The bytes of the source are not kept.
+    const source = { kind: 'stored', hash: '' } as const;
+    const alone = { ...request, source, functions: undefined, nodeTypes: undefined };
+    this.#sessions.set(loaded.session, { executable, request: alone, debugged: new Map() });
+    return loaded;
+  }
+
+  /** Opens a session of a program, with the device and the limits of a request. */
+  async #open(
+    program: Uint8Array,
+    request: LoadRequest,
+    {
+      signal,
+      callPage,
+      onProgress,
+    }: {
+      readonly signal: AbortSignal | undefined;
+      readonly callPage?: CallPage | undefined;
+      readonly onProgress?: (progress: ShipProgress) => void;
+    },
+  ): Promise<LoadedSession> {
+    const source = { kind: 'stored', hash: await this.#door.ship(program, { signal, onProgress }) };
+    const page = callPage && offerPage(callPage);
+    const discard = (late: unknown): void => {
+      void this.#drop('dispose', [loadedSession(late, 'session').session]);
     };
-    const debugRuns = new RemoteDebugRuns();
-    this.#sessions.set(session, { remote, handles, executable, debugRuns, openBeside });
-    const place = parsed(description) as Omit<LoadedSession, 'session'>;
-    const { device: wanted } = request;
-    const reason = wanted === 'auto' ? 'It is the first device of the server.' : requested(wanted);
-    return { session, ...place, device: { ...place.device, reason } };
+    const options = { signal, discard };
+    const loaded = await this.#door.call('load', [{ ...request, source }, page], options);
+    return loadedSession(loaded, 'session');
   }
 
   run(call: CallId, request: RunRequest, callPage?: CallPage): Promise<Reply<WireResult[]>> {
-    return this.#answer(call, async (signal) =>
-      this.#results(request.session, await this.#run('run', request, { signal, callPage })),
-    );
+    const discard = (late: unknown): void => {
+      for (const { value } of wireResults(late, 'run')) {
+        if ('handle' in value) void this.release(request.session, value.handle);
+      }
+    };
+    return this.#ask(call, 'run', runArguments(request, callPage), discard);
   }
 
   profile(call: CallId, request: RunRequest, callPage?: CallPage): Promise<Reply<WireProfile>> {
-    return this.#answer(call, async (signal) => {
-      const { session } = request;
-      const profile = await this.#run('profile', request, { signal, callPage });
-      const [results, measured] = tupleOf(profile).fields;
-      const rest = parsed(measured) as Omit<WireProfile, 'results'>;
-      return { ...rest, results: this.#results(session, results) };
-    });
+    return this.#ask(call, 'profile', runArguments(request, callPage));
   }
 
   warmup(call: CallId, session: SessionId, dims: Dims): Promise<Reply<null>> {
-    return this.#answer(call, async (signal) => {
-      await this.#invoke(session, ['warmup', JSON.stringify(dims)], { signal });
-      return null;
-    });
+    return this.#ask(call, 'warmup', [session, dims]);
   }
 
   read(call: CallId, session: SessionId, handle: HandleId): Promise<Reply<WireTensor>> {
-    return this.#answer(call, (signal) => this.#read(session, handle, signal));
-  }
-
-  async #read(session: SessionId, handle: HandleId, signal: AbortSignal): Promise<WireTensor> {
-    const kept = tensorIn(this.#opened(session).handles, handle);
-    const read = await this.#invoke(session, ['read', kept], { signal });
-    const [result] = this.#results(session, read);
-    if (result?.value.kind === 'tensor') return result.value;
-    throw malformed('a value that is not a tensor');
+    return this.#ask(call, 'read', [session, handle]);
   }
 
   memory(call: CallId, session: SessionId): Promise<Reply<SessionMemory>> {
-    return this.#answer(
-      call,
-      async (signal) =>
-        parsed(await this.#invoke(session, ['memory'], { signal })) as SessionMemory,
-    );
+    return this.#ask(call, 'memory', [session]);
   }
 
   listing(call: CallId, session: SessionId): Promise<Reply<string>> {
-    return this.#answer(call, async (signal) =>
-      textOf(await this.#invoke(session, ['listing'], { signal })),
-    );
+    return this.#ask(call, 'listing', [session]);
+  }
+
+  /** A call that the server answers as a worker does. */
+  #ask<Name extends keyof typeof REPLIES>(
+    call: CallId,
+    name: Name,
+    args: readonly unknown[],
+    discard?: (late: unknown) => void,
+  ): Promise<Reply<ReturnType<(typeof REPLIES)[Name]>>> {
+    return this.#answer(call, async (signal) => {
+      const reply = await this.#door.call(name, args, { signal, ...(discard && { discard }) });
+      return REPLIES[name](reply, name) as ReturnType<(typeof REPLIES)[Name]>;
+    });
   }
 
   control(call: CallId, session: SessionId, request: ControlRequest): Promise<Reply<ControlReply>> {
     return this.#answer(call, async (signal) => {
-      if (LOCAL.has(request.kind)) throw notThere(request.kind);
-      const { debugRuns } = this.#opened(session);
       switch (request.kind) {
+        case 'draw':
+        case 'adopt':
+        case 'expose':
+        case 'tune':
+          throw notThere(request.kind);
         case 'trace':
         case 'verify':
         case 'ranges':
           return this.#watch(session, request, signal);
-        case 'debug': {
-          const sent = [
-            'debug',
-            request.functionName,
-            this.#values(session, request.args),
-          ] as const;
-          await debugRuns.hold(request.run, this.#invoke(session, sent, { signal }), signal);
-          return { calls: [], results: [], note: '' };
-        }
-        case 'debug order':
-          return debugRuns.order(request, signal, (results) => this.#results(session, results));
         // Pictures are prepared on this side, where they are; only elements cross.
         case 'prepare':
         case 'hold':
@@ -237,16 +190,46 @@ export class RemoteService implements SessionService {
           const owner = { key: this.#opened(session), hosted: undefined };
           return { calls: [], results: await answerPictures(owner, request, signal), note: '' };
         }
+        case 'debug':
+          return this.#debug(session, request, signal);
+        case 'debug order':
+          // Behind the request that begins it, whose tensors may take longer.
+          await this.#debugged(session, request.run, request.order.do === 'start')?.promise;
+          return this.#control(session, request, { signal });
         default:
+          return this.#control(session, request, { signal });
       }
-      const { args, ...rest } = request;
-      const { bytes, ...plain } = rest.kind === 'restore' ? rest : { ...rest, bytes: undefined };
-      const file = bytes && new HostTensor('uint8', [bytes.byteLength], bytes);
-      const sent = ['control', JSON.stringify(plain), this.#values(session, args), file] as const;
-      const [results, reply] = tupleOf(await this.#invoke(session, sent, { signal })).fields;
-      const parts = parsed(reply) as Omit<ControlReply, 'results'>;
-      return { ...parts, results: this.#results(session, results) };
     });
+  }
+
+  async #control(
+    session: SessionId,
+    request: ControlRequest,
+    options: SendOptions,
+  ): Promise<ControlReply> {
+    offerFunctions(request.args);
+    return controlReply(await this.#door.call('control', [session, request], options), 'reply');
+  }
+
+  async #debug(
+    session: SessionId,
+    request: Extract<ControlRequest, { kind: 'debug' }>,
+    signal: AbortSignal,
+  ): Promise<ControlReply> {
+    const sent = this.#debugged(session, request.run, true);
+    try {
+      return await this.#control(session, request, { signal, onSent: () => sent?.resolve() });
+    } finally {
+      sent?.resolve();
+      this.#sessions.get(session)?.debugged.delete(request.run);
+    }
+  }
+
+  /** `begins`: whichever comes first, the run or the order that starts it. */
+  #debugged(session: SessionId, run: number, begins: boolean): Deferred | undefined {
+    const { debugged } = this.#opened(session);
+    if (begins && !debugged.has(run)) debugged.set(run, new Deferred());
+    return debugged.get(run);
   }
 
   /** Watched from this side, where what is compared with runs too. */
@@ -255,30 +238,31 @@ export class RemoteService implements SessionService {
     request: WatchRequest,
     signal: AbortSignal,
   ): Promise<ControlReply> {
-    const { executable, remote, openBeside: open } = this.#opened(session);
-    const values = this.#values(session, request.args);
-    const read = (handle: HandleId): Promise<WireTensor> => this.#read(session, handle, signal);
+    const { executable, request: load } = this.#opened(session);
+    offerFunctions(request.args);
     const { watchRemote } = await import('./remote-watch.ts');
-    const watched = { executable, session: remote, open, read };
-    return watchRemote(watched, request, { values, signal });
+    const door = this.#door;
+    const open = async (program: Uint8Array, ended: AbortSignal | undefined) =>
+      (await this.#open(program, load, { signal: ended })).session;
+    const read = async (handle: HandleId) =>
+      wireTensor(await this.#door.call('read', [session, handle], { signal }), 'read');
+    const owner = this.#opened(session);
+    return watchRemote({ executable, session, door, open, read, owner }, request, signal);
   }
 
   async release(session: SessionId, handle: HandleId): Promise<void> {
-    const handles = this.#sessions.get(session)?.handles;
-    handles?.get(handle)?.release();
-    handles?.delete(handle);
+    await this.#drop('release', [session, handle]);
   }
 
   /** The other side aborts what runs. */
-  dispose(call: CallId, session: SessionId): Promise<Reply<boolean>> {
-    return this.#answer(call, async () => {
-      const opened = this.#sessions.get(session);
-      this.#sessions.delete(session);
-      opened?.debugRuns.end(sessionOver());
-      for (const handle of opened?.handles.values() ?? []) handle.release();
-      opened?.remote.release();
-      return false;
-    });
+  async dispose(_: CallId, session: SessionId): Promise<Reply<boolean>> {
+    if (this.#sessions.delete(session)) await this.#drop('dispose', [session]);
+    return { ok: true, value: false };
+  }
+
+  /** Frees something of the server. It is free too where the connection is gone. */
+  async #drop(name: SessionCall, args: readonly unknown[]): Promise<void> {
+    await this.#door.call(name, args).catch(() => undefined);
   }
 
   async cancel(call: CallId): Promise<void> {
@@ -298,108 +282,25 @@ export class RemoteService implements SessionService {
 
   #opened(session: SessionId): OpenSession {
     const opened = this.#sessions.get(session);
-    if (opened === undefined) throw sessionOver();
+    if (opened === undefined) throw new UsageError('The session was disposed.');
     return opened;
   }
-
-  #invoke(
-    session: SessionId,
-    [name, ...args]: readonly [SessionCall, ...RpcInput[]],
-    options: CallOptions,
-  ): Promise<RpcValue> {
-    return this.#opened(session).remote.invoke([name, ...args], options);
-  }
-
-  #run(
-    name: SessionCall,
-    { session, functionName, args, keep = 'host', donate, callee }: RunRequest,
-    { signal, callPage }: { signal: AbortSignal; callPage: CallPage | undefined },
-  ): Promise<RpcValue> {
-    const values = this.#values(session, args, callPage);
-    const isNamed = typeof keep !== 'string';
-    const names = JSON.stringify({ donate, ...(isNamed && { keep }) });
-    const options = { signal, keep: isNamed ? 'host' : keep } as const;
-    const called = callee && functionIn(this.#opened(session).handles, callee);
-    const sent = called === undefined ? [] : [called];
-    return this.#invoke(session, [name, functionName, values, names, ...sent], options);
-  }
-
-  #values(session: SessionId, args: readonly WireValue[], callPage?: CallPage): RpcTuple {
-    return toRpcValues(args, this.#ends(this.#opened(session).handles, callPage));
-  }
-
-  #results(session: SessionId, results: RpcValue | undefined): WireResult[] {
-    return fromRpcResults(results, this.#ends(this.#opened(session).handles));
-  }
-
-  /** `callPage` calls functions of the page that values name. */
-  #ends(handles: OpenSession['handles'], callPage?: CallPage): SessionEnds {
-    const ends: SessionEnds = {
-      toHandle: ({ handle }) => tensorIn(handles, handle),
-      fromHandle: (tensor) => {
-        if (!(tensor instanceof RemoteTensor)) throw malformed('a tensor that is not a result');
-        const { dtype, shape } = tensor;
-        return { kind: 'handle', handle: this.#hold(handles, tensor), dtype, shape };
-      },
-      toFunction: ({ handle }) => functionIn(handles, handle),
-      toPage: ({ name, call = callPage }) => {
-        if (call === undefined) throw new UsageError(`The page gave no function ${name}.`);
-        return pageCallee(call, ends, name);
-      },
-      fromFunction: (callee) => {
-        if (!isRemoteFunction(callee)) throw malformed("a function that is not the program's");
-        return { kind: 'closure', handle: this.#hold(handles, callee) };
-      },
-    };
-    return ends;
-  }
-
-  #hold(handles: OpenSession['handles'], held: RemoteTensor | RemoteFunction): HandleId {
-    const handle = this.#nextHandle++;
-    handles.set(handle, held);
-    return handle;
-  }
-
-  #deviceIndex(wanted: LoadRequest['device']): number {
-    const { devices } = this.#door;
-    const index = wanted === 'auto' ? 0 : devices.findIndex(({ kind }) => kind === wanted);
-    if (devices[index] !== undefined) return index;
-    throw new DeviceError({
-      where: `device '${wanted}'`,
-      got: `a server of ${shortList(devices.map(({ name }) => name)) || 'no devices'}`,
-      expected: 'one that serves such a device',
-    });
-  }
 }
 
-/** A signal that is not aborted. */
-const NEVER = new AbortController().signal;
+/** What comes back of calls that pass through, checked. */
+const REPLIES = {
+  run: (value: unknown, name: string) => [...wireResults(value, name)],
+  profile: wireProfile,
+  warmup: () => null,
+  read: wireTensor,
+  memory: sessionMemory,
+  listing: text,
+};
 
-function sessionOver(): UsageError {
-  return new UsageError('The session was disposed.');
-}
-
-/** The function that stands for a session that was opened. */
-function sessionIn(opened: RpcValue): RemoteFunction {
-  const [remote] = tupleOf(opened).fields;
-  if (isRemoteFunction(remote)) return remote;
-  throw malformed('a value that is not a session');
-}
-
-function tensorIn(handles: OpenSession['handles'], handle: HandleId): RemoteTensor {
-  const kept = handles.get(handle);
-  if (kept instanceof RemoteTensor) return kept;
-  throw disposed('DeviceTensor');
-}
-
-function functionIn(handles: OpenSession['handles'], handle: HandleId): RemoteFunction {
-  const kept = handles.get(handle);
-  if (isRemoteFunction(kept)) return kept;
-  throw disposed('function of a program');
-}
-
-function disposed(where: string): UsageError {
-  return new UsageError({ where, got: 'a handle that was disposed of', expected: 'a live one' });
+/** A run as it is sent: memory for its results stays here. */
+function runArguments(request: RunRequest, callPage: CallPage | undefined): readonly unknown[] {
+  offerFunctions(request.args);
+  return [{ ...request, room: undefined }, callPage && offerPage(callPage)];
 }
 
 function pageTypes(callPage: CallPage): AskType {
@@ -418,21 +319,6 @@ async function readProgram(
   return { executable, bytes: new Executable(executable, data).toBytes() };
 }
 
-/** The limits of a request as JSON. JSON has no infinities: those are no limits. */
-function limitsOf(request: LoadRequest): string {
-  const limits: Record<string, unknown> = {};
-  for (const name of PROGRAM_NUMBERS) {
-    if (Number.isFinite(request[name])) limits[name] = request[name];
-  }
-  const { programKernels, compile, precision } = request;
-  return JSON.stringify({ ...limits, programKernels, compile, precision });
-}
-
-/** The server's description of itself, as JSON. */
-function parsed(value: RpcValue | undefined): unknown {
-  return JSON.parse(textOf(value));
-}
-
 function notRemote(got: string): UnsupportedError {
   return new UnsupportedError({
     where: 'Session.load with remote',
@@ -442,11 +328,10 @@ function notRemote(got: string): UnsupportedError {
   });
 }
 
-/** Requests that need the memory of this side, or a canvas. */
-const LOCAL: ReadonlySet<ControlRequest['kind']> = new Set(['draw', 'adopt', 'expose']);
-
+/** What to do in place of requests that need the memory of this side, a canvas, or a device of one's own. */
 const REMEDIES: Partial<Record<ControlRequest['kind'], string>> = {
   draw: 'Read the tensor, and draw its elements.',
+  tune: 'Tune where the device is lent: the choices apply to all its users.',
 };
 
 function notThere(where: ControlRequest['kind']): UnsupportedError {

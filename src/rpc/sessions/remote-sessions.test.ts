@@ -6,18 +6,19 @@ import { createHostDevice } from '../../device/host/host-device.ts';
 import { loopAndTree } from '../../runtime/testing/long-programs.ts';
 import { FakeClock } from '../../testing/fake-clock.ts';
 import { writeOnnxModel } from '../../testing/onnx-writer.ts';
+import { Deferred } from '../../core/async/deferred.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { seededRandom } from '../../core/random.ts';
 import { Connection } from '../connection.ts';
 import { sha256 } from '../executable-store.ts';
 import { introduce } from '../handshake/handshake.ts';
 import type { ServeEvent } from '../served-device.ts';
-import { DEFAULT_RPC_LIMITS } from '../limits.ts';
-import { isRemoteFunction, type RemoteFunction, RemoteTensor } from '../values/remote-handles.ts';
-import { type RpcInput, RpcTuple } from '../values/rpc-value.ts';
+import { DEFAULT_RPC_LIMITS, type RpcLimits } from '../limits.ts';
+import { callWithData, isRemoteFunction } from '../values/remote-handles.ts';
 import { serve } from '../serve.ts';
-import { programLimits } from './checked-requests.ts';
-import { RemoteService, type SessionDoor } from './remote-service.ts';
+import { loadRequest } from './checked-requests.ts';
+import { RemoteService } from './remote-service.ts';
+import type { SessionDoor } from './session-door.ts';
 import { channelPair } from '../testing/channel-pair.ts';
 import { openConnection, TOKEN } from '../testing/open-connection.ts';
 
@@ -244,12 +245,11 @@ describe('a session on a served device', () => {
 });
 
 test('limits and modes of a session go to the server with its program', async () => {
-  const { remote } = await startServing();
   let sent: unknown;
   const door: SessionDoor = {
-    devices: remote.devices,
-    open: async (_, { limits }) => {
-      sent = programLimits(JSON.parse(limits));
+    ship: sha256,
+    call: async (_, [request]) => {
+      sent = request;
       throw new Error('enough');
     },
   };
@@ -258,7 +258,8 @@ test('limits and modes of a session go to the server with its program', async ()
   const request = { source, device: 'host', dims: {}, runTimeout: 5, ...asked } as const;
   const loading = new RemoteService(door).load(1, request, undefined);
   await expect(loading).rejects.toThrow('enough');
-  expect(sent).toEqual({ runTimeout: 5, ...asked });
+  const stored = { kind: 'stored', hash: await sha256(SQUARE) };
+  expect(loadRequest(sent, 'request')).toEqual({ ...request, source: stored });
 });
 
 describe('limits of the server', () => {
@@ -328,190 +329,304 @@ describe('limits of the server', () => {
 
 describe('what no page sends is refused with ProtocolError', () => {
   /** The other side of a server without the page's code, and a session as it has it. */
-  async function opened() {
+  async function opened(limits: Partial<RpcLimits> = {}) {
     const [clientEnd, serverEnd] = channelPair();
     const device = createHostDevice();
-    const served = serve(serverEnd, { devices: [device], token: TOKEN });
+    const served = serve(serverEnd, { devices: [device], token: TOKEN, limits });
     await introduce(clientEnd, { token: TOKEN, name: 'x', timeoutMs: 60_000, isSealed: false });
     const options = { limits: DEFAULT_RPC_LIMITS, peerName: 'desk', methods: new Map() };
     const connection = new Connection(clientEnd, options);
     const hash = await sha256(SQUARE);
-    const file = new HostTensor('uint8', [SQUARE.byteLength], SQUARE);
-    await connection.call('store', [hash, file]);
-    const open = async (...args: RpcInput[]): Promise<RemoteFunction> => {
-      const loaded = await connection.call('session', args);
-      const [session] = loaded instanceof RpcTuple ? loaded.fields : [];
-      if (!isRemoteFunction(session)) throw new Error('internal: no session');
-      return session;
+    await connection.call('store', [hash, SQUARE]);
+    const call = (...args: readonly unknown[]) => connection.call('session', args);
+    const open = async (request: object = {}, page?: unknown): Promise<number> => {
+      const source = { kind: 'stored', hash };
+      const loaded = await call('load', { source, device: 'host', ...request }, page);
+      return (loaded as { session: number }).session;
     };
-    return { session: await open(hash, 0, '{}'), open, hash, served, device };
+    return { call, session: await open(), open, hash, served, device, connection };
   }
 
-  const x = HostTensor.from('float32', [3], [1, 2, 3]);
+  const x = { kind: 'tensor', dtype: 'float32', shape: [3], data: Float32Array.of(1, 2, 3) };
+  const run = (session: number, parts: object = {}): readonly unknown[] => [
+    'run',
+    { session, functionName: 'main', args: [x], ...parts },
+  ];
+  const withArgs = (...args: readonly unknown[]) => ['run', { args }] as const;
 
-  test.each<[string, readonly RpcInput[]]>([
+  test.each<[string, readonly unknown[]]>([
     ['a call that sessions do not have', ['constructor']],
+    ['another one', ['__proto__']],
+    ['one of pages', ['cancel', 1]],
     ['a call without a name', [7]],
     ['no call', []],
-    ['arguments that are no list', ['run', 'main', 7]],
-    ['a function without a name', ['run', null, [x]]],
-    ['a tensor that does not belong to the session', ['read', 7]],
+    ['no request', ['run']],
+    ['a request that is a list', ['run', []]],
+    ['arguments that are no list', ['run', { args: 7 }]],
+    ['a function without a name', ['run', { functionName: null }]],
+    ['a session of no number', ['run', { session: '1' }]],
+    ['results to keep that are none', ['run', { keep: 'constructor' }]],
+    ['an argument of another kind', withArgs({ kind: 'constructor' })],
+    ['an argument of no kind', withArgs({})],
+    ['an argument that is none', withArgs(7)],
+    ['an argument that is a value of a module', withArgs(HostTensor.zeros('float32', [3]))],
+    ['an int that is none', withArgs({ kind: 'int', value: 0.5 })],
+    ['a tensor of another size', withArgs({ ...x, shape: [4] })],
+    ['a tensor of another type', withArgs({ ...x, dtype: 'int32' })],
+    ['a tensor of no type', withArgs({ ...x, dtype: 'constructor' })],
+    ['a tensor below no size', withArgs({ ...x, shape: [-3] })],
+    ['a tensor of too many dimensions', withArgs({ ...x, shape: new Array(40).fill(1) })],
+    ['a tensor without elements', withArgs({ ...x, data: undefined })],
+    ['a tensor whose elements are a list', withArgs({ ...x, data: [1, 2, 3] })],
+    ['data without fields', withArgs({ kind: 'adt', tag: 0 })],
+    ['data of no tag', withArgs({ kind: 'adt', tag: -1, fields: [] })],
+    ['data with a field that is none', withArgs({ kind: 'adt', tag: 0, fields: [{}] })],
+    ['a function that is none', withArgs({ kind: 'packed', name: 'f', call: 7 })],
+    ['a page that is none', ['run', {}, 7]],
+    ['a handle of no number', ['read', '1']],
     ['a tensor by value to read', ['read', x]],
-    ['sizes that are no JSON', ['warmup', '{']],
-    ['sizes that are none', ['warmup', '{"n":-1}']],
-    ['a list of sizes', ['warmup', '[1]']],
-    ['a request of another kind', ['control', '{"kind":"toString"}', []]],
-    ['a place that is none', ['control', '{"kind":"pause","at":{"function":1}}', []]],
-    ['visits that are no count', ['control', '{"kind":"pause","visit":"1"}', []]],
-    ['names that are none', ['control', '{"kind":"snapshot","names":[1],"note":""}', []]],
-    ['a snapshot without bytes', ['control', '{"kind":"restore"}', []]],
-    ['a run that is no number', ['control', '{"kind":"result","index":0.5}', []]],
-    ['a timeline of nothing', ['control', '{"kind":"timeline","runs":1}', []]],
+    ['sizes that are none', ['warmup', { n: -1 }]],
+    ['a list of sizes', ['warmup', [1]]],
+    ['a request of another kind', ['control', { kind: 'toString', args: [] }]],
+    ['a request without arguments', ['control', { kind: 'continue' }]],
+    ['a place that is none', ['control', { kind: 'pause', at: { function: 1 }, args: [] }]],
+    ['visits that are no count', ['control', { kind: 'pause', visit: '1', args: [] }]],
+    ['names that are none', ['control', { kind: 'snapshot', names: [1], note: '', args: [] }]],
+    ['a file of the server', ['control', { kind: 'keep', store: 'x', args: [] }]],
+    ['a snapshot without bytes', ['control', { kind: 'restore', args: [] }]],
+    ['a run that is no number', ['control', { kind: 'result', index: 0.5, args: [] }]],
+    ['a timeline of nothing', ['control', { kind: 'timeline', runs: 1, args: [] }]],
     [
       'a timeline of endless runs',
-      ['control', '{"kind":"timeline","functionName":"main","runs":101}', []],
+      ['control', { kind: 'timeline', functionName: 'main', runs: 101, args: [] }],
     ],
-    ['values that are not a list', ['control', '{"kind":"continue"}', null]],
-    ['a debugging run of the page', ['control', '{"kind":"debug","run":1}', []]],
-    ['a debugging run without a function', ['debug', 7, []]],
-    ['a debugging run of no list', ['debug', 'main', 7]],
-    ['a watched run without a function', ['watch', null, []]],
-    ['constants that are no list', ['constants', '{"indices":1}']],
-    ['a constant twice', ['constants', '{"indices":[0,0]}']],
-    ['constants backwards', ['constants', '{"indices":[1,0]}']],
-    ['a constant that is not there', ['constants', '{"indices":[99]}']],
-    ['a constant of no number', ['constants', '{"indices":["constructor"]}']],
-  ])('%s', async (_, args) => {
-    const { session } = await opened();
-    await expect(session(...args)).rejects.toMatchObject({ name: 'ProtocolError' });
-    expect(await session('run', 'main', [x])).toBeInstanceOf(RpcTuple);
+    ['tuning', ['control', { kind: 'tune', index: 0, args: [] }]],
+    [
+      'a trace, which this side does',
+      ['control', { kind: 'trace', functionName: 'main', args: [] }],
+    ],
+    ['a picture', ['control', { kind: 'hold', picture: 1, source: {}, args: [] }]],
+    ['values that are not a list', ['control', { kind: 'continue', args: null }]],
+    [
+      'a debugging run of no number',
+      ['control', { kind: 'debug', functionName: 'main', args: [] }],
+    ],
+    ['a debugging run without a function', ['control', { kind: 'debug', run: 1, args: [] }]],
+    [
+      'the start of a debugging run that was not begun',
+      ['control', { kind: 'debug order', run: 9, order: { do: 'start' }, args: [] }],
+    ],
+    ['a watched run without a function', ['watch', { args: [], keepsInputs: false }]],
+    ['constants that are no list', ['constants', 1]],
+    ['a constant twice', ['constants', [0, 0]]],
+    ['constants backwards', ['constants', [1, 0]]],
+    ['a constant that is not there', ['constants', [99]]],
+    ['a constant of no number', ['constants', ['constructor']]],
+  ])('%s', async (_, [name, ...args]) => {
+    const { call, session } = await opened();
+    const [first] = args;
+    const isRun = name === 'run';
+    const sent = isRun && isPlain(first) ? run(session, first).slice(1, 2) : [session, first];
+    const asked = call(name, ...sent, ...args.slice(1));
+    await expect(asked).rejects.toMatchObject({ name: 'ProtocolError' });
+    expect(await call(...run(session))).toMatchObject([{ name: 'result' }]);
   });
 
-  test.each([
-    ['limits that are no JSON', 'limits'],
-    ['limits that are no numbers', '{"instructionLimit":"1"}'],
-    ['limits below 0', '{"byteBudget":-1}'],
-    ['limits that are no object', 'null'],
-  ])('%s', async (_, limits) => {
-    const { open, hash } = await opened();
-    await expect(open(hash, 0, limits)).rejects.toMatchObject({ name: 'ProtocolError' });
+  const isPlain = (value: unknown): value is object =>
+    typeof value === 'object' && !Array.isArray(value);
+
+  test.each<[string, object]>([
+    ['limits that are no numbers', { instructionLimit: '1' }],
+    ['limits below 0', { byteBudget: -1 }],
+    ['another device', { device: 'constructor' }],
+    ['a program that was not sent', { source: { kind: 'url', url: 'https://weft.invalid/' } }],
+    ['names of functions that are none', { functions: [1] }],
+    ['types of nodes that are none', { nodeTypes: { f: 1 } }],
+  ])('%s', async (_, request) => {
+    const { open } = await opened();
+    await expect(open(request)).rejects.toMatchObject({ name: 'ProtocolError' });
   });
 
-  const asRun = (value: RpcInput): RemoteFunction => {
-    if (isRemoteFunction(value)) return value;
-    throw new Error('internal: no run');
-  };
+  test('options of a load that only workers have do not reach the host', async () => {
+    const { open, call } = await opened();
+    const session = await open({
+      pin: true,
+      priority: 5,
+      threads: 64,
+      devices: ['webgpu', 'wasm'],
+    });
+    expect(await call('memory', session)).not.toHaveProperty('sharing');
+  });
 
-  test.each([
-    ['no JSON', '{'],
-    ['another order', '{"do":"constructor"}'],
-    ['no order', '{}'],
-    ['a place that is none', '{"do":"seek","executed":"1"}'],
-    ['breakpoints that are no list', '{"do":"setBreakpoints","breakpoints":{}}'],
-    ['breakpoints that are none', '{"do":"setBreakpoints","breakpoints":[null]}'],
-    ['a breakpoint at no place', '{"do":"setBreakpoints","breakpoints":[{"at":{"function":1}}]}'],
+  test('names of objects among data change no object', async () => {
+    const { call, open, session, connection } = await opened();
+    const evil: object = JSON.parse('{"__proto__":{"keep":"device"},"constructor":{"x":1}}');
+    await expect(call('warmup', session, evil)).rejects.toThrow(
+      'a field without a name of its own',
+    );
+    expect(await connection.closed).toMatchObject({ name: 'RemoteLostError' });
+    expect({}).not.toHaveProperty('keep');
+    void open;
+  });
+
+  async function debugging(args: readonly unknown[] = [x]) {
+    const { call, session, ...rest } = await opened();
+    const control = (request: object) => call('control', session, { args: [], ...request });
+    const over = control({ kind: 'debug', run: 1, functionName: 'main', args });
+    over.catch(() => undefined);
+    const order = (given: unknown) => control({ kind: 'debug order', run: 1, order: given });
+    return { ...rest, call, session, control, over, order };
+  }
+
+  test.each<[string, unknown]>([
+    ['no order', {}],
+    ['a text', '{"do":"start"}'],
+    ['another order', { do: 'constructor' }],
+    ['a place that is none', { do: 'seek', executed: '1' }],
+    ['breakpoints that are no list', { do: 'setBreakpoints', breakpoints: {} }],
+    ['breakpoints that are none', { do: 'setBreakpoints', breakpoints: [null] }],
+    ['a breakpoint at no place', { do: 'setBreakpoints', breakpoints: [{ at: { function: 1 } }] }],
     [
       'endless breakpoints',
-      JSON.stringify({
-        do: 'setBreakpoints',
-        breakpoints: Array.from({ length: 101 }, () => ({ node: 'x' })),
-      }),
+      { do: 'setBreakpoints', breakpoints: Array.from({ length: 101 }, () => ({ node: 'x' })) },
     ],
-    ['a frame of no number', '{"do":"registers","frame":"0"}'],
-    ['a register of no number', '{"do":"value","frame":0,"register":null,"path":[]}'],
-    ['a path that is none', '{"do":"value","frame":0,"register":0,"path":["length"]}'],
-    [
-      'an endless path',
-      JSON.stringify({ do: 'value', frame: 0, register: 0, path: new Array(1001).fill(0) }),
-    ],
-  ])('of a debugging run: %s', async (_, order) => {
-    const { session } = await opened();
-    const run = asRun(await session('debug', 'main', [x]));
-    await expect(run(order)).rejects.toMatchObject({ name: 'ProtocolError' });
-    expect(await run('{"do":"start"}')).toBeInstanceOf(RpcTuple);
+    ['a frame of no number', { do: 'registers', frame: '0' }],
+    ['a register of no number', { do: 'value', frame: 0, register: null, path: [] }],
+    ['a path that is none', { do: 'value', frame: 0, register: 0, path: ['length'] }],
+    ['an endless path', { do: 'value', frame: 0, register: 0, path: new Array(1001).fill(0) }],
+  ])('of a debugging run: %s', async (_, given) => {
+    const { order, control } = await debugging();
+    await expect(order(given)).rejects.toMatchObject({ name: 'ProtocolError' });
+    expect(await order({ do: 'start' })).toMatchObject({ debug: { stop: { executed: 0 } } });
+    const again = control({ kind: 'debug', run: 1, functionName: 'main', args: [x] });
+    await expect(again).rejects.toThrow('a debugging run of a number that is in use');
   });
 
   test('of a debugging run: registers, parts and frames that are not there', async () => {
-    const { session } = await opened();
-    const run = asRun(await session('debug', 'main', [x]));
-    await run('{"do":"start"}');
-    for (const order of [
-      '{"do":"value","frame":0,"register":-1,"path":[]}',
-      '{"do":"value","frame":0,"register":0,"path":[-1]}',
-      '{"do":"value","frame":0,"register":{"number":"NaN"},"path":[]}',
-      '{"do":"registers","frame":-1}',
-      '{"do":"seek","executed":{"number":"Infinity"}}',
+    const { order } = await debugging();
+    await order({ do: 'start' });
+    for (const given of [
+      { do: 'value', frame: 0, register: -1, path: [] },
+      { do: 'value', frame: 0, register: 0, path: [-1] },
+      { do: 'value', frame: 0, register: Number.NaN, path: [] },
+      { do: 'registers', frame: -1 },
+      { do: 'seek', executed: Number.POSITIVE_INFINITY },
     ]) {
-      await expect(run(order)).rejects.toMatchObject({ name: 'UsageError' });
+      await expect(order(given)).rejects.toMatchObject({ name: 'UsageError' });
     }
   });
 
+  const asRun = (value: unknown) => {
+    if (!isRemoteFunction(value)) throw new Error('internal: no run');
+    const order = (...args: readonly unknown[]) => callWithData(value, args);
+    return Object.assign(order, { release: () => value.release() });
+  };
+  const WATCH = { functionName: 'main', args: [x], keepsInputs: true };
+
   test('of a watched run: other orders, two at a time, tensors where it stands at no kernel', async () => {
-    const { session } = await opened();
-    const run = asRun(await session('watch', 'main', [x], 1));
-    await expect(run('constructor')).rejects.toMatchObject({ name: 'ProtocolError' });
-    await expect(run(7)).rejects.toMatchObject({ name: 'ProtocolError' });
-    await expect(run('results')).rejects.toMatchObject({ name: 'UsageError' });
-    const [first, second] = [run('next', 1), run('next', 1)];
+    const { call, session } = await opened();
+    const watched = asRun(await call('watch', session, WATCH));
+    await expect(watched('constructor')).rejects.toMatchObject({ name: 'ProtocolError' });
+    await expect(watched(7)).rejects.toMatchObject({ name: 'ProtocolError' });
+    await expect(watched('results')).rejects.toMatchObject({ name: 'UsageError' });
+    const [first, second] = [watched('next', true), watched('next', true)];
     await expect(second).rejects.toMatchObject({ name: 'ProtocolError' });
-    expect(await first).toBeInstanceOf(RpcTuple);
-    expect(await run('inputs')).toBeInstanceOf(RpcTuple);
-    expect(await run('next')).toBe(null);
-    await expect(run('next')).rejects.toThrow('got an order for a run that is over');
+    expect(await first).toMatchObject({ kernel: 'mul' });
+    expect(await watched('inputs')).toMatchObject([{ shape: [3] }]);
+    expect(await watched('next')).toBe(null);
+    await expect(watched('next')).rejects.toThrow('got an order for a run that is over');
   });
 
   test('runs that are begun and given up again and again leave nothing', async () => {
-    const { session, device } = await opened();
+    const { call, session, device, connection } = await opened();
     for (let round = 0; round < 200; round++) {
-      for (const call of ['watch', 'debug']) {
-        const run = asRun(await session(call, 'main', [x]));
-        const order = run(call === 'watch' ? 'next' : '{"do":"start"}').catch(() => undefined);
-        if (round % 2 === 0) await order;
-        run.release();
-      }
-      const refused = asRun(await session('debug', 'main', []));
-      await expect(refused('{"do":"start"}')).rejects.toMatchObject({ name: 'UsageError' });
-      refused.release();
+      const ended = new AbortController();
+      const watched = asRun(await call('watch', session, WATCH));
+      const request = { kind: 'debug', run: round, functionName: 'main', args: [x] };
+      const sent = new Deferred();
+      const options = { signal: ended.signal, onSent: () => sent.resolve() };
+      const debugged = connection.call('session', ['control', session, request], options);
+      await sent.promise;
+      const order = { kind: 'debug order', run: round, order: { do: 'start' }, args: [] };
+      const orders = [watched('next'), call('control', session, order)];
+      for (const each of [debugged, ...orders]) each.catch(() => undefined);
+      if (round % 2 === 0) await Promise.all(orders);
+      watched.release();
+      ended.abort();
+      const refused = call('control', session, { ...request, run: -1 - round });
+      await expect(refused).rejects.toMatchObject({ name: 'ProtocolError' });
     }
-    await expect.poll(() => session('memory')).toContain('"liveBytes":0');
-    session.release();
+    await expect.poll(() => call('memory', session)).toMatchObject({ liveBytes: 0 });
+    await expect.poll(() => connection.counters().callsPending).toBe(0);
+    await call('dispose', session);
     await expect.poll(() => device.counters().bytesLive).toBe(0);
   });
 
-  test('and a handle of another session, a function, a program or device that is not there', async () => {
-    const { session, open, hash } = await opened();
-    const other = await open(hash, 0, '{}');
-    const kept = await other.invoke(['run', 'main', [x]], { keep: 'device' });
-    const [, values] = kept instanceof RpcTuple ? kept.fields : [];
-    const [handle = null] = values instanceof RpcTuple ? values.fields : [];
-    expect(handle).toBeInstanceOf(RemoteTensor);
-    const foreign = session('run', 'main', [handle]);
-    await expect(foreign).rejects.toMatchObject({ name: 'ProtocolError' });
-    const callback = session('run', 'main', [() => null]);
-    await expect(callback).rejects.toThrow('parameter x: got packed function');
-    await expect(open('0'.repeat(64), 0, '{}')).rejects.toMatchObject({ name: 'UsageError' });
-    await expect(open(hash, 7, '{}')).rejects.toMatchObject({ name: 'UsageError' });
+  test('a debugging run for wrong inputs is refused as the page hears it', async () => {
+    const { call, session, over, order } = await debugging([]);
+    await expect(order({ do: 'start' })).rejects.toMatchObject({ name: 'UsageError' });
+    await order({ do: 'close' });
+    expect(await over).toMatchObject({ results: [] });
+    await expect(order({ do: 'start' })).rejects.toMatchObject({ name: 'ProtocolError' });
+    const handle = { kind: 'handle', handle: 9, dtype: 'float32', shape: [3] };
+    const request = { kind: 'debug', run: 1, functionName: 'main', args: [handle] };
+    const refused = call('control', session, request);
+    const started = order({ do: 'start' });
+    refused.catch(() => undefined);
+    started.catch(() => undefined);
+    await expect(refused).rejects.toMatchObject({ name: 'UsageError' });
+    // It ends with the run, or comes behind it.
+    await expect(started).rejects.toThrow(/disposed of|not begun/);
+  });
+
+  test('and a handle, a function, a session, a program or device that is not there', async () => {
+    const { call, session, open } = await opened();
+    const handle = { kind: 'handle', handle: 1, dtype: 'float32', shape: [3] };
+    for (const asked of [
+      call(...run(session, { args: [handle] })),
+      call('read', session, 1),
+      call(...run(session, { args: [{ kind: 'closure', handle: 1 }] })),
+      call(...run(session, { args: [{ kind: 'packed', name: 'f' }] })),
+      call(...run(session, { callee: 1 })),
+      call(...run(session + 1)),
+      call('watch', session + 1, WATCH),
+      open({ source: { kind: 'stored', hash: '0'.repeat(64) } }),
+    ]) {
+      await expect(asked).rejects.toMatchObject({ name: 'UsageError' });
+    }
+    const opaque = call(...run(session, { args: [{ kind: 'opaque', name: 'o', id: 1 }] }));
+    await expect(opaque).rejects.toMatchObject({ name: 'UnsupportedError' });
+    const callback = { kind: 'packed', name: 'f', call: () => null };
+    await expect(call(...run(session, { args: [callback] }))).rejects.toThrow(
+      'parameter x: got packed function',
+    );
+    await expect(open({ device: 'webgpu' })).rejects.toMatchObject({ name: 'DeviceError' });
+  });
+
+  test('what cannot be sent is not kept', async () => {
+    const { call, session } = await opened({ messageBytes: 1 << 20 });
+    const large = { ...x, shape: [1 << 17], data: new Float32Array(1 << 17) };
+    const kept = await call(...run(session, { args: [large], keep: 'device' }));
+    const [{ value }] = kept as [{ value: { handle: number } }];
+    await call('release', session, value.handle);
+    await expect.poll(() => call('memory', session)).toMatchObject({ liveBytes: 0 });
   });
 
   test('a snapshot that was cut or changed is FormatError, and leaves nothing', async () => {
-    const { session, device } = await opened();
+    const { call, session, device } = await opened();
     const before = device.counters().bytesLive;
-    const request = '{"kind":"snapshot","names":["x"],"note":"","pausing":true}';
-    const stored = await session('control', request, [x]);
-    const [results] = stored instanceof RpcTuple ? stored.fields : [];
-    const [, values] = results instanceof RpcTuple ? results.fields : [];
-    const [file] = values instanceof RpcTuple ? values.fields : [];
-    if (!(file instanceof HostTensor)) throw new Error('internal: no snapshot');
+    const request = { kind: 'snapshot', names: ['x'], note: '', pausing: true, args: [x] };
+    const stored = await call('control', session, request);
+    const [file] = (stored as { results: [{ value: { data: Uint8Array } }] }).results;
     const random = seededRandom(5);
     for (let round = 0; round < 30; round++) {
-      const bytes = file.bytes.slice();
+      const bytes = file.value.data.slice();
       const at = Math.floor(random() * bytes.length);
       bytes[at] = (bytes[at] ?? 0) ^ (1 + Math.floor(random() * 255));
-      const changed = new HostTensor('uint8', [bytes.length], bytes);
-      const restored = session('control', '{"kind":"restore"}', [], changed);
+      const restored = call('control', session, { kind: 'restore', bytes, args: [] });
       await expect(restored).rejects.toMatchObject({ name: 'FormatError' });
     }
-    session.release();
+    await call('dispose', session);
     await expect.poll(() => device.counters().bytesLive).toBeLessThanOrEqual(before);
   });
 });

@@ -1,45 +1,49 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
+import type { Executable } from '../../bytecode/file/executable-file.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
-import type { CodePlace } from '../../core/contracts/paused-call.ts';
 import type { OnWatchedCall, WatchedRun, WatchOptions } from '../../runtime/compare/watched-run.ts';
+import { notForBoth } from '../../worker/host/read-arguments.ts';
 import type { ControlReply, ControlRequest } from '../../worker/protocol/control-request.ts';
-import type { HandleId } from '../../worker/protocol/reply.ts';
+import type { HandleId, SessionId } from '../../worker/protocol/reply.ts';
 import type { WireTensor, WireValue } from '../../worker/protocol/wire-value.ts';
 import { measureProgram } from '../../worker/tools/measure-program.ts';
-import { notForBoth } from '../../worker/host/read-arguments.ts';
 import { traceProgram } from '../../worker/tools/trace-program.ts';
 import { verifyProgram } from '../../worker/tools/verify-program.ts';
 import type { WatchedProgram } from '../../worker/tools/watched-program.ts';
-import { objectOf, textOf, tupleOf } from '../values/checked-values.ts';
-import { isRemoteFunction, type RemoteFunction } from '../values/remote-handles.ts';
-import { RpcTuple, type RpcValue } from '../values/rpc-value.ts';
+import { hostTensor, listOf, optional, record, text } from '../values/checked-values.ts';
+import { callWithData, isRemoteFunction } from '../values/remote-handles.ts';
 import { malformed } from '../values/wire-values.ts';
+import { codePlace } from './checked-values.ts';
+import type { SessionDoor } from './session-door.ts';
 
 /** A session on a served device whose kernels are watched from this side. */
 export interface WatchedRemote {
+  /** An object that stands for the session. */
+  readonly owner: object;
+  readonly door: SessionDoor;
+  readonly session: SessionId;
   readonly executable: ExecutableData;
-  readonly session: RemoteFunction;
   /** Opens a session of another program on the same device. */
-  readonly open: (program: Uint8Array, signal: AbortSignal | undefined) => Promise<RemoteFunction>;
-  readonly read: (handle: HandleId, signal: AbortSignal) => Promise<WireTensor>;
+  readonly open: (program: Uint8Array, signal: AbortSignal | undefined) => Promise<SessionId>;
+  readonly read: (handle: HandleId) => Promise<WireTensor>;
 }
 
 export type WatchRequest = Extract<ControlRequest, { kind: 'trace' | 'verify' | 'ranges' }>;
 
-/** Does on this side what is asked about a run on the other one. `values` are the arguments as they are sent. */
+/** Does on this side what is asked about a run on the other one. */
 export async function watchRemote(
   remote: WatchedRemote,
   request: WatchRequest,
-  { values, signal }: { readonly values: RpcTuple; readonly signal: AbortSignal },
+  signal: AbortSignal,
 ): Promise<ControlReply> {
   const reply: ControlReply = { calls: [], results: [], note: '' };
-  const program = watchedProgram(remote, values);
+  const program = watchedProgram(remote, request.args);
   if (request.kind === 'trace') {
     return { ...reply, ...(await traceProgram(program, request, signal)) };
   }
-  const args = await readArguments(remote, request.args, signal);
+  const args = await readArguments(remote, request.args);
   if (request.kind === 'ranges') {
-    const { session: owner, executable } = remote;
+    const { owner, executable } = remote;
     const measured = { owner, executable, readConstants: () => readConstants(remote, signal) };
     return { ...reply, ranges: await measureProgram(measured, request, { args, signal }) };
   }
@@ -48,32 +52,40 @@ export async function watchRemote(
   return { ...reply, verification: await verifyProgram(verified, request, signal) };
 }
 
-function watchedProgram(
-  { executable, session, open }: WatchedRemote,
-  args: RpcTuple,
-): WatchedProgram {
+function watchedProgram(remote: WatchedRemote, args: readonly WireValue[]): WatchedProgram {
+  const { door, executable, session, open } = remote;
   return {
     executable,
-    run: new RemoteRun(session, args),
-    runOf: (program, inputs) => ({
+    run: new RemoteRun(door, session, args),
+    runOf: (program: Executable, inputs) => ({
       run: async (onCall, options) => {
         const beside = await open(program.toBytes(), options.signal);
         try {
-          await new RemoteRun(beside, new RpcTuple(inputs)).run(onCall, options);
+          const wires = inputs.map(
+            ({ dtype, shape, data }): WireTensor => ({ kind: 'tensor', dtype, shape, data }),
+          );
+          await new RemoteRun(door, beside, wires).run(onCall, options);
         } finally {
-          beside.release();
+          await door.call('dispose', [beside]);
         }
       },
     }),
   };
 }
 
+const TENSORS = listOf(hostTensor);
+const CALL = optional(
+  record({ kernel: text, at: optional(codePlace), results: optional(TENSORS) }),
+);
+
 /** A watched run on a served device, which goes on from kernel to kernel as this side orders. */
 class RemoteRun implements WatchedRun {
-  readonly #session: RemoteFunction;
-  readonly #args: RpcTuple;
+  readonly #door: SessionDoor;
+  readonly #session: SessionId;
+  readonly #args: readonly WireValue[];
 
-  constructor(session: RemoteFunction, args: RpcTuple) {
+  constructor(door: SessionDoor, session: SessionId, args: readonly WireValue[]) {
+    this.#door = door;
     this.#session = session;
     this.#args = args;
   }
@@ -82,19 +94,19 @@ class RemoteRun implements WatchedRun {
     onCall: OnWatchedCall,
     { functionName, keepsInputs, readsResults, signal }: WatchOptions,
   ): Promise<void> {
-    const asked = ['watch', functionName, this.#args, keepsInputs ? 1 : 0] as const;
-    const held = await this.#session.invoke(asked, { signal });
+    const request = { functionName, args: this.#args, keepsInputs };
+    const held = await this.#door.call('watch', [this.#session, request], { signal });
     if (!isRemoteFunction(held)) throw malformed('a value that is not a run');
-    const read = async (order: string) => tensorsOf(await held.invoke([order], { signal }));
+    const order = (...args: unknown[]) => callWithData(held, args, { signal });
+    const read = async (name: string) => TENSORS(await order(name), name);
     try {
       for (;;) {
-        const next = await held.invoke(['next', readsResults ? 1 : 0], { signal });
-        if (next === null) return;
-        const [kernel, at, given = null] = tupleOf(next).fields;
-        const results = given === null ? undefined : tensorsOf(given);
+        const next = CALL(await order('next', readsResults), 'call');
+        if (next === undefined) return;
+        const { kernel, at, results } = next;
         await onCall({
-          kernel: textOf(kernel),
-          at: placeOf(at),
+          kernel,
+          at,
           results: async () => results ?? read('results'),
           inputs: () => read('inputs'),
         });
@@ -105,33 +117,16 @@ class RemoteRun implements WatchedRun {
   }
 }
 
-function placeOf(value: RpcValue | undefined): CodePlace | undefined {
-  if (value === null) return undefined;
-  const { function: name, instruction } = objectOf(value);
-  if (typeof name === 'string' && typeof instruction === 'number') {
-    return { function: name, instruction };
-  }
-  throw malformed('a place that is none');
-}
-
-function tensorsOf(value: RpcValue): readonly HostTensor[] {
-  return tupleOf(value).fields.map((field) => {
-    if (field instanceof HostTensor) return field;
-    throw malformed('a value that is not a tensor');
-  });
-}
-
 /** The arguments of a run for a machine of this side. */
 function readArguments(
   { read }: WatchedRemote,
   args: readonly WireValue[],
-  signal: AbortSignal,
 ): Promise<(HostTensor | number)[]> {
   return Promise.all(
     args.map(async (arg) => {
       if (arg.kind === 'int') return arg.value;
       if (arg.kind !== 'tensor' && arg.kind !== 'handle') throw notForBoth('verify');
-      const { dtype, shape, data } = arg.kind === 'tensor' ? arg : await read(arg.handle, signal);
+      const { dtype, shape, data } = arg.kind === 'tensor' ? arg : await read(arg.handle);
       return new HostTensor(dtype, shape, data);
     }),
   );
@@ -142,17 +137,17 @@ const FETCHED_BYTES = 16 * 2 ** 20;
 
 /** The constants of the program, as the device has them. */
 async function readConstants(
-  { executable, session }: WatchedRemote,
+  { executable, session, door }: WatchedRemote,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, HostTensor>> {
   const read = new Map<number, HostTensor>();
   let [asked, byteLength]: [number[], number] = [[], 0];
   const fetch = async (): Promise<void> => {
     if (asked.length === 0) return;
-    const answer = await session.invoke(['constants', JSON.stringify({ indices: asked })], {
-      signal,
-    });
-    const tensors = tensorsOf(answer);
+    const tensors = TENSORS(
+      await door.call('constants', [session, asked], { signal }),
+      'constants',
+    );
     for (const [i, index] of asked.entries()) {
       read.set(index, expectLike(executable, index, tensors[i]));
     }

@@ -5,11 +5,11 @@ import { MachineRun } from '../../runtime/compare/machine-run.ts';
 import type { WatchedCall } from '../../runtime/compare/watched-run.ts';
 import type { HostInput } from '../../runtime/host-function.ts';
 import type { HostedSession } from '../../worker/host/hosted-session.ts';
-import { textOf } from '../values/checked-values.ts';
-import { RpcTuple, type RpcValue } from '../values/rpc-value.ts';
+import { defineTarget } from '../targets.ts';
+import { oneOf } from '../values/checked-values.ts';
+import type { RpcFunction } from '../values/rpc-value.ts';
 import { malformed } from '../values/wire-values.ts';
-import type { HeldRun } from './held-runs.ts';
-import type { RunByOrders } from './run-by-orders.ts';
+import { type HeldRun, runOver } from './held-runs.ts';
 
 interface WatchParts {
   readonly functionName: string;
@@ -17,12 +17,16 @@ interface WatchParts {
   readonly held: HeldRun;
 }
 
+const orderOf = oneOf('next', 'results', 'inputs');
+
 /**
  * A run for the other side, which stands after each call of a kernel. Orders: `next(reads)` goes on to the next one and gives
- * its kernel, its place as JSON or null, and with `reads` its results, and null at the end of the run; `results()` and
- * `inputs()` give the tensors of the call where it stands.
+ * its kernel, its place, and with `reads` its results, or null at the end of the run; `results()` and `inputs()` give the
+ * tensors of the call where it stands.
  */
-export class ServedWatch implements RunByOrders {
+export class ServedWatch {
+  /** Takes the orders. */
+  readonly callee: RpcFunction;
   readonly #hosted: HostedSession;
   readonly #parts: WatchParts;
   readonly #begin = new Deferred();
@@ -35,8 +39,20 @@ export class ServedWatch implements RunByOrders {
   constructor(hosted: HostedSession, parts: WatchParts) {
     this.#hosted = hosted;
     this.#parts = parts;
+    const { held } = parts;
+    const callee: RpcFunction = () => {
+      throw malformed('an order from the side of the run');
+    };
+    this.callee = defineTarget(callee, {
+      name: 'run',
+      ownsResults: true,
+      call: ([order, reads], { signal }) =>
+        held.order(() => this.#order(orderOf(order, 'order'), reads === true, signal)),
+      release: () => held.end(runOver()),
+    });
   }
 
+  /** Settles when the run is over. Orders may come before. */
   async run(inputs: readonly HostInput[]): Promise<void> {
     const { functionName, keepsInputs, held } = this.#parts;
     const { signal } = held;
@@ -57,32 +73,24 @@ export class ServedWatch implements RunByOrders {
     }
   }
 
-  /** Carries out an order. Throws ProtocolError for a second one before the first is answered. */
-  async order([name, reads]: readonly RpcValue[], signal: AbortSignal): Promise<RpcValue> {
+  /** Throws ProtocolError for a second order before the first is answered. */
+  async #order(
+    name: ReturnType<typeof orderOf>,
+    reads: boolean,
+    signal: AbortSignal,
+  ): Promise<unknown> {
     if (this.#isBusy) throw malformed('two orders for a watched run at a time');
     this.#isBusy = true;
     try {
-      const work = () => this.#carryOut(textOf(name), reads === 1);
+      const work = (): Promise<unknown> =>
+        name === 'next' ? this.#next(reads) : this.#standing()[name]();
       return await untilAborted(this.#hosted.device.share(work, signal), signal);
     } finally {
       this.#isBusy = false;
     }
   }
 
-  async #carryOut(name: string, reads: boolean): Promise<RpcValue> {
-    switch (name) {
-      case 'next':
-        return this.#next(reads);
-      case 'results':
-        return new RpcTuple(await this.#standing().results());
-      case 'inputs':
-        return new RpcTuple(await this.#standing().inputs());
-      default:
-        throw malformed('an order that no watched run has');
-    }
-  }
-
-  async #next(reads: boolean): Promise<RpcValue> {
+  async #next(reads: boolean): Promise<unknown> {
     this.#begin.resolve();
     const left = this.#call;
     if (left !== undefined) {
@@ -92,10 +100,8 @@ export class ServedWatch implements RunByOrders {
     }
     await this.#arrival.promise;
     if (this.#isOver) return null;
-    const call = this.#standing();
-    const at = call.at === undefined ? null : JSON.stringify(call.at);
-    const results = reads ? new RpcTuple(await call.results()) : null;
-    return new RpcTuple([call.kernel, at, results]);
+    const { kernel, at, ...call } = this.#standing();
+    return { kernel, at, results: reads ? await call.results() : undefined };
   }
 
   #stand(watched: WatchedCall): Promise<void> {

@@ -11,10 +11,10 @@ import {
   RemoteTensor,
 } from './remote-handles.ts';
 import {
+  isRpcValue,
   RPC_SIDE,
   type RpcFunction,
   type RpcTarget,
-  type RpcValue,
   type TensorHandle,
 } from './rpc-value.ts';
 import { targetOf } from '../targets.ts';
@@ -57,7 +57,7 @@ export class ConnectionValues implements HandleNames {
    * Values for a message. Throws LimitError and UsageError; handles that were counted for a message which
    * cannot be sent are taken back.
    */
-  encode(values: readonly RpcValue[]): EncodedValues {
+  encode(values: readonly unknown[]): EncodedValues {
     const counted: number[] = [];
     const note = (exported: { id: number; isTheirs: boolean }) => {
       if (!exported.isTheirs) counted.push(exported.id);
@@ -85,7 +85,7 @@ export class ConnectionValues implements HandleNames {
    * Encodes as {@link encode} does, for a value that nobody holds if it cannot be sent: then it is
    * released.
    */
-  encodeResult(value: RpcValue): EncodedValues {
+  encodeResult(value: unknown): EncodedValues {
     try {
       return this.encode([value]);
     } catch (error) {
@@ -98,7 +98,7 @@ export class ConnectionValues implements HandleNames {
   }
 
   /** Throws ProtocolError, or UsageError for a handle that was released. */
-  decode(values: WireValues, blobs: readonly Uint8Array[]): RpcValue[] {
+  decode(values: WireValues, blobs: readonly Uint8Array[]): unknown[] {
     return decodeValues(values, blobs, { names: this, maxBytes: this.#limits.messageBytes });
   }
 
@@ -163,11 +163,12 @@ export class ConnectionValues implements HandleNames {
   }
 }
 
-/** Handles of a value that nobody takes, but for those that `isHeld`. */
+/** Handles of a value that nobody takes, but for those that `isHeld`. Data has none, or who made it drops them. */
 export function releaseAll(
-  root: RpcValue,
+  root: unknown,
   isHeld: (exported: object) => boolean = () => false,
 ): void {
+  if (!isRpcValue(root)) return;
   const releaseEach = foldParts(RPC_SIDE.partsOf, (value) => {
     if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return;
     if (isHeld(value)) return;

@@ -40,14 +40,7 @@ export class ExportTable {
       entry.sent++;
       return known;
     }
-    if (this.#entries.size >= this.#limit) {
-      throw new LimitError({
-        where: 'remote connection',
-        got: `more than ${this.#limit} functions and tensors that one side holds for the other`,
-        expected: `at most ${this.#limit}`,
-        remedy: 'Release handles that are not used any more, or raise limits.handles.',
-      });
-    }
+    if (this.#entries.size >= this.#limit) throw tooManyHandles(this.#limit);
     const id = this.#nextId++;
     this.#entries.set(id, { exported: create(), key, sent: 1 });
     this.#ids.set(key, id);
@@ -100,6 +93,15 @@ export class ExportTable {
     this.#ids.clear();
     for (const { exported } of entries) exported.release();
   }
+}
+
+export function tooManyHandles(limit: number): LimitError {
+  return new LimitError({
+    where: 'remote connection',
+    got: `more than ${limit} functions and tensors that one side holds for the other`,
+    expected: `at most ${limit}`,
+    remedy: 'Release handles that are not used any more, or raise limits.handles.',
+  });
 }
 
 interface Import {

@@ -24,6 +24,7 @@ import {
 } from './rpc-value.ts';
 import { defineTarget } from '../targets.ts';
 import { toRpcValue } from './to-rpc-value.ts';
+import { valueOf } from './wire-values.ts';
 import { MACHINE_SIDE, type MachineForms } from '../../runtime/machine-side.ts';
 
 /** A tensor of a machine of this side, held for the other one. */
@@ -133,7 +134,7 @@ function functionOf(value: ClosureValue | PackedFunctionValue, machine: MachineO
   return defineTarget(callee, {
     name,
     ownsResults: true,
-    call: (args, { keep }) => call(args, keep),
+    call: (args, { keep }) => call(args.map(valueOf), keep),
     release: () => invoke !== undefined && release(value),
   });
 }

@@ -1,7 +1,6 @@
 import { decode, encode } from '@msgpack/msgpack';
-import { LimitError } from '../errors.ts';
 import { MAX_HEAD_BYTE_LENGTH } from '../limits.ts';
-import { malformed, type WireValues } from './wire-values.ts';
+import { headTooLarge, malformed, type WireValues } from './wire-values.ts';
 
 /** The second number of each head; the first counts the messages of a side. */
 export const MessageType = {
@@ -139,12 +138,7 @@ function counts(list: unknown): number[] {
 export function encodeHead(fields: readonly unknown[]): Uint8Array {
   const head = encode(fields, { ignoreUndefined: true });
   if (head.byteLength <= MAX_HEAD_BYTE_LENGTH) return head;
-  throw new LimitError({
-    where: 'remote call',
-    got: `${head.byteLength} bytes of values beside the contents of tensors`,
-    expected: `at most ${MAX_HEAD_BYTE_LENGTH}`,
-    remedy: 'Put long lists into tensors, or send them in several calls.',
-  });
+  throw headTooLarge(head.byteLength);
 }
 
 /** The inverse of {@link encodeHead}. Throws ProtocolError. */

@@ -1,8 +1,10 @@
 import type { DType } from '../../core/tensor/dtype.ts';
-import { UsageError } from '../../core/errors.ts';
-import type { HostTensor } from '../../core/tensor/host-tensor.ts';
+import { internalError, UsageError } from '../../core/errors.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Shape } from '../../core/tensor/shape.ts';
 import type { RpcFunction, RpcInput, RpcValue, TensorHandle } from './rpc-value.ts';
+import { toRpcValue } from './to-rpc-value.ts';
+import { malformed, valueOf } from './wire-values.ts';
 
 /** How a function of the other side is called. */
 export interface CallOptions {
@@ -12,6 +14,14 @@ export interface CallOptions {
   readonly keep?: 'host' | 'device' | undefined;
   /** Bytes of the arguments that were sent so far. */
   readonly onProgress?: ((sentByteLength: number) => void) | undefined;
+}
+
+/** How a call is sent. */
+export interface SendOptions extends CallOptions {
+  /** All of the call was sent: whatever is sent from now on arrives behind it. */
+  readonly onSent?: (() => void) | undefined;
+  /** Gets a result that arrives after the call was aborted. Default: its handles are released. */
+  readonly discard?: ((late: unknown) => void) | undefined;
 }
 
 /** A function that lives on the other side, called like a local one. */
@@ -27,11 +37,7 @@ export interface RemoteFunction {
 
 /** The connection that a handle belongs to. */
 export interface HandleOwner {
-  call(
-    target: number | string,
-    args: readonly RpcInput[],
-    options?: CallOptions,
-  ): Promise<RpcValue>;
+  call(target: number | string, args: readonly unknown[], options?: SendOptions): Promise<unknown>;
   releaseHandle(id: number): void;
 }
 
@@ -60,7 +66,7 @@ export function createRemoteFunction(handle: Handle, name: string): RemoteFuncti
   let isReleased = false;
   const invoke = async (args: readonly RpcInput[], options?: CallOptions): Promise<RpcValue> => {
     if (isReleased) throw released(`the remote function ${name}`);
-    return handle.owner.call(handle.id, args, options);
+    return valueOf(await handle.owner.call(handle.id, args.map(toRpcValue), options));
   };
   const proxy = async (...args: RpcInput[]): Promise<RpcValue> => invoke(args);
   Object.defineProperty(proxy, 'name', { value: name });
@@ -71,6 +77,17 @@ export function createRemoteFunction(handle: Handle, name: string): RemoteFuncti
   };
   HANDLES.set(proxy, handle);
   return Object.assign(proxy, { invoke, release });
+}
+
+/** Calls a function of the other side that takes and gives data. */
+export function callWithData(
+  callee: RemoteFunction,
+  args: readonly unknown[],
+  options?: SendOptions,
+): Promise<unknown> {
+  const handle = HANDLES.get(callee);
+  if (handle === undefined) throw internalError('a function of this side');
+  return handle.owner.call(handle.id, args, options);
 }
 
 /** A tensor in the memory of a remote device. */
@@ -99,7 +116,9 @@ export class RemoteTensor implements TensorHandle {
   /** Fetches the elements. */
   async read(): Promise<HostTensor> {
     if (this.#isReleased) throw released('a remote tensor');
-    return (await this.#handle.owner.call('read', [this])) as HostTensor;
+    const read = await this.#handle.owner.call('read', [this]);
+    if (read instanceof HostTensor) return read;
+    throw malformed('a value that is not a tensor');
   }
 
   /** Frees the memory on the remote. */

@@ -72,6 +72,20 @@ export const RPC_SIDE: ValueSide<RpcForms> = {
   partsOf: (value) => (value instanceof RpcTuple ? value.fields : undefined),
 };
 
+/** Tells a value from plain data, which only methods of a connection and functions of sessions take. */
+export function isRpcValue(data: unknown): data is RpcValue {
+  if (data === null) return true;
+  if (typeof data !== 'object') return ['number', 'string', 'function'].includes(typeof data);
+  return !Array.isArray(data) && !ArrayBuffer.isView(data) && !isRecord(data);
+}
+
+/** Tells plain objects from those of classes. */
+export function isRecord(data: unknown): data is Readonly<Record<string, unknown>> {
+  if (typeof data !== 'object' || data === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(data);
+  return prototype === Object.prototype || prototype === null;
+}
+
 /** A value, or JavaScript in its place: another number is a float, an array a tuple. */
 export type RpcInput = RpcValue | undefined | void | boolean | readonly RpcInput[];
 
@@ -89,6 +103,8 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** Leaves tensors of the result on the callee's device, and returns handles. */
   readonly keep: boolean;
+  /** `drop` frees what only the result names; it is called where the result cannot be sent. */
+  readonly ifUnsent?: (drop: () => void) => void;
 }
 
 /** A function as the protocol calls it. */
@@ -98,7 +114,8 @@ export interface RpcTarget {
    * True if nobody else holds the tensors of its results, so that their memory may be handed over.
    */
   readonly ownsResults: boolean;
-  call(args: readonly RpcValue[], context: CallContext): Promise<RpcValue>;
+  /** Takes and gives values, or plain data; nothing in `args` has been checked. See {@link encodeValues}. */
+  call(args: readonly unknown[], context: CallContext): Promise<unknown>;
   /** Called when the other side holds it no more. */
   release(): void;
 }

@@ -69,9 +69,8 @@ export class PlaceTrial {
     const options = machineOptions(load.request, { deviceTimeout, blame: 0 });
     try {
       const machine = await load.createMachine(executable, devices, { ...options, dataBlocks });
-      const hosted = new HostedSession(executable, machine, devices);
-      hosted.runTimeout = load.request.runTimeout;
-      return hosted;
+      const { runTimeout } = load.request;
+      return new HostedSession(executable, machine, { devices, runTimeout });
     } catch (error) {
       devices.main.release();
       devices.host.release();

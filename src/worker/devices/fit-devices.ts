@@ -1,16 +1,15 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
 import { DeviceError, OutOfMemoryError } from '../../core/errors.ts';
 import { MAX_BYTE_LENGTH } from '../../device/wasm/memory/address-space.ts';
-import type { DevicePool, PooledOptions, SharedDevice } from './device-pool.ts';
-import type { MainDevice } from './opened-devices.ts';
-import type { ProgramLimits } from '../../core/limits/program-limits.ts';
+import type { DevicePool, SharedDevice } from './device-pool.ts';
+import type { FitOptions, MainDevice } from './opened-devices.ts';
 import { plannedBytes } from '../sources/planned-bytes.ts';
 import { withWasmBeside } from './second-device.ts';
 import type { SessionDevices } from '../host/shared-use.ts';
 
 interface FitContext {
   readonly pool: DevicePool;
-  readonly options: PooledOptions & Pick<ProgramLimits, 'byteBudget'>;
+  readonly options: FitOptions;
 }
 
 /**

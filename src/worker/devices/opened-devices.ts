@@ -1,9 +1,12 @@
+import type { ExecutableData } from '../../bytecode/executable.ts';
+import type { ProgramLimits } from '../../core/limits/program-limits.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
 import type { HostedSession } from '../host/hosted-session.ts';
 import type { LoadedProgram } from '../host/loaded-program.ts';
+import type { DeviceKind } from '../protocol/loaded-session.ts';
 import type { LoadRequest } from '../protocol/load-request.ts';
 import type { CreateMachine } from '../sharing/shared-session.ts';
-import type { SharedDevice } from './device-pool.ts';
+import type { PooledOptions, SharedDevice } from './device-pool.ts';
 import type { SessionDevices } from '../host/shared-use.ts';
 
 /** The device of a session, and what decided; see `SessionDevice`. */
@@ -16,6 +19,23 @@ export interface MainDevice {
 }
 
 export type OpenedDevices = SessionDevices & MainDevice;
+
+/** Options of a session that its devices depend on. */
+export type FitOptions = PooledOptions & Pick<ProgramLimits, 'byteBudget'>;
+
+/** Where sessions get their devices. */
+export interface DeviceSource {
+  /** Devices of a session, to release in the end. Rejects with DeviceError where there is no such device. */
+  open(wanted: DeviceKind | 'auto', options: PooledOptions): Promise<OpenedDevices>;
+  /** The devices that a program needs in place of those that were opened; see `fitDevices`. */
+  fit<T extends OpenedDevices>(
+    devices: T,
+    options: FitOptions,
+    executable: ExecutableData,
+  ): Promise<T>;
+  /** Returns true if a device that was opened has work. */
+  isBusy(): boolean;
+}
 
 /** A program about to be loaded. */
 export interface DecidedLoad {

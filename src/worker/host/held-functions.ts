@@ -45,10 +45,11 @@ export class HeldFunctions {
     });
   }
 
-  release(handle: HandleId, machine: VirtualMachine): void {
+  /** Returns true if there is such a function. */
+  release(handle: HandleId, machine: VirtualMachine): boolean {
     const held = this.#held.get(handle);
-    this.#held.delete(handle);
     if (held !== undefined) machine.release(held.value);
+    return this.#held.delete(handle);
   }
 
   handles(): HandleId[] {

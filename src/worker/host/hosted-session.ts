@@ -1,5 +1,5 @@
 import type { ExecutableData, FullType } from '../../bytecode/executable.ts';
-import { CLOCK } from '../../core/async/clock.ts';
+import { CLOCK, type Clock } from '../../core/async/clock.ts';
 import { DeviceLostError, UsageError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { untilAborted } from '../../core/async/until-aborted.ts';
@@ -38,18 +38,29 @@ type Given = Pick<RunRequest, 'args'> & Partial<Pick<RunRequest, 'functionName' 
 /** The name of what a function that is a value gives. */
 const CALLEE = { names: ['result'] } as const;
 
+/** What a session has beside its machine. */
+export interface HostedParts {
+  readonly devices: SessionDevices;
+  readonly shared?: SharedUse | undefined;
+  readonly runTimeout?: number | undefined;
+  readonly clock?: Clock | undefined;
+  readonly loaded?: LoadRecord | undefined;
+  /** Default: a table of its own. */
+  readonly table?: HandleTable<HostedSession> | undefined;
+}
+
 /** A machine with what the page holds of it. */
 export class HostedSession {
   readonly executable: ExecutableData;
   machine: VirtualMachine;
   readonly functions: readonly FunctionInfo[];
-  /** Set when the session shares its device. */
-  shared: SharedUse | undefined;
+  /** Its part of the device, where it shares that. */
+  readonly shared: SharedUse | undefined;
   /** The most milliseconds that a run may take; see `ProgramLimits`. */
-  runTimeout: number | undefined;
-  clock = CLOCK;
+  readonly runTimeout: number | undefined;
+  readonly clock: Clock;
   /** How it was loaded; undefined where nobody noted it down. */
-  loaded: LoadRecord | undefined;
+  readonly loaded: LoadRecord | undefined;
   /** Hears of each run before it begins. */
   onRun: ((request: RunRequest) => void) | undefined;
   /** A promise that a call waits for before it begins. */
@@ -62,16 +73,22 @@ export class HostedSession {
   /** Those that the page holds, once there are any. */
   #functions: HeldFunctions | undefined;
   /** Those of other sessions too, where a worker has several. */
-  table = new HandleTable<HostedSession>();
+  readonly table: HandleTable<HostedSession>;
   /** How many runs and results of other sessions read memory of this one. */
   #readers = 0;
   #isDisposed = false;
   /** Handles below this one went with a device. */
   #firstHandle = 1;
 
-  constructor(executable: ExecutableData, machine: VirtualMachine, devices: SessionDevices) {
+  constructor(executable: ExecutableData, machine: VirtualMachine, parts: HostedParts) {
+    const { devices, table = new HandleTable(), clock = CLOCK } = parts;
     this.executable = executable;
     this.machine = machine;
+    this.shared = parts.shared;
+    this.runTimeout = parts.runTimeout;
+    this.clock = clock;
+    this.loaded = parts.loaded;
+    this.table = table;
     this.functions = describeFunctions(executable);
     this.#devices = devices;
   }
@@ -84,6 +101,7 @@ export class HostedSession {
   replace(machine: VirtualMachine, devices: SessionDevices): void {
     for (const handle of this.#handles.keys()) this.table.drop(handle);
     this.#handles.clear();
+    for (const handle of this.#functions?.handles() ?? []) this.table.drop(handle);
     this.#functions?.clear();
     this.#firstHandle = this.table.next;
     this.#releaseDevices();
@@ -155,11 +173,13 @@ export class HostedSession {
     const { warmupCall } = await import('../tools/warmup-call.ts');
     const call = warmupCall(this.executable, dims);
     if (call === undefined) return;
-    const run = async (): Promise<void> => {
-      this.machine.release(await this.machine.invoke(call.name, call.args, { signal }));
+    const run = (ended: AbortSignal) => async (): Promise<void> => {
+      this.machine.release(await this.machine.invoke(call.name, call.args, { signal: ended }));
       await this.device.device.synchronize();
     };
-    await this.#use(() => this.device.share(run, signal), signal);
+    const use = (ended: AbortSignal) =>
+      this.#use(() => this.device.share(run(ended), ended), ended);
+    await withinRunTime(use, signal, this);
   }
 
   read(handle: HandleId): Promise<WireTensor> {
@@ -196,11 +216,10 @@ export class HostedSession {
   }
 
   #release(handle: HandleId): void {
-    this.#functions?.release(handle, this.machine);
     const tensor = this.#handles.get(handle);
-    if (tensor === undefined) return;
+    if (tensor !== undefined) this.machine.release(tensor);
+    else if (this.#functions?.release(handle, this.machine) !== true) return;
     this.#handles.delete(handle);
-    this.machine.release(tensor);
     this.table.drop(handle);
   }
 
@@ -433,14 +452,23 @@ export class HostedSession {
     if (tensors.length === 0) this.device.device.flush();
     const read = tensors.length === 0 ? [] : await this.machine.read(tensors, request.room);
     const hosts = new Map(tensors.map((tensor, index) => [tensor, read[index]]));
-    return () =>
-      names.map((name, index) => {
-        const toWire = (tensor: TensorValue): WireValue => {
-          const host = isKept[index] ? undefined : hosts.get(tensor);
-          return host === undefined ? this.#keep(tensor) : toWireTensor(host);
-        };
-        return { name, value: drafts[index]?.finish(toWire) ?? { kind: 'null' } };
-      });
+    const make = (name: string, index: number): WireResult => {
+      const toWire = (tensor: TensorValue): WireValue => {
+        const host = isKept[index] ? undefined : hosts.get(tensor);
+        return host === undefined ? this.#keep(tensor) : toWireTensor(host);
+      };
+      return { name, value: drafts[index]?.finish(toWire) ?? { kind: 'null' } };
+    };
+    return () => {
+      let handle = this.table.next;
+      try {
+        return names.map(make);
+      } catch (error) {
+        // Beyond the limit of handles: nobody hears of those that were made before.
+        for (; handle < this.table.next; handle++) this.#release(handle);
+        throw error;
+      }
+    };
   }
 
   /** The names of the results of a function, and the type of what it gives. */

@@ -7,11 +7,11 @@ import type { HostFunctions } from '../../runtime/host-function.ts';
 import type { HostStates } from '../../runtime/snapshot/take-snapshot.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import type { PlaceStores } from '../auto/place-store.ts';
-import { type CreateDevice, DevicePool, type PooledOptions } from '../devices/device-pool.ts';
+import { type CreateDevice, DevicePool } from '../devices/device-pool.ts';
 import { sparesOf } from './buffers-in.ts';
 import type { AskType } from '../compile/compile-protocol.ts';
-import { describePlace, requested } from './describe-place.ts';
-import { fitDevices } from '../devices/fit-devices.ts';
+import { describePlace } from './describe-place.ts';
+import { PooledDevices } from '../devices/pooled-devices.ts';
 import { HandleTable } from './handle-table.ts';
 import type { CalledPage } from './page-functions.ts';
 import { HostedSession } from './hosted-session.ts';
@@ -24,7 +24,7 @@ import type { MachineLimits, ProgramLimits } from '../../core/limits/program-lim
 import type { ControlReply, ControlRequest } from '../protocol/control-request.ts';
 import type { Dims } from '../protocol/dispatch-sizes.ts';
 import type { LoadProgress, LoadRequest } from '../protocol/load-request.ts';
-import type { DeviceKind, LoadedSession } from '../protocol/loaded-session.ts';
+import type { LoadedSession } from '../protocol/loaded-session.ts';
 import type { CallId, HandleId, Reply, SessionId } from '../protocol/reply.ts';
 import type { RunRequest, WireProfile } from '../protocol/run-request.ts';
 import type { SessionMemory } from '../protocol/session-memory.ts';
@@ -36,7 +36,7 @@ import type {
   WorkerInfo,
 } from '../protocol/session-service.ts';
 import type { CallPage, WireResult, WireTensor } from '../protocol/wire-value.ts';
-import type { DecidedDevices, OpenedDevices } from '../devices/opened-devices.ts';
+import type { DecidedDevices, DeviceSource } from '../devices/opened-devices.ts';
 import type { SessionDevices } from './shared-use.ts';
 import type { SessionSharing } from '../sharing/session-sharing.ts';
 import type { CreateMachine, SharedSession } from '../sharing/shared-session.ts';
@@ -46,8 +46,19 @@ declare global {
   var weftFiles: WorkerFiles | undefined;
 }
 
-export interface SessionHostOptions {
+export type SessionHostOptions = HostOptions & (OwnDevices | BorrowedDevices);
+
+interface OwnDevices {
   readonly createDevice: CreateDevice;
+  /** What is known of the adapters of its devices. */
+  readonly places?: PlaceStores | undefined;
+}
+
+interface BorrowedDevices {
+  readonly devices: DeviceSource;
+}
+
+interface HostOptions {
   /** Packed functions that programs may call, by name. */
   readonly functions?: HostFunctions | undefined;
   /** States of these functions, stored with snapshots under these names. */
@@ -57,8 +68,12 @@ export interface SessionHostOptions {
   /** Default: models are compiled with the operators and importers that Weft has. */
   readonly tables?: CompileTables | undefined;
   readonly clock?: Clock | undefined;
-  /** What is known of the adapters of its devices. */
-  readonly places?: PlaceStores | undefined;
+  /** Default: programs are read from where the request says, and models compiled. */
+  readonly loadProgram?: typeof loadProgram | undefined;
+  /** Default: machines with the `functions`. */
+  readonly createMachine?: CreateMachine | undefined;
+  /** Handles of what sessions keep. Default: as many as like. */
+  readonly handles?: HandleTable<HostedSession> | undefined;
 }
 
 /** How long a disposal waits for calls that were aborted, and then for the device to be done. */
@@ -73,27 +88,33 @@ interface ActiveCall {
 
 /** The sessions of one worker (or page): joins programs, machines and devices. */
 export class SessionHost implements SessionService {
-  readonly #pool: DevicePool;
-  readonly #functions: HostFunctions;
+  readonly #devices: DeviceSource;
+  readonly #loadProgram: typeof loadProgram;
+  readonly #create: CreateMachine;
   readonly #states: HostStates | undefined;
   readonly #ceilings: ProgramLimits & MachineLimits;
   readonly #tables: CompileTables | undefined;
   readonly #clock: Clock;
   readonly #sessions = new Map<SessionId, HostedSession>();
-  readonly #handles = new HandleTable<HostedSession>();
+  readonly #handles: HandleTable<HostedSession>;
   readonly #calls = new Map<CallId, ActiveCall>();
   #nextSession = 1;
   /** Loaded when a session is to share its device. */
   #sharing: Promise<SessionSharing> | undefined;
 
   constructor(options: SessionHostOptions) {
-    const { createDevice, functions = {}, states, limits = {}, clock = CLOCK } = options;
+    const { functions = {}, states, limits = {}, clock = CLOCK } = options;
     checkCeilings(limits);
     this.#ceilings = limits;
     this.#tables = options.tables;
     this.#clock = clock;
-    this.#pool = new DevicePool(createDevice, options.places);
-    this.#functions = functions;
+    this.#devices =
+      'devices' in options
+        ? options.devices
+        : new PooledDevices(new DevicePool(options.createDevice, options.places));
+    this.#loadProgram = options.loadProgram ?? loadProgram;
+    this.#create = options.createMachine ?? machinesWith(functions);
+    this.#handles = options.handles ?? new HandleTable();
     this.#states = states;
   }
 
@@ -120,39 +141,39 @@ export class SessionHost implements SessionService {
 
   async run(call: CallId, request: RunRequest, callPage?: CallPage): Promise<Reply<WireResult[]>> {
     const reply = await this.#answer(call, request.session, (signal) =>
-      this.#session(request.session).run(request, signal, callPage),
+      this.session(request.session).run(request, signal, callPage),
     );
     return reply.ok ? { ...reply, spares: sparesOf(request, reply.value) } : reply;
   }
 
   profile(call: CallId, request: RunRequest, callPage?: CallPage): Promise<Reply<WireProfile>> {
     return this.#answer(call, request.session, (signal) =>
-      this.#session(request.session).profile(request, signal, callPage),
+      this.session(request.session).profile(request, signal, callPage),
     );
   }
 
   warmup(call: CallId, session: SessionId, dims: Dims): Promise<Reply<null>> {
     return this.#answer(call, session, async (signal) => {
-      await this.#session(session).warmup(dims, signal);
+      await this.session(session).warmup(dims, signal);
       return null;
     });
   }
 
   read(call: CallId, session: SessionId, handle: HandleId): Promise<Reply<WireTensor>> {
-    return this.#answer(call, session, () => this.#session(session).read(handle));
+    return this.#answer(call, session, () => this.session(session).read(handle));
   }
 
   memory(call: CallId, session: SessionId): Promise<Reply<SessionMemory>> {
-    return this.#answer(call, session, async () => this.#session(session).memory());
+    return this.#answer(call, session, async () => this.session(session).memory());
   }
 
   listing(call: CallId, session: SessionId): Promise<Reply<string>> {
-    return this.#answer(call, session, async () => this.#session(session).listing());
+    return this.#answer(call, session, async () => this.session(session).listing());
   }
 
   control(call: CallId, session: SessionId, request: ControlRequest): Promise<Reply<ControlReply>> {
     return this.#answer(call, session, (signal) =>
-      startControl(this.#session(session), request, { signal, states: this.#states }),
+      startControl(this.session(session), request, { signal, states: this.#states }),
     );
   }
 
@@ -183,7 +204,7 @@ export class SessionHost implements SessionService {
   /** Resolves to true if a device still has work after {@link LONGEST_WAIT_MS}. */
   async #isBusy(): Promise<boolean> {
     const begin = this.#clock.now();
-    while (this.#pool.isBusy()) {
+    while (this.#devices.isBusy()) {
       if (this.#clock.now() - begin > LONGEST_WAIT_MS) return true;
       await sleep(this.#clock, WAIT_STEP_MS);
     }
@@ -212,7 +233,8 @@ export class SessionHost implements SessionService {
     }
   }
 
-  #session(id: SessionId): HostedSession {
+  /** Throws UsageError for a session that is not there, or no more. */
+  session(id: SessionId): HostedSession {
     const session = this.#sessions.get(id);
     if (session === undefined) throw new UsageError('The session was disposed.');
     return session;
@@ -233,14 +255,14 @@ export class SessionHost implements SessionService {
     const record = new LoadRecord();
     const hear = record.hear('program', onProgress);
     const context = { signal: ended.signal, onProgress: hear, tables: this.#tables, askType };
-    const opening = this.#openDevices(request.device, request);
+    const opening = this.#devices.open(request.device, request);
     let shared: SharedSession | undefined;
     let decided: DecidedDevices | undefined;
     try {
       // The parts of a model are placed by what these devices do.
       const both = request.devices && (await import('../auto/rates-of-both.ts'));
       if (both) request = { ...request, rates: await both.ratesOfBoth((await opening).main) };
-      const [opened, read] = await Promise.all([opening, loadProgram(request, context)]);
+      const [opened, read] = await Promise.all([opening, this.#loadProgram(request, context)]);
       const page = callPage && { callPage, keeper: undefined as HostedSession | undefined };
       const createMachine = page
         ? await this.#creatorWith(page, request, read.executable)
@@ -248,7 +270,7 @@ export class SessionHost implements SessionService {
       const operators = this.#tables?.operators;
       const load = { request, program: read, createMachine, operators };
       decided = (await opened.decide?.(opened, load)) ?? opened;
-      decided = await fitDevices(decided, { pool: this.#pool, options: request }, read.executable);
+      decided = await this.#devices.fit(decided, request, read.executable);
       const devices = decided;
       const { main, host, program = read } = devices;
       if (request.pin === true || request.priority !== undefined) void this.#openSharing();
@@ -266,14 +288,16 @@ export class SessionHost implements SessionService {
         dataHashes: program.dataHashes,
         ...(await shared?.begin(context.signal)),
       });
-      const hosted = new HostedSession(executable, machine, { main, host });
-      if (page) page.keeper = hosted;
-      hosted.table = this.#handles;
       record.endMs = performance.now();
-      hosted.loaded = record;
-      hosted.runTimeout = request.runTimeout;
-      hosted.clock = this.#clock;
-      hosted.shared = shared;
+      const hosted = new HostedSession(executable, machine, {
+        devices: { main, host },
+        shared,
+        runTimeout: request.runTimeout,
+        clock: this.#clock,
+        loaded: record,
+        table: this.#handles,
+      });
+      if (page) page.keeper = hosted;
       shared?.loaded(hosted);
       devices.loaded?.(hosted);
       void both?.measureLater(hosted);
@@ -296,9 +320,9 @@ export class SessionHost implements SessionService {
       (sharing) =>
         new sharing.SessionSharing({
           openDevices: async (kind, options, executable) => {
-            const opened = await this.#openDevices(kind, options);
+            const opened = await this.#devices.open(kind, options);
             try {
-              return await fitDevices(opened, { pool: this.#pool, options }, executable);
+              return await this.#devices.fit(opened, options, executable);
             } catch (error) {
               releaseDevices(opened);
               throw error;
@@ -310,14 +334,8 @@ export class SessionHost implements SessionService {
     return this.#sharing;
   }
 
-  #createMachine: CreateMachine = (executable, { main, host }, options) =>
-    main.guard(
-      VirtualMachine.create(executable, {
-        ...options,
-        devices: [main.device, host.device],
-        functions: { ...this.#functions, ...options.functions },
-      }),
-    );
+  #createMachine: CreateMachine = (executable, devices, options) =>
+    devices.main.guard(this.#create(executable, devices, options));
 
   /** Makes machines whose programs call functions of a page too. */
   async #creatorWith(
@@ -330,21 +348,16 @@ export class SessionHost implements SessionService {
     return (executable, devices, options) =>
       this.#createMachine(executable, devices, { ...options, functions });
   }
+}
 
-  async #openDevices(wanted: DeviceKind | 'auto', options: PooledOptions): Promise<OpenedDevices> {
-    const opened =
-      wanted === 'auto'
-        ? await (await import('../auto/open-auto.ts')).openAuto(this.#pool, options)
-        : { main: await this.#pool.acquire(wanted, options), reason: requested(wanted) };
-    try {
-      // WebAssembly is a host too: what is placed there finds its tensors in the same memory.
-      const kind = opened.main.device.kind === 'wasm' ? 'wasm' : 'host';
-      return { ...opened, host: await this.#pool.acquire(kind, options) };
-    } catch (error) {
-      opened.main.release();
-      throw error;
-    }
-  }
+/** Makes machines whose programs may call these functions. */
+function machinesWith(functions: HostFunctions): CreateMachine {
+  return (executable, { main, host }, options) =>
+    VirtualMachine.create(executable, {
+      ...options,
+      devices: [main.device, host.device],
+      functions: { ...functions, ...options.functions },
+    });
 }
 
 /** The code for it comes with the first question. */

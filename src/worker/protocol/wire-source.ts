@@ -37,8 +37,15 @@ export interface TextModelOptions {
   readonly cacheType?: CacheType | undefined;
 }
 
+/** An executable that a server of devices was sent before, by its SHA-256. */
+export interface StoredSource {
+  readonly kind: 'stored';
+  readonly hash: string;
+}
+
 export type WireSource =
   | FilesSource
+  | StoredSource
   | {
       readonly kind: 'url';
       readonly url: string;

@@ -1,6 +1,6 @@
 import { ExecutableReader } from '../../bytecode/file/executable-reader.ts';
 import { looksLikeExecutable } from '../../bytecode/file/file-format.ts';
-import { UsageError } from '../../core/errors.ts';
+import { internalError, UsageError } from '../../core/errors.ts';
 import { importCompiler } from '../compile/import-compiler.ts';
 import type { LoadContext, LoadedProgram } from '../host/loaded-program.ts';
 import { openSource, peek } from './open-source.ts';
@@ -23,6 +23,7 @@ export async function loadProgram(
     const { loadFiles } = await import('./load-files.ts');
     return loadFiles(source, request, { ...context, load: loadProgram });
   }
+  if (source.kind === 'stored') throw internalError('a program of a server of devices');
   // The compiler is files of its own, which come while the model does.
   if (source.kind === 'url' && source.url.endsWith('.onnx')) {
     Promise.all([importCompiler(), importModelLoader()]).catch(() => undefined);

@@ -6,12 +6,13 @@ import {
   type FilesSource,
   type HttpInfo,
   httpInfo,
+  type StoredSource,
   type WireSource,
 } from '../protocol/wire-source.ts';
 
 /** Opens a source for reading. Throws DownloadError with status and URL. */
 export async function openSource(
-  source: Exclude<WireSource, FilesSource>,
+  source: Exclude<WireSource, FilesSource | StoredSource>,
   signal: AbortSignal,
 ): Promise<OpenedSource> {
   switch (source.kind) {
