@@ -1,6 +1,7 @@
 import type { Executable } from '../../bytecode/file/executable-file.ts';
 import { Deferred } from '../../core/async/deferred.ts';
 import { foldParts } from '../../core/contracts/value-fold.ts';
+import { withinRunTime } from '../../core/async/within-run-time.ts';
 import { abortError, errorFromData, UsageError } from '../../core/errors.ts';
 import type { MachineOptions } from '../../runtime/load-machine.ts';
 import { TensorValue } from '../../runtime/value.ts';
@@ -16,7 +17,7 @@ import {
 } from '../../worker/host/within-ceilings.ts';
 import type { ControlReply, ControlRequest } from '../../worker/protocol/control-request.ts';
 import type { LoadedSession } from '../../worker/protocol/loaded-session.ts';
-import type { CallId, Reply, SessionId } from '../../worker/protocol/reply.ts';
+import type { CallId, HandleId, Reply, SessionId } from '../../worker/protocol/reply.ts';
 import type { RunRequest } from '../../worker/protocol/run-request.ts';
 import { type CallPage, WIRE_SIDE, type WireResult } from '../../worker/protocol/wire-value.ts';
 import type { ConnectionMemory } from '../connection-memory.ts';
@@ -78,7 +79,7 @@ export class ServedSessions {
   readonly #options: ServedSessionsOptions;
   readonly #devices: ServedDevices;
   readonly #host: SessionHost;
-  readonly #handles: HandleTable<HostedSession>;
+  readonly #handles: CountedHandles;
   /** Runs that are held, of all sessions together. */
   readonly #heldRuns: HeldRuns;
   readonly #open = new Map<SessionId, OpenSession>();
@@ -92,7 +93,7 @@ export class ServedSessions {
     this.#options = options;
     this.#devices = new ServedDevices(devices);
     this.#heldRuns = new HeldRuns(limits, clock);
-    this.#handles = new HandleTable((taken) => this.#checkHandles(taken));
+    this.#handles = new CountedHandles(() => this.#checkHandles());
     this.#host = new SessionHost({
       devices: this.#devices,
       clock,
@@ -147,7 +148,14 @@ export class ServedSessions {
         (...args) => host.profile(...args),
         ({ results }) => results,
       ),
-      warmup: this.#asking([count, sizes], (...args) => host.warmup(...args)),
+      warmup: async ([session, sent], context) => {
+        const [id, dims] = [count(session, 'session'), sizes(sent, 'sizes')];
+        const { runTimeout } = this.#opened(id);
+        const { clock } = this.#options;
+        const run = (signal: AbortSignal) =>
+          this.#ask({ ...context, signal }, (call) => host.warmup(call, id, dims));
+        return withinRunTime(run, context.signal, { runTimeout, clock });
+      },
       read: this.#asking([count, count], (...args) => host.read(...args)),
       memory: this.#asking([count], (...args) => host.memory(...args)),
       listing: this.#asking([count], (...args) => host.listing(...args)),
@@ -176,7 +184,7 @@ export class ServedSessions {
     const given = pageOf(page);
     const { limits, modules, store, onEvent } = this.#options;
     if (this.size + modules() >= limits.modules) throw tooManyModules(limits.modules);
-    this.#checkHandles(this.#handles.size);
+    this.#checkHandles();
     const { hash } = request.source;
     storedIn(store, hash);
     onEvent?.({ kind: 'load', hash, device: this.#devices.find(request.device).info.name });
@@ -341,9 +349,36 @@ export class ServedSessions {
   }
 
   /** Sessions are held for the other side as well as what they keep. */
-  #checkHandles(taken: number): void {
+  #checkHandles(): void {
     const { handles } = this.#options.limits;
-    if (taken + this.size >= handles) throw tooManyHandles(handles);
+    if (this.#handles.size + this.size >= handles) throw tooManyHandles(handles);
+  }
+}
+
+/** Handles of which there are so many as `check` allows. */
+class CountedHandles extends HandleTable<HostedSession> {
+  readonly #check: () => void;
+  readonly #taken = new Set<HandleId>();
+
+  constructor(check: () => void) {
+    super();
+    this.#check = check;
+  }
+
+  get size(): number {
+    return this.#taken.size;
+  }
+
+  override take(): HandleId {
+    this.#check();
+    const handle = super.take();
+    this.#taken.add(handle);
+    return handle;
+  }
+
+  override drop(handle: HandleId): void {
+    this.#taken.delete(handle);
+    super.drop(handle);
   }
 }
 

@@ -16,27 +16,12 @@ export interface KeptTensor<K extends Keeper> {
   readonly keeper: K;
 }
 
-/**
- * The tensors that the page holds of all sessions of a worker: those of one can be arguments of another. Functions of programs
- * have numbers of it too.
- */
+/** The tensors that the page holds of all sessions of a worker: those of one can be arguments of another. */
 export class HandleTable<K extends Keeper> {
   readonly #kept = new Map<HandleId, KeptTensor<K>>();
-  readonly #taken = new Set<HandleId>();
-  readonly #check: (taken: number) => void;
   /** Whose memory it is that a session keeps: that of the one which kept it first. */
   readonly #owners = new WeakMap<StorageValue, K>();
   #next = 1;
-
-  /** `check` throws where so many handles, which were not dropped, allow no further one. */
-  constructor(check: (taken: number) => void = () => undefined) {
-    this.#check = check;
-  }
-
-  /** Handles that were not dropped. */
-  get size(): number {
-    return this.#taken.size;
-  }
 
   /** The handle that comes next. */
   get next(): HandleId {
@@ -45,8 +30,6 @@ export class HandleTable<K extends Keeper> {
 
   /** A number that no session gave before. */
   take(): HandleId {
-    this.#check(this.#taken.size);
-    this.#taken.add(this.#next);
     return this.#next++;
   }
 
@@ -62,7 +45,6 @@ export class HandleTable<K extends Keeper> {
   }
 
   drop(handle: HandleId): void {
-    this.#taken.delete(handle);
     const kept = this.#kept.get(handle);
     if (kept === undefined) return;
     this.#kept.delete(handle);

@@ -101,7 +101,6 @@ export class HostedSession {
   replace(machine: VirtualMachine, devices: SessionDevices): void {
     for (const handle of this.#handles.keys()) this.table.drop(handle);
     this.#handles.clear();
-    for (const handle of this.#functions?.handles() ?? []) this.table.drop(handle);
     this.#functions?.clear();
     this.#firstHandle = this.table.next;
     this.#releaseDevices();
@@ -173,13 +172,11 @@ export class HostedSession {
     const { warmupCall } = await import('../tools/warmup-call.ts');
     const call = warmupCall(this.executable, dims);
     if (call === undefined) return;
-    const run = (ended: AbortSignal) => async (): Promise<void> => {
-      this.machine.release(await this.machine.invoke(call.name, call.args, { signal: ended }));
+    const run = async (): Promise<void> => {
+      this.machine.release(await this.machine.invoke(call.name, call.args, { signal }));
       await this.device.device.synchronize();
     };
-    const use = (ended: AbortSignal) =>
-      this.#use(() => this.device.share(run(ended), ended), ended);
-    await withinRunTime(use, signal, this);
+    await this.#use(() => this.device.share(run, signal), signal);
   }
 
   read(handle: HandleId): Promise<WireTensor> {

@@ -11,7 +11,7 @@ import { type CreateDevice, DevicePool } from '../devices/device-pool.ts';
 import { sparesOf } from './buffers-in.ts';
 import type { AskType } from '../compile/compile-protocol.ts';
 import { describePlace } from './describe-place.ts';
-import { PooledDevices } from '../devices/pooled-devices.ts';
+import { pooledDevices } from '../devices/pooled-devices.ts';
 import { HandleTable } from './handle-table.ts';
 import type { CalledPage } from './page-functions.ts';
 import { HostedSession } from './hosted-session.ts';
@@ -111,7 +111,7 @@ export class SessionHost implements SessionService {
     this.#devices =
       'devices' in options
         ? options.devices
-        : new PooledDevices(new DevicePool(options.createDevice, options.places));
+        : pooledDevices(new DevicePool(options.createDevice, options.places));
     this.#loadProgram = options.loadProgram ?? loadProgram;
     this.#create = options.createMachine ?? machinesWith(functions);
     this.#handles = options.handles ?? new HandleTable();

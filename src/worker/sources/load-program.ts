@@ -1,9 +1,9 @@
 import { ExecutableReader } from '../../bytecode/file/executable-reader.ts';
 import { looksLikeExecutable } from '../../bytecode/file/file-format.ts';
-import { internalError, UsageError } from '../../core/errors.ts';
+import { UsageError } from '../../core/errors.ts';
 import { importCompiler } from '../compile/import-compiler.ts';
 import type { LoadContext, LoadedProgram } from '../host/loaded-program.ts';
-import { openSource, peek } from './open-source.ts';
+import { type OpenableSource, openSource, peek } from './open-source.ts';
 import type { LoadRequest } from '../protocol/load-request.ts';
 
 /** Enough to tell what a file is that is no model. */
@@ -23,12 +23,12 @@ export async function loadProgram(
     const { loadFiles } = await import('./load-files.ts');
     return loadFiles(source, request, { ...context, load: loadProgram });
   }
-  if (source.kind === 'stored') throw internalError('a program of a server of devices');
   // The compiler is files of its own, which come while the model does.
   if (source.kind === 'url' && source.url.endsWith('.onnx')) {
     Promise.all([importCompiler(), importModelLoader()]).catch(() => undefined);
   }
-  const opened = await openSource(source, signal);
+  // A server of devices reads what it has stored itself.
+  const opened = await openSource(source as OpenableSource, signal);
   const total = opened.byteLength;
   onProgress({ phase: 'download', loaded: 0, total });
   const { head, stream } = await peek(opened, {

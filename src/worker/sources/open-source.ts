@@ -10,9 +10,12 @@ import {
   type WireSource,
 } from '../protocol/wire-source.ts';
 
+/** A source of one stream of bytes. */
+export type OpenableSource = Exclude<WireSource, FilesSource | StoredSource>;
+
 /** Opens a source for reading. Throws DownloadError with status and URL. */
 export async function openSource(
-  source: Exclude<WireSource, FilesSource | StoredSource>,
+  source: OpenableSource,
   signal: AbortSignal,
 ): Promise<OpenedSource> {
   switch (source.kind) {
