@@ -2,6 +2,7 @@ import type { AdjointLookup } from '../../../ops/adjoint/adjoint.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 import type { CallExpr, Expr } from '../../ir/expr.ts';
 import type { Type } from '../../ir/type.ts';
+import type { Emitter } from './emitter.ts';
 import type { KnownFunctions } from './known-function.ts';
 import type { TypedValues } from './typed-values.ts';
 
@@ -14,6 +15,20 @@ export interface FunctionScope {
   readonly symbols: Set<string>;
   /** All names of symbols of the function. */
   readonly taken: Set<string>;
+}
+
+/** A block that is differentiated: what is known in it, and what takes its code. */
+export interface BlockPlace {
+  readonly program: DerivativeContext;
+  readonly scope: FunctionScope;
+  readonly emitter: Emitter;
+}
+
+/** A block inside another one, with an emitter of its own. */
+export function innerPlace({ program, scope }: BlockPlace, emitter: Emitter): BlockPlace {
+  const { active, known, symbols, taken } = scope;
+  const inner = { active, known: new Map(known), symbols: new Set(symbols), taken };
+  return { program, scope: inner, emitter };
 }
 
 export interface Signature {

@@ -33,10 +33,10 @@ import {
   specialiseTypes,
   symbolsOf,
 } from './copy-function.ts';
-import { Cotangents } from './cotangents.ts';
-import type { DerivativeContext, FunctionScope, Signature } from './derivative-context.ts';
+import type { BlockPlace, DerivativeContext, Signature } from './derivative-context.ts';
+import { Derivatives } from './derivatives.ts';
 import { Emitter } from './emitter.ts';
-import { ForwardBlock, type Tangents } from './forward-block.ts';
+import { ForwardMode } from './forward-mode.ts';
 import {
   type ClosedFunction,
   closeFunction,
@@ -45,7 +45,7 @@ import {
   type KnownFunctions,
   withinLets,
 } from './known-function.ts';
-import { ReverseBlock } from './reverse-block.ts';
+import { ReverseMode } from './reverse-mode.ts';
 import { functionTypeIn, RunTimeFunctionError } from './run-time-function.ts';
 import { TypedValues } from './typed-values.ts';
 import { unusedName } from './unused-name.ts';
@@ -204,7 +204,7 @@ export class DerivativeProgram implements DerivativeContext {
   vjp(name: string): string {
     const made = this.#nameOf(`${name}.forward`);
     if (this.#functions.has(made)) return made;
-    const { fn, scope, signature } = this.#begin(name);
+    const { fn, at, signature } = this.#begin(name);
     const { params, result } = signature;
     const isPacked = hasUnknownDims(result);
     const own = cotangentType(result);
@@ -215,11 +215,10 @@ export class DerivativeProgram implements DerivativeContext {
     };
     const resultType = tupleType([result, back]);
     this.#functions.set(made, { ...func(fn.params, tuple([])), resultType });
-    const emitter = new Emitter(this.types, placeOfFunction(fn), scope.taken);
-    const block = new ReverseBlock(this, scope, emitter);
-    const value = block.run(fn.body);
-    const closure = block.backOf({ operands: fn.params, type: result, result: value });
-    const body = emitter.around(tuple([value, closure]));
+    const mode = new ReverseMode(at);
+    const value = mode.run(fn.body);
+    const closure = mode.backOf({ operands: fn.params, type: result, result: value });
+    const body = at.emitter.around(tuple([value, closure]));
     this.#functions.set(made, { ...func(fn.params, body), resultType });
     return made;
   }
@@ -239,7 +238,7 @@ export class DerivativeProgram implements DerivativeContext {
   jvp(name: string, captured = 0): string {
     const made = this.#nameOf(`${name}.jvp`);
     if (this.#functions.has(made)) return made;
-    const { fn, scope, signature } = this.#begin(name, () => false);
+    const { fn, at, signature } = this.#begin(name, () => false);
     const own = fn.params.slice(captured);
     const given = own.map((param) =>
       variableOf(`${param.name}_tangent`, cotangentType(this.types.of(param))),
@@ -248,14 +247,13 @@ export class DerivativeProgram implements DerivativeContext {
     const resultType = tupleType([result, cotangentType(result)]);
     const params = [...fn.params, ...given];
     this.#functions.set(made, { ...func(params, tuple([])), resultType });
-    const tangents: Tangents = new Map();
+    const { emitter } = at;
+    const mode = new ForwardMode(at, new Derivatives(this.values, emitter));
     for (const [i, param] of own.entries()) {
-      const tangent = given[i];
-      if (tangent === undefined || !this.values.hasFloats(this.types.of(param))) continue;
-      tangents.set(param, { kind: 'whole', expr: tangent });
+      const expr = given[i];
+      if (expr !== undefined) mode.set(param, { kind: 'whole', expr });
     }
-    const emitter = new Emitter(this.types, placeOfFunction(fn), scope.taken);
-    const { value, tangent } = new ForwardBlock(this, { scope, tangents }, emitter).run(fn.body);
+    const { value, tangent } = mode.run(fn.body);
     const typed = this.values.conform(tangent, result, emitter);
     const body = emitter.around(tuple([value, typed]));
     this.#functions.set(made, { ...func(params, body), resultType });
@@ -265,7 +263,7 @@ export class DerivativeProgram implements DerivativeContext {
   #entry(name: string, { suffix, active, seeded }: Entry): string {
     const made = this.#nameOf(`${name}.${suffix}`);
     if (this.#functions.has(made)) return made;
-    const { fn, scope, signature } = this.#begin(name, active);
+    const { fn, at, signature } = this.#begin(name, active);
     const outs = fn.params.filter((_, i) => active(i));
     const { result } = signature;
     const cotangent = variableOf('cotangent', cotangentType(result));
@@ -273,16 +271,11 @@ export class DerivativeProgram implements DerivativeContext {
     const gradients = tupleType(outs.map((param) => cotangentType(this.types.of(param))));
     const resultType = tupleType([result, gradients]);
     this.#functions.set(made, { ...func(params, tuple([])), resultType });
-    const emitter = new Emitter(this.types, placeOfFunction(fn), scope.taken);
-    const block = new ReverseBlock(this, scope, emitter);
-    const primal = block.run(fn.body);
-    const seed = seeded ? scalarOne(result) : cotangent;
-    const cotangents = new Cotangents(this.values, emitter);
-    const own = this.values.conform(seed, this.types.of(primal), emitter);
-    if (scope.active.has(primal)) {
-      cotangents.add(primal, { kind: 'whole', expr: own }, this.types.of(primal));
-    }
-    block.pull(cotangents, emitter);
+    const { emitter } = at;
+    const mode = new ReverseMode(at);
+    const primal = mode.run(fn.body);
+    const cotangents = new Derivatives(this.values, emitter);
+    mode.pull(primal, seeded ? scalarOne(result) : cotangent, cotangents);
     const found = tuple(outs.map((param) => cotangents.wholeOf(param, this.types.of(param))));
     const body = emitter.around(tuple([primal, found]));
     this.#functions.set(made, { ...func(params, body), resultType });
@@ -293,7 +286,7 @@ export class DerivativeProgram implements DerivativeContext {
   #begin(
     name: string,
     isActive: (param: number) => boolean = () => true,
-  ): { fn: FunctionExpr; scope: FunctionScope; signature: Signature } {
+  ): { fn: FunctionExpr; at: BlockPlace; signature: Signature } {
     const fn = copyFunction(this.#source(name), new Map(), this.types.operators);
     const active = new Set<Expr>(
       fn.params.filter((param, i) => isActive(i) && this.values.hasFloats(this.types.of(param))),
@@ -305,7 +298,9 @@ export class DerivativeProgram implements DerivativeContext {
       taken: new Set(boundSymbols(fn)),
     };
     const params = fn.params.map((param) => this.types.of(param));
-    return { fn, scope, signature: { params, result: resultOf(fn, this.types) } };
+    const emitter = new Emitter(this.types, placeOfFunction(fn), scope.taken);
+    const signature = { params, result: resultOf(fn, this.types) };
+    return { fn, at: { program: this, scope, emitter }, signature };
   }
 
   /** A closure that calls a derivative of a function with what that captures. */

@@ -1,7 +1,7 @@
 import { float, int, tuple, variableOf } from '../../ir/build.ts';
 import type { Expr, Pattern } from '../../ir/expr.ts';
 import { type AdtTypeNode, formatType, type Type } from '../../ir/type.ts';
-import type { Cotangents } from './cotangents.ts';
+import type { Derivatives } from './derivatives.ts';
 import type { Emitter } from './emitter.ts';
 import { construct, type TypedValues } from './typed-values.ts';
 
@@ -9,14 +9,14 @@ import { construct, type TypedValues } from './typed-values.ts';
 export interface PatternPlace {
   readonly values: TypedValues;
   /** Cotangents, those of the pattern's variables among them. */
-  readonly cotangents: Cotangents;
-  readonly emitter: Emitter;
+  readonly cotangents: Derivatives;
   readonly matched: Expr;
 }
 
 /** The cotangent of a value of a type that fits a pattern, from those of the pattern's variables. */
 export function cotangentOfPattern(pattern: Pattern, type: Type, place: PatternPlace): Expr {
-  const { values, cotangents, emitter, matched } = place;
+  const { values, cotangents, matched } = place;
+  const { emitter } = cotangents;
   switch (pattern.kind) {
     case 'var-pattern':
       return cotangents.wholeOf(pattern.variable, type);
