@@ -12,7 +12,7 @@ import { CORE_OPERATORS } from '../src/ops/tables/core-operators.ts';
 import type { OpDefinition } from '../src/ops/define-op.ts';
 import { inferConcreteCall } from '../src/ops/infer-concrete-call.ts';
 import type { OpCase } from '../src/ops/op-cases.ts';
-import { hostReason } from '../src/ops/placement.ts';
+import { hostReason } from '../src/ops/lowering/placement.ts';
 import { TESTED_OPS } from '../src/ops/testing/tested-ops.ts';
 import { plannerCaps } from '../src/testing/planner-caps.ts';
 import { minifyWgsl } from './minify-wgsl.ts';

@@ -2,7 +2,7 @@
 export const WEBGPU = 'worker/devices/open-webgpu.ts';
 export const WASM = 'worker/devices/open-wasm.ts';
 export const HOST = 'device/host/prepare-host-kernels.ts';
-export const RARE = ['ops/tables/rare-wasm.ts', 'ops/formula/double-intrinsics.ts'];
+export const RARE = ['ops/tables/rare-wasm.ts', 'ops/formula/wasm/double-intrinsics.ts'];
 export const COMPILER = [
   'frontend/onnx/compile-in-turns.ts',
   'worker/compile/compile-model.ts',

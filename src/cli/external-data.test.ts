@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
-import { TensorValue } from '../runtime/value.ts';
+import { TensorValue } from '../runtime/values/value.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { type OnnxExternalSpec, writeOnnxModel } from '../testing/onnx-writer.ts';
 import { readProgram } from './files/read-program.ts';

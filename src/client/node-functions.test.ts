@@ -4,7 +4,7 @@ import { compileOnnx, importOnnx, printModule } from '../frontend/index.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { RuntimeError, UnsupportedError, UsageError } from '../core/errors.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
-import { TensorValue } from '../runtime/value.ts';
+import { TensorValue } from '../runtime/values/value.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { createService } from '../worker/create-service.ts';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
-import { AdtValue, TensorValue, type Value } from '../runtime/value.ts';
+import { AdtValue, TensorValue, type Value } from '../runtime/values/value.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { compile } from './compile.ts';
 import { call, constant, func, moduleOf, scalar, tuple, variable } from './ir/build.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Executable } from '../bytecode/file/executable-file.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { OpaqueValue } from '../core/contracts/opaque-value.ts';
-import type { Value } from '../runtime/value.ts';
+import type { Value } from '../runtime/values/value.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { compile } from './compile.ts';
 import { callFunction, extern, func, global, moduleOf, variableOf } from './ir/build.ts';

@@ -3,7 +3,7 @@ import { RuntimeError } from '../core/errors.ts';
 import type { RatesOfBoth } from '../core/contracts/device-rates.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
-import { AdtValue, TensorValue, type Value } from '../runtime/value.ts';
+import { AdtValue, TensorValue, type Value } from '../runtime/values/value.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { seededRandom } from '../core/random.ts';
 import { compile } from './compile.ts';

@@ -2,7 +2,7 @@ import type { DType } from '../core/tensor/dtype.ts';
 import { elementCount } from '../core/tensor/shape.ts';
 import type { OpDefinition } from '../ops/define-op.ts';
 import type { OpCase, OpCaseInput, OpCases } from '../ops/op-cases.ts';
-import { hostReason, KERNEL_DTYPES } from '../ops/placement.ts';
+import { hostReason, KERNEL_DTYPES } from '../ops/lowering/placement.ts';
 import { inferConcreteCall } from '../ops/infer-concrete-call.ts';
 
 /** Cases of one dtype with whole words, and as many without. */

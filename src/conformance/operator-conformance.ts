@@ -12,7 +12,7 @@ import { inferConcreteCall } from '../ops/infer-concrete-call.ts';
 import type { OpCase } from '../ops/op-cases.ts';
 import type { Operator } from '../ops/operator.ts';
 import { Operators } from '../ops/operators.ts';
-import { TensorValue } from '../runtime/value.ts';
+import { TensorValue } from '../runtime/values/value.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { caseTensors } from './case-tensors.ts';
 import { casesOfAllDTypes } from './dtype-variants.ts';

@@ -4,7 +4,7 @@ import type { Attributes } from '../core/contracts/primitive-function.ts';
 import type { OpDefinition } from './define-op.ts';
 import { convertElements } from './elementwise/convert-elements.ts';
 import type { InferredCall } from './infer-concrete-call.ts';
-import type { Operands } from './lowering.ts';
+import type { Operands } from './lowering/lowering.ts';
 import type { OpReference, StaticReference } from './op-reference.ts';
 
 /** A call with its complete attributes and the tensor that takes its result. */

@@ -9,7 +9,7 @@ import type {
 } from '../core/contracts/primitive-function.ts';
 import type { Formula, FormulaCall } from './formula/expression.ts';
 import type { IndexExpression, IntegerType } from './index-expression/expression.ts';
-import type { Lowering, LoweringCall, Operands } from './lowering.ts';
+import type { Lowering, LoweringCall, Operands } from './lowering/lowering.ts';
 
 /**
  * How an operator may be fused:

@@ -45,7 +45,7 @@ export {
   type Operands,
   type ScratchOperand,
   u32,
-} from './lowering.ts';
+} from './lowering/lowering.ts';
 export type { DynamicReference, OpReference, StaticReference } from './op-reference.ts';
 export type { ComposedCall, Operator } from './operator.ts';
 export { Operators } from './operators.ts';

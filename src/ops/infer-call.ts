@@ -9,7 +9,7 @@ import type {
 import { type DimCheck, SymbolicDims } from '../core/dims/symbolic-dims.ts';
 import { hasSymbols } from './attributes.ts';
 import type { OpDefinition } from './define-op.ts';
-import type { Operands } from './lowering.ts';
+import type { Operands } from './lowering/lowering.ts';
 import { checkCall, type InferredCall, possible } from './infer-concrete-call.ts';
 
 export interface SymbolicCall extends InferredCall<Dim> {

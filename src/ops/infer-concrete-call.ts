@@ -9,7 +9,7 @@ import type {
 } from '../core/contracts/primitive-function.ts';
 import { completeAttributes } from './attributes.ts';
 import type { InputSpec, OpDefinition } from './define-op.ts';
-import type { Operands } from './lowering.ts';
+import type { Operands } from './lowering/lowering.ts';
 import { formatType } from './operand-checks.ts';
 
 /** A call that has been checked: complete attributes and the type of the result. */

@@ -1,7 +1,7 @@
 import type { HostTensor } from '../core/tensor/host-tensor.ts';
 import type { Attributes } from '../core/contracts/primitive-function.ts';
 import type { FormulaCall } from './formula/expression.ts';
-import type { Operands } from './lowering.ts';
+import type { Operands } from './lowering/lowering.ts';
 
 /**
  * The part of an operator that computes, slowly, on the host: this is what it means. The host device and

@@ -4,7 +4,7 @@ import { type DType, dtypeInfo } from '../core/tensor/dtype.ts';
 import { type Complaint, internalError, ShapeError } from '../core/errors.ts';
 import type { TensorType, TensorTypeOf } from '../core/contracts/primitive-function.ts';
 import { formatShape } from '../core/tensor/shape.ts';
-import type { Operands } from './lowering.ts';
+import type { Operands } from './lowering/lowering.ts';
 
 /** The input at `index`, which `inferConcreteCall` has found to be there. */
 export function operand<T>(inputs: Operands<T>, index: number): T {

@@ -2,7 +2,7 @@ import type { Dim } from '../core/dims/dim.ts';
 import type { Attributes, TensorTypeOf } from '../core/contracts/primitive-function.ts';
 import type { Adjoint } from './adjoint/adjoint.ts';
 import type { OpDefinition } from './define-op.ts';
-import type { Operands } from './lowering.ts';
+import type { Operands } from './lowering/lowering.ts';
 import type { OpReference } from './op-reference.ts';
 
 /** An operator as tables have it: its definition, and what says what it computes. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
-import { DTypeValue, FloatValue, ShapeValue } from '../runtime/value.ts';
+import { DTypeValue, FloatValue, ShapeValue } from '../runtime/values/value.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { TestDevice } from '../runtime/testing/test-device.ts';
 import { LimitError } from './errors.ts';

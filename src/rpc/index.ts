@@ -1,7 +1,7 @@
 /** Package entry `weft-vm/rpc`: devices of other pages, workers and processes. */
 export { Executable } from '../bytecode/file/executable-file.ts';
 export { HostTensor } from '../core/tensor/host-tensor.ts';
-export { DTypeValue, FloatValue, ShapeValue } from '../runtime/value.ts';
+export { DTypeValue, FloatValue, ShapeValue } from '../runtime/values/value.ts';
 export type { SessionProvider } from '../worker/protocol/session-service.ts';
 export { BaseChannel, type Channel, type ChannelListener, type Frame } from './channels/channel.ts';
 export {

@@ -1,6 +1,6 @@
 import { UsageError } from '../core/errors.ts';
-import type { HostFunction } from '../runtime/host-function.ts';
-import { type MachineValue, type Value } from '../runtime/value.ts';
+import type { HostFunction } from '../runtime/link/host-function.ts';
+import { type MachineValue, type Value } from '../runtime/values/value.ts';
 import { isMachine, packedFunction } from './values/machine-values.ts';
 import type { RpcFunction } from './values/rpc-value.ts';
 

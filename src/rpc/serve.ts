@@ -15,7 +15,7 @@ import { DeviceService } from './device-service.ts';
 import type { ServedDevice, ServeEvent } from './served-device.ts';
 import { DEFAULT_RPC_LIMITS, LIMITS, type RpcLimits } from './limits.ts';
 import { SealedChannel } from './channels/sealed-channel.ts';
-import { DEVICE } from '../runtime/load-machine.ts';
+import { DEVICE } from '../runtime/link/load-machine.ts';
 import type { RpcFunction } from './values/rpc-value.ts';
 
 /** The devices that are served, to whom, and what they may take up. */

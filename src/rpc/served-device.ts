@@ -1,5 +1,5 @@
 import type { Clock } from '../core/async/clock.ts';
-import type { MachineOptions } from '../runtime/load-machine.ts';
+import type { MachineOptions } from '../runtime/link/load-machine.ts';
 import type { ExecutableStore } from './executable-store.ts';
 import type { RpcLimits } from './limits.ts';
 import type { RpcFunction } from './values/rpc-value.ts';

@@ -1,6 +1,6 @@
 import { abortError } from '../core/errors.ts';
 import type { VirtualMachine } from '../runtime/virtual-machine.ts';
-import type { Value } from '../runtime/value.ts';
+import type { Value } from '../runtime/values/value.ts';
 
 /** How often a function is run for a measurement. */
 export interface TimeOptions {

@@ -1,8 +1,14 @@
 import { RuntimeError } from '../core/errors.ts';
 import { shortList } from '../core/short-list.ts';
-import type { LinkedFunction, LinkedInstruction } from './linked-code.ts';
-import type { LinkedProgram } from './link.ts';
-import { ClosureValue, describeValue, PackedFunctionValue, retain, type Value } from './value.ts';
+import type { LinkedFunction, LinkedInstruction } from './link/linked-code.ts';
+import type { LinkedProgram } from './link/link.ts';
+import {
+  ClosureValue,
+  describeValue,
+  PackedFunctionValue,
+  retain,
+  type Value,
+} from './values/value.ts';
 
 /** How a call from outside ended. */
 export interface CallOutcome {

@@ -3,7 +3,7 @@ import { ExecBuilder, type FunctionSignature, type ValueType } from '../bytecode
 import type { Dim } from '../core/dims/dim.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { TestDevice } from './testing/test-device.ts';
-import { FloatValue } from './value.ts';
+import { FloatValue } from './values/value.ts';
 import { VirtualMachine } from './virtual-machine.ts';
 
 function tensor(...shape: Dim[]): ValueType {

@@ -8,8 +8,8 @@ import {
   INDEX_CHECKS,
   type IndexCheck,
 } from '../core/contracts/index-checks.ts';
-import { symbolSizes } from './symbol-sizes.ts';
-import { TensorValue, type Value } from './value.ts';
+import { symbolSizes } from './link/symbol-sizes.ts';
+import { TensorValue, type Value } from './values/value.ts';
 
 /**
  * Looks at indices that calls bring with them before anything runs. Those that lie on a device already,

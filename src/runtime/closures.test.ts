@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { ExecBuilder } from '../bytecode/index.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
-import type { HostFunction } from './host-function.ts';
+import type { HostFunction } from './link/host-function.ts';
 import { FORMS } from './testing/forms.ts';
 import { TestDevice } from './testing/test-device.ts';
 import { VECTOR_FUNCTIONS } from './testing/vector-functions.ts';
-import { FloatValue, type MachineValue, TensorValue, type Value } from './value.ts';
+import { FloatValue, type MachineValue, TensorValue, type Value } from './values/value.ts';
 import { VirtualMachine } from './virtual-machine.ts';
 
 type Form = (typeof FORMS)[number][1];

@@ -3,9 +3,9 @@ import { ExecBuilder } from '../bytecode/index.ts';
 import { DeviceLostError } from '../core/errors.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { macrotask } from '../core/async/macrotask.ts';
-import type { HostFunction } from './host-function.ts';
+import type { HostFunction } from './link/host-function.ts';
 import { TestDevice } from './testing/test-device.ts';
-import type { TensorValue, Value } from './value.ts';
+import type { TensorValue, Value } from './values/value.ts';
 import { VirtualMachine } from './virtual-machine.ts';
 
 /** `spin()` never ends, `wait(x)` calls `test.wait`, `branch(x)` reads a tensor, `answer()`. */

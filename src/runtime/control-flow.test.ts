@@ -5,7 +5,7 @@ import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { FORMS } from './testing/forms.ts';
 import { TestDevice } from './testing/test-device.ts';
 import { VECTOR_FUNCTIONS } from './testing/vector-functions.ts';
-import { TensorValue } from './value.ts';
+import { TensorValue } from './values/value.ts';
 import { VirtualMachine } from './virtual-machine.ts';
 
 type Form = (typeof FORMS)[number][1];

@@ -6,7 +6,7 @@ import { parseModule } from '../compiler/ir/text/parse.ts';
 import { DeviceError } from '../core/errors.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
-import type { HostFunction, HostInput } from './host-function.ts';
+import type { HostFunction, HostInput } from './link/host-function.ts';
 import { VirtualMachine } from './virtual-machine.ts';
 
 /** The error of `@main`, after the way through a file. */

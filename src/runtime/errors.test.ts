@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ExecBuilder } from '../bytecode/index.ts';
 import * as errors from '../core/errors.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
-import type { HostFunction } from './host-function.ts';
+import type { HostFunction } from './link/host-function.ts';
 import { TestDevice } from './testing/test-device.ts';
 import { VirtualMachine } from './virtual-machine.ts';
 

@@ -8,7 +8,7 @@ import { RunControl } from './snapshot/run-control.ts';
 import { takeSnapshot } from './snapshot/take-snapshot.ts';
 import { DEVICE_OPERATIONS, faultyDevice, FaultPlan } from './testing/faulty-device.ts';
 import { LOOP_PLACE, loopAndTree } from './testing/long-programs.ts';
-import { release, TensorValue, type Value } from './value.ts';
+import { release, TensorValue, type Value } from './values/value.ts';
 import { VirtualMachine } from './virtual-machine.ts';
 
 const MOST_FAULTS = 200;

@@ -1,5 +1,5 @@
-import type { LinkedFunction } from './linked-code.ts';
-import { release, type Value } from './value.ts';
+import type { LinkedFunction } from './link/linked-code.ts';
+import { release, type Value } from './values/value.ts';
 
 /**
  * One call in progress. Where its result goes is written in the instruction of the caller before

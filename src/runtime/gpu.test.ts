@@ -13,7 +13,7 @@ import { createWebGpuDevice } from '../device/webgpu/index.ts';
 import { CORE_OPERATORS } from '../ops/tables/core-operators.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';
 import { FORMS } from './testing/forms.ts';
-import { TensorValue, type Value } from './value.ts';
+import { TensorValue, type Value } from './values/value.ts';
 import { VirtualMachine } from './virtual-machine.ts';
 
 const VECTOR: TensorType = { dtype: 'float32', shape: ['n'] };

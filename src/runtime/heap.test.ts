@@ -9,7 +9,7 @@ import { createHostDevice } from '../device/host/host-device.ts';
 import { createWebGpuDevice } from '../device/webgpu/index.ts';
 import { CORE_OPERATORS } from '../ops/tables/core-operators.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';
-import { TensorValue } from './value.ts';
+import { TensorValue } from './values/value.ts';
 import { VirtualMachine } from './virtual-machine.ts';
 
 const LENGTH = 300;

@@ -8,8 +8,8 @@ import {
 import { OutOfMemoryError, RuntimeError } from '../core/errors.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { macrotask } from '../core/async/macrotask.ts';
-import type { HostInput } from './host-function.ts';
-import type { MachineOptions } from './load-machine.ts';
+import type { HostInput } from './link/host-function.ts';
+import type { MachineOptions } from './link/load-machine.ts';
 import { TestDevice } from './testing/test-device.ts';
 import { VirtualMachine } from './virtual-machine.ts';
 

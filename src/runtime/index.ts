@@ -31,13 +31,13 @@ export type {
   HostInput,
   HostNodeFunction,
   HostResult,
-} from './host-function.ts';
-export { FunctionProfile, type FunctionUse } from './function-profile.ts';
-export { importFunctions } from './import-functions.ts';
-export type { InstrumentedCall, MachineInstrument } from './instrument-calls.ts';
+} from './link/host-function.ts';
+export { FunctionProfile, type FunctionUse } from './profile/function-profile.ts';
+export { importFunctions } from './link/import-functions.ts';
+export type { InstrumentedCall, MachineInstrument } from './profile/instrument-calls.ts';
 export type { Limits } from './invocation.ts';
-export type { MachineOptions, MachineProgress } from './load-machine.ts';
-export type { DeviceMemory, MemoryReport } from './memory-report.ts';
+export type { MachineOptions, MachineProgress } from './link/load-machine.ts';
+export type { DeviceMemory, MemoryReport } from './profile/memory-report.ts';
 export {
   type Restored,
   type RestoreOptions,
@@ -64,10 +64,10 @@ export {
   StorageValue,
   TensorValue,
   type Value,
-} from './value.ts';
+} from './values/value.ts';
 export {
   type InvokeOptions,
   type MachineFunction,
   VirtualMachine,
 } from './virtual-machine.ts';
-export type { Profile } from './profile-call.ts';
+export type { Profile } from './profile/profile-call.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ExecBuilder, type Executable } from '../bytecode/index.ts';
-import type { HostInput } from './host-function.ts';
+import type { HostInput } from './link/host-function.ts';
 import { countingLoop } from '../worker/testing/test-programs.ts';
 import { TestDevice } from './testing/test-device.ts';
 import { VirtualMachine } from './virtual-machine.ts';

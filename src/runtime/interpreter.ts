@@ -2,7 +2,7 @@ import { internalError, RuntimeError } from '../core/errors.ts';
 import { argumentRegisters, callPacked, closureCall, read, registersOf } from './call.ts';
 import type { Frame } from './frame.ts';
 import type { Invocation } from './invocation.ts';
-import { type LinkedFunction, type LinkedInstruction, LinkedOp } from './linked-code.ts';
+import { type LinkedFunction, type LinkedInstruction, LinkedOp } from './link/linked-code.ts';
 import {
   describeValue,
   discard,
@@ -10,7 +10,7 @@ import {
   release,
   retain,
   type Value,
-} from './value.ts';
+} from './values/value.ts';
 
 /** Instructions between two looks at the clock and at the caller's signal. */
 const SLICE = 1 << 16;

@@ -1,9 +1,9 @@
 import { RuntimeError } from '../core/errors.ts';
 import { DEFAULT_MACHINE_LIMITS } from '../core/limits/program-limits.ts';
 import { Frame, releaseRegisters } from './frame.ts';
-import type { LinkedFunction } from './linked-code.ts';
-import type { LinkedProgram } from './link.ts';
-import { release, type Value } from './value.ts';
+import type { LinkedFunction } from './link/linked-code.ts';
+import type { LinkedProgram } from './link/link.ts';
+import { release, type Value } from './values/value.ts';
 
 /**
  * Limits of the calls of a machine. A call beyond them rejects with RuntimeError or

@@ -2,7 +2,7 @@ import { type Dim, evaluateDim, formatDim } from '../core/dims/dim.ts';
 import { RuntimeError, ShapeError } from '../core/errors.ts';
 import type { PrimitiveFunction, TensorType } from '../core/contracts/primitive-function.ts';
 import type { Device } from '../device/device.ts';
-import { describeValue, TensorValue, type Value } from './value.ts';
+import { describeValue, TensorValue, type Value } from './values/value.ts';
 
 /**
  * Returns true if a tensor has a type. `symbols` has the sizes that earlier arguments bound; this

@@ -11,7 +11,7 @@ import {
   type ShapeValue,
   type StorageValue,
   type TensorValue,
-} from './value.ts';
+} from './values/value.ts';
 
 /** The class of {@link Value} for each kind of value. */
 export interface MachineForms {

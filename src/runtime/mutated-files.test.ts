@@ -7,7 +7,7 @@ import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { seededRandom } from '../core/random.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { countingLoop, sumAndProduct } from '../worker/testing/test-programs.ts';
-import type { HostInput } from './host-function.ts';
+import type { HostInput } from './link/host-function.ts';
 import { VirtualMachine } from './virtual-machine.ts';
 
 const FILE_COUNT = 6000;

@@ -5,7 +5,7 @@ import { seededRandom } from '../core/random.ts';
 import { FORMS } from './testing/forms.ts';
 import { TestDevice } from './testing/test-device.ts';
 import { VECTOR_FUNCTIONS } from './testing/vector-functions.ts';
-import { TensorValue, type Value } from './value.ts';
+import { TensorValue, type Value } from './values/value.ts';
 import { VirtualMachine } from './virtual-machine.ts';
 
 async function load(executable: Executable) {

@@ -8,8 +8,8 @@ import { createWasmDevice } from '../device/wasm/wasm-device.ts';
 import { createWebGpuDevice } from '../device/webgpu/index.ts';
 import { CORE_OPERATORS } from '../ops/tables/core-operators.ts';
 import { nodeGpu } from '../testing/node-gpu.ts';
-import type { HostFunction } from './host-function.ts';
-import { AdtValue, TensorValue, type Value } from './value.ts';
+import type { HostFunction } from './link/host-function.ts';
+import { AdtValue, TensorValue, type Value } from './values/value.ts';
 import { VirtualMachine } from './virtual-machine.ts';
 
 const VECTOR: TensorType = { dtype: 'float32', shape: ['n'] };

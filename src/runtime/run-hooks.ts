@@ -1,5 +1,5 @@
 import type { CallInFlight } from './calls/call-in-flight.ts';
-import type { PendingReplay } from './replay-store.ts';
+import type { PendingReplay } from './replay/replay-store.ts';
 
 /** Who else has a say in when the calls of a machine run. */
 export interface RunControls {

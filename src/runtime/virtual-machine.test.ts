@@ -3,9 +3,9 @@ import { ExecBuilder } from '../bytecode/index.ts';
 import { OutOfMemoryError, UnsupportedError } from '../core/errors.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { NaiveAllocator } from './testing/naive-allocator.ts';
-import type { MachineProgress } from './load-machine.ts';
+import type { MachineProgress } from './link/load-machine.ts';
 import { TestDevice } from './testing/test-device.ts';
-import { TensorValue } from './value.ts';
+import { TensorValue } from './values/value.ts';
 import { VirtualMachine } from './virtual-machine.ts';
 
 /** `copies(x)` makes three copies of x; `weights()` returns a constant. */

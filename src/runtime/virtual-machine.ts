@@ -11,16 +11,16 @@ import { shortList } from '../core/short-list.ts';
 import type { TuneOptions, TuningStep } from '../device/device.ts';
 import { CallRunner } from './calls/call-runner.ts';
 import { type CallOutcome, closureCall, registersOf } from './call.ts';
-import { type HostInput, toValue } from './host-function.ts';
-import type { FunctionType } from './typed-values.ts';
+import { type HostInput, toValue } from './link/host-function.ts';
+import type { FunctionType } from './values/typed-values.ts';
 import { DEFAULT_LIMITS, type Invocation } from './invocation.ts';
-import type { LinkedFunction } from './linked-code.ts';
-import { type LoadedMachine, loadMachine, type MachineOptions } from './load-machine.ts';
-import { memoryReport, type MemoryReport } from './memory-report.ts';
+import type { LinkedFunction } from './link/linked-code.ts';
+import { type LoadedMachine, loadMachine, type MachineOptions } from './link/load-machine.ts';
+import { memoryReport, type MemoryReport } from './profile/memory-report.ts';
 import { onDeviceLoss } from './on-device-loss.ts';
-import { readTensors, readTensorSync, requireLive } from './tensor-read.ts';
-import type { Profile } from './profile-call.ts';
-import type { ReplayCounters } from './replay-store.ts';
+import { readTensors, readTensorSync, requireLive } from './values/tensor-read.ts';
+import type { Profile } from './profile/profile-call.ts';
+import type { ReplayCounters } from './replay/replay-store.ts';
 import {
   FloatValue,
   hold,
@@ -31,7 +31,7 @@ import {
   TensorValue,
   unhold,
   type Value,
-} from './value.ts';
+} from './values/value.ts';
 import { fits } from './kernel-arguments.ts';
 
 /** How one call is made. */
@@ -137,7 +137,7 @@ export class VirtualMachine implements MachineValue {
     const callee = this.#function(name);
     const held = toArguments(args, this.#live(), callee.source);
     try {
-      const { profileCall } = await import('./profile-call.ts');
+      const { profileCall } = await import('./profile/profile-call.ts');
       return await profileCall(state.allocators, () => this.#call(callee, held, options));
     } finally {
       for (const arg of held) unhold(arg);
@@ -310,7 +310,7 @@ export class VirtualMachine implements MachineValue {
     try {
       const checked = checkArguments(callee.source, args);
       if (checked === undefined) {
-        const { explainArguments } = await import('./explain-arguments.ts');
+        const { explainArguments } = await import('./values/explain-arguments.ts');
         throw explainArguments(callee.source, args);
       }
       this.#live().indexChecks?.check(callee.source, checked);

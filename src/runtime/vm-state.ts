@@ -5,8 +5,8 @@ import { elementCount } from '../core/tensor/shape.ts';
 import { storageByteLength } from '../core/tensor/dtype.ts';
 import type { Device } from '../device/device.ts';
 import type { Allocator } from './allocator/allocator.ts';
-import { writeTensor } from './tensor-transfer.ts';
-import type { RunRecording } from './run-recording.ts';
+import { writeTensor } from './values/tensor-transfer.ts';
+import type { RunRecording } from './replay/run-recording.ts';
 import {
   discard,
   FieldCount,
@@ -15,7 +15,7 @@ import {
   TensorValue,
   type TensorView,
   type Value,
-} from './value.ts';
+} from './values/value.ts';
 
 /** See `builtins/append-tensors.ts`. */
 interface GrowingTensors {

@@ -6,7 +6,7 @@ import { KERNEL_OPS } from '../ops/tables/kernel-ops.ts';
 import type { NodeTypes } from '../core/contracts/node-function.ts';
 import type { Operators } from '../ops/operators.ts';
 import type { Importers } from '../frontend/onnx/importers.ts';
-import type { HostFunctions } from '../runtime/host-function.ts';
+import type { HostFunctions } from '../runtime/link/host-function.ts';
 import type { HostStates } from '../runtime/snapshot/take-snapshot.ts';
 import type { MachineLimits, ProgramLimits } from '../core/limits/program-limits.ts';
 import type { DeviceKind } from './protocol/loaded-session.ts';

@@ -68,7 +68,7 @@ export const HAND_MADE: readonly HandMade[] = [
     effect: 'kernels get memory that the driver refused',
   },
   {
-    file: 'src/runtime/value.ts',
+    file: 'src/runtime/values/value.ts',
     find: 'node.count?.give(fields.length + 1);',
     replace: 'node.count?.give(fields.length);',
     effect: 'the limit on fields fills up with values that are gone',

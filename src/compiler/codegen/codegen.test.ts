@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AdtValue } from '../../runtime/value.ts';
+import { AdtValue } from '../../runtime/values/value.ts';
 import { compile } from '../compile.ts';
 import { call, callFunction, func, ifElse, int, moduleOf, variableOf } from '../ir/build.ts';
 import type { Expr } from '../ir/expr.ts';

@@ -1,6 +1,6 @@
 import type { DType } from '../../core/tensor/dtype.ts';
 import { completeAttributes } from '../../ops/attributes.ts';
-import { hostReason } from '../../ops/placement.ts';
+import { hostReason } from '../../ops/lowering/placement.ts';
 import type { CallExpr, Expr } from '../ir/expr.ts';
 import { VIEW_OPERATOR } from '../ir/host-values.ts';
 import { type OperatorCall, operatorName } from '../ir/operators/operator-name.ts';

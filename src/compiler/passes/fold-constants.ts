@@ -4,7 +4,7 @@ import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Attributes, ConcreteTensorType } from '../../core/contracts/primitive-function.ts';
 import { elementCount } from '../../core/tensor/shape.ts';
 import { completeAttributes, hasSymbols } from '../../ops/attributes.ts';
-import { KERNEL_DTYPES } from '../../ops/placement.ts';
+import { KERNEL_DTYPES } from '../../ops/lowering/placement.ts';
 import { fillElements } from '../../ops/elements.ts';
 import { WGSL_KERNEL } from '../../ops/program/wgsl-kernel.ts';
 import type { Operator } from '../../ops/operator.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { DEVICES } from '../../device/testing/node-devices.ts';
 import type { Device } from '../../device/device.ts';
-import type { HostInput } from '../../runtime/host-function.ts';
+import type { HostInput } from '../../runtime/link/host-function.ts';
 import { loadProgram } from '../testing/load-program.ts';
 
 /** Programs that were once wrong somewhere, cut down by `npm run fuzz`. */

@@ -4,7 +4,7 @@ import { DEVICES } from '../../device/testing/node-devices.ts';
 import { firstDifference } from '../../core/tensor/all-close.ts';
 import { evaluateModule } from '../evaluation/evaluate-module.ts';
 import { parseModule } from '../ir/text/parse.ts';
-import { TensorValue } from '../../runtime/value.ts';
+import { TensorValue } from '../../runtime/values/value.ts';
 import { f32, loadProgram } from '../testing/load-program.ts';
 
 /** The host, and WebGPU as on software adapters. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AdtValue, type Value } from '../../runtime/value.ts';
+import { AdtValue, type Value } from '../../runtime/values/value.ts';
 import { loadProgram } from '../testing/load-program.ts';
 
 const UPTO = `

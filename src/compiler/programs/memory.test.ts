@@ -4,7 +4,7 @@ import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { DEVICES } from '../../device/testing/node-devices.ts';
 import type { Device } from '../../device/device.ts';
 import { firstDifference } from '../../core/tensor/all-close.ts';
-import { TensorValue } from '../../runtime/value.ts';
+import { TensorValue } from '../../runtime/values/value.ts';
 import { evaluateModule, type ReferenceValue } from '../evaluation/evaluate-module.ts';
 import { parseModule } from '../ir/text/parse.ts';
 import { f32, type LoadedProgram, loadProgram } from '../testing/load-program.ts';

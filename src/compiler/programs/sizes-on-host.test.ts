@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { DEVICES } from '../../device/testing/node-devices.ts';
-import { TensorValue } from '../../runtime/value.ts';
+import { TensorValue } from '../../runtime/values/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { compile } from '../compile.ts';
 import { parseModule } from '../ir/text/parse.ts';

@@ -4,7 +4,7 @@ import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { DEVICES } from '../../device/testing/node-devices.ts';
 import { NaiveAllocator } from '../../runtime/testing/naive-allocator.ts';
-import { AdtValue, TensorValue, type Value } from '../../runtime/value.ts';
+import { AdtValue, TensorValue, type Value } from '../../runtime/values/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { compile } from '../compile.ts';
 import { parseModule } from '../ir/text/parse.ts';

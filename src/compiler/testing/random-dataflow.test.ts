@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { HOST, WEBGPU } from '../../device/testing/node-devices.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
-import { AdtValue, TensorValue } from '../../runtime/value.ts';
+import { AdtValue, TensorValue } from '../../runtime/values/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { firstDifference } from '../../core/tensor/all-close.ts';
 import { seededRandom } from '../../core/random.ts';

@@ -1,5 +1,5 @@
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
-import { AdtValue, TensorValue, type Value } from '../../runtime/value.ts';
+import { AdtValue, TensorValue, type Value } from '../../runtime/values/value.ts';
 import type { VirtualMachine } from '../../runtime/virtual-machine.ts';
 
 /** The elements of tensors, each as a list. */

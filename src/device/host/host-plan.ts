@@ -10,7 +10,7 @@ import { elementCount, formatShape, sameShape, type Shape } from '../../core/ten
 import { bindAttributes } from '../../ops/bind-attributes.ts';
 import type { Operator, OperatorTable } from '../../ops/operator.ts';
 import { formatType } from '../../ops/operand-checks.ts';
-import { KERNEL_DTYPES } from '../../ops/placement.ts';
+import { KERNEL_DTYPES } from '../../ops/lowering/placement.ts';
 import { inferConcreteCall } from '../../ops/infer-concrete-call.ts';
 
 const LABELLED_CALL_COUNT = 16;

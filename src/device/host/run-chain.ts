@@ -10,7 +10,7 @@ import {
   type ArrayFunction,
   arrayFunction,
   elementLoop,
-} from '../../ops/formula/evaluate-arrays.ts';
+} from '../../ops/formula/host/evaluate-arrays.ts';
 import type { FormulaCall } from '../../ops/formula/expression.ts';
 import type { Operator } from '../../ops/operator.ts';
 import { staticReference } from '../../ops/tables/references.ts';

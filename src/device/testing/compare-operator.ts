@@ -8,7 +8,7 @@ import { seededRandom } from '../../core/random.ts';
 import type { OpDefinition } from '../../ops/define-op.ts';
 import { inferConcreteCall } from '../../ops/infer-concrete-call.ts';
 import type { OpCase } from '../../ops/op-cases.ts';
-import { hostReason } from '../../ops/placement.ts';
+import { hostReason } from '../../ops/lowering/placement.ts';
 import { casePrimitive, caseResult } from '../../ops/testing/case-tensors.ts';
 import type { TestedOp } from '../../ops/testing/tested-ops.ts';
 import type { Device, DeviceTensor } from '../device.ts';

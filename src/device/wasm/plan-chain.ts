@@ -7,13 +7,13 @@ import type { ChainStep, PlannedCall } from '../host/host-plan.ts';
 import { apply, type Expression, i32, type Local, local, select } from '../../wasm/expression.ts';
 import { increment, loop, set, type Statement, when } from '../../wasm/statement.ts';
 import { inTurns, listsFor } from '../../wasm/in-turns.ts';
-import type { UnitRange } from '../../ops/wasm-lowering.ts';
+import type { UnitRange } from '../../ops/lowering/wasm-lowering.ts';
 import { newUnitRange, type StepContext, type StepPlan } from './step-plan.ts';
-import { laneAccess, type LaneAccess } from '../../ops/element-access.ts';
-import type { Lanes } from '../../ops/formula/lanes.ts';
-import { isLowered, lowerLanes } from '../../ops/formula/lower-formula.ts';
+import { laneAccess, type LaneAccess } from '../../ops/lowering/element-access.ts';
+import type { Lanes } from '../../ops/formula/wasm/lanes.ts';
+import { isLowered, lowerLanes } from '../../ops/formula/wasm/lower-formula.ts';
 import { bitcast } from '../../ops/elementwise/bitcast.ts';
-import { type LoopDim, loopDims } from '../../ops/loop-dims.ts';
+import { type LoopDim, loopDims } from '../../ops/lowering/loop-dims.ts';
 
 /** Elements of a unit of a single loop. */
 const BLOCK = 4096;

@@ -5,7 +5,7 @@ import type { CoordinateMap, IndexSource } from '../../ops/define-op.ts';
 import { fillElements } from '../../ops/elements.ts';
 import { analyzeIndexMap } from '../../ops/index-expression/index-map-layout.ts';
 import { IndexLowering } from '../../ops/index-expression/lower-index.ts';
-import type { WasmCall, WasmKernel } from '../../ops/wasm-lowering.ts';
+import type { WasmCall, WasmKernel } from '../../ops/lowering/wasm-lowering.ts';
 import type { Expression, LoadWidth, Local, StoreWidth } from '../../wasm/expression.ts';
 import * as w from '../../wasm/expression.ts';
 import { lesser, plus, times } from '../../wasm/address.ts';

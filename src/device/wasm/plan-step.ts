@@ -1,7 +1,7 @@
 import { dtypeInfo } from '../../core/tensor/dtype.ts';
 import { elementCount } from '../../core/tensor/shape.ts';
 import type { Operator } from '../../ops/operator.ts';
-import type { WasmCall, WasmKernel } from '../../ops/wasm-lowering.ts';
+import type { WasmCall, WasmKernel } from '../../ops/lowering/wasm-lowering.ts';
 import { findLowering } from '../../ops/tables/wasm.ts';
 import { type Local, local } from '../../wasm/expression.ts';
 import {

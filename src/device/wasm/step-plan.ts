@@ -1,6 +1,6 @@
 import type { ConcreteTensorType } from '../../core/contracts/primitive-function.ts';
-import type { UnitWrites } from '../../ops/unit-writes.ts';
-import type { OperandPack, UnitRange, WasmTarget } from '../../ops/wasm-lowering.ts';
+import type { UnitWrites } from '../../ops/lowering/unit-writes.ts';
+import type { OperandPack, UnitRange, WasmTarget } from '../../ops/lowering/wasm-lowering.ts';
 import { type Local, local } from '../../wasm/expression.ts';
 import type { Statement, WasmFunction } from '../../wasm/statement.ts';
 

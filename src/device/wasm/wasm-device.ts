@@ -1,5 +1,5 @@
 import { WeftError } from '../../core/errors.ts';
-import { loadDoubles } from '../../ops/formula/find-intrinsic.ts';
+import { loadDoubles } from '../../ops/formula/wasm/find-intrinsic.ts';
 import { KERNEL_OPS } from '../../ops/tables/kernel-ops.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
 import { loadLowerings } from '../../ops/tables/wasm.ts';

@@ -6,7 +6,7 @@ import { createHostDevice } from '../../device/host/host-device.ts';
 import type { Device } from '../../device/device.ts';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
-import { AdtValue, TensorValue } from '../../runtime/value.ts';
+import { AdtValue, TensorValue } from '../../runtime/values/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { firstDifference } from '../../core/tensor/all-close.ts';

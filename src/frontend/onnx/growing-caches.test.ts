@@ -5,7 +5,7 @@ import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { DEVICES } from '../../device/testing/node-devices.ts';
 import { NaiveAllocator } from '../../runtime/testing/naive-allocator.ts';
-import { AdtValue, TensorValue, type Value } from '../../runtime/value.ts';
+import { AdtValue, TensorValue, type Value } from '../../runtime/values/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { type OnnxNodeSpec, writeOnnxModel } from '../../testing/onnx-writer.ts';
 import { compileOnnx } from './compile-onnx.ts';

@@ -3,7 +3,7 @@ import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import { coreOperators } from '../../ops/tables/core-operators.ts';
 import { Operators } from '../../ops/operators.ts';
-import { TensorValue } from '../../runtime/value.ts';
+import { TensorValue } from '../../runtime/values/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { sharedNodeGpu } from '../../testing/node-gpu.ts';
 import { createDevice } from '../../worker/create-service.ts';

@@ -4,7 +4,7 @@ import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { DEVICES } from '../../device/testing/node-devices.ts';
 import type { Device } from '../../device/device.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
-import { AdtValue, TensorValue } from '../../runtime/value.ts';
+import { AdtValue, TensorValue } from '../../runtime/values/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import {
   type OnnxInputSpec,

@@ -5,8 +5,13 @@ import softmaxSource from '../../../shaders/attention-softmax.wgsl?raw';
 import { wholeMatmulKernels } from '../linear/matmul-lowering.ts';
 import type { MatmulProblem } from '../linear/matmul-problem.ts';
 import { unroll } from '../linear/register-tile.ts';
-import { readInput, invocationGrid, perInvocation } from '../element-kernel.ts';
-import { type KernelRead, type KernelSpec, type ScratchOperand, u32 } from '../lowering.ts';
+import { readInput, invocationGrid, perInvocation } from '../lowering/element-kernel.ts';
+import {
+  type KernelRead,
+  type KernelSpec,
+  type ScratchOperand,
+  u32,
+} from '../lowering/lowering.ts';
 import { rowGroupSize } from '../reduction/row-kernel.ts';
 import type { AttentionProblem } from './attention-problem.ts';
 import { attentionProducts } from './attention-shape.ts';

@@ -4,9 +4,14 @@ import storeQuadScalar from '../../../shaders/lib/store-quad-scalar.wgsl?raw';
 import storeQuadVector from '../../../shaders/lib/store-quad-vector.wgsl?raw';
 import scoresSource from '../../../shaders/attention-scores.wgsl?raw';
 import valuesSource from '../../../shaders/attention-values.wgsl?raw';
-import { invocationGrid, perInvocation, readInput, storeOutput } from '../element-kernel.ts';
+import {
+  invocationGrid,
+  perInvocation,
+  readInput,
+  storeOutput,
+} from '../lowering/element-kernel.ts';
 import { unroll } from '../linear/register-tile.ts';
-import { f32, type KernelSpec, type ScratchOperand, u32 } from '../lowering.ts';
+import { f32, type KernelSpec, type ScratchOperand, u32 } from '../lowering/lowering.ts';
 import { rowGroupSize } from '../reduction/row-kernel.ts';
 import { softmaxKernel } from './attention-by-products.ts';
 import { fourOf } from './attention-loads.ts';

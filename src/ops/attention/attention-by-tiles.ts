@@ -5,8 +5,14 @@ import mergeSource from '../../../shaders/attention-merge.wgsl?raw';
 import tileSource from '../../../shaders/attention-tile.wgsl?raw';
 import { unroll } from '../linear/register-tile.ts';
 import { splitGrid } from '../linear/split-grid.ts';
-import { readInput, invocationGrid } from '../element-kernel.ts';
-import { f32, type KernelSpec, type KernelWrite, type ScratchOperand, u32 } from '../lowering.ts';
+import { readInput, invocationGrid } from '../lowering/element-kernel.ts';
+import {
+  f32,
+  type KernelSpec,
+  type KernelWrite,
+  type ScratchOperand,
+  u32,
+} from '../lowering/lowering.ts';
 import { fourOf, scaleReads } from './attention-loads.ts';
 import type { AttentionProblem } from './attention-problem.ts';
 import { type AttentionTile, BLOCK } from './attention-variant.ts';

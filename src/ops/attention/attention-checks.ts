@@ -4,7 +4,7 @@ import { ShapeError } from '../../core/errors.ts';
 import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { elementCount } from '../../core/tensor/shape.ts';
 import { dimsAttribute } from '../attributes.ts';
-import type { LoweringCall } from '../lowering.ts';
+import type { LoweringCall } from '../lowering/lowering.ts';
 
 export function requireSharedHeads<D extends Dim>(
   dims: DimContext<D>,

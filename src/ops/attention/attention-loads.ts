@@ -1,6 +1,6 @@
-import { readInput } from '../element-kernel.ts';
+import { readInput } from '../lowering/element-kernel.ts';
 import { unroll } from '../linear/register-tile.ts';
-import type { KernelRead } from '../lowering.ts';
+import type { KernelRead } from '../lowering/lowering.ts';
 import type { AttentionProblem } from './attention-problem.ts';
 
 /** WGSL of four elements of a row that begins at `start`, zeros behind its end; of integers without their scale. */

@@ -1,8 +1,14 @@
 import dynamicEnds from '../../../shaders/lib/attention-dynamic-ends.wgsl?raw';
 import staticEnds from '../../../shaders/lib/attention-ends.wgsl?raw';
 import windowSource from '../../../shaders/lib/attention-window.wgsl?raw';
-import { readInput } from '../element-kernel.ts';
-import { f32, type KernelRead, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+import { readInput } from '../lowering/element-kernel.ts';
+import {
+  f32,
+  type KernelRead,
+  type KernelSpec,
+  type LoweringCall,
+  u32,
+} from '../lowering/lowering.ts';
 import { type AttentionShape, attentionShape, cachedShape } from './attention-shape.ts';
 
 /** A call of attention as its kernels see it. */

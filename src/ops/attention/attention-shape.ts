@@ -1,7 +1,7 @@
 import { elementCount } from '../../core/tensor/shape.ts';
 import { dimsAttribute, floatAttribute, intAttribute } from '../attributes.ts';
 import { type MatmulProblem, plainProblem } from '../linear/matmul-problem.ts';
-import type { LoweringCall } from '../lowering.ts';
+import type { LoweringCall } from '../lowering/lowering.ts';
 import type { AttentionSizes } from './attention-variant.ts';
 
 /** A call of attention, whatever it is lowered to. */

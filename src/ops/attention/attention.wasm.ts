@@ -4,12 +4,12 @@ import * as w from '../../wasm/expression.ts';
 import { byFours } from '../../wasm/for-parts.ts';
 import type { Statement, WasmFunction } from '../../wasm/statement.ts';
 import * as s from '../../wasm/statement.ts';
-import { elementAccess, type ElementAccess } from '../element-access.ts';
-import { INTRINSICS } from '../formula/wasm-intrinsics.ts';
+import { elementAccess, type ElementAccess } from '../lowering/element-access.ts';
+import { INTRINSICS } from '../formula/wasm/wasm-intrinsics.ts';
 import { productKernel } from '../linear/product.wasm.ts';
 import { softmaxRow } from '../normalization/softmax-row.wasm.ts';
-import { innerKernel, withHalves } from '../wasm-kernels.ts';
-import type { WasmLowering } from '../wasm-lowering.ts';
+import { innerKernel, withHalves } from '../lowering/wasm-kernels.ts';
+import type { WasmLowering } from '../lowering/wasm-lowering.ts';
 import { attentionProducts, type AttentionShape, attentionShape } from './attention-shape.ts';
 
 /** For each head of keys: a product into memory, softmax in its place, and a product of that. */

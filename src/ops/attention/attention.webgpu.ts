@@ -1,7 +1,12 @@
 import source from '../../../shaders/linear-attention.wgsl?raw';
 import { CONCRETE_DIMS } from '../../core/dims/dim-context.ts';
-import { invocationGrid, perInvocation, readInputs, storeOutput } from '../element-kernel.ts';
-import { type KernelSpec, type LoweringCall, MAX_LOOP_ROUNDS, u32 } from '../lowering.ts';
+import {
+  invocationGrid,
+  perInvocation,
+  readInputs,
+  storeOutput,
+} from '../lowering/element-kernel.ts';
+import { type KernelSpec, type LoweringCall, MAX_LOOP_ROUNDS, u32 } from '../lowering/lowering.ts';
 import { attentionByProducts } from './attention-by-products.ts';
 import { attentionByRows } from './attention-by-rows.ts';
 import { attentionByTiles } from './attention-by-tiles.ts';

@@ -13,9 +13,9 @@ import {
   type WasmFunction,
 } from '../../wasm/statement.ts';
 import * as s from '../../wasm/statement.ts';
-import { elementAccess } from '../element-access.ts';
-import { expOfNegative, INTRINSICS } from '../formula/wasm-intrinsics.ts';
-import type { WasmLowering } from '../wasm-lowering.ts';
+import { elementAccess } from '../lowering/element-access.ts';
+import { expOfNegative, INTRINSICS } from '../formula/wasm/wasm-intrinsics.ts';
+import type { WasmLowering } from '../lowering/wasm-lowering.ts';
 import { cachedShape } from './attention-shape.ts';
 import {
   type CachedCall,

@@ -3,7 +3,7 @@ import type { Expression, Local } from '../../wasm/expression.ts';
 import * as w from '../../wasm/expression.ts';
 import { mul } from '../../wasm/floats.ts';
 import { binder, increment, loop, set, type Statement, store } from '../../wasm/statement.ts';
-import type { ElementAccess } from '../element-access.ts';
+import type { ElementAccess } from '../lowering/element-access.ts';
 import { acrossLanes } from '../linear/product-rows.wasm.ts';
 import type { CachedShape } from './attention-shape.ts';
 

@@ -4,7 +4,7 @@ import type { Attributes, TensorTypeOf } from '../../core/contracts/primitive-fu
 import { intAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
 import { FLOATS } from '../elementwise/number-dtypes.ts';
-import type { Operands } from '../lowering.ts';
+import type { Operands } from '../lowering/lowering.ts';
 import { commonDType, operand, present, requireShape } from '../operand-checks.ts';
 
 const NAME = 'linear_attention';

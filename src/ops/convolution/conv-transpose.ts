@@ -5,7 +5,7 @@ import type { Attributes, TensorTypeOf } from '../../core/contracts/primitive-fu
 import type { Shape } from '../../core/tensor/shape.ts';
 import { dimsAttribute, intAttribute, intsAttribute } from '../attributes.ts';
 import { defineOp } from '../define-op.ts';
-import type { Operands } from '../lowering.ts';
+import type { Operands } from '../lowering/lowering.ts';
 import {
   commonDType,
   formatType,

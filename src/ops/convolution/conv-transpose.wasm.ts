@@ -6,7 +6,7 @@ import * as s from '../../wasm/statement.ts';
 import { FLOAT, plus, times } from '../../wasm/address.ts';
 import { productWork } from '../linear/product-frame.wasm.ts';
 import { productKernel } from '../linear/product.wasm.ts';
-import type { WasmCall, WasmKernel, WasmPlaces } from '../wasm-lowering.ts';
+import type { WasmCall, WasmKernel, WasmPlaces } from '../lowering/wasm-lowering.ts';
 import { transposedAxes } from './conv-transpose.ts';
 import { fillFunction } from './padded-volumes.wasm.ts';
 import { loopNest } from './tap-nest.wasm.ts';

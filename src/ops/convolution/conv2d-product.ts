@@ -2,8 +2,13 @@ import columns from '../../../shaders/conv2d-columns.wgsl?raw';
 import { matmulKernels, problemKernels, wholeMatmulKernels } from '../linear/matmul-lowering.ts';
 import { splitGrid } from '../linear/split-grid.ts';
 import { unroll } from '../linear/register-tile.ts';
-import { readInputs } from '../element-kernel.ts';
-import { type KernelOperand, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+import { readInputs } from '../lowering/element-kernel.ts';
+import {
+  type KernelOperand,
+  type KernelSpec,
+  type LoweringCall,
+  u32,
+} from '../lowering/lowering.ts';
 import { convolutionProblem } from './convolution-problem.ts';
 import type { Window2d } from './window2d.ts';
 import { windowParams } from './window-params.ts';

@@ -2,7 +2,7 @@ import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { CONCRETE_DIMS } from '../../core/dims/dim-context.ts';
 import { elementCount, type Shape } from '../../core/tensor/shape.ts';
 import { defineOp } from '../define-op.ts';
-import type { LoweringCall } from '../lowering.ts';
+import type { LoweringCall } from '../lowering/lowering.ts';
 import { operand } from '../operand-checks.ts';
 import { CONVOLUTION_INPUTS, inferConvolution } from './infer-convolution.ts';
 import { type VolumeAxes, volumeAxes, WINDOW_ATTRIBUTES, windowAxes } from './window.ts';

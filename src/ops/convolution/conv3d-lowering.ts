@@ -1,8 +1,8 @@
 import source from '../../../shaders/conv3d-direct.wgsl?raw';
 import { elementCount } from '../../core/tensor/shape.ts';
 import { intAttribute } from '../attributes.ts';
-import { elementKernel } from '../element-kernel.ts';
-import type { Lowering } from '../lowering.ts';
+import { elementKernel } from '../lowering/element-kernel.ts';
+import type { Lowering } from '../lowering/lowering.ts';
 import { axesOf } from './conv2d.ts';
 import { channelParams, windowParams } from './window-params.ts';
 

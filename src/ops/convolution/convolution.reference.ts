@@ -4,7 +4,7 @@ import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { elementCount } from '../../core/tensor/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { floatElements, type FloatArray } from '../elements.ts';
-import type { Operands } from '../lowering.ts';
+import type { Operands } from '../lowering/lowering.ts';
 import type { StaticReference } from '../op-reference.ts';
 import { operand } from '../operand-checks.ts';
 import { transposedAxes } from './conv-transpose.ts';

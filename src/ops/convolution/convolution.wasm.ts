@@ -2,7 +2,7 @@ import { CONCRETE_DIMS } from '../../core/dims/dim-context.ts';
 import { elementCount } from '../../core/tensor/shape.ts';
 import { panelKernel } from '../linear/product-panels.wasm.ts';
 import { productKernel, swapped } from '../linear/product.wasm.ts';
-import type { WasmCall, WasmKernel } from '../wasm-lowering.ts';
+import type { WasmCall, WasmKernel } from '../lowering/wasm-lowering.ts';
 import { convolutionProblem } from './convolution-problem.ts';
 import { gatheredPanels } from './gathered-panels.wasm.ts';
 import { windowKernel } from './window-planes.wasm.ts';

@@ -3,7 +3,7 @@ import { type Dim, formatDim } from '../../core/dims/dim.ts';
 import type { Attributes, TensorTypeOf } from '../../core/contracts/primitive-function.ts';
 import { intAttribute } from '../attributes.ts';
 import type { InputSpec } from '../define-op.ts';
-import type { Operands } from '../lowering.ts';
+import type { Operands } from '../lowering/lowering.ts';
 import {
   commonDType,
   formatType,

@@ -2,7 +2,7 @@ import { CONCRETE_DIMS } from '../../core/dims/dim-context.ts';
 import { elementCount } from '../../core/tensor/shape.ts';
 import { intsAttribute } from '../attributes.ts';
 import { reduceKernel } from '../reduction/reduce.wasm.ts';
-import type { WasmCall, WasmKernel } from '../wasm-lowering.ts';
+import type { WasmCall, WasmKernel } from '../lowering/wasm-lowering.ts';
 import { windowKernel } from './window-planes.wasm.ts';
 import type { PlaneWindow } from './window-tile.ts';
 import { volumeAxes, windowAxes } from './window.ts';

@@ -1,4 +1,4 @@
-import { i32, type KernelSpec, u32 } from '../lowering.ts';
+import { i32, type KernelSpec, u32 } from '../lowering/lowering.ts';
 import type { WindowAxis } from './window.ts';
 
 /** The parameters of a kernel over windows along depth, height and width, or the last of these. */

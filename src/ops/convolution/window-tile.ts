@@ -4,8 +4,8 @@ import source from '../../../shaders/window-tile.wgsl?raw';
 import { foldGroups } from '../linear/fold-groups.ts';
 import { hasLinearQuads } from '../linear/matmul-variant.ts';
 import { unroll } from '../linear/register-tile.ts';
-import { readInput, storeOutput } from '../element-kernel.ts';
-import { f32, i32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+import { readInput, storeOutput } from '../lowering/element-kernel.ts';
+import { f32, i32, type KernelSpec, type LoweringCall, u32 } from '../lowering/lowering.ts';
 import type { WindowAxis } from './window.ts';
 
 /** A window over planes: a pooling, or a convolution of which each plane has one weight per tap. */

@@ -1,5 +1,5 @@
 import { CONCRETE_DIMS } from '../../core/dims/dim-context.ts';
-import type { LoweringCall } from '../lowering.ts';
+import type { LoweringCall } from '../lowering/lowering.ts';
 import { type WindowAxis, windowAxes, UNIT_AXIS } from './window.ts';
 
 /** A convolution's sliding window over NCHW images. */

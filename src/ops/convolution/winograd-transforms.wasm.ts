@@ -8,7 +8,7 @@ import { add, mul, sub } from '../../wasm/floats.ts';
 import { transposed } from '../linear/pack-panels.wasm.ts';
 import { storeColumns } from '../linear/product-frame.wasm.ts';
 import { COLUMNS, ROWS } from '../linear/product-panels.wasm.ts';
-import type { OperandPack } from '../wasm-lowering.ts';
+import type { OperandPack } from '../lowering/wasm-lowering.ts';
 import type { PaddedVolumes } from './padded-volumes.wasm.ts';
 import { strided } from './tap-nest.wasm.ts';
 import type { Matrix, WinogradFilter } from './winograd-filter.ts';

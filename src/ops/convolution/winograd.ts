@@ -12,8 +12,14 @@ import {
   storeOutput,
   invocationGrid,
   perInvocation,
-} from '../element-kernel.ts';
-import { i32, type KernelOperand, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+} from '../lowering/element-kernel.ts';
+import {
+  i32,
+  type KernelOperand,
+  type KernelSpec,
+  type LoweringCall,
+  u32,
+} from '../lowering/lowering.ts';
 import type { Window2d } from './window2d.ts';
 import { isWinogradAxis, type Matrix, WINOGRAD_4 } from './winograd-filter.ts';
 import { plainProblem } from '../linear/matmul-problem.ts';

@@ -7,7 +7,7 @@ import { elementCount, rowMajorStrides } from '../../core/tensor/shape.ts';
 import { isSmallFloat, numberToSmallFloat } from '../../core/tensor/small-floats.ts';
 import { boolAttribute, dimsAttribute, intAttribute, stringAttribute } from '../attributes.ts';
 import { float32Elements } from '../elements.ts';
-import type { Operands } from '../lowering.ts';
+import type { Operands } from '../lowering/lowering.ts';
 import type { OpCase } from '../op-cases.ts';
 import type { DynamicReference, OpReference, StaticReference } from '../op-reference.ts';
 import { operand } from '../operand-checks.ts';

@@ -4,7 +4,7 @@ import { ShapeError } from '../../core/errors.ts';
 import type { Attributes, TensorTypeOf } from '../../core/contracts/primitive-function.ts';
 import { boolAttribute, dimsAttribute, stringAttribute } from '../attributes.ts';
 import type { AttributeSpec } from '../define-op.ts';
-import type { Operands } from '../lowering.ts';
+import type { Operands } from '../lowering/lowering.ts';
 import { operand } from '../operand-checks.ts';
 import { defineDynamicOp } from './define-dynamic-op.ts';
 import { INTEGERS } from './integers.ts';

@@ -4,7 +4,7 @@ import { normalizeAxis } from '../../core/tensor/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { type AttributeSpec, defineOp } from '../define-op.ts';
 import { EXACT } from '../elementwise/elementwise.ts';
-import type { Operands } from '../lowering.ts';
+import type { Operands } from '../lowering/lowering.ts';
 import { operand } from '../operand-checks.ts';
 import { COMPARED_DTYPES } from './compared-elements.ts';
 import { defineDynamicOp } from './define-dynamic-op.ts';

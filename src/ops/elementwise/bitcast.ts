@@ -2,9 +2,9 @@ import { ALL_DTYPES, type DType, dtypeInfo, isBigInt, isDType } from '../../core
 import { internalError, ShapeError } from '../../core/errors.ts';
 import { stringAttribute } from '../attributes.ts';
 import type { ScalarContext } from '../define-op.ts';
-import { FLOAT16_BITS } from '../formula/float16-bits.ts';
+import { FLOAT16_BITS } from '../formula/wgsl/float16-bits.ts';
 import { defineElementwise } from './elementwise.ts';
-import { wgslOperandType } from '../wgsl-literal.ts';
+import { wgslOperandType } from '../lowering/wgsl-literal.ts';
 
 /** The bits of elements as another dtype. */
 export const bitcast = defineElementwise({

@@ -1,5 +1,5 @@
 import type { OpCase, OpCases } from '../op-cases.ts';
-import { KERNEL_DTYPES } from '../placement.ts';
+import { KERNEL_DTYPES } from '../lowering/placement.ts';
 
 export const castCases: OpCases = {
   summary:

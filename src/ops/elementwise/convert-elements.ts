@@ -7,8 +7,8 @@ import {
   type RoundingOptions,
   smallFloatToNumber,
 } from '../../core/tensor/small-floats.ts';
-import { roundToInteger } from '../formula/convert-number.ts';
-import { toFloat32, type Value } from '../formula/convert-value.ts';
+import { roundToInteger } from '../formula/host/convert-number.ts';
+import { toFloat32, type Value } from '../formula/host/convert-value.ts';
 import { scalarType } from '../formula/scalar-type.ts';
 
 /** Bits of the integers that JavaScript numbers hold. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { at, callReference } from '../testing/call-reference.ts';
-import { erf, floatPower, integerPower } from '../formula/node-function.ts';
+import { erf, floatPower, integerPower } from '../formula/host/node-function.ts';
 
 const RUNS = { seed: 7, numRuns: 60 };
 

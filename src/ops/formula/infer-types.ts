@@ -1,6 +1,6 @@
 import { internalError } from '../../core/errors.ts';
 import { floatAttribute } from '../attributes.ts';
-import { numberConverter } from './convert-number.ts';
+import { numberConverter } from './host/convert-number.ts';
 import type {
   BinaryNode,
   CompareNode,

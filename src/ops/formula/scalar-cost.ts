@@ -2,7 +2,7 @@ import type { ScalarFunction } from '../define-op.ts';
 import type { FormulaCall } from './expression.ts';
 import { childrenOf, type TypedExpression, typedFormula } from './infer-types.ts';
 import { INTRINSICS } from './intrinsics.ts';
-import { renderScalar } from './render-scalar.ts';
+import { renderScalar } from './wgsl/render-scalar.ts';
 
 /**
  * About how many additions take as long as a scalar function on WebGPU; undefined where that is not

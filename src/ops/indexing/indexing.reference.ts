@@ -5,7 +5,7 @@ import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { elementCount, rowMajorStrides, type Shape } from '../../core/tensor/shape.ts';
 import { boolAttribute, dimsAttribute, intAttribute, stringAttribute } from '../attributes.ts';
 import { elementBits, numberElements, startFrom } from '../elements.ts';
-import { elementFunction } from '../formula/evaluate.ts';
+import { elementFunction } from '../formula/host/evaluate.ts';
 import type { StaticReference } from '../op-reference.ts';
 import { operand } from '../operand-checks.ts';
 import { gatherAxisOf } from './gather-elements.ts';

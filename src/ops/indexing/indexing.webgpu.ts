@@ -2,8 +2,13 @@ import source from '../../../shaders/tensor-scatter.wgsl?raw';
 import type { DType } from '../../core/tensor/dtype.ts';
 import { elementCount, rowMajorStrides } from '../../core/tensor/shape.ts';
 import { boolAttribute } from '../attributes.ts';
-import { invocationGrid, perInvocation, readInput, storeOutput } from '../element-kernel.ts';
-import { type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+import {
+  invocationGrid,
+  perInvocation,
+  readInput,
+  storeOutput,
+} from '../lowering/element-kernel.ts';
+import { type KernelSpec, type LoweringCall, u32 } from '../lowering/lowering.ts';
 import { operand } from '../operand-checks.ts';
 import { scatterAxisOf } from './scatter-elements.ts';
 import { lowerScatter, type ScatterPlaces } from './scatter-lowering.ts';

@@ -7,16 +7,21 @@ import touch from '../../../shaders/scatter-touch.wgsl?raw';
 import type { DType } from '../../core/tensor/dtype.ts';
 import { elementCount } from '../../core/tensor/shape.ts';
 import { stringAttribute } from '../attributes.ts';
-import { invocationGrid, perInvocation, readInput, storeOutput } from '../element-kernel.ts';
-import { renderScalar } from '../formula/render-scalar.ts';
-import type { RenderOptions } from '../formula/render-wgsl.ts';
+import {
+  invocationGrid,
+  perInvocation,
+  readInput,
+  storeOutput,
+} from '../lowering/element-kernel.ts';
+import { renderScalar } from '../formula/wgsl/render-scalar.ts';
+import type { RenderOptions } from '../formula/wgsl/render-wgsl.ts';
 import {
   type KernelParam,
   type KernelSpec,
   type LoweringCall,
   type ScratchOperand,
   u32,
-} from '../lowering.ts';
+} from '../lowering/lowering.ts';
 import { operand } from '../operand-checks.ts';
 import { combination, contextOf } from './scatter-reduction.ts';
 

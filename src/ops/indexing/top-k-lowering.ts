@@ -1,4 +1,4 @@
-import { readInput, invocationGrid, asParams, perInvocation } from '../element-kernel.ts';
+import { readInput, invocationGrid, asParams, perInvocation } from '../lowering/element-kernel.ts';
 import block from '../../../shaders/top-k-block.wgsl?raw';
 import countPlaces from '../../../shaders/top-k-count.wgsl?raw';
 import join from '../../../shaders/top-k-join.wgsl?raw';
@@ -15,7 +15,7 @@ import type {
   KernelWrite,
   LoweringCall,
   ScratchOperand,
-} from '../lowering.ts';
+} from '../lowering/lowering.ts';
 import { operand } from '../operand-checks.ts';
 
 /** As in `top-k-block.wgsl`. */

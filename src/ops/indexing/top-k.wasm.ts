@@ -3,8 +3,8 @@ import { apply, i32, load, type Local, local, locals } from '../../wasm/expressi
 import { increment, loop, set, type Statement, store, when } from '../../wasm/statement.ts';
 import { boolAttribute } from '../attributes.ts';
 import { scalarRowKernel, scalarRows } from '../reduction/scalar-rows.wasm.ts';
-import { comesBefore, scalarAccess, type ScalarAccess } from '../scalar-access.wasm.ts';
-import type { WasmLowering } from '../wasm-lowering.ts';
+import { comesBefore, scalarAccess, type ScalarAccess } from '../lowering/scalar-access.wasm.ts';
+import type { WasmLowering } from '../lowering/wasm-lowering.ts';
 import { topKAxisOf } from './top-k.ts';
 
 /** Where the first k are: a merge sort of places, which keeps equal elements in their order. */

@@ -1,8 +1,13 @@
 import last from '../../../shaders/det-last.wgsl?raw';
 import step from '../../../shaders/det-step.wgsl?raw';
 import { elementCount } from '../../core/tensor/shape.ts';
-import { invocationGrid, perInvocation, storeOutput } from '../element-kernel.ts';
-import { type KernelOperand, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+import { invocationGrid, perInvocation, storeOutput } from '../lowering/element-kernel.ts';
+import {
+  type KernelOperand,
+  type KernelSpec,
+  type LoweringCall,
+  u32,
+} from '../lowering/lowering.ts';
 
 /** A kernel for each row but the last; what they leave alternates between two scratch buffers. */
 export function lowerDet({ inputs, output, caps }: LoweringCall): readonly KernelSpec[] {

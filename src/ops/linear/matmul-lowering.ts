@@ -7,8 +7,14 @@ import tiled from '../../../shaders/matmul-tiled.wgsl?raw';
 import vector from '../../../shaders/matmul-vector.wgsl?raw';
 import type { PlannerCaps } from '../../core/contracts/launch-plan.ts';
 import { elementCount } from '../../core/tensor/shape.ts';
-import { readInput, storeOutput } from '../element-kernel.ts';
-import { f32, type KernelOperand, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+import { readInput, storeOutput } from '../lowering/element-kernel.ts';
+import {
+  f32,
+  type KernelOperand,
+  type KernelSpec,
+  type LoweringCall,
+  u32,
+} from '../lowering/lowering.ts';
 import {
   gemmProblem,
   type MatmulProblem,

@@ -1,5 +1,5 @@
 import type { Shape } from '../../core/tensor/shape.ts';
-import type { LoweringCall } from '../lowering.ts';
+import type { LoweringCall } from '../lowering/lowering.ts';
 
 /** The part of a call that decides, whatever it is lowered to. */
 type ProductCall = Pick<LoweringCall, 'inputs' | 'attributes'>;

@@ -4,7 +4,7 @@ import * as w from '../../wasm/expression.ts';
 import { forParts } from '../../wasm/for-parts.ts';
 import type { Statement, WasmFunction } from '../../wasm/statement.ts';
 import * as s from '../../wasm/statement.ts';
-import type { OperandPack } from '../wasm-lowering.ts';
+import type { OperandPack } from '../lowering/wasm-lowering.ts';
 
 /** A matrix as panels hold it: some lanes side by side, for one depth after the other. */
 export interface PanelLayout {

@@ -7,8 +7,8 @@ import {
   writesOfColumns,
   writesOfMatrices,
   type UnitWrites,
-} from '../unit-writes.ts';
-import type { UnitRange, WasmKernel, WasmPlaces } from '../wasm-lowering.ts';
+} from '../lowering/unit-writes.ts';
+import type { UnitRange, WasmKernel, WasmPlaces } from '../lowering/wasm-lowering.ts';
 import type { BiasStrides, MatmulProblem } from './matmul-problem.ts';
 
 /** Adds the product of two vectors to a sum. */

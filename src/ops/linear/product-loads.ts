@@ -1,5 +1,5 @@
 import { elementCount } from '../../core/tensor/shape.ts';
-import type { LoweringCall } from '../lowering.ts';
+import type { LoweringCall } from '../lowering/lowering.ts';
 
 /** The rows or columns of a product for which kernels load an element of the other matrix once. */
 const TILE = 16;

@@ -4,7 +4,7 @@ import * as w from '../../wasm/expression.ts';
 import { partWidths, forParts } from '../../wasm/for-parts.ts';
 import type { Statement, WasmFunction } from '../../wasm/statement.ts';
 import * as s from '../../wasm/statement.ts';
-import type { WasmKernel } from '../wasm-lowering.ts';
+import type { WasmKernel } from '../lowering/wasm-lowering.ts';
 import { LONG_PRODUCT, sumLoop } from '../reduction/sum-loop.wasm.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
 import type { Addresses } from './product-frame.wasm.ts';

@@ -2,7 +2,7 @@ import { FLOAT, lesser, plus, times } from '../../wasm/address.ts';
 import { apply, type Expression, i32, type Local, local, locals } from '../../wasm/expression.ts';
 import { partWidths, forParts } from '../../wasm/for-parts.ts';
 import { call, loop, set, type Statement, type WasmFunction, when } from '../../wasm/statement.ts';
-import type { OperandPack, UnitRange, WasmKernel, WasmPlaces } from '../wasm-lowering.ts';
+import type { OperandPack, UnitRange, WasmKernel, WasmPlaces } from '../lowering/wasm-lowering.ts';
 import { LONG_PRODUCT } from '../reduction/sum-loop.wasm.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
 import { packFunction, panelByteLength, type PanelLayout, panelPack } from './pack-panels.wasm.ts';

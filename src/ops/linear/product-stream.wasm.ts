@@ -3,7 +3,7 @@ import type { Expression, Local } from '../../wasm/expression.ts';
 import * as w from '../../wasm/expression.ts';
 import type { Statement, WasmFunction } from '../../wasm/statement.ts';
 import * as s from '../../wasm/statement.ts';
-import type { UnitRange, WasmKernel } from '../wasm-lowering.ts';
+import type { UnitRange, WasmKernel } from '../lowering/wasm-lowering.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
 import { LONG_PRODUCT } from '../reduction/sum-loop.wasm.ts';
 import type { Addresses } from './product-frame.wasm.ts';

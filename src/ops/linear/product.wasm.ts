@@ -1,4 +1,4 @@
-import type { WasmKernel } from '../wasm-lowering.ts';
+import type { WasmKernel } from '../lowering/wasm-lowering.ts';
 import type { MatmulProblem } from './matmul-problem.ts';
 import { FLOAT } from '../../wasm/address.ts';
 import { panelRowsKernel } from './product-panel-rows.wasm.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { KernelSpec } from '../lowering.ts';
+import type { KernelSpec } from '../lowering/lowering.ts';
 import { splitGrid } from './split-grid.ts';
 
 const caps = { maxComputeWorkgroupsPerDimension: 10 };

@@ -1,5 +1,5 @@
 import type { PlannerCaps } from '../../core/contracts/launch-plan.ts';
-import { type KernelSpec, u32 } from '../lowering.ts';
+import { type KernelSpec, u32 } from '../lowering/lowering.ts';
 
 type GridLimit = Pick<PlannerCaps, 'maxComputeWorkgroupsPerDimension'>;
 

@@ -14,7 +14,7 @@ import {
   requireFillable,
   requireLength,
 } from '../operand-checks.ts';
-import { KERNEL_DTYPES } from '../placement.ts';
+import { KERNEL_DTYPES } from '../lowering/placement.ts';
 
 /** Axes in another order: axis `i` of the result is axis `perm[i]` of x. */
 export const transpose = defineOp({

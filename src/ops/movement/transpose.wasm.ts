@@ -7,7 +7,7 @@ import type { Statement, WasmFunction } from '../../wasm/statement.ts';
 import * as s from '../../wasm/statement.ts';
 import { intsAttribute } from '../attributes.ts';
 import { transposed } from '../linear/pack-panels.wasm.ts';
-import type { WasmCall, WasmLowering } from '../wasm-lowering.ts';
+import type { WasmCall, WasmLowering } from '../lowering/wasm-lowering.ts';
 
 /** An axis of the result, and the elements that a step along it moves by in the input and in the result. */
 interface Axis {

@@ -4,8 +4,8 @@ import { apply, f32x4, i32, load, local, locals } from '../../wasm/expression.ts
 import { byFours } from '../../wasm/for-parts.ts';
 import { call, loop, set, type Statement, type WasmFunction } from '../../wasm/statement.ts';
 import { floatAttribute } from '../attributes.ts';
-import { elementAccess } from '../element-access.ts';
-import type { WasmLowering } from '../wasm-lowering.ts';
+import { elementAccess } from '../lowering/element-access.ts';
+import type { WasmLowering } from '../lowering/wasm-lowering.ts';
 
 /** Takes the mean of each channel off, multiplies it by a factor, and adds a term. */
 export const batchNormWasm: WasmLowering = ({ output, attributes }) => {

@@ -3,10 +3,10 @@ import { apply, type Expression, f32x4, local, locals } from '../../wasm/express
 import { add, mul, sub } from '../../wasm/floats.ts';
 import { set, type Statement } from '../../wasm/statement.ts';
 import { floatAttribute, intAttribute } from '../attributes.ts';
-import { type ElementAccess, elementAccess } from '../element-access.ts';
+import { type ElementAccess, elementAccess } from '../lowering/element-access.ts';
 import { rowKernel, type RowProblem } from '../reduction/row-loops.wasm.ts';
 import { firstElements, RowWalk } from '../reduction/row-walk.wasm.ts';
-import type { WasmCall, WasmLowering } from '../wasm-lowering.ts';
+import type { WasmCall, WasmLowering } from '../lowering/wasm-lowering.ts';
 import { softmaxRow } from './softmax-row.wasm.ts';
 
 interface Rows {

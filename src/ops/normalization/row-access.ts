@@ -1,8 +1,8 @@
 import scalar from '../../../shaders/lib/row-four-scalar.wgsl?raw';
 import vector from '../../../shaders/lib/row-four-vector.wgsl?raw';
 import type { PlannerCaps } from '../../core/contracts/launch-plan.ts';
-import { readInput, storeOutput, invocationGrid } from '../element-kernel.ts';
-import { type KernelSpec, MAX_LOOP_ROUNDS, u32 } from '../lowering.ts';
+import { readInput, storeOutput, invocationGrid } from '../lowering/element-kernel.ts';
+import { type KernelSpec, MAX_LOOP_ROUNDS, u32 } from '../lowering/lowering.ts';
 import { rowGroupSize } from '../reduction/row-kernel.ts';
 
 /** Rows along an axis, whose elements lie `inner` apart. */

@@ -8,8 +8,8 @@ import { laneTree } from '../reduction/lane-tree.ts';
 import { LONG_ROW, longSum } from '../reduction/long-sum.ts';
 import { chooseRows, isInBlocks, rowAccess } from './row-access.ts';
 import { rowLaunch } from '../reduction/row-kernel.ts';
-import type { LoweringCall, KernelSpec } from '../lowering.ts';
-import { perInvocation } from '../element-kernel.ts';
+import type { LoweringCall, KernelSpec } from '../lowering/lowering.ts';
+import { perInvocation } from '../lowering/element-kernel.ts';
 
 /** Kernels of `softmax`, or of `log_softmax` when `log`. */
 export function lowerSoftmax(log: boolean): (call: LoweringCall) => readonly KernelSpec[] {

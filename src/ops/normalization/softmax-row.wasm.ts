@@ -1,7 +1,7 @@
 import { apply, type Expression, f32x4, type Local, locals } from '../../wasm/expression.ts';
 import { add, mul, sub } from '../../wasm/floats.ts';
 import { binder, set, type Statement } from '../../wasm/statement.ts';
-import { expOfNegative, INTRINSICS } from '../formula/wasm-intrinsics.ts';
+import { expOfNegative, INTRINSICS } from '../formula/wasm/wasm-intrinsics.ts';
 import { type RowShape, RowWalk, type RowOfElements } from '../reduction/row-walk.wasm.ts';
 
 /** The steps of a softmax of rows. */

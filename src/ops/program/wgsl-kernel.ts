@@ -5,7 +5,7 @@ import { internalError, ShapeError, UnsupportedError } from '../../core/errors.t
 import type { Attributes, PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import { dimsAttribute, intsAttribute, stringAttribute } from '../attributes.ts';
 import { shortList } from '../../core/short-list.ts';
-import { type LoweringCall, type KernelSpec, u32 } from '../lowering.ts';
+import { type LoweringCall, type KernelSpec, u32 } from '../lowering/lowering.ts';
 import { formatType } from '../operand-checks.ts';
 
 /** The operator that a program calls to run WGSL of its own. */

@@ -5,7 +5,7 @@ import { partWidths, forParts } from '../../wasm/for-parts.ts';
 import type { Statement, WasmFunction } from '../../wasm/statement.ts';
 import * as s from '../../wasm/statement.ts';
 import type { MatrixStrides } from '../linear/matmul-problem.ts';
-import type { WasmKernel } from '../wasm-lowering.ts';
+import type { WasmKernel } from '../lowering/wasm-lowering.ts';
 
 /** Bytes with or without a sign. */
 export type ByteSign = 's' | 'u';

@@ -5,7 +5,7 @@ import { conv2d, conv3d } from '../convolution/conv2d.ts';
 import { WINDOW_ATTRIBUTES } from '../convolution/window.ts';
 import { defineOp, tensor, type OpDefinition } from '../define-op.ts';
 import { matmul } from '../linear/matmul.ts';
-import type { Operands } from '../lowering.ts';
+import type { Operands } from '../lowering/lowering.ts';
 import { operand } from '../operand-checks.ts';
 import { requireZeroPoints, type ZeroPointed } from './zero-points.ts';
 

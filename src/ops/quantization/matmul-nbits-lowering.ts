@@ -1,11 +1,11 @@
 import type { PlannerCaps } from '../../core/contracts/launch-plan.ts';
 import { decodingMatmulKernels, wholeMatmulKernels } from '../linear/matmul-lowering.ts';
 import { addFourSteps, type Decoding, unroll } from '../linear/register-tile.ts';
-import { type KernelRead, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+import { type KernelRead, type KernelSpec, type LoweringCall, u32 } from '../lowering/lowering.ts';
 import { gatheredNbitsProblem, type NbitsProblem, nbitsProblem } from './matmul-nbits-problem.ts';
 import { ABSENT } from './subtract-zero-points.ts';
 import { plainProblem } from '../linear/matmul-problem.ts';
-import { readInput } from '../element-kernel.ts';
+import { readInput } from '../lowering/element-kernel.ts';
 
 /** Kernels of `matmul_nbits`: those of float matrices, with a B that is made as it is loaded. */
 export function lowerMatmulNbits(call: LoweringCall): readonly KernelSpec[] {

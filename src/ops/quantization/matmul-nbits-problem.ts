@@ -2,7 +2,7 @@ import type { Attributes, ConcreteTensorType } from '../../core/contracts/primit
 import { elementCount } from '../../core/tensor/shape.ts';
 import { intAttribute } from '../attributes.ts';
 import { isFloat } from '../elementwise/number-dtypes.ts';
-import type { LoweringCall } from '../lowering.ts';
+import type { LoweringCall } from '../lowering/lowering.ts';
 
 /** A product by weights of a few bits, whatever it is lowered to. */
 export interface NbitsProblem {

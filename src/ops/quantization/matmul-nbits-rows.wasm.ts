@@ -4,8 +4,8 @@ import * as w from '../../wasm/expression.ts';
 import { forParts, partWidths } from '../../wasm/for-parts.ts';
 import type { Statement, WasmFunction } from '../../wasm/statement.ts';
 import * as s from '../../wasm/statement.ts';
-import { writesOfColumns } from '../unit-writes.ts';
-import type { WasmKernel } from '../wasm-lowering.ts';
+import { writesOfColumns } from '../lowering/unit-writes.ts';
+import type { WasmKernel } from '../lowering/wasm-lowering.ts';
 import {
   bytesOfColumns,
   type Codes,

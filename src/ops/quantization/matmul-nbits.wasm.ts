@@ -3,8 +3,8 @@ import { apply, type Expression, f32, i32, load, local, locals } from '../../was
 import type { Statement, WasmFunction } from '../../wasm/statement.ts';
 import * as s from '../../wasm/statement.ts';
 import { productKernel } from '../linear/product.wasm.ts';
-import { innerKernel } from '../wasm-kernels.ts';
-import type { WasmKernel, WasmLowering } from '../wasm-lowering.ts';
+import { innerKernel } from '../lowering/wasm-kernels.ts';
+import type { WasmKernel, WasmLowering } from '../lowering/wasm-lowering.ts';
 import { gatheredNbitsProblem, type NbitsProblem, nbitsProblem } from './matmul-nbits-problem.ts';
 import { byRounding, mayRound } from './matmul-nbits-fast.wasm.ts';
 import { byRows, MOST_IN_BLOCK } from './matmul-nbits-rows.wasm.ts';

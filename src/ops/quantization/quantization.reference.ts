@@ -5,7 +5,7 @@ import { intAttribute } from '../attributes.ts';
 import { conv2dReference, conv3dReference } from '../convolution/convolution.reference.ts';
 import { isFloat } from '../elementwise/number-dtypes.ts';
 import { matmulReference } from '../linear/matmul.reference.ts';
-import type { Operands } from '../lowering.ts';
+import type { Operands } from '../lowering/lowering.ts';
 import type { StaticReference } from '../op-reference.ts';
 import { operand } from '../operand-checks.ts';
 import { W, X, A, B } from './matmul-integer.ts';

@@ -4,7 +4,7 @@ import { elementCount } from '../../core/tensor/shape.ts';
 import { convolutionProblem } from '../convolution/convolution-problem.ts';
 import { volumeAxes, windowAxes } from '../convolution/window.ts';
 import { matmulProblem } from '../linear/matmul-problem.ts';
-import type { WasmCall, WasmLowering } from '../wasm-lowering.ts';
+import type { WasmCall, WasmLowering } from '../lowering/wasm-lowering.ts';
 import { windowPairs } from './integer-windows.wasm.ts';
 import { type ByteSign, integerKernel, type ZeroStrides } from './integer-product.wasm.ts';
 

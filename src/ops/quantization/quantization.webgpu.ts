@@ -2,7 +2,7 @@ import { lowerConv2d } from '../convolution/conv2d-lowering.ts';
 import { lowerConv3d } from '../convolution/conv3d-lowering.ts';
 import { wholeMatmulKernels } from '../linear/matmul-lowering.ts';
 import { matmulProblem } from '../linear/matmul-problem.ts';
-import type { KernelSpec, LoweringCall } from '../lowering.ts';
+import type { KernelSpec, LoweringCall } from '../lowering/lowering.ts';
 import { operand } from '../operand-checks.ts';
 import { W, X, A, B } from './matmul-integer.ts';
 import { subtractZeroPoints } from './subtract-zero-points.ts';

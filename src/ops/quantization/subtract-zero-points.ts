@@ -1,5 +1,5 @@
 import { elementCount } from '../../core/tensor/shape.ts';
-import { type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+import { type KernelSpec, type LoweringCall, u32 } from '../lowering/lowering.ts';
 import { axisSteps, type ZeroPointed } from './zero-points.ts';
 
 /** The index of no input: kernels read nothing there. */

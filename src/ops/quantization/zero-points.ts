@@ -3,7 +3,7 @@ import type { DimContext } from '../../core/dims/dim-context.ts';
 import type { Dim } from '../../core/dims/dim.ts';
 import type { TensorTypeOf } from '../../core/contracts/primitive-function.ts';
 import { elementCount } from '../../core/tensor/shape.ts';
-import type { Operands } from '../lowering.ts';
+import type { Operands } from '../lowering/lowering.ts';
 import { formatType, operand, requireVector } from '../operand-checks.ts';
 
 /** An input of integers and the input that holds its zero points, by index. */

@@ -1,4 +1,4 @@
-import { wgslLiteral } from '../wgsl-literal.ts';
+import { wgslLiteral } from '../lowering/wgsl-literal.ts';
 import type { ActivationCall, ActivationName } from './activations.ts';
 
 /** A WGSL expression of the f32 expressions x, alpha and beta. */

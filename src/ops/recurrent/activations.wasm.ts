@@ -3,7 +3,7 @@ import { set, type Statement } from '../../wasm/statement.ts';
 import * as f from '../formula/build.ts';
 import type { Expression } from '../formula/expression.ts';
 import { typedFormula } from '../formula/infer-types.ts';
-import { lowerFormula } from '../formula/lower-formula.ts';
+import { lowerFormula } from '../formula/wasm/lower-formula.ts';
 import type { ActivationCall, ActivationName } from './activations.ts';
 
 const X = f.X;

@@ -1,7 +1,7 @@
 import { ShapeError } from '../../core/errors.ts';
 import type { Attributes, ConcreteTensorType } from '../../core/contracts/primitive-function.ts';
 import { stringAttribute } from '../attributes.ts';
-import type { Operands } from '../lowering.ts';
+import type { Operands } from '../lowering/lowering.ts';
 import { type ActivationCall, CELL_ACTIVATIONS } from './activations.ts';
 
 /** The kinds of cells, in the order that shaders number them. */

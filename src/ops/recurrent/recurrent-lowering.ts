@@ -3,8 +3,13 @@ import stepShader from '../../../shaders/recurrent-step.wgsl?raw';
 import workgroupShader from '../../../shaders/recurrent-workgroup.wgsl?raw';
 import { boolAttribute, floatAttribute, stringAttribute } from '../attributes.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
-import { storeOutput, invocationGrid, readInputs, perInvocation } from '../element-kernel.ts';
-import { f32, type KernelSpec, type LoweringCall, u32 } from '../lowering.ts';
+import {
+  storeOutput,
+  invocationGrid,
+  readInputs,
+  perInvocation,
+} from '../lowering/element-kernel.ts';
+import { f32, type KernelSpec, type LoweringCall, u32 } from '../lowering/lowering.ts';
 import { activationsWgsl } from './activations-wgsl.ts';
 import { activationsOf, CELLS, cellOf, type RecurrentSizes, sizesOf } from './recurrent-cell.ts';
 

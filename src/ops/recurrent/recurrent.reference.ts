@@ -2,7 +2,7 @@ import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { boolAttribute, floatAttribute, stringAttribute } from '../attributes.ts';
 import { type FloatArray, floatElements } from '../elements.ts';
-import type { Operands } from '../lowering.ts';
+import type { Operands } from '../lowering/lowering.ts';
 import type { StaticReference } from '../op-reference.ts';
 import { operand } from '../operand-checks.ts';
 import type { ActivationName } from './activations.ts';

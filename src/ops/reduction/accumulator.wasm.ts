@@ -1,5 +1,5 @@
 import { apply, type Expression, f64, i32, i64 } from '../../wasm/expression.ts';
-import type { ScalarAccess } from '../scalar-access.wasm.ts';
+import type { ScalarAccess } from '../lowering/scalar-access.wasm.ts';
 
 /** A value in which elements are added up: floats in double precision. */
 export interface Accumulator {

@@ -2,8 +2,8 @@ import { normalizeAxis } from '../../core/tensor/shape.ts';
 import { apply, i32, local } from '../../wasm/expression.ts';
 import { increment, loop, set, store, when } from '../../wasm/statement.ts';
 import { boolAttribute, intAttribute } from '../attributes.ts';
-import { comesBefore, scalarAccess } from '../scalar-access.wasm.ts';
-import type { WasmLowering } from '../wasm-lowering.ts';
+import { comesBefore, scalarAccess } from '../lowering/scalar-access.wasm.ts';
+import type { WasmLowering } from '../lowering/wasm-lowering.ts';
 import type { ArgReduceName, Extreme } from './arg-reduce.ts';
 import { scalarRowKernel, scalarRows } from './scalar-rows.wasm.ts';
 

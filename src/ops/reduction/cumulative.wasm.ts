@@ -3,8 +3,8 @@ import { plus } from '../../wasm/address.ts';
 import { apply, i32, local } from '../../wasm/expression.ts';
 import { increment, loop, set } from '../../wasm/statement.ts';
 import { boolAttribute, intAttribute } from '../attributes.ts';
-import { scalarAccess } from '../scalar-access.wasm.ts';
-import type { WasmLowering } from '../wasm-lowering.ts';
+import { scalarAccess } from '../lowering/scalar-access.wasm.ts';
+import type { WasmLowering } from '../lowering/wasm-lowering.ts';
 import { accumulator } from './accumulator.wasm.ts';
 import { scalarRowKernel, scalarRows } from './scalar-rows.wasm.ts';
 

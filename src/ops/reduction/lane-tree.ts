@@ -1,6 +1,6 @@
 import tree from '../../../shaders/lib/lane-tree.wgsl?raw';
 import type { PlannerCaps } from '../../core/contracts/launch-plan.ts';
-import type { KernelSpec } from '../lowering.ts';
+import type { KernelSpec } from '../lowering/lowering.ts';
 
 type LaneTree = Required<Pick<KernelSpec, 'source' | 'enables' | 'constants'>>;
 

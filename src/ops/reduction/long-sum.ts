@@ -1,5 +1,5 @@
 import source from '../../../shaders/lib/long-sum.wgsl?raw';
-import type { KernelSpec } from '../lowering.ts';
+import type { KernelSpec } from '../lowering/lowering.ts';
 
 /** A sum of up to so many rounds is added up in one piece. */
 export const LONG_ROUNDS = 128;

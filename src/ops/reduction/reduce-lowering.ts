@@ -6,8 +6,14 @@ import { UnsupportedError } from '../../core/errors.ts';
 import { elementCount, formatShape, normalizeAxis, type Shape } from '../../core/tensor/shape.ts';
 import { intsAttribute } from '../attributes.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
-import { f32, type KernelSpec, type LoweringCall, type ScratchOperand, u32 } from '../lowering.ts';
-import { wgslTypeName } from '../wgsl-literal.ts';
+import {
+  f32,
+  type KernelSpec,
+  type LoweringCall,
+  type ScratchOperand,
+  u32,
+} from '../lowering/lowering.ts';
+import { wgslTypeName } from '../lowering/wgsl-literal.ts';
 import { laneTree } from './lane-tree.ts';
 import { LONG_ROUNDS, longSum } from './long-sum.ts';
 import {
@@ -16,7 +22,7 @@ import {
   type ReductionStage,
   type ReductionUnit,
 } from './reduction-wgsl.ts';
-import { perInvocation } from '../element-kernel.ts';
+import { perInvocation } from '../lowering/element-kernel.ts';
 
 export type { Reduction } from './reduction-wgsl.ts';
 

@@ -4,9 +4,9 @@ import { apply, type Expression, f32x4, i32x4, type Local, local } from '../../w
 import * as w from '../../wasm/expression.ts';
 import { call, increment, set, type Statement } from '../../wasm/statement.ts';
 import { loopNest } from '../convolution/tap-nest.wasm.ts';
-import { elementAccess } from '../element-access.ts';
-import { isLess, type ScalarAccess, scalarAccess } from '../scalar-access.wasm.ts';
-import type { WasmCall, WasmKernel, WasmLowering } from '../wasm-lowering.ts';
+import { elementAccess } from '../lowering/element-access.ts';
+import { isLess, type ScalarAccess, scalarAccess } from '../lowering/scalar-access.wasm.ts';
+import type { WasmCall, WasmKernel, WasmLowering } from '../lowering/wasm-lowering.ts';
 import { type Accumulator, accumulator } from './accumulator.wasm.ts';
 import { reducedAxes, type ReduceName } from './reduce.ts';
 import type { Reduction } from './reduction-wgsl.ts';

@@ -1,6 +1,6 @@
 import { type DType, dtypeInfo, isBigInt } from '../../core/tensor/dtype.ts';
-import { wgslTypeName } from '../wgsl-literal.ts';
-import { wideDeclarations } from '../wide-integers.ts';
+import { wgslTypeName } from '../lowering/wgsl-literal.ts';
+import { wideDeclarations } from '../lowering/wide-integers.ts';
 
 export type Reduction = 'sum' | 'mean' | 'prod' | 'max' | 'min';
 

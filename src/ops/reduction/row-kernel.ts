@@ -2,8 +2,8 @@ import type { PlannerCaps } from '../../core/contracts/launch-plan.ts';
 import type { ConcreteTensorType } from '../../core/contracts/primitive-function.ts';
 import { elementCount, normalizeAxis } from '../../core/tensor/shape.ts';
 import { foldGroups } from '../linear/fold-groups.ts';
-import { readInputs, storeOutput, asParams } from '../element-kernel.ts';
-import { type KernelSpec, type LoweringCall, MAX_LOOP_ROUNDS } from '../lowering.ts';
+import { readInputs, storeOutput, asParams } from '../lowering/element-kernel.ts';
+import { type KernelSpec, type LoweringCall, MAX_LOOP_ROUNDS } from '../lowering/lowering.ts';
 
 interface RowShader {
   readonly name: string;

@@ -2,7 +2,7 @@ import { i32, type Local, locals } from '../../wasm/expression.ts';
 import { times, plus } from '../../wasm/address.ts';
 import { partWidths, forParts } from '../../wasm/for-parts.ts';
 import { call, loop, set, type Statement, type WasmFunction } from '../../wasm/statement.ts';
-import type { WasmKernel } from '../wasm-lowering.ts';
+import type { WasmKernel } from '../lowering/wasm-lowering.ts';
 import type { RowShape } from './row-walk.wasm.ts';
 
 /** Rows along one axis: `outer` times `inner` of them, of which `inner` lie side by side. */

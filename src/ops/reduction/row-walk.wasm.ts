@@ -2,7 +2,7 @@ import type { Expression, Local } from '../../wasm/expression.ts';
 import * as w from '../../wasm/expression.ts';
 import { inTurns } from '../../wasm/in-turns.ts';
 import { increment, set, type Statement } from '../../wasm/statement.ts';
-import type { ElementAccess } from '../element-access.ts';
+import type { ElementAccess } from '../lowering/element-access.ts';
 import { type SumLoop, sumLoop } from './sum-loop.wasm.ts';
 
 /** Elements that are computed with each other, and how vectors hold them. */

@@ -1,7 +1,7 @@
 import { plus, times } from '../../wasm/address.ts';
 import { i32, type Local, local, locals } from '../../wasm/expression.ts';
 import { call, loop, type Statement } from '../../wasm/statement.ts';
-import type { WasmKernel } from '../wasm-lowering.ts';
+import type { WasmKernel } from '../lowering/wasm-lowering.ts';
 import type { Shape } from '../../core/tensor/shape.ts';
 import { elementCount } from '../../core/tensor/element-count.ts';
 

@@ -1,7 +1,7 @@
 import source from '../../../shaders/dft.wgsl?raw';
 import { elementCount } from '../../core/tensor/shape.ts';
-import { elementKernel } from '../element-kernel.ts';
-import { f32, type KernelSpec, type LoweringCall } from '../lowering.ts';
+import { elementKernel } from '../lowering/element-kernel.ts';
+import { f32, type KernelSpec, type LoweringCall } from '../lowering/lowering.ts';
 import { transformOf } from './dft.ts';
 
 /** The kernel of `dft`. */

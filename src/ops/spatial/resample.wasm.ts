@@ -4,8 +4,8 @@ import type { Expression, Local } from '../../wasm/expression.ts';
 import * as w from '../../wasm/expression.ts';
 import type { Statement, WasmFunction } from '../../wasm/statement.ts';
 import * as s from '../../wasm/statement.ts';
-import { elementAccess } from '../element-access.ts';
-import type { WasmLowering } from '../wasm-lowering.ts';
+import { elementAccess } from '../lowering/element-access.ts';
+import type { WasmLowering } from '../lowering/wasm-lowering.ts';
 import { layoutOf } from './resample.ts';
 
 /** Rows of the table one after another: what lies behind the axis is a run of elements. */

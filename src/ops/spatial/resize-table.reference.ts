@@ -2,7 +2,7 @@ import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { boolAttribute, floatAttribute, intsAttribute, stringAttribute } from '../attributes.ts';
 import { numberElements } from '../elements.ts';
-import type { Operands } from '../lowering.ts';
+import type { Operands } from '../lowering/lowering.ts';
 import { type ResizedAxis, resizedPlaces, roundPlace } from './resize-coordinates.ts';
 import type { StaticReference } from '../op-reference.ts';
 

@@ -3,8 +3,8 @@ import resampleShader from '../../../shaders/resample.wgsl?raw';
 import roiAlignShader from '../../../shaders/roi-align.wgsl?raw';
 import { elementCount } from '../../core/tensor/shape.ts';
 import { boolAttribute, floatAttribute, intAttribute } from '../attributes.ts';
-import { elementKernel } from '../element-kernel.ts';
-import { f32, type KernelSpec, type Lowering, type LoweringCall } from '../lowering.ts';
+import { elementKernel } from '../lowering/element-kernel.ts';
+import { f32, type KernelSpec, type Lowering, type LoweringCall } from '../lowering/lowering.ts';
 import { MODES, PADDINGS, samplingOf } from './grid-sample.ts';
 import { layoutOf } from './resample.ts';
 

@@ -9,8 +9,8 @@ import { recurrentWasm } from '../recurrent/recurrent.wasm.ts';
 import { argReduceWasm } from '../reduction/arg-reduce.wasm.ts';
 import { cumulativeWasm } from '../reduction/cumulative.wasm.ts';
 import { resampleWasm } from '../spatial/resample.wasm.ts';
-import { ofFloats, withHalves } from '../wasm-kernels.ts';
-import type { WasmLowering } from '../wasm-lowering.ts';
+import { ofFloats, withHalves } from '../lowering/wasm-kernels.ts';
+import type { WasmLowering } from '../lowering/wasm-lowering.ts';
 import type { KernelOpName } from './kernel-ops.ts';
 
 /** Kernels that few programs need, in a file of their own. */

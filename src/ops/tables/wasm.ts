@@ -1,14 +1,14 @@
 import { attentionWasm } from '../attention/attention.wasm.ts';
 import { convolutionKernel } from '../convolution/convolution.wasm.ts';
 import { globalPoolKernel, poolKernel } from '../convolution/pool.wasm.ts';
-import { loadDoubles } from '../formula/find-intrinsic.ts';
+import { loadDoubles } from '../formula/wasm/find-intrinsic.ts';
 import { gemmProblem, type MatmulProblem, matmulProblem } from '../linear/matmul-problem.ts';
 import { productKernel } from '../linear/product.wasm.ts';
 import { transposeWasm } from '../movement/transpose.wasm.ts';
 import { rowNorm, softmax } from '../normalization/normalization.wasm.ts';
 import { reduceWasm } from '../reduction/reduce.wasm.ts';
-import { ofFloats, withHalves } from '../wasm-kernels.ts';
-import type { WasmCall, WasmLowering } from '../wasm-lowering.ts';
+import { ofFloats, withHalves } from '../lowering/wasm-kernels.ts';
+import type { WasmCall, WasmLowering } from '../lowering/wasm-lowering.ts';
 import type { KernelOpName } from './kernel-ops.ts';
 
 const floats = (lowering: WasmLowering): WasmLowering => withHalves(ofFloats(lowering));

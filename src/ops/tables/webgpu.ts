@@ -29,7 +29,7 @@ import { lowerArgReduce, lowerCumulative } from '../reduction/reduction.webgpu.t
 import { lowerDft } from '../signal/dft.webgpu.ts';
 import { lowerGridSample, lowerResample, lowerRoiAlign } from '../spatial/spatial.webgpu.ts';
 import type { OpDefinition } from '../define-op.ts';
-import type { Lowering } from '../lowering.ts';
+import type { Lowering } from '../lowering/lowering.ts';
 import type { KernelOpName } from './kernel-ops.ts';
 
 /** Kernels of the core operators in WGSL, by name; only what runs programs on WebGPU loads them. */

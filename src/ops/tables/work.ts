@@ -4,7 +4,7 @@ import { scalarCost } from '../formula/scalar-cost.ts';
 import { gemmProblem, type MatmulProblem, matmulProblem } from '../linear/matmul-problem.ts';
 import type { KernelOpName } from './kernel-ops.ts';
 import type { Attributes, ConcreteTensorType } from '../../core/contracts/primitive-function.ts';
-import type { Operands } from '../lowering.ts';
+import type { Operands } from '../lowering/lowering.ts';
 
 const product =
   (problemOf: (call: WorkCall) => MatmulProblem): WorkFunction =>

@@ -2,7 +2,7 @@ import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { elementCount, rowMajorStrides, type Shape } from '../../core/tensor/shape.ts';
 import { caseResult } from './case-tensors.ts';
-import type { Operands } from '../lowering.ts';
+import type { Operands } from '../lowering/lowering.ts';
 import { CORE_OPERATORS } from '../tables/core-operators.ts';
 
 /** The result of an operator's reference. */

@@ -1,5 +1,5 @@
 import { ALL_DTYPES, type DType } from '../../core/tensor/dtype.ts';
-import { KERNEL_DTYPES } from '../placement.ts';
+import { KERNEL_DTYPES } from '../lowering/placement.ts';
 
 const GROUPS: readonly { readonly name: string; readonly dtypes: readonly DType[] }[] = [
   { name: 'every dtype', dtypes: ALL_DTYPES },

@@ -12,7 +12,7 @@ import type { OpDefinition } from '../define-op.ts';
 import type { OpCase } from '../op-cases.ts';
 import { fillElements } from '../elements.ts';
 import { injectiveReference } from '../index-expression/injective.reference.ts';
-import { KERNEL_DTYPES } from '../placement.ts';
+import { KERNEL_DTYPES } from '../lowering/placement.ts';
 import { inferConcreteCall } from '../infer-concrete-call.ts';
 import { CORE_OPERATORS } from '../tables/core-operators.ts';
 import { staticReference } from '../tables/references.ts';

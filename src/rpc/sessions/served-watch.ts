@@ -3,7 +3,7 @@ import { UsageError } from '../../core/errors.ts';
 import { untilAborted } from '../../core/async/until-aborted.ts';
 import { MachineRun } from '../../runtime/compare/machine-run.ts';
 import type { WatchedCall } from '../../runtime/compare/watched-run.ts';
-import type { HostInput } from '../../runtime/host-function.ts';
+import type { HostInput } from '../../runtime/link/host-function.ts';
 import type { HostedSession } from '../../worker/host/hosted-session.ts';
 import { defineTarget } from '../targets.ts';
 import { oneOf } from '../values/checked-values.ts';

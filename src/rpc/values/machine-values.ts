@@ -1,6 +1,6 @@
 import { UnsupportedError } from '../../core/errors.ts';
 import { foldParts, foldValues } from '../../core/contracts/value-fold.ts';
-import { readTensors } from '../../runtime/tensor-read.ts';
+import { readTensors } from '../../runtime/values/tensor-read.ts';
 import {
   AdtValue,
   ClosureValue,
@@ -13,7 +13,7 @@ import {
   retain,
   TensorValue,
   type Value,
-} from '../../runtime/value.ts';
+} from '../../runtime/values/value.ts';
 import {
   RPC_SIDE,
   type RpcForms,

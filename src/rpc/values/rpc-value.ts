@@ -3,7 +3,7 @@ import { UsageError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Shape } from '../../core/tensor/shape.ts';
 import type { ValueSide } from '../../core/contracts/value-fold.ts';
-import { DTypeValue, FloatValue, ShapeValue } from '../../runtime/value.ts';
+import { DTypeValue, FloatValue, ShapeValue } from '../../runtime/values/value.ts';
 
 /** Values that are the same in every machine and page. */
 export type PlainValue = null | number | string | FloatValue | DTypeValue | ShapeValue;

@@ -1,5 +1,5 @@
 import { foldParts } from '../../core/contracts/value-fold.ts';
-import { FloatValue } from '../../runtime/value.ts';
+import { FloatValue } from '../../runtime/values/value.ts';
 import { type RpcInput, RpcTuple, type RpcValue } from './rpc-value.ts';
 
 /** A caller's argument as a value: arrays become tuples, booleans 0 or 1, other numbers floats. */

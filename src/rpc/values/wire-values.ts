@@ -2,7 +2,7 @@ import { dtypeInfo, isDType } from '../../core/tensor/dtype.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { elementCount, type Shape } from '../../core/tensor/shape.ts';
 import { foldValues, type KindOf } from '../../core/contracts/value-fold.ts';
-import { DTypeValue, FloatValue, ShapeValue } from '../../runtime/value.ts';
+import { DTypeValue, FloatValue, ShapeValue } from '../../runtime/values/value.ts';
 import { LimitError, ProtocolError } from '../errors.ts';
 import { MAX_HEAD_BYTE_LENGTH } from '../limits.ts';
 import {

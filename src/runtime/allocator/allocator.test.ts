@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { OutOfMemoryError } from '../../core/errors.ts';
 import { NaiveAllocator } from '../testing/naive-allocator.ts';
 import { TestDevice } from '../testing/test-device.ts';
-import { discard, release, retain, type StorageValue } from '../value.ts';
+import { discard, release, retain, type StorageValue } from '../values/value.ts';
 import type { Allocator } from './allocator.ts';
 import { PooledAllocator } from './pooled-allocator.ts';
 

@@ -1,6 +1,6 @@
 import { OutOfMemoryError, UsageError } from '../../core/errors.ts';
 import type { Device, DeviceBuffer } from '../../device/device.ts';
-import type { StorageOwner, StorageValue } from '../value.ts';
+import type { StorageOwner, StorageValue } from '../values/value.ts';
 
 /** Hands out storages of one device. A storage comes back when its last reference is released. */
 export interface Allocator extends StorageOwner {

@@ -1,6 +1,6 @@
 import { internalError, OutOfMemoryError } from '../../core/errors.ts';
 import type { Device, DeviceBuffer } from '../../device/device.ts';
-import { StorageValue } from '../value.ts';
+import { StorageValue } from '../values/value.ts';
 import {
   type Allocator,
   type AllocatorCounters,

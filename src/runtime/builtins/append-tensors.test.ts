@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ExecBuilder } from '../../bytecode/index.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { TestDevice } from '../testing/test-device.ts';
-import { AdtValue, TensorValue } from '../value.ts';
+import { AdtValue, TensorValue } from '../values/value.ts';
 import { VirtualMachine } from '../virtual-machine.ts';
 
 async function machine(axis = 0): Promise<VirtualMachine> {

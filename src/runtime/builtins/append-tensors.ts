@@ -9,9 +9,9 @@ import {
   PitchedTensor,
   sliceBytes,
   sliceCount,
-} from '../pitched-tensor.ts';
-import { dropCopies } from '../tensor-read.ts';
-import { isOwned, type StorageValue, TensorValue, type Value } from '../value.ts';
+} from '../values/pitched-tensor.ts';
+import { dropCopies } from '../values/tensor-read.ts';
+import { isOwned, type StorageValue, TensorValue, type Value } from '../values/value.ts';
 import type { VmState } from '../vm-state.ts';
 import { expectInt, expectTensor } from './operand.ts';
 

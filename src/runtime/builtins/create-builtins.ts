@@ -5,8 +5,8 @@ import { internalError, RuntimeError, ShapeError } from '../../core/errors.ts';
 import { type DType, dtypeInfo } from '../../core/tensor/dtype.ts';
 import { numberToFloat16 } from '../../core/tensor/float16.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
-import type * as FormatValue from '../format-value.ts';
-import { readTensors, readTensorSync } from '../tensor-read.ts';
+import type * as FormatValue from '../values/format-value.ts';
+import { readTensors, readTensorSync } from '../values/tensor-read.ts';
 import {
   AdtValue,
   describeValue,
@@ -16,7 +16,7 @@ import {
   ClosureValue,
   PackedFunctionValue,
   TensorValue,
-} from '../value.ts';
+} from '../values/value.ts';
 import type { VmState } from '../vm-state.ts';
 import { memoryBuiltins } from './memory-builtins.ts';
 import {
@@ -159,7 +159,7 @@ function controlBuiltins(state: VmState) {
     },
     print: (...values: Value[]) =>
       formatting === undefined
-        ? import('../format-value.ts').then((file) => print(values, file))
+        ? import('../values/format-value.ts').then((file) => print(values, file))
         : print(values, formatting),
     make_closure: (callee: Value, ...captured: Value[]) => {
       const { machine, fields: count } = state;

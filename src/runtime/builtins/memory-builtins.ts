@@ -3,8 +3,8 @@ import { storageByteLength } from '../../core/tensor/dtype.ts';
 import { RuntimeError, ShapeError } from '../../core/errors.ts';
 import { elementCount, formatShape } from '../../core/tensor/shape.ts';
 import { STORAGE_ALIGNMENT } from '../allocator/size-class.ts';
-import { rangeOf, readTensors, readTensorSync } from '../tensor-read.ts';
-import { isOwned, type PackedFunction, TensorValue, type Value } from '../value.ts';
+import { rangeOf, readTensors, readTensorSync } from '../values/tensor-read.ts';
+import { isOwned, type PackedFunction, TensorValue, type Value } from '../values/value.ts';
 import type { VmState } from '../vm-state.ts';
 import { expectDType, expectInt, expectShape, expectStorage, expectTensor } from './operand.ts';
 

@@ -9,7 +9,7 @@ import {
   StorageValue,
   TensorValue,
   type Value,
-} from '../value.ts';
+} from '../values/value.ts';
 
 /** Kinds that the verifier cannot know, because registers are not typed, are checked here. */
 export function expectInt(value: Value, where: string): number {

@@ -12,7 +12,7 @@ import {
   ShapeValue,
   TensorValue,
   type Value,
-} from '../value.ts';
+} from '../values/value.ts';
 import type { VmState } from '../vm-state.ts';
 import { expectHeap, expectInt, expectTensor, wrongKind } from './operand.ts';
 

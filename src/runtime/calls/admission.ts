@@ -1,6 +1,6 @@
 import type { CallOutcome } from '../call.ts';
-import type { LinkedFunction } from '../linked-code.ts';
-import type { Value } from '../value.ts';
+import type { LinkedFunction } from '../link/linked-code.ts';
+import type { Value } from '../values/value.ts';
 
 /** A call from outside, with arguments that were checked. */
 export interface CallRequest {

@@ -1,7 +1,7 @@
 import { internalError } from '../../core/errors.ts';
 import { macrotask } from '../../core/async/macrotask.ts';
 import type { Invocation } from '../invocation.ts';
-import { discard, type Value } from '../value.ts';
+import { discard, type Value } from '../values/value.ts';
 
 /** A call with a stack of its own, which can be cancelled while it waits. */
 export class CallInFlight {

@@ -2,19 +2,19 @@ import type { ExecutableData } from '../../bytecode/executable.ts';
 import { untilAborted } from '../../core/async/until-aborted.ts';
 import type { Device } from '../../device/device.ts';
 import { type CallOutcome, registersOf } from '../call.ts';
-import type { FunctionLibrary } from '../function-library.ts';
+import type { FunctionLibrary } from '../link/function-library.ts';
 import type { Invocation, Limits } from '../invocation.ts';
-import type { LinkedProgram } from '../link.ts';
+import type { LinkedProgram } from '../link/link.ts';
 import {
   type PendingCall,
   type ReplayCounters,
   ReplayStore,
   type PendingReplay,
-} from '../replay-store.ts';
+} from '../replay/replay-store.ts';
 import type { RunControls, RunHooks, Turns } from '../run-hooks.ts';
-import type { RunRecording } from '../run-recording.ts';
-import { symbolSizes } from '../symbol-sizes.ts';
-import { hold, unhold, release, retain } from '../value.ts';
+import type { RunRecording } from '../replay/run-recording.ts';
+import { symbolSizes } from '../link/symbol-sizes.ts';
+import { hold, unhold, release, retain } from '../values/value.ts';
 import type { VmState } from '../vm-state.ts';
 import type { AdmissionStep, CallRequest } from './admission.ts';
 import { CallDriver } from './call-driver.ts';

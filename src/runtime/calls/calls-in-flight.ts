@@ -2,7 +2,7 @@ import type { ExecutableData } from '../../bytecode/executable.ts';
 import { abortError } from '../../core/errors.ts';
 import type { Frame } from '../frame.ts';
 import { type FrameCount, Invocation, type Limits } from '../invocation.ts';
-import type { LinkedProgram } from '../link.ts';
+import type { LinkedProgram } from '../link/link.ts';
 import type { RunControls } from '../run-hooks.ts';
 import { CallInFlight } from './call-in-flight.ts';
 

@@ -4,10 +4,10 @@ import type { CodePlace } from '../../core/contracts/paused-call.ts';
 import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import { formatPlace, type SourcePlace } from '../../core/contracts/source-place.ts';
 import type { HostTensor } from '../../core/tensor/host-tensor.ts';
-import type { InstrumentedCall } from '../instrument-calls.ts';
-import { overlap } from '../kernel-library.ts';
+import type { InstrumentedCall } from '../profile/instrument-calls.ts';
+import { overlap } from '../link/kernel-library.ts';
 import type { VirtualMachine } from '../virtual-machine.ts';
-import { TensorValue, type Value } from '../value.ts';
+import { TensorValue, type Value } from '../values/value.ts';
 
 /** A call of a kernel within a program. */
 export interface KernelCall {

@@ -4,15 +4,15 @@ import type { ExecutableData } from '../../bytecode/executable.ts';
 import type { CallOutcome } from '../call.ts';
 import type { CallRequest } from '../calls/admission.ts';
 import { CallRunner, type CallRunnerOptions } from '../calls/call-runner.ts';
-import type { HostInput } from '../host-function.ts';
+import type { HostInput } from '../link/host-function.ts';
 import {
   type InstrumentedCall,
   InstrumentedCalls,
   type MachineInstrument,
-} from '../instrument-calls.ts';
-import { link, type LinkedProgram } from '../link.ts';
-import type { MachineOptions } from '../load-machine.ts';
-import { handOver, release, retain, TensorValue, type Value } from '../value.ts';
+} from '../profile/instrument-calls.ts';
+import { link, type LinkedProgram } from '../link/link.ts';
+import type { MachineOptions } from '../link/load-machine.ts';
+import { handOver, release, retain, TensorValue, type Value } from '../values/value.ts';
 import { VirtualMachine } from '../virtual-machine.ts';
 import { KernelCalls, KernelInputs } from './kernel-results.ts';
 import type { ProgramInMemory } from './widen-program.ts';

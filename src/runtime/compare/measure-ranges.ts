@@ -1,7 +1,7 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
 import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
-import type { HostInput } from '../host-function.ts';
+import type { HostInput } from '../link/host-function.ts';
 import { VirtualMachine } from '../virtual-machine.ts';
 import { type KernelCall, KernelCalls } from './kernel-results.ts';
 import { MachineRun } from './machine-run.ts';

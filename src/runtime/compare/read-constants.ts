@@ -1,5 +1,5 @@
 import type { HostTensor } from '../../core/tensor/host-tensor.ts';
-import { TensorValue } from '../value.ts';
+import { TensorValue } from '../values/value.ts';
 import type { VirtualMachine } from '../virtual-machine.ts';
 
 /** The tensors of a machine's program by their index in the pool of constants, in one round trip for each device. */

@@ -7,7 +7,7 @@ import {
   StorageValue,
   TensorValue,
   type Value,
-} from '../value.ts';
+} from '../values/value.ts';
 
 /** Twice the bytes of float16 are those of float32. */
 const FACTOR = 2;

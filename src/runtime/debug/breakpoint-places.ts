@@ -5,7 +5,7 @@ import type { CodePlace } from '../../core/contracts/paused-call.ts';
 import { shortList } from '../../core/short-list.ts';
 import { formatPlace, type SourcePlace } from '../../core/contracts/source-place.ts';
 import { ValueNames } from '../compare/value-places.ts';
-import type { LinkedFunction } from '../linked-code.ts';
+import type { LinkedFunction } from '../link/linked-code.ts';
 import type { Breakpoint, DebugFrame, SetBreakpoint } from './debug-types.ts';
 import type { KernelInstructions } from './kernel-instructions.ts';
 

@@ -2,12 +2,12 @@ import { Deferred } from '../../core/async/deferred.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
 import { CallRunner } from '../calls/call-runner.ts';
 import type { Frame } from '../frame.ts';
-import type { HostInput } from '../host-function.ts';
+import type { HostInput } from '../link/host-function.ts';
 import { openSnapshot } from '../snapshot/snapshot-file.ts';
 import { restoreCalls } from '../snapshot/resume-snapshot.ts';
 import { RunControl } from '../snapshot/run-control.ts';
 import { type HostStates, storeCalls } from '../snapshot/take-snapshot.ts';
-import { release, type Value } from '../value.ts';
+import { release, type Value } from '../values/value.ts';
 import type { VirtualMachine } from '../virtual-machine.ts';
 import { BreakpointPlaces } from './breakpoint-places.ts';
 import type {

@@ -8,7 +8,7 @@ import {
   type StorageValue,
   TensorValue,
   type Value,
-} from '../value.ts';
+} from '../values/value.ts';
 import type { VirtualMachine } from '../virtual-machine.ts';
 import type {
   DebugDetail,

@@ -3,8 +3,8 @@ import { argumentValue, decodeInstruction, Opcode } from '../../bytecode/isa.ts'
 import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import { read } from '../call.ts';
 import type { Frame } from '../frame.ts';
-import { LinkedOp } from '../linked-code.ts';
-import { TensorValue, type Value } from '../value.ts';
+import { LinkedOp } from '../link/linked-code.ts';
+import { TensorValue, type Value } from '../values/value.ts';
 
 /** A call of a kernel that is about to be made. */
 export interface KernelLaunch {

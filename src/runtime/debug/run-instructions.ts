@@ -1,7 +1,7 @@
 import { run } from '../interpreter.ts';
 import type { Invocation } from '../invocation.ts';
 import { RunControl } from '../snapshot/run-control.ts';
-import type { Value } from '../value.ts';
+import type { Value } from '../values/value.ts';
 import type { VirtualMachine } from '../virtual-machine.ts';
 
 /** Runs so many instructions, as {@link run} does. A breakpoint of whoever pauses the session is not one of this call. */

@@ -5,7 +5,7 @@ import type { Frame } from '../frame.ts';
 import { resume } from '../interpreter.ts';
 import type { Invocation } from '../invocation.ts';
 import type { RunHooks, Turns } from '../run-hooks.ts';
-import type { Value } from '../value.ts';
+import type { Value } from '../values/value.ts';
 import type { VirtualMachine } from '../virtual-machine.ts';
 import type { StopReason } from './debug-types.ts';
 import { runInstructions } from './run-instructions.ts';

@@ -1,8 +1,8 @@
 import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Frame } from '../frame.ts';
 import type { Invocation } from '../invocation.ts';
-import type { LinkedFunction } from '../linked-code.ts';
-import { release, retain } from '../value.ts';
+import type { LinkedFunction } from '../link/linked-code.ts';
+import { release, retain } from '../values/value.ts';
 import type { VirtualMachine } from '../virtual-machine.ts';
 import type { BreakpointPlaces } from './breakpoint-places.ts';
 import type { Breakpoint, FoundOutput, SetBreakpoint } from './debug-types.ts';

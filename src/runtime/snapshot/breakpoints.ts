@@ -1,4 +1,4 @@
-import { LinkedInstruction, type LinkedFunction, LinkedOp } from '../linked-code.ts';
+import { LinkedInstruction, type LinkedFunction, LinkedOp } from '../link/linked-code.ts';
 
 /** Somebody who waits for a breakpoint. */
 export interface Waiting {

@@ -7,8 +7,8 @@ import {
   plainValue,
 } from '../../compiler/testing/load-program.ts';
 import { MACHINE_DEVICES } from '../../device/testing/node-devices.ts';
-import type { HostInput } from '../host-function.ts';
-import { release } from '../value.ts';
+import type { HostInput } from '../link/host-function.ts';
+import { release } from '../values/value.ts';
 import { restoreSnapshot } from './resume-snapshot.ts';
 import { RunControl } from './run-control.ts';
 import { takeSnapshot } from './take-snapshot.ts';

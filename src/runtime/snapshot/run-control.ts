@@ -7,9 +7,9 @@ import { untilAborted } from '../../core/async/until-aborted.ts';
 import type { CallInFlight } from '../calls/call-in-flight.ts';
 import { CallRunner } from '../calls/call-runner.ts';
 import { resume, run } from '../interpreter.ts';
-import type { LinkedFunction, LinkedInstruction } from '../linked-code.ts';
+import type { LinkedFunction, LinkedInstruction } from '../link/linked-code.ts';
 import type { RunHooks } from '../run-hooks.ts';
-import type { Value } from '../value.ts';
+import type { Value } from '../values/value.ts';
 import type { VirtualMachine } from '../virtual-machine.ts';
 import { Breakpoints } from './breakpoints.ts';
 

@@ -14,7 +14,7 @@ import {
   release,
   TensorValue,
   type Value,
-} from '../value.ts';
+} from '../values/value.ts';
 import { loopAndTree } from '../testing/long-programs.ts';
 import { VirtualMachine } from '../virtual-machine.ts';
 import { restoreSnapshot, resumeSnapshot } from './resume-snapshot.ts';

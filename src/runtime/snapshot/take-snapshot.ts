@@ -3,7 +3,7 @@ import { ByteWriter } from '../../core/bytes/byte-writer.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Device, DeviceRange } from '../../device/device.ts';
 import type { MachineInternals, VirtualMachine } from '../virtual-machine.ts';
-import { release, retain, type StorageValue, type Value } from '../value.ts';
+import { release, retain, type StorageValue, type Value } from '../values/value.ts';
 import type { CallInFlight } from '../calls/call-in-flight.ts';
 import { programHash } from './program-hash.ts';
 import { MACHINE, RunControl } from './run-control.ts';

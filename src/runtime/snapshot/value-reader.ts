@@ -1,7 +1,7 @@
 import type { ByteReader } from '../../core/bytes/byte-reader.ts';
 import { type DType, dtypeFromCode, storageByteLength } from '../../core/tensor/dtype.ts';
 import { formatShape, type Shape } from '../../core/tensor/shape.ts';
-import { PitchedTensor, sliceBytes } from '../pitched-tensor.ts';
+import { PitchedTensor, sliceBytes } from '../values/pitched-tensor.ts';
 import {
   AdtValue,
   ClosureValue,
@@ -15,7 +15,7 @@ import {
   StorageValue,
   TensorValue,
   type Value,
-} from '../value.ts';
+} from '../values/value.ts';
 import type { MachineInternals } from '../virtual-machine.ts';
 import { type EntryKind, OperandCode, STORAGE_ALIGNMENT, ValueCode } from './snapshot-format.ts';
 import { firstFunction } from './value-writer.ts';

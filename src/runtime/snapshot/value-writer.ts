@@ -5,8 +5,8 @@ import { UnsupportedError } from '../../core/errors.ts';
 import type { Shape } from '../../core/tensor/shape.ts';
 import { foldValues, type ValueCases } from '../../core/contracts/value-fold.ts';
 import type { MachineInternals } from '../virtual-machine.ts';
-import { PitchedTensor } from '../pitched-tensor.ts';
-import { type ClosureValue, type StorageValue, TensorValue, type Value } from '../value.ts';
+import { PitchedTensor } from '../values/pitched-tensor.ts';
+import { type ClosureValue, type StorageValue, TensorValue, type Value } from '../values/value.ts';
 import { type EntryKind, OperandCode, ValueCode } from './snapshot-format.ts';
 import { MACHINE_SIDE, type MachineForms } from '../machine-side.ts';
 

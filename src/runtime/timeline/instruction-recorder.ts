@@ -7,7 +7,7 @@ import { KernelInstructions } from '../debug/kernel-instructions.ts';
 import { runInstructions } from '../debug/run-instructions.ts';
 import { resume } from '../interpreter.ts';
 import type { RunHooks } from '../run-hooks.ts';
-import { TensorValue, type Value } from '../value.ts';
+import { TensorValue, type Value } from '../values/value.ts';
 import type { VirtualMachine } from '../virtual-machine.ts';
 import type { RecordedPlace, StorageRecorder } from './storage-recorder.ts';
 

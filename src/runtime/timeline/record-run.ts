@@ -1,9 +1,9 @@
 import type { TimelineStorage } from '../../core/contracts/run-timeline.ts';
 import type { DeviceEvent, KernelTiming } from '../../device/device.ts';
 import { CallRunner } from '../calls/call-runner.ts';
-import type { HostInput } from '../host-function.ts';
-import { profileCall } from '../profile-call.ts';
-import type { Value } from '../value.ts';
+import type { HostInput } from '../link/host-function.ts';
+import { profileCall } from '../profile/profile-call.ts';
+import type { Value } from '../values/value.ts';
 import type { VirtualMachine } from '../virtual-machine.ts';
 import { InstructionRecorder, type RecordedInstruction } from './instruction-recorder.ts';
 import { StorageRecorder } from './storage-recorder.ts';

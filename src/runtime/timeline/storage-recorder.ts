@@ -1,7 +1,7 @@
 import type { CodePlace } from '../../core/contracts/paused-call.ts';
 import type { TimelineStorage } from '../../core/contracts/run-timeline.ts';
 import type { Allocator, StorageObserver } from '../allocator/allocator.ts';
-import type { StorageValue } from '../value.ts';
+import type { StorageValue } from '../values/value.ts';
 
 /** The instruction that a run is at. */
 export interface RecordedPlace {

@@ -1,4 +1,4 @@
-import type { StorageValue, TensorValue } from '../../runtime/value.ts';
+import type { StorageValue, TensorValue } from '../../runtime/values/value.ts';
 import type { HandleId } from '../protocol/reply.ts';
 
 /** A session that keeps tensors for the page, and lives until nobody uses its memory. */

@@ -1,8 +1,12 @@
 import type { ProgramTypes } from '../../bytecode/executable.ts';
 import { UsageError } from '../../core/errors.ts';
-import type { HostInput } from '../../runtime/host-function.ts';
-import { constructorNames, type FunctionType, TypedValues } from '../../runtime/typed-values.ts';
-import type { Value } from '../../runtime/value.ts';
+import type { HostInput } from '../../runtime/link/host-function.ts';
+import {
+  constructorNames,
+  type FunctionType,
+  TypedValues,
+} from '../../runtime/values/typed-values.ts';
+import type { Value } from '../../runtime/values/value.ts';
 import type { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import type { HandleId } from '../protocol/reply.ts';
 import type { FunctionValue } from './result-draft.ts';

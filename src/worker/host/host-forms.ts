@@ -1,4 +1,4 @@
-import { FloatValue, ShapeValue } from '../../runtime/value.ts';
+import { FloatValue, ShapeValue } from '../../runtime/values/value.ts';
 import type { WireForms } from '../protocol/wire-value.ts';
 
 /** Values without tensors, functions and fields, from the wire to what a machine takes. */

@@ -1,7 +1,7 @@
 import { storageByteLength } from '../../core/tensor/dtype.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
 import { elementCount } from '../../core/tensor/element-count.ts';
-import { StorageValue, TensorValue, type Value } from '../../runtime/value.ts';
+import { StorageValue, TensorValue, type Value } from '../../runtime/values/value.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { ControlRequest, GpuRange } from '../protocol/control-request.ts';
 import type { WireResult } from '../protocol/wire-value.ts';

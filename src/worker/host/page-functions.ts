@@ -7,10 +7,14 @@ import type {
   HostFunction,
   HostInput,
   HostNodeFunction,
-} from '../../runtime/host-function.ts';
-import { readTensors } from '../../runtime/tensor-read.ts';
-import { constructorNames, type FunctionType, TypedValues } from '../../runtime/typed-values.ts';
-import { AdtValue, type Value } from '../../runtime/value.ts';
+} from '../../runtime/link/host-function.ts';
+import { readTensors } from '../../runtime/values/tensor-read.ts';
+import {
+  constructorNames,
+  type FunctionType,
+  TypedValues,
+} from '../../runtime/values/typed-values.ts';
+import { AdtValue, type Value } from '../../runtime/values/value.ts';
 import type { LoadRequest } from '../protocol/load-request.ts';
 import type { HandleId, Reply } from '../protocol/reply.ts';
 import {

@@ -1,7 +1,7 @@
 import { UnsupportedError } from '../../core/errors.ts';
 import type { HostTensor } from '../../core/tensor/host-tensor.ts';
-import type { HostInput } from '../../runtime/host-function.ts';
-import { TensorValue, type Value } from '../../runtime/value.ts';
+import type { HostInput } from '../../runtime/link/host-function.ts';
+import { TensorValue, type Value } from '../../runtime/values/value.ts';
 import type { VirtualMachine } from '../../runtime/virtual-machine.ts';
 
 /**

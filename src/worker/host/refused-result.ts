@@ -1,5 +1,5 @@
 import { UsageError } from '../../core/errors.ts';
-import type { Value } from '../../runtime/value.ts';
+import type { Value } from '../../runtime/values/value.ts';
 
 /** The reason why no page takes a result: too many values, or this one. */
 export type RefusedValue = 'values' | Extract<Value, object>;

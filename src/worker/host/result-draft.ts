@@ -1,5 +1,10 @@
 import { foldValues } from '../../core/contracts/value-fold.ts';
-import type { ClosureValue, PackedFunctionValue, TensorValue, Value } from '../../runtime/value.ts';
+import type {
+  ClosureValue,
+  PackedFunctionValue,
+  TensorValue,
+  Value,
+} from '../../runtime/values/value.ts';
 import type { WireValue } from '../protocol/wire-value.ts';
 import { PageObject } from './page-object.ts';
 import type { RefusedValue } from './refused-result.ts';

@@ -3,7 +3,7 @@ import { CLOCK, type Clock, sleep } from '../../core/async/clock.ts';
 import { errorToData, UsageError } from '../../core/errors.ts';
 import { VERSION } from '../../core/version.ts';
 import type { LaunchOwner } from '../../device/device.ts';
-import type { HostFunctions } from '../../runtime/host-function.ts';
+import type { HostFunctions } from '../../runtime/link/host-function.ts';
 import type { HostStates } from '../../runtime/snapshot/take-snapshot.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import type { PlaceStores } from '../auto/place-store.ts';

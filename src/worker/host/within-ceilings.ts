@@ -3,7 +3,7 @@ import type { PrecisionOption } from '../../core/contracts/precision.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { LaunchOwner } from '../../device/device.ts';
 import type { Limits } from '../../runtime/invocation.ts';
-import type { MachineOptions } from '../../runtime/load-machine.ts';
+import type { MachineOptions } from '../../runtime/link/load-machine.ts';
 import type { MachineLimits, ProgramLimits } from '../../core/limits/program-limits.ts';
 
 /** The limits of a program and of the machine that runs it. */

@@ -2,7 +2,7 @@ import type { DrawnElements } from '../../core/tensor/drawn-elements.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
 import { float16ToNumber } from '../../core/tensor/float16.ts';
 import type { HostTensor } from '../../core/tensor/host-tensor.ts';
-import { TensorValue, type Value } from '../../runtime/value.ts';
+import { TensorValue, type Value } from '../../runtime/values/value.ts';
 import type { HostedSession } from '../host/hosted-session.ts';
 
 /**

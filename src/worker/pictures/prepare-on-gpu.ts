@@ -4,7 +4,7 @@ import { isGpuTexture } from '../../core/contracts/gpu-like.ts';
 import type { PictureSource } from '../../core/pictures/picture-source.ts';
 import type { PictureSteps } from '../../core/pictures/picture-steps.ts';
 import { elementCount, type Shape } from '../../core/tensor/shape.ts';
-import type { TensorValue } from '../../runtime/value.ts';
+import type { TensorValue } from '../../runtime/values/value.ts';
 import type { HostedSession } from '../host/hosted-session.ts';
 
 /** The limits that WebGPU has everywhere: pixels along a side of a texture, bytes of a binding. */

@@ -7,7 +7,7 @@ import {
   outOfBudget,
 } from '../../runtime/allocator/allocator.ts';
 import { PooledAllocator } from '../../runtime/allocator/pooled-allocator.ts';
-import { StorageValue } from '../../runtime/value.ts';
+import { StorageValue } from '../../runtime/values/value.ts';
 
 export interface SharedMemoryOptions {
   /** The most bytes that all sessions hold on the device: weights, tensors in use and the pool. */

@@ -6,7 +6,7 @@ import { createHostDevice } from '../../device/host/host-device.ts';
 import { createWebGpuDevice } from '../../device/webgpu/index.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { PooledAllocator } from '../../runtime/allocator/pooled-allocator.ts';
-import { TensorValue } from '../../runtime/value.ts';
+import { TensorValue } from '../../runtime/values/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
 import { SharedDevice } from '../devices/device-pool.ts';

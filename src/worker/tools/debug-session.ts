@@ -2,7 +2,7 @@ import { internalError, UsageError } from '../../core/errors.ts';
 import { untilAborted } from '../../core/async/until-aborted.ts';
 import { DebuggedCall } from '../../runtime/debug/debugged-call.ts';
 import type { DebugStop } from '../../runtime/debug/debug-types.ts';
-import type { HostInput } from '../../runtime/host-function.ts';
+import type { HostInput } from '../../runtime/link/host-function.ts';
 import type { HostStates } from '../../runtime/snapshot/take-snapshot.ts';
 import type { HostedSession } from '../host/hosted-session.ts';
 import type { ControlRequest } from '../protocol/control-request.ts';

@@ -4,7 +4,7 @@ import { KERNEL_OPS } from '../../ops/tables/kernel-ops.ts';
 import { casePrimitive } from '../../ops/testing/case-tensors.ts';
 import { casesOfAllDTypes } from '../../conformance/dtype-variants.ts';
 import { withCases } from '../../ops/testing/tested-ops.ts';
-import { loadDoubles } from '../../ops/formula/find-intrinsic.ts';
+import { loadDoubles } from '../../ops/formula/wasm/find-intrinsic.ts';
 import { loadLowerings } from '../../ops/tables/wasm.ts';
 import { findReferences } from '../../worker/tools/reference-steps.ts';
 

@@ -5,7 +5,7 @@ import { concreteShape } from '../../core/dims/dim.ts';
 import type { ReferenceStep } from '../../device/device.ts';
 import { concreteParams, planOnHost } from '../../device/host/host-plan.ts';
 import { isPlanned } from '../../device/wasm/plan-step.ts';
-import { loadDoubles } from '../../ops/formula/find-intrinsic.ts';
+import { loadDoubles } from '../../ops/formula/wasm/find-intrinsic.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import { loadLowerings } from '../../ops/tables/wasm.ts';

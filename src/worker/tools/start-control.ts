@@ -1,4 +1,4 @@
-import { isValue } from '../../runtime/value.ts';
+import { isValue } from '../../runtime/values/value.ts';
 import type { HostStates } from '../../runtime/snapshot/take-snapshot.ts';
 import type { HostedSession } from '../host/hosted-session.ts';
 import type { ControlReply, ControlRequest } from '../protocol/control-request.ts';

@@ -8,7 +8,7 @@ import type {
 import { withinRunTime } from '../../core/async/within-run-time.ts';
 import type { KernelTiming } from '../../device/device.ts';
 import { KERNEL_OPS } from '../../ops/tables/kernel-ops.ts';
-import type { HostInput } from '../../runtime/host-function.ts';
+import type { HostInput } from '../../runtime/link/host-function.ts';
 import type {
   RecordedCall,
   RecordedInstruction,

@@ -1,4 +1,4 @@
-import type { HostInput } from '../../runtime/host-function.ts';
+import type { HostInput } from '../../runtime/link/host-function.ts';
 import type { HostedSession } from '../host/hosted-session.ts';
 import type { ControlRequest } from '../protocol/control-request.ts';
 import { type ProgramTrace, traceProgram } from './trace-program.ts';

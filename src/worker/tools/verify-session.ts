@@ -1,7 +1,7 @@
 import type { RunComparison } from '../../runtime/compare/compare-runs.ts';
 import type { ValueRange } from '../../runtime/compare/measure-ranges.ts';
 import { readConstants } from '../../runtime/compare/read-constants.ts';
-import type { Value } from '../../runtime/value.ts';
+import type { Value } from '../../runtime/values/value.ts';
 import type { HostedSession } from '../host/hosted-session.ts';
 import { measureProgram } from './measure-program.ts';
 import type { ControlRequest } from '../protocol/control-request.ts';

@@ -2,7 +2,7 @@ import type { BytecodeFunction, ExecutableData, ValueType } from '../../bytecode
 import { type Dim, evaluateDim } from '../../core/dims/dim.ts';
 import { UsageError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
-import type { HostInput } from '../../runtime/host-function.ts';
+import type { HostInput } from '../../runtime/link/host-function.ts';
 import type { Dims } from '../protocol/dispatch-sizes.ts';
 
 /**

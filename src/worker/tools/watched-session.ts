@@ -1,6 +1,6 @@
 import { MachineRun, programRun } from '../../runtime/compare/machine-run.ts';
 import { programInMemory } from '../../runtime/compare/widen-program.ts';
-import type { HostInput } from '../../runtime/host-function.ts';
+import type { HostInput } from '../../runtime/link/host-function.ts';
 import type { HostedSession } from '../host/hosted-session.ts';
 import type { WatchedProgram } from './watched-program.ts';
 

@@ -2,7 +2,7 @@ import { readExecutable } from '../../../src/bytecode/file/executable-file.ts';
 import type { ExecutableData } from '../../../src/bytecode/executable.ts';
 import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import { createHostDevice } from '../../../src/device/host/host-device.ts';
-import type { HostInput } from '../../../src/runtime/host-function.ts';
+import type { HostInput } from '../../../src/runtime/link/host-function.ts';
 import { VirtualMachine } from '../../../src/runtime/virtual-machine.ts';
 
 const BYTE_BUDGET = 2 ** 22;

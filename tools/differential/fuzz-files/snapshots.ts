@@ -17,7 +17,7 @@ import {
   release,
   ShapeValue,
   type Value,
-} from '../../../src/runtime/value.ts';
+} from '../../../src/runtime/values/value.ts';
 import { VirtualMachine } from '../../../src/runtime/virtual-machine.ts';
 import { Chance, joined } from './chance.ts';
 import type { FuzzTarget } from './fuzz-target.ts';

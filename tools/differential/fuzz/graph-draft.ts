@@ -6,7 +6,7 @@ import type { Attributes, TensorType } from '../../../src/core/contracts/primiti
 import { elementCount, type Shape, sameShape } from '../../../src/core/tensor/shape.ts';
 import { hasSymbols } from '../../../src/ops/attributes.ts';
 import { inferCall } from '../../../src/ops/infer-call.ts';
-import { hostReason } from '../../../src/ops/placement.ts';
+import { hostReason } from '../../../src/ops/lowering/placement.ts';
 import { CORE_OPERATORS } from '../../../src/ops/tables/core-operators.ts';
 import { seededRandom } from '../../../src/core/random.ts';
 import { concreteShape, type Graph, type GraphNode, inputsOf } from './graph.ts';

@@ -6,7 +6,7 @@ import type {
   TensorType,
 } from '../../../src/core/contracts/primitive-function.ts';
 import type { OpDefinition } from '../../../src/ops/define-op.ts';
-import { KERNEL_DTYPES } from '../../../src/ops/placement.ts';
+import { KERNEL_DTYPES } from '../../../src/ops/lowering/placement.ts';
 import { CORE_OPERATORS } from '../../../src/ops/tables/core-operators.ts';
 import { withCases } from '../../../src/ops/testing/tested-ops.ts';
 import type { GraphDraft } from './graph-draft.ts';

@@ -9,7 +9,7 @@ import {
 import { dtypeInfo } from '../../../src/core/tensor/dtype.ts';
 import type { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import { sameShape } from '../../../src/core/tensor/shape.ts';
-import { AdtValue, TensorValue, type Value } from '../../../src/runtime/value.ts';
+import { AdtValue, TensorValue, type Value } from '../../../src/runtime/values/value.ts';
 import { VirtualMachine } from '../../../src/runtime/virtual-machine.ts';
 import { seededRandom } from '../../../src/core/random.ts';
 import { type Graph, graphModule } from './graph.ts';

@@ -4,7 +4,7 @@ import { printModule } from '../../../src/compiler/ir/text/print.ts';
 import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import { createHostDevice } from '../../../src/device/host/host-device.ts';
 import { importOnnx } from '../../../src/frontend/onnx/import-onnx.ts';
-import { AdtValue, TensorValue, type Value } from '../../../src/runtime/value.ts';
+import { AdtValue, TensorValue, type Value } from '../../../src/runtime/values/value.ts';
 import { VirtualMachine } from '../../../src/runtime/virtual-machine.ts';
 import { VARIANTS } from './run-graph.ts';
 import { shapeChain } from './shape-chain.ts';

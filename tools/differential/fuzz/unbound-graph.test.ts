@@ -5,7 +5,7 @@ import type { Device } from '../../../src/device/device.ts';
 import { createHostDevice } from '../../../src/device/host/host-device.ts';
 import { DEVICES } from '../../../src/device/testing/node-devices.ts';
 import { compileOnnx } from '../../../src/frontend/onnx/compile-onnx.ts';
-import { AdtValue, TensorValue, type Value } from '../../../src/runtime/value.ts';
+import { AdtValue, TensorValue, type Value } from '../../../src/runtime/values/value.ts';
 import { VirtualMachine } from '../../../src/runtime/virtual-machine.ts';
 import { inTier } from '../../../src/testing/tier.ts';
 import { SIZES, unboundGraph } from './unbound-graph.ts';

@@ -5,7 +5,7 @@ import { createHostDevice } from '../../../device/host/host-device.ts';
 import { compileOnnx } from '../../../frontend/onnx/compile-onnx.ts';
 import { readMessage } from '../../../frontend/onnx/protobuf/read-message.ts';
 import { tensorFromProto } from '../../../frontend/onnx/protobuf/read-tensor.ts';
-import { AdtValue, TensorValue } from '../../../runtime/value.ts';
+import { AdtValue, TensorValue } from '../../../runtime/values/value.ts';
 import { VirtualMachine } from '../../../runtime/virtual-machine.ts';
 import { firstDifference } from '../../../core/tensor/all-close.ts';
 import { sharedPath } from '../../../testing/files/shared-path.ts';

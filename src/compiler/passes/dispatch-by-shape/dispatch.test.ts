@@ -5,7 +5,7 @@ import type { Device } from '../../../device/device.ts';
 import { createHostDevice } from '../../../device/host/host-device.ts';
 import { createWebGpuDevice } from '../../../device/webgpu/index.ts';
 import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
-import { TensorValue } from '../../../runtime/value.ts';
+import { TensorValue } from '../../../runtime/values/value.ts';
 import { VirtualMachine } from '../../../runtime/virtual-machine.ts';
 import { firstDifference } from '../../../core/tensor/all-close.ts';
 import { sharedNodeGpu } from '../../../testing/node-gpu.ts';

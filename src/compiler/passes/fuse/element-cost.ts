@@ -4,7 +4,7 @@ import type { ConcreteTensorType, TensorType } from '../../../core/contracts/pri
 import { completeAttributes } from '../../../ops/attributes.ts';
 import type { FormulaCall } from '../../../ops/formula/expression.ts';
 import { callsFunctions, scalarCost } from '../../../ops/formula/scalar-cost.ts';
-import { KERNEL_DTYPES } from '../../../ops/placement.ts';
+import { KERNEL_DTYPES } from '../../../ops/lowering/placement.ts';
 import type { CallExpr, Expr } from '../../ir/expr.ts';
 import { type Dataflow, isView } from './dataflow.ts';
 

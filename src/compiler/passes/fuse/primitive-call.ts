@@ -1,5 +1,5 @@
 import type { TensorType } from '../../../core/contracts/primitive-function.ts';
-import { KERNEL_DTYPES } from '../../../ops/placement.ts';
+import { KERNEL_DTYPES } from '../../../ops/lowering/placement.ts';
 import { kernelName, WGSL_KERNEL } from '../../../ops/program/wgsl-kernel.ts';
 import { callFunction, func, variable } from '../../ir/build.ts';
 import type { CallExpr, DeviceName, Expr, Span, VarExpr } from '../../ir/expr.ts';

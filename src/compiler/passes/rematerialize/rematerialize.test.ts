@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { seededRandom } from '../../../core/random.ts';
 import { createHostDevice } from '../../../device/host/host-device.ts';
-import { AdtValue, TensorValue } from '../../../runtime/value.ts';
+import { AdtValue, TensorValue } from '../../../runtime/values/value.ts';
 import { VirtualMachine } from '../../../runtime/virtual-machine.ts';
 import { compile, type CompileOptions } from '../../compile.ts';
 import type { Module } from '../../ir/expr.ts';

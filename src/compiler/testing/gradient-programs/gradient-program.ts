@@ -3,7 +3,7 @@ import { numberToFloat16 } from '../../../core/tensor/float16.ts';
 import { seededRandom } from '../../../core/random.ts';
 import { numberElements } from '../../../ops/elements.ts';
 import { isFloat } from '../../../ops/elementwise/number-dtypes.ts';
-import type { HostInput } from '../../../runtime/host-function.ts';
+import type { HostInput } from '../../../runtime/link/host-function.ts';
 
 import { callFunction, func, global, gradient, jvp, tuple, variableOf } from '../../ir/build.ts';
 import { cotangentType } from '../../ir/cotangent-type.ts';

@@ -4,8 +4,8 @@ import type { Device } from '../../../device/device.ts';
 import { createHostDevice } from '../../../device/host/host-device.ts';
 import { numberElements } from '../../../ops/elements.ts';
 import { isFloat } from '../../../ops/elementwise/number-dtypes.ts';
-import type { HostFunction, HostInput } from '../../../runtime/host-function.ts';
-import { AdtValue, TensorValue, type Value } from '../../../runtime/value.ts';
+import type { HostFunction, HostInput } from '../../../runtime/link/host-function.ts';
+import { AdtValue, TensorValue, type Value } from '../../../runtime/values/value.ts';
 import { VirtualMachine } from '../../../runtime/virtual-machine.ts';
 import { compile, type CompileOptions, type Executable, OPTIONAL_PASSES } from '../../compile.ts';
 import {

@@ -1,4 +1,4 @@
-import type { ElementRuns } from '../../../ops/unit-writes.ts';
+import type { ElementRuns } from '../../../ops/lowering/unit-writes.ts';
 
 /** Begin and length of each run, in bytes. */
 export type ByteRuns = Int32Array<ArrayBuffer>;

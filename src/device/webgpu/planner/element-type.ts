@@ -1,6 +1,6 @@
 import { internalError } from '../../../core/errors.ts';
 import type { DType } from '../../../core/tensor/dtype.ts';
-import { WGSL_TYPES } from '../../../ops/wgsl-literal.ts';
+import { WGSL_TYPES } from '../../../ops/lowering/wgsl-literal.ts';
 
 /**
  * Types that values have inside a kernel: scalar types of WGSL, and `i64`, a vec2<u32> with the low

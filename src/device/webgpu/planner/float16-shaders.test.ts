@@ -4,7 +4,7 @@ import type { OpDefinition } from '../../../ops/define-op.ts';
 import type { OpCase } from '../../../ops/op-cases.ts';
 import { inferConcreteCall } from '../../../ops/infer-concrete-call.ts';
 import { KERNEL_OPS } from '../../../ops/tables/kernel-ops.ts';
-import { hostReason } from '../../../ops/placement.ts';
+import { hostReason } from '../../../ops/lowering/placement.ts';
 import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
 import { withCases } from '../../../ops/testing/tested-ops.ts';
 import { casesOfAllDTypes } from '../../../conformance/dtype-variants.ts';

@@ -1,7 +1,12 @@
 import { internalError } from '../../../core/errors.ts';
 import type { Launch, LaunchBuffer } from '../../../core/contracts/launch-plan.ts';
 import { rowMajorStrides } from '../../../core/tensor/shape.ts';
-import type { KernelOperand, KernelRead, KernelSpec, KernelWrite } from '../../../ops/lowering.ts';
+import type {
+  KernelOperand,
+  KernelRead,
+  KernelSpec,
+  KernelWrite,
+} from '../../../ops/lowering/lowering.ts';
 import { webgpuLowering } from '../../../ops/tables/webgpu.ts';
 import { vectorType, wrapped } from './element-type.ts';
 import type { AnchorStep } from './partition-primitive.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { f32, i32, type KernelConstant, u32 } from '../../../ops/lowering.ts';
+import { f32, i32, type KernelConstant, u32 } from '../../../ops/lowering/lowering.ts';
 import { ShaderBuilder } from './shader-builder.ts';
 
 function constantsOf(constants: Readonly<Record<string, KernelConstant>>): string[] {

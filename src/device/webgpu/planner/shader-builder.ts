@@ -1,7 +1,7 @@
 import { UnsupportedError } from '../../../core/errors.ts';
 import type { LaunchBinding, LaunchBuffer } from '../../../core/contracts/launch-plan.ts';
-import { type KernelConstant, type KernelParam, u32 } from '../../../ops/lowering.ts';
-import { wgslLiteral } from '../../../ops/wgsl-literal.ts';
+import { type KernelConstant, type KernelParam, u32 } from '../../../ops/lowering/lowering.ts';
+import { wgslLiteral } from '../../../ops/lowering/wgsl-literal.ts';
 
 /** Index maps of index maps make text that grows with every one. */
 const MAX_NAME_COUNT = 8192;

@@ -2,7 +2,7 @@ import { internalError } from '../../../core/errors.ts';
 import type { DType } from '../../../core/tensor/dtype.ts';
 import type { LaunchBuffer } from '../../../core/contracts/launch-plan.ts';
 import { elementTypeOf, vectorType } from './element-type.ts';
-import { FLOAT16_BITS } from '../../../ops/formula/float16-bits.ts';
+import { FLOAT16_BITS } from '../../../ops/formula/wgsl/float16-bits.ts';
 import type { ShaderBuilder } from './shader-builder.ts';
 
 /** The elements that a kernel reads from a buffer or writes to it. */

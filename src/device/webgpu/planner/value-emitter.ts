@@ -1,13 +1,13 @@
 import { internalError, UnsupportedError } from '../../../core/errors.ts';
 import { computedDType } from '../../../core/tensor/dtype.ts';
 import { elementCount, rowMajorStrides, type Shape } from '../../../core/tensor/shape.ts';
-import { renderScalar } from '../../../ops/formula/render-scalar.ts';
+import { renderScalar } from '../../../ops/formula/wgsl/render-scalar.ts';
 import type { IndexNode } from '../../../ops/index-expression/expression.ts';
 import { analyzeIndexMap, type MapLayout } from '../../../ops/index-expression/index-map-layout.ts';
 import { type LeafNode, OPERAND, renderIndex } from '../../../ops/index-expression/render-wgsl.ts';
 import { type Broadcast, classifyBroadcast, padRank } from './broadcast.ts';
 import { type ElementType, literal, vectorType, wrapped } from './element-type.ts';
-import { FLOAT16_BITS, ROUND_TO_FLOAT16 } from '../../../ops/formula/float16-bits.ts';
+import { FLOAT16_BITS, ROUND_TO_FLOAT16 } from '../../../ops/formula/wgsl/float16-bits.ts';
 import type { PlanBuilder } from './plan-builder.ts';
 import { type Position, Scope, valueKey } from './scope.ts';
 import type { ShaderBuilder } from './shader-builder.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { createHostDevice } from '../../../device/host/host-device.ts';
-import { AdtValue, TensorValue } from '../../../runtime/value.ts';
+import { AdtValue, TensorValue } from '../../../runtime/values/value.ts';
 import { VirtualMachine } from '../../../runtime/virtual-machine.ts';
 import { type OnnxAttribute, writeOnnxModel } from '../../../testing/onnx-writer.ts';
 import { compileOnnx } from '../compile-onnx.ts';

@@ -3,7 +3,7 @@ import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { IMPORTER_DEVICES } from '../../../device/testing/node-devices.ts';
 import type { Device } from '../../../device/device.ts';
 import { createHostDevice } from '../../../device/host/host-device.ts';
-import { AdtValue, TensorValue } from '../../../runtime/value.ts';
+import { AdtValue, TensorValue } from '../../../runtime/values/value.ts';
 import { VirtualMachine } from '../../../runtime/virtual-machine.ts';
 import { type OnnxNodeSpec, writeOnnxModel } from '../../../testing/onnx-writer.ts';
 import { compileOnnx } from '../compile-onnx.ts';

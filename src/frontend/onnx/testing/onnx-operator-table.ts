@@ -1,7 +1,7 @@
 import { ALL_DTYPES, type DType } from '../../../core/tensor/dtype.ts';
 import type { OpDefinition } from '../../../ops/define-op.ts';
 import { describeDTypes } from '../../../ops/testing/describe-dtypes.ts';
-import { KERNEL_DTYPES } from '../../../ops/placement.ts';
+import { KERNEL_DTYPES } from '../../../ops/lowering/placement.ts';
 import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
 import { MAX_OPSET } from '../operator-sets.ts';
 import { IMPORTERS } from '../operators/index.ts';

@@ -2,7 +2,7 @@ import { coreOperators } from '../../../ops/tables/core-operators.ts';
 import { defineOp } from '../../../ops/define-op.ts';
 import { defineElementwise } from '../../../ops/elementwise/elementwise.ts';
 import * as f from '../../../ops/formula/build.ts';
-import { f32, u32 } from '../../../ops/lowering.ts';
+import { f32, u32 } from '../../../ops/lowering/lowering.ts';
 import type { Operator } from '../../../ops/operator.ts';
 import { Operators } from '../../../ops/operators.ts';
 import type { Importers, OnnxNode } from '../importers.ts';

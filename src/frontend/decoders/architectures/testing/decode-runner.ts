@@ -5,7 +5,7 @@ import type { PrecisionOption } from '../../../../core/contracts/precision.ts';
 import type { TensorType } from '../../../../core/contracts/primitive-function.ts';
 import type { Device } from '../../../../device/device.ts';
 import { createHostDevice } from '../../../../device/host/host-device.ts';
-import { AdtValue, TensorValue } from '../../../../runtime/value.ts';
+import { AdtValue, TensorValue } from '../../../../runtime/values/value.ts';
 import { VirtualMachine } from '../../../../runtime/virtual-machine.ts';
 import type { Decoder } from '../../generation-module.ts';
 import type { DecoderFile } from '../decoder-file.ts';

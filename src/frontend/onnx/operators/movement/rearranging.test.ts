@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FormatError } from '../../../../core/errors.ts';
 import { createHostDevice } from '../../../../device/host/host-device.ts';
 import { HostTensor } from '../../../../core/tensor/host-tensor.ts';
-import { TensorValue } from '../../../../runtime/value.ts';
+import { TensorValue } from '../../../../runtime/values/value.ts';
 import { VirtualMachine } from '../../../../runtime/virtual-machine.ts';
 import { type OnnxModelSpec, writeOnnxModel } from '../../../../testing/onnx-writer.ts';
 import { compileOnnx } from '../../compile-onnx.ts';

@@ -5,7 +5,7 @@ import type { Shape } from '../../../../core/tensor/shape.ts';
 import { IMPORTER_DEVICES } from '../../../../device/testing/node-devices.ts';
 import type { Device } from '../../../../device/device.ts';
 import { createHostDevice } from '../../../../device/host/host-device.ts';
-import { TensorValue } from '../../../../runtime/value.ts';
+import { TensorValue } from '../../../../runtime/values/value.ts';
 import { VirtualMachine } from '../../../../runtime/virtual-machine.ts';
 import { type OnnxAttribute, writeOnnxModel } from '../../../../testing/onnx-writer.ts';
 import { seededRandom } from '../../../../core/random.ts';

@@ -4,7 +4,7 @@ import { elementCount, type Shape } from '../../../../core/tensor/shape.ts';
 import { IMPORTER_DEVICES } from '../../../../device/testing/node-devices.ts';
 import type { Device } from '../../../../device/device.ts';
 import { createHostDevice } from '../../../../device/host/host-device.ts';
-import { TensorValue } from '../../../../runtime/value.ts';
+import { TensorValue } from '../../../../runtime/values/value.ts';
 import { VirtualMachine } from '../../../../runtime/virtual-machine.ts';
 import {
   type OnnxInputSpec,
