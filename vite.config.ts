@@ -18,7 +18,7 @@ const STRICT = "default-src 'self'";
 /** The device `wasm` compiles WebAssembly. */
 const COMPILES = `${STRICT}; script-src 'self' 'wasm-unsafe-eval'`;
 const COMPILERS =
-  /^\/(playground\.html|report\.html|e2e\/pages\/((program-|tasks-|text-)?wasm|threads-apart|memory64)\.html)$/;
+  /^\/(playground\.html|report\.html|e2e\/pages\/((program-|tasks-|text-)?wasm|threads-apart)\.html)$/;
 /** The demo fetches the models whose addresses it is given, too, and moves what runs through relays. */
 const FETCHING = `${COMPILES}; connect-src 'self' https: ws: wss:`;
 const FETCHES = /^\/(index\.html)?$/;

@@ -26,8 +26,6 @@ export interface MemoryLimits {
   readonly minimum: number;
   readonly maximum?: number;
   readonly shared?: boolean;
-  /** The type of addresses, default i32; i64 needs an engine with Memory64. */
-  readonly address?: 'i32' | 'i64';
 }
 
 export interface CodeOptions {
@@ -70,8 +68,7 @@ export function encodeModule({
 }: ModuleOptions): Uint8Array<ArrayBuffer> {
   const types = new FunctionTypes();
   const { isChecked = false } = options;
-  const { address = 'i32' } = memory;
-  const check = isChecked ? types.add([address, 'i32', 'i32'], [address]) : undefined;
+  const check = isChecked ? types.add(['i32', 'i32', 'i32'], ['i32']) : undefined;
   const importCount = isChecked ? 1 : 0;
   const typeOf = groups.flat().map(({ params }) => types.add(params.map(({ type }) => type)));
   const [bodies, exports, module] = [new ByteWriter(), new ByteWriter(), new ByteWriter()];
@@ -127,14 +124,14 @@ class FunctionTypes {
 /** The memory, then the function of type `check` where there is one. */
 function writeImports(
   to: ByteWriter,
-  { minimum, maximum, shared = false, address }: MemoryLimits,
+  { minimum, maximum, shared = false }: MemoryLimits,
   check: number | undefined,
 ): void {
   to.byte(check === undefined ? 1 : 2);
   to.text('env');
   to.text('memory');
   to.byte(2);
-  to.byte((maximum === undefined ? 0 : 1) | (shared ? 2 : 0) | (address === 'i64' ? 4 : 0));
+  to.byte((maximum === undefined ? 0 : 1) | (shared ? 2 : 0));
   to.unsigned(minimum);
   if (maximum !== undefined) to.unsigned(maximum);
   if (check === undefined) return;

@@ -32,7 +32,6 @@ const DEVICE_OPTIONS: OptionKinds<DeviceOptions> = {
   deviceTimeout: 'positive',
   operators: 'operators',
   threads: THREADS_KIND,
-  memory64: 'boolean',
 };
 
 /**

@@ -13,6 +13,7 @@ import type { DeviceKind } from './protocol/loaded-session.ts';
 import type { SessionService } from './protocol/session-service.ts';
 import { compileTables } from './host/loaded-program.ts';
 import { SessionHost } from './host/session-host.ts';
+import { pooledDevices } from './devices/pooled-devices.ts';
 
 /** The functions that the programs of a worker may call, and the WebGPU that they run on. */
 export interface ServiceOptions {
@@ -44,25 +45,18 @@ export interface DeviceOptions {
   readonly operators?: Operators | undefined;
   /** Threads of a `wasm` device, as in `LoadOptions`. */
   readonly threads?: number | undefined;
-  /**
-   * Gives a `wasm` device addresses of 64 bits: up to 16 GiB, as the engine allows, in buffers of
-   * less than 2 GiB, on one thread, and slower. Default false. Without Memory64 in the engine,
-   * DeviceError.
-   */
-  readonly memory64?: boolean | undefined;
 }
 
 /** `createDevice` of `weft-vm/worker`, whose arguments are good. */
 export async function createDevice(
   kind: DeviceKind | 'auto',
   gpu?: GpuLike | GpuDeviceLike,
-  { deviceTimeout, operators, threads, memory64 }: DeviceOptions = {},
+  { deviceTimeout, operators, threads }: DeviceOptions = {},
 ): Promise<Device> {
   if (kind === 'host') return createHostDevice({ operators });
   if (kind === 'wasm') {
     const { openWasm } = await import('./devices/open-wasm.ts');
-    const wide = memory64 ? await import('../device/wasm/memory/memory64.ts') : undefined;
-    return openWasm({ operators, threads, memory64: wide?.MEMORY64 });
+    return openWasm({ operators, threads });
   }
   if (kind === 'auto') {
     const { createAutoDevice } = await import('./auto/create-auto-device.ts');
@@ -94,7 +88,7 @@ export function hostSessions(
   return new SessionHost({
     ...options,
     tables: compileTables({ operators, importers, functions: nodeTypesOf(options) }, isInThreads),
-    createDevice: (kind, device) => createDevice(kind, gpu, { ...device, operators }),
+    devices: pooledDevices((kind, device) => createDevice(kind, gpu, { ...device, operators })),
   });
 }
 

@@ -1,5 +1,5 @@
 import { internalError } from '../../core/errors.ts';
-import { encodeModule, type FunctionGroup, type MemoryLimits } from '../../wasm/encode-module.ts';
+import { encodeModule, type FunctionGroup } from '../../wasm/encode-module.ts';
 import { CompilationLog } from '../device-events.ts';
 import type { ThreadPool } from './threads/thread-pool.ts';
 import type { MemoryChecks } from './memory/memory-checks.ts';
@@ -23,8 +23,6 @@ export interface CodeSource {
 
 export interface ModuleCompilerOptions {
   readonly memory: WebAssembly.Memory;
-  /** The limits of the memory, where they are not those of one with addresses of 32 bits. */
-  readonly limits: Partial<MemoryLimits> | undefined;
   readonly threads: ThreadPool | undefined;
   /** Adds products by relaxed SIMD, in one instruction. */
   readonly isRelaxed: boolean;
@@ -58,10 +56,10 @@ export class ModuleCompiler {
   }
 
   #encode(groups: readonly FunctionGroup[]): Uint8Array<ArrayBuffer> {
-    const { checks, isRelaxed, limits, threads } = this.#options;
+    const { checks, isRelaxed, threads } = this.#options;
     const beginMs = performance.now();
     const shared = threads !== undefined;
-    const memory = { minimum: 1, maximum: MOST_PAGES, shared, ...limits };
+    const memory = { minimum: 1, maximum: MOST_PAGES, shared };
     const bytes = encodeModule({ groups, isRelaxed, isChecked: checks !== undefined, memory });
     this.log.add(`write ${groups.length} functions`, beginMs);
     return bytes;

@@ -5,7 +5,6 @@ import type { PrepackingBudget } from '../device.ts';
 import { hasByteProducts, hasRelaxedSimd } from './check-engine.ts';
 import { CompiledStep, type StepMachine } from './compiled-step.ts';
 import type { LaunchRecorder, RecordedMachine } from './launch-recorder.ts';
-import type { Memory64 } from './memory/memory64.ts';
 import type { MemoryChecks } from './memory/memory-checks.ts';
 import { type LoadedCode, ModuleCompiler } from './module-compiler.ts';
 import { PackedConstants } from './memory/packed-constants.ts';
@@ -25,8 +24,6 @@ export interface WasmMachineOptions extends Partial<WasmMemoryLimits> {
   readonly createDistributor?: CreateDistributor | undefined;
   /** Asked before each load and store of kernels, in this thread only; for tests. */
   readonly checks?: MemoryChecks;
-  /** Gives memory addresses of 64 bits, more than 4 GiB of them; one thread. */
-  readonly memory64?: Memory64 | undefined;
 }
 
 /** Plans, undefined where references do the step. */
@@ -44,23 +41,18 @@ export class WasmMachine implements StepMachine, RecordedMachine {
   readonly #isRelaxed: boolean;
   #multipliesBytes: boolean | undefined;
   readonly #compiler: ModuleCompiler;
-  readonly #memory64: Memory64 | undefined;
 
   constructor(options: WasmMachineOptions) {
-    const { relaxedSimd = true, checks, memory64 } = options;
-    const { byteBudget = memory64?.maxByteLength ?? MAX_BYTE_LENGTH } = options;
-    const createThreads = memory64 ? undefined : options.createThreads;
-    this.memory = new WasmMemory({ byteBudget, isShared: createThreads !== undefined, memory64 });
+    const { relaxedSimd = true, checks, byteBudget = MAX_BYTE_LENGTH, createThreads } = options;
+    this.memory = new WasmMemory({ byteBudget, isShared: createThreads !== undefined });
     this.distributor = checks ? undefined : options.createDistributor?.(this.memory);
     this.memory.submit = this.submit;
     this.packed = new PackedConstants(this.memory);
     this.checks = checks;
     this.threads = createThreads?.(this.memory);
-    this.#memory64 = memory64;
     this.#isRelaxed = relaxedSimd && hasRelaxedSimd();
     this.#compiler = new ModuleCompiler({
       memory: this.memory.memory,
-      limits: memory64?.limits,
       threads: this.threads,
       isRelaxed: this.#isRelaxed,
       checks,
@@ -103,19 +95,11 @@ export class WasmMachine implements StepMachine, RecordedMachine {
 
   /** Steps of plans, in one module, without holding the thread while the engine compiles. */
   async compile(plans: Plans, prepacking: PrepackingBudget | undefined): Promise<Steps> {
-    return this.#stepsOf(
-      plans,
-      await this.#compiler.compile(groupsOf(plans, this.#memory64)),
-      prepacking,
-    );
+    return this.#stepsOf(plans, await this.#compiler.compile(groupsOf(plans)), prepacking);
   }
 
   compileNow(plans: Plans, prepacking: PrepackingBudget | undefined): Steps {
-    return this.#stepsOf(
-      plans,
-      this.#compiler.compileNow(groupsOf(plans, this.#memory64)),
-      prepacking,
-    );
+    return this.#stepsOf(plans, this.#compiler.compileNow(groupsOf(plans)), prepacking);
   }
 
   /** Steps of the plans, with the functions of {@link groupsOf} in the same order. */
@@ -137,10 +121,10 @@ export class WasmMachine implements StepMachine, RecordedMachine {
 }
 
 /** The functions of steps: for each those of its packs, then its own. */
-function groupsOf(plans: Plans, memory64: Memory64 | undefined): readonly FunctionGroup[] {
+function groupsOf(plans: Plans): readonly FunctionGroup[] {
   return plans.flatMap((plan) => {
     if (plan === undefined) return [];
-    const { packs, functions, params, body } = memory64?.widen(plan) ?? plan;
+    const { packs, functions, params, body } = plan;
     const step = [...functions, { name: 'step', params, body }];
     return [...packs.map((pack) => pack.functions), step];
   });

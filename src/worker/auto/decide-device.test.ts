@@ -1,3 +1,4 @@
+import type { Clock } from '../../core/async/clock.ts';
 import { afterEach, expect, test } from 'vitest';
 import { compile } from '../../compiler/compile.ts';
 import { parseModule } from '../../compiler/index.ts';
@@ -14,7 +15,8 @@ import { fakeDevice } from '../testing/fake-device.ts';
 import type { DeviceKind, LoadedSession } from '../protocol/loaded-session.ts';
 import type { Reply, SessionId } from '../protocol/reply.ts';
 import type { WireValue } from '../protocol/wire-value.ts';
-import { SessionHost, type SessionHostOptions } from '../host/session-host.ts';
+import { pooledDevices } from '../devices/pooled-devices.ts';
+import { SessionHost } from '../host/session-host.ts';
 import { PlaceStore, type PlaceStores } from './place-store.ts';
 
 /** main(x) = tanh(x · w): as many rows of weights as asked for. */
@@ -35,9 +37,9 @@ afterEach(async () => {
   for (const close of opened.splice(0)) await close();
 });
 
-function hostOf(create: Create, options: Partial<SessionHostOptions> = {}): SessionHost {
+function hostOf(create: Create, places?: PlaceStores, clock?: Clock): SessionHost {
   const functions = { 'test.twice': (x: number) => x };
-  return new SessionHost({ createDevice: create, functions, ...options });
+  return new SessionHost({ devices: pooledDevices(create, places), functions, clock });
 }
 
 /** A discrete adapter and WebAssembly, both of which compute on the host. */
@@ -121,7 +123,7 @@ test('devices that are not used go back, whether the load succeeds or not', asyn
 test('the rates of a device are measured once it is idle, and count from then on', async () => {
   const { create, info } = fakes();
   const places: PlaceStores = new Map();
-  const host = hostOf(create, { places });
+  const host = hostOf(create, places);
   const { session } = await load(host, product(16));
   const store = await PlaceStore.of({ device: { info }, places });
   expect(store.findings.wasm).toBeUndefined();
@@ -145,7 +147,7 @@ test('estimates that are near are checked by runs on both, on an adapter that is
   const places: PlaceStores = new Map();
   const store = await PlaceStore.of({ device: { info }, places });
   await store.add({ gpu: SLOW, wasm: { ...SLOW, launchMs: 1.5 } });
-  const host = hostOf(create, { places });
+  const host = hostOf(create, places);
   const { session, device } = await load(host, product(16));
   expect(device.kind).toBe('webgpu');
   const first = await run(host, session, 16);
@@ -168,7 +170,7 @@ test('a trial ends with its session', async () => {
   const clock = new FakeClock();
   const store = await PlaceStore.of({ device: { info }, places });
   await store.add({ gpu: SLOW, wasm: SLOW });
-  const host = hostOf(create, { places, clock });
+  const host = hostOf(create, places, clock);
   const { session } = await load(host, product(16));
   for (let i = 0; i < 2; i++) await run(host, session, 16);
   await clock.waitedFor();

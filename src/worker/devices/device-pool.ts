@@ -10,14 +10,12 @@ export interface PooledOptions {
   readonly deviceTimeout?: number | undefined;
   /** Threads of a `wasm` device; see `threadCount`. */
   readonly threads?: number | undefined;
-  /** Gives a `wasm` device addresses of 64 bits, and one thread. */
-  readonly memory64?: boolean | undefined;
 }
 
 /** Makes a device. Rejects with DeviceError when there is none. */
 export type CreateDevice = (kind: DeviceKind, options: PooledOptions) => Promise<Device>;
 
-/** One device per kind, number of threads and size of addresses, made when first asked for and destroyed with its last user. */
+/** One device per kind and number of threads, made when first asked for and destroyed with its last user. */
 export class DevicePool {
   readonly #create: CreateDevice;
   readonly #devices = new Map<string, Promise<SharedDevice>>();
@@ -33,10 +31,9 @@ export class DevicePool {
 
   /** A device to {@link SharedDevice.release} in the end. A lost one is never given out again. */
   async acquire(kind: DeviceKind, asked: PooledOptions = {}): Promise<SharedDevice> {
-    const { deviceTimeout, memory64 } = asked;
-    const threads = kind === 'wasm' ? threadCount(memory64 ? 1 : asked.threads) : 1;
-    const options = { deviceTimeout, threads, memory64 };
-    const key = `${kind} ${threads} ${memory64}`;
+    const threads = kind === 'wasm' ? threadCount(asked.threads) : 1;
+    const options = { deviceTimeout: asked.deviceTimeout, threads };
+    const key = `${kind} ${threads}`;
     const known = this.#devices.get(key) ?? this.#open(kind, options);
     this.#devices.set(key, known);
     try {

@@ -4,13 +4,12 @@ import type { PooledOptions } from './device-pool.ts';
 import { mayShareMemory, threadCount } from './thread-count.ts';
 import { wasmPartStarter, wasmThreadStarter } from './wasm-thread.ts';
 
-/** The device that runs WebAssembly, with its threads; with addresses of 64 bits it has none. */
+/** The device that runs WebAssembly, with its threads. */
 export async function openWasm({
   threads: wanted,
   ...options
-}: Pick<WasmDeviceOptions, 'operators' | 'memory64'> &
-  Pick<PooledOptions, 'threads'>): Promise<Device> {
-  const threads = options.memory64 ? 1 : threadCount(wanted);
+}: Pick<WasmDeviceOptions, 'operators'> & Pick<PooledOptions, 'threads'>): Promise<Device> {
+  const threads = threadCount(wanted);
   if (threads === 1) return createWasmDevice(options);
   if (mayShareMemory()) {
     const { sharedThreads } = await import('../../device/wasm/threads/shared-threads.ts');

@@ -1,10 +1,15 @@
 import { requested } from '../host/describe-place.ts';
-import type { DevicePool } from './device-pool.ts';
+import type { PlaceStores } from '../auto/place-store.ts';
+import { type CreateDevice, DevicePool } from './device-pool.ts';
 import { fitDevices } from './fit-devices.ts';
 import type { DeviceSource } from './opened-devices.ts';
 
-/** The devices of a thread, which sessions share. */
-export const pooledDevices = (pool: DevicePool): DeviceSource => ({
+/** The devices of a thread, which sessions share. `places`: what is known of their adapters. */
+export const pooledDevices = (
+  createDevice: CreateDevice,
+  places?: PlaceStores,
+  pool = new DevicePool(createDevice, places),
+): DeviceSource => ({
   open: async (wanted, options) => {
     const opened =
       wanted === 'auto'

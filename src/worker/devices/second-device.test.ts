@@ -3,6 +3,7 @@ import { compile } from '../../compiler/compile.ts';
 import { parseModule } from '../../compiler/index.ts';
 import { DeviceError } from '../../core/errors.ts';
 import type { DeviceKind, LoadedSession } from '../protocol/loaded-session.ts';
+import { pooledDevices } from './pooled-devices.ts';
 import { SessionHost } from '../host/session-host.ts';
 import { fakeDevice } from '../testing/fake-device.ts';
 
@@ -14,11 +15,11 @@ const PLACES = 'def @main(%x: Tensor[(2,), float32]) { nonzero(%x) }';
 async function load(text: string, { wasm = true, sharing = false } = {}) {
   const made: DeviceKind[] = [];
   const host = new SessionHost({
-    createDevice: async (kind) => {
+    devices: pooledDevices(async (kind) => {
       made.push(kind);
       if (kind === 'wasm' && !wasm) throw new DeviceError("Add 'wasm-unsafe-eval' to script-src.");
       return fakeDevice(kind);
-    },
+    }),
   });
   const source = { kind: 'bytes', bytes: compile(parseModule(text)).toBytes() } as const;
   const request = { source, device: 'webgpu', dims: {}, pin: sharing ? true : undefined } as const;

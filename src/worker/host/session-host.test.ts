@@ -9,6 +9,7 @@ import { FakeClock } from '../../testing/fake-clock.ts';
 import type { CallId, SessionId } from '../protocol/reply.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
 import type { WireValue } from '../protocol/wire-value.ts';
+import { pooledDevices } from '../devices/pooled-devices.ts';
 import { SessionHost } from './session-host.ts';
 
 type Body = (f: FunctionBuilder, b: ExecBuilder) => OperandLike;
@@ -72,11 +73,11 @@ const x: WireValue = { kind: 'tensor', dtype: 'float32', shape: [5], data: new F
 async function open(): Promise<{ host: SessionHost; session: SessionId; devices: Device[] }> {
   const devices: Device[] = [];
   const host = new SessionHost({
-    createDevice: async () => {
+    devices: pooledDevices(async () => {
       const device = createHostDevice();
       devices.push(device);
       return device;
-    },
+    }),
     functions: {
       'test.fails': () => {
         throw new TypeError('no');
@@ -156,14 +157,14 @@ describe('a device that does not answer', () => {
     const resolved = (): Promise<void> => Promise.resolve();
     const host = new SessionHost({
       clock,
-      createDevice: async (kind) => {
+      devices: pooledDevices(async (kind) => {
         const device = createHostDevice();
         if (kind === 'host') return device;
         return Object.assign(device, {
           queue: { isBusy: () => true, settle: resolved, drain: resolved },
           read,
         });
-      },
+      }),
     });
     const source = { kind: 'bytes', bytes: program({ returns: FUNCTIONS.returns }) } as const;
     const loading = host.load(1, { source, device: 'webgpu', dims: {} }, undefined);

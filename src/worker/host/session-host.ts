@@ -6,12 +6,9 @@ import type { LaunchOwner } from '../../device/device.ts';
 import type { HostFunctions } from '../../runtime/link/host-function.ts';
 import type { HostStates } from '../../runtime/snapshot/take-snapshot.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
-import type { PlaceStores } from '../auto/place-store.ts';
-import { type CreateDevice, DevicePool } from '../devices/device-pool.ts';
 import { sparesOf } from './buffers-in.ts';
 import type { AskType } from '../compile/compile-protocol.ts';
 import { describePlace } from './describe-place.ts';
-import { pooledDevices } from '../devices/pooled-devices.ts';
 import { HandleTable } from './handle-table.ts';
 import type { CalledPage } from './page-functions.ts';
 import { HostedSession } from './hosted-session.ts';
@@ -46,19 +43,8 @@ declare global {
   var weftFiles: WorkerFiles | undefined;
 }
 
-export type SessionHostOptions = HostOptions & (OwnDevices | BorrowedDevices);
-
-interface OwnDevices {
-  readonly createDevice: CreateDevice;
-  /** What is known of the adapters of its devices. */
-  readonly places?: PlaceStores | undefined;
-}
-
-interface BorrowedDevices {
+export interface SessionHostOptions {
   readonly devices: DeviceSource;
-}
-
-interface HostOptions {
   /** Packed functions that programs may call, by name. */
   readonly functions?: HostFunctions | undefined;
   /** States of these functions, stored with snapshots under these names. */
@@ -108,10 +94,7 @@ export class SessionHost implements SessionService {
     this.#ceilings = limits;
     this.#tables = options.tables;
     this.#clock = clock;
-    this.#devices =
-      'devices' in options
-        ? options.devices
-        : pooledDevices(new DevicePool(options.createDevice, options.places));
+    this.#devices = options.devices;
     this.#loadProgram = options.loadProgram ?? loadProgram;
     this.#create = options.createMachine ?? machinesWith(functions);
     this.#handles = options.handles ?? new HandleTable();

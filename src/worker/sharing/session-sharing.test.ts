@@ -9,6 +9,7 @@ import type { HostFunction } from '../../runtime/index.ts';
 import type { LoadRequest } from '../protocol/load-request.ts';
 import type { Reply, SessionId } from '../protocol/reply.ts';
 import type { WireResult, WireValue } from '../protocol/wire-value.ts';
+import { pooledDevices } from '../devices/pooled-devices.ts';
 import { SessionHost } from '../host/session-host.ts';
 import { addWeights } from '../testing/test-programs.ts';
 
@@ -30,7 +31,7 @@ class World {
   constructor(functions: Readonly<Record<string, HostFunction>> = {}) {
     this.host = new SessionHost({
       functions,
-      createDevice: async () => {
+      devices: pooledDevices(async () => {
         const device = createHostDevice();
         const createBuffer = device.createBuffer.bind(device);
         device.createBuffer = (byteLength) => {
@@ -52,7 +53,7 @@ class World {
         };
         if (this.doomed-- > 0) Object.defineProperty(device, 'read', { value: read });
         return Object.defineProperty(device, 'lost', { value: lost });
-      },
+      }),
     });
   }
 

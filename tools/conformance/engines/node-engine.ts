@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SessionProvider } from '../../../src/worker/protocol/session-service.ts';
+import { pooledDevices } from '../../../src/worker/devices/pooled-devices.ts';
 import { SessionHost } from '../../../src/worker/host/session-host.ts';
 import { nodeGpu } from '../../../src/testing/node-gpu.ts';
 import type { ThreadOptions } from '../../parse-threads.ts';
@@ -45,7 +46,7 @@ export async function openThreadRunner(threads: ThreadOptions): Promise<CaseRunn
   const destroy = device.destroy.bind(device);
   // Sessions come and go.
   device.destroy = () => undefined;
-  const service = new SessionHost({ createDevice: async () => device });
+  const service = new SessionHost({ devices: pooledDevices(async () => device) });
   const remote: SessionProvider = {
     name: 'threads',
     closed: new Promise(() => undefined),

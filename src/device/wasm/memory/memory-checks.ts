@@ -35,14 +35,10 @@ export class MemoryChecks {
     };
   }
 
-  /** Called by modules: gives the address back, or throws. Addresses of 64 bits are bigint. */
-  readonly check = <Address extends number | bigint>(
-    address: Address,
-    offset: number,
-    byteLength: number,
-  ): Address => {
+  /** Called by modules: gives the address back, or throws. */
+  readonly check = (address: number, offset: number, byteLength: number): number => {
     this.count++;
-    const begin = (typeof address === 'bigint' ? Number(address) : address >>> 0) + (offset >>> 0);
+    const begin = (address >>> 0) + (offset >>> 0);
     const ranges = this.#ranges;
     for (let i = 0; i < ranges.length; i += 2) {
       if (begin >= (ranges[i] ?? 0) && begin + byteLength <= (ranges[i + 1] ?? 0)) return address;

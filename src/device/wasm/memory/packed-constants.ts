@@ -4,12 +4,6 @@ import type { ValuePack } from '../step-plan.ts';
 import type { WasmCode } from '../wasm-code.ts';
 import { asWasmBuffer, type WasmBuffer, type WasmMemory } from './wasm-memory.ts';
 
-/**
- * The most bytes of packed constants in all buffers: constants twice are not worth the last memory
- * of a machine. Only Memory64 reaches it.
- */
-const MOST_BYTES = 2 ** 33;
-
 /** Those of one buffer, by their place in it and by layout. */
 type PackedOfBuffer = Map<string, PackedConstant>;
 
@@ -64,7 +58,6 @@ export class PackedConstants {
   }
 
   #create(byteLength: number, budget: PrepackingBudget): PackedConstant | undefined {
-    if (this.#memory.bytesLive + byteLength > MOST_BYTES) return undefined;
     if (!budget.reserve(byteLength)) return undefined;
     try {
       return { buffer: this.#memory.create(byteLength), budget };

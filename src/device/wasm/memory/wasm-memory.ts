@@ -3,7 +3,6 @@ import type { DeviceBuffer } from '../../device.ts';
 import type { StoredBytes } from '../../host/kernel-context.ts';
 import type { ProcessorMemory } from '../../host/processor-device.ts';
 import { MAX_BYTE_LENGTH, MOST_PAGES, PAGE } from './address-space.ts';
-import type { Memory64 } from './memory64.ts';
 
 /** Cache lines, and what vectors and other devices' offsets need. */
 const ALIGNMENT = 64;
@@ -16,8 +15,6 @@ export interface WasmMemoryLimits {
 export interface WasmMemoryOptions extends WasmMemoryLimits {
   /** Makes it a shared memory, which threads can have too. */
   readonly isShared?: boolean;
-  /** Gives addresses 64 bits, and then is not shared. */
-  readonly memory64?: Memory64 | undefined;
 }
 
 /** A part of the linear memory. */
@@ -73,20 +70,15 @@ export class WasmMemory implements ProcessorMemory {
   scratchMoves = 0;
   /** Does what changes the memory, in order with launches that are not over. */
   submit = (change: () => void): void => change();
-  readonly maxBufferByteLength: number;
+  readonly maxBufferByteLength = MAX_BYTE_LENGTH;
   readonly #byteBudget: number;
-  readonly #memory64: Memory64 | undefined;
   /** By address, never next to each other. Address 0 is no buffer's. */
   readonly #scratch = new Map<number, WasmBuffer>();
   readonly #gaps: Gap[] = [{ begin: ALIGNMENT, end: PAGE }];
 
-  constructor({ byteBudget, isShared = false, memory64 }: WasmMemoryOptions) {
+  constructor({ byteBudget, isShared = false }: WasmMemoryOptions) {
     this.#byteBudget = byteBudget;
-    this.#memory64 = memory64;
-    this.maxBufferByteLength = memory64?.maxBufferByteLength ?? MAX_BYTE_LENGTH;
-    this.memory =
-      memory64?.create() ??
-      new WebAssembly.Memory({ initial: 1, maximum: MOST_PAGES, shared: isShared });
+    this.memory = new WebAssembly.Memory({ initial: 1, maximum: MOST_PAGES, shared: isShared });
   }
 
   /** Bytes from an address on. */
@@ -168,18 +160,14 @@ export class WasmMemory implements ProcessorMemory {
     const last = this.#gaps.at(-1);
     const free = last?.end === end ? end - last.begin : 0;
     const pages = Math.ceil((size - free) / PAGE);
-    const memory64 = this.#memory64;
-    const most = memory64?.maxByteLength ?? MAX_BYTE_LENGTH;
-    if (end + pages * PAGE > most + PAGE) {
-      const bits = memory64 ? 64 : 32;
+    if (end + pages * PAGE > MAX_BYTE_LENGTH + PAGE) {
       throw this.#outOfMemory(
         requested,
-        `${most} bytes in all, what addresses of ${bits} bits reach`,
+        `${MAX_BYTE_LENGTH} bytes in all, what addresses of 32 bits reach`,
       );
     }
     try {
-      if (memory64) memory64.grow(this.memory, pages);
-      else this.memory.grow(pages);
+      this.memory.grow(pages);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       throw this.#outOfMemory(requested, 'what this machine can give', error);
