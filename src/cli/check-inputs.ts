@@ -84,7 +84,7 @@ async function declaredInputs(
 ): Promise<readonly ValueInfo[] | undefined> {
   if (await isExecutableFile(path)) return undefined;
   if (looksLikeText(path, await readStart(path, HEAD_BYTES))) return undefined;
-  const { readOnnxInputs } = await import('../frontend/onnx/read-signature.ts');
+  const { readOnnxInputs } = await import('../frontend/onnx/model/read-signature.ts');
   const file = await open(path, 'r');
   try {
     const { size } = await file.stat();

@@ -1,13 +1,13 @@
 import type { Assembled } from '../bytecode/build/draft.ts';
 import { CORE_OPERATORS } from '../ops/tables/core-operators.ts';
 import { generateCode } from './codegen/codegen.ts';
-import { requireCoreOperators } from './inference/require-core-operators.ts';
+import { requireCoreOperators } from './inference/checks/require-core-operators.ts';
 import { TypeInference } from './inference/type-inference.ts';
 import { budgetInForce } from './ir/compile-budget.ts';
 import type { Module } from './ir/expr.ts';
 import { checkNesting } from './ir/text/check-nesting.ts';
 import { postOrder } from './ir/walk/visit.ts';
-import { checkDimNames } from './passes/bind-dims.ts';
+import { checkDimNames } from './passes/dims/bind-dims.ts';
 import { isPassName } from './passes/pass-names.ts';
 import type { Placement } from './passes/place-devices.ts';
 import { type CompileOptions, type CompilerParts, pipeline } from './pipeline.ts';

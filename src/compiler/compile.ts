@@ -10,7 +10,7 @@ import {
 import type { RatesOfBoth } from '../core/contracts/device-rates.ts';
 import { compileInSteps, countCalls, finish } from './compile-in-steps.ts';
 import { plainSymbols } from './inference/declarations.ts';
-import { TEXTS, TypeDiagnostics } from './inference/type-diagnostics.ts';
+import { TEXTS, TypeDiagnostics } from './inference/checks/type-diagnostics.ts';
 import { type InsertedPass, insertPasses } from './insert-passes.ts';
 import { INSTRUMENTS } from './instruments/pass-instrument.ts';
 import { CompileBudget } from './ir/compile-budget.ts';

@@ -117,7 +117,7 @@ export type {
 } from './evaluation/reference-value.ts';
 export { inferModule } from './inference/infer-module.ts';
 export { TypeInference } from './inference/type-inference.ts';
-export type { SourceTexts } from './inference/type-diagnostics.ts';
+export type { SourceTexts } from './inference/checks/type-diagnostics.ts';
 export type { JsonValue } from './ir/json/json-data.ts';
 export { type JsonModule, moduleFromJson, moduleToJson } from './ir/json/json.ts';
 export { parseExpr, parseModule, type ParseOptions } from './ir/text/parse.ts';
@@ -159,7 +159,7 @@ export {
   type TypeDefinition,
   type TypeVarNode,
 } from './ir/type.ts';
-export { checkDimNames, type DimBindings } from './passes/bind-dims.ts';
+export { checkDimNames, type DimBindings } from './passes/dims/bind-dims.ts';
 export {
   dispatchByShape,
   type ModuleDispatch,

@@ -6,7 +6,7 @@ export {
   type CompileOnnxOptions,
   compileSmallOnnx,
 } from './onnx/compile-onnx-async.ts';
-export { loadExternalData } from './onnx/external-data.ts';
+export { loadExternalData } from './onnx/model/external-data.ts';
 export type {
   NodeAttributes,
   NodeAttributeValue,
@@ -16,7 +16,7 @@ export type {
   NodeType,
   NodeTypes,
 } from '../core/contracts/node-function.ts';
-export type { TypeOfNode } from './onnx/node-types.ts';
+export type { TypeOfNode } from './onnx/functions/node-types.ts';
 export { importOnnx, type ImportOptions } from './onnx/import-onnx.ts';
 export type { Importer, Importers, OnnxAttributes, OnnxNode } from './onnx/importers.ts';
 export type { ByteRange, ExternalDataReader } from './onnx/protobuf/external-data.ts';

@@ -1,6 +1,6 @@
 import { checkOptions, requireCount } from '../core/check-options.ts';
-import { RUNNER_OPTIONS, type RunnerOptions, setDefaults } from './runner.ts';
-import { forgetShared } from './shared-runners.ts';
+import { RUNNER_OPTIONS, type RunnerOptions, setDefaults } from './runners/runner.ts';
+import { forgetShared } from './runners/shared-runners.ts';
 
 /** Sets where eager arrays are computed, and programs that have no options of their own. */
 export function configure(options: RunnerOptions): void {

@@ -11,7 +11,7 @@ import { type NdArray, wrap } from './nd-array.ts';
 import { type Operand, stateOf } from './operand.ts';
 import { callLoop } from './recursive-function.ts';
 import { bundle, Frame, inFrame, requireFrame } from './trace.ts';
-import type { Like, ResultOf } from './value-types.ts';
+import type { Like, ResultOf } from './data/value-types.ts';
 import {
   requireSameLeaves,
   unbundle,

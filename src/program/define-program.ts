@@ -10,9 +10,9 @@ import type { Executable } from '../bytecode/file/executable-file.ts';
 import type { Module } from '../compiler/ir/expr.ts';
 import { placeOf, within } from './call-site.ts';
 import { ProgramCore, type ProgramOptions, type ProgramSource } from './program.ts';
-import { RUNNER_OPTIONS } from './runner.ts';
-import { isLeafSpec, type Spec } from './value-spec.ts';
-import type { GivenFor, ResultOf, ValueOf } from './value-types.ts';
+import { RUNNER_OPTIONS } from './runners/runner.ts';
+import { isLeafSpec, type Spec } from './data/value-spec.ts';
+import type { GivenFor, ResultOf, ValueOf } from './data/value-types.ts';
 
 /**
  * A program. A call takes what its parameters say, numbers and nested arrays too, and gives its results, whose

@@ -19,11 +19,11 @@ export {
   u32,
   u64,
   u8,
-} from './spec.ts';
+} from './data/spec.ts';
 export { type Program, program, type Self } from './define-program.ts';
 export type { ProgramOptions } from './program.ts';
 export { configure } from './configure.ts';
-export { type Counters, counters, type RunnerOptions } from './runner.ts';
+export { type Counters, counters, type RunnerOptions } from './runners/runner.ts';
 export { If, loop, repeatTimes, scan, type ScanOptions } from './control-flow.ts';
 export {
   type AllCases,
@@ -32,9 +32,9 @@ export {
   type DataType,
   match,
   type ResultOfCases,
-} from './data.ts';
-export type { DataTree } from './data-tree.ts';
-export { DataValue } from './data-value.ts';
+} from './data/data.ts';
+export type { DataTree } from './data/data-tree.ts';
+export { DataValue } from './data/data-value.ts';
 export type {
   ConstructorSpecs,
   DataSpec,
@@ -42,7 +42,7 @@ export type {
   LeafSpec,
   SelfSpec,
   Spec,
-} from './value-spec.ts';
+} from './data/value-spec.ts';
 export type {
   FieldsOf,
   GivenFields,
@@ -51,7 +51,7 @@ export type {
   ResultOf,
   Returned,
   ValueOf,
-} from './value-types.ts';
+} from './data/value-types.ts';
 export { scope } from './scope.ts';
 export {
   type ArgumentsLike,

@@ -7,18 +7,30 @@ import { formatType, type TensorTypeNode, tensorType, type Type } from '../compi
 import type { Executable } from '../bytecode/file/executable-file.ts';
 import { dataOf, requireLive } from './array-state.ts';
 import { callSite, callUser, siteOr } from './call-site.ts';
-import { DataValue } from './data-value.ts';
-import { declareTypes } from './declare-types.ts';
+import { DataValue } from './data/data-value.ts';
+import { declareTypes } from './data/declare-types.ts';
 import { argumentOf } from './eager/argument-of.ts';
 import { deviceArray } from './eager/device-array.ts';
 import { realize } from './eager/realize.ts';
 import { wrap } from './nd-array.ts';
 import { type Operand, stateOf } from './operand.ts';
-import { type Argument, moduleKey, moduleText, Runner, type RunnerOptions } from './runner.ts';
-import { sharedRunner } from './shared-runners.ts';
+import {
+  type Argument,
+  moduleKey,
+  moduleText,
+  Runner,
+  type RunnerOptions,
+} from './runners/runner.ts';
+import { sharedRunner } from './runners/shared-runners.ts';
 import { bundle, currentFrame, Frame, inFrame, Trace } from './trace.ts';
-import { leavesOf, mapTree, zipTree } from './tree.ts';
-import { type DataSpec, isLeafSpec, type LeafSpec, type Spec, typeOfLeaf } from './value-spec.ts';
+import { leavesOf, mapTree, zipTree } from './data/tree.ts';
+import {
+  type DataSpec,
+  isLeafSpec,
+  type LeafSpec,
+  type Spec,
+  typeOfLeaf,
+} from './data/value-spec.ts';
 import {
   isValueLeaf,
   valueOf,

@@ -3,7 +3,7 @@ import { disposeState } from './eager/pending.ts';
 import { passOn, recordArrays } from './eager/scope.ts';
 import type { ArrayState } from './array-state.ts';
 import { NdArray } from './nd-array.ts';
-import { leavesOf } from './tree.ts';
+import { leavesOf } from './data/tree.ts';
 import { isValueLeaf } from './values.ts';
 
 /**

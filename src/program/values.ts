@@ -5,12 +5,18 @@ import { ShapeError, UsageError } from '../core/errors.ts';
 import { Tensor } from '../client/values/tensor.ts';
 import { ArrayState, exprIn, hasState } from './array-state.ts';
 import { siteOr } from './call-site.ts';
-import { DataValue, dataIn, tracedData } from './data-value.ts';
+import { DataValue, dataIn, tracedData } from './data/data-value.ts';
 import { NdArray, wrap } from './nd-array.ts';
 import { type Operand, stateOf } from './operand.ts';
 import type { Frame } from './trace.ts';
-import { leavesOf, mapTree, zipTree } from './tree.ts';
-import { type DataSpec, isLeafSpec, type LeafSpec, type Spec, typeOfLeaf } from './value-spec.ts';
+import { leavesOf, mapTree, zipTree } from './data/tree.ts';
+import {
+  type DataSpec,
+  isLeafSpec,
+  type LeafSpec,
+  type Spec,
+  typeOfLeaf,
+} from './data/value-spec.ts';
 
 /** A value: an array or data. */
 export type Value = NdArray | DataValue;

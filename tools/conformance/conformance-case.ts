@@ -1,5 +1,5 @@
 import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
-import { declaredDim } from '../../src/frontend/onnx/declared-type.ts';
+import { declaredDim } from '../../src/frontend/onnx/model/declared-type.ts';
 import { readMessage } from '../../src/frontend/onnx/protobuf/read-message.ts';
 import type { Placement } from '../../src/worker/protocol/loaded-session.ts';
 import { readTensorFile } from '../../src/frontend/onnx/protobuf/read-tensor.ts';

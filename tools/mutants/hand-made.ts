@@ -176,7 +176,7 @@ export const HAND_MADE: readonly HandMade[] = [
     effect: 'a long download ends with its fifth break, however far apart they are',
   },
   {
-    file: 'src/program/least-recent.ts',
+    file: 'src/program/runners/least-recent.ts',
     find: 'this.#values.delete(key);',
     replace: '',
     effect: 'the oldest program goes, though it was used last',

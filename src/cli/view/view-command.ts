@@ -42,7 +42,7 @@ export async function sourceOf(
   if (await isExecutableFile(path)) return undefined;
   const bytes = await readBytes(path);
   if (looksLikeText(path, bytes)) return { bytes, isText: true, dims };
-  const { externalRanges } = await import('../../frontend/onnx/external-data.ts');
+  const { externalRanges } = await import('../../frontend/onnx/model/external-data.ts');
   const names = externalRanges(bytes).map((range) => range.path);
   const siblings = new Map(names.map((name) => [name, join(dirname(path), name)]));
   return { bytes, isText: false, dims, siblings };

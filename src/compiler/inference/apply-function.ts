@@ -5,8 +5,8 @@ import { type CallExpr, formatSpan } from '../ir/expr.ts';
 import { formatType, type FunctionTypeNode, sameType, type Type } from '../ir/type.ts';
 import { type AppliedTerm, applied, symbolsOfTerm, termOf } from '../ir/term.ts';
 import { isDerivativeOfGlobal } from '../ir/operators/gradient-operators.ts';
-import { Unifier } from './unifier.ts';
-import type { Variances } from './variance.ts';
+import { Unifier } from './terms/unifier.ts';
+import type { Variances } from './terms/variance.ts';
 
 const UNIT: Type = { kind: 'tuple', fields: [] };
 

@@ -1,6 +1,6 @@
 import type { Dim } from '../../core/dims/dim.ts';
 import { forEachSymbol } from '../../core/dims/dim-symbols.ts';
-import { dividesByZero } from './divides-by-zero.ts';
+import { dividesByZero } from './sizes/divides-by-zero.ts';
 import type { FunctionExpr } from '../ir/expr.ts';
 import {
   type ConstructorDefinition,

@@ -16,8 +16,8 @@ import { formatType, MAX_TYPE_DEPTH, sameType, type Type } from '../ir/type.ts';
 import { isPolymorphic } from './declarations.ts';
 import { bindClause, checkMatch } from './infer-match.ts';
 import type { InferenceContext } from './inference-context.ts';
-import { derivativeTerm } from './derivative-term.ts';
-import { operatorConstraint } from './operator-constraint.ts';
+import { derivativeTerm } from './terms/derivative-term.ts';
+import { operatorConstraint } from './terms/operator-constraint.ts';
 import {
   applied,
   type AppliedTerm,

@@ -1,6 +1,6 @@
 import type { MatchExpr, Pattern, VarExpr } from '../ir/expr.ts';
 import { FLOAT_TYPE, INT_TYPE } from '../ir/type.ts';
-import { checkClauses } from './check-clauses.ts';
+import { checkClauses } from './checks/check-clauses.ts';
 import type { DeclaredConstructor } from './declarations.ts';
 import type { InferenceContext } from './inference-context.ts';
 import {

@@ -5,10 +5,10 @@ import { checkNesting } from '../ir/text/check-nesting.ts';
 import type { Expr, FunctionExpr, Module } from '../ir/expr.ts';
 import type { Type } from '../ir/type.ts';
 import { postOrder } from '../ir/walk/visit.ts';
-import { checkDefinitions } from './check-definitions.ts';
+import { checkDefinitions } from './checks/check-definitions.ts';
 import { constructorsOf } from './declarations.ts';
 import { elaborate } from './elaborate.ts';
-import { gatherDimFacts } from './gather-dim-facts.ts';
+import { gatherDimFacts } from './sizes/gather-dim-facts.ts';
 import { ExpressionInference } from './infer-expression.ts';
 import {
   InferenceContext,
@@ -19,7 +19,7 @@ import {
 import { liftRecursiveLets } from './lift-recursive-lets.ts';
 import { stronglyConnected } from './strongly-connected.ts';
 import { type AppliedTerm, ERROR_TERM, functionTerm, termOf } from '../ir/term.ts';
-import { type SourceTexts, TEXTS, TypeDiagnostics } from './type-diagnostics.ts';
+import { type SourceTexts, TEXTS, TypeDiagnostics } from './checks/type-diagnostics.ts';
 
 /** A type becomes wider by few dimensions, and what follows from that is known at once. */
 const MAX_INFERENCES = 8;

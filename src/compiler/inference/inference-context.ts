@@ -11,7 +11,7 @@ import {
   typeFault,
 } from './declarations.ts';
 import { computeScopes, holds, type Scopes } from '../ir/walk/scopes.ts';
-import { describeExpr } from './describe-expr.ts';
+import { describeExpr } from './checks/describe-expr.ts';
 import {
   type AppliedTerm,
   ERROR_TERM,
@@ -21,11 +21,11 @@ import {
   type Term,
   termOf,
 } from '../ir/term.ts';
-import type { TypeDiagnostics } from './type-diagnostics.ts';
+import type { TypeDiagnostics } from './checks/type-diagnostics.ts';
 import { isDerivativeOfGlobal } from '../ir/operators/gradient-operators.ts';
-import { type Instance, isInfinite, Unifier } from './unifier.ts';
-import { type Variances, variancesOf } from './variance.ts';
-import { type Constraint, Worklist } from './worklist.ts';
+import { type Instance, isInfinite, Unifier } from './terms/unifier.ts';
+import { type Variances, variancesOf } from './terms/variance.ts';
+import { type Constraint, Worklist } from './terms/worklist.ts';
 
 /** The type of a global function, as far as it is known where it is used. */
 export interface Signature {

@@ -8,7 +8,7 @@ import { type RecursiveLet, recursiveLets } from '../ir/walk/recursive-lets.ts';
 import type { Type } from '../ir/type.ts';
 import { bindersOf, postOrder, rewrite } from '../ir/walk/visit.ts';
 import { plainSymbols } from './declarations.ts';
-import { symbolsIn } from './gather-dim-facts.ts';
+import { symbolsIn } from './sizes/gather-dim-facts.ts';
 
 /**
  * Makes each function that calls itself by the variable of its `let` a private global function, with what it

@@ -9,10 +9,10 @@ import { applyFunction } from './apply-function.ts';
 import { applyOperator, atPlace } from './apply-operator.ts';
 import { applyScalarOperator } from './apply-scalar-operator.ts';
 import { constructorsOf, type Declared, type DeclaredConstructor } from './declarations.ts';
-import { forgetBranchSizes, forgetPatternSizes } from './forget-sizes.ts';
-import { gatherDimFacts } from './gather-dim-facts.ts';
-import { joinTypes } from './join-types.ts';
-import { variancesOf } from './variance.ts';
+import { forgetBranchSizes, forgetPatternSizes } from './sizes/forget-sizes.ts';
+import { gatherDimFacts } from './sizes/gather-dim-facts.ts';
+import { joinTypes } from './terms/join-types.ts';
+import { variancesOf } from './terms/variance.ts';
 import {
   type CallExpr,
   type Expr,

@@ -1,9 +1,9 @@
 import { inferModule } from '../inference/infer-module.ts';
-import { symbolsOfType } from '../inference/gather-dim-facts.ts';
+import { symbolsOfType } from '../inference/sizes/gather-dim-facts.ts';
 import type { Expr, FunctionExpr } from '../ir/expr.ts';
 import { mapFunctions, postOrder } from '../ir/walk/visit.ts';
 import type { Pass } from './pass.ts';
-import { resolveDimNames } from './resolve-dim-names.ts';
+import { resolveDimNames } from './dims/resolve-dim-names.ts';
 import { functionToAnf } from './to-anf.ts';
 
 /**

@@ -5,7 +5,7 @@ import {
   substituteDim,
 } from '../../core/dims/dim-symbols.ts';
 import type { Dim } from '../../core/dims/dim.ts';
-import { symbolsIn, symbolsOfType } from '../inference/gather-dim-facts.ts';
+import { symbolsIn, symbolsOfType } from '../inference/sizes/gather-dim-facts.ts';
 import { stronglyConnected } from '../inference/strongly-connected.ts';
 import { isAtom } from '../ir/walk/atoms.ts';
 import { Effects } from '../ir/walk/effects.ts';
@@ -14,7 +14,7 @@ import { partsOfType, sameType, type Type } from '../ir/type.ts';
 import { postOrder, rewrite } from '../ir/walk/visit.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 import { countReaders } from '../rewriting/count-readers.ts';
-import { nameUnknownParams, substituteSymbols } from './bind-dims.ts';
+import { nameUnknownParams, substituteSymbols } from './dims/bind-dims.ts';
 import type { Pass, PassContext } from './pass.ts';
 
 /** Functions of up to this many expressions are inlined. */

@@ -1,4 +1,4 @@
-import type { SourceTexts } from '../inference/type-diagnostics.ts';
+import type { SourceTexts } from '../inference/checks/type-diagnostics.ts';
 import type { Module } from '../ir/expr.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 import type { OnRewrite, RewriteRule } from '../rewriting/rewrite-rule.ts';

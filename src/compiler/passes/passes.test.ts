@@ -7,7 +7,7 @@ import type { Expr, Module } from '../ir/expr.ts';
 import { printModule } from '../ir/text/print.ts';
 import { inferModule } from '../inference/infer-module.ts';
 import { TypeInference } from '../inference/type-inference.ts';
-import { bindDims } from './bind-dims.ts';
+import { bindDims } from './dims/bind-dims.ts';
 import { eliminateCommonSubexpressions } from './eliminate-common-subexpressions.ts';
 import { foldAffineIntoWeights } from './fold-affine/fold-affine-into-weights.ts';
 import { foldConstants } from './fold-constants.ts';

@@ -5,7 +5,7 @@ import { TypeInference } from '../inference/type-inference.ts';
 import { eliminateCommonSubexpressions } from './eliminate-common-subexpressions.ts';
 import { fuse } from './fuse/fuse.ts';
 import { inferTypes } from './infer-types.ts';
-import { nameUnknownDims } from './name-unknown-dims.ts';
+import { nameUnknownDims } from './dims/name-unknown-dims.ts';
 import type { Pass } from './pass.ts';
 
 function run(text: string, ...passes: readonly Pass[]): string {

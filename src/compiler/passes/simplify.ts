@@ -9,8 +9,8 @@ import { parseRules } from '../rewriting/parse-rules.ts';
 import { rewriteModule } from '../rewriting/rewrite-module.ts';
 import type { RewriteContext, RewriteRule } from '../rewriting/rewrite-rule.ts';
 import type { Pass } from './pass.ts';
-import { POOLS_OF_PADDED } from './pool-of-padded.ts';
-import { TRANSPOSED_CONVOLUTIONS } from './transposed-convolution.ts';
+import { POOLS_OF_PADDED } from './patterns/pool-of-padded.ts';
+import { TRANSPOSED_CONVOLUTIONS } from './patterns/transposed-convolution.ts';
 
 /**
  * The rules that need no code. Adding +0 turns -0 into +0: the one place where these rules may change a

@@ -4,7 +4,7 @@ import type { Expr, FunctionExpr, LetExpr, ProjectionExpr, VarExpr } from '../ir
 import { Effects } from '../ir/walk/effects.ts';
 import { formatType, partsOfType, type Type } from '../ir/type.ts';
 import { childrenOf, mapFunctions, postOrder, rewrite, withChildren } from '../ir/walk/visit.ts';
-import { DimNames, mentionedIn } from './dim-names.ts';
+import { DimNames, mentionedIn } from './dims/dim-names.ts';
 import type { Pass } from './pass.ts';
 
 /**

@@ -3,7 +3,7 @@ import { completeAttributes } from '../../ops/attributes.ts';
 import type { InputSpec } from '../../ops/define-op.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { type DeclaredConstructor, isPolymorphic, typeFault } from '../inference/declarations.ts';
-import type { TypeDiagnostics } from '../inference/type-diagnostics.ts';
+import type { TypeDiagnostics } from '../inference/checks/type-diagnostics.ts';
 import {
   type CallExpr,
   type Expr,

@@ -2,8 +2,8 @@ import { forEachSymbol } from '../../core/dims/dim-symbols.ts';
 import { CompileLimitError } from '../../core/errors.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { tensorSymbols } from '../inference/declarations.ts';
-import { describeExpr } from '../inference/describe-expr.ts';
-import { ShapeNeeds } from '../inference/shape-needs.ts';
+import { describeExpr } from '../inference/checks/describe-expr.ts';
+import { ShapeNeeds } from '../inference/sizes/shape-needs.ts';
 import { TypeInference } from '../inference/type-inference.ts';
 import { BlockTable, innerBlocks } from '../ir/walk/block.ts';
 import {

@@ -1,7 +1,7 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { dtypeInfo } from '../../core/tensor/dtype.ts';
 import { FormatError, UnsupportedError } from '../../core/errors.ts';
-import { checkOnnxHead } from '../../frontend/onnx/check-onnx-head.ts';
+import { checkOnnxHead } from '../../frontend/onnx/model/check-onnx-head.ts';
 import { DATA_TYPES } from '../../frontend/onnx/protobuf/read-tensor.ts';
 import { type Field, fieldsOf } from '../../frontend/onnx/protobuf/fields-of.ts';
 import { readMessage } from '../../frontend/onnx/protobuf/read-message.ts';

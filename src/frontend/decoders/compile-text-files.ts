@@ -5,9 +5,9 @@ import { checkLooksLikeOnnx } from '../../core/bytes/sniff.ts';
 import { DownloadError, WeftError } from '../../core/errors.ts';
 import type { CompileLimits } from '../../core/limits/compile-limits.ts';
 import type { RangeFile } from '../../downloads/range-file.ts';
-import { checkOnnxHead } from '../onnx/check-onnx-head.ts';
-import { externalRanges, loadExternalData } from '../onnx/external-data.ts';
-import { readOnnxOutline } from '../onnx/read-outline.ts';
+import { checkOnnxHead } from '../onnx/model/check-onnx-head.ts';
+import { externalRanges, loadExternalData } from '../onnx/model/external-data.ts';
+import { readOnnxOutline } from '../onnx/model/read-outline.ts';
 import {
   checkOnnxDecoder,
   compileDecoder,

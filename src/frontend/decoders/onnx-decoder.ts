@@ -4,7 +4,7 @@ import type { Expr, FunctionExpr, Module, VarExpr } from '../../compiler/ir/expr
 import { parseModule } from '../../compiler/ir/text/parse.ts';
 import type { Type } from '../../compiler/ir/type.ts';
 import { isOperatorCall } from '../../compiler/ir/operators/operator-name.ts';
-import { substituteSymbols } from '../../compiler/passes/bind-dims.ts';
+import { substituteSymbols } from '../../compiler/passes/dims/bind-dims.ts';
 import { forEachSymbol } from '../../core/dims/dim-symbols.ts';
 import { type Dim, formatDim } from '../../core/dims/dim.ts';
 import { UnsupportedError } from '../../core/errors.ts';

@@ -4,12 +4,12 @@ import type { CompileOptions } from '../../compiler/pipeline.ts';
 import { CompileLimitError } from '../../core/errors.ts';
 import { macrotask } from '../../core/async/macrotask.ts';
 import { type Turns, takeTurns } from '../take-turns.ts';
-import { hasExternalData, loadExternalData } from './external-data.ts';
+import { hasExternalData, loadExternalData } from './model/external-data.ts';
 import { type ImportOptions, importWithin } from './import-onnx.ts';
-import { nodeTypes, type TypeOfNode } from './node-types.ts';
+import { nodeTypes, type TypeOfNode } from './functions/node-types.ts';
 import type { ByteRange } from './protobuf/external-data.ts';
 
-export { externalRanges } from './external-data.ts';
+export { externalRanges } from './model/external-data.ts';
 
 /** How a model is read and compiled. */
 export interface CompileOnnxOptions extends CompileOptions, ImportOptions {}

@@ -7,19 +7,19 @@ import { NodeAttributes } from './attributes.ts';
 import { type Block, Names } from './graph-scope.ts';
 import { describeFunction, type ImportContext } from './import-context.ts';
 import { ImportNode } from './import-node.ts';
-import { type Difference, joinWays } from './join-ways.ts';
-import { OperatorSets } from './operator-sets.ts';
+import { type Difference, joinPaths } from './paths/join-paths.ts';
+import { OperatorSets } from './model/operator-sets.ts';
 import { readMessage } from './protobuf/read-message.ts';
 import { denseFromProto } from './protobuf/read-sparse-tensor.ts';
 import { tensorFromProto } from './protobuf/read-tensor.ts';
 import type { AttributeProto, FunctionProto, GraphProto, NodeProto } from './protobuf/schema.ts';
 import { Refusals } from './refusals.ts';
-import { resolveAttributeReferences } from './resolve-attribute-references.ts';
-import { describeNode, nodeName, operatorName, readsOf, sortNodes } from './sort-nodes.ts';
-import { Subgraph } from './subgraph.ts';
-import { withTensorNames } from './tensor-names.ts';
-import { type NodeReader, WayFollower } from './way-follower.ts';
-import { Split, Way } from './ways.ts';
+import { resolveAttributeReferences } from './model/resolve-attribute-references.ts';
+import { describeNode, nodeName, operatorName, readsOf, sortNodes } from './model/sort-nodes.ts';
+import { Subgraph } from './model/subgraph.ts';
+import { withTensorNames } from './model/tensor-names.ts';
+import { type NodeReader, PathFollower } from './paths/path-follower.ts';
+import { Fork, Path } from './paths/paths.ts';
 
 /** The surroundings in which nodes of a graph or of a function of the model are imported. */
 export interface Surroundings {
@@ -45,17 +45,17 @@ export interface Body {
 /** Imports the nodes of one graph, or of one function of the model, into a block. */
 export class GraphImporter {
   readonly #surroundings: Surroundings;
-  /** The way through the graph from its begin. */
-  readonly #root: Way;
+  /** The path through the graph from its begin. */
+  readonly #root: Path;
   /** The one whose nodes are being imported. */
-  #way: Way;
+  #path: Path;
   readonly #own = new Set<string>();
   #absent: ReadonlySet<string> = new Set();
 
   constructor(surroundings: Surroundings, block: Block, outer?: Names) {
     this.#surroundings = surroundings;
-    this.#root = new Way(block, new Names(block.frame, outer));
-    this.#way = this.#root;
+    this.#root = new Path(block, new Names(block.frame, outer));
+    this.#path = this.#root;
   }
 
   /** Defines a name of the graph. Throws FormatError when it has it already. */
@@ -108,11 +108,11 @@ export class GraphImporter {
   }
 
   /**
-   * The way through a graph, to values of the outputs or to an error that its operands have. Throws
+   * The path through a graph, to values of the outputs or to an error that its operands have. Throws
    * FormatError for a graph that contradicts itself, and one UnsupportedError that lists every node
    * that Weft cannot import.
    */
-  follow({ nodes: written, outputs, absent }: Body): Way {
+  follow({ nodes: written, outputs, absent }: Body): Path {
     const nodes = written.map(withTensorNames);
     this.#absent = absent;
     const root = this.#root;
@@ -122,11 +122,11 @@ export class GraphImporter {
     };
     const order = this.#withoutFaults(() => sortNodes(nodes, given, outputs));
     this.#readNodes(order, outputs);
-    for (const end of root.ends) {
-      this.#way = end;
+    for (const end of root.exits) {
+      this.#path = end;
       end.results = outputs.map((name) => this.#output(name, nodes));
     }
-    this.#way = root;
+    this.#path = root;
     return root;
   }
 
@@ -134,7 +134,7 @@ export class GraphImporter {
   #readNodes(order: readonly NodeProto[], outputs: readonly string[]): void {
     const root = this.#root;
     const isMain = this.#surroundings.place === '';
-    const follower = new WayFollower(root, this.#reader(), { order, results: outputs, isMain });
+    const follower = new PathFollower(root, this.#reader(), { order, results: outputs, isMain });
     const refusals = new Refusals();
     const missing = new Set<string>();
     for (const [index, node] of order.entries()) {
@@ -160,11 +160,11 @@ export class GraphImporter {
   #reader(): NodeReader {
     const { context } = this.#surroundings;
     return {
-      read: (way, node) => {
-        this.#way = way;
+      read: (path, node) => {
+        this.#path = path;
         return this.#readNode(node);
       },
-      placeAt: (way, split) => this.#placeAt(way, split),
+      placeAt: (path, fork) => this.#placeAt(path, fork),
       mayBranch: (node) =>
         node.attribute.some(({ g }) => g !== undefined) ||
         context.localFunction(node) !== undefined,
@@ -199,16 +199,16 @@ export class GraphImporter {
     return found;
   }
 
-  #readNode(written: NodeProto): Split | undefined {
+  #readNode(written: NodeProto): Fork | undefined {
     const node = resolveAttributeReferences(written, this.#surroundings.attributes);
     const where = describeNode(node) + this.#surroundings.place;
     budgetInForce()?.addNode(where);
     const inputs = node.input.map((name) => this.#operand(name, where));
     const results = this.#results(node, inputs, where);
-    if (results instanceof Split) return results;
+    if (results instanceof Fork) return results;
     for (const [index, name] of node.output.entries()) {
       const value = results[index];
-      if (name !== '' && value !== undefined) this.#way.names.set(name, value);
+      if (name !== '' && value !== undefined) this.#path.names.set(name, value);
     }
     return undefined;
   }
@@ -217,7 +217,7 @@ export class GraphImporter {
     node: NodeProto,
     inputs: readonly (Expr | undefined)[],
     where: string,
-  ): readonly (Expr | undefined)[] | Split {
+  ): readonly (Expr | undefined)[] | Fork {
     const { context, importers } = this.#surroundings;
     const importer = importers.find(node.domain, node.opType);
     const fn = context.localFunction(node);
@@ -235,7 +235,7 @@ export class GraphImporter {
     const imported = this.#importNode(node, inputs, where);
     const results = importer(imported);
     imported.attributes.requireAllRead();
-    if (results instanceof Split) return results;
+    if (results instanceof Fork) return results;
     const values = ('kind' in results ? [results] : results).map(
       (value) => value && imported.withShortSizes(value),
     );
@@ -258,21 +258,21 @@ export class GraphImporter {
       types: context.types,
       shapeValues: context.shapeValues,
       context,
-      block: this.#way.block,
+      block: this.#path.block,
       subgraph: (name) => this.#subgraph(attributes.graph(name), `${name} of ${where}`),
     });
   }
 
   /** A place in the graph where there is no node. */
-  #placeAt(way: Way, { where, span }: { where: string; span: Span }): ImportNode {
-    this.#way = way;
+  #placeAt(path: Path, { where, span }: { where: string; span: Span }): ImportNode {
+    this.#path = path;
     const identity = { ...readMessage('NodeProto', new Uint8Array()), name: span.source };
     return this.#importNode(identity, [], where);
   }
 
   /**
    * The values of the outputs of the main graph, with tensors in the place of shape arithmetic. A value
-   * whose rank depends on which way a program takes is one of any type.
+   * whose rank depends on which path a program takes is one of any type.
    */
   readTensors(body: Body): Expr[] {
     const name = body.outputs.join(', ');
@@ -282,20 +282,20 @@ export class GraphImporter {
     return values.map((value) => node.tensor(value));
   }
 
-  /** The outputs of a graph on all ways to its end; undefined where these differ more than they may. */
-  #join({ error, split, results }: Way, difference: Difference): readonly Expr[] | undefined {
+  /** The outputs of a graph on all paths to its end; undefined where these differ more than they may. */
+  #join({ error, fork, results }: Path, difference: Difference): readonly Expr[] | undefined {
     if (error !== undefined) throw error;
-    if (split === undefined) return results.flatMap((value) => value ?? []);
-    const [first] = split.ends;
+    if (fork === undefined) return results.flatMap((value) => value ?? []);
+    const [first] = fork.exits;
     const columns = (first?.results ?? []).map((_, i) =>
-      split.ends.flatMap((end) => end.results[i] ?? []),
+      fork.exits.flatMap((end) => end.results[i] ?? []),
     );
-    return joinWays(this.#placeAt(this.#root, split), split, columns, () => difference);
+    return joinPaths(this.#placeAt(this.#root, fork), fork, columns, () => difference);
   }
 
   #subgraph(graph: GraphProto, name: string): Subgraph {
     const surroundings = { ...this.#surroundings, place: ` of ${name}` };
-    const { names } = this.#way;
+    const { names } = this.#path;
     const outputs = graph.output.map(({ name: output }) => output ?? '');
     const follow = (block: Block, inputs: readonly Expr[]): GraphImporter => {
       const importer = new GraphImporter(surroundings, block, names);
@@ -322,7 +322,7 @@ export class GraphImporter {
     }
   }
 
-  /** Notes errors that say nothing of operands: those are the model's, whichever way a program takes. */
+  /** Notes errors that say nothing of operands: those are the model's, whichever path a program takes. */
   #withoutFaults<T>(work: () => T): T {
     try {
       return work();
@@ -336,7 +336,7 @@ export class GraphImporter {
   #inline(
     fn: FunctionProto,
     call: { node: NodeProto; inputs: readonly (Expr | undefined)[]; where: string },
-  ): readonly (Expr | undefined)[] | Split {
+  ): readonly (Expr | undefined)[] | Fork {
     const { node, inputs, where } = call;
     const { calls } = this.#surroundings;
     requireNoRecursion([...calls, fn], where);
@@ -357,7 +357,7 @@ export class GraphImporter {
         place: ` of ${describeFunction(fn)} of ${where}`,
         calls: [...calls, fn],
       },
-      this.#way.block,
+      this.#path.block,
     );
     const absent = new Set<string>();
     for (const [i, name] of fn.input.entries()) {
@@ -368,16 +368,16 @@ export class GraphImporter {
     const wanted = fn.output.filter((_, i) => (node.output[i] ?? '') !== '');
     const root = importer.follow({ nodes: fn.node, outputs: wanted, absent });
     if (root.error !== undefined) throw root.error;
-    for (const end of root.ends) {
+    for (const end of root.exits) {
       const byName = new Map(wanted.map((name, i) => [name, end.results[i]]));
       end.results = fn.output.map((name) => byName.get(name));
     }
-    return root.split ?? root.results;
+    return root.fork ?? root.results;
   }
 
   #operand(name: string, where: string): Expr | undefined {
     if (name === '' || this.#absent.has(name)) return undefined;
-    const value = this.#way.names.lookup(name);
+    const value = this.#path.names.lookup(name);
     if (value !== undefined) return value;
     throw new UnsupportedError({
       where,
@@ -387,7 +387,7 @@ export class GraphImporter {
   }
 
   #output(name: string, nodes: readonly NodeProto[]): Expr {
-    const value = this.#way.names.lookup(name);
+    const value = this.#path.names.lookup(name);
     if (value !== undefined) return value;
     const { place } = this.#surroundings;
     const producer = nodes.find((node) => node.output.includes(name));
@@ -406,10 +406,10 @@ export class GraphImporter {
   }
 }
 
-function changesRank(where: string, { split }: Way): UnsupportedError {
+function changesRank(where: string, { fork }: Path): UnsupportedError {
   return new UnsupportedError({
     where,
-    got: `results whose rank depends on ${split?.where}`,
+    got: `results whose rank depends on ${fork?.where}`,
     expected: 'the same rank in all iterations',
   });
 }

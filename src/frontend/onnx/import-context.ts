@@ -2,7 +2,7 @@ import type { Expr, FunctionExpr, VarExpr } from '../../compiler/ir/expr.ts';
 import { parseModule } from '../../compiler/ir/text/parse.ts';
 import { variableOf } from '../../compiler/ir/build.ts';
 import { ANY_TYPE, type TypeDefinition } from '../../compiler/ir/type.ts';
-import type { DimBindings } from '../../compiler/passes/bind-dims.ts';
+import type { DimBindings } from '../../compiler/passes/dims/bind-dims.ts';
 import { TypeInference } from '../../compiler/inference/type-inference.ts';
 import type { Dim } from '../../core/dims/dim.ts';
 import { FormatError } from '../../core/errors.ts';
@@ -10,14 +10,14 @@ import { type NodeCall, type NodeCalls, nodeCallsToJson } from '../../core/contr
 import type { NodeTypes } from '../../core/contracts/node-function.ts';
 import type { Operators } from '../../ops/operators.ts';
 import type { ImportTraining } from './import-training.ts';
-import { BroadcastSizes } from './broadcast-sizes.ts';
-import { IndexChecks } from './index-checks.ts';
-import { NodeFunctions } from './node-functions.ts';
-import { canonicalDomain } from './operator-sets.ts';
+import { BroadcastSizes } from './sizes/broadcast-sizes.ts';
+import { IndexChecks } from './sizes/index-checks.ts';
+import { NodeFunctions } from './functions/node-functions.ts';
+import { canonicalDomain } from './model/operator-sets.ts';
 import type { ExternalDataReader } from './protobuf/external-data.ts';
 import type { FunctionProto, NodeProto } from './protobuf/schema.ts';
 import { type Composite, type Composites, listType, optionType } from './composite-values.ts';
-import type { ShapeValues } from './shape-values.ts';
+import type { ShapeValues } from './sizes/shape-values.ts';
 
 /**
  * Functions over the lists that sequences are, with elements in their order, and over options. The last one names

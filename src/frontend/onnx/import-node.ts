@@ -25,20 +25,20 @@ import {
   type CompositeSource,
   dataTypeOf,
 } from './composite-values.ts';
-import { foldIntegerCall } from './fold-integer-call.ts';
+import { foldIntegerCall } from './sizes/fold-integer-call.ts';
 import type { Block } from './graph-scope.ts';
-import { hostInteger } from './host-integer.ts';
+import { hostInteger } from './sizes/host-integer.ts';
 import type { ImportContext } from './import-context.ts';
-import { withKnownSizes } from './known-sizes.ts';
-import type { ShapeValues } from './shape-values.ts';
-import type { Subgraph } from './subgraph.ts';
-import type { Split } from './ways.ts';
+import { withKnownSizes } from './sizes/known-sizes.ts';
+import type { ShapeValues } from './sizes/shape-values.ts';
+import type { Subgraph } from './model/subgraph.ts';
+import type { Fork } from './paths/paths.ts';
 
 /**
  * Turns one ONNX node into expressions, one for each of its outputs that can be used; or splits the way
  * of the program where these differ in rank.
  */
-export type NodeImporter = (node: ImportNode) => Expr | readonly (Expr | undefined)[] | Split;
+export type NodeImporter = (node: ImportNode) => Expr | readonly (Expr | undefined)[] | Fork;
 
 export interface ImportNodeOptions {
   readonly opType: string;

@@ -9,12 +9,16 @@ import {
   type VarExpr,
 } from '../../compiler/ir/expr.ts';
 import { childrenOf, postOrder, rewrite } from '../../compiler/ir/walk/visit.ts';
-import { type DimBindings, requireKnownDims, unboundDim } from '../../compiler/passes/bind-dims.ts';
+import {
+  type DimBindings,
+  requireKnownDims,
+  unboundDim,
+} from '../../compiler/passes/dims/bind-dims.ts';
 import { checkOptions, oneOf, type OptionKinds, requireBytes } from '../../core/check-options.ts';
 import type { CompileLimits } from '../../core/limits/compile-limits.ts';
 import { type Dim, formatDim } from '../../core/dims/dim.ts';
 import { FormatError, UnsupportedError } from '../../core/errors.ts';
-import { requireCoreOperators } from '../../compiler/inference/require-core-operators.ts';
+import { requireCoreOperators } from '../../compiler/inference/checks/require-core-operators.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { INDEX_CHECKS } from '../../core/contracts/index-checks.ts';
@@ -30,10 +34,10 @@ import { GraphImporter } from './graph-importer.ts';
 import { Block, FunctionFrame } from './graph-scope.ts';
 import { ImportContext } from './import-context.ts';
 import { closedType } from './composite-values.ts';
-import { declaredDataType, declaredDim } from './declared-type.ts';
+import { declaredDataType, declaredDim } from './model/declared-type.ts';
 import type { ImportTraining } from './import-training.ts';
-import { OperatorSets } from './operator-sets.ts';
-import { rankFromUse } from './rank-from-use.ts';
+import { OperatorSets } from './model/operator-sets.ts';
+import { rankFromUse } from './model/rank-from-use.ts';
 import type { ExternalDataReader } from './protobuf/external-data.ts';
 import { readMessage } from './protobuf/read-message.ts';
 import { dtypeFromOnnx } from './protobuf/read-tensor.ts';

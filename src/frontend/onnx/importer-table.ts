@@ -1,10 +1,10 @@
 import { UsageError } from '../../core/errors.ts';
 import type { Operators } from '../../ops/operators.ts';
 import type { NodeImporter } from './import-node.ts';
-import { nodeFunctionImporter } from './import-node-function.ts';
-import type { NodeFunctions } from './node-functions.ts';
+import { nodeFunctionImporter } from './functions/import-node-function.ts';
+import type { NodeFunctions } from './functions/node-functions.ts';
 import type { Importers } from './importers.ts';
-import { canonicalDomain } from './operator-sets.ts';
+import { canonicalDomain } from './model/operator-sets.ts';
 import { IMPORTERS } from './operators/index.ts';
 
 /** The importers of a compilation. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { sharedPath } from '../../testing/files/shared-path.ts';
-import { canonicalDomain } from './operator-sets.ts';
+import { canonicalDomain } from './model/operator-sets.ts';
 import { IMPORTERS } from './operators/index.ts';
 import { readMessage } from './protobuf/read-message.ts';
 import { unlistedOperators } from './testing/unlisted-operators.ts';

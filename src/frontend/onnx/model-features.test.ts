@@ -7,7 +7,7 @@ import {
   type OnnxNodeSpec,
   writeOnnxModel,
 } from '../../testing/onnx-writer.ts';
-import { loadExternalData } from './external-data.ts';
+import { loadExternalData } from './model/external-data.ts';
 import { importOnnx } from './import-onnx.ts';
 
 const text = (spec: OnnxModelSpec) => printModule(importOnnx(writeOnnxModel(spec)));

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { operatorTable } from '../../ops/testing/operator-table.ts';
 import { TESTED_OPS } from '../../ops/testing/tested-ops.ts';
 import { onnxOperatorTable } from './testing/onnx-operator-table.ts';
-import { MICROSOFT, PREVIEW, TRAINING } from './operator-sets.ts';
+import { MICROSOFT, PREVIEW, TRAINING } from './model/operator-sets.ts';
 
 test('the page of operators is up to date', async () => {
   const page = `# Operators

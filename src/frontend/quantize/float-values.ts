@@ -1,4 +1,4 @@
-import { canonicalDomain } from '../onnx/operator-sets.ts';
+import { canonicalDomain } from '../onnx/model/operator-sets.ts';
 import type { AttributeProto, NodeProto } from '../onnx/protobuf/schema.ts';
 import { float16Places } from './float16-operators.ts';
 import type { GraphScope } from './graph-scope.ts';

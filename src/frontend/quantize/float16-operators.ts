@@ -1,4 +1,4 @@
-import { canonicalDomain, MICROSOFT } from '../onnx/operator-sets.ts';
+import { canonicalDomain, MICROSOFT } from '../onnx/model/operator-sets.ts';
 import type { NodeProto } from '../onnx/protobuf/schema.ts';
 
 /** Which inputs and outputs of an operator have the type that may be float16 in place of float32. */

@@ -1,4 +1,4 @@
-import { canonicalDomain, OperatorSets } from '../onnx/operator-sets.ts';
+import { canonicalDomain, OperatorSets } from '../onnx/model/operator-sets.ts';
 import { isExternal } from '../onnx/protobuf/external-data.ts';
 import { readModel } from '../onnx/protobuf/read-model.ts';
 import type { NodeProto } from '../onnx/protobuf/schema.ts';

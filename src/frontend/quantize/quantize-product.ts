@@ -1,4 +1,4 @@
-import { MICROSOFT } from '../onnx/operator-sets.ts';
+import { MICROSOFT } from '../onnx/model/operator-sets.ts';
 import type { NodeProto } from '../onnx/protobuf/schema.ts';
 import { floatTensor, floatWeights } from './float-weights.ts';
 import type { GraphScope } from './graph-scope.ts';

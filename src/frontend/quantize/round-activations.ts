@@ -1,5 +1,5 @@
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
-import { canonicalDomain } from '../onnx/operator-sets.ts';
+import { canonicalDomain } from '../onnx/model/operator-sets.ts';
 import type { NodeProto } from '../onnx/protobuf/schema.ts';
 import { floatWeights } from './float-weights.ts';
 import type { GraphScope } from './graph-scope.ts';

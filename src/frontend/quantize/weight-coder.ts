@@ -1,6 +1,6 @@
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { elementCount } from '../../core/tensor/shape.ts';
-import { MICROSOFT } from '../onnx/operator-sets.ts';
+import { MICROSOFT } from '../onnx/model/operator-sets.ts';
 import type { NodeProto, TensorProto } from '../onnx/protobuf/schema.ts';
 import { codeBlocks } from './code-blocks.ts';
 import { decodeBlocks } from './decode-blocks.ts';

@@ -2,7 +2,7 @@ import { func, moduleOf, variableOf } from '../../compiler/ir/build.ts';
 import type { VarExpr } from '../../compiler/ir/expr.ts';
 import { formatType, tensorType } from '../../compiler/ir/type.ts';
 import { type ArrayData, dataOf, noteReader } from '../array-state.ts';
-import { sharedRunner } from '../shared-runners.ts';
+import { sharedRunner } from '../runners/shared-runners.ts';
 import { tensorAt } from './device-array.ts';
 import { releaseWithLeaf } from './release.ts';
 

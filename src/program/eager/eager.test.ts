@@ -5,8 +5,8 @@ import { DeviceTensor } from '../../client/values/device-tensor.ts';
 import { Session } from '../../client/session.ts';
 import { Tensor } from '../../client/values/tensor.ts';
 import { array, configure, counters, f32, type NdArray, program, scope } from '../index.ts';
-import { LeastRecent } from '../least-recent.ts';
-import { moduleText, Runner } from '../runner.ts';
+import { LeastRecent } from '../runners/least-recent.ts';
+import { moduleText, Runner } from '../runners/runner.ts';
 
 beforeAll(() => configure({ device: 'host', worker: false }));
 afterAll(() => configure({}));

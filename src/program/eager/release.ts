@@ -1,7 +1,7 @@
 import type { VarExpr } from '../../compiler/ir/expr.ts';
 import type { DeviceTensor } from '../../client/values/device-tensor.ts';
 import type { ArrayData } from '../array-state.ts';
-import { Runner } from '../runner.ts';
+import { Runner } from '../runners/runner.ts';
 
 /** The last resort: elements of arrays that nobody has any more, and that nobody disposed of. */
 const COLLECTED = new FinalizationRegistry<ArrayData>(releaseAfterReaders);

@@ -9,11 +9,11 @@ import {
 import { formatType } from '../../compiler/ir/type.ts';
 import { type ArrayState, requireLive } from '../array-state.ts';
 import { type Entry, placeOf, within } from '../call-site.ts';
-import { LeastRecent } from '../least-recent.ts';
+import { LeastRecent } from '../runners/least-recent.ts';
 import { type NdArray, wrap } from '../nd-array.ts';
 import { ProgramCore } from '../program.ts';
 import { currentFrame } from '../trace.ts';
-import type { LeafSpec } from '../value-spec.ts';
+import type { LeafSpec } from '../data/value-spec.ts';
 
 /** As many draws stay compiled, one for each function, its settings and the types of its operands. */
 const MOST_DRAWS = 64;

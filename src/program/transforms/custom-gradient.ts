@@ -14,11 +14,11 @@ import type { Expr, FunctionExpr } from '../../compiler/ir/expr.ts';
 import { formatType, sameType, type Type } from '../../compiler/ir/type.ts';
 import { exprIn } from '../array-state.ts';
 import { callSite, callUser, placeOf, siteOr, within } from '../call-site.ts';
-import type { DataValue } from '../data-value.ts';
+import type { DataValue } from '../data/data-value.ts';
 import { type Operand, stateOf } from '../operand.ts';
 import { Frame, inFrame } from '../trace.ts';
-import { mapTree } from '../tree.ts';
-import type { ResultOf } from '../value-types.ts';
+import { mapTree } from '../data/tree.ts';
+import type { ResultOf } from '../data/value-types.ts';
 import { isValueLeaf, unbundle, valueOf, type WrittenLeaf } from '../values.ts';
 import {
   hasDerivatives,

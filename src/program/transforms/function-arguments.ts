@@ -1,8 +1,8 @@
 import { Tensor } from '../../client/values/tensor.ts';
 import { hasState } from '../array-state.ts';
-import { DataValue } from '../data-value.ts';
+import { DataValue } from '../data/data-value.ts';
 import type { Operand } from '../operand.ts';
-import { mapTree } from '../tree.ts';
+import { mapTree } from '../data/tree.ts';
 
 /** A function of values, as transforms take it: a program, or any other. */
 export type AnyFunction = (...args: never[]) => unknown;

@@ -4,11 +4,11 @@ import { callFunction, jvp as jvpOf, projection } from '../../compiler/ir/build.
 import { formatType, sameType } from '../../compiler/ir/type.ts';
 import { exprIn } from '../array-state.ts';
 import { callSite, placeOf, siteOr, within } from '../call-site.ts';
-import { DataValue } from '../data-value.ts';
+import { DataValue } from '../data/data-value.ts';
 import { type Operand, stateOf } from '../operand.ts';
 import type { Frame } from '../trace.ts';
-import { mapTree } from '../tree.ts';
-import type { Like, ResultOf } from '../value-types.ts';
+import { mapTree } from '../data/tree.ts';
+import type { Like, ResultOf } from '../data/value-types.ts';
 import { isValueLeaf, unbundle, valueOf, type WrittenLeaf } from '../values.ts';
 import { hasDerivatives, writeFunction, writtenLeaf } from './write-function.ts';
 import { type AnyFunction, mapArguments } from './function-arguments.ts';

@@ -1,9 +1,9 @@
-import { DataValue } from '../data-value.ts';
+import { DataValue } from '../data/data-value.ts';
 import { type NdArray, wrap } from '../nd-array.ts';
 import { stateOf } from '../operand.ts';
 import { ProgramCore } from '../program.ts';
-import { mapTree } from '../tree.ts';
-import type { LeafSpec } from '../value-spec.ts';
+import { mapTree } from '../data/tree.ts';
+import type { LeafSpec } from '../data/value-spec.ts';
 import { isArgumentLeaf, mapArguments } from './function-arguments.ts';
 
 /** A value among arguments, by its number. */

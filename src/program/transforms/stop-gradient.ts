@@ -1,8 +1,8 @@
 import { stopGradient as stopOf } from '../../compiler/ir/build.ts';
 import { within } from '../call-site.ts';
 import { currentFrame } from '../trace.ts';
-import { mapTree } from '../tree.ts';
-import type { ResultOf } from '../value-types.ts';
+import { mapTree } from '../data/tree.ts';
+import type { ResultOf } from '../data/value-types.ts';
 import { isValueLeaf, valueOf } from '../values.ts';
 import { writtenLeaf } from './write-function.ts';
 

@@ -3,7 +3,7 @@ import { callSite, type Entry, placeOf, within, withinAt } from '../call-site.ts
 import { program, sourceOf } from '../define-program.ts';
 import type { ProgramOptions } from '../program.ts';
 import { currentFrame, type Frame, requireFrame } from '../trace.ts';
-import type { Spec } from '../value-spec.ts';
+import type { Spec } from '../data/value-spec.ts';
 import type { AnyFunction } from './function-arguments.ts';
 import { runFunction } from './run-function.ts';
 

@@ -4,7 +4,7 @@ import { callFunction, projection, tuple, vjp as vjpOf } from '../../compiler/ir
 import { formatType, sameType } from '../../compiler/ir/type.ts';
 import { callSite, placeOf, siteOr, within } from '../call-site.ts';
 import { bundle, type Frame } from '../trace.ts';
-import type { Like, ResultOf } from '../value-types.ts';
+import type { Like, ResultOf } from '../data/value-types.ts';
 import { unbundle, valueOf, type WrittenLeaf, writtenLike } from '../values.ts';
 import { hasDerivatives, writeFunction } from './write-function.ts';
 import { type AnyFunction, mapArguments } from './function-arguments.ts';

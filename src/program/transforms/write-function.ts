@@ -5,10 +5,10 @@ import type { Expr, FunctionExpr } from '../../compiler/ir/expr.ts';
 import { formatType, tensorType, type Type } from '../../compiler/ir/type.ts';
 import { exprIn } from '../array-state.ts';
 import { callUser, siteOr } from '../call-site.ts';
-import { DataValue, dataIn } from '../data-value.ts';
+import { DataValue, dataIn } from '../data/data-value.ts';
 import { type Operand, stateOf } from '../operand.ts';
 import { bundle, Frame, inFrame } from '../trace.ts';
-import { typeOfLeaf } from '../value-spec.ts';
+import { typeOfLeaf } from '../data/value-spec.ts';
 import { valueOf, type WrittenLeaf, writtenLeaves } from '../values.ts';
 import { type AnyFunction, mapArguments } from './function-arguments.ts';
 

@@ -2,7 +2,7 @@ import { forEachSymbol, isUnknownDim } from '../../../core/dims/dim-symbols.ts';
 import { type Dim, MAX_DIMENSION } from '../../../core/dims/dim.ts';
 import { ShapeError, TypeCheckError, type WeftError } from '../../../core/errors.ts';
 import type { Operators } from '../../../ops/operators.ts';
-import { symbolsIn, symbolsOfType } from '../../inference/gather-dim-facts.ts';
+import { symbolsIn, symbolsOfType } from '../../inference/sizes/gather-dim-facts.ts';
 import { TypeInference } from '../../inference/type-inference.ts';
 import {
   call,
@@ -25,7 +25,7 @@ import {
 import { placeOfFunction, withPlace } from '../../ir/place.ts';
 import { formatType, type Type } from '../../ir/type.ts';
 import { bindersOf, postOrder, rewrite } from '../../ir/walk/visit.ts';
-import { substituteSymbols } from '../bind-dims.ts';
+import { substituteSymbols } from '../dims/bind-dims.ts';
 import type { BucketLeaf, BucketSplit, BucketTree, DispatchAxis } from './plan-buckets.ts';
 
 interface ClonerOptions {

@@ -6,7 +6,7 @@ import { inferModule } from '../../inference/infer-module.ts';
 import type { FunctionExpr, Module } from '../../ir/expr.ts';
 import { nearestName } from '../../../core/nearest-name.ts';
 import { mapFunctions, postOrder } from '../../ir/walk/visit.ts';
-import { nameUnknownParams } from '../bind-dims.ts';
+import { nameUnknownParams } from '../dims/bind-dims.ts';
 import { Cloner } from './cloner.ts';
 import type { AxisDispatcher } from './interval.ts';
 import { intervalsOf, isClosed } from './intervals-of.ts';

@@ -4,7 +4,7 @@ import type { Operators } from '../../../ops/operators.ts';
 import type { Expr, FunctionExpr, VarExpr } from '../../ir/expr.ts';
 import type { Type } from '../../ir/type.ts';
 import { bindersOf, postOrder, rewrite, withChildren } from '../../ir/walk/visit.ts';
-import { substituteSymbols } from '../bind-dims.ts';
+import { substituteSymbols } from '../dims/bind-dims.ts';
 import { substituteTypes } from './typed-values.ts';
 
 /** A copy of a function with variables and nodes of its own, and other names for symbols. */

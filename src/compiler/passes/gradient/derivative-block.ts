@@ -1,4 +1,4 @@
-import { forgetSizes } from '../../inference/forget-sizes.ts';
+import { forgetSizes } from '../../inference/sizes/forget-sizes.ts';
 import { callFunction, global } from '../../ir/build.ts';
 import {
   type CallExpr,

@@ -22,8 +22,8 @@ import {
   type Type,
   type TypeDefinition,
 } from '../../ir/type.ts';
-import { nameUnknownParams } from '../bind-dims.ts';
-import { nameSizes } from '../name-unknown-dims.ts';
+import { nameUnknownParams } from '../dims/bind-dims.ts';
+import { nameSizes } from '../dims/name-unknown-dims.ts';
 import {
   boundSymbols,
   copyFunction,

@@ -25,7 +25,7 @@ import { childrenOf, postOrder, rewrite, rewriteBodies } from '../../ir/walk/vis
 import { countReaders } from '../../rewriting/count-readers.ts';
 import { inlineFunctions } from '../inline.ts';
 import { inferTypes } from '../infer-types.ts';
-import { nameUnknownDims } from '../name-unknown-dims.ts';
+import { nameUnknownDims } from '../dims/name-unknown-dims.ts';
 import type { Pass, PassContext } from '../pass.ts';
 import { toAnf } from '../to-anf.ts';
 import { copyFunction } from './copy-function.ts';

@@ -4,7 +4,7 @@ import { symbolsOfTerm, termOf } from '../../ir/term.ts';
 import type { FunctionExpr, VarExpr } from '../../ir/expr.ts';
 import { tensorType, type Type } from '../../ir/type.ts';
 import { bindersOf } from '../../ir/walk/visit.ts';
-import { ShapeNeeds, tensorTypesOf } from '../../inference/shape-needs.ts';
+import { ShapeNeeds, tensorTypesOf } from '../../inference/sizes/shape-needs.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 
 /** The symbols that a closure and those inside it mention. */

@@ -1,5 +1,5 @@
 import { plainSymbols } from '../../inference/declarations.ts';
-import { tensorTypesOf } from '../../inference/shape-needs.ts';
+import { tensorTypesOf } from '../../inference/sizes/shape-needs.ts';
 import { type Block, type BlockTable, innerBlocks, type Step } from '../../ir/walk/block.ts';
 import { call, letIn, variableOf } from '../../ir/build.ts';
 import type { CallExpr, Expr, FunctionExpr, MatchExpr, VarExpr } from '../../ir/expr.ts';

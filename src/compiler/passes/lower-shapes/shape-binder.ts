@@ -3,7 +3,7 @@ import { call, projection } from '../../ir/build.ts';
 import type { Expr } from '../../ir/expr.ts';
 import { CHECK_TENSOR } from '../../ir/operators/shape-operators.ts';
 import { isSymbol, type Type } from '../../ir/type.ts';
-import { tensorTypesIn } from '../../inference/shape-needs.ts';
+import { tensorTypesIn } from '../../inference/sizes/shape-needs.ts';
 import type { ShapeSlots } from './shape-slots.ts';
 
 export interface BindOptions {

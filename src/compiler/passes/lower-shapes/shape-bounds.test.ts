@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ShapeError } from '../../../core/errors.ts';
 import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { compile } from '../../compile.ts';
-import { gatherDimFacts } from '../../inference/gather-dim-facts.ts';
+import { gatherDimFacts } from '../../inference/sizes/gather-dim-facts.ts';
 import { parseModule } from '../../ir/text/parse.ts';
 import { loadProgram } from '../../testing/load-program.ts';
 

@@ -4,8 +4,8 @@ import { constructorsOf } from '../../inference/declarations.ts';
 import { letIn } from '../../ir/build.ts';
 import type { Expr, FunctionExpr, MatchExpr, VarExpr } from '../../ir/expr.ts';
 import { mapFunctions, postOrder, rewrite, withChildren } from '../../ir/walk/visit.ts';
-import { symbolsOfType } from '../../inference/gather-dim-facts.ts';
-import { mentionedIn } from '../dim-names.ts';
+import { symbolsOfType } from '../../inference/sizes/gather-dim-facts.ts';
+import { mentionedIn } from '../dims/dim-names.ts';
 import type { Pass, PassContext } from '../pass.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { simplifyDim } from '../../../core/dims/dim-algebra.ts';
 import type { Dim } from '../../../core/dims/dim.ts';
 import { OPERATOR_ROOM } from '../../../ops/tables/room.ts';
-import { symbolsOfType } from '../../inference/gather-dim-facts.ts';
+import { symbolsOfType } from '../../inference/sizes/gather-dim-facts.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 import { isInnerAxis } from '../../ir/append-axis.ts';
 import type { Step } from '../../ir/walk/block.ts';

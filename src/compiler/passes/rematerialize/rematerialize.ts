@@ -6,7 +6,7 @@ import { letIn } from '../../ir/build.ts';
 import type { Expr, FunctionExpr, VarExpr } from '../../ir/expr.ts';
 import { freeVariables } from '../../ir/walk/free-variables.ts';
 import { mapFunctions, postOrder } from '../../ir/walk/visit.ts';
-import { mentionedIn } from '../dim-names.ts';
+import { mentionedIn } from '../dims/dim-names.ts';
 import { callWork, sizesOf } from '../fuse/kernel-work.ts';
 import type { Pass } from '../pass.ts';
 import { BlockPlans, valuesOf } from '../plan-memory/block-plans.ts';

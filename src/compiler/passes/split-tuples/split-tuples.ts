@@ -4,8 +4,8 @@ import { letIn, projection, variableOf } from '../../ir/build.ts';
 import type { Expr, FunctionExpr, LetExpr, ProjectionExpr, VarExpr } from '../../ir/expr.ts';
 import { printType } from '../../ir/text/print-type.ts';
 import { childrenOf, mapFunctions, postOrder, rewrite } from '../../ir/walk/visit.ts';
-import { bindType, substituteSymbols } from '../bind-dims.ts';
-import { DimNames, mentionedIn } from '../dim-names.ts';
+import { bindType, substituteSymbols } from '../dims/bind-dims.ts';
+import { DimNames, mentionedIn } from '../dims/dim-names.ts';
 import type { Pass } from '../pass.ts';
 
 /**

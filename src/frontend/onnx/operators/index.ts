@@ -1,4 +1,4 @@
-import { MICROSOFT, PREVIEW, TRAINING } from '../operator-sets.ts';
+import { MICROSOFT, PREVIEW, TRAINING } from '../model/operator-sets.ts';
 import type { OperatorImporter, OperatorImporters } from '../operator-importer.ts';
 import { ATTENTION_IMPORTERS } from './attention/attention.ts';
 import { MICROSOFT_ATTENTION_IMPORTERS } from './attention/microsoft-attention.ts';

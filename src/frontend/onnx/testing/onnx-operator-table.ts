@@ -3,7 +3,7 @@ import type { OpDefinition } from '../../../ops/define-op.ts';
 import { describeDTypes } from '../../../ops/testing/describe-dtypes.ts';
 import { KERNEL_DTYPES } from '../../../ops/lowering/placement.ts';
 import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
-import { MAX_OPSET } from '../operator-sets.ts';
+import { MAX_OPSET } from '../model/operator-sets.ts';
 import { IMPORTERS } from '../operators/index.ts';
 
 /** Operators of a domain as the Markdown table of `docs/operators.md`. */

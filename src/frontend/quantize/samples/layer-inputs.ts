@@ -1,6 +1,6 @@
 import { elementCount, type Shape } from '../../../core/tensor/shape.ts';
 import { NodeAttributes } from '../../onnx/attributes.ts';
-import { canonicalDomain } from '../../onnx/operator-sets.ts';
+import { canonicalDomain } from '../../onnx/model/operator-sets.ts';
 import type { NodeProto, TensorProto } from '../../onnx/protobuf/schema.ts';
 import type { GraphScope } from '../graph-scope.ts';
 import { nodeName } from '../quantized-layer.ts';

@@ -1,6 +1,6 @@
 import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { NodeAttributes } from '../../onnx/attributes.ts';
-import { canonicalDomain, OperatorSets } from '../../onnx/operator-sets.ts';
+import { canonicalDomain, OperatorSets } from '../../onnx/model/operator-sets.ts';
 import type { Draft, GraphProto, ModelProto, NodeProto } from '../../onnx/protobuf/schema.ts';
 import type { GraphScope } from '../graph-scope.ts';
 import { intAttribute, ModelEdits } from '../model-edits.ts';

@@ -1,7 +1,7 @@
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../../core/dims/dim.ts';
-import { alongAxis, indicesInput } from '../../check-indices.ts';
+import { alongAxis, indicesInput } from '../../sizes/check-indices.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { axisSize } from '../indexing/indexing.ts';
 import { dtypeFromOnnx } from '../../protobuf/read-tensor.ts';

@@ -1,9 +1,9 @@
 import { growsInPlace } from '../../../../compiler/ir/append-axis.ts';
 import { ifElse } from '../../../../compiler/ir/build.ts';
-import { hostInteger } from '../../host-integer.ts';
+import { hostInteger } from '../../sizes/host-integer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../../core/dims/dim.ts';
-import { alongAxis, fromBegin, indicesInput } from '../../check-indices.ts';
+import { alongAxis, fromBegin, indicesInput } from '../../sizes/check-indices.ts';
 import type { ImportNode } from '../../import-node.ts';
 import {
   addBiases,

@@ -2,7 +2,7 @@ import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { refuseAttributes } from '../refuse-attributes.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../../core/dims/dim.ts';
-import { fromBegin, indicesInput } from '../../check-indices.ts';
+import { fromBegin, indicesInput } from '../../sizes/check-indices.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { axisSize } from '../indexing/indexing.ts';
 import {

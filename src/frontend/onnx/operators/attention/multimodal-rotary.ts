@@ -1,5 +1,5 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import { alongAxis, indicesInput } from '../../check-indices.ts';
+import { alongAxis, indicesInput } from '../../sizes/check-indices.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { axisSize } from '../indexing/indexing.ts';

@@ -2,12 +2,12 @@ import { call, ifElse, int } from '../../../../compiler/ir/build.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { isOperatorCall } from '../../../../compiler/ir/operators/operator-name.ts';
 import type { Dim } from '../../../../core/dims/dim.ts';
-import { hostInteger } from '../../host-integer.ts';
+import { hostInteger } from '../../sizes/host-integer.ts';
 import type { ImportNode } from '../../import-node.ts';
-import { joinWays } from '../../join-ways.ts';
-import { conditionOf } from '../../loop-function.ts';
+import { joinPaths } from '../../paths/join-paths.ts';
+import { conditionOf } from '../../functions/loop-function.ts';
 import { type OperatorImporters, since } from '../../operator-importer.ts';
-import { Split } from '../../ways.ts';
+import { Fork } from '../../paths/paths.ts';
 import { Loop } from './loop.ts';
 import { Scan } from './scan.ts';
 
@@ -60,7 +60,7 @@ function hostOperand(node: ImportNode, expr: Expr): Expr | undefined {
  * both, as branches of an `if`. In a branch whose operands do not fit each other the program stops. Where results differ in rank, what
  * follows is imported for each branch.
  */
-export function If(node: ImportNode): readonly (Expr | undefined)[] | Split {
+export function If(node: ImportNode): readonly (Expr | undefined)[] | Fork {
   const given = conditionOf(node, node.input(0));
   const condition = given.kind === 'constant' ? given : (hostCondition(node, given) ?? given);
   const known =
@@ -70,28 +70,28 @@ export function If(node: ImportNode): readonly (Expr | undefined)[] | Split {
   if (known !== undefined) {
     const name = known ? 'then_branch' : 'else_branch';
     node.attributes.ignore('then_branch', 'else_branch');
-    const { error, split, results } = node.subgraph(name).follow(node.block);
+    const { error, fork, results } = node.subgraph(name).follow(node.block);
     if (error !== undefined) throw error;
-    return split ?? results;
+    return fork ?? results;
   }
   const branches = ['then_branch', 'else_branch'].map((name) => node.subgraph(name));
   requireArity(
     node,
     branches.map(({ outputNames }) => outputNames.length),
   );
-  const ways = branches.map((branch, i) =>
+  const paths = branches.map((branch, i) =>
     branch.follow(node.block.branch(node.input(0), i === 0)),
   );
-  const split = new Split(ways, node, ([first, second]) => {
+  const fork = new Fork(paths, node, ([first, second]) => {
     if (first === undefined || second === undefined) throw new Error('internal: no branches');
     return ifElse(condition, first, second);
   });
-  if (split.error !== undefined) throw split.error;
-  const [first] = split.ends;
+  if (fork.error !== undefined) throw fork.error;
+  const [first] = fork.exits;
   const columns = (first?.results ?? []).map((_, i) =>
-    split.ends.flatMap(({ results }) => results[i] ?? []),
+    fork.exits.flatMap(({ results }) => results[i] ?? []),
   );
-  return joinWays(node, split, columns) ?? split;
+  return joinPaths(node, fork, columns) ?? fork;
 }
 
 function requireArity(node: ImportNode, [first, second]: readonly number[]): void {

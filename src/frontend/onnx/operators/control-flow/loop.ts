@@ -6,12 +6,12 @@ import { CompileLimitError, UnsupportedError, WeftError } from '../../../../core
 import { HostTensor } from '../../../../core/tensor/host-tensor.ts';
 import { Block } from '../../graph-scope.ts';
 import { closedType } from '../../composite-values.ts';
-import { declaredDataType } from '../../declared-type.ts';
-import { hostInteger } from '../../host-integer.ts';
+import { declaredDataType } from '../../model/declared-type.ts';
+import { hostInteger } from '../../sizes/host-integer.ts';
 import type { ImportNode } from '../../import-node.ts';
-import { conditionOf, importLoop, isConstantTrue } from '../../loop-function.ts';
+import { conditionOf, importLoop, isConstantTrue } from '../../functions/loop-function.ts';
 import { dtypeFromOnnx } from '../../protobuf/read-tensor.ts';
-import type { Subgraph } from '../../subgraph.ts';
+import type { Subgraph } from '../../model/subgraph.ts';
 import { concatParts } from '../movement/joining.ts';
 
 /** Loops as short as this are written out, so that the sizes in each iteration are known. */

@@ -3,9 +3,9 @@ import type { Dim } from '../../../../core/dims/dim.ts';
 import { formatDim } from '../../../../core/dims/dim.ts';
 import { normalizeAxis } from '../../../../core/tensor/shape.ts';
 import type { ImportNode } from '../../import-node.ts';
-import { sameOrUnknown } from '../../join-ways.ts';
-import { importLoop } from '../../loop-function.ts';
-import type { Subgraph } from '../../subgraph.ts';
+import { sameOrUnknown } from '../../paths/join-paths.ts';
+import { importLoop } from '../../functions/loop-function.ts';
+import type { Subgraph } from '../../model/subgraph.ts';
 import { concatParts } from '../movement/joining.ts';
 import { sliceAlong } from '../movement/slice-along.ts';
 

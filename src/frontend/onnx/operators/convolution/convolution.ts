@@ -5,7 +5,7 @@ import type { Dim } from '../../../../core/dims/dim.ts';
 import { HostTensor } from '../../../../core/tensor/host-tensor.ts';
 import type { Attributes } from '../../../../core/contracts/primitive-function.ts';
 import { formatShape } from '../../../../core/tensor/shape.ts';
-import { fromBegin, indicesInput } from '../../check-indices.ts';
+import { fromBegin, indicesInput } from '../../sizes/check-indices.ts';
 import type { ImportNode, NodeImporter } from '../../import-node.ts';
 import { number } from '../elementwise/elementwise.ts';
 import { distributePads, importWindow, type ImportedWindow, readAutoPad } from './window.ts';

@@ -5,7 +5,7 @@ import { type Dim, formatDim, MAX_DIMENSION } from '../../../../core/dims/dim.ts
 import { dtypeInfo } from '../../../../core/tensor/dtype.ts';
 import { HostTensor } from '../../../../core/tensor/host-tensor.ts';
 import { elementCount, normalizeAxis, type Shape } from '../../../../core/tensor/shape.ts';
-import { alongAxis, fromBegin, type IndexRange, indicesInput } from '../../check-indices.ts';
+import { alongAxis, fromBegin, type IndexRange, indicesInput } from '../../sizes/check-indices.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { importRange } from '../dynamic/range.ts';

@@ -4,7 +4,7 @@ import { tensorType } from '../../../../compiler/ir/type.ts';
 import type { Dim } from '../../../../core/dims/dim.ts';
 import { internalError } from '../../../../core/errors.ts';
 import { HostTensor } from '../../../../core/tensor/host-tensor.ts';
-import { hostInteger } from '../../host-integer.ts';
+import { hostInteger } from '../../sizes/host-integer.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { cast, number } from '../elementwise/elementwise.ts';

@@ -1,6 +1,6 @@
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import { fromBegin, indicesInput } from '../../check-indices.ts';
+import { fromBegin, indicesInput } from '../../sizes/check-indices.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { number } from '../elementwise/elementwise.ts';
 import { sum } from '../reduction/reduction.ts';

@@ -2,7 +2,7 @@ import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { countElements } from '../../../../core/dims/dim-context.ts';
 import type { DType } from '../../../../core/tensor/dtype.ts';
 import { HostTensor } from '../../../../core/tensor/host-tensor.ts';
-import { alongAxis, indicesInput } from '../../check-indices.ts';
+import { alongAxis, indicesInput } from '../../sizes/check-indices.ts';
 import type { ImportNode, NodeImporter } from '../../import-node.ts';
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { cast } from '../elementwise/elementwise.ts';

@@ -2,7 +2,7 @@ import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../../core/dims/dim.ts';
 import { HostTensor } from '../../../../core/tensor/host-tensor.ts';
 import { normalizeAxis } from '../../../../core/tensor/shape.ts';
-import { alongAxis, indicesInput } from '../../check-indices.ts';
+import { alongAxis, indicesInput } from '../../sizes/check-indices.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { cast } from '../elementwise/elementwise.ts';

@@ -10,7 +10,7 @@ import {
 import { SymbolicTensor } from '../../../../compiler/values/symbolic-tensor.ts';
 import type { Dim } from '../../../../core/dims/dim.ts';
 import { closedType, listType } from '../../composite-values.ts';
-import { hostInteger } from '../../host-integer.ts';
+import { hostInteger } from '../../sizes/host-integer.ts';
 import type { Block } from '../../graph-scope.ts';
 import type { ImportNode } from '../../import-node.ts';
 

@@ -13,12 +13,12 @@ import {
   OPEN_TYPE,
   widened,
 } from '../../composite-values.ts';
-import { declaredDataType } from '../../declared-type.ts';
-import { hostInteger } from '../../host-integer.ts';
+import { declaredDataType } from '../../model/declared-type.ts';
+import { hostInteger } from '../../sizes/host-integer.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { dtypeFromOnnx } from '../../protobuf/read-tensor.ts';
-import { stackFunction } from '../../stack-function.ts';
+import { stackFunction } from '../../functions/stack-function.ts';
 import { concatParts } from '../movement/joining.ts';
 import { cutAlong } from '../movement/slice-along.ts';
 import {

@@ -1,0 +1,61 @@
+import { elementCount } from '../../../core/tensor/shape.ts';
+import {
+  type ByteRange,
+  type ExternalDataReader,
+  type ExternalRange,
+  externalTensors,
+  rangeOf,
+} from '../protobuf/external-data.ts';
+import { bitPackedByteLength } from '../protobuf/bit-packed-elements.ts';
+import { readMessage } from '../protobuf/read-message.ts';
+import { dtypeFromOnnx } from '../protobuf/read-tensor.ts';
+
+/**
+ * Returns true if tensors of a model lie in other files. Throws FormatError for bytes that are no
+ * model.
+ */
+export function hasExternalData(model: Uint8Array): boolean {
+  return externalTensors(readMessage('ModelProto', model)).length > 0;
+}
+
+/** Where the tensors of a model lie that are in other files, each place once. Throws FormatError. */
+export function externalRanges(model: Uint8Array): readonly ExternalRange[] {
+  const ranges = new Map<string, ExternalRange>();
+  for (const tensor of externalTensors(readMessage('ModelProto', model))) {
+    const dtype = dtypeFromOnnx(tensor.dataType, `tensor "${tensor.name ?? ''}"`);
+    const range = rangeOf(tensor, bitPackedByteLength(dtype, elementCount(tensor.dims)));
+    if (range.byteLength > 0) ranges.set(keyOf(range.path, range), range);
+  }
+  return [...ranges.values()];
+}
+
+/**
+ * Reads all tensors of an ONNX model that lie in other files, one after the other, for `importOnnx`,
+ * which does not wait. `read` gets a path relative to the model's folder, without `..`.
+ *
+ * Rejects with FormatError for a model that cannot be read, and with what `read` rejects with.
+ */
+export async function loadExternalData(
+  model: Uint8Array,
+  read: (path: string, range: ByteRange) => Promise<Uint8Array>,
+): Promise<ExternalDataReader> {
+  const pieces: (ExternalRange & { readonly bytes: Uint8Array })[] = [];
+  for (const range of externalRanges(model)) {
+    pieces.push({ ...range, bytes: await read(range.path, range) });
+  }
+  return (path, range) => {
+    let found: Uint8Array = new Uint8Array();
+    for (const piece of pieces) {
+      const { bytes } = piece;
+      const begin = range.byteOffset - piece.byteOffset;
+      if (piece.path !== path || begin < 0 || begin >= bytes.byteLength) continue;
+      const part = bytes.subarray(begin, begin + range.byteLength);
+      if (part.byteLength > found.byteLength) found = part;
+    }
+    return found;
+  };
+}
+
+function keyOf(path: string, { byteOffset, byteLength }: ByteRange): string {
+  return JSON.stringify([path, byteOffset, byteLength]);
+}
