@@ -11,6 +11,11 @@ export class DeviceEvents implements ObservedEvents {
     this.#name = name;
   }
 
+  /** The time now, where somebody wants to know. */
+  get begin(): number {
+    return this.observers.size && performance.now();
+  }
+
   /** So many bytes were moved, which began then and is over now. */
   moved(
     kind: DeviceEvent['kind'],

@@ -157,13 +157,13 @@ export class ProcessorDevice implements Device {
   }
 
   write(buffer: DeviceBuffer, byteOffset: number, bytes: Uint8Array): void {
-    const begin = performance.now();
+    const { begin } = this.events;
     this.view('write', { buffer, byteOffset, byteLength: bytes.byteLength }).set(bytes);
     this.events.moved('upload', [bytes], begin);
   }
 
   copy(from: DeviceRange, to: DeviceRange): void {
-    const begin = performance.now();
+    const { begin } = this.events;
     const source = this.view('copy from', from);
     this.view('copy to', to).set(source);
     this.events.moved('copy', [from], begin);
@@ -175,7 +175,7 @@ export class ProcessorDevice implements Device {
   ): Promise<Uint8Array[]> {
     const left = new Set(room);
     this.#readbacks++;
-    const begin = performance.now();
+    const { begin } = this.events;
     const bytes = await this.contents(ranges, (view) => copyInto(left, view));
     this.events.moved('readback', bytes, begin);
     return bytes;
@@ -183,7 +183,7 @@ export class ProcessorDevice implements Device {
 
   readSync(range: DeviceRange): Uint8Array | undefined {
     this.#readbacks++;
-    const begin = performance.now();
+    const { begin } = this.events;
     const bytes = this.view('read', range).slice();
     this.events.moved('readback', [bytes], begin);
     return bytes;

@@ -193,13 +193,13 @@ export class WebGpuDevice implements Device {
   }
 
   write(buffer: DeviceBuffer, byteOffset: number, bytes: Uint8Array): void {
-    const begin = performance.now();
+    const { begin } = this.events;
     this.#queue.write({ buffer, byteOffset, byteLength: bytes.byteLength }, bytes);
     this.events.moved('upload', [bytes], begin);
   }
 
   copy(from: DeviceRange, to: DeviceRange): void {
-    const begin = performance.now();
+    const { begin } = this.events;
     this.#queue.copy(from, to);
     this.events.moved('copy', [from], begin);
   }
@@ -214,7 +214,7 @@ export class WebGpuDevice implements Device {
       lastWrites.push(asWebGpuBuffer(range.buffer).lastWrite);
     }
     this.#readbackCount++;
-    const begin = performance.now();
+    const { begin } = this.events;
     const copy = (encoder: GPUCommandEncoder, staging: GPUBuffer): void =>
       this.#copyToStaging(encoder, ranges, staging);
     const blocks = await this.#readBack(byteLengths, copy, lastWrites);

@@ -4,7 +4,7 @@ import { compile } from '../../compiler/compile.ts';
 import { parseModule } from '../../compiler/index.ts';
 import { OutOfMemoryError } from '../../core/errors.ts';
 import { DevicePool } from './device-pool.ts';
-import { fitDevices } from './fit-devices.ts';
+import { fitDevices } from './pooled-devices.ts';
 import type { DeviceKind } from '../protocol/loaded-session.ts';
 import { fakeDevice } from '../testing/fake-device.ts';
 
