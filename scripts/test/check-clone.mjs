@@ -54,8 +54,6 @@ try {
   const refusal = await run('npm', ['test', '--', 'shared'], demanded);
   expectText(refusal, 'FAILED: the folder ../shared is not there');
   await run('npm', ['run', 'unit', '--', ...OWN_MODEL_TESTS]);
-  // Its worker loads what a development server would bundle first.
-  expectText(await run('npm', ['run', '-s', 'show', '--', 'rpc']), 'all as expected');
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
