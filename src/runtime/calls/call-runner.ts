@@ -31,6 +31,7 @@ export interface CallRunnerOptions {
   readonly replay: boolean;
   /** The class of watched calls; undefined where nobody watches. */
   readonly invocation?: typeof Invocation | undefined;
+  readonly hooks?: RunHooks | undefined;
 }
 
 /**
@@ -56,6 +57,7 @@ export class CallRunner implements RunControls {
     const replays = isReplaying ? new ReplayStore(state, devices) : undefined;
     const sized = libraries.filter(({ compileForSizes }) => compileForSizes !== undefined);
     this.limits = limits;
+    this.hooks = options.hooks;
     this.#inFlight = inFlight;
     this.#driver = new CallDriver({ controls: this, slices, devices, state });
     this.#replays = replays;

@@ -3,11 +3,6 @@ import { SourceMap } from '../../bytecode/source-map.ts';
 import type { CodePlace } from '../../core/contracts/paused-call.ts';
 import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import { formatPlace, type SourcePlace } from '../../core/contracts/source-place.ts';
-import type { HostTensor } from '../../core/tensor/host-tensor.ts';
-import type { InstrumentedCall } from '../profile/instrument-calls.ts';
-import { overlap } from '../link/kernel-library.ts';
-import type { VirtualMachine } from '../virtual-machine.ts';
-import { TensorValue, type Value } from '../values/value.ts';
 
 /** A call of a kernel within a program. */
 export interface KernelCall {
@@ -19,7 +14,7 @@ export interface KernelCall {
   readonly at: CodePlace | undefined;
 }
 
-/** Tells calls of a program's kernels from others, and what they gave. */
+/** The kernels of a program, and where in its source their calls come from. */
 export class KernelCalls {
   readonly #primitives: ReadonlyMap<string, PrimitiveFunction>;
   readonly #sources: SourceMap | undefined;
@@ -28,24 +23,6 @@ export class KernelCalls {
   constructor(program: ExecutableData) {
     this.#primitives = new Map(program.primitives.map((each) => [each.name, each]));
     this.#sources = SourceMap.of(program);
-  }
-
-  /** The primitive function that is called; undefined for other calls. */
-  primitiveOf({ kind, name }: InstrumentedCall): PrimitiveFunction | undefined {
-    return kind === 'kernel' ? this.#primitives.get(name) : undefined;
-  }
-
-  /**
-   * The results of a call: the tensors after its inputs, or what it returns where only the kernel
-   * knows the sizes.
-   */
-  resultsOf(
-    { args }: InstrumentedCall,
-    { params }: PrimitiveFunction,
-    result: Value | undefined,
-  ): readonly Value[] {
-    const given = args.slice(params.length);
-    return given.length > 0 ? given : [result ?? null];
   }
 
   /** All places of the source that kernels, or other instructions, come from. */
@@ -74,37 +51,6 @@ export class KernelCalls {
     return { kernel, at, sources: this.placesOf(at).map(formatPlace) };
   }
 }
-
-/** Inputs of kernels of several operators, readable also where results overwrite them. */
-export class KernelInputs {
-  readonly #saved = new WeakMap<InstrumentedCall, Promise<readonly HostTensor[]>>();
-
-  /** Before a call: reads what it is going to write over. Devices keep the order of reads and launches. */
-  save(call: InstrumentedCall, { params, body }: PrimitiveFunction, machine: VirtualMachine): void {
-    const inputs = tensorsOf(call.args.slice(0, params.length));
-    const results = tensorsOf(call.args.slice(params.length));
-    const isInPlace = inputs.some((input) =>
-      results.some((result) => input.storage === result.storage && overlap(input, result)),
-    );
-    if (body.length < 2 || !isInPlace) return;
-    const read = machine.read(inputs);
-    // Whoever wants it hears of a failure.
-    read.catch(() => undefined);
-    this.#saved.set(call, read);
-  }
-
-  /** After it: the tensors that it has read. */
-  read(
-    call: InstrumentedCall,
-    { params }: PrimitiveFunction,
-    machine: VirtualMachine,
-  ): Promise<readonly HostTensor[]> {
-    return this.#saved.get(call) ?? machine.read(tensorsOf(call.args.slice(0, params.length)));
-  }
-}
-
-const tensorsOf = (values: readonly Value[]): TensorValue[] =>
-  values.filter((value) => value instanceof TensorValue);
 
 /**
  * Which of the sources of a kernel an operator of it computes. They stand in the order of the operators, each once: so all

@@ -1,20 +1,11 @@
-import { internalError } from '../../core/errors.ts';
-import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
-import type { ExecutableData } from '../../bytecode/executable.ts';
-import type { CallOutcome } from '../call.ts';
-import type { CallRequest } from '../calls/admission.ts';
-import { CallRunner, type CallRunnerOptions } from '../calls/call-runner.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { HostInput } from '../link/host-function.ts';
-import {
-  type InstrumentedCall,
-  InstrumentedCalls,
-  type MachineInstrument,
-} from '../profile/instrument-calls.ts';
-import { link, type LinkedProgram } from '../link/link.ts';
 import type { MachineOptions } from '../link/load-machine.ts';
-import { handOver, release, retain, TensorValue, type Value } from '../values/value.ts';
+import { KernelInstructions, type KernelLaunch } from '../observe/kernel-instructions.ts';
+import { observe, type RunObserver } from '../observe/observe.ts';
+import { overlap } from '../link/kernel-library.ts';
+import { TensorValue } from '../values/value.ts';
 import { VirtualMachine } from '../virtual-machine.ts';
-import { KernelCalls, KernelInputs } from './kernel-results.ts';
 import type { ProgramInMemory } from './widen-program.ts';
 import type { OnWatchedCall, WatchedRun, WatchOptions } from './watched-run.ts';
 
@@ -34,55 +25,60 @@ export class MachineRun implements WatchedRun {
     { functionName, keepsInputs, signal }: WatchOptions,
   ): Promise<void> {
     const machine = this.#machine;
-    const kernels = new KernelCalls(machine.executable);
-    const inputs = new KernelInputs();
+    const kernels = new KernelInstructions(machine.executable);
     const waiting = new Set<Promise<void>>();
-    const wait = async (
-      call: InstrumentedCall,
-      primitive: PrimitiveFunction,
-      result: Value,
-    ): Promise<void> => {
-      const results = kernels.resultsOf(call, primitive, result).filter(isTensorValue);
-      // An aborted run drops them, also while they are read. Nobody has the result yet.
-      for (const value of [...call.args, result]) retain(value);
-      let isTaken = false;
-      try {
-        // By then the machine waits, and knows where.
-        await Promise.resolve();
-        await onCall({
-          kernel: call.name,
-          at: call.place(),
-          results: () => machine.read(results),
-          inputs: () => inputs.read(call, primitive, machine),
-        });
-        isTaken = signal?.aborted !== true;
-      } finally {
-        for (const value of call.args) release(value);
-        if (isTaken) handOver(result);
-        else release(result);
-      }
-    };
-    const instrument: MachineInstrument = {
-      before: (call) => {
-        const primitive = keepsInputs ? kernels.primitiveOf(call) : undefined;
-        if (primitive !== undefined) inputs.save(call, primitive, machine);
+    let launch: KernelLaunch | undefined;
+    let inputs: Promise<readonly HostTensor[]> | undefined;
+    const observer: RunObserver = {
+      before: ({ frames, program }) => {
+        const frame = frames.at(-1);
+        launch = frame && kernels.next(frame, program.constants);
+        inputs = launch && keepsInputs ? overwrittenInputs(machine, launch) : undefined;
+        return 1;
       },
-      after: (call, result) => {
-        const primitive = kernels.primitiveOf(call);
-        if (primitive === undefined || result === undefined) return undefined;
-        const waits = wait(call, primitive, result);
+      after: () => {
+        if (launch === undefined) return undefined;
+        const { primitive, at, results } = launch;
+        const [given, saved] = [launch.inputs.filter(isTensor), inputs];
+        const waits = onCall({
+          kernel: primitive.name,
+          at,
+          results: () => machine.read(results()),
+          inputs: () => saved ?? machine.read(given),
+        });
         waiting.add(waits);
         return waits.finally(() => waiting.delete(waits));
       },
     };
+    const { runner, stop } = observe(machine, observer);
     try {
-      const runner = instrumentedRunner(machine, instrument);
       machine.release(await machine.invoke(functionName, this.#args, { signal, runner }));
     } finally {
+      stop();
       // Whoever owns the machine may dispose of it next.
       await Promise.allSettled(waiting);
     }
   }
+}
+
+/**
+ * Inputs of a kernel of several operators that it is going to write over, read before it is launched: devices keep the order of
+ * reads and launches. Undefined for other kernels.
+ */
+function overwrittenInputs(
+  machine: VirtualMachine,
+  { primitive, inputs, hasRoom, results }: KernelLaunch,
+): Promise<readonly HostTensor[]> | undefined {
+  if (primitive.body.length < 2 || !hasRoom) return undefined;
+  const [given, written] = [inputs.filter(isTensor), results()];
+  const isInPlace = given.some((input) =>
+    written.some((result) => input.storage === result.storage && overlap(input, result)),
+  );
+  if (!isInPlace) return undefined;
+  const read = machine.read(given);
+  // Whoever wants it hears of a failure.
+  read.catch(() => undefined);
+  return read;
 }
 
 /** A watched run of a program on a machine of its own, which is there for the time of the run. */
@@ -108,41 +104,4 @@ export function programRun({
   };
 }
 
-/** Runs functions of a machine in another linked form. */
-class RelinkedRunner extends CallRunner {
-  readonly #linked: LinkedProgram;
-
-  constructor(program: ExecutableData, linked: LinkedProgram, options: CallRunnerOptions) {
-    super(program, linked, options);
-    this.#linked = linked;
-  }
-
-  override call(request: CallRequest): Promise<CallOutcome> {
-    const callee = this.#linked.functions[request.callee.index] ?? request.callee;
-    return super.call({ ...request, callee });
-  }
-}
-
-/** Takes calls of a machine's functions with hooks around what they call. */
-function instrumentedRunner(machine: VirtualMachine, instrument: MachineInstrument): CallRunner {
-  const { executable } = machine;
-  const { runner, state, libraries, constants } = machine.internals();
-  const [builtins, hostFunctions] = libraries.slice(-2);
-  if (builtins === undefined || hostFunctions === undefined) throw internalError('no builtins');
-  const calls = new InstrumentedCalls(instrument, state);
-  const linked = link(executable, {
-    ...calls.libraries({ kernelLibraries: libraries.slice(0, -2), builtins, hostFunctions }),
-    constants: constants.values,
-    machine,
-  });
-  return new RelinkedRunner(executable, linked, {
-    limits: runner.limits,
-    devices: [...new Set(state.allocators.map(({ device }) => device))],
-    libraries,
-    state,
-    replay: false,
-    invocation: calls.invocation,
-  });
-}
-
-const isTensorValue = (value: Value): value is TensorValue => value instanceof TensorValue;
+const isTensor = (value: unknown): value is TensorValue => value instanceof TensorValue;

@@ -7,7 +7,7 @@ import { formatPlace, type SourcePlace } from '../../core/contracts/source-place
 import { ValueNames } from '../compare/value-places.ts';
 import type { LinkedFunction } from '../link/linked-code.ts';
 import type { Breakpoint, DebugFrame, SetBreakpoint } from './debug-types.ts';
-import type { KernelInstructions } from './kernel-instructions.ts';
+import type { KernelInstructions } from '../observe/kernel-instructions.ts';
 
 /** Finds the instructions that breakpoints stand for, and where instructions come from. */
 export class BreakpointPlaces {

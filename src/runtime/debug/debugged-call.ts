@@ -1,8 +1,10 @@
 import { Deferred } from '../../core/async/deferred.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
-import { CallRunner } from '../calls/call-runner.ts';
+import type { CallRunner } from '../calls/call-runner.ts';
 import type { Frame } from '../frame.ts';
 import type { HostInput } from '../link/host-function.ts';
+import { KernelInstructions } from '../observe/kernel-instructions.ts';
+import { observe } from '../observe/observe.ts';
 import { openSnapshot } from '../snapshot/snapshot-file.ts';
 import { restoreCalls } from '../snapshot/resume-snapshot.ts';
 import { RunControl } from '../snapshot/run-control.ts';
@@ -19,7 +21,6 @@ import type {
   SetBreakpoint,
 } from './debug-types.ts';
 import { describeInFull, describeRegisters, HeldMemory, valueAt } from './describe-values.ts';
-import { KernelInstructions } from './kernel-instructions.ts';
 import { type Advance, placesOf, Stepper } from './stepper.ts';
 import { StopConditions } from './stop-conditions.ts';
 
@@ -116,7 +117,7 @@ export class DebuggedCall {
   /** Begins a run, which stands before its first instruction once {@link DebuggedCall.start} has resolved. */
   constructor(machine: VirtualMachine, options: DebuggedCallOptions) {
     const { executable } = machine;
-    const { linked, state, libraries, runner } = machine.internals();
+    const { linked } = machine.internals();
     const kernels = new KernelInstructions(executable);
     this.#kernels = kernels;
     this.#machine = machine;
@@ -124,15 +125,8 @@ export class DebuggedCall {
     this.#options = options;
     this.#places = new BreakpointPlaces(executable, linked.functions, kernels);
     this.#conditions = new StopConditions({ machine, places: this.#places, kernels });
-    this.#stepper = new Stepper({ machine, conditions: this.#conditions, turns: runner.turns });
-    this.#runner = new CallRunner(executable, linked, {
-      limits: runner.limits,
-      devices: [...new Set(state.allocators.map(({ device }) => device))],
-      libraries,
-      state,
-      replay: false,
-    });
-    this.#runner.hooks = this.#stepper;
+    this.#stepper = new Stepper(machine, this.#conditions);
+    this.#runner = observe(machine, this.#stepper).runner;
     const states = Object.entries(options.states ?? {});
     this.#firstStates = new Map(states.map(([name, each]) => [name, each.save()]));
     this.#execution = this.#fromStart();
@@ -291,7 +285,7 @@ export class DebuggedCall {
   #endStop(ended: Ended): DebugStop {
     const at = { executed: this.#executed, depth: 0 };
     if (ended.kind === 'end') return { reason: 'end', ...at, frames: [] };
-    const frames = this.#stepper.failed.map((place) => this.#places.describe(place));
+    const frames = this.#stepper.failures.map((place) => this.#places.describe(place));
     const { error } = ended;
     const said = error instanceof Error ? error.message : String(error);
     return { reason: 'error', ...at, depth: frames.length, frames, error: said };

@@ -2,13 +2,10 @@ import { Deferred } from '../../core/async/deferred.ts';
 import type { CodePlace } from '../../core/contracts/paused-call.ts';
 import type { CallInFlight } from '../calls/call-in-flight.ts';
 import type { Frame } from '../frame.ts';
-import { resume } from '../interpreter.ts';
 import type { Invocation } from '../invocation.ts';
-import type { RunHooks, Turns } from '../run-hooks.ts';
-import type { Value } from '../values/value.ts';
+import { devicesOf, type RunObserver } from '../observe/observe.ts';
 import type { VirtualMachine } from '../virtual-machine.ts';
 import type { StopReason } from './debug-types.ts';
-import { runInstructions } from './run-instructions.ts';
 import type { StopConditions } from './stop-conditions.ts';
 
 /** How far a call goes, unless something else stops it before. */
@@ -24,11 +21,7 @@ export type Advance =
 /** Why it stands; `due`: it has run for as long as it was to. */
 export type AdvanceEnd = Extract<StopReason, 'step' | 'breakpoint' | 'output' | 'pause'> | 'due';
 
-/** How long the call holds the thread before others get their turn. */
-const SLICE_MS = 8;
-/** Instructions between two looks at the clock. */
-const CHECK_EVERY = 64;
-/** Launches of a turn on a shared device, where one may take long. */
+/** Instructions of a turn on a shared device, where one may take long. */
 const INSTRUCTIONS_PER_SEEK = 4096;
 
 /** A recursion has more than anybody reads. */
@@ -43,17 +36,10 @@ interface Going {
   readonly end: (reason: AdvanceEnd) => void;
 }
 
-export interface StepperParts {
-  readonly machine: VirtualMachine;
-  readonly conditions: StopConditions;
-  /** Turns on the device, for sessions that share it. */
-  readonly turns: Turns | undefined;
-}
-
-/** Drives the one call of a runner instruction by instruction, as far as it is told each time. */
-export class Stepper implements RunHooks {
-  readonly mustInterpret = true;
-  readonly #parts: StepperParts;
+/** Has the one call of a run go as far as it is told each time. */
+export class Stepper implements RunObserver {
+  readonly #machine: VirtualMachine;
+  readonly #conditions: StopConditions;
   #going: Going | undefined;
   #wake = new Deferred();
   #isPausing = false;
@@ -62,10 +48,11 @@ export class Stepper implements RunHooks {
   /** Instructions that the call had run when it ended. */
   executed = 0;
   /** Where the frames of the call stood when it failed, the innermost first. */
-  failed: readonly CodePlace[] = [];
+  failures: readonly CodePlace[] = [];
 
-  constructor(parts: StepperParts) {
-    this.#parts = parts;
+  constructor(machine: VirtualMachine, conditions: StopConditions) {
+    this.#machine = machine;
+    this.#conditions = conditions;
   }
 
   /** Resolves when the call stands again; not at all when it ends before. `forMs`: give up with `due` after that time. */
@@ -82,18 +69,32 @@ export class Stepper implements RunHooks {
     this.#isPausing = true;
   }
 
-  admission(): undefined {
-    return undefined;
-  }
-
-  between(call: CallInFlight): Promise<void> | undefined {
-    const { invocation } = call;
-    if (invocation.isDone) return undefined;
+  hold(call: CallInFlight): Promise<void> | undefined {
     this.call = call;
-    if (call.cancellation !== undefined) return Promise.reject(call.cancellation);
-    if (this.#going !== undefined) return this.#slice(call, this.#going);
+    if (this.#goOn(call.invocation, true) !== undefined) return undefined;
     this.#wake = new Deferred();
     return call.idle(this.#wake.promise);
+  }
+
+  before(invocation: Invocation): number {
+    const { executed } = invocation;
+    const advance = this.#goOn(invocation);
+    if (advance === undefined) return 0;
+    if (advance.kind === 'seek')
+      return Math.min(INSTRUCTIONS_PER_SEEK, advance.executed - executed);
+    this.#conditions.before(invocation);
+    return 1;
+  }
+
+  after(): Promise<void> | undefined {
+    return this.#conditions.check()?.then((isFound) => {
+      if (isFound) this.#stand('output');
+    });
+  }
+
+  failed({ frames }: Invocation): void {
+    this.#conditions.forget();
+    this.failures = placesOf(frames, -1);
   }
 
   ended(call: CallInFlight): void {
@@ -102,90 +103,38 @@ export class Stepper implements RunHooks {
     this.#going = undefined;
   }
 
-  close(): void {
-    this.#wake.resolve();
+  /** How far the call goes; undefined where it stands, from now on too. */
+  #goOn(invocation: Invocation, looksAtClock = false): Advance | undefined {
+    if (this.#going === undefined) return undefined;
+    const end = this.#endOf(invocation, this.#going, looksAtClock);
+    if (end !== undefined) this.#stand(end);
+    return this.#going?.advance;
   }
 
-  async #slice(call: CallInFlight, going: Going): Promise<void> {
-    try {
-      await this.#runSlice(call, going);
-    } catch (error) {
-      this.#parts.conditions.forget();
-      this.failed = placesOf(call.invocation.frames, -1);
-      throw error;
-    }
-  }
-
-  async #runSlice(call: CallInFlight, going: Going): Promise<void> {
-    const { invocation } = call;
-    going.from ??= invocation.executed;
-    const { conditions, turns } = this.#parts;
-    const turn = turns && (await turns.take(call));
-    let slice: Slice;
-    try {
-      // Cancelled as its turn came, it is not to run.
-      slice = call.cancellation === undefined ? this.#run(invocation, going) : {};
-    } finally {
-      turn?.end();
-    }
-    if (slice.pending !== undefined) {
-      this.#flush();
-      resume(invocation, await call.wait(slice.pending));
-    }
-    const found = await conditions.check();
-    const end = found ? 'output' : (slice.end ?? this.#endOf(invocation, going, true));
-    if (end === undefined) return call.pause();
+  #stand(reason: AdvanceEnd): void {
+    const going = this.#going;
     this.#going = undefined;
-    this.#flush();
-    going.end(end);
-    return undefined;
-  }
-
-  /** Runs until a slice of time is over, something has to be waited for, or the call is to stand. */
-  #run(invocation: Invocation, going: Going): Slice {
-    const { conditions, machine } = this.#parts;
-    const begin = performance.now();
-    const isSeeking = going.advance.kind === 'seek';
-    for (let steps = 1; !invocation.isDone; steps++) {
-      const end = this.#endOf(invocation, going);
-      if (end !== undefined) return { end };
-      if (!isSeeking) conditions.before(invocation);
-      const pending = runInstructions(machine, invocation, this.#countOf(invocation, going));
-      if (pending !== undefined) return { pending };
-      if (conditions.isWaiting) return {};
-      const isLong = isSeeking || steps % CHECK_EVERY === 0;
-      if (isLong && performance.now() - begin > SLICE_MS) return {};
-    }
-    return {};
-  }
-
-  #countOf({ executed }: Invocation, { advance }: Going): number {
-    if (advance.kind !== 'seek') return 1;
-    return Math.min(INSTRUCTIONS_PER_SEEK, advance.executed - executed);
+    // Devices work on what was launched while the call stands.
+    for (const device of devicesOf(this.#machine)) device.flush();
+    going?.end(reason);
   }
 
   /** Why the call is to stand before its next instruction. With `looksAtClock` also because its time is over. */
   #endOf(
-    invocation: Invocation,
-    { advance, from = 0, begin, forMs }: Going,
-    looksAtClock = false,
+    { executed, frames }: Invocation,
+    going: Going,
+    looksAtClock: boolean,
   ): AdvanceEnd | undefined {
-    const { executed, frames, isDone } = invocation;
-    if (isDone) return undefined;
+    const { advance, begin, forMs } = going;
+    going.from ??= executed;
     if (advance.kind === 'seek' && executed >= advance.executed) return 'step';
-    if (executed > from) {
+    if (executed > going.from) {
       if (advance.kind === 'step') return 'step';
       if (advance.kind === 'depth' && frames.length <= advance.depth) return 'step';
-      if (advance.kind !== 'seek' && this.#parts.conditions.isAt(frames.at(-1)))
-        return 'breakpoint';
+      if (advance.kind !== 'seek' && this.#conditions.isAt(frames.at(-1))) return 'breakpoint';
     }
     if (this.#isPausing) return 'pause';
     return looksAtClock && performance.now() - begin > forMs ? 'due' : undefined;
-  }
-
-  /** Devices work on what was launched while the call stands. */
-  #flush(): void {
-    for (const { device } of this.#parts.machine.internals().state.allocators) device.flush();
   }
 }
 
@@ -201,9 +150,4 @@ export function placesOf(frames: readonly Frame[], innermost: 0 | -1): readonly 
       function: frame.function.source.name,
       instruction: Math.max(0, frame.pc + (i === 0 ? innermost : -1)),
     }));
-}
-
-interface Slice {
-  readonly pending?: Promise<Value>;
-  readonly end?: AdvanceEnd;
 }

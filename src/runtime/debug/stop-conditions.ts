@@ -2,20 +2,14 @@ import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Frame } from '../frame.ts';
 import type { Invocation } from '../invocation.ts';
 import type { LinkedFunction } from '../link/linked-code.ts';
-import { release, retain } from '../values/value.ts';
 import type { VirtualMachine } from '../virtual-machine.ts';
 import type { BreakpointPlaces } from './breakpoint-places.ts';
 import type { Breakpoint, FoundOutput, SetBreakpoint } from './debug-types.ts';
 import { numbersOf } from './describe-tensor.ts';
-import type { KernelInstructions, KernelLaunch } from './kernel-instructions.ts';
+import type { KernelInstructions, KernelLaunch } from '../observe/kernel-instructions.ts';
 
 /** Returns true if an element is to stop the run. */
 type Test = (element: number) => boolean;
-
-interface Watched {
-  readonly launch: KernelLaunch;
-  readonly at: { readonly function: string; readonly instruction: number };
-}
 
 export interface ConditionContext {
   readonly machine: VirtualMachine;
@@ -28,7 +22,7 @@ export class StopConditions {
   readonly #context: ConditionContext;
   readonly #places = new Map<LinkedFunction, Set<number>>();
   #tests: readonly { readonly breakpoint: Breakpoint; readonly test: Test }[] = [];
-  #watched: Watched | undefined;
+  #watched: KernelLaunch | undefined;
   /** The output for which the last test held; undefined where none did. */
   found: FoundOutput | undefined;
 
@@ -60,30 +54,19 @@ export class StopConditions {
   before({ frames, program }: Invocation): void {
     const frame = frames.at(-1);
     if (this.#tests.length === 0 || frame === undefined) return;
-    const launch = this.#context.kernels.next(frame, program.constants);
-    if (launch === undefined) return;
-    const at = { function: frame.function.source.name, instruction: frame.pc };
-    this.#watched = { launch, at };
+    this.#watched = this.#context.kernels.next(frame, program.constants);
   }
 
-  /** True while an output waits for {@link check}. */
-  get isWaiting(): boolean {
-    return this.#watched !== undefined;
-  }
-
-  /** After the instruction: whether a test holds for the output of its kernel. */
-  async check(): Promise<boolean> {
+  /** After the instruction: whether a test holds for the output of its kernel; undefined where there is nothing to test. */
+  check(): Promise<boolean> | undefined {
     const watched = this.#watched;
-    this.#watched = undefined;
-    this.found = undefined;
-    if (watched === undefined) return false;
-    const tensors = watched.launch.results();
-    for (const tensor of tensors) retain(tensor);
-    try {
-      this.found = this.#firstIn(await this.#context.machine.read(tensors), watched);
-    } finally {
-      for (const tensor of tensors) release(tensor);
-    }
+    this.forget();
+    return watched && this.#check(watched);
+  }
+
+  async #check(launch: KernelLaunch): Promise<boolean> {
+    const tensors = await this.#context.machine.read(launch.results());
+    this.found = this.#firstIn(tensors, launch);
     return this.found !== undefined;
   }
 
@@ -93,14 +76,17 @@ export class StopConditions {
     this.found = undefined;
   }
 
-  #firstIn(tensors: readonly HostTensor[], { launch, at }: Watched): FoundOutput | undefined {
+  #firstIn(
+    tensors: readonly HostTensor[],
+    { primitive, at }: KernelLaunch,
+  ): FoundOutput | undefined {
     for (const tensor of tensors) {
       const numbers = numbersOf(tensor);
       for (const { breakpoint, test } of this.#tests) {
         const { count, element } = countOf(numbers, test);
         if (count === 0) continue;
         const place = this.#context.places.describe(at);
-        return { ...place, kernel: launch.primitive.name, breakpoint, count, element };
+        return { ...place, kernel: primitive.name, breakpoint, count, element };
       }
     }
     return undefined;

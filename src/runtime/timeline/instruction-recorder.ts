@@ -2,14 +2,13 @@ import type {
   ConcreteTensorType,
   PrimitiveFunction,
 } from '../../core/contracts/primitive-function.ts';
-import type { CallInFlight } from '../calls/call-in-flight.ts';
-import { KernelInstructions } from '../debug/kernel-instructions.ts';
-import { runInstructions } from '../debug/run-instructions.ts';
-import { resume } from '../interpreter.ts';
-import type { RunHooks } from '../run-hooks.ts';
+import type { ExecutableData } from '../../bytecode/executable.ts';
+import type { DeviceEvent } from '../../device/device.ts';
+import type { Invocation } from '../invocation.ts';
+import { KernelInstructions } from '../observe/kernel-instructions.ts';
+import type { RunObserver } from '../observe/observe.ts';
 import { TensorValue, type Value } from '../values/value.ts';
-import type { VirtualMachine } from '../virtual-machine.ts';
-import type { RecordedPlace, StorageRecorder } from './storage-recorder.ts';
+import { type RecordedPlace, StorageRecorder } from './storage-recorder.ts';
 
 /** An instruction that was executed; times are those of `performance.now()`. */
 export interface RecordedInstruction extends RecordedPlace {
@@ -29,66 +28,36 @@ export interface RecordedCall {
 
 /** More are counted and not kept, lest a long loop fills the memory of the page. */
 const MOST_INSTRUCTIONS = 50_000;
-/** How long a run holds the thread before messages get their turn. */
-const SLICE_MS = 50;
-
-/** Drives the calls of a runner instruction by instruction, and notes when each began and ended. */
-export class InstructionRecorder implements RunHooks {
-  readonly mustInterpret = true;
+/** Notes when each instruction began and ended, what devices did, and which storages were in use. */
+export class RunRecorder implements RunObserver {
   readonly instructions: RecordedInstruction[] = [];
+  readonly events: DeviceEvent[] = [];
+  readonly storages = new StorageRecorder();
   executed = 0;
-  readonly #machine: VirtualMachine;
-  readonly #storages: StorageRecorder;
   readonly #kernels: KernelInstructions;
+  #last: RecordedInstruction | undefined;
 
-  constructor(machine: VirtualMachine, storages: StorageRecorder) {
-    this.#machine = machine;
-    this.#storages = storages;
-    this.#kernels = new KernelInstructions(machine.executable);
+  constructor(program: ExecutableData) {
+    this.#kernels = new KernelInstructions(program);
   }
 
-  admission(): undefined {
-    return undefined;
+  readonly onDeviceEvent = (event: DeviceEvent): void => void this.events.push(event);
+
+  before(invocation: Invocation): number {
+    this.#last = this.#begin(invocation);
+    return 1;
   }
 
-  between(call: CallInFlight): Promise<void> | undefined {
-    return call.invocation.isDone ? undefined : this.#slice(call);
+  after(): undefined {
+    if (this.#last !== undefined) this.#last.endMs = performance.now();
   }
 
   ended(): void {
-    this.#storages.place = undefined;
-  }
-
-  close(): void {
-    // Nothing waits for it.
-  }
-
-  async #slice(call: CallInFlight): Promise<void> {
-    const { invocation } = call;
-    const { runner, state } = this.#machine.internals();
-    const turn = await runner.turns?.take(call);
-    let pending: Promise<Value> | undefined;
-    let last: RecordedInstruction | undefined;
-    try {
-      const begin = performance.now();
-      while (pending === undefined && !invocation.isDone && performance.now() - begin < SLICE_MS) {
-        if (call.cancellation !== undefined) throw call.cancellation;
-        last = this.#begin(call);
-        pending = runInstructions(this.#machine, invocation, 1);
-        if (last !== undefined) last.endMs = performance.now();
-      }
-    } finally {
-      turn?.end();
-    }
-    if (pending === undefined) return call.pause();
-    for (const { device } of state.allocators) device.flush();
-    resume(invocation, await call.wait(pending));
-    if (last !== undefined) last.endMs = performance.now();
-    return undefined;
+    this.storages.place = undefined;
   }
 
   /** Undefined for an instruction that is not kept. */
-  #begin({ invocation }: CallInFlight): RecordedInstruction | undefined {
+  #begin(invocation: Invocation): RecordedInstruction | undefined {
     const frame = invocation.frames.at(-1);
     const instruction = frame?.function.code[frame.pc];
     this.executed++;
@@ -99,10 +68,10 @@ export class InstructionRecorder implements RunHooks {
       name: this.#kernels.nameAt(instruction.codeIndex),
       at: { function: frame.function.source.name, instruction: frame.pc },
     };
-    this.#storages.place = place;
+    this.storages.place = place;
     const launch = this.#kernels.next(frame, invocation.program.constants);
     const results = launch?.hasRoom === true ? launch.results() : [];
-    for (const { storage } of results) this.#storages.written(storage, place);
+    for (const { storage } of results) this.storages.written(storage, place);
     const recorded: RecordedInstruction = {
       ...place,
       call: launch && {

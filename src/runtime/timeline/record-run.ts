@@ -1,12 +1,11 @@
 import type { TimelineStorage } from '../../core/contracts/run-timeline.ts';
 import type { DeviceEvent, KernelTiming } from '../../device/device.ts';
-import { CallRunner } from '../calls/call-runner.ts';
 import type { HostInput } from '../link/host-function.ts';
+import { observe } from '../observe/observe.ts';
 import { profileCall } from '../profile/profile-call.ts';
 import type { Value } from '../values/value.ts';
 import type { VirtualMachine } from '../virtual-machine.ts';
-import { InstructionRecorder, type RecordedInstruction } from './instruction-recorder.ts';
-import { StorageRecorder } from './storage-recorder.ts';
+import { type RecordedInstruction, RunRecorder } from './instruction-recorder.ts';
 
 /** A run as it was recorded; times are those of `performance.now()`. */
 export interface RecordedRun {
@@ -37,21 +36,9 @@ export async function recordRun(
   machine: VirtualMachine,
   { functionName, inputs, signal, deliver }: RecordOptions,
 ): Promise<RecordedRun> {
-  const { linked, state, libraries, runner: own } = machine.internals();
-  const devices = [...new Set(state.allocators.map(({ device }) => device))];
-  const runner = new CallRunner(machine.executable, linked, {
-    limits: own.limits,
-    devices,
-    libraries,
-    state,
-    replay: false,
-  });
-  const events: DeviceEvent[] = [];
-  const storages = new StorageRecorder(state.allocators);
-  const recorder = new InstructionRecorder(machine, storages);
-  runner.hooks = recorder;
-  const observer = (event: DeviceEvent): void => void events.push(event);
-  for (const device of devices) device.events?.observers.add(observer);
+  const { allocators } = machine.internals().state;
+  const recorder = new RunRecorder(machine.executable);
+  const { runner, stop } = observe(machine, recorder);
   let [beginMs, endMs] = [0, 0];
   const call = async () => {
     beginMs = performance.now();
@@ -60,20 +47,12 @@ export async function recordRun(
     return { value: null, instructionCount: recorder.executed };
   };
   try {
-    const { timings } = await profileCall(state.allocators, call);
-    storages.stop();
-    const { instructions, executed } = recorder;
-    return {
-      beginMs,
-      endMs,
-      instructions,
-      executed,
-      launches: timings,
-      events,
-      storages: storages.storages,
-    };
+    const { timings: launches } = await profileCall(allocators, call);
+    recorder.storages.stop();
+    const { instructions, executed, events } = recorder;
+    const { storages } = recorder.storages;
+    return { beginMs, endMs, instructions, executed, launches, events, storages };
   } finally {
-    storages.stop();
-    for (const device of devices) device.events?.observers.delete(observer);
+    stop();
   }
 }

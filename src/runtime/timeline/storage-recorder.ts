@@ -1,6 +1,6 @@
 import type { CodePlace } from '../../core/contracts/paused-call.ts';
 import type { TimelineStorage } from '../../core/contracts/run-timeline.ts';
-import type { Allocator, StorageObserver } from '../allocator/allocator.ts';
+import type { StorageObserver } from '../allocator/allocator.ts';
 import type { StorageValue } from '../values/value.ts';
 
 /** The instruction that a run is at. */
@@ -25,12 +25,6 @@ export class StorageRecorder implements StorageObserver {
   /** Those that nothing has written yet. */
   readonly #unwritten = new Set<StorageValue>();
   #changes = 0;
-  readonly #allocators: ReadonlySet<Allocator>;
-
-  constructor(allocators: Iterable<Allocator>) {
-    this.#allocators = new Set(allocators);
-    for (const { observers } of this.#allocators) observers.add(this);
-  }
 
   /** A kernel writes to a storage. */
   written(storage: StorageValue, { name, at }: RecordedPlace): void {
@@ -42,7 +36,6 @@ export class StorageRecorder implements StorageObserver {
 
   /** Those that are held still end now. */
   stop(): void {
-    for (const { observers } of this.#allocators) observers.delete(this);
     for (const storage of this.#open.keys()) this.reclaimed(storage);
   }
 

@@ -1,5 +1,6 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
 import { argumentValue, decodeInstruction, Opcode } from '../../bytecode/isa.ts';
+import type { CodePlace } from '../../core/contracts/paused-call.ts';
 import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import { read } from '../call.ts';
 import type { Frame } from '../frame.ts';
@@ -9,6 +10,8 @@ import { TensorValue, type Value } from '../values/value.ts';
 /** A call of a kernel that is about to be made. */
 export interface KernelLaunch {
   readonly primitive: PrimitiveFunction;
+  /** The instruction that makes it. */
+  readonly at: CodePlace;
   /** The inputs of the kernel. */
   readonly inputs: readonly Value[];
   /** True if its results go to tensors that it is given; false if it makes them itself. */
@@ -94,6 +97,7 @@ export class KernelInstructions {
       (behind.length > 0 ? behind : [registers[instruction.destination] ?? null]).filter(
         (value) => value instanceof TensorValue,
       );
-    return { primitive, inputs: args.slice(0, length), hasRoom: behind.length > 0, results };
+    const at = { function: callee.source.name, instruction: pc };
+    return { primitive, at, inputs: args.slice(0, length), hasRoom: behind.length > 0, results };
   }
 }
