@@ -30,10 +30,10 @@ const READING = {
   logLevel: 'Warn',
 };
 
-/** How pages look. */
+/** How pages look: one for each entry, which lists its names, and one for each name. */
 const WRITING = {
   plugin: [join(tools, 'node_modules/typedoc-plugin-markdown/dist/index.js')],
-  outputFileStrategy: 'modules',
+  outputFileStrategy: 'members',
   flattenOutputFiles: true,
   entryFileName: 'README',
   readme: 'none',
@@ -47,11 +47,15 @@ const WRITING = {
   classPropertiesFormat: 'table',
   typeDeclarationFormat: 'table',
   propertyMembersFormat: 'table',
+  indexFormat: 'table',
+  pageTitleTemplates: { member: ({ name }) => name },
 };
 
-/** The name by which programs import an entry: `weft-vm/rpc/nats`. */
+/** The name by which pages import an entry: `weft-vm/rpc/nats`. Those of service workers have the same declarations. */
 function specifierOf(entry) {
-  const [path] = Object.entries(exports).find(([, { types }]) => types === `./dist/${entry}.d.ts`);
+  const [path] = Object.entries(exports).find(
+    ([path, { types }]) => types === `./dist/${entry}.d.ts` && !path.startsWith('./static'),
+  );
   return `${name}${path.slice(1)}`;
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build, type Plugin } from 'vite';
-import { pageHtml, type SiteAssets } from './page-template.ts';
+import { type Link, pageHtml, type SiteAssets } from './page-template.ts';
 import { findPages, type SitePage } from './pages.ts';
 import { readNavigation } from './read-navigation.ts';
 import { MarkdownRenderer, siteText } from './render-markdown.ts';
@@ -28,7 +28,7 @@ export async function buildSite({ root, out }: SiteFolders): Promise<BuiltSite> 
     build: { outDir: out, emptyOutDir: true },
     plugins: [documentationLinks()],
   });
-  const { script, style } = await buildClient({ root, out });
+  const client = await buildClient({ root, out });
   cpSync(join(root, 'docs/pictures'), join(out, 'docs/pictures'), { recursive: true });
   const pages = findPages(root);
   const renderer = new MarkdownRenderer(pages);
@@ -36,20 +36,32 @@ export async function buildSite({ root, out }: SiteFolders): Promise<BuiltSite> 
     path: page.path,
     page: renderer.render(page, readSource(root, page)),
   }));
-  const index = searchIndex(rendered);
+  const index = JSON.stringify(searchIndex(rendered));
   const assets: SiteAssets = {
-    script,
-    style,
+    ...client,
     searchIndex: `docs/assets/search-${hash(index)}.json`,
   };
   write(out, assets.searchIndex, index);
   const list = siteText(readFileSync(join(root, 'docs/README.md'), 'utf8'));
   const { sections: navigation, complaints } = readNavigation(list, pages);
+  const guides = navigation.flatMap(({ links }) => links).filter(({ path }) => isPage(path));
+  const symbols = rendered
+    .filter(({ path }) => path.startsWith('docs/api/'))
+    .map(({ path, page: { title } }) => ({ path, title }));
   for (const { path, page } of rendered) {
-    write(out, path, pageHtml({ path, page, navigation, assets }));
+    const order = guides.some((guide) => guide.path === path) ? guides : symbols;
+    write(out, path, pageHtml({ path, page, navigation, beside: besideOf(path, order), assets }));
   }
   const lost = rendered.flatMap(({ page }) => page.lost);
   return { pages, complaints: [...complaints, ...lost] };
+}
+
+/** The demo's pages have no order. */
+const isPage = (path: string): boolean => path.startsWith('docs/');
+
+function besideOf(path: string, order: readonly Link[]): [Link | undefined, Link | undefined] {
+  const at = order.findIndex((link) => link.path === path);
+  return at < 0 ? [undefined, undefined] : [order[at - 1], order[at + 1]];
 }
 
 /** A link where a page of the demo has `<!-- documentation PAGE -->`: elsewhere no documentation lies beside it. */
@@ -74,11 +86,11 @@ function write(out: string, path: string, text: string): void {
   writeFileSync(join(out, path), text);
 }
 
-/** The script and the style of all pages. */
+/** The scripts and the style of all pages. */
 async function buildClient({
   root,
   out,
-}: SiteFolders): Promise<Pick<SiteAssets, 'script' | 'style'>> {
+}: SiteFolders): Promise<Pick<SiteAssets, 'script' | 'style' | 'theme'>> {
   const built = await build({
     root: join(root, 'scripts/site/client'),
     configFile: false,
@@ -90,19 +102,22 @@ async function buildClient({
       emptyOutDir: false,
       target: 'es2022',
       rolldownOptions: {
-        input: join(root, 'scripts/site/client/main.ts'),
+        input: {
+          site: join(root, 'scripts/site/client/main.ts'),
+          theme: join(root, 'scripts/site/client/theme.ts'),
+        },
         output: {
-          entryFileNames: 'docs/assets/site-[hash].js',
+          entryFileNames: 'docs/assets/[name]-[hash].js',
           assetFileNames: 'docs/assets/site-[hash][extname]',
         },
       },
     },
   });
   const outputs = [built].flat().flatMap((one) => ('output' in one ? one.output : []));
-  const named = (extension: string): string => {
-    const found = outputs.find(({ fileName }) => fileName.endsWith(extension));
-    if (found === undefined) throw new Error(`internal: the build made no file ${extension}`);
+  const named = (name: RegExp): string => {
+    const found = outputs.find(({ fileName }) => name.test(fileName));
+    if (found === undefined) throw new Error(`internal: the build made no file ${String(name)}`);
     return found.fileName;
   };
-  return { script: named('.js'), style: named('.css') };
+  return { script: named(/site-.*js$/), theme: named(/theme-.*js$/), style: named(/css$/) };
 }

@@ -8,7 +8,8 @@ import { serveFolder } from '../../e2e/consumers/serve-folder.ts';
 const PAGES = [
   'docs/index.html',
   'docs/start.html',
-  'docs/api/weft-vm.executable.html',
+  'docs/api/weft-vm.tasks.html',
+  'docs/api/weft-vm.Class.Session.html',
   'docs/performance.html',
 ];
 const WIDTHS = [360, 1600];

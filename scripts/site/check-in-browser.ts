@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { serveFolder } from '../../e2e/consumers/serve-folder.ts';
@@ -10,6 +10,8 @@ const COMPILES = `${POLICY}; script-src 'self' 'wasm-unsafe-eval'`;
 
 const WIDTHS = [360, 1600];
 const HEIGHT = 900;
+/** Pages of symbols that are opened, of the longest and of those with the longest names. */
+const SYMBOLS = 12;
 /** The compiler, a worker and a device load first. */
 const RUN_MS = 60_000;
 
@@ -20,8 +22,18 @@ export interface BrowserCheck {
   readonly screenshots?: string | undefined;
 }
 
+/** Pages of the reference are made alike: of each kind those with the longest names and texts tell. */
+function telling(pages: readonly SitePage[], out: string): readonly SitePage[] {
+  const size = ({ path }: SitePage): number => statSync(join(out, path)).size;
+  const isSymbol = ({ path }: SitePage): boolean => /^docs\/api\/.*\.[A-Z]/.test(path);
+  const symbols = pages.filter(isSymbol);
+  const longest = symbols.toSorted((a, b) => size(b) - size(a)).slice(0, SYMBOLS);
+  const named = symbols.toSorted((a, b) => b.path.length - a.path.length).slice(0, SYMBOLS);
+  return [...pages.filter((page) => !isSymbol(page)), ...new Set([...longest, ...named])];
+}
+
 /**
- * Opens every page below a path of a server, at both widths: complaints of the console, and pages that are
+ * Opens every page below a path of a server, of the reference some, at both widths: complaints of the console, and pages that are
  * wider than the window.
  */
 export async function checkInBrowser(
@@ -41,7 +53,7 @@ export async function checkInBrowser(
   });
   const address = `${server.origin}/${basename(out)}`;
   try {
-    for ({ path } of pages) {
+    for ({ path } of telling(pages, out)) {
       await page.goto(`${address}/${path}`);
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: HEIGHT });
@@ -60,6 +72,20 @@ export async function checkInBrowser(
     await server.close();
   }
   return complaints;
+}
+
+/** What the README shows: the demo as it opens, once its first result is there. */
+export async function pictureOfDemo({ out, browser }: BrowserCheck, to: string): Promise<void> {
+  const server = await serveFolder(dirname(out), () => ({ 'content-security-policy': COMPILES }));
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  try {
+    await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+    await page.goto(`${server.origin}/${basename(out)}/index.html`, { waitUntil: 'networkidle' });
+    await page.screenshot({ path: to, type: 'jpeg', quality: 80 });
+  } finally {
+    await page.close();
+    await server.close();
+  }
 }
 
 interface Picture {

@@ -10,7 +10,7 @@ import { packAndInstall } from '../package-checks/pack-and-install.mjs';
 import { runNode } from '../package-checks/run.mjs';
 import { buildSite } from './build-site.ts';
 import { checkAccessibility } from './check-accessibility.ts';
-import { checkInBrowser } from './check-in-browser.ts';
+import { checkInBrowser, pictureOfDemo } from './check-in-browser.ts';
 import { checkLinks } from './check-links.ts';
 import { runBlocks } from './run-blocks.ts';
 
@@ -27,9 +27,11 @@ const out = join(root, 'dist-site');
  *     --quick              builds it and checks its links, without the programs and the browsers
  *     --external           prints the addresses outside the site
  *     --screenshots DIR    pictures of every page
+ *     --picture            makes docs/pictures/demo.jpg of what was built, for the README, and checks nothing
  */
 export async function main(args: readonly string[] = []): Promise<number> {
   const startedAt = Date.now();
+  if (args.includes('--picture')) return takePicture();
   const reference = await runNode([join(root, 'scripts/api-reference.mjs')], { cwd: root });
   if (!reference.isGood) throw new Error(`npm run api failed:\n${reference.output}`);
   const { pages, complaints: wrong } = await buildSite({ root, out });
@@ -50,17 +52,28 @@ export async function main(args: readonly string[] = []): Promise<number> {
   return complaints.length === 0 ? 0 : 1;
 }
 
+function launchChromium(): Promise<Browser> {
+  const executablePath = findChromium();
+  return chromium.launch({
+    args: CHROMIUM_FLAGS,
+    ...(executablePath === undefined ? {} : { executablePath }),
+  });
+}
+
+async function takePicture(): Promise<number> {
+  const browser = await launchChromium();
+  await pictureOfDemo({ out, browser }, join(root, 'docs/pictures/demo.jpg'));
+  await browser.close();
+  return 0;
+}
+
 /** What takes browsers and the packed package. */
 async function checkPages(
   pages: Parameters<typeof checkInBrowser>[0],
   args: readonly string[],
 ): Promise<readonly string[]> {
   const complaints: string[] = [];
-  const executablePath = findChromium();
-  const browser = await chromium.launch({
-    args: CHROMIUM_FLAGS,
-    ...(executablePath === undefined ? {} : { executablePath }),
-  });
+  const browser = await launchChromium();
   try {
     const at = args.indexOf('--screenshots');
     const screenshots = at < 0 ? undefined : resolve(args[at + 1] ?? 'screenshots');

@@ -15,7 +15,7 @@ export interface Navigation {
 
 /**
  * The sidebar: second headings of docs/README.md with the first link of each item below, which has to
- * name every page of docs/. Pages of the reference are listed by its own index.
+ * name every page of docs/. Behind the reference come its entries, whose pages list their names.
  */
 export function readNavigation(index: string, pages: readonly SitePage[]): Navigation {
   const paths = new Map(pages.map(({ source, path }) => [source, path]));
@@ -28,6 +28,7 @@ export function readNavigation(index: string, pages: readonly SitePage[]): Navig
     const path =
       paths.get(posix.normalize(join('docs', address))) ?? posix.normalize(join('docs', address));
     sections.at(-1)?.links.push({ title, path });
+    if (path === 'docs/api/index.html') sections.at(-1)?.links.push(...entriesOf(pages));
   }
   const listed = new Set(sections.flatMap(({ links }) => links.map(({ path }) => path)));
   const complaints = pages
@@ -36,3 +37,10 @@ export function readNavigation(index: string, pages: readonly SitePage[]): Navig
     .map(({ source }) => `docs/README.md does not list ${source}`);
   return { sections, complaints };
 }
+
+/** Entries of the package, `docs/api/weft-vm.tasks.md`. */
+const entriesOf = (pages: readonly SitePage[]): { title: string; path: string }[] =>
+  pages.flatMap(({ source, path }) => {
+    const [, entry] = /^docs\/api\/(weft-vm[a-z.]*)\.md$/.exec(source) ?? [];
+    return entry === undefined ? [] : [{ title: entry.replaceAll('.', '/'), path }];
+  });

@@ -40,15 +40,22 @@ test('links to other files are named', () => {
 
 test('headings have the anchors that GitHub gives, and sections their text', () => {
   const { title, html, sections } = render(
-    '# A `b`, c\n\nFirst.\n\n## On the *way*\n\nSecond.\n\n## On the way',
+    '# A `b`, c\n\nFirst.\n\n## On the *way*\n<!-- search: path, road -->\n\nSecond.\n\n## On the way',
   );
   expect(title).toBe('A b, c');
   expect(html).toContain('<h2 id="on-the-way">');
   expect(html).toContain('<h2 id="on-the-way-1">');
+  expect(html).not.toContain('road');
   expect(sections).toEqual([
-    { level: 1, title: 'A b, c', anchor: '', text: 'First.' },
-    { level: 2, title: 'On the way', anchor: 'on-the-way', text: 'Second.' },
-    { level: 2, title: 'On the way', anchor: 'on-the-way-1', text: '' },
+    { level: 1, title: 'A b, c', anchor: '', text: 'First.', keywords: '' },
+    {
+      level: 2,
+      title: 'On the way',
+      anchor: 'on-the-way',
+      text: 'Second.',
+      keywords: 'path, road',
+    },
+    { level: 2, title: 'On the way', anchor: 'on-the-way-1', text: '', keywords: '' },
   ]);
 });
 

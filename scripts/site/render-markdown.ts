@@ -22,11 +22,16 @@ hljs.registerLanguage('weft', weftGrammar);
 type Markdown = InstanceType<typeof MarkdownIt>;
 
 /**
- * A text as the site has it: without its comments, but with what stands in `<!-- site … -->`, which leads
- * to pages that the repository and the package do not have.
+ * A text as the site has it: without its comments but those of {@link KEYWORDS}, and with what stands in
+ * `<!-- site … -->`, which leads to pages that the repository and the package do not have.
  */
 export const siteText = (text: string): string =>
-  text.replaceAll(/^<!-- site\n([^]*?)-->$/gm, '$1').replaceAll(/^<!--[^]*?-->$/gm, '');
+  text
+    .replaceAll(/^<!-- site\n([^]*?)-->$/gm, '$1')
+    .replaceAll(/^<!--(?! search: )[^]*?-->$/gm, '');
+
+/** Words by which people look for the section, for the search alone. */
+const KEYWORDS = /^<!-- search: (.*) -->$/;
 
 /** A heading of a page and the text below it, up to the next one. */
 export interface Section {
@@ -35,6 +40,7 @@ export interface Section {
   /** Empty for the page's own title. */
   readonly anchor: string;
   readonly text: string;
+  readonly keywords: string;
 }
 
 export interface RenderedPage {
@@ -78,6 +84,19 @@ function allowAnchors(md: Markdown): void {
   });
   md.renderer.rules['anchor'] = (tokens, index, _options, _env, renderer) =>
     `<a${renderer.renderAttrs(tokens[index] as Token)}></a>`;
+}
+
+/** A comment of keywords is a token that shows nothing. */
+function readKeywords(md: Markdown): void {
+  md.block.ruler.before('paragraph', 'keywords', (state, line, _end, silent) => {
+    const text = state.src.slice(state.bMarks[line], state.eMarks[line]);
+    const [, words] = KEYWORDS.exec(text) ?? [];
+    if (words === undefined) return false;
+    if (!silent) state.push('keywords', '', 0).content = words;
+    state.line = line + 1;
+    return true;
+  });
+  md.renderer.rules['keywords'] = () => '';
 }
 
 function tablesScroll(md: Markdown): void {
@@ -153,6 +172,7 @@ export class MarkdownRenderer {
       tabIndex: false,
     });
     allowAnchors(this.#md);
+    readKeywords(this.#md);
     tablesScroll(this.#md);
     blocksScroll(this.#md);
   }
@@ -181,7 +201,9 @@ export class MarkdownRenderer {
     if (path === '') return hash;
     const source = posix.normalize(join(dirname(page.source), path));
     // Pictures and the demo's pages lie where the sources have them.
-    const isFile = /^docs\/.*\.(svg|png|webp)$|^(index|rpc|playground|report)\.html$/.test(source);
+    const isFile = /^docs\/.*\.(svg|png|jpg|webp)$|^(index|rpc|playground|report)\.html$/.test(
+      source,
+    );
     const target = this.#paths.get(source) ?? (isFile ? source : undefined);
     return target === undefined
       ? undefined
@@ -218,7 +240,8 @@ function nameHeadings(tokens: readonly Token[]): Token[] {
 }
 
 function sectionsOf(tokens: readonly Token[]): readonly Section[] {
-  const sections: { level: number; title: string; anchor: string; text: string[] }[] = [];
+  const sections: (Omit<Section, 'text' | 'keywords'> & { text: string[]; keywords: string[] })[] =
+    [];
   for (const [index, token] of tokens.entries()) {
     if (token.type === 'heading_open') {
       const title = textOf(tokens[index + 1]?.children ?? []);
@@ -228,10 +251,17 @@ function sectionsOf(tokens: readonly Token[]): readonly Section[] {
         title,
         anchor: isTitle ? '' : String(token.attrGet('id') ?? ''),
         text: [],
+        keywords: [],
       });
+    } else if (token.type === 'keywords') {
+      sections.at(-1)?.keywords.push(token.content);
     } else if (token.type === 'inline' && tokens[index - 1]?.type !== 'heading_open') {
       sections.at(-1)?.text.push(textOf(token.children ?? []));
     }
   }
-  return sections.map(({ text, ...section }) => ({ ...section, text: text.join(' ') }));
+  return sections.map(({ text, keywords, ...section }) => ({
+    ...section,
+    text: text.join(' '),
+    keywords: keywords.join(' '),
+  }));
 }

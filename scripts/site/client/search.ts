@@ -1,5 +1,5 @@
 import MiniSearch from 'minisearch';
-import { SEARCH_OPTIONS, type SearchEntry } from '../search-options.ts';
+import { findSections, SEARCH_OPTIONS, type SearchEntry } from '../search-options.ts';
 
 const MOST_RESULTS = 12;
 
@@ -62,7 +62,7 @@ class SearchField {
     if (query === '') return this.#close();
     let found;
     try {
-      found = (await this.#load()).search(query).slice(0, MOST_RESULTS);
+      found = findSections(await this.#load(), query).slice(0, MOST_RESULTS);
     } catch (error) {
       this.#index = undefined;
       this.#status.textContent = `The index did not load: ${String(error)}`;
