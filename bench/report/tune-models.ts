@@ -1,4 +1,5 @@
-import { type KernelTuning, Session } from '../../src/client/index.ts';
+import { Session } from '../../src/client/index.ts';
+import type { KernelTuning } from '../../src/worker/protocol/control-request.ts';
 import type { RuntimeResult } from '../race.ts';
 import { sourceAt } from '../page/runtime.ts';
 import { modelCase, modelInputs, type ReportModel } from './model-case.ts';

@@ -1,4 +1,5 @@
-import { type DeviceKind, Session } from '../../src/client/index.ts';
+import { Session } from '../../src/client/index.ts';
+import type { DeviceKind } from '../../src/worker/protocol/loaded-session.ts';
 import { defineInspector } from '../../src/inspector/index.ts';
 import { connect, createToken, messagePortChannel, serve } from '../../src/rpc/index.ts';
 import { createDevice } from '../../src/worker/index.ts';

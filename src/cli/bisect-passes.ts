@@ -1,6 +1,7 @@
 import { type OutputValue, Session, Tensor, type ValueInfo } from '../client/index.ts';
 import type { Executable } from '../bytecode/index.ts';
-import type { Module, PassBisection, ReferenceValue, Type, VarExpr } from '../compiler/index.ts';
+import type { Module, PassBisection, Type, VarExpr } from '../compiler/index.ts';
+import type { ReferenceValue } from '../compiler/evaluation/reference-value.ts';
 import { firstDifference } from '../core/tensor/all-close.ts';
 import { UsageError } from '../core/errors.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';

@@ -1,13 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
-import {
-  type ExpectedValues,
-  type Inputs,
-  type Session,
-  type SessionComparison,
-  Tensor,
-  type ValueDeparture,
-} from '../client/index.ts';
+import { type Inputs, type Session, type SessionComparison, Tensor } from '../client/index.ts';
+import type { ExpectedValues } from '../client/tools/compare-values.ts';
 import { randomInputs } from '../client/values/random-inputs.ts';
 import { UsageError } from '../core/errors.ts';
 import { seededRandom } from '../core/random.ts';
@@ -164,7 +158,7 @@ function describe(
   return `${lines.join('\n')}\n${left}`;
 }
 
-const departureCount = ({ call }: ValueDeparture): string =>
+const departureCount = ({ call }: { readonly call: number }): string =>
   call === 1 ? '1 call before it' : `${call} calls before it`;
 
 const percent = (share: number): string =>

@@ -2,7 +2,7 @@ import { mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ExecutableReader } from '../bytecode/index.ts';
+import { ExecutableReader } from '../bytecode/file/executable-reader.ts';
 import { importOnnx } from '../frontend/index.ts';
 import { compile } from '../compiler/index.ts';
 import { Session, Tensor } from '../client/index.ts';

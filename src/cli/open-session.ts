@@ -3,7 +3,7 @@ import { UsageError } from '../core/errors.ts';
 import { parseJson } from '../core/bytes/sniff.ts';
 import { type LoadProgress, Session, type Tensor } from '../client/index.ts';
 import type { Executable } from '../bytecode/index.ts';
-import type { ModuleDispatch } from '../compiler/index.ts';
+import type { ModuleDispatch } from '../compiler/passes/dispatch-by-shape/dispatch-by-shape.ts';
 import type { CompileLimits } from '../core/limits/compile-limits.ts';
 import type { BrowserDevice } from './browser/open-browser-device.ts';
 import { formatBytes } from './format-bytes.ts';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import type { DevicePair } from '../compiler/index.ts';
+import type { DevicePair } from '../compiler/compile.ts';
 import type { NodeTypes } from '../core/contracts/node-function.ts';
 import { type CompileLimits, requireLimits } from '../core/limits/compile-limits.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { writeOnnxModel } from '../testing/onnx-writer.ts';
-import { type ExternalData, Session, Tensor } from './index.ts';
+import { Session, Tensor } from './index.ts';
+import type { ExternalData } from './source.ts';
 
 const FLOATS = { dtype: 'float32', shape: [2] } as const;
 

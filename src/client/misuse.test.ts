@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ExecBuilder, type FunctionBuilder, type OperandLike } from '../bytecode/index.ts';
+import { ExecBuilder, type FunctionBuilder } from '../bytecode/index.ts';
+import type { OperandLike } from '../bytecode/build/function-builder.ts';
 import { countingLoop, sumAndProduct } from '../worker/testing/test-programs.ts';
 import { Session, type SessionSource, Tensor } from './index.ts';
 

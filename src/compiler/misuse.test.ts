@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { Executable, ExecBuilder, HostTensor, verifyExecutable } from '../bytecode/index.ts';
+import { Executable, ExecBuilder, HostTensor } from '../bytecode/index.ts';
+import { verifyExecutable } from '../bytecode/verify/verify.ts';
 import {
   allPasses,
   compile,
@@ -12,17 +13,17 @@ import {
 import {
   constant,
   func,
-  hashExpr,
   hashModule,
   inferModule,
   mapFunctions,
-  parseRules,
   pipeline,
   postOrder,
   printExpr,
   rewrite,
   TypeInference,
 } from './index.ts';
+import { hashExpr } from './ir/walk/structural-equal.ts';
+import { parseRules } from './rewriting/parse-rules.ts';
 import { printModule, rewriteModule, rewriteRules, runPasses, variable } from './index.ts';
 import { match, optimizerStep, tuplePattern, verifyModule, wildcard } from './index.ts';
 

@@ -2,8 +2,6 @@
 export {
   type ConformanceOptions,
   type ConformanceReport,
-  type ConformanceResult,
   operatorConformance,
 } from './operator-conformance.ts';
-export type { ProgramForm } from './operator-program.ts';
-export type { OpCase, OpCaseInput } from '../ops/op-cases.ts';
+export type { OpCase } from '../ops/op-cases.ts';

@@ -1,4 +1,5 @@
-import { defineInspector, type InspectorTarget, type WeftInspector } from '../inspector/index.ts';
+import { defineInspector, type InspectorTarget } from '../inspector/index.ts';
+import type { WeftInspector } from '../inspector/weft-inspector.ts';
 import { byId } from './element.ts';
 
 let inspector: WeftInspector | undefined;

@@ -380,7 +380,7 @@ export class WeftInspector extends Base {
 
 const perLaunch = ({ launches, totalMs = 0 }: KernelTimes): number => totalMs / launches;
 
-/** Makes {@link WeftInspector} known to the page under a name, by default `weft-inspector`. Idempotent. */
+/** Makes the inspector known to the page under a name, by default `weft-inspector`. Idempotent. */
 export function defineInspector(name = 'weft-inspector'): void {
   if (customElements.get(name) === undefined) {
     customElements.define(name, class extends WeftInspector {});

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { ExecBuilder, type FunctionSignature, type ValueType } from '../bytecode/index.ts';
+import { ExecBuilder } from '../bytecode/index.ts';
+import type { FunctionSignature } from '../bytecode/executable.ts';
+import type { ValueType } from '../bytecode/executable.ts';
 import type { Dim } from '../core/dims/dim.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { TestDevice } from './testing/test-device.ts';

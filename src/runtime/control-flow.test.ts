@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { ExecBuilder, type FunctionBuilder, type RegisterOperand } from '../bytecode/index.ts';
-import type { OperandLike } from '../bytecode/index.ts';
+import { ExecBuilder, type FunctionBuilder } from '../bytecode/index.ts';
+import type { RegisterOperand } from '../bytecode/build/function-builder.ts';
+import type { OperandLike } from '../bytecode/build/function-builder.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { FORMS } from './testing/forms.ts';
 import { TestDevice } from './testing/test-device.ts';

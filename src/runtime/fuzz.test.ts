@@ -1,12 +1,8 @@
 import { expect, test } from 'vitest';
-import {
-  BUILTINS,
-  type BuiltinSignature,
-  ExecBuilder,
-  type Executable,
-  type FunctionBuilder,
-  type OperandLike,
-} from '../bytecode/index.ts';
+import { ExecBuilder, type Executable, type FunctionBuilder } from '../bytecode/index.ts';
+import { BUILTINS } from '../bytecode/builtins.ts';
+import type { BuiltinSignature } from '../bytecode/builtins.ts';
+import type { OperandLike } from '../bytecode/build/function-builder.ts';
 import { VerifyError, WeftError } from '../core/errors.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { createNullDevice } from '../device/host/host-device.ts';

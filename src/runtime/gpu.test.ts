@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ExecBuilder } from '../bytecode/index.ts';
-import type { Executable, OperandLike } from '../bytecode/index.ts';
+import type { Executable } from '../bytecode/index.ts';
+import type { OperandLike } from '../bytecode/build/function-builder.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import type {
   AttributeValue,

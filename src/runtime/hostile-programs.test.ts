@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  ExecBuilder,
-  Executable,
-  type FunctionBuilder,
-  type OperandLike,
-} from '../bytecode/index.ts';
+import { ExecBuilder, Executable, type FunctionBuilder } from '../bytecode/index.ts';
+import type { OperandLike } from '../bytecode/build/function-builder.ts';
 import { OutOfMemoryError, RuntimeError } from '../core/errors.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { macrotask } from '../core/async/macrotask.ts';

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { ExecBuilder, type Executable, MakeCode, MatchCode } from '../bytecode/index.ts';
+import { ExecBuilder, type Executable } from '../bytecode/index.ts';
+import { MakeCode } from '../bytecode/builtins.ts';
+import { MatchCode } from '../bytecode/builtins.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import { seededRandom } from '../core/random.ts';
 import { FORMS } from './testing/forms.ts';

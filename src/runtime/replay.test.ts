@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ExecBuilder, type OperandLike } from '../bytecode/index.ts';
+import { ExecBuilder } from '../bytecode/index.ts';
+import type { OperandLike } from '../bytecode/build/function-builder.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
 import type { PrimitiveFunction, TensorType } from '../core/contracts/primitive-function.ts';
 import type { Device } from '../device/device.ts';

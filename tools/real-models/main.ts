@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { markdown } from '../../bench/table.ts';
-import { type Placement, Session, Tensor } from '../../src/client/index.ts';
+import { Session, Tensor } from '../../src/client/index.ts';
+import type { Placement } from '../../src/worker/protocol/loaded-session.ts';
 import { nodeGpu } from '../../src/testing/node-gpu.ts';
 import { openPeerModel, type PeerValue } from '../onnxruntime/open-onnxruntime.ts';
 import { runCommand } from '../run-command.ts';

@@ -2,12 +2,10 @@ import type { Command } from 'commander';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Executable } from '../../bytecode/index.ts';
-import type {
-  DevicePair,
-  DispatchReport,
-  ModuleDispatch,
-  Placement,
-} from '../../compiler/index.ts';
+import type { DevicePair } from '../../compiler/compile.ts';
+import type { DispatchReport } from '../../compiler/passes/dispatch-by-shape/dispatch.ts';
+import type { ModuleDispatch } from '../../compiler/passes/dispatch-by-shape/dispatch-by-shape.ts';
+import type { Placement } from '../../compiler/passes/place-devices.ts';
 import type { NodeTypes } from '../../core/contracts/node-function.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { CompileLimits } from '../../core/limits/compile-limits.ts';

@@ -5,7 +5,7 @@ import { type DeviceTensor, Session, Tensor } from '../../client/index.ts';
 import { checkLooksLikeOnnx } from '../../core/bytes/sniff.ts';
 import { UsageError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
-import type { NamedTensors } from '../../frontend/index.ts';
+import type { NamedTensors } from '../../frontend/training/export-onnx.ts';
 import { formatBytes } from '../format-bytes.ts';
 import { readExecutableFile } from '../files/open-executable.ts';
 import { collectPairs } from '../parse-options.ts';

@@ -1,14 +1,9 @@
 import type { Command } from 'commander';
 import { writeFile } from 'node:fs/promises';
-import type {
-  AppliedRule,
-  CompileOptions,
-  InsertedPass,
-  Module,
-  ModuleDispatch,
-  Pass,
-  PassInstrument,
-} from '../../compiler/index.ts';
+import type { CompileOptions, Module, Pass, PassInstrument } from '../../compiler/index.ts';
+import type { AppliedRule } from '../../compiler/rewriting/rewrite-rule.ts';
+import type { InsertedPass } from '../../compiler/insert-passes.ts';
+import type { ModuleDispatch } from '../../compiler/passes/dispatch-by-shape/dispatch-by-shape.ts';
 import { formatSpan } from '../../compiler/ir/expr.ts';
 import { UsageError } from '../../core/errors.ts';
 import { nearestName } from '../../core/nearest-name.ts';
@@ -236,7 +231,10 @@ async function watchPasses(
 }
 
 async function differenceOfModules(before: Module, after: Module): Promise<string> {
-  const { differenceOfTexts, printModule } = await import('../../frontend/index.ts');
+  const [{ printModule }, { differenceOfTexts }] = await Promise.all([
+    import('../../frontend/index.ts'),
+    import('../../compiler/instruments/difference-of-texts.ts'),
+  ]);
   return differenceOfTexts(printModule(before), printModule(after));
 }
 

@@ -171,7 +171,7 @@ async function openModel(
 ): Promise<OpenedModel> {
   const [{ generationModule }, { quantizedTextModule }, { withReport }, { withCachesOf }] =
     await Promise.all([
-      import('../../frontend/index.ts'),
+      import('../../frontend/decoders/generation-module.ts'),
       import('../../frontend/decoders/text-module.ts'),
       import('../../frontend/decoders/quantize-decoder.ts'),
       import('../../frontend/decoders/cache-type.ts'),

@@ -1,6 +1,7 @@
 import { basename, extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { InsertedPass, Pass } from '../../compiler/index.ts';
+import type { Pass } from '../../compiler/index.ts';
+import type { InsertedPass } from '../../compiler/insert-passes.ts';
 import { UsageError } from '../../core/errors.ts';
 import { readBytes } from './read-file.ts';
 

@@ -64,7 +64,8 @@ export async function readModule(path: string, dims?: Record<string, number>): P
   const bytes = await readBytes(path);
   if (looksLikeText(path, bytes)) {
     const read = await parseFile(path, bytes);
-    (await import('../../frontend/index.ts')).checkDimNames(read.module, dims ?? {});
+    const { checkDimNames } = await import('../../compiler/passes/dims/bind-dims.ts');
+    checkDimNames(read.module, dims ?? {});
     return read;
   }
   if (looksLikeExecutable(bytes)) {

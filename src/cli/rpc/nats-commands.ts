@@ -1,10 +1,5 @@
-import {
-  type DeviceQuery,
-  Fleet,
-  type FleetDevice,
-  parseDeviceQuery,
-  serveNats,
-} from '../../rpc/nats/index.ts';
+import { Fleet, type FleetDevice, serveNats } from '../../rpc/nats/index.ts';
+import { type DeviceQuery, parseDeviceQuery } from '../../rpc/nats/device-query.ts';
 import { createToken } from '../../rpc/index.ts';
 import { formatBytes } from '../format-bytes.ts';
 import type { Terminal } from '../terminal.ts';

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { compile } from '../../compiler/compile.ts';
 import { parseModule } from '../../compiler/index.ts';
 import { sharedNodeGpu } from '../../testing/node-gpu.ts';
-import { type DebugPlace, type DebugRun, type LoadOptions, Session, Tensor } from '../index.ts';
+import { type DebugRun, type LoadOptions, Session, Tensor } from '../index.ts';
+import type { DebugPlace } from './debug-session.ts';
 
 const DEVICES = ['host', 'wasm', 'webgpu'] as const;
 type Device = (typeof DEVICES)[number];

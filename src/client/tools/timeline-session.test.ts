@@ -3,13 +3,9 @@ import { compile, parseModule } from '../../compiler/index.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { openConnection } from '../../rpc/testing/open-connection.ts';
 import { nodeGpu } from '../../testing/node-gpu.ts';
-import {
-  type LoadOptions,
-  type RunTimeline,
-  Session,
-  Tensor,
-  type TimelineKind,
-} from '../index.ts';
+import { type LoadOptions, Session, Tensor } from '../index.ts';
+import type { RunTimeline } from '../../core/contracts/run-timeline.ts';
+import type { TimelineKind } from '../../core/contracts/run-timeline.ts';
 
 const DEVICES = ['host', 'wasm', 'webgpu'] as const;
 type Device = (typeof DEVICES)[number];

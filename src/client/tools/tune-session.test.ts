@@ -4,7 +4,8 @@ import { nodeGpu } from '../../testing/node-gpu.ts';
 import { Deferred } from '../../core/async/deferred.ts';
 import { DeviceLostError, UsageError, WorkerError } from '../../core/errors.ts';
 import type { ControlRequest } from '../../worker/protocol/control-request.ts';
-import { Session, Tensor, type TuneProgress } from '../index.ts';
+import { Session, Tensor } from '../index.ts';
+import type { TuneProgress } from './tune-session.ts';
 import { tuneSession } from './tune-session.ts';
 
 const PROGRAM = `def @main(%a: Tensor[(n, 64), float32], %b: Tensor[(64, 64), float32])

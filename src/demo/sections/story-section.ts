@@ -3,10 +3,10 @@ import { formatBytes } from '../../core/format-quantity.ts';
 import {
   type GenerateOptions,
   type Generation,
-  type ResponseFormat,
   TextModel,
   type TextLoadOptions,
 } from '../../text/index.ts';
+import type { ResponseFormat } from '../../text/chat/chat-completions.ts';
 import type { DemoContext } from '../demo-context.ts';
 import { byId, element } from '../element.ts';
 import { showFacts } from '../facts.ts';

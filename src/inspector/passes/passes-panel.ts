@@ -1,5 +1,5 @@
 import { html, nothing, render, type TemplateResult } from 'lit-html';
-import type { Dims } from '../../client/index.ts';
+import type { Dims } from '../../worker/protocol/dispatch-sizes.ts';
 import type { RemoteHistory } from '../../client/tools/pass-history.ts';
 import { describeError, formatCount, formatMs } from '../../core/format-quantity.ts';
 import type { PassLine } from '../../core/contracts/pass-step.ts';

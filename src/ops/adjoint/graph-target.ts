@@ -3,7 +3,7 @@ import type { DType } from '../../core/tensor/dtype.ts';
 import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Attributes } from '../../core/contracts/primitive-function.ts';
 
-/** A tensor of a graph that a {@link GraphTarget} makes. Sizes may be symbols. */
+/** A tensor of a graph that an adjoint builds. Sizes may be symbols. */
 export interface GraphTensor {
   /** The dtype of its elements. */
   readonly dtype: DType;

@@ -42,7 +42,9 @@ export interface FleetRemote {
 
 /** Which devices of a fleet load a program. */
 export interface FleetLoadOptions {
-  /** Which devices; see {@link parseDeviceQuery}. Default: all. */
+  /**
+   * Which devices: terms with blanks between them that all have to hold, `class=software memory>=1GiB`. Default: all.
+   */
   readonly query?: string | undefined;
   /** How many of them at most. Default: all. */
   readonly count?: number | undefined;

@@ -1,11 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import {
-  type DebugPlace,
-  type DebugRun,
-  type LoadOptions,
-  Session,
-  Tensor,
-} from '../../client/index.ts';
+import { type DebugRun, type LoadOptions, Session, Tensor } from '../../client/index.ts';
+import type { DebugPlace } from '../../client/tools/debug-session.ts';
 import { compile, parseModule } from '../../compiler/index.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Device } from '../../device/device.ts';

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { BUILTINS, ExecBuilder } from '../../bytecode/index.ts';
-import type { FunctionBuilder, OperandLike } from '../../bytecode/index.ts';
+import { ExecBuilder } from '../../bytecode/index.ts';
+import { BUILTINS } from '../../bytecode/builtins.ts';
+import type { FunctionBuilder } from '../../bytecode/index.ts';
+import type { OperandLike } from '../../bytecode/build/function-builder.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { HostInput } from '../link/host-function.ts';
 import { TestDevice } from '../testing/test-device.ts';

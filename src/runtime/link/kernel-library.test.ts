@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  ExecBuilder,
-  Executable,
-  type FunctionBuilder,
-  type Operand,
-} from '../../bytecode/index.ts';
+import { ExecBuilder, Executable, type FunctionBuilder } from '../../bytecode/index.ts';
+import type { Operand } from '../../bytecode/build/function-builder.ts';
 import type { Dim } from '../../core/dims/dim.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';

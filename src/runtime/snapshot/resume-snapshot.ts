@@ -46,8 +46,10 @@ export interface Restored {
 }
 
 /**
- * Makes a machine of a snapshot, whose calls go on at once. Throws as `VirtualMachine.create` and
- * {@link restoreSnapshot} do.
+ * Makes a machine of a snapshot, whose calls go on at once. Throws as `VirtualMachine.create` does, and
+ * FormatError for a snapshot that was cut or changed, UsageError for one of another program and for
+ * functions or states that this side lacks, by name, UnsupportedError where it cannot go on here,
+ * and OutOfMemoryError.
  */
 export async function resumeSnapshot(
   bytes: Uint8Array,
@@ -65,10 +67,7 @@ export async function resumeSnapshot(
 }
 
 /**
- * Puts the calls of a snapshot into a machine of the same program, where they go on. Throws
- * FormatError for a snapshot that was cut or changed, UsageError for one of another program and for
- * functions or states that this side lacks, by name, UnsupportedError where it cannot go on here,
- * and OutOfMemoryError.
+ * Puts the calls of a snapshot into a machine of the same program, where they go on. Throws as {@link resumeSnapshot} does.
  */
 export async function restoreSnapshot(
   machine: VirtualMachine,

@@ -1,4 +1,5 @@
-import { ExecBuilder, type Executable, type ValueType } from '../../bytecode/index.ts';
+import { ExecBuilder, type Executable } from '../../bytecode/index.ts';
+import type { ValueType } from '../../bytecode/executable.ts';
 import type { FunctionBuilder } from '../../bytecode/build/function-builder.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 

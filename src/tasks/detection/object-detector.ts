@@ -54,7 +54,7 @@ export interface DetectedObject extends ScoredBox {
 
 /**
  * Loads a model that finds things in pictures. Rejects as `Session.load` does, with ShapeError for a model whose outputs are
- * none of {@link DetectorShape}, and with UsageError where nothing says how large pictures are to be.
+ * none of the known shapes, and with UsageError where nothing says how large pictures are to be.
  */
 export async function objectDetector(
   source: TaskSource,

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { seededRandom } from '../../core/random.ts';
 import { writeOnnxModel } from '../../testing/onnx-writer.ts';
-import { imageSegmenter, type ImageSegmenterOptions, type Segmentation } from '../index.ts';
+import { imageSegmenter, type ImageSegmenterOptions } from '../index.ts';
+import type { Segmentation } from './segmentation.ts';
 import {
   COLOUR_CLASSES,
   lightnessModel,

@@ -4,8 +4,8 @@ import {
   speechToText,
   type SpeechToTextOptions,
   type TaskFolder,
-  type TranscribeOptions,
 } from '../index.ts';
+import type { TranscribeOptions } from './speech-types.ts';
 import {
   DECODER,
   DECODER_MERGED,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ExecBuilder, type FunctionBuilder, type OperandLike } from '../../bytecode/index.ts';
+import { ExecBuilder, type FunctionBuilder } from '../../bytecode/index.ts';
+import type { OperandLike } from '../../bytecode/build/function-builder.ts';
 import { Deferred } from '../../core/async/deferred.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { macrotask } from '../../core/async/macrotask.ts';

@@ -1,4 +1,6 @@
-import { ExecBuilder, type Executable, MatchCode, type ValueType } from '../../bytecode/index.ts';
+import { ExecBuilder, type Executable } from '../../bytecode/index.ts';
+import { MatchCode } from '../../bytecode/builtins.ts';
+import type { ValueType } from '../../bytecode/executable.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { PrimitiveFunction, TensorType } from '../../core/contracts/primitive-function.ts';
 

@@ -1,5 +1,6 @@
 import { type Browser, chromium } from 'playwright';
-import type { Box, Pixels } from '../../../src/tasks/index.ts';
+import type { Box } from '../../../src/tasks/index.ts';
+import type { Pixels } from '../../../src/core/pictures/pixels.ts';
 import { findChromium } from '../../../scripts/find-chromium.mjs';
 
 /** A piece of text, and where it was drawn. */

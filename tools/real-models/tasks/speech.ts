@@ -1,4 +1,5 @@
-import { type Samples, type SpeechSegment, voiceActivity } from '../../../src/tasks/index.ts';
+import { type Samples, voiceActivity } from '../../../src/tasks/index.ts';
+import type { SpeechSegment } from '../../../src/tasks/sound/speech-segments.ts';
 import type { Checks } from '../../show/checks.ts';
 import { packageFile } from './packages.ts';
 import { readWave } from './read-wave.ts';

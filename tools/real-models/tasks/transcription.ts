@@ -1,4 +1,5 @@
-import { type Samples, speechToText, type TranscriptPiece } from '../../../src/tasks/index.ts';
+import { type Samples, speechToText } from '../../../src/tasks/index.ts';
+import type { TranscriptPiece } from '../../../src/tasks/speech/speech-types.ts';
 import type { Checks } from '../../show/checks.ts';
 import { editDistance } from './edit-distance.ts';
 import { moonshineFolder } from './moonshine-folder.ts';

@@ -8,7 +8,7 @@ const EXPR = 'an expression, such as module.functions.get(name)';
 /**
  * The expressions that an expression is made of, in order of evaluation. Of an `if` or `match` only
  * one branch is evaluated, and the body of a function only when it is called. Binders are no
- * children: see {@link bindersOf}. Neither is an operator that is called, which is no value.
+ * children. Neither is an operator that is called, which is no value.
  */
 export function childrenOf(expr: Expr): readonly Expr[] {
   switch (expr?.kind) {
