@@ -86,7 +86,8 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2022',
     minify: false,
-    sourcemap: true,
+    // They become a package of their own, and a comment that leads to no file makes bundlers warn.
+    sourcemap: 'hidden',
     // Of the packages that are inside.
     license: { fileName: 'licenses.md' },
     reportCompressedSize: false,

@@ -74,8 +74,9 @@ setVersion('package-lock.json');
 npm('test', '--', '--all');
 npm('run', 'site');
 npm('pack');
+npm('pack', './dist-maps');
 console.log(`
-weft-vm-${version}.tgz and dist-site/ are ready. Then:
+weft-vm-${version}.tgz, weft-vm-maps-${version}.tgz and dist-site/ are ready. Then:
   git commit --all --message "release ${version}" && git tag v${version} && git push --follow-tags
-  npm publish weft-vm-${version}.tgz
+  npm publish weft-vm-${version}.tgz && npm publish weft-vm-maps-${version}.tgz
 and copy dist-site/ to the host of the site.`);

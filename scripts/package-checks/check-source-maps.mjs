@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { isOfOtherPackage } from '../trim-source-maps.mjs';
+import { isOfOtherPackage } from '../maps-package/write-maps-package.mjs';
+import { npm, pack } from './pack-and-install.mjs';
+import { run } from './run.mjs';
 
 /** The bundler's own lines have no source. */
 const RUNTIME = /rolldown-runtime-[\w-]+\.js$/;
@@ -8,13 +10,22 @@ const RUNTIME = /rolldown-runtime-[\w-]+\.js$/;
 const COPIES = /^(?:weft-worker-texts|static(?:-\w+)*)\.js$/;
 const COMMENT = /^\/\/# sourceMappingURL=(.+)$/m;
 
-/** Complaints about code of the package that leads to no source. */
-export function checkSourceMaps({ installed }) {
+/** Complaints about maps in the package itself, and about code that leads to no source where the package of maps is installed. */
+export async function checkSourceMaps({ root, folder, manifest, installed }) {
   const dist = join(installed, 'dist');
-  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.js'),
+  const names = readdirSync(dist, { recursive: true, encoding: 'utf8' });
+  const files = names.filter((name) => name.endsWith('.js'));
+  const complaints = [
+    ...names.filter((name) => name.endsWith('.map')),
+    ...files.filter((name) => COMMENT.test(readFileSync(join(dist, name), 'utf8'))),
+  ].map((name) => `dist/${name} is or asks for a source map, which weft-vm-maps has`);
+  npm(
+    ['install', pack(join(root, 'dist-maps'), folder).tarball, '--no-audit', '--no-fund'],
+    folder,
   );
-  const complaints = [];
+  const { isGood, output } = await run('npx', [`${manifest.name}-maps`], { cwd: folder });
+  console.log(output);
+  if (!isGood) return [...complaints, `npx ${manifest.name}-maps failed: ${output}`];
   let mapped = 0;
   for (const name of files) {
     const file = join(dist, name);

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { runNode } from './run.mjs';
 
-const MEGABYTE = 1024 * 1024;
-// Most of it is source maps, which include the sources.
-const LARGEST = { packed: 8.9 * MEGABYTE, unpacked: 33 * MEGABYTE };
+const MEGABYTE = 1e6;
+const LARGEST = { packed: 4.2 * MEGABYTE, unpacked: 14 * MEGABYTE };
 
 /** Complaints of `publint` and of `attw` about a tarball, and about its size. */
 export async function checkTarball({ tarball, folder, tools, byteLength }) {

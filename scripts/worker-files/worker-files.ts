@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { basename, dirname, join, normalize } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import remapping from '@jridgewell/remapping';
 import { Bundle } from 'magic-string';
 import { minifySync, type Plugin, type Rollup } from 'vite';
@@ -74,8 +74,7 @@ export function workerFiles(entry: string): Plugin {
       const files = makeFiles(chunks, entry);
       for (const [name, { code, map }] of files) {
         const fileName = pathOf(name);
-        const source = `${code.padEnd(INLINED_BYTES)}\n//# sourceMappingURL=${basename(fileName)}.map\n`;
-        this.emitFile({ type: 'asset', fileName, source });
+        this.emitFile({ type: 'asset', fileName, source: `${code.padEnd(INLINED_BYTES)}\n` });
         this.emitFile({ type: 'asset', fileName: `${fileName}.map`, source: map });
       }
       const texts = [...files].map(([name, { code }]) => `${name}: ${JSON.stringify(code)}`);
