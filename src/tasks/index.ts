@@ -4,7 +4,7 @@ export {
   type ImageClassifierOptions,
 } from './image-classifier.ts';
 export { Ocr, ocr, type OcrOptions, type OcrSources } from './ocr/ocr.ts';
-export type { PageText } from './ocr/page-text.ts';
+export type { PageText, TextLine } from './ocr/page-text.ts';
 export { type DrawOptions, drawTensor, tensorToBitmap } from './pictures/draw-tensor.ts';
 export type { PictureOptions } from './pictures/picture-options.ts';
 export { preparePictures, type PreparedPictures } from './pictures/prepare-pictures.ts';
@@ -31,12 +31,19 @@ export {
   imageSegmenter,
   type ImageSegmenterOptions,
 } from './segmentation/image-segmenter.ts';
-export type { Mask } from './segmentation/segmentation.ts';
+export type { Mask, Segment } from './segmentation/segmentation.ts';
 export { loadTaskModel, type TaskFolder, type TaskModel, type TaskSource } from './task-model.ts';
 export type { TaskOptions } from './task-options.ts';
 export { type MelOptions, type MelSpectrogram, melSpectrogram } from './sound/mel-spectrogram.ts';
-export { SpeechToText, speechToText, type SpeechToTextOptions } from './speech/speech-to-text.ts';
+export {
+  SpeechToText,
+  speechToText,
+  type SpeechToTextOptions,
+  type Transcript,
+} from './speech/speech-to-text.ts';
+export type { TranscriptSegment } from './speech/speech-types.ts';
 export { readSound, type Samples, type Sound } from './sound/sound.ts';
+export type { SpeechSegment } from './sound/speech-segments.ts';
 export { VoiceActivity, voiceActivity, type VoiceActivityOptions } from './sound/voice-activity.ts';
 export {
   WakeWord,
@@ -45,6 +52,7 @@ export {
   type WakeWordSources,
 } from './sound/wake-word.ts';
 export {
+  type DetectedObject,
   ObjectDetector,
   objectDetector,
   type ObjectDetectorOptions,

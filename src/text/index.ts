@@ -1,11 +1,17 @@
 export { type ModelCache, modelCache } from '../downloads/model-cache.ts';
-export type { ChatMessage } from './reader/chat-template.ts';
+export type {
+  ChatCompletion,
+  ChatCompletionChunk,
+  ChatCompletionRequest,
+} from './chat/chat-completions.ts';
+export type { ChatMessage, Tool } from './reader/chat-template.ts';
 export type {
   BatchOptions,
   ChatOptions,
   GenerateOptions,
   ResumeTextOptions,
 } from './generate-options.ts';
+export type { FinishReason, GeneratedToken } from './generation.ts';
 export type { ReadFile } from './load/model-folder.ts';
 export type { TokenConstraint } from './steps.ts';
 export type { TextBatch } from './text-batch.ts';
