@@ -10,12 +10,13 @@ import {
 } from '../core/contracts/index-checks.ts';
 import { symbolSizes } from './link/symbol-sizes.ts';
 import { TensorValue, type Value } from './values/value.ts';
+import type { CallObserver } from './vm-state.ts';
 
 /**
  * Looks at indices that calls bring with them before anything runs. Those that lie on a device already,
  * results of other calls, it does not see.
  */
-export class IndexChecks {
+export class IndexChecks implements CallObserver {
   readonly #checks: readonly IndexCheck[];
   /** The host tensors that integer tensors were made of. */
   readonly #contents = new WeakMap<TensorValue, HostTensor>();
@@ -35,13 +36,13 @@ export class IndexChecks {
   }
 
   /** Takes note of what a tensor holds. */
-  remember(value: TensorValue, tensor: HostTensor): void {
+  uploaded(value: TensorValue, tensor: HostTensor): void {
     const { dtype } = tensor;
     if (dtype === 'int32' || dtype === 'int64') this.#contents.set(value, tensor);
   }
 
   /** Throws UsageError for the first index that is out of bounds; the arguments fit the signature. */
-  check(callee: BytecodeFunction, args: readonly Value[]): void {
+  called(callee: BytecodeFunction, args: readonly Value[]): void {
     const { name, paramNames } = callee;
     const checks = this.#checks.filter((check) => check.function === name);
     if (checks.length === 0) return;

@@ -182,9 +182,8 @@ export class VirtualMachine implements MachineValue {
   /** Uploads a tensor (device 0: the session's, 1: the host). The caller owns one reference. */
   tensor(tensor: HostTensor, deviceIndex = 0): TensorValue {
     requireKind('tensor', HOST_TENSOR, ['what is', tensor]);
-    const { state, indexChecks } = this.#live();
+    const { state } = this.#live();
     const value = state.upload(tensor, deviceIndex);
-    indexChecks?.remember(value, tensor);
     retain(value);
     return value;
   }
@@ -303,7 +302,7 @@ export class VirtualMachine implements MachineValue {
   ): Promise<CallOutcome> {
     checkOptions<InvokeOptions>('invoke', options, INVOKE_OPTIONS);
     requireKind('invoke', 'list', ['arguments that are', inputs]);
-    const { runner: own } = this.#live();
+    const { runner: own, state } = this.#live();
     const { runner = own } = options;
     const args = this.#takeArguments(callee, inputs, options);
     let outcome: Promise<CallOutcome>;
@@ -313,7 +312,7 @@ export class VirtualMachine implements MachineValue {
         const { explainArguments } = await import('./values/explain-arguments.ts');
         throw explainArguments(callee.source, args);
       }
-      this.#live().indexChecks?.check(callee.source, checked);
+      for (const observer of state.observers) observer.called(callee.source, checked);
       outcome = runner.call({ callee, args: checked, signal: options.signal });
     } finally {
       for (const arg of args) unhold(arg);
@@ -342,7 +341,7 @@ export class VirtualMachine implements MachineValue {
 /** Values that are held: the caller of this function ends that. */
 function toArguments(
   inputs: readonly HostInput[],
-  { state, indexChecks, border }: Pick<LoadedMachine, 'state'> & Partial<LoadedMachine>,
+  { state, border }: Pick<LoadedMachine, 'state'> & Partial<LoadedMachine>,
   callee?: BytecodeFunction,
 ): Value[] {
   const values: Value[] = [];
@@ -352,9 +351,6 @@ function toArguments(
       const typed = callee && border?.argument(callee, index, input);
       const value = typed ?? toValue(input, `argument ${index}`, state);
       hold(value);
-      if (input instanceof HostTensor && value instanceof TensorValue) {
-        indexChecks?.remember(value, input);
-      }
       values.push(value);
     }
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { ExecutableData } from '../bytecode/executable.ts';
+import type { BytecodeFunction, ExecutableData } from '../bytecode/executable.ts';
 import { RuntimeError } from '../core/errors.ts';
 import type { HostTensor } from '../core/tensor/host-tensor.ts';
 import { elementCount } from '../core/tensor/shape.ts';
@@ -28,6 +28,14 @@ interface WidenedTensors {
   around(allocTensor: PackedFunction): PackedFunction;
 }
 
+/** Observes what is brought to a machine. */
+export interface CallObserver {
+  /** A host tensor has been uploaded. */
+  uploaded(value: TensorValue, tensor: HostTensor): void;
+  /** Called before a call from outside, with arguments that fit. Throws to refuse it. */
+  called(callee: BytecodeFunction, args: readonly Value[]): void;
+}
+
 /** The part of a machine that packed functions need: its devices, their allocators, the program's tables. */
 export class VmState {
   readonly program: ExecutableData;
@@ -36,6 +44,7 @@ export class VmState {
   readonly allocators: readonly Allocator[];
   readonly log: (line: string) => void;
   readonly fields: FieldCount;
+  readonly observers = new Set<CallObserver>();
   /** `vm.builtin.append` and `vm.builtin.whole`; loaded for programs that call them. */
   growing: GrowingTensors | undefined;
   /** Widens tensors of a program that runs in float32 in place of float16. */
@@ -93,6 +102,7 @@ export class VmState {
       discard(value);
       throw error;
     }
+    for (const observer of this.observers) observer.uploaded(value, tensor);
     return value;
   }
 }

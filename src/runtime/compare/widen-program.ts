@@ -89,6 +89,10 @@ export function widenTensor(tensor: HostTensor | undefined): HostTensor | undefi
   return new HostTensor('float32', tensor.shape, values, tensor.isSplat);
 }
 
+/** An argument as a program in float32 takes it. */
+export const widenArgument = (arg: HostTensor | number): HostTensor | number =>
+  typeof arg === 'number' ? arg : widenTensor(arg);
+
 const widenDType = (dtype: DType): DType => (dtype === 'float16' ? 'float32' : dtype);
 
 const widenType = <T extends TensorType>(type: T): T => ({

@@ -130,8 +130,6 @@ export interface LoadedMachine {
   /** Kernels of each device, then builtins, then functions of the host. */
   readonly libraries: readonly FunctionLibrary[];
   readonly dataHashes: DataHashes | undefined;
-  /** Checks of indices, for programs that demand any. */
-  readonly indexChecks: IndexChecks | undefined;
   /**
    * Converts values at the border of programs with tuples, data or functions of JavaScript in their
    * types.
@@ -159,8 +157,8 @@ export async function loadMachine(
   requireKind(where, ['an Executable', isProgram], ['the program', program]);
   const { signal, log = (line) => console.log(line) } = options;
   if (signal?.aborted === true) throw abortError(signal);
-  const indexChecks =
-    program.metadata[INDEX_CHECKS] === undefined ? undefined : new IndexChecks(program.metadata);
+  const { metadata } = program;
+  const indexChecks = metadata[INDEX_CHECKS] === undefined ? undefined : new IndexChecks(metadata);
   const given = options.functions ?? {};
   const functions =
     program.metadata[NODE_CALLS] === undefined
@@ -171,6 +169,7 @@ export async function loadMachine(
   if (first === undefined) throw noDevice();
   const fieldLimit = options.limits?.fields ?? DEFAULT_LIMITS.fields;
   const state = new VmState({ program, machine, allocators, log, fieldLimit });
+  if (indexChecks !== undefined) state.observers.add(indexChecks);
   if (program.functionTable.some(({ name }) => /^vm\.builtin\.(append|whole)$/.test(name))) {
     state.growing = await import('../builtins/append-tensors.ts');
   }
@@ -207,7 +206,7 @@ export async function loadMachine(
     const { linked, invocation } = await linkWith(options.instrument, state, { program, resolved });
     const libraries = [...kernelLibraries, builtins, hostFunctions];
     const { dataHashes } = options;
-    return { state, linked, constants, libraries, dataHashes, indexChecks, border, invocation };
+    return { state, linked, constants, libraries, dataHashes, border, invocation };
   } catch (error) {
     for (const library of kernelLibraries) library.dispose();
     constants.dispose();
