@@ -22,6 +22,7 @@ import type { CallId, HandleId, Reply, SessionId } from '../worker/protocol/repl
 import type { KernelProfile, RunRequest } from '../worker/protocol/run-request.ts';
 import type { SessionMemory } from '../worker/protocol/session-memory.ts';
 import type { SessionService } from '../worker/protocol/session-service.ts';
+import type { ToolName } from '../worker/tools/tools.ts';
 import type { CallPage, WireResult } from '../worker/protocol/wire-value.ts';
 import { bindInputs } from './values/bind-inputs.ts';
 import { checkOptions, requireCount, requireKind, requireMaker } from '../core/check-options.ts';
@@ -55,12 +56,8 @@ import { Tensor } from './values/tensor.ts';
 import type { TimelineOptions } from './tools/timeline-session.ts';
 import type { TraceOptions, TracedValue } from './tools/trace-session.ts';
 import type { TuneOptions, TuningReport } from './tools/tune-session.ts';
-import type {
-  AskAboutRun,
-  OverflowOptions,
-  OverflowReport,
-  VerifyOptions,
-} from './tools/verify-session.ts';
+import type { AskAboutRun, RunQuestion, ToolReply } from './tools/ask-tool.ts';
+import type { OverflowOptions, OverflowReport, VerifyOptions } from './tools/verify-session.ts';
 import { SPARE_MEMORY } from './values/spare-memory.ts';
 import type { OutputValue } from './values/session-value.ts';
 import { fromWire, handlesIn, toWire } from './values/wire-values.ts';
@@ -522,17 +519,25 @@ export class Session {
     return this.#connection.call(send, { signal: own, inFlight: this.#inFlight, discard });
   }
 
-  /** Asks the worker something about a run on inputs. */
-  #asking({ function: name = 'main', signal }: Omit<VerifyOptions, 'tolerance'>): AskAboutRun {
-    return (inputs, question) =>
+  /** Asks a tool about a run on inputs. */
+  #asking({
+    function: functionName = 'main',
+    signal,
+  }: Omit<VerifyOptions, 'tolerance'>): AskAboutRun {
+    return <Name extends ToolName>(inputs: Inputs, tool: Name, asked: RunQuestion<Name>) =>
       this.#request(
         inputs,
-        { function: name, signal },
+        { function: functionName, signal },
         {
           send: (service, call, { args }) =>
-            service.control(call, this.#id, { ...question, functionName: name, args }),
+            service.control(call, this.#id, {
+              kind: 'tool',
+              tool,
+              request: { ...asked, functionName },
+              args,
+            }),
         },
-      );
+      ) as Promise<ToolReply<Name>>;
   }
 
   /** Calls `send` with the request. Tensors are copied before anything is awaited. */

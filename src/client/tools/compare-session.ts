@@ -1,12 +1,13 @@
 import { elementCount } from '../../core/tensor/element-count.ts';
-import { internalError, UsageError } from '../../core/errors.ts';
+import { UsageError } from '../../core/errors.ts';
 import type { RunComparison, ValueDeparture } from '../../worker/protocol/control-request.ts';
 import { checkOptions, either, fits, oneOf, type OptionKinds } from '../../core/check-options.ts';
 import { compareValues, type ExpectedValues } from './compare-values.ts';
 import type { Inputs } from '../values/input-value.ts';
 import { Tensor } from '../values/tensor.ts';
 import type { TracedSession } from './trace-session.ts';
-import type { AskAboutRun, VerifyOptions } from './verify-session.ts';
+import { answerOf, type AskAboutRun } from './ask-tool.ts';
+import type { VerifyOptions } from './verify-session.ts';
 
 /** The two sides of a comparison, and the error that counts as different. */
 export interface CompareOptions extends Omit<VerifyOptions, 'tolerance'> {
@@ -72,9 +73,7 @@ export async function compareSession(
       const { function: name, signal } = options;
       return compareValues(ask, tried, { against, tolerance, function: name, signal });
     }
-    const { verification } = await ask(tried, { kind: 'verify', tolerance, against });
-    if (verification === undefined) throw internalError('a reply without what was found');
-    return verification;
+    return answerOf(ask(tried, 'verify', { tolerance, against }));
   };
   const found = await compare(inputs);
   const { departure } = found;

@@ -5,7 +5,7 @@ import type { ValueDeparture } from '../../worker/protocol/control-request.ts';
 import type { Inputs } from '../values/input-value.ts';
 import type { Tensor } from '../values/tensor.ts';
 import { type TracedSession, type TracedValue, traceValues } from './trace-session.ts';
-import type { AskAboutRun } from './verify-session.ts';
+import type { AskAboutRun } from './ask-tool.ts';
 
 /** Values that are right, by their names in the source. */
 export type ExpectedValues = Readonly<Record<string, Tensor>>;

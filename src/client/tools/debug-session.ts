@@ -1,6 +1,5 @@
 import { ASYNC_DISPOSE } from '../../core/async/dispose-symbols.ts';
 import { internalError } from '../../core/errors.ts';
-import type { ControlReply, ControlRequest } from '../../worker/protocol/control-request.ts';
 import type {
   Breakpoint,
   DebugDetail,
@@ -15,7 +14,7 @@ import { checkOptions, type OptionKinds } from '../../core/check-options.ts';
 import type { Inputs } from '../values/input-value.ts';
 import { type FunctionOwner, fromWireWithFunctions } from '../values/program-function.ts';
 import type { OutputValue } from '../values/session-value.ts';
-import type { AskAboutRun } from './verify-session.ts';
+import { type AskAboutRun, askTool, type ToolReply } from './ask-tool.ts';
 
 /** The function that a debugging run runs, and the signal that ends it. */
 export interface DebugOptions {
@@ -50,10 +49,6 @@ const DEBUG_OPTIONS: OptionKinds<DebugOptions> = { function: 'text', signal: 'si
 /** The part of a session that is needed. */
 export interface DebuggedSession extends FunctionOwner {
   readonly closed: AbortSignal;
-  control(
-    request: ControlRequest,
-    options?: { readonly signal?: AbortSignal | undefined },
-  ): Promise<ControlReply>;
 }
 
 let runs = 0;
@@ -66,9 +61,9 @@ export async function debugSession(
 ): Promise<DebugRun> {
   checkOptions('debug', options, DEBUG_OPTIONS);
   const number = ++runs;
-  const over = ask(inputs, { kind: 'debug', run: number });
+  const over = ask(inputs, 'debug', { run: number });
   const order: Send = (given, orderOptions) =>
-    session.control({ kind: 'debug order', run: number, order: given, args: [] }, orderOptions);
+    askTool(session, ['debug', { run: number, order: given }], orderOptions);
   // Refused, as a run is for wrong inputs, it begins nothing.
   const first = Promise.race([order({ do: 'start' }), over]);
   const run = new DebugRun(session, { order, over });
@@ -81,7 +76,7 @@ export async function debugSession(
   }
 }
 
-type Send = (order: DebugOrder, options?: OrderOptions) => Promise<ControlReply>;
+type Send = (order: DebugOrder, options?: OrderOptions) => Promise<ToolReply<'debug'>>;
 
 interface RunLink {
   readonly order: Send;
@@ -199,9 +194,9 @@ export class DebugRun {
   }
 
   /** @internal Takes where it stands from a reply. */
-  async began(reply: Promise<ControlReply>): Promise<DebugPlace> {
-    const { debug, results } = await reply;
-    const stop = need(debug?.stop);
+  async began(reply: Promise<ToolReply<'debug'>>): Promise<DebugPlace> {
+    const { answer, results } = await reply;
+    const stop = need(answer?.stop);
     const isEnd = stop.reason === 'end';
     const outputs = isEnd ? fromWireWithFunctions(results, this.#session) : undefined;
     this.#place = { ...stop, ...(outputs && { outputs }) };
@@ -214,10 +209,10 @@ export class DebugRun {
   }
 
   async #ask(order: DebugOrder): Promise<DebugReply> {
-    return (await this.#order(order)).debug ?? {};
+    return (await this.#order(order)).answer ?? {};
   }
 
-  async #order(order: DebugOrder, options?: OrderOptions): Promise<ControlReply> {
+  async #order(order: DebugOrder, options?: OrderOptions): Promise<ToolReply<'debug'>> {
     try {
       return await this.#link.order(order, options);
     } catch (error) {

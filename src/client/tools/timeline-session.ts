@@ -1,8 +1,7 @@
-import { internalError } from '../../core/errors.ts';
 import { MOST_TIMELINE_RUNS, type RunTimelines } from '../../core/contracts/run-timeline.ts';
 import { checkOptions, type OptionKinds } from '../../core/check-options.ts';
 import type { Inputs } from '../values/input-value.ts';
-import type { AskAboutRun } from './verify-session.ts';
+import { answerOf, type AskAboutRun } from './ask-tool.ts';
 
 /** The function to record, and the number of runs. */
 export interface TimelineOptions {
@@ -30,7 +29,5 @@ export async function timelineSession(
   options: TimelineOptions,
 ): Promise<RunTimelines> {
   checkOptions('timeline', options, TIMELINE_OPTIONS);
-  const { timeline } = await ask(inputs, { kind: 'timeline', runs: options.runs ?? 1 });
-  if (timeline === undefined) throw internalError('a reply without a timeline');
-  return timeline;
+  return answerOf(ask(inputs, 'timeline', { runs: options.runs ?? 1 }));
 }

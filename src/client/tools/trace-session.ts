@@ -3,7 +3,7 @@ import type { TracedPlace } from '../../worker/protocol/control-request.ts';
 import { checkOptions, type OptionKinds } from '../../core/check-options.ts';
 import type { Inputs } from '../values/input-value.ts';
 import { Tensor } from '../values/tensor.ts';
-import type { AskAboutRun } from './verify-session.ts';
+import type { AskAboutRun } from './ask-tool.ts';
 
 /** The function to trace, and the values to keep. */
 export interface TraceOptions {
@@ -52,7 +52,7 @@ export async function traceValues(
   inputs: Inputs,
   { values, skips }: { readonly values: readonly string[] | undefined; readonly skips: boolean },
 ): Promise<readonly TracedValue[]> {
-  const { results, trace = [] } = await ask(inputs, { kind: 'trace', values, skips });
+  const { results, answer: trace = [] } = await ask(inputs, 'trace', { values, skips });
   return results.map(({ value }, i) => {
     const place = trace[i];
     if (value.kind !== 'tensor' || place === undefined) throw internalError('a trace of no tensor');

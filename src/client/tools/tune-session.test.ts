@@ -150,8 +150,8 @@ test('idle tuning ends with what it has found when the device or the worker is l
     closed: new AbortController().signal,
     warmup: async () => undefined,
     async control(request: ControlRequest) {
-      if (request.kind === 'tune' && request.index === 1) throw error;
-      return { ...reply, tuning: { count: 3, kernels: [kernel], isStored: true } };
+      if (request.kind === 'tool' && Reflect.get(request.request, 'index') === 1) throw error;
+      return { ...reply, answer: { count: 3, kernels: [kernel], isStored: true } };
     },
   });
   const report = { kernels: [kernel], isStored: true, isComplete: false };

@@ -1,11 +1,8 @@
 import { DeviceLostError, WorkerError } from '../../core/errors.ts';
-import type {
-  ControlReply,
-  ControlRequest,
-  KernelTuning,
-} from '../../worker/protocol/control-request.ts';
+import type { KernelTuning } from '../../worker/protocol/control-request.ts';
 import type { Dims } from '../../worker/protocol/dispatch-sizes.ts';
 import { checkOptions, type OptionKinds } from '../../core/check-options.ts';
+import { type AskedSession, askTool } from './ask-tool.ts';
 
 /** The kernels to tune, and when. */
 export interface TuneOptions {
@@ -51,13 +48,9 @@ const TUNE_OPTIONS: OptionKinds<TuneOptions> = {
 };
 
 /** The part of a session that is needed. */
-export interface TunedSession {
+export interface TunedSession extends AskedSession {
   readonly closed: AbortSignal;
   warmup(dims: Dims, options: { signal?: AbortSignal }): Promise<void>;
-  control(
-    request: ControlRequest,
-    options: { readonly signal?: AbortSignal | undefined },
-  ): Promise<ControlReply>;
 }
 
 /** See `Session.tune`. Kernel by kernel, so that others have the device in between. */
@@ -74,7 +67,7 @@ export async function tuneSession(
   try {
     if (dims !== undefined) await session.warmup(dims, signal === undefined ? {} : { signal });
     for (let index = 0, total = 1; index < total; index++) {
-      const { tuning } = await session.control({ kind: 'tune', index, idle, args: [] }, { signal });
+      const { answer: tuning } = await askTool(session, ['tune', { index, idle }], { signal });
       if (tuning === undefined) break;
       total = tuning.count;
       isStored ||= tuning.isStored;

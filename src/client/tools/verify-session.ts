@@ -1,31 +1,8 @@
-import { internalError, UsageError } from '../../core/errors.ts';
-import type {
-  ControlReply,
-  RunComparison,
-  ValueRange,
-} from '../../worker/protocol/control-request.ts';
+import { UsageError } from '../../core/errors.ts';
+import type { RunComparison, ValueRange } from '../../worker/protocol/control-request.ts';
 import type { Inputs } from '../values/input-value.ts';
+import { answerOf, type AskAboutRun } from './ask-tool.ts';
 import { checkOptions, type OptionKinds, requireKind } from '../../core/check-options.ts';
-
-/** A question about a run of a function on inputs. */
-export type RunQuestion =
-  | {
-      readonly kind: 'verify';
-      readonly tolerance: number;
-      /** A device to compare with; undefined: the same in float32. */
-      readonly against?: 'host' | 'wasm' | undefined;
-    }
-  | {
-      readonly kind: 'trace';
-      readonly values: readonly string[] | undefined;
-      readonly skips: boolean;
-    }
-  | { readonly kind: 'timeline'; readonly runs: number }
-  | { readonly kind: 'debug'; readonly run: number }
-  | { readonly kind: 'ranges'; readonly isLast: boolean };
-
-/** Asks the worker of a session. */
-export type AskAboutRun = (inputs: Inputs, question: RunQuestion) => Promise<ControlReply>;
 
 /** The function to compare, and the error that counts as different. */
 export interface VerifyOptions {
@@ -82,8 +59,7 @@ export async function findOverflows(
   }
   let ranges: readonly ValueRange[] = [];
   for (const [i, sample] of all.entries()) {
-    const question = { kind: 'ranges', isLast: i === all.length - 1 } as const;
-    ranges = (await ask(sample, question)).ranges ?? [];
+    ranges = await answerOf(ask(sample, 'ranges', { isLast: i === all.length - 1 }));
   }
   const limit = LARGEST_FLOAT16 / (options.margin ?? DEFAULT_MARGIN);
   const overflows = ranges.filter(({ largest }) => largest > limit);
@@ -106,7 +82,5 @@ export async function verifySession(
 ): Promise<RunComparison> {
   checkOptions('verify', options, VERIFY_OPTIONS);
   const { tolerance = DEFAULT_TOLERANCE } = options;
-  const { verification } = await ask(inputs, { kind: 'verify', tolerance });
-  if (verification !== undefined) return verification;
-  throw internalError('a reply without what was found');
+  return answerOf(ask(inputs, 'verify', { tolerance }));
 }

@@ -13,7 +13,10 @@ import type { Tensor } from './tensor.ts';
 export interface HandleOwner {
   readHandle(handle: HandleId, signal: AbortSignal | undefined): Promise<Tensor>;
   releaseHandle(handle: HandleId): void;
-  control(request: ControlRequest): Promise<ControlReply>;
+  control(
+    request: ControlRequest,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<ControlReply>;
   /** Returns true if runs of this owner can take tensors of the other one. */
   accepts(owner: HandleOwner): boolean;
 }

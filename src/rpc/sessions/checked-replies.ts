@@ -67,7 +67,8 @@ export const wireProfile = record({
   instructions: number,
 }) as unknown as Check<WireProfile>;
 
-const debugReply: Check<DebugReply> = (reply, name) => {
+/** What a debugging run answers. */
+export const debugReply: Check<DebugReply> = (reply, name) => {
   if (!isRecord(reply)) throw unexpected(name);
   const { value } = reply;
   const picture = isRecord(value) ? value['picture'] : undefined;
@@ -83,7 +84,5 @@ export const controlReply = record({
   calls: listOf(record({ entry: text, at: codePlace, depth: count })),
   results: wireResults,
   note: text,
-  source: optional(anything),
-  timeline: optional(anything),
-  debug: optional(debugReply),
+  answer: optional(anything),
 }) as Check<ControlReply>;

@@ -6,6 +6,7 @@ import type { Breakpoint, DebugOrder } from '../../worker/protocol/debug-order.t
 import type { LoadRequest } from '../../worker/protocol/load-request.ts';
 import type { Keep, RunRequest } from '../../worker/protocol/run-request.ts';
 import { PROGRAM_NUMBERS } from '../../worker/host/within-ceilings.ts';
+import type { ToolName, ToolRequest } from '../../worker/tools/tools.ts';
 import {
   bytes,
   type Check,
@@ -120,18 +121,7 @@ const debugOrder: Check<DebugOrder> = (value, name) => {
 /** Without what pages do themselves, and without what needs the memory or the files of the server. */
 type ServedKind = Exclude<
   ControlRequest['kind'],
-  | 'adopt'
-  | 'draw'
-  | 'drop'
-  | 'expose'
-  | 'hold'
-  | 'keep'
-  | 'pixels'
-  | 'prepare'
-  | 'ranges'
-  | 'trace'
-  | 'tune'
-  | 'verify'
+  'adopt' | 'draw' | 'drop' | 'expose' | 'hold' | 'keep' | 'pixels' | 'prepare'
 >;
 
 type Parts<Kind extends ServedKind> = Omit<
@@ -145,17 +135,34 @@ const timelineRuns: Check<number> = (value, name) => {
   throw unexpected(name);
 };
 
+/** Requests to the tools that a server has: the others run on the side of the page, or are not there. */
+const TOOL_REQUESTS: { readonly [Name in ToolName]?: Check<ToolRequest<Name>> } = {
+  source: record({ kernel: text }),
+  timeline: record({ functionName: text, runs: timelineRuns }),
+  debug: (value, name) =>
+    isRecord(value) && value['order'] !== undefined
+      ? record({ run: count, order: debugOrder })(value, name)
+      : record({ run: count, functionName: text })(value, name),
+};
+
+export const SERVED_TOOLS = Object.keys(TOOL_REQUESTS) as ToolName[];
+
+const toolRequest: Check<Parts<'tool'>> = (value, name) => {
+  if (!isRecord(value)) throw unexpected(name);
+  const tool = oneOf(...SERVED_TOOLS)(value['tool'], 'tool');
+  const request = TOOL_REQUESTS[tool]?.(value['request'], 'request');
+  if (request === undefined) throw unexpected(name);
+  return { tool, request };
+};
+
 const CONTROLS: { readonly [Kind in ServedKind]: Check<Parts<Kind>> } = {
   pause: record({ at: optional(codePlace), visit: optional(count) }),
   continue: NOTHING,
   program: NOTHING,
-  source: record({ kernel: text }),
   snapshot: record({ names: listOf(text), note: text, pausing: flag }),
   restore: record({ bytes }),
   result: record({ index: count, keep }),
-  timeline: record({ functionName: text, runs: timelineRuns }),
-  debug: record({ run: count, functionName: text }),
-  'debug order': record({ run: count, order: debugOrder }),
+  tool: toolRequest,
 };
 
 /** A request to pause, go on, store, resume, measure or debug. */

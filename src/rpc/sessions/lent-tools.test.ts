@@ -497,14 +497,26 @@ describe('a server that lies is refused with ProtocolError', () => {
     await service.load(1, { source, device: 'host', dims: {} }, undefined);
     const wire = { kind: 'tensor', dtype: 'float32', shape: x.shape, data: x.data } as const;
     const asked = { functionName: 'main', args: [wire] };
-    const ask = (request: object) => service.control(2, 1, { ...asked, ...request } as never);
+    const ask = ({
+      tool,
+      ...request
+    }: {
+      readonly tool: string;
+      readonly [field: string]: unknown;
+    }) =>
+      service.control(2, 1, {
+        kind: 'tool',
+        tool,
+        request: { functionName: 'main', ...request },
+        args: [wire],
+      });
     return { ask, service, asked };
   }
 
-  const TRACE = { kind: 'trace', skips: false };
-  const VERIFY = { kind: 'verify', tolerance: 0.1, against: 'host' };
+  const TRACE = { tool: 'trace', skips: false } as const;
+  const VERIFY = { tool: 'verify', tolerance: 0.1, against: 'host' } as const;
 
-  test.each<[string, object, Readonly<Record<string, unknown>>]>([
+  test.each<[string, typeof TRACE | typeof VERIFY, Readonly<Record<string, unknown>>]>([
     ['a run that is none', TRACE, { watch: 7 }],
     ['a call that is none', TRACE, { next: 7 }],
     ['a kernel of no name', TRACE, { next: { kernel: 7, results: [] } }],
@@ -527,21 +539,20 @@ describe('a server that lies is refused with ProtocolError', () => {
   test.each<[string, unknown]>([
     ['no reply', 7],
     ['a reply without results', { ...REPLY, results: undefined }],
-    ['a picture without pixels', { ...REPLY, debug: { value: PICTURE } }],
+    ['a picture without pixels', { ...REPLY, answer: { value: PICTURE } }],
     [
       'a picture of other pixels',
       {
         ...REPLY,
-        debug: {
+        answer: {
           value: { ...PICTURE, picture: { ...PICTURE.picture, rgba: new Uint8ClampedArray(3) } },
         },
       },
     ],
   ])('of a debugging run: %s', async (_, control) => {
     const { ask } = await lyingSession({ control });
-    const holding = ask({ kind: 'debug', run: 5 });
-    const order = { do: 'start' };
-    const started = ask({ kind: 'debug order', run: 5, order });
+    const holding = ask({ tool: 'debug', run: 5 });
+    const started = ask({ tool: 'debug', run: 5, order: { do: 'start' } });
     for (const each of [holding, started]) {
       await expect(each).rejects.toMatchObject({ name: 'ProtocolError' });
     }

@@ -24,12 +24,20 @@ import type {
 } from '../../worker/protocol/session-service.ts';
 import type { CallPage, WireResult, WireTensor } from '../../worker/protocol/wire-value.ts';
 import { loadProgram } from '../../worker/sources/load-program.ts';
+import type { DebugRequest } from '../../worker/tools/debug-session.ts';
+import { isWatching, OpenTools, type ToolName } from '../../worker/tools/tools.ts';
 import type { ShipProgress } from '../executable-store.ts';
 import type { SendOptions } from '../values/remote-handles.ts';
-import { text } from '../values/checked-values.ts';
-import { controlReply, loadedSession, sessionMemory, wireProfile } from './checked-replies.ts';
+import { optional, text } from '../values/checked-values.ts';
+import {
+  controlReply,
+  debugReply,
+  loadedSession,
+  sessionMemory,
+  wireProfile,
+} from './checked-replies.ts';
+import { SERVED_TOOLS } from './checked-requests.ts';
 import { offerFunctions, offerPage, wireResults, wireTensor } from './checked-values.ts';
-import type { WatchRequest } from './remote-watch.ts';
 import type { SessionCall, SessionDoor } from './session-door.ts';
 
 interface OpenSession {
@@ -38,7 +46,11 @@ interface OpenSession {
   readonly request: LoadRequest;
   /** Debugging runs, which settle when the server hears of them. */
   readonly debugged: Map<number, Deferred>;
+  /** Those that run on this side. */
+  readonly tools: OpenTools;
 }
+
+type ToolRequest = Extract<ControlRequest, { kind: 'tool' }>;
 
 /**
  * Sessions on served devices, for a page that talks to them as to its worker. The server has the same service behind its checks:
@@ -99,7 +111,8 @@ export class RemoteService implements SessionService {
     // The bytes of the source are not kept.
     const source = { kind: 'stored', hash: '' } as const;
     const alone = { ...request, source, functions: undefined, nodeTypes: undefined };
-    this.#sessions.set(loaded.session, { executable, request: alone, debugged: new Map() });
+    const own = { debugged: new Map<number, Deferred>(), tools: new OpenTools() };
+    this.#sessions.set(loaded.session, { executable, request: alone, ...own });
     return loaded;
   }
 
@@ -175,12 +188,9 @@ export class RemoteService implements SessionService {
         case 'draw':
         case 'adopt':
         case 'expose':
-        case 'tune':
           throw notThere(request.kind);
-        case 'trace':
-        case 'verify':
-        case 'ranges':
-          return this.#watch(session, request, signal);
+        case 'tool':
+          return this.#askTool(session, request, signal);
         // Pictures are prepared on this side, where they are; only elements cross.
         case 'prepare':
         case 'hold':
@@ -190,12 +200,6 @@ export class RemoteService implements SessionService {
           const owner = { key: this.#opened(session), hosted: undefined };
           return { calls: [], results: await answerPictures(owner, request, signal), note: '' };
         }
-        case 'debug':
-          return this.#debug(session, request, signal);
-        case 'debug order':
-          // Behind the request that begins it, whose tensors may take longer.
-          await this.#debugged(session, request.run, request.order.do === 'start')?.promise;
-          return this.#control(session, request, { signal });
         default:
           return this.#control(session, request, { signal });
       }
@@ -211,17 +215,37 @@ export class RemoteService implements SessionService {
     return controlReply(await this.#door.call('control', [session, request], options), 'reply');
   }
 
-  async #debug(
+  async #askTool(
     session: SessionId,
-    request: Extract<ControlRequest, { kind: 'debug' }>,
+    request: ToolRequest,
     signal: AbortSignal,
   ): Promise<ControlReply> {
-    const sent = this.#debugged(session, request.run, true);
+    const tool = request.tool as ToolName;
+    if (isWatching(tool)) return this.#watch(session, request, signal);
+    if (!SERVED_TOOLS.includes(tool)) throw notThere(tool);
+    if (tool === 'debug') return this.#debug(session, request, signal);
+    return this.#control(session, request, { signal });
+  }
+
+  async #debug(
+    session: SessionId,
+    request: ToolRequest,
+    signal: AbortSignal,
+  ): Promise<ControlReply> {
+    const { run, order } = request.request as DebugRequest;
+    const begins = order === undefined;
+    const sent = this.#debugged(session, run, begins || order.do === 'start');
+    // An order comes behind the request that begins the run, whose tensors may take longer.
+    if (!begins) await sent?.promise;
     try {
-      return await this.#control(session, request, { signal, onSent: () => sent?.resolve() });
+      const onSent = begins ? () => sent?.resolve() : undefined;
+      const reply = await this.#control(session, request, { signal, ...(onSent && { onSent }) });
+      return { ...reply, answer: optional(debugReply)(reply.answer, 'answer') };
     } finally {
-      sent?.resolve();
-      this.#sessions.get(session)?.debugged.delete(request.run);
+      if (begins) {
+        sent?.resolve();
+        this.#sessions.get(session)?.debugged.delete(run);
+      }
     }
   }
 
@@ -235,19 +259,20 @@ export class RemoteService implements SessionService {
   /** Watched from this side, where what is compared with runs too. */
   async #watch(
     session: SessionId,
-    request: WatchRequest,
+    { tool, request, args }: ToolRequest,
     signal: AbortSignal,
   ): Promise<ControlReply> {
-    const { executable, request: load } = this.#opened(session);
-    offerFunctions(request.args);
+    const { executable, request: load, tools } = this.#opened(session);
+    offerFunctions(args);
     const { watchRemote } = await import('./remote-watch.ts');
     const door = this.#door;
     const open = async (program: Uint8Array, ended: AbortSignal | undefined) =>
       (await this.#open(program, load, { signal: ended })).session;
     const read = async (handle: HandleId) =>
-      wireTensor(await this.#door.call('read', [session, handle], { signal }), 'read');
-    const owner = this.#opened(session);
-    return watchRemote({ executable, session, door, open, read, owner }, request, signal);
+      wireTensor(await door.call('read', [session, handle], { signal }), 'read');
+    const program = watchRemote({ executable, session, door, open, read, args, signal });
+    const { answer, results = [] } = await tools.ask(tool as ToolName, request, program);
+    return { calls: [], results, note: '', answer };
   }
 
   async release(session: SessionId, handle: HandleId): Promise<void> {
@@ -329,12 +354,12 @@ function notRemote(got: string): UnsupportedError {
 }
 
 /** What to do in place of requests that need the memory of this side, a canvas, or a device of one's own. */
-const REMEDIES: Partial<Record<ControlRequest['kind'], string>> = {
+const REMEDIES: Readonly<Record<string, string>> = {
   draw: 'Read the tensor, and draw its elements.',
   tune: 'Tune where the device is lent: the choices apply to all its users.',
 };
 
-function notThere(where: ControlRequest['kind']): UnsupportedError {
+function notThere(where: string): UnsupportedError {
   return new UnsupportedError({
     where,
     got: 'a remote device',

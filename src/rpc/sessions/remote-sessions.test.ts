@@ -353,6 +353,13 @@ describe('what no page sends is refused with ProtocolError', () => {
     { session, functionName: 'main', args: [x], ...parts },
   ];
   const withArgs = (...args: readonly unknown[]) => ['run', { args }] as const;
+  const asking = (tool: string, request: unknown, args: readonly unknown[] = []) => ({
+    kind: 'tool',
+    tool,
+    request,
+    args,
+  });
+  const tool = (name: string, request: unknown) => ['control', asking(name, request)] as const;
 
   test.each<[string, readonly unknown[]]>([
     ['a call that sessions do not have', ['constructor']],
@@ -395,26 +402,19 @@ describe('what no page sends is refused with ProtocolError', () => {
     ['a file of the server', ['control', { kind: 'keep', store: 'x', args: [] }]],
     ['a snapshot without bytes', ['control', { kind: 'restore', args: [] }]],
     ['a run that is no number', ['control', { kind: 'result', index: 0.5, args: [] }]],
-    ['a timeline of nothing', ['control', { kind: 'timeline', runs: 1, args: [] }]],
-    [
-      'a timeline of endless runs',
-      ['control', { kind: 'timeline', functionName: 'main', runs: 101, args: [] }],
-    ],
-    ['tuning', ['control', { kind: 'tune', index: 0, args: [] }]],
-    [
-      'a trace, which this side does',
-      ['control', { kind: 'trace', functionName: 'main', args: [] }],
-    ],
+    ['a timeline of nothing', tool('timeline', { runs: 1 })],
+    ['a timeline of endless runs', tool('timeline', { functionName: 'main', runs: 101 })],
+    ['tuning', tool('tune', { index: 0 })],
+    ['a tool that is none', tool('toString', {})],
+    ['a tool without a request', tool('source', undefined)],
+    ['a trace, which this side does', tool('trace', { functionName: 'main', skips: false })],
     ['a picture', ['control', { kind: 'hold', picture: 1, source: {}, args: [] }]],
     ['values that are not a list', ['control', { kind: 'continue', args: null }]],
-    [
-      'a debugging run of no number',
-      ['control', { kind: 'debug', functionName: 'main', args: [] }],
-    ],
-    ['a debugging run without a function', ['control', { kind: 'debug', run: 1, args: [] }]],
+    ['a debugging run of no number', tool('debug', { functionName: 'main' })],
+    ['a debugging run without a function', tool('debug', { run: 1 })],
     [
       'the start of a debugging run that was not begun',
-      ['control', { kind: 'debug order', run: 9, order: { do: 'start' }, args: [] }],
+      tool('debug', { run: 9, order: { do: 'start' } }),
     ],
     ['a watched run without a function', ['watch', { args: [], keepsInputs: false }]],
     ['constants that are no list', ['constants', 1]],
@@ -472,9 +472,9 @@ describe('what no page sends is refused with ProtocolError', () => {
   async function debugging(args: readonly unknown[] = [x]) {
     const { call, session, ...rest } = await opened();
     const control = (request: object) => call('control', session, { args: [], ...request });
-    const over = control({ kind: 'debug', run: 1, functionName: 'main', args });
+    const over = control(asking('debug', { run: 1, functionName: 'main' }, args));
     over.catch(() => undefined);
-    const order = (given: unknown) => control({ kind: 'debug order', run: 1, order: given });
+    const order = (given: unknown) => control(asking('debug', { run: 1, order: given }));
     return { ...rest, call, session, control, over, order };
   }
 
@@ -497,8 +497,8 @@ describe('what no page sends is refused with ProtocolError', () => {
   ])('of a debugging run: %s', async (_, given) => {
     const { order, control } = await debugging();
     await expect(order(given)).rejects.toMatchObject({ name: 'ProtocolError' });
-    expect(await order({ do: 'start' })).toMatchObject({ debug: { stop: { executed: 0 } } });
-    const again = control({ kind: 'debug', run: 1, functionName: 'main', args: [x] });
+    expect(await order({ do: 'start' })).toMatchObject({ answer: { stop: { executed: 0 } } });
+    const again = control(asking('debug', { run: 1, functionName: 'main' }, [x]));
     await expect(again).rejects.toThrow('a debugging run of a number that is in use');
   });
 
@@ -542,18 +542,19 @@ describe('what no page sends is refused with ProtocolError', () => {
     for (let round = 0; round < 200; round++) {
       const ended = new AbortController();
       const watched = asRun(await call('watch', session, WATCH));
-      const request = { kind: 'debug', run: round, functionName: 'main', args: [x] };
+      const begin = { run: round, functionName: 'main' };
+      const request = asking('debug', begin, [x]);
       const sent = new Deferred();
       const options = { signal: ended.signal, onSent: () => sent.resolve() };
       const debugged = connection.call('session', ['control', session, request], options);
       await sent.promise;
-      const order = { kind: 'debug order', run: round, order: { do: 'start' }, args: [] };
+      const order = asking('debug', { run: round, order: { do: 'start' } });
       const orders = [watched('next'), call('control', session, order)];
       for (const each of [debugged, ...orders]) each.catch(() => undefined);
       if (round % 2 === 0) await Promise.all(orders);
       watched.release();
       ended.abort();
-      const refused = call('control', session, { ...request, run: -1 - round });
+      const refused = call('control', session, asking('debug', { ...begin, run: -1 - round }, [x]));
       await expect(refused).rejects.toMatchObject({ name: 'ProtocolError' });
     }
     await expect.poll(() => call('memory', session)).toMatchObject({ liveBytes: 0 });
@@ -569,7 +570,7 @@ describe('what no page sends is refused with ProtocolError', () => {
     expect(await over).toMatchObject({ results: [] });
     await expect(order({ do: 'start' })).rejects.toMatchObject({ name: 'ProtocolError' });
     const handle = { kind: 'handle', handle: 9, dtype: 'float32', shape: [3] };
-    const request = { kind: 'debug', run: 1, functionName: 'main', args: [handle] };
+    const request = asking('debug', { run: 1, functionName: 'main' }, [handle]);
     const refused = call('control', session, request);
     const started = order({ do: 'start' });
     refused.catch(() => undefined);

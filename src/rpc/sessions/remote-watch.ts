@@ -1,15 +1,10 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
-import type { Executable } from '../../bytecode/file/executable-file.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { OnWatchedCall, WatchedRun, WatchOptions } from '../../runtime/compare/watched-run.ts';
 import { notForBoth } from '../../worker/host/read-arguments.ts';
-import type { ControlReply, ControlRequest } from '../../worker/protocol/control-request.ts';
 import type { HandleId, SessionId } from '../../worker/protocol/reply.ts';
 import type { WireTensor, WireValue } from '../../worker/protocol/wire-value.ts';
-import { measureProgram } from '../../worker/tools/measure-program.ts';
-import { traceProgram } from '../../worker/tools/trace-program.ts';
-import { verifyProgram } from '../../worker/tools/verify-program.ts';
-import type { WatchedProgram } from '../../worker/tools/watched-program.ts';
+import type { WatchedProgram } from '../../worker/tools/tool.ts';
 import { hostTensor, listOf, optional, record, text } from '../values/checked-values.ts';
 import { callWithData, isRemoteFunction } from '../values/remote-handles.ts';
 import { malformed } from '../values/wire-values.ts';
@@ -18,48 +13,27 @@ import type { SessionDoor } from './session-door.ts';
 
 /** A session on a served device whose kernels are watched from this side. */
 export interface WatchedRemote {
-  /** An object that stands for the session. */
-  readonly owner: object;
   readonly door: SessionDoor;
   readonly session: SessionId;
   readonly executable: ExecutableData;
   /** Opens a session of another program on the same device. */
   readonly open: (program: Uint8Array, signal: AbortSignal | undefined) => Promise<SessionId>;
   readonly read: (handle: HandleId) => Promise<WireTensor>;
+  /** The arguments of the request. */
+  readonly args: readonly WireValue[];
+  readonly signal: AbortSignal;
 }
 
-export type WatchRequest = Extract<ControlRequest, { kind: 'trace' | 'verify' | 'ranges' }>;
-
-/** Does on this side what is asked about a run on the other one. */
-export async function watchRemote(
-  remote: WatchedRemote,
-  request: WatchRequest,
-  signal: AbortSignal,
-): Promise<ControlReply> {
-  const reply: ControlReply = { calls: [], results: [], note: '' };
-  const program = watchedProgram(remote, request.args);
-  if (request.kind === 'trace') {
-    return { ...reply, ...(await traceProgram(program, request, signal)) };
-  }
-  const args = await readArguments(remote, request.args);
-  if (request.kind === 'ranges') {
-    const { owner, executable } = remote;
-    const measured = { owner, executable, readConstants: () => readConstants(remote, signal) };
-    return { ...reply, ranges: await measureProgram(measured, request, { args, signal }) };
-  }
-  const constants = await readConstants(remote, signal);
-  const verified = { ...program, constants, args };
-  return { ...reply, verification: await verifyProgram(verified, request, signal) };
-}
-
-function watchedProgram(remote: WatchedRemote, args: readonly WireValue[]): WatchedProgram {
-  const { door, executable, session, open } = remote;
+/** Its program, for tools of this side. */
+export function watchRemote(remote: WatchedRemote): WatchedProgram {
+  const { door, executable, session, args, signal } = remote;
   return {
     executable,
-    run: new RemoteRun(door, session, args),
-    runOf: (program: Executable, inputs) => ({
+    signal,
+    run: () => new RemoteRun(door, session, args),
+    runOf: (program, inputs) => ({
       run: async (onCall, options) => {
-        const beside = await open(program.toBytes(), options.signal);
+        const beside = await remote.open(program.toBytes(), options.signal);
         try {
           const wires = inputs.map(
             ({ dtype, shape, data }): WireTensor => ({ kind: 'tensor', dtype, shape, data }),
@@ -70,6 +44,9 @@ function watchedProgram(remote: WatchedRemote, args: readonly WireValue[]): Watc
         }
       },
     }),
+    exclude: (work) => work(),
+    readArguments: () => readArguments(remote),
+    readConstants: () => readConstants(remote),
   };
 }
 
@@ -118,10 +95,7 @@ class RemoteRun implements WatchedRun {
 }
 
 /** The arguments of a run for a machine of this side. */
-function readArguments(
-  { read }: WatchedRemote,
-  args: readonly WireValue[],
-): Promise<(HostTensor | number)[]> {
+function readArguments({ read, args }: WatchedRemote): Promise<(HostTensor | number)[]> {
   return Promise.all(
     args.map(async (arg) => {
       if (arg.kind === 'int') return arg.value;
@@ -136,10 +110,12 @@ function readArguments(
 const FETCHED_BYTES = 16 * 2 ** 20;
 
 /** The constants of the program, as the device has them. */
-async function readConstants(
-  { executable, session, door }: WatchedRemote,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<number, HostTensor>> {
+async function readConstants({
+  executable,
+  session,
+  door,
+  signal,
+}: WatchedRemote): Promise<ReadonlyMap<number, HostTensor>> {
   const read = new Map<number, HostTensor>();
   let [asked, byteLength]: [number[], number] = [[], 0];
   const fetch = async (): Promise<void> => {

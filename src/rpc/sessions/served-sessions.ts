@@ -20,6 +20,7 @@ import type { LoadedSession } from '../../worker/protocol/loaded-session.ts';
 import type { CallId, HandleId, Reply, SessionId } from '../../worker/protocol/reply.ts';
 import type { RunRequest } from '../../worker/protocol/run-request.ts';
 import { type CallPage, WIRE_SIDE, type WireResult } from '../../worker/protocol/wire-value.ts';
+import type { DebugRequest } from '../../worker/tools/debug-session.ts';
 import type { ConnectionMemory } from '../connection-memory.ts';
 import { storedIn, tooManyModules } from '../executable-store.ts';
 import type { DeviceServiceOptions } from '../served-device.ts';
@@ -202,56 +203,45 @@ export class ServedSessions {
   async #control([session, sent]: readonly unknown[], context: CallContext): Promise<ControlReply> {
     const id = count(session, 'session');
     const request = controlRequest(sent, 'request');
-    if (request.kind === 'debug') return this.#debug(id, request, context);
-    if (request.kind === 'debug order') return this.#order(id, request, context);
+    if (request.kind === 'tool' && request.tool === 'debug')
+      return this.#debug(id, request, context);
     const reply = await this.#ask(context, (call) => this.#host.control(call, id, request));
     this.#given(id, reply.results, context);
     return reply;
   }
 
-  /** A debugging run, which is answered when it is over. */
+  /** A debugging run, which is answered when it is over, or an order for one. */
   async #debug(
     id: SessionId,
-    request: Extract<ControlRequest, { kind: 'debug' }>,
+    request: Extract<ControlRequest, { kind: 'tool' }>,
     { signal }: CallContext,
   ): Promise<ControlReply> {
-    const loading = import('../../worker/tools/debug-session.ts');
+    const asked = request.request as DebugRequest;
+    const { run } = asked;
     const { debugged } = this.#opened(id);
-    const { run, functionName } = request;
+    const hosted = this.#host.session(id);
+    if (asked.order !== undefined) {
+      const order = (): Promise<ControlReply> => hosted.control(request, { signal });
+      const known = debugged.get(run);
+      if (known !== undefined) return known.held.order(() => known.begun.promise.then(order));
+      // It would wait for a run that never comes.
+      if (asked.order.do === 'start') throw malformed('the start of a run that was not begun');
+      return order();
+    }
     if (debugged.has(run)) throw malformed('a debugging run of a number that is in use');
     const held = this.#begin(id);
     const begun = new Deferred();
     debugged.set(run, { held, begun });
     signal.addEventListener('abort', () => held.end(abortError(signal)), { once: true });
-    const hosted = this.#host.session(id);
-    const running = hosted.withArguments(request, async (inputs) => {
-      const { holdDebugRun } = await loading;
-      // Orders that wait come behind what follows here at once.
-      begun.resolve();
-      const options = { states: undefined, checkpointBytes: CHECKPOINT_BYTES };
-      await holdDebugRun(hosted, request, { inputs, signal: held.signal, ...options });
-    });
+    // Orders that wait come behind what begins the run at once.
+    const options = { checkpointBytes: CHECKPOINT_BYTES, onHeld: () => begun.resolve() };
+    const running = hosted.control(request, { signal: held.signal, ...options });
     try {
-      await this.#last(id, held, this.#watched({ functionName }, running));
+      await this.#last(id, held, this.#watched(asked, running));
       return NO_REPLY;
     } finally {
       debugged.delete(run);
     }
-  }
-
-  async #order(
-    id: SessionId,
-    request: Extract<ControlRequest, { kind: 'debug order' }>,
-    { signal }: CallContext,
-  ): Promise<ControlReply> {
-    const { orderDebugRun } = await import('../../worker/tools/debug-session.ts');
-    const hosted = this.#host.session(id);
-    const order = async () => ({ ...NO_REPLY, ...(await orderDebugRun(hosted, request, signal)) });
-    const run = this.#opened(id).debugged.get(request.run);
-    if (run !== undefined) return run.held.order(() => run.begun.promise.then(order));
-    // It would wait for a run that never comes.
-    if (request.order.do === 'start') throw malformed('the start of a run that was not begun');
-    return order();
   }
 
   /** A run that stands after each kernel: the function that takes orders for it, whose release ends it. */
@@ -272,7 +262,7 @@ export class ServedSessions {
     return run;
   }
 
-  #last(id: SessionId, held: HeldRun, running: Promise<void>): Promise<void> {
+  #last(id: SessionId, held: HeldRun, running: Promise<unknown>): Promise<unknown> {
     return held.last(running).finally(() => this.#open.get(id)?.held.delete(held));
   }
 

@@ -1,3 +1,4 @@
+import { internalError } from '../../core/errors.ts';
 import type { DataBlock } from '../../bytecode/file/executable-reader.ts';
 import { macrotask } from '../../core/async/macrotask.ts';
 import type { DevicePool, PooledOptions } from '../devices/device-pool.ts';
@@ -70,7 +71,8 @@ export class PlaceTrial {
     try {
       const machine = await load.createMachine(executable, devices, { ...options, dataBlocks });
       const { runTimeout } = load.request;
-      return new HostedSession(executable, machine, { devices, runTimeout });
+      const loadTools = () => Promise.reject(internalError('a request to a trial'));
+      return new HostedSession(executable, machine, { devices, runTimeout, loadTools });
     } catch (error) {
       devices.main.release();
       devices.host.release();

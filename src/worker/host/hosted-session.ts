@@ -6,6 +6,7 @@ import { untilAborted } from '../../core/async/until-aborted.ts';
 import { foldValues } from '../../core/contracts/value-fold.ts';
 import { withinRunTime } from '../../core/async/within-run-time.ts';
 import type { HostInput } from '../../runtime/link/host-function.ts';
+import type { HostStates } from '../../runtime/snapshot/take-snapshot.ts';
 import type { FunctionType } from '../../runtime/values/typed-values.ts';
 import { AdtValue, type TensorValue, type Value } from '../../runtime/values/value.ts';
 import type { VirtualMachine } from '../../runtime/virtual-machine.ts';
@@ -15,6 +16,7 @@ import { HandleTable } from './handle-table.ts';
 import { HOST_FORMS } from './host-forms.ts';
 import type { HeldFunction, HeldFunctions } from './held-functions.ts';
 import type { LoadRecord } from './load-record.ts';
+import type { ControlReply, ControlRequest } from '../protocol/control-request.ts';
 import type { Dims } from '../protocol/dispatch-sizes.ts';
 import type { FunctionInfo } from '../protocol/loaded-session.ts';
 import type { HandleId } from '../protocol/reply.ts';
@@ -38,6 +40,29 @@ type Given = Pick<RunRequest, 'args'> & Partial<Pick<RunRequest, 'functionName' 
 /** The name of what a function that is a value gives. */
 const CALLEE = { names: ['result'] } as const;
 
+/** What comes with a request beside its own fields. */
+export interface RequestContext {
+  readonly signal: AbortSignal;
+  readonly states?: HostStates | undefined;
+  /** The most bytes of host memory that snapshots of a held run take. */
+  readonly checkpointBytes?: number | undefined;
+  /** Called when a run is held, and takes orders. */
+  readonly onHeld?: (() => void) | undefined;
+}
+
+/** Pauses and stores a session, and looks inside it, with what these have to know between requests. */
+export interface HostedTools {
+  answer(
+    request: ControlRequest,
+    inputs: readonly HostInput[],
+    context: RequestContext,
+  ): Promise<ControlReply>;
+}
+
+export type LoadTools = () => Promise<{
+  readonly SessionTools: new (session: HostedSession) => HostedTools;
+}>;
+
 /** What a session has beside its machine. */
 export interface HostedParts {
   readonly devices: SessionDevices;
@@ -47,6 +72,8 @@ export interface HostedParts {
   readonly loaded?: LoadRecord | undefined;
   /** Default: a table of its own. */
   readonly table?: HandleTable<HostedSession> | undefined;
+  /** Loads the code that answers requests, which every session has by itself. */
+  readonly loadTools: LoadTools;
 }
 
 /** A machine with what the page holds of it. */
@@ -63,8 +90,10 @@ export class HostedSession {
   readonly loaded: LoadRecord | undefined;
   /** Hears of each run before it begins. */
   onRun: ((request: RunRequest) => void) | undefined;
+  readonly #loadTools: LoadTools;
+  #tools: HostedTools | undefined;
   /** A promise that a call waits for before it begins. */
-  ready: Promise<unknown> | undefined;
+  #ready: Promise<unknown> | undefined;
   #devices: SessionDevices;
   readonly #uses = new Set<Promise<unknown>>();
   /** Functions of the page that are at work for a run, which waits for them. */
@@ -91,6 +120,7 @@ export class HostedSession {
     this.table = table;
     this.functions = describeFunctions(executable);
     this.#devices = devices;
+    this.#loadTools = parts.loadTools;
   }
 
   get device(): SharedDevice {
@@ -198,6 +228,18 @@ export class HostedSession {
     // Calls that wait for their turn may have it as an argument.
     if (this.#uses.size === 0) this.#release(handle);
     else void Promise.allSettled(this.#uses).then(() => this.#release(handle));
+  }
+
+  /** Pauses or stores it, or looks inside. Runs that come later do not overtake the request. */
+  control(request: ControlRequest, context: RequestContext): Promise<ControlReply> {
+    const loading = this.#loadTools();
+    const done = this.withArguments(request, async (inputs) => {
+      const { SessionTools } = await loading;
+      this.#tools ??= new SessionTools(this);
+      return this.#tools.answer(request, inputs, context);
+    });
+    this.#ready = loading;
+    return done;
   }
 
   countPageCalls(change: 1 | -1): void {
@@ -327,7 +369,7 @@ export class HostedSession {
         return input;
       });
       if (!this.shared) for (const handle of donated.values()) this.#releaseKept(handle);
-      if (this.ready !== undefined) await this.ready;
+      if (this.#ready !== undefined) await this.#ready;
       const result = await call(args, take);
       for (const handle of donated.values()) this.#releaseKept(handle);
       return result;

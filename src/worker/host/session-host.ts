@@ -15,7 +15,6 @@ import { HostedSession } from './hosted-session.ts';
 import { loadProgram } from '../sources/load-program.ts';
 import { LoadRecord } from './load-record.ts';
 import type { CompileTables, LoadContext } from './loaded-program.ts';
-import { startControl } from '../tools/start-control.ts';
 import { checkCeilings, machineOptions, withinCeilings } from './within-ceilings.ts';
 import type { MachineLimits, ProgramLimits } from '../../core/limits/program-limits.ts';
 import type { ControlReply, ControlRequest } from '../protocol/control-request.ts';
@@ -156,7 +155,7 @@ export class SessionHost implements SessionService {
 
   control(call: CallId, session: SessionId, request: ControlRequest): Promise<Reply<ControlReply>> {
     return this.#answer(call, session, (signal) =>
-      startControl(this.session(session), request, { signal, states: this.#states }),
+      this.session(session).control(request, { signal, states: this.#states }),
     );
   }
 
@@ -279,6 +278,7 @@ export class SessionHost implements SessionService {
         clock: this.#clock,
         loaded: record,
         table: this.#handles,
+        loadTools: () => import('../tools/session-tools.ts'),
       });
       if (page) page.keeper = hosted;
       shared?.loaded(hosted);

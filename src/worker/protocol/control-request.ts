@@ -1,14 +1,11 @@
 import type { DrawnElements } from '../../core/tensor/drawn-elements.ts';
 import type { DType } from '../../core/tensor/dtype.ts';
 import type { GpuBufferLike, PageGpuBuffer } from '../../core/contracts/gpu-like.ts';
-import type { KernelSource } from '../../core/contracts/kernel-source.ts';
 import type { PauseOptions, PausedCall } from '../../core/contracts/paused-call.ts';
 import type { PictureSource } from '../../core/pictures/picture-source.ts';
 import type { PictureSteps } from '../../core/pictures/picture-steps.ts';
 import type { Rectangle } from '../../core/pictures/rectangle.ts';
-import type { RunTimelines } from '../../core/contracts/run-timeline.ts';
 import type { Shape } from '../../core/tensor/shape.ts';
-import type { TuningStep } from '../../device/device.ts';
 import type {
   OperatorDeparture,
   RunComparison,
@@ -16,7 +13,6 @@ import type {
 } from '../../runtime/compare/compare-runs.ts';
 import type { ValueRange } from '../../runtime/compare/measure-ranges.ts';
 import type { TracedPlace } from '../../runtime/compare/trace-run.ts';
-import type { DebugOrder, DebugReply } from './debug-order.ts';
 import type { Keep } from './run-request.ts';
 import type { WireResult, WireValue } from './wire-value.ts';
 
@@ -24,13 +20,14 @@ export type { KernelTuning, TriedVariant } from '../../device/device.ts';
 export type { OperatorDeparture, RunComparison, TracedPlace, ValueDeparture, ValueRange };
 
 /** `args` are the values that go with it: of a snapshot, what is stored beside the runs. */
-export type ControlRequest = { readonly args: readonly WireValue[] } & (
+export type ControlRequest = {
+  readonly args: readonly WireValue[];
+} /** Asks a tool that looks inside, by its name. */ & (
+  | { readonly kind: 'tool'; readonly tool: string; readonly request: object }
   | ({ readonly kind: 'pause' } & Omit<PauseOptions, 'signal'>)
   | { readonly kind: 'continue' }
   /** The program without its weights, as the head of a `.weft` file. */
   | { readonly kind: 'program' }
-  /** The code that the device runs for a kernel. */
-  | { readonly kind: 'source'; readonly kernel: string }
   | {
       readonly kind: 'snapshot';
       /** The names of `args`, in the same order. */
@@ -46,17 +43,6 @@ export type ControlRequest = { readonly args: readonly WireValue[] } & (
   | { readonly kind: 'restore'; readonly bytes: Uint8Array }
   /** The result of a run that a snapshot held, once. */
   | { readonly kind: 'result'; readonly index: number; readonly keep: Keep }
-  /** Tunes one kernel; `idle`: while the device has nothing else to do. */
-  | { readonly kind: 'tune'; readonly index: number; readonly idle?: boolean | undefined }
-  /** Runs a function with `args` in float32, and remembers how large what is stored as float16 is, up to the last run. */
-  | { readonly kind: 'ranges'; readonly functionName: string; readonly isLast: boolean }
-  /** Runs a function with `args`, beside the same in float32 on the host, or as it is on another device. */
-  | {
-      readonly kind: 'verify';
-      readonly functionName: string;
-      readonly tolerance: number;
-      readonly against?: 'host' | 'wasm' | undefined;
-    }
   /** Makes one tensor of pictures, on the device; in a session that shares it, unless `keep` says so, for the page. */
   | {
       readonly kind: 'prepare';
@@ -81,20 +67,6 @@ export type ControlRequest = { readonly args: readonly WireValue[] } & (
   | { readonly kind: 'expose' }
   /** Draws the tensor in `args`. */
   | { readonly kind: 'draw'; readonly elements: DrawnElements }
-  /** Runs a function with `args`, and gives values that are computed on the way. */
-  | {
-      readonly kind: 'trace';
-      readonly functionName: string;
-      /** Names of the source; undefined: all that kernels give. */
-      readonly values?: readonly string[] | undefined;
-      /** Leaves out names that the program has no place for, and does not refuse them. */
-      readonly skips: boolean;
-    }
-  /** Runs a function with `args` so many times, and tells what took how long. */
-  | { readonly kind: 'timeline'; readonly functionName: string; readonly runs: number }
-  /** Begins a debugging run of a function with `args`, of a number that the page chose. Answered when it is over. */
-  | { readonly kind: 'debug'; readonly run: number; readonly functionName: string }
-  | { readonly kind: 'debug order'; readonly run: number; readonly order: DebugOrder }
 );
 
 /** A picture, or one that is held, and what becomes of it. */
@@ -133,21 +105,10 @@ export interface ControlReply {
   /** The bytes of a snapshot (uint8), what was stored beside the runs, or results of a run. */
   readonly results: readonly WireResult[];
   readonly note: string;
-  readonly source?: KernelSource | undefined;
-  readonly tuning?: SessionTuning | undefined;
-  readonly verification?: RunComparison | undefined;
-  /** The place in the program where each of `results` was computed. */
-  readonly trace?: readonly TracedPlace[] | undefined;
-  readonly ranges?: readonly ValueRange[] | undefined;
-  readonly timeline?: RunTimelines | undefined;
+  /** What a tool found. */
+  readonly answer?: unknown;
   /** The place in a buffer of the tensor that was asked for. */
   readonly range?: GpuRange | undefined;
   /** The tensor that was drawn. */
   readonly bitmap?: ImageBitmap | undefined;
-  readonly debug?: DebugReply | undefined;
-}
-
-export interface SessionTuning extends TuningStep {
-  /** True if the choices outlive the worker. */
-  readonly isStored: boolean;
 }

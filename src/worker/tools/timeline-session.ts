@@ -19,23 +19,27 @@ import { PlaceStore } from '../auto/place-store.ts';
 import { launchWork } from '../auto/program-work.ts';
 import { loadTimeline } from './load-timeline.ts';
 import type { HostedSession } from '../host/hosted-session.ts';
-import type { ControlRequest } from '../protocol/control-request.ts';
+import type { Tool, ToolContext } from './tool.ts';
 
-/**
- * Runs a function of a session several times, and tells what took how long. Nothing else uses the device meanwhile. A file of its
- * own, as all that records: sessions that do not ask for it pay nothing.
- */
-export async function timelineSession(
+export interface TimelineRequest {
+  readonly functionName: string;
+  readonly runs: number;
+}
+
+/** Runs a function of a session several times, and tells what took how long. Nothing else uses the device meanwhile. */
+export const openTool =
+  (hosted: HostedSession): Tool<TimelineRequest, ToolContext, RunTimelines> =>
+  async (request, context) => ({ answer: await timelines(hosted, request, context) });
+
+async function timelines(
   hosted: HostedSession,
-  request: Extract<ControlRequest, { kind: 'timeline' }>,
-  context: { readonly inputs: readonly HostInput[]; readonly signal: AbortSignal },
+  { functionName, runs: count }: TimelineRequest,
+  { signal, ...context }: ToolContext,
 ): Promise<RunTimelines> {
-  const { functionName, runs: count } = request;
-  const { signal } = context;
   await hosted.shared?.hold(signal);
   const { machine, device: shared } = hosted;
   const { kind } = shared.device;
-  const inputs = uploadedInputs(request, context.inputs);
+  const inputs = uploadedInputs(context);
   const work = new WorkOfCalls();
   return shared.exclude(async () => {
     const rates = await ratesOf(hosted);
@@ -55,12 +59,12 @@ export async function timelineSession(
 }
 
 /** Tensors that came with the request are uploaded by each run, as by runs of the page. */
-function uploadedInputs(
-  { args }: ControlRequest,
-  inputs: readonly HostInput[],
-): readonly HostInput[] {
+function uploadedInputs({
+  wires,
+  inputs,
+}: Pick<ToolContext, 'wires' | 'inputs'>): readonly HostInput[] {
   return inputs.map((input, i) => {
-    const wire = args[i];
+    const wire = wires[i];
     return wire?.kind === 'tensor' ? new HostTensor(wire.dtype, wire.shape, wire.data) : input;
   });
 }

@@ -1,15 +1,32 @@
 import { saveChoices } from '../devices/choice-store.ts';
+import type { TuningStep } from '../../device/device.ts';
 import type { HostedSession } from '../host/hosted-session.ts';
 import { IdleTurns } from '../host/idle-turns.ts';
-import type { ControlRequest, SessionTuning } from '../protocol/control-request.ts';
+import type { Tool, ToolContext } from './tool.ts';
+
+export interface TuneRequest {
+  /** The number of the kernel among those that can be tuned. */
+  readonly index: number;
+  /** While the device has nothing else to do. */
+  readonly idle?: boolean | undefined;
+}
+
+interface SessionTuning extends TuningStep {
+  /** True if the choices outlive the worker. */
+  readonly isStored: boolean;
+}
 
 /**
  * Tunes one kernel of a session while no other session uses the device, or in turns while nothing does,
  * and stores what was chosen.
  */
-export async function tuneSession(
+export const openTool =
+  (hosted: HostedSession): Tool<TuneRequest, ToolContext, SessionTuning> =>
+  async (request, { signal }) => ({ answer: await tune(hosted, request, signal) });
+
+async function tune(
   hosted: HostedSession,
-  { index, idle }: Extract<ControlRequest, { kind: 'tune' }>,
+  { index, idle }: TuneRequest,
   signal: AbortSignal,
 ): Promise<SessionTuning> {
   const { device, machine } = hosted;
