@@ -1,10 +1,15 @@
-// Prepares a release: `npm run release -- VERSION [--dry-run]`. Checks the repository, runs every test,
-// sets the version, builds the site and packs. It commits, tags and publishes nothing; its last lines say how.
-// With --dry-run it only says what is not ready.
+// Prepares a release: `npm run release -- VERSION`. Checks the repository, runs every test, sets the version, builds the
+// site and packs. It commits, tags and publishes nothing; its last lines say how.
+//
+//     --repository URL     where the sources are: written into package.json, as `bugs` is; once is enough
+//     --homepage URL       where dist-site/ will be: the README that is packed leads there; once is enough
+//     --no-checks          leaves out the tests, and the checks of the site
+//     --dry-run            only says what is not ready
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (file) => readFileSync(join(root, file), 'utf8');
@@ -14,8 +19,22 @@ const npm = (...args) => {
   execFileSync('npm', args, { cwd: root, stdio: 'inherit', env: { ...process.env, CI: 'true' } });
 };
 
-const [version] = process.argv.slice(2).filter((word) => !word.startsWith('--'));
-const isDry = process.argv.includes('--dry-run');
+const { positionals, values: options } = parseArgs({
+  allowPositionals: true,
+  options: {
+    repository: { type: 'string' },
+    homepage: { type: 'string' },
+    'no-checks': { type: 'boolean', default: false },
+    'dry-run': { type: 'boolean', default: false },
+  },
+});
+const [version] = positionals;
+
+/** The addresses of package.json, with those of the command line in their place. */
+function addresses({ repository, homepage } = JSON.parse(read('package.json'))) {
+  const source = options.repository ?? repository?.url.replace(/^git\+|\.git$/g, '');
+  return { source, homepage: options.homepage ?? homepage };
+}
 
 /** Numbers of a version, for comparing. */
 const numbersOf = (text) => text.split(/[.-]/).slice(0, 3).map(Number);
@@ -47,34 +66,45 @@ function complaints() {
   if (!dated.test(read('CHANGELOG.md'))) {
     found.push(`CHANGELOG.md: got no heading "## ${version} (YYYY-MM-DD)", expected one`);
   }
+  for (const [name, address] of Object.entries(addresses())) {
+    const option = name === 'source' ? 'repository' : name;
+    if (!/^https:\/\/./.test(address ?? '')) {
+      found.push(`${option}: got ${address}, expected an address: --${option} https://…`);
+    }
+  }
   return found;
 }
 
 const found = complaints();
 for (const complaint of found) console.error(complaint);
 if (found.length > 0) process.exit(1);
-if (isDry) {
+if (options['dry-run']) {
   console.log(`${version} is ready to be built`);
   process.exit(0);
 }
 
-/** Sets the version in a manifest, and leaves all else as it is. */
-function setVersion(file) {
-  const text = read(file);
-  const [name] = /"name": "weft-vm"/.exec(text) ?? [];
-  if (name === undefined) throw new Error(`${file} is not that of weft-vm`);
-  writeFileSync(
-    join(root, file),
-    text.replaceAll(/("name": "weft-vm",\s*"version": ")[^"]*/g, `$1${version}`),
-  );
+/** Sets the version in a manifest, and fields beside it. */
+function setVersion(file, fields = {}) {
+  const manifest = JSON.parse(read(file));
+  const own = manifest.packages?.[''] ?? manifest;
+  if (own.name !== 'weft-vm') throw new Error(`${file} is not that of weft-vm`);
+  Object.assign(manifest, { version }, fields);
+  own.version = version;
+  writeFileSync(join(root, file), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-setVersion('package.json');
+const { source, homepage } = addresses();
+setVersion('package.json', {
+  repository: { type: 'git', url: `git+${source}.git` },
+  homepage,
+  bugs: `${source}/issues`,
+});
 setVersion('package-lock.json');
-npm('test', '--', '--all');
-npm('run', 'site');
+const isChecked = !options['no-checks'];
+if (isChecked) npm('test', '--', '--all');
+npm('run', 'site', ...(isChecked ? [] : ['--', '--no-checks']));
 npm('pack');
-npm('pack', './dist-maps');
+npm('pack', './dist-packages/maps');
 console.log(`
 weft-vm-${version}.tgz, weft-vm-maps-${version}.tgz and dist-site/ are ready. Then:
   git commit --all --message "release ${version}" && git tag v${version} && git push --follow-tags

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { isOfOtherPackage } from '../maps-package/write-maps-package.mjs';
+import { isOfOtherPackage } from '../packages/write-maps.mjs';
 import { npm, pack } from './pack-and-install.mjs';
 import { run } from './run.mjs';
 
@@ -20,7 +20,7 @@ export async function checkSourceMaps({ root, folder, manifest, installed }) {
     ...files.filter((name) => COMMENT.test(readFileSync(join(dist, name), 'utf8'))),
   ].map((name) => `dist/${name} is or asks for a source map, which weft-vm-maps has`);
   npm(
-    ['install', pack(join(root, 'dist-maps'), folder).tarball, '--no-audit', '--no-fund'],
+    ['install', pack(join(root, 'dist-packages/maps'), folder).tarball, '--no-audit', '--no-fund'],
     folder,
   );
   const { isGood, output } = await run('npx', [`${manifest.name}-maps`], { cwd: folder });

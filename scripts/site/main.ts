@@ -6,7 +6,7 @@ import { CHROMIUM_FLAGS } from '../../e2e/consumers/lab.ts';
 import { blocksOf, type DocumentBlock, unmarked } from '../documentation/marked-blocks.mjs';
 import { findChromium } from '../find-chromium.mjs';
 import { firefoxLaunchOptions, missingFirefox } from '../find-firefox.mjs';
-import { packAndInstall } from '../package-checks/pack-and-install.mjs';
+import { type InstalledPackage, packAndInstall } from '../package-checks/pack-and-install.mjs';
 import { runNode } from '../package-checks/run.mjs';
 import { buildSite } from './build-site.ts';
 import { checkAccessibility } from './check-accessibility.ts';
@@ -24,7 +24,8 @@ const out = join(root, 'dist-site');
  *
  *     --built              takes dist/ as it is
  *     --no-blocks          leaves out the programs
- *     --quick              builds it and checks its links, without the programs and the browsers
+ *     --quick              builds it and checks its links, without the package, the programs and the browsers
+ *     --no-checks          builds it with the package, and checks nothing
  *     --external           prints the addresses outside the site
  *     --screenshots DIR    pictures of every page
  *     --picture            makes docs/pictures/demo.jpg of what was built, for the README, and checks nothing
@@ -36,6 +37,19 @@ export async function main(args: readonly string[] = []): Promise<number> {
   if (!reference.isGood) throw new Error(`npm run api failed:\n${reference.output}`);
   const { pages, complaints: wrong } = await buildSite({ root, out });
   const complaints = [...wrong];
+  if (!args.includes('--no-checks')) complaints.push(...(await check(pages, args)));
+  else rmSync((await addPackage(args.includes('--built'))).folder, { recursive: true });
+  for (const complaint of complaints) console.error(complaint);
+  const seconds = ((Date.now() - startedAt) / 1000).toFixed(0);
+  console.log(`site: dist-site/ in ${seconds} s, ${complaints.length} complaints`);
+  return complaints.length === 0 ? 0 : 1;
+}
+
+async function check(
+  pages: Parameters<typeof checkInBrowser>[0],
+  args: readonly string[],
+): Promise<readonly string[]> {
+  const complaints: string[] = [];
   const links = checkLinks(out);
   complaints.push(...links.complaints);
   console.log(
@@ -46,10 +60,18 @@ export async function main(args: readonly string[] = []): Promise<number> {
     for (const address of links.external) console.log(`  ${address}`);
 
   if (!args.includes('--quick')) complaints.push(...(await checkPages(pages, args)));
-  for (const complaint of complaints) console.error(complaint);
-  const seconds = ((Date.now() - startedAt) / 1000).toFixed(0);
-  console.log(`site: dist-site/ in ${seconds} s, ${complaints.length} complaints`);
-  return complaints.length === 0 ? 0 : 1;
+  return complaints;
+}
+
+/** Puts the package on the site; throws where it cannot be built. */
+async function addPackage(isBuilt: boolean): Promise<InstalledPackage> {
+  if (!isBuilt) {
+    const { isGood, output } = await runNode([join(root, 'scripts/build.mjs')], { cwd: root });
+    if (!isGood) throw new Error(`npm run build failed:\n${output}`);
+  }
+  const installed = packAndInstall(root);
+  copyFileSync(installed.tarball, join(out, 'weft-vm.tgz'));
+  return installed;
 }
 
 function launchChromium(): Promise<Browser> {
@@ -112,14 +134,9 @@ function documentBlocks(): readonly DocumentBlock[] {
 }
 
 async function checkBlocks(browser: Browser, isBuilt: boolean): Promise<readonly string[]> {
-  if (!isBuilt) {
-    const { isGood, output } = await runNode([join(root, 'scripts/build.mjs')], { cwd: root });
-    if (!isGood) return [`npm run build failed:\n${output}`];
-  }
   const blocks = documentBlocks();
-  const { folder, tarball } = packAndInstall(root);
-  // The site has the package that its pages were checked with.
-  copyFileSync(tarball, join(out, 'weft-vm.tgz'));
+  // The site has the package that its pages are checked with.
+  const { folder } = await addPackage(isBuilt);
   try {
     const complaints = [
       ...unmarked(blocks),

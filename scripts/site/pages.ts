@@ -20,8 +20,11 @@ const PROJECT: readonly SitePage[] = [
   { source: 'bench/README.md', path: 'docs/project/benchmarks.html' },
 ];
 
-const pathOf = (source: string): string =>
-  source.replace(/README\.md$/, 'index.html').replace(/\.md$/, '.html');
+/** Where the site has a page. */
+export function pathOf(source: string): string {
+  const project = PROJECT.find((page) => page.source === source);
+  return project?.path ?? source.replace(/README\.md$/, 'index.html').replace(/\.md$/, '.html');
+}
 
 /** Every page of the documentation. */
 export function findPages(root: string): readonly SitePage[] {
