@@ -5,7 +5,7 @@ import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import type { Shape } from '../../core/tensor/shape.ts';
 import { type TensorDifference, tensorDifference } from '../../core/tensor/tensor-difference.ts';
-import { type KernelCall, KernelCalls, sourceOf } from './kernel-results.ts';
+import { type KernelCall, KernelCalls, sourceOf } from './kernel-calls.ts';
 import type { WatchedCall, WatchedRun } from './watched-run.ts';
 
 /** A program, and two runs of its instructions. */

@@ -3,7 +3,7 @@ import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
 import type { HostInput } from '../link/host-function.ts';
 import { VirtualMachine } from '../virtual-machine.ts';
-import { type KernelCall, KernelCalls } from './kernel-results.ts';
+import { type KernelCall, KernelCalls } from './kernel-calls.ts';
 import { MachineRun } from './machine-run.ts';
 import type { WatchedCall } from './watched-run.ts';
 import { widenedDTypes, widenProgram } from './widen-program.ts';

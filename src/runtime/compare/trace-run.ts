@@ -3,7 +3,7 @@ import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import type { Shape } from '../../core/tensor/shape.ts';
 import { formatPlace, type SourcePlace } from '../../core/contracts/source-place.ts';
-import { type KernelCall, KernelCalls, sourceOf } from './kernel-results.ts';
+import { type KernelCall, KernelCalls, sourceOf } from './kernel-calls.ts';
 import { ValueNames, type ValuePlace } from './value-places.ts';
 import type { WatchedCall, WatchedRun } from './watched-run.ts';
 

@@ -5,7 +5,7 @@ import { observe } from '../observe/observe.ts';
 import { profileCall } from '../profile/profile-call.ts';
 import type { Value } from '../values/value.ts';
 import type { VirtualMachine } from '../virtual-machine.ts';
-import { type RecordedInstruction, RunRecorder } from './instruction-recorder.ts';
+import { type RecordedInstruction, RunRecorder } from './run-recorder.ts';
 
 /** A run as it was recorded; times are those of `performance.now()`. */
 export interface RecordedRun {

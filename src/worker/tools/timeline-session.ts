@@ -9,10 +9,7 @@ import { withinRunTime } from '../../core/async/within-run-time.ts';
 import type { KernelTiming } from '../../device/device.ts';
 import { KERNEL_OPS } from '../../ops/tables/kernel-ops.ts';
 import type { HostInput } from '../../runtime/link/host-function.ts';
-import type {
-  RecordedCall,
-  RecordedInstruction,
-} from '../../runtime/timeline/instruction-recorder.ts';
+import type { RecordedCall, RecordedInstruction } from '../../runtime/timeline/run-recorder.ts';
 import { type RecordedRun, recordRun } from '../../runtime/timeline/record-run.ts';
 import { measuredRates } from '../auto/measured-rates.ts';
 import { PlaceStore } from '../auto/place-store.ts';

@@ -28,6 +28,7 @@ export interface RecordedCall {
 
 /** More are counted and not kept, lest a long loop fills the memory of the page. */
 const MOST_INSTRUCTIONS = 50_000;
+
 /** Notes when each instruction began and ended, what devices did, and which storages were in use. */
 export class RunRecorder implements RunObserver {
   readonly instructions: RecordedInstruction[] = [];
