@@ -421,8 +421,9 @@ export class Session {
   }
 
   /** The executable as text. */
-  listing(): Promise<string> {
-    return this.#call(undefined, (service, call) => service.listing(call, this.#id));
+  async listing(): Promise<string> {
+    const request = { kind: 'tool', tool: 'listing', request: {}, args: [] } as const;
+    return (await this.control(request)).answer as string;
   }
 
   /**

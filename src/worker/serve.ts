@@ -62,7 +62,6 @@ export function serve(options: ServiceOptions = {}): void {
     read: async (call, session, handle) =>
       posting(await service.read(call, session, handle), (value) => [{ name: '', value }]),
     memory: (call, session) => service.memory(call, session),
-    listing: (call, session) => service.listing(call, session),
     control: async (call, session, request) => {
       const reply = await service.control(call, session, request);
       const bitmap = reply.ok && reply.value.bitmap;

@@ -2,6 +2,7 @@ import type { ControlReply } from '../../worker/protocol/control-request.ts';
 import type { DebugReply } from '../../worker/protocol/debug-order.ts';
 import type { LoadedSession, ValueInfo } from '../../worker/protocol/loaded-session.ts';
 import type { WireProfile } from '../../worker/protocol/run-request.ts';
+import type { ToolAnswer, ToolName } from '../../worker/tools/tools.ts';
 import {
   anything,
   type Check,
@@ -67,8 +68,7 @@ export const wireProfile = record({
   instructions: number,
 }) as unknown as Check<WireProfile>;
 
-/** What a debugging run answers. */
-export const debugReply: Check<DebugReply> = (reply, name) => {
+const debugReply: Check<DebugReply> = (reply, name) => {
   if (!isRecord(reply)) throw unexpected(name);
   const { value } = reply;
   const picture = isRecord(value) ? value['picture'] : undefined;
@@ -86,3 +86,9 @@ export const controlReply = record({
   note: text,
   answer: optional(anything),
 }) as Check<ControlReply>;
+
+/** Answers of tools of a server; those that are not here a page only shows. */
+export const TOOL_ANSWERS: { readonly [Name in ToolName]?: Check<ToolAnswer<Name>> } = {
+  debug: debugReply,
+  listing: text,
+};

@@ -138,6 +138,7 @@ const timelineRuns: Check<number> = (value, name) => {
 /** Requests to the tools that a server has: the others run on the side of the page, or are not there. */
 const TOOL_REQUESTS: { readonly [Name in ToolName]?: Check<ToolRequest<Name>> } = {
   source: record({ kernel: text }),
+  listing: NOTHING,
   timeline: record({ functionName: text, runs: timelineRuns }),
   debug: (value, name) =>
     isRecord(value) && value['order'] !== undefined

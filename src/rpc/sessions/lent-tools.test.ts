@@ -567,16 +567,16 @@ describe('a server that lies is refused with ProtocolError', () => {
     ['a profile that is none', { profile: [] }],
     ['a tensor that is none', { read: { kind: 'handle', handle: 1 } }],
     ['memory that is none', { memory: { liveBytes: '1' } }],
-    ['a listing that is none', { listing: 7 }],
+    ['a listing that is none', { control: { ...REPLY, answer: 7 } }],
   ])('%s', async (_, answers) => {
     const asking = async (): Promise<void> => {
-      const { service, asked } = await lyingSession(answers);
+      const { ask, service, asked } = await lyingSession(answers);
       const request = { session: 1, ...asked } as never;
       if ('run' in answers) await service.run(3, request);
       if ('profile' in answers) await service.profile(3, request);
       if ('read' in answers) await service.read(3, 1, 1);
       if ('memory' in answers) await service.memory(3, 1);
-      if ('listing' in answers) await service.listing(3, 1);
+      if ('control' in answers) await ask({ tool: 'listing' });
     };
     await expect(asking()).rejects.toMatchObject({ name: 'ProtocolError' });
   });

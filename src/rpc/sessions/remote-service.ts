@@ -28,12 +28,12 @@ import type { DebugRequest } from '../../worker/tools/debug-session.ts';
 import { isWatching, OpenTools, type ToolName } from '../../worker/tools/tools.ts';
 import type { ShipProgress } from '../executable-store.ts';
 import type { SendOptions } from '../values/remote-handles.ts';
-import { optional, text } from '../values/checked-values.ts';
+import type { Check } from '../values/checked-values.ts';
 import {
   controlReply,
-  debugReply,
   loadedSession,
   sessionMemory,
+  TOOL_ANSWERS,
   wireProfile,
 } from './checked-replies.ts';
 import { SERVED_TOOLS } from './checked-requests.ts';
@@ -165,10 +165,6 @@ export class RemoteService implements SessionService {
     return this.#ask(call, 'memory', [session]);
   }
 
-  listing(call: CallId, session: SessionId): Promise<Reply<string>> {
-    return this.#ask(call, 'listing', [session]);
-  }
-
   /** A call that the server answers as a worker does. */
   #ask<Name extends keyof typeof REPLIES>(
     call: CallId,
@@ -223,8 +219,10 @@ export class RemoteService implements SessionService {
     const tool = request.tool as ToolName;
     if (isWatching(tool)) return this.#watch(session, request, signal);
     if (!SERVED_TOOLS.includes(tool)) throw notThere(tool);
-    if (tool === 'debug') return this.#debug(session, request, signal);
-    return this.#control(session, request, { signal });
+    const send = () => this.#control(session, request, { signal });
+    const reply = await (tool === 'debug' ? this.#debug(session, request, signal) : send());
+    const check: Check<unknown> | undefined = TOOL_ANSWERS[tool];
+    return check ? { ...reply, answer: check(reply.answer, 'answer') } : reply;
   }
 
   async #debug(
@@ -236,16 +234,15 @@ export class RemoteService implements SessionService {
     const begins = order === undefined;
     const sent = this.#debugged(session, run, begins || order.do === 'start');
     // An order comes behind the request that begins the run, whose tensors may take longer.
-    if (!begins) await sent?.promise;
+    if (!begins) {
+      await sent?.promise;
+      return this.#control(session, request, { signal });
+    }
     try {
-      const onSent = begins ? () => sent?.resolve() : undefined;
-      const reply = await this.#control(session, request, { signal, ...(onSent && { onSent }) });
-      return { ...reply, answer: optional(debugReply)(reply.answer, 'answer') };
+      return await this.#control(session, request, { signal, onSent: () => sent?.resolve() });
     } finally {
-      if (begins) {
-        sent?.resolve();
-        this.#sessions.get(session)?.debugged.delete(run);
-      }
+      sent?.resolve();
+      this.#sessions.get(session)?.debugged.delete(run);
     }
   }
 
@@ -319,7 +316,6 @@ const REPLIES = {
   warmup: () => null,
   read: wireTensor,
   memory: sessionMemory,
-  listing: text,
 };
 
 /** A run as it is sent: memory for its results stays here. */

@@ -159,7 +159,6 @@ export class ServedSessions {
       },
       read: this.#asking([count, count], (...args) => host.read(...args)),
       memory: this.#asking([count], (...args) => host.memory(...args)),
-      listing: this.#asking([count], (...args) => host.listing(...args)),
       control: (args, context) => this.#control(args, context),
       constants: async ([session, sent]) => {
         const { machine, device } = host.session(count(session, 'session'));
@@ -237,8 +236,7 @@ export class ServedSessions {
     const options = { checkpointBytes: CHECKPOINT_BYTES, onHeld: () => begun.resolve() };
     const running = hosted.control(request, { signal: held.signal, ...options });
     try {
-      await this.#last(id, held, this.#watched(asked, running));
-      return NO_REPLY;
+      return await this.#last(id, held, this.#watched(asked, running));
     } finally {
       debugged.delete(run);
     }
@@ -262,7 +260,7 @@ export class ServedSessions {
     return run;
   }
 
-  #last(id: SessionId, held: HeldRun, running: Promise<unknown>): Promise<unknown> {
+  #last<T>(id: SessionId, held: HeldRun, running: Promise<T>): Promise<T> {
     return held.last(running).finally(() => this.#open.get(id)?.held.delete(held));
   }
 
@@ -371,8 +369,6 @@ class CountedHandles extends HandleTable<HostedSession> {
     super.drop(handle);
   }
 }
-
-const NO_REPLY: ControlReply = { calls: [], results: [], note: '' };
 
 const pageOf = (page: unknown) => optional(callPage)(page, 'page');
 

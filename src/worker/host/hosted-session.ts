@@ -311,12 +311,6 @@ export class HostedSession {
     };
   }
 
-  /** The executable as text. */
-  async listing(): Promise<string> {
-    const { printExecutable } = await import('../../bytecode/text/print.ts');
-    return printExecutable(this.executable);
-  }
-
   /**
    * Takes the arguments before anything is awaited: a handle that is disposed of right after the
    * call is still good for it. The call then owns tensors that came with it, and those that the

@@ -149,10 +149,6 @@ export class SessionHost implements SessionService {
     return this.#answer(call, session, async () => this.session(session).memory());
   }
 
-  listing(call: CallId, session: SessionId): Promise<Reply<string>> {
-    return this.#answer(call, session, async () => this.session(session).listing());
-  }
-
   control(call: CallId, session: SessionId, request: ControlRequest): Promise<Reply<ControlReply>> {
     return this.#answer(call, session, (signal) =>
       this.session(session).control(request, { signal, states: this.#states }),

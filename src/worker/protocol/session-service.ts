@@ -30,7 +30,6 @@ export interface SessionService {
   warmup(call: CallId, session: SessionId, dims: Dims): Promise<Reply<null>>;
   read(call: CallId, session: SessionId, handle: HandleId): Promise<Reply<WireTensor>>;
   memory(call: CallId, session: SessionId): Promise<Reply<SessionMemory>>;
-  listing(call: CallId, session: SessionId): Promise<Reply<string>>;
   /** Pauses a session, lets it go on, stores it, or puts a snapshot into it. */
   control(call: CallId, session: SessionId, request: ControlRequest): Promise<Reply<ControlReply>>;
   release(session: SessionId, handle: HandleId): Promise<void>;

@@ -7,6 +7,7 @@ import type { Tool, ToolContext, ToolReply, WatchedProgram } from './tool.ts';
  */
 export const TOOLS = {
   debug: { load: () => import('./debug-session.ts') },
+  listing: { load: () => import('./list-program.ts') },
   ranges: { watches: true, load: () => import('./measure-ranges.ts') },
   source: { load: () => import('./kernel-source.ts') },
   timeline: { load: () => import('./timeline-session.ts') },
