@@ -26,7 +26,7 @@ import {
 import type { HostFunctions } from './host-function.ts';
 import { DEFAULT_LIMITS, type Invocation, type Limits } from '../invocation.ts';
 import type { MachineInstrument } from '../profile/instrument-calls.ts';
-import { link, type LinkedProgram, type LinkOptions } from './link.ts';
+import { link, type LinkedProgram } from './link.ts';
 import { builtinLibrary, hostLibrary, type FunctionLibrary } from './function-library.ts';
 import type { MachineValue } from '../values/value.ts';
 import { type TypedBorder, typedBorder } from '../values/typed-values.ts';
@@ -203,7 +203,10 @@ export async function loadMachine(
     await settleWrites(options);
     const { values } = constants;
     const resolved = { kernelLibraries, builtins, hostFunctions, constants: values, machine };
-    const { linked, invocation } = await linkWith(options.instrument, state, { program, resolved });
+    const { instrument } = options;
+    const { linked, invocation }: Pick<LoadedMachine, 'linked' | 'invocation'> = instrument
+      ? (await import('../profile/instrument-calls.ts')).instrumented(instrument, state, resolved)
+      : { linked: link(program, resolved) };
     const libraries = [...kernelLibraries, builtins, hostFunctions];
     const { dataHashes } = options;
     return { state, linked, constants, libraries, dataHashes, border, invocation };
@@ -213,18 +216,6 @@ export async function loadMachine(
     for (const allocator of allocators) allocator.dispose();
     throw error;
   }
-}
-
-async function linkWith(
-  instrument: MachineInstrument | undefined,
-  state: VmState,
-  { program, resolved }: { readonly program: Program; readonly resolved: LinkOptions },
-): Promise<Pick<LoadedMachine, 'linked' | 'invocation'>> {
-  if (instrument === undefined) return { linked: link(program, resolved) };
-  const { InstrumentedCalls } = await import('../profile/instrument-calls.ts');
-  const calls = new InstrumentedCalls(instrument, state);
-  const linked = link(program, { ...resolved, ...calls.libraries(resolved) });
-  return { linked, invocation: calls.invocation };
 }
 
 /**

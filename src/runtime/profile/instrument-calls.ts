@@ -3,7 +3,7 @@ import type { Frame } from '../frame.ts';
 import type { FunctionLibrary } from '../link/function-library.ts';
 import { Invocation } from '../invocation.ts';
 import type { LinkedFunction } from '../link/linked-code.ts';
-import type { LinkOptions } from '../link/link.ts';
+import { link, type LinkedProgram, type LinkOptions } from '../link/link.ts';
 import type { PackedFunction, Value } from '../values/value.ts';
 import type { VmState } from '../vm-state.ts';
 
@@ -39,29 +39,38 @@ export interface MachineInstrument {
   after?(call: InstrumentedCall, result?: Value): void | Promise<void>;
 }
 
-/** The parts of a machine that call, with an instrument. A file of its own, loaded where there is one. */
-export class InstrumentedCalls {
+/** Links a program with hooks around its calls. A file of its own, loaded where there is an instrument. */
+export function instrumented(
+  instrument: MachineInstrument,
+  state: VmState,
+  options: LinkOptions,
+): { readonly linked: LinkedProgram; readonly invocation: typeof Invocation } {
+  const { libraries, invocation } = new InstrumentedCalls(instrument, state, options);
+  return { linked: link(state.program, { ...options, ...libraries }), invocation };
+}
+
+/** The parts of a machine that call, with an instrument. */
+class InstrumentedCalls {
   /** The class of watched calls, in place of {@link Invocation}. */
   readonly invocation: typeof Invocation;
+  /** The libraries to link, with hooks around each of their packed functions. */
+  readonly libraries: Pick<LinkOptions, 'kernelLibraries' | 'builtins' | 'hostFunctions'>;
   readonly #instrument: MachineInstrument;
   readonly #liveBytes: () => number;
   /** The call that entered a function last. */
   #entered: Invocation | undefined;
 
-  constructor(instrument: MachineInstrument, { allocators }: VmState) {
+  constructor(
+    instrument: MachineInstrument,
+    { allocators }: VmState,
+    { kernelLibraries, builtins, hostFunctions }: LinkOptions,
+  ) {
     this.#instrument = instrument;
     const all = new Set(allocators);
     this.#liveBytes = () =>
       [...all].reduce((sum, allocator) => sum + allocator.counters().liveBytes, 0);
     this.invocation = this.#invocationClass();
-  }
-
-  /** The libraries to link, with hooks around each of their packed functions. */
-  libraries(
-    options: Pick<LinkOptions, 'kernelLibraries' | 'builtins' | 'hostFunctions'>,
-  ): Pick<LinkOptions, 'kernelLibraries' | 'builtins' | 'hostFunctions'> {
-    const { kernelLibraries, builtins, hostFunctions } = options;
-    return {
+    this.libraries = {
       kernelLibraries: kernelLibraries.map((library) => this.#library(library, 'kernel')),
       builtins: this.#library(builtins, 'builtin'),
       hostFunctions: this.#library(hostFunctions, 'host function'),
