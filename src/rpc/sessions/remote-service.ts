@@ -23,6 +23,7 @@ import type {
   WorkerInfo,
 } from '../../worker/protocol/session-service.ts';
 import type { CallPage, WireResult, WireTensor } from '../../worker/protocol/wire-value.ts';
+import type { WorkerPicture } from '../../worker/pictures/worker-picture.ts';
 import { loadProgram } from '../../worker/sources/load-program.ts';
 import type { DebugRequest } from '../../worker/tools/debug-session.ts';
 import { isWatching, OpenTools, type ToolName } from '../../worker/tools/tools.ts';
@@ -48,6 +49,8 @@ interface OpenSession {
   readonly debugged: Map<number, Deferred>;
   /** Those that run on this side. */
   readonly tools: OpenTools;
+  /** Those that are held on this side. */
+  readonly pictures: Map<number, WorkerPicture>;
 }
 
 type ToolRequest = Extract<ControlRequest, { kind: 'tool' }>;
@@ -111,8 +114,13 @@ export class RemoteService implements SessionService {
     // The bytes of the source are not kept.
     const source = { kind: 'stored', hash: '' } as const;
     const alone = { ...request, source, functions: undefined, nodeTypes: undefined };
-    const own = { debugged: new Map<number, Deferred>(), tools: new OpenTools() };
-    this.#sessions.set(loaded.session, { executable, request: alone, ...own });
+    this.#sessions.set(loaded.session, {
+      executable,
+      request: alone,
+      debugged: new Map(),
+      tools: new OpenTools(),
+      pictures: new Map(),
+    });
     return loaded;
   }
 
@@ -193,7 +201,7 @@ export class RemoteService implements SessionService {
         case 'pixels':
         case 'drop': {
           const { answerPictures } = await import('../../worker/pictures/answer-pictures.ts');
-          const owner = { key: this.#opened(session), hosted: undefined };
+          const owner = { held: this.#opened(session).pictures, hosted: undefined };
           return { calls: [], results: await answerPictures(owner, request, signal), note: '' };
         }
         default:

@@ -42,7 +42,7 @@ async function preparePictures(
 ): Promise<WireResult> {
   const own: WorkerPicture[] = [];
   const open = ({ source, ...rest }: PreparedPicture): OpenedPicture => {
-    if ('held' in source) return { picture: heldPicture(owner.key, source.held), ...rest };
+    if ('held' in source) return { picture: heldPicture(owner.held, source.held), ...rest };
     const picture = new WorkerPicture(source, owner.hosted);
     own.push(picture);
     return { picture, ...rest };

@@ -8,32 +8,29 @@ import { WorkerPicture } from './worker-picture.ts';
 
 type HoldRequest = Extract<ControlRequest, { readonly kind: 'hold' | 'pixels' | 'drop' }>;
 
-const held = new WeakMap<object, Map<number, WorkerPicture>>();
-
 /** Holds a picture, gives its pixels, or frees it. */
 export async function holdPicture(
-  { key, hosted }: PictureOwner,
+  { held, hosted }: PictureOwner,
   request: HoldRequest,
 ): Promise<WireResult[]> {
   const { picture: id } = request;
   if (request.kind === 'hold') {
-    const own = held.get(key) ?? new Map<number, WorkerPicture>();
-    held.set(key, own.set(id, new WorkerPicture(request.source, hosted)));
+    held.set(id, new WorkerPicture(request.source, hosted));
     return [];
   }
   if (request.kind === 'drop') {
-    held.get(key)?.get(id)?.close();
-    held.get(key)?.delete(id);
+    held.get(id)?.close();
+    held.delete(id);
     return [];
   }
-  const whole = await heldPicture(key, id).pixels();
+  const whole = await heldPicture(held, id).pixels();
   const parts = request.rectangles?.map((rectangle) => cutRectangle(whole, rectangle));
   return (parts ?? [copied(whole)]).map(toResult);
 }
 
 /** Throws UsageError for a number under which nothing is held. */
-export function heldPicture(key: object, id: number): WorkerPicture {
-  const picture = held.get(key)?.get(id);
+export function heldPicture(held: PictureOwner['held'], id: number): WorkerPicture {
+  const picture = held.get(id);
   if (picture !== undefined) return picture;
   throw new UsageError({ where: 'picture', got: 'one that was dropped', expected: 'a held one' });
 }

@@ -1,9 +1,10 @@
 import type { HostedSession } from '../host/hosted-session.ts';
+import type { WorkerPicture } from './worker-picture.ts';
 
 /** A session that pictures are for. */
 export interface PictureOwner {
-  /** An object that stands for the session. Pictures that are held for it go with it. */
-  readonly key: object;
+  /** Pictures that it holds, by the numbers that the page chose. */
+  readonly held: Map<number, WorkerPicture>;
   /** Undefined for a session on a remote device, whose pictures stay in the page. */
   readonly hosted: HostedSession | undefined;
 }

@@ -9,6 +9,7 @@ import { openOpfs } from '../../snapshots/opfs-store.ts';
 import { snapshotHash } from '../../snapshots/snapshot-hash.ts';
 import type { HostedSession, HostedTools, RequestContext } from '../host/hosted-session.ts';
 import { adoptBuffer, exposeTensor } from '../host/page-buffers.ts';
+import type { WorkerPicture } from '../pictures/worker-picture.ts';
 import type { ControlReply, ControlRequest } from '../protocol/control-request.ts';
 import type { WireResult } from '../protocol/wire-value.ts';
 import type { ExecutableData } from '../../bytecode/executable.ts';
@@ -42,6 +43,7 @@ export class SessionTools implements HostedTools {
   readonly #tools: OpenTools;
   /** Runs of the snapshot that was restored, until their results are asked for. */
   #resumed: (ResumedRun | undefined)[] = [];
+  readonly #pictures = new Map<number, WorkerPicture>();
   /** A snapshot that waits to be kept. */
   #held: Uint8Array<ArrayBuffer> | undefined;
 
@@ -86,7 +88,7 @@ export class SessionTools implements HostedTools {
       case 'pixels':
       case 'drop': {
         const { answerPictures } = await import('../pictures/answer-pictures.ts');
-        const owner = { key: hosted, hosted };
+        const owner = { held: this.#pictures, hosted };
         return reply({ results: await answerPictures(owner, request, context.signal) });
       }
       case 'adopt':
