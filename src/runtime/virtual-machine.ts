@@ -6,7 +6,7 @@ import type {
 } from '../bytecode/executable.ts';
 import { checkOptions, instanceOf, listOf, requireKind } from '../core/check-options.ts';
 import { abortError, internalError, UsageError } from '../core/errors.ts';
-import { HOST_TENSOR, HostTensor } from '../core/tensor/host-tensor.ts';
+import { HOST_TENSOR, type HostTensor } from '../core/tensor/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
 import type { TuneOptions, TuningStep } from '../device/device.ts';
 import { CallRunner } from './calls/call-runner.ts';

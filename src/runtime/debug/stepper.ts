@@ -87,9 +87,12 @@ export class Stepper implements RunObserver {
   }
 
   after(): Promise<void> | undefined {
-    return this.#conditions.check()?.then((isFound) => {
-      if (isFound) this.#stand('output');
-    });
+    const checking = this.#conditions.check();
+    return checking && this.#standIf(checking);
+  }
+
+  async #standIf(isFound: Promise<boolean>): Promise<void> {
+    if (await isFound) this.#stand('output');
   }
 
   failed({ frames }: Invocation): void {

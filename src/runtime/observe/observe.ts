@@ -35,7 +35,7 @@ export interface ObservedRun {
   /** Takes the calls that are observed, beside those of the machine. They share its kernels, constants and memory. */
   readonly runner: CallRunner;
   /** Ends the observation of devices and allocators. */
-  stop(): void;
+  readonly stop: () => void;
 }
 
 /** Has an observer observe calls of a machine, each instruction of which is interpreted, its devices and allocators. */
@@ -92,10 +92,8 @@ class InstructionDriver implements RunHooks {
   between(call: CallInFlight): Promise<void> | undefined {
     if (call.invocation.isDone) return undefined;
     if (call.cancellation !== undefined) return Promise.reject(call.cancellation);
-    const held = this.#observer.hold?.(call)?.then(() => {
-      this.#begin = performance.now();
-    });
-    return held ?? this.#slice(call);
+    const held = this.#observer.hold?.(call);
+    return held === undefined ? this.#slice(call) : this.#held(held);
   }
 
   ended(call: CallInFlight): void {
@@ -104,6 +102,12 @@ class InstructionDriver implements RunHooks {
 
   close(): void {
     // Whoever observes ends its calls.
+  }
+
+  /** A call that stood holds the thread from now on. */
+  async #held(until: Promise<void>): Promise<void> {
+    await until;
+    this.#begin = performance.now();
   }
 
   async #slice(call: CallInFlight): Promise<void> {

@@ -49,8 +49,8 @@ export class OpenTools {
   ): Promise<ToolReply<unknown>> {
     const load: () => Promise<object> = TOOLS[name].load;
     const open = async (): Promise<AnyTool> => {
-      const { openTool } = (await load()) as { openTool(hosted?: HostedSession): AnyTool };
-      return openTool(this.#hosted);
+      const module = (await load()) as { openTool(hosted?: HostedSession): AnyTool };
+      return module.openTool(this.#hosted);
     };
     const opening = this.#open.get(name) ?? open();
     this.#open.set(name, opening);
