@@ -6,8 +6,8 @@ import { abortError, errorFromData, UsageError } from '../../core/errors.ts';
 import type { MachineOptions } from '../../runtime/link/load-machine.ts';
 import { TensorValue } from '../../runtime/values/value.ts';
 import { VirtualMachine } from '../../runtime/virtual-machine.ts';
-import type { HostedSession } from '../../worker/host/hosted-session.ts';
-import { HandleTable } from '../../worker/host/handle-table.ts';
+import { withArguments } from '../../worker/host/call-arguments.ts';
+import { HandleTable } from '../../worker/host/held-values.ts';
 import type { LoadedProgram } from '../../worker/host/loaded-program.ts';
 import { SessionHost } from '../../worker/host/session-host.ts';
 import {
@@ -248,7 +248,7 @@ export class ServedSessions {
     const held = this.#begin(id);
     const hosted = this.#host.session(id);
     const run = new ServedWatch(hosted, { ...request, held });
-    const running = hosted.withArguments(request, (inputs) => run.run(inputs));
+    const running = withArguments({ session: hosted }, request, (inputs) => run.run(inputs));
     this.#last(id, held, this.#watched(request, running)).catch(() => undefined);
     return run.callee;
   }
@@ -344,7 +344,7 @@ export class ServedSessions {
 }
 
 /** Handles of which there are so many as `check` allows. */
-class CountedHandles extends HandleTable<HostedSession> {
+class CountedHandles extends HandleTable {
   readonly #check: () => void;
   readonly #taken = new Set<HandleId>();
 

@@ -46,7 +46,7 @@ export async function decideDevice(
   return {
     ...devices,
     ...(kept && { program: { ...program, blocks: kept.passing } }),
-    loaded: (hosted) => runs.follow(hosted),
+    observer: runs,
   };
 }
 

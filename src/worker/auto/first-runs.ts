@@ -1,5 +1,5 @@
 import type { HostedSession } from '../host/hosted-session.ts';
-import { IdleTurns } from '../host/idle-turns.ts';
+import { IdleTurns } from '../devices/idle-turns.ts';
 import type { DeviceKind } from '../protocol/loaded-session.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
 import { measuredRates } from './measured-rates.ts';
@@ -25,21 +25,19 @@ export interface FirstRunsOptions {
  */
 export class FirstRuns {
   readonly #options: FirstRunsOptions;
+  #count = 0;
 
   constructor(options: FirstRunsOptions) {
     this.#options = options;
   }
 
-  follow(hosted: HostedSession): void {
-    let count = 0;
-    hosted.onRun = (request) => {
-      if (++count < FIRST_RUN_COUNT) return;
-      hosted.onRun = undefined;
-      // Before the run has its inputs: their memory goes back to the page.
-      const copy = copyOf(request);
-      // Measurements that fail leave things as they are.
-      this.#measure(hosted, copy).catch(() => undefined);
-    };
+  /** Call before each run of a session. */
+  observe(hosted: HostedSession, request: RunRequest): void {
+    if (++this.#count !== FIRST_RUN_COUNT) return;
+    // Before the run has its inputs: their memory goes back to the page.
+    const copy = copyOf(request);
+    // Measurements that fail leave things as they are.
+    this.#measure(hosted, copy).catch(() => undefined);
   }
 
   async #measure(hosted: HostedSession, request: RunRequest | undefined): Promise<void> {

@@ -1,7 +1,9 @@
 import { internalError } from '../../core/errors.ts';
 import type { DataBlock } from '../../bytecode/file/executable-reader.ts';
+import { CLOCK } from '../../core/async/clock.ts';
 import { macrotask } from '../../core/async/macrotask.ts';
 import type { DevicePool, PooledOptions } from '../devices/device-pool.ts';
+import { HandleTable } from '../host/held-values.ts';
 import { HostedSession } from '../host/hosted-session.ts';
 import type { DecidedLoad } from '../devices/opened-devices.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
@@ -71,8 +73,10 @@ export class PlaceTrial {
     try {
       const machine = await load.createMachine(executable, devices, { ...options, dataBlocks });
       const { runTimeout } = load.request;
+      const table = new HandleTable();
       const loadTools = () => Promise.reject(internalError('a request to a trial'));
-      return new HostedSession(executable, machine, { devices, runTimeout, loadTools });
+      const parts = { devices, runTimeout, table, clock: CLOCK, loadTools };
+      return new HostedSession(machine, parts);
     } catch (error) {
       devices.main.release();
       devices.host.release();

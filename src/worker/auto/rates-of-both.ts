@@ -1,6 +1,5 @@
 import { type RatesOfBoth, usualRates } from '../../core/contracts/device-rates.ts';
 import type { SharedDevice } from '../devices/device-pool.ts';
-import type { HostedSession } from '../host/hosted-session.ts';
 import { FirstRuns } from './first-runs.ts';
 import { PlaceStore } from './place-store.ts';
 
@@ -16,8 +15,7 @@ export async function ratesOfBoth(shared: SharedDevice): Promise<RatesOfBoth> {
 }
 
 /** Measures the adapter of a session after its first runs, for the next program that is placed on both. */
-export async function measureLater(hosted: HostedSession): Promise<void> {
-  if (hosted.device.device.kind !== 'webgpu') return;
-  const store = await PlaceStore.of(hosted.device);
-  new FirstRuns({ store, kind: 'webgpu', trial: undefined }).follow(hosted);
+export async function firstRuns(shared: SharedDevice): Promise<FirstRuns | undefined> {
+  if (shared.device.kind !== 'webgpu') return undefined;
+  return new FirstRuns({ store: await PlaceStore.of(shared), kind: 'webgpu', trial: undefined });
 }

@@ -1,7 +1,7 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
 import type { ProgramLimits } from '../../core/limits/program-limits.ts';
 import type { OperatorTable } from '../../ops/operator.ts';
-import type { HostedSession } from '../host/hosted-session.ts';
+import type { RunObserver } from '../host/hosted-session.ts';
 import type { LoadedProgram } from '../host/loaded-program.ts';
 import type { DeviceKind } from '../protocol/loaded-session.ts';
 import type { LoadRequest } from '../protocol/load-request.ts';
@@ -49,6 +49,5 @@ export interface DecidedLoad {
 export interface DecidedDevices extends OpenedDevices {
   /** The program, some of whose data is kept as it passes. */
   readonly program?: LoadedProgram | undefined;
-  /** Hears of the session on these devices. */
-  readonly loaded?: ((hosted: HostedSession) => void) | undefined;
+  readonly observer?: RunObserver | undefined;
 }

@@ -6,10 +6,11 @@ import {
   type FunctionType,
   TypedValues,
 } from '../../runtime/values/typed-values.ts';
-import type { Value } from '../../runtime/values/value.ts';
+import type { ClosureValue, PackedFunctionValue, Value } from '../../runtime/values/value.ts';
 import type { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import type { HandleId } from '../protocol/reply.ts';
-import type { FunctionValue } from './result-draft.ts';
+
+export type FunctionValue = ClosureValue | PackedFunctionValue;
 
 export interface HeldFunction {
   readonly value: FunctionValue;
@@ -23,10 +24,6 @@ export class HeldFunctions {
 
   get size(): number {
     return this.#held.size;
-  }
-
-  has(handle: HandleId): boolean {
-    return this.#held.has(handle);
   }
 
   keep(
@@ -49,15 +46,10 @@ export class HeldFunctions {
     });
   }
 
-  /** Returns true if there is such a function. */
-  release(handle: HandleId, machine: VirtualMachine): boolean {
+  release(handle: HandleId, machine: VirtualMachine): void {
     const held = this.#held.get(handle);
     if (held !== undefined) machine.release(held.value);
-    return this.#held.delete(handle);
-  }
-
-  handles(): HandleId[] {
-    return [...this.#held.keys()];
+    this.#held.delete(handle);
   }
 
   /** Those of a machine that is gone. */

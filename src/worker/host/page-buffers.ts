@@ -2,6 +2,7 @@ import { storageByteLength } from '../../core/tensor/dtype.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
 import { elementCount } from '../../core/tensor/element-count.ts';
 import { StorageValue, TensorValue, type Value } from '../../runtime/values/value.ts';
+import { handOver } from '../tools/hand-over.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { ControlRequest, GpuRange } from '../protocol/control-request.ts';
 import type { WireResult } from '../protocol/wire-value.ts';
@@ -19,7 +20,7 @@ export async function adoptBuffer(
   const storage = new StorageValue({ reclaim: () => buffer.destroy() }, place, byteLength);
   const tensor = new TensorValue(storage, { byteOffset, dtype, shape });
   hosted.machine.retain(tensor);
-  return { name: 'tensor', value: await hosted.handOver(tensor) };
+  return { name: 'tensor', value: await handOver(hosted, tensor) };
 }
 
 /** Where a tensor of a session lies on the device that the page brought. Throws UnsupportedError for one that lies elsewhere. */

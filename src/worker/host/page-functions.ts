@@ -16,38 +16,32 @@ import {
 } from '../../runtime/values/typed-values.ts';
 import { AdtValue, type Value } from '../../runtime/values/value.ts';
 import type { LoadRequest } from '../protocol/load-request.ts';
-import type { HandleId, Reply } from '../protocol/reply.ts';
+import type { Reply } from '../protocol/reply.ts';
 import {
   type CallPage,
   WIRE_SIDE,
   type WireForms,
   type WireValue,
 } from '../protocol/wire-value.ts';
-import { type HeldFunctions, newHeld } from './held-functions.ts';
+import { type FunctionValue, newHeld } from './held-functions.ts';
+import type { HeldValues } from './held-values.ts';
 import { HOST_FORMS } from './host-forms.ts';
 import { PageObject } from './page-object.ts';
 import { wireAttributes } from '../compile/wire-nodes.ts';
-import { draftsOf, type FunctionValue } from './result-draft.ts';
+import { draftsOf } from './read-result.ts';
 
-/** Where a page holds functions of a program. */
-export interface FunctionKeeper {
-  /** A handle of a function, which holds it. `newHeld` makes the table of those that are held. */
-  keepFunction(
-    value: FunctionValue,
-    type: FunctionType | undefined,
-    newHeld: () => HeldFunctions,
-  ): WireValue;
-  /** The function of a handle. Throws UsageError for one that was disposed of. */
-  functionOf(handle: HandleId): FunctionValue;
+/** The session of a program that calls functions of the page. */
+export interface CallingSession {
+  readonly held: HeldValues;
   /** One more function of the page is at work, or with -1 one less: it may call the session. */
   countPageCalls(change: 1 | -1): void;
 }
 
-/** A page that is called, and what holds functions for it. */
+/** A page that is called, and the session that holds functions for it. */
 export interface CalledPage {
   readonly callPage: CallPage;
-  /** The session, once it is loaded. */
-  readonly keeper: FunctionKeeper | undefined;
+  /** Undefined until it is loaded. */
+  readonly session: CallingSession | undefined;
 }
 
 /** Functions of a page as those of a machine: arguments go there, and results come back, by messages. */
@@ -63,7 +57,7 @@ export function pageFunctions(
     return [
       name,
       async (...args) => {
-        const sent = await toPage(args, { params, values, keeper: page.keeper });
+        const sent = await toPage(args, { params, values, session: page.session });
         return ask(page, name, sent);
       },
     ];
@@ -76,7 +70,7 @@ function nodeFunction(name: string, page: CalledPage, values: TypedValues): Host
   return {
     run: async (inputs, attributes) => {
       const args = inputs.map((input) => input ?? null);
-      const sent = await toPage(args, { params: [], values, keeper: page.keeper });
+      const sent = await toPage(args, { params: [], values, session: page.session });
       const node = { kind: 'run', attributes: wireAttributes(attributes) } as const;
       return ask(page, name, sent, node);
     },
@@ -92,41 +86,42 @@ export async function callFunction(
   page: CalledPage,
 ): Promise<HostInput> {
   const values = new TypedValues(NO_TYPES);
-  const sent = await toPage(args, { params: [], values, keeper: page.keeper });
+  const sent = await toPage(args, { params: [], values, session: page.session });
   return ask(page, name, sent);
 }
 
 /** Calls a function of the page, and gives its result. */
 async function ask(page: CalledPage, ...call: Parameters<CallPage>): Promise<HostInput> {
-  page.keeper?.countPageCalls(1);
+  page.session?.countPageCalls(1);
   try {
     const reply: Reply<WireValue> = await page.callPage(...call);
     if (!reply.ok) throw errorFromData(reply.error);
     return fromPage(reply.value, page);
   } finally {
-    page.keeper?.countPageCalls(-1);
+    page.session?.countPageCalls(-1);
   }
 }
 
 interface SentTypes {
   readonly params: readonly FullType[];
   readonly values: TypedValues;
-  readonly keeper: FunctionKeeper | undefined;
+  readonly session: CallingSession | undefined;
 }
 
 /** Values with the elements of their tensors, and with the names of constructors where types tell them. */
 async function toPage(
   args: readonly Value[],
-  { params, values, keeper }: SentTypes,
+  { params, values, session }: SentTypes,
 ): Promise<WireValue[]> {
   const names = new Map<Value, string>();
   const functions = new Map<Value, FunctionType>();
   for (const [i, type] of params.entries()) {
     constructorNames(values, args[i] ?? null, type, names, functions);
   }
-  const keep =
-    keeper && ((value: FunctionValue) => keeper.keepFunction(value, functions.get(value), newHeld));
-  const drafts = await draftsOf(args, names, keep);
+  const hold =
+    session &&
+    ((value: FunctionValue) => session.held.holdFunction(value, functions.get(value), newHeld));
+  const drafts = await draftsOf(args, names, hold);
   const tensors = [...new Set(drafts.flatMap((draft) => draft.tensors))];
   const read = await readTensors(tensors);
   const contents = new Map(tensors.map((tensor, i) => [tensor, read[i]]));
@@ -145,7 +140,7 @@ function fromPage(given: WireValue, page: CalledPage): HostInput {
     ...HOST_FORMS,
     tensor: ({ dtype, shape, data }) => new HostTensor(dtype, shape, data),
     handle: () => null,
-    closure: ({ handle }) => page.keeper?.functionOf(handle) ?? null,
+    closure: ({ handle }) => page.session?.held.function(handle).value ?? null,
     packed: ({ name, call: callPage = page.callPage }) => {
       const call: HostFunction = (...args) => callFunction(name, args, { ...page, callPage });
       return Object.defineProperty(call, 'name', { value: name });

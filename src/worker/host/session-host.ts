@@ -9,7 +9,7 @@ import { VirtualMachine } from '../../runtime/virtual-machine.ts';
 import { sparesOf } from './buffers-in.ts';
 import type { AskType } from '../compile/compile-protocol.ts';
 import { describePlace } from './describe-place.ts';
-import { HandleTable } from './handle-table.ts';
+import { HandleTable } from './held-values.ts';
 import type { CalledPage } from './page-functions.ts';
 import { HostedSession } from './hosted-session.ts';
 import { loadProgram } from '../sources/load-program.ts';
@@ -58,7 +58,7 @@ export interface SessionHostOptions {
   /** Default: machines with the `functions`. */
   readonly createMachine?: CreateMachine | undefined;
   /** Handles of what sessions keep. Default: as many as like. */
-  readonly handles?: HandleTable<HostedSession> | undefined;
+  readonly handles?: HandleTable | undefined;
 }
 
 /** How long a disposal waits for calls that were aborted, and then for the device to be done. */
@@ -81,7 +81,7 @@ export class SessionHost implements SessionService {
   readonly #tables: CompileTables | undefined;
   readonly #clock: Clock;
   readonly #sessions = new Map<SessionId, HostedSession>();
-  readonly #handles: HandleTable<HostedSession>;
+  readonly #handles: HandleTable;
   readonly #calls = new Map<CallId, ActiveCall>();
   #nextSession = 1;
   /** Loaded when a session is to share its device. */
@@ -241,7 +241,7 @@ export class SessionHost implements SessionService {
       const both = request.devices && (await import('../auto/rates-of-both.ts'));
       if (both) request = { ...request, rates: await both.ratesOfBoth((await opening).main) };
       const [opened, read] = await Promise.all([opening, this.#loadProgram(request, context)]);
-      const page = callPage && { callPage, keeper: undefined as HostedSession | undefined };
+      const page = callPage && { callPage, session: undefined as HostedSession | undefined };
       const createMachine = page
         ? await this.#creatorWith(page, request, read.executable)
         : this.#createMachine;
@@ -251,6 +251,7 @@ export class SessionHost implements SessionService {
       decided = await this.#devices.fit(decided, request, read.executable);
       const devices = decided;
       const { main, host, program = read } = devices;
+      const observer = devices.observer ?? (await both?.firstRuns(main));
       if (request.pin === true || request.priority !== undefined) void this.#openSharing();
       shared = await (await this.#sharing)?.share(
         { request, program, owner, createMachine },
@@ -267,19 +268,18 @@ export class SessionHost implements SessionService {
         ...(await shared?.begin(context.signal)),
       });
       record.endMs = performance.now();
-      const hosted = new HostedSession(executable, machine, {
+      const hosted = new HostedSession(machine, {
         devices: { main, host },
         shared,
         runTimeout: request.runTimeout,
         clock: this.#clock,
         loaded: record,
+        observer,
         table: this.#handles,
         loadTools: () => import('../tools/session-tools.ts'),
       });
-      if (page) page.keeper = hosted;
+      if (page) page.session = hosted;
       shared?.loaded(hosted);
-      devices.loaded?.(hosted);
-      void both?.measureLater(hosted);
       const session = this.#nextSession++;
       this.#sessions.set(session, hosted);
       return { session, functions: hosted.functions, ...placeOf(machine) };

@@ -1,3 +1,4 @@
+import { handOver } from '../tools/hand-over.ts';
 import { isGpuTexture } from '../../core/contracts/gpu-like.ts';
 import { cutRectangle } from '../../core/pictures/cut-rectangle.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
@@ -69,7 +70,7 @@ async function prepared(
     part === undefined && !picture.isRead && fitsGpu(steps);
   if (!isForPage && hasShaders(hosted) && pictures.every(fits)) {
     const sources = pictures.map(({ picture, steps }) => ({ source: picture.source, steps }));
-    return hosted.handOver(await prepareOnGpu(hosted, sources, { dtype, shape }));
+    return handOver(hosted, await prepareOnGpu(hosted, sources, { dtype, shape }));
   }
   const { PreparedElements } = await import('../../core/pictures/prepare-elements.ts');
   const elements = new PreparedElements(pictures.map(({ steps }) => steps));
@@ -80,5 +81,5 @@ async function prepared(
   }
   const { data } = elements;
   if (isForPage) return { kind: 'tensor', dtype, shape, data };
-  return hosted.handOver(hosted.machine.tensor(new HostTensor(dtype, shape, data)));
+  return handOver(hosted, hosted.machine.tensor(new HostTensor(dtype, shape, data)));
 }

@@ -4,5 +4,5 @@ import type { Tool } from './tool.ts';
 
 /** The executable of a session as text. See `Session.listing`. */
 export const openTool =
-  ({ executable }: HostedSession): Tool<object, unknown, string> =>
-  async () => ({ answer: printExecutable(executable) });
+  (hosted: HostedSession): Tool<object, unknown, string> =>
+  async () => ({ answer: printExecutable(hosted.machine.executable) });

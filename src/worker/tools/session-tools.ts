@@ -15,6 +15,7 @@ import type { WireResult } from '../protocol/wire-value.ts';
 import type { ExecutableData } from '../../bytecode/executable.ts';
 import { DEFAULT_BLOCK_BYTE_LENGTH } from '../../bytecode/file/file-format.ts';
 import { serializeHead } from '../../bytecode/file/serialize.ts';
+import { handOver } from './hand-over.ts';
 import type { ToolContext, ToolReply } from './tool.ts';
 import { isWatching, OpenTools, type ToolName } from './tools.ts';
 
@@ -72,7 +73,7 @@ export class SessionTools implements HostedTools {
         control.continue();
         return reply({});
       case 'program':
-        return reply({ results: [bytesResult('program', programHead(hosted.executable))] });
+        return reply({ results: [bytesResult('program', programHead(hosted.machine.executable))] });
       case 'snapshot':
         if (!request.pausing && !control.isPaused) throw notPaused();
         return this.#snapshot(request, context);
@@ -154,7 +155,7 @@ export class SessionTools implements HostedTools {
       Object.entries(roots).map(
         async ([name, value]): Promise<WireResult> => ({
           name,
-          value: await hosted.handOver(value),
+          value: await handOver(hosted, value),
         }),
       ),
     );

@@ -1,7 +1,7 @@
 import { saveChoices } from '../devices/choice-store.ts';
 import type { TuningStep } from '../../device/device.ts';
 import type { HostedSession } from '../host/hosted-session.ts';
-import { IdleTurns } from '../host/idle-turns.ts';
+import { IdleTurns } from '../devices/idle-turns.ts';
 import type { Tool, ToolContext } from './tool.ts';
 
 export interface TuneRequest {

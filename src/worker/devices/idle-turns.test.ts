@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { macrotask } from '../../core/async/macrotask.ts';
 import { createHostDevice } from '../../device/host/host-device.ts';
 import { FakeClock } from '../../testing/fake-clock.ts';
-import { SharedDevice } from '../devices/device-pool.ts';
+import { SharedDevice } from './device-pool.ts';
 import { IdleTurns } from './idle-turns.ts';
 
 /** Longer than a device is to be quiet. */

@@ -2,7 +2,7 @@ import { CLOCK, type Clock, sleep } from '../../core/async/clock.ts';
 import { macrotask } from '../../core/async/macrotask.ts';
 import { untilAborted } from '../../core/async/until-aborted.ts';
 import type { TuningTurns } from '../../device/device.ts';
-import type { SharedDevice } from '../devices/device-pool.ts';
+import type { SharedDevice } from './device-pool.ts';
 
 /** A session that has been idle for so long may stay so for a while: pages run models at every frame. */
 const QUIET_MS = 200;
