@@ -78,7 +78,20 @@ export function programTypes(
 
 /** Returns true for types that signatures have no word for. */
 function isCompound({ kind }: FullType): boolean {
-  return /^(?:tuple|adt|function|shape|opaque)$/.test(kind);
+  switch (kind) {
+    case 'tuple':
+    case 'adt':
+    case 'function':
+    case 'shape':
+    case 'opaque':
+      return true;
+    case 'tensor':
+    case 'int':
+    case 'float':
+    case 'any':
+    case 'type-param':
+      return false;
+  }
 }
 
 function fullType(type: Type): FullType {

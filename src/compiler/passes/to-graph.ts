@@ -106,7 +106,7 @@ function inlineLets(fn: FunctionExpr, { namesOf, effects }: Surroundings): Funct
  * one caller passes would be those of all.
  */
 function saysMore({ variable, value }: LetExpr): boolean {
-  return /^(?:if|match)$/.test(value.kind) && takesUnknownSizes(variable.type);
+  return (value.kind === 'if' || value.kind === 'match') && takesUnknownSizes(variable.type);
 }
 
 function takesUnknownSizes(type: Type | undefined): boolean {

@@ -341,12 +341,29 @@ export function typedBorder(types: ProgramTypes, state: VmState): TypedBorder {
     },
     argument({ name, paramNames }, index, input) {
       const type = functions.get(name)?.params[index];
-      const isChecked = type !== undefined && /^(?:tuple|adt|function|opaque)$/.test(type.kind);
-      if (!isChecked || input instanceof AdtValue) return undefined;
+      if (type === undefined || !isConverted(type) || input instanceof AdtValue) return undefined;
       const where = `${name}, parameter ${paramNames[index] ?? index}`;
       return values.toValue(input, type, { where, state, sizes: new Map() });
     },
   };
+}
+
+/** Returns true for types whose values a caller gives in a form of its own. */
+function isConverted({ kind }: FullType): boolean {
+  switch (kind) {
+    case 'tuple':
+    case 'adt':
+    case 'function':
+    case 'opaque':
+      return true;
+    case 'tensor':
+    case 'int':
+    case 'float':
+    case 'shape':
+    case 'any':
+    case 'type-param':
+      return false;
+  }
 }
 
 /** Names of dimensions are those of the arguments. */

@@ -153,7 +153,8 @@ function applyRule(
   for (const [i, type] of inputs.entries()) {
     if (type.kind === 'tensor') tensors.push(type);
     else if (scalar === undefined) {
-      const isNumber = type.kind === 'scalar' && /^(?:int|float)$/.test(type.scalar);
+      const scalarType = type.kind === 'scalar' ? type.scalar : undefined;
+      const isNumber = scalarType === 'int' || scalarType === 'float';
       const remedy = isNumber
         ? 'tensor_of(…, dtype="…") makes one of numbers of the host.'
         : undefined;
