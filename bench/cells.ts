@@ -24,7 +24,7 @@ export interface Cell {
 }
 
 /** Standards that Weft is compared with besides other runtimes. */
-export const STANDARDS = ['ceiling', 'float32', 'oneThread'] as const;
+const STANDARDS = ['ceiling', 'float32', 'oneThread'] as const;
 export type Standard = (typeof STANDARDS)[number];
 
 /** Where products of bytes are less fast than that, theirs are only to be no slower than float32. */
@@ -53,7 +53,7 @@ export function rateOf(
 }
 
 /** Weft's run that is compared with a peer's: with data where the peer has them. */
-export const weftFor = (peer: Peer, { residentPeers }: Method): RunName =>
+const weftFor = (peer: Peer, { residentPeers }: Method): RunName =>
   residentPeers.includes(peer) ? 'weft-resident' : 'weft';
 
 /** Every ratio of a case, with its verdict. */

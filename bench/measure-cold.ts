@@ -14,7 +14,7 @@ export interface ColdResult extends ColdStart {
 
 type ColdKind = Pick<ColdResult, 'runtime' | 'source'>;
 
-export interface ColdOptions {
+interface ColdOptions {
   /** True if Weft is in the page's own thread, as in the warm runs. */
   readonly isInPage: boolean;
 }

@@ -37,7 +37,7 @@ export interface WarmLimit {
 }
 
 /** How contestants are timed. */
-export interface RaceOptions {
+interface RaceOptions {
   readonly method: Method;
   /** Rounds at most. */
   readonly runs: number;
@@ -151,7 +151,7 @@ const UNCOMPARED: ReadonlySet<RunName> = new Set([
   'byte-products',
 ]);
 
-export function median(values: readonly number[]): number {
+function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
   const [low = Number.NaN, high = Number.NaN] = [sorted[middle - 1], sorted[middle]];

@@ -29,7 +29,7 @@ export interface Outcome {
   readonly result: CaseResult;
 }
 
-export interface TableOptions {
+interface TableOptions {
   readonly peers: readonly Peer[];
   readonly method: Method;
   readonly ceilings: AdapterReport;

@@ -30,7 +30,7 @@ interface Body {
   readonly isCompressed: boolean;
 }
 
-export interface ServedFolders {
+interface ServedFolders {
   readonly pages: string;
   readonly peers: string;
   /** Files below `peers` to be compressed at once. */

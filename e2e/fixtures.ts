@@ -2,7 +2,7 @@ import { type Browser, type Page, test as base, expect } from '@playwright/test'
 
 export { expect };
 
-export interface WatchedPage {
+interface WatchedPage {
   /** Errors so far, one line each. A test that provokes an error removes it. */
   readonly complaints: string[];
 }

@@ -15,7 +15,7 @@ const CHROMIUM_FLAGS = [
 
 export type BrowserName = 'chromium' | 'firefox';
 
-export interface PagesOptions {
+interface PagesOptions {
   readonly plugins?: readonly Plugin[];
   /** Default `chromium`. */
   readonly browserName?: BrowserName;

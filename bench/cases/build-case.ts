@@ -9,7 +9,7 @@ import { type BuiltCase, CASE_TYPES, type CaseTensor } from './bench-case.ts';
 /** Of results that are not quantised on the way. */
 const TOLERANCE = 1e-3;
 
-export interface CaseContents {
+interface CaseContents {
   readonly model: Uint8Array;
   readonly inputs: readonly HostTensor[];
   readonly weights: readonly HostTensor[];

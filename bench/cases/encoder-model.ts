@@ -3,7 +3,7 @@ import { elementCount } from '../../src/core/tensor/shape.ts';
 import type { OnnxNodeSpec } from '../../src/testing/onnx-writer.ts';
 import { seededRandom } from '../../src/core/random.ts';
 
-export interface EncoderSize {
+interface EncoderSize {
   readonly layers: number;
   /** Of the sequence. */
   readonly length: number;

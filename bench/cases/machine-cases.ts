@@ -7,7 +7,7 @@ import { matmulChain } from './operator-cases.ts';
 import { randomTensor } from './plan-operators.ts';
 
 /** Costs of the machine itself, which no other runtime has a counterpart of. */
-export const MACHINE_CASES = [
+const MACHINE_CASES = [
   'launch-overhead',
   'allocator-churn',
   'interpretation',

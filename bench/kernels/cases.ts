@@ -19,7 +19,7 @@ export interface BenchCase {
 const tensor = (shape: Shape, dtype: DType = 'float32') => ({ dtype, shape });
 
 /** A primitive of one operator call over float32 tensors. */
-export function singleCall(
+function singleCall(
   op: string,
   shapes: readonly Shape[],
   attributes: Attributes,

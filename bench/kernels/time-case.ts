@@ -17,7 +17,7 @@ import {
 const ROUNDS = 20;
 const LIMIT_MS = 1000;
 
-export interface TimedGpu extends WithDevice {
+interface TimedGpu extends WithDevice {
   readonly caps: PlannerCaps;
 }
 

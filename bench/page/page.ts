@@ -78,7 +78,7 @@ const steps = {
   ceilings: measureCeilings,
 };
 
-export type BenchSteps = typeof steps;
+type BenchSteps = typeof steps;
 
 declare global {
   var bench: BenchSteps;

@@ -7,9 +7,9 @@ import type { ModelTime } from './time-models.ts';
 import type { ModelTuning } from './tune-models.ts';
 
 /** Says what the JSON is. */
-export const SCHEMA = 'weft-bench-report';
+const SCHEMA = 'weft-bench-report';
 /** Changes when a field changes its meaning or goes; new fields change nothing. */
-export const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 1;
 
 /** Everything that was measured on one machine. Times are in milliseconds. */
 export interface BenchReport {
@@ -37,7 +37,7 @@ export interface BenchReport {
 }
 
 /** The browser as it describes itself. */
-export interface BrowserFacts {
+interface BrowserFacts {
   readonly userAgent: string;
   readonly cores: number;
   readonly isIsolated: boolean;

@@ -14,7 +14,7 @@ export interface FamilyCheck {
 }
 
 /** An operator to be checked, with where its result goes. */
-export interface OperatorCheck {
+interface OperatorCheck {
   readonly check: FamilyCheck;
   readonly operator: string;
 }

@@ -31,7 +31,7 @@ export interface ReportProgress {
   readonly total: number;
 }
 
-export interface MeasureOptions {
+interface MeasureOptions {
   readonly scope: BenchReport['scope'];
   /** Ends measuring; the report then holds what was measured. */
   readonly signal: AbortSignal;

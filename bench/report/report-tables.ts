@@ -5,7 +5,7 @@ import type { KernelTime } from './time-kernel-cases.ts';
 import type { ModelTuning } from './tune-models.ts';
 
 /** A part of the report, for the page and for the terminal. */
-export interface ReportTable {
+interface ReportTable {
   readonly title: string;
   readonly header: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -84,7 +84,7 @@ function machineRows({ weft, date, scope, state, durationMs, browser, adapter }:
 }
 
 /** Everything that the browser tells. */
-export const adapterName = ({ vendor, architecture, device, description }: AdapterFacts): string =>
+const adapterName = ({ vendor, architecture, device, description }: AdapterFacts): string =>
   [vendor, architecture, device, description].filter((word) => word !== '').join(' ') || 'unnamed';
 
 function costRows({ costs, ceilings }: BenchReport): string[][] {

@@ -14,7 +14,7 @@ export interface ModelTuning {
   readonly after: RuntimeResult;
 }
 
-export interface TuneLimits {
+interface TuneLimits {
   /** Ends everything. */
   readonly signal: AbortSignal;
   /** Ends tuning; what was found by then is kept. */

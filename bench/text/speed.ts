@@ -19,7 +19,7 @@ import {
 } from './speed/speed-model.ts';
 
 /** Who runs which file where. */
-export interface Race {
+interface Race {
   readonly device: 'webgpu' | 'wasm';
   readonly file: 'gguf' | 'onnx';
   readonly contestants: readonly ContestantName[];

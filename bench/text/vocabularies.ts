@@ -7,7 +7,7 @@ const RANKS = fileURLToPath(
 );
 
 /** The bytes of tokens by id, and where they come from. */
-export interface BenchTokens {
+interface BenchTokens {
   readonly source: string;
   readonly tokens: readonly Uint8Array[];
 }

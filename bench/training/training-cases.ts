@@ -8,7 +8,7 @@ export const TRAINING_CASES = ['train-mlp', 'train-digits', 'train-transformer']
 export type TrainingCaseName = (typeof TRAINING_CASES)[number];
 
 /** Tensors of floats as the page gets them. */
-export interface TrainingTensor {
+interface TrainingTensor {
   readonly shape: readonly number[];
   readonly url: string;
 }
@@ -33,7 +33,7 @@ const MODELS: Readonly<Record<TrainingCaseName, () => TrainingModel>> = {
   'train-transformer': transformer,
 };
 
-export interface BuiltTraining {
+interface BuiltTraining {
   readonly trainingCase: TrainingCase;
   readonly files: ReadonlyMap<string, Uint8Array>;
 }

@@ -5,7 +5,7 @@ const device = location.pathname.endsWith('-wasm.html') ? 'wasm' : 'webgpu';
 const PROMPT = [5, 200, 311, 17];
 
 /** Tokens that a model generated in a page, and how it was loaded. */
-export interface Written {
+interface Written {
   /** Tokens that are likeliest. */
   readonly ids: readonly number[];
   readonly device: string;
@@ -16,7 +16,7 @@ export interface Written {
 }
 
 /** How long a page was blocked. */
-export interface LongestTask {
+interface LongestTask {
   /** The longest task of more than 50 ms; 0 without one. */
   readonly longestMs: number;
   readonly loadMs: number;
@@ -25,7 +25,7 @@ export interface LongestTask {
 }
 
 /** What {@link TextPage.talk} saw. */
-export interface Talk {
+interface Talk {
   readonly decoded: string;
   readonly promptTokens: number;
   readonly hasText: boolean;

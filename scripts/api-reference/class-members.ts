@@ -9,7 +9,7 @@ type NamedNode = Extract<MemberNode, { readonly key: unknown }>;
 type Key = NamedNode['key'];
 
 /** A public member of a class or an interface. */
-export interface Member {
+interface Member {
   readonly name: string;
   /** Tells members of one name that are static from others. */
   readonly key: string;

@@ -9,7 +9,7 @@ import {
 import { type Declaration, type SourceModule, Sources } from './source-module.ts';
 
 /** What modules export. */
-export interface DocstringReport {
+interface DocstringReport {
   /** Names such as `random.normal` and `Session.run`. */
   readonly symbols: readonly string[];
   /** Those without a docstring: `src/client/session.ts:12 Session.run`. */

@@ -21,7 +21,7 @@ export interface Declaration {
 }
 
 /** `export * as name from './module.ts'`. */
-export interface Namespace {
+interface Namespace {
   readonly module: SourceModule;
   /** Who says so, and where. */
   readonly owner: SourceModule;

@@ -3,7 +3,7 @@ import type { ImportZone } from './import-zones.ts';
 import type { ImportedName } from './read-imports.ts';
 
 /** One import that its zone does not allow, as a line: file, what it imports, and why not. */
-export type ForbiddenImport = string;
+type ForbiddenImport = string;
 
 /** All outside of `src/` that files in it may import: shaders, and the metadata of the package. */
 const OUTSIDE = /^\.\.\/(?:shaders\/|package\.json$)/;

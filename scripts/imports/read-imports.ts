@@ -16,7 +16,7 @@ export interface ImportedName {
 }
 
 /** The files of this repository that each file imports, types and `import()` included. */
-export type Imports = ReadonlyMap<string, ReadonlySet<string>>;
+type Imports = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Reads all sources below the folders. */
 export function readImports(folders: readonly string[]): Imports {

@@ -8,14 +8,14 @@ import { readNavigation } from './read-navigation.ts';
 import { MarkdownRenderer, siteText } from './render-markdown.ts';
 import { searchIndex } from './search-index.ts';
 
-export interface SiteFolders {
+interface SiteFolders {
   /** Of the repository. */
   readonly root: string;
   /** Of the site. */
   readonly out: string;
 }
 
-export interface BuiltSite {
+interface BuiltSite {
   readonly pages: readonly SitePage[];
   readonly complaints: readonly string[];
 }

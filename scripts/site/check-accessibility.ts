@@ -23,7 +23,7 @@ const SCHEMES: readonly (readonly [
 ];
 const POLICY = "default-src 'self'";
 
-export interface AccessibilityCheck {
+interface AccessibilityCheck {
   /** The folder of the site. */
   readonly out: string;
   /** By their names. */

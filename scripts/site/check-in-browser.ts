@@ -15,7 +15,7 @@ const SYMBOLS = 12;
 /** The compiler, a worker and a device load first. */
 const RUN_MS = 60_000;
 
-export interface BrowserCheck {
+interface BrowserCheck {
   readonly out: string;
   readonly browser: Browser;
   /** A folder for pictures of the pages at both widths. */
@@ -110,7 +110,7 @@ interface PlaygroundCheck {
 }
 
 /** The playground: the first example runs by itself, an error is shown, a link brings a program. */
-export async function checkPlayground(
+async function checkPlayground(
   page: Page,
   { address, screenshots }: PlaygroundCheck,
 ): Promise<readonly string[]> {

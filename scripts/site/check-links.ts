@@ -3,7 +3,7 @@ import { join, posix } from 'node:path';
 import { Parser } from 'htmlparser2';
 
 /** The links in the pages of a built site. */
-export interface LinkReport {
+interface LinkReport {
   readonly pages: number;
   readonly links: number;
   readonly anchors: number;

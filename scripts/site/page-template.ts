@@ -11,7 +11,7 @@ export interface SiteAssets {
   readonly searchIndex: string;
 }
 
-export interface TemplateParts {
+interface TemplateParts {
   readonly path: string;
   readonly page: RenderedPage;
   readonly navigation: readonly NavigationSection[];

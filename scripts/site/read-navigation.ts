@@ -7,7 +7,7 @@ export interface NavigationSection {
   readonly links: readonly { readonly title: string; readonly path: string }[];
 }
 
-export interface Navigation {
+interface Navigation {
   readonly sections: readonly NavigationSection[];
   /** A complaint for each page that no section lists. */
   readonly complaints: readonly string[];

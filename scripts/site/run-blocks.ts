@@ -8,7 +8,7 @@ import type { DocumentBlock } from '../documentation/marked-blocks.mjs';
 import { type RunResult, runNode as runInNode } from '../package-checks/run.mjs';
 
 /** Where blocks run: a folder in which the tarball is installed, and the repository for its models. */
-export interface BlockPlace {
+interface BlockPlace {
   readonly root: string;
   readonly folder: string;
   readonly browser: Browser;

@@ -18,7 +18,7 @@ import { playwrightReport, vitestReport } from './reports.mjs';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-export const isSet = (name) => !['', '0', 'false'].includes(process.env[name] ?? '');
+const isSet = (name) => !['', '0', 'false'].includes(process.env[name] ?? '');
 
 export const isContinuousIntegration = () => isSet('CI');
 

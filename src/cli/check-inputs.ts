@@ -12,7 +12,7 @@ import { readStart } from './files/read-file.ts';
 import { looksLikeText } from './files/read-program.ts';
 import { readTensor } from './files/tensor-file.ts';
 
-export interface CheckInputsOptions extends Pick<OpenFlags, 'dim' | 'function'> {
+interface CheckInputsOptions extends Pick<OpenFlags, 'dim' | 'function'> {
   /** Requires every input; otherwise missing ones are random. Default false. */
   readonly needsAll?: boolean;
 }

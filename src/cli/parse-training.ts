@@ -11,7 +11,7 @@ import {
 import type { Attributes, AttributeValue } from '../core/contracts/primitive-function.ts';
 
 /** An operator of training with settings, as `adamw:decay=0.1,beta2=0.95` writes it. */
-export interface WrittenSetting<Name extends string> {
+interface WrittenSetting<Name extends string> {
   readonly name: Name;
   readonly settings: Attributes;
 }

@@ -4,14 +4,14 @@ import type { KernelSource } from '../core/contracts/kernel-source.ts';
 import { responseOf } from './open-session.ts';
 
 /** The device that kernels are planned for, and the kernels to print. */
-export interface KernelSourceFlags {
+interface KernelSourceFlags {
   readonly device: 'auto' | 'host' | 'wasm' | 'webgpu';
   /** The name of a kernel; true: all of the program. */
   readonly kernels: string | true;
 }
 
 /** The code of kernels, and the device that it is for. */
-export interface KernelSources {
+interface KernelSources {
   readonly device: string;
   readonly sources: readonly KernelSource[];
 }

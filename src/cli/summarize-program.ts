@@ -6,7 +6,7 @@ import { plannedBytes } from '../worker/sources/planned-bytes.ts';
 import { formatBytes } from './format-bytes.ts';
 
 /** A program, described in numbers. */
-export interface ProgramSummary {
+interface ProgramSummary {
   readonly signature: string;
   readonly functions: number;
   readonly kernels: number;

@@ -46,7 +46,7 @@ export function insertPasses(
 }
 
 /** Throws UsageError, with the nearest name, for what is no name of a pass of `compile`. */
-export function requirePassName(where: string, name: unknown): asserts name is PassName {
+function requirePassName(where: string, name: unknown): asserts name is PassName {
   if (typeof name === 'string' && isPassName(name)) return;
   throw new UsageError({
     where,

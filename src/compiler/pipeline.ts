@@ -212,7 +212,7 @@ const PIPELINE: readonly PipelineEntry[] = [
 const USUAL_RATES: RatesOfBoth = { webgpu: usualRates('integrated'), wasm: usualRates('wasm') };
 
 /** Those of the passes with `load` that have been loaded. */
-export type LoadedPasses = ReadonlyMap<string, PassMaker>;
+type LoadedPasses = ReadonlyMap<string, PassMaker>;
 
 /** Parts of the compiler that a page need not have. */
 export interface CompilerParts {

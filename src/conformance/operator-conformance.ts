@@ -41,7 +41,7 @@ const OPTIONS: OptionKinds<ConformanceOptions> = {
 };
 
 /** One check of a case. */
-export interface ConformanceResult {
+interface ConformanceResult {
   /** The title of the case. */
   readonly title: string;
   /** The form of the program, or `refused` for a bad case. */

@@ -130,7 +130,7 @@ export const THREADS_KIND: OptionKind = [
 ];
 
 /** Where a call stands: that of a program is looked up when it is told. */
-export type Where = string | (() => string);
+type Where = string | (() => string);
 
 /** Throws UsageError for an option that does not exist, with the nearest one, or has a value of another kind. */
 export function checkOptions<Options extends object>(

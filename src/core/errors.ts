@@ -26,7 +26,7 @@ export interface ErrorData {
 export type ErrorDetail = string | number | boolean | readonly string[] | readonly number[];
 
 /** Data that an error carries beside its message. */
-export interface WeftErrorOptions {
+interface WeftErrorOptions {
   /** The error that led to it. */
   readonly cause?: unknown;
   /** Facts for programs, such as sizes in bytes. */

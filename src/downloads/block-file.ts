@@ -5,7 +5,7 @@ import { integrityHash } from './integrity.ts';
 import type { RangeFile, ReadOptions } from './range-file.ts';
 import type { RemoteReader } from './remote-reader.ts';
 
-export interface BlockFileParts {
+interface BlockFileParts {
   readonly url: string;
   readonly byteLength: number;
   readonly blockByteLength: number;

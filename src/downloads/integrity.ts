@@ -1,7 +1,7 @@
 import { DownloadError, UsageError } from '../core/errors.ts';
 
 /** A hash that bytes go through piece by piece. */
-export interface IntegrityHash {
+interface IntegrityHash {
   update(bytes: Uint8Array): void;
   /** Throws DownloadError unless the bytes have the hash that was asked for. */
   require(url: string): void;

@@ -3,7 +3,7 @@ import { baseUrl } from '../core/parse-url.ts';
 import { allFiles, KeptFile, removeEntry } from './kept-files.ts';
 
 /** A file of a model that the browser keeps, or a part of one. */
-export interface CachedFile {
+interface CachedFile {
   /** The address that it was loaded from. */
   readonly url: string;
   /** The length of the whole file, in bytes. */

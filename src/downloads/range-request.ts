@@ -2,7 +2,7 @@ import { DownloadError } from '../core/errors.ts';
 import { type FileVersion, ifRangeOf, isSameVersion, versionOf } from './file-version.ts';
 
 /** Which bytes of a file are asked for. */
-export interface RangeRequest {
+interface RangeRequest {
   readonly url: string;
   readonly begin: number;
   /** The offset behind the last byte. */
@@ -17,7 +17,7 @@ export interface RangeRequest {
 }
 
 /** The answer: bytes from `begin` on. */
-export interface RangeAnswer {
+interface RangeAnswer {
   readonly begin: number;
   readonly body: ReadableStream<Uint8Array> | null;
   readonly version: FileVersion;

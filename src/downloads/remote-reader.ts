@@ -2,7 +2,7 @@ import { abortError, DownloadError } from '../core/errors.ts';
 import type { FileVersion } from './file-version.ts';
 import { CompressedPart, PassingFailure, requestRange } from './range-request.ts';
 
-export interface RemoteReaderOptions {
+interface RemoteReaderOptions {
   readonly signal?: AbortSignal | undefined;
   /** The version that bytes have to be of; by default that of the first answer. */
   readonly version?: FileVersion | undefined;

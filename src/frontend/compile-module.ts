@@ -7,7 +7,7 @@ import { parseJson } from '../core/bytes/sniff.ts';
 import { takeTurns } from './take-turns.ts';
 
 /** How a module is compiled. */
-export interface CompileModuleOptions extends CompileOptions, Pick<BudgetOptions, 'onPlace'> {
+interface CompileModuleOptions extends CompileOptions, Pick<BudgetOptions, 'onPlace'> {
   /** The name of the module in messages. */
   readonly where: string;
   /** Looked at between passes. */

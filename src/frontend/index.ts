@@ -1,6 +1,6 @@
 export * from '../compiler/index.ts';
 export { compileOnnx } from './onnx/compile-onnx.ts';
-export type { CompileOnnxOptions } from './onnx/compile-onnx-async.ts';
+export type { CompileOnnxOptions } from './onnx/compile-in-turns.ts';
 export { loadExternalData } from './onnx/model/external-data.ts';
 export { importOnnx, type ImportOptions } from './onnx/import-onnx.ts';
 export type { OnnxNode } from './onnx/importers.ts';

@@ -8,14 +8,14 @@ import type { Operands } from './lowering/lowering.ts';
 import type { OpReference, StaticReference } from './op-reference.ts';
 
 /** A call with its complete attributes and the tensor that takes its result. */
-export interface ReferenceCall {
+interface ReferenceCall {
   readonly inputs: Operands<HostTensor>;
   readonly attributes: Attributes;
   readonly output: HostTensor;
 }
 
 /** A call that has been checked, with its operands. */
-export interface CheckedCall extends InferredCall<number> {
+interface CheckedCall extends InferredCall<number> {
   readonly inputs: Operands<HostTensor>;
 }
 

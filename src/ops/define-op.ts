@@ -79,7 +79,7 @@ export interface Tolerance {
 export type ScalarFunction = FormulaFunction | CodedFunction;
 
 /** A scalar function that is a formula. */
-export interface FormulaFunction {
+interface FormulaFunction {
   /** The formula in plain data, as the functions of `formula` make it. */
   readonly formula: Formula;
   /** As many additions take as long, about; default what its intrinsics say. */
@@ -87,7 +87,7 @@ export interface FormulaFunction {
 }
 
 /** A scalar function in WGSL, for what no formula says. */
-export interface CodedFunction {
+interface CodedFunction {
   /** Always absent: this function has no formula. */
   readonly formula?: undefined;
   /**
@@ -122,10 +122,10 @@ export interface ScalarContext extends FormulaCall {
  * Where an output element of an injective operator comes from: element i of the output is element i of
  * input 0, counted row-major (reshape), or what a map of coordinates says.
  */
-export type IndexMap = KeptOrder | CoordinateMap;
+type IndexMap = KeptOrder | CoordinateMap;
 
 /** The facts about an index map that the compiler and the planner use. */
-export interface IndexMapFacts {
+interface IndexMapFacts {
   /** The element where no source holds, as a number; default 0. */
   fill?(attributes: Attributes): number;
   /** Every element of the output is one of an input, and no input holds indices. */
@@ -206,7 +206,7 @@ export interface OpFusion {
 }
 
 /** The use that an operator makes of its tensors' memory. */
-export interface OpStorage {
+interface OpStorage {
   /** The result takes more memory than the operands: what is large is not computed ahead of time. */
   readonly unpacks?: boolean;
   /**

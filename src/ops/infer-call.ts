@@ -12,7 +12,7 @@ import type { OpDefinition } from './define-op.ts';
 import type { Operands } from './lowering/lowering.ts';
 import { checkCall, type InferredCall, possible } from './infer-concrete-call.ts';
 
-export interface SymbolicCall extends InferredCall<Dim> {
+interface SymbolicCall extends InferredCall<Dim> {
   /** Checks for when the program runs, because symbols leave them open. */
   readonly checks: readonly DimCheck[];
 }

@@ -24,7 +24,7 @@ export interface Operator<Name extends string = string> extends OpDefinition<Nam
 }
 
 /** A call that a composition takes the place of. */
-export interface ComposedCall {
+interface ComposedCall {
   /** Types of its inputs; sizes may be symbols. */
   readonly inputs: Operands<TensorTypeOf<Dim>>;
   /** The type that `infer` gave. */

@@ -1,13 +1,13 @@
 import { compile, parseModule, passDifferences } from '../frontend/index.ts';
 
 /** The lines that a pass changed, with `-` and `+`. */
-export interface PassChange {
+interface PassChange {
   readonly pass: string;
   readonly difference: string;
 }
 
 /** A program in all its forms. */
-export interface CompiledProgram {
+interface CompiledProgram {
   readonly passes: readonly PassChange[];
   /** The listing of the executable. */
   readonly bytecode: string;

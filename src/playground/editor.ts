@@ -9,7 +9,7 @@ import { EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 
-export interface EditorOptions {
+interface EditorOptions {
   readonly text: string;
   /** Ctrl or Command with Enter. */
   readonly onRun: () => void;

@@ -34,10 +34,7 @@ export async function runProgram(bytes: Uint8Array, input: string): Promise<stri
 }
 
 /** Arguments by name, with the types that the program's parameters have. */
-export function readArguments(
-  inputs: readonly ValueInfo[],
-  text: string,
-): Record<string, InputValue> {
+function readArguments(inputs: readonly ValueInfo[], text: string): Record<string, InputValue> {
   const given = parseObject(text);
   return Object.fromEntries(
     Object.entries(given).map(([name, value]) => {

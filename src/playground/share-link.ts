@@ -4,7 +4,7 @@ import { concatenate } from '../core/bytes/concatenate.ts';
 const MOST_BYTES = 2 ** 20;
 
 /** The content of a link: a program and its input. */
-export interface SharedProgram {
+interface SharedProgram {
   readonly program: string;
   readonly input: string;
 }

@@ -45,7 +45,7 @@ export function sourceOf(fn: object): ProgramSource | undefined {
 }
 
 /** The function by which a body calls its own program. */
-export type Self<P extends Spec, S extends Spec> = (args: GivenFor<P>) => ValueOf<S>;
+type Self<P extends Spec, S extends Spec> = (args: GivenFor<P>) => ValueOf<S>;
 
 /**
  * Writes a function down as a program of the IR:

@@ -15,13 +15,13 @@ import { normalizeAxis } from '../core/tensor/shape.ts';
 import { formatType } from '../compiler/ir/type.ts';
 import { type NestedArray, Tensor } from '../client/values/tensor.ts';
 import { apply } from './apply.ts';
-import { ArrayState, type HasState, requireLive, stateOfTensor } from './array-state.ts';
+import { ArrayState, type HasState, stateOfTensor } from './array-state.ts';
 import { placeOf, within } from './call-site.ts';
 import { disposeState } from './eager/pending.ts';
 import { readState } from './eager/read-state.ts';
 import { noteInScope } from './eager/scope.ts';
 import { type Index, sliceCalls } from './index-array.ts';
-import { type Operand, stateOf, tensorOf } from './operand.ts';
+import { type Operand, tensorOf } from './operand.ts';
 
 /** Axes that a reduction runs over, and whether they stay, with size 1. */
 export interface ReduceOptions {
@@ -495,13 +495,4 @@ export function array(values: Operand, dtype?: DType, shape?: readonly number[])
     if (state.frame === undefined) noteInScope(state);
     return isWhole ? array(wrap(state), dtype, shape) : wrap(state);
   }, ['array', arguments, 3]);
-}
-
-/** The array of an operand. Throws UsageError for one that was disposed of. */
-export function arrayOf(operand: Operand, dtype?: DType): NdArray {
-  if (operand instanceof NdArray) {
-    requireLive(operand.state);
-    return operand;
-  }
-  return wrap(stateOf(operand, dtype));
 }

@@ -7,7 +7,7 @@ import { callSite } from './call-site.ts';
 import { bundle, Frame } from './trace.ts';
 
 /** A step of a loop, as an expression of its function. */
-export interface LoopStep {
+interface LoopStep {
   /** The condition for another step. */
   readonly condition: Expr;
   /** The values that are carried into it. */
@@ -15,7 +15,7 @@ export interface LoopStep {
 }
 
 /** A function that calls itself while a condition holds, and gives the last that it carries. */
-export interface LoopFunction {
+interface LoopFunction {
   /** The name of the construct, which is part of the function's name. */
   readonly construct: string;
   readonly frame: Frame;

@@ -32,10 +32,6 @@ export function isValueLeaf(value: unknown): value is Operand | DataValue {
   );
 }
 
-export function isValue(value: unknown): value is Value {
-  return value instanceof NdArray || value instanceof DataValue;
-}
-
 /** A leaf as an expression of a function that is being written down. */
 export interface WrittenLeaf {
   readonly path: string;

@@ -51,7 +51,7 @@ export class RateLimit {
   }
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly limits: RpcLimits;
   /** The other side's name for itself, for messages of errors. */
   readonly peerName: string;

@@ -17,10 +17,7 @@ export interface ShipProgress {
 }
 
 /** Where executables may be that nobody has sent yet; resolves to undefined when it has none. */
-export type ExecutableSource = (
-  hash: string,
-  maxByteLength: number,
-) => Promise<Uint8Array | undefined>;
+type ExecutableSource = (hash: string, maxByteLength: number) => Promise<Uint8Array | undefined>;
 
 const HASH = /^[0-9a-f]{64}$/;
 

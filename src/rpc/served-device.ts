@@ -8,7 +8,7 @@ import type { RpcFunction } from './values/rpc-value.ts';
 export type ServedDevice = MachineOptions['devices'][number];
 
 /** An event in the work of a device for one connection. */
-export type WorkEvent =
+type WorkEvent =
   | { readonly kind: 'load'; readonly hash: string; readonly device: string }
   | { readonly kind: 'call'; readonly function: string }
   | { readonly kind: 'done'; readonly function: string };

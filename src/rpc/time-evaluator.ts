@@ -68,7 +68,7 @@ function raised(runs: number, elapsed: number, wanted: number): number {
   return Math.max(runs + 1, Math.min(estimate, runs * 16));
 }
 
-export function statistics(
+function statistics(
   results: readonly number[],
 ): Pick<TimeResult, 'results' | 'mean' | 'median' | 'standardDeviation'> {
   const sorted = [...results].sort((a, b) => a - b);

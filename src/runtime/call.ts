@@ -69,7 +69,7 @@ export function argumentRegisters(
 }
 
 /** The function that `invoke_closure` calls, with the arguments and then the captured values. */
-export interface ClosureCall {
+interface ClosureCall {
   readonly callee: LinkedFunction | PackedFunctionValue;
   readonly args: readonly Value[];
 }

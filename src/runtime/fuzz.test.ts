@@ -5,7 +5,7 @@ import type { BuiltinSignature } from '../bytecode/builtins.ts';
 import type { OperandLike } from '../bytecode/build/function-builder.ts';
 import { VerifyError, WeftError } from '../core/errors.ts';
 import { HostTensor } from '../core/tensor/host-tensor.ts';
-import { createNullDevice } from '../device/host/host-device.ts';
+import { createHostDevice } from '../device/host/host-device.ts';
 import { seededRandom } from '../core/random.ts';
 import { VirtualMachine } from './virtual-machine.ts';
 
@@ -136,7 +136,7 @@ function foreignCause(error: unknown): unknown {
 }
 
 test(`${PROGRAM_COUNT} random programs run or fail with typed errors, and leave nothing`, async () => {
-  const device = createNullDevice();
+  const device = createHostDevice();
   const limits = { instructions: 300, callDepth: 40 };
   const counts = { refused: 0, failed: 0, finished: 0 };
   for (let seed = 0; seed < PROGRAM_COUNT; seed++) {

@@ -107,16 +107,11 @@ export class VmState {
   }
 }
 
-export interface VmStateOptions {
+interface VmStateOptions {
   readonly program: ExecutableData;
   readonly machine: MachineValue;
   readonly allocators: readonly Allocator[];
   readonly log: (line: string) => void;
   /** See {@link Limits.fields}. */
   readonly fieldLimit: number;
-}
-
-/** The device that a tensor lives on, as a word for messages. */
-export function deviceName({ storage }: TensorValue): string {
-  return storage.device.info.name;
 }

@@ -35,7 +35,7 @@ export interface ImageClassifierOptions extends TaskOptions {
 }
 
 /** How one picture is classified. */
-export interface ClassifyOptions extends CallOptions {
+interface ClassifyOptions extends CallOptions {
   /** The classes that are given, the likeliest first. Default 5. */
   readonly topK?: number | undefined;
 }

@@ -10,7 +10,7 @@ import type { Picture } from './pictures/pixels.ts';
 import { outputOf } from './results/numbers.ts';
 
 /** Results of a model by name, and where pictures lay in its input. */
-export interface PictureResults {
+interface PictureResults {
   readonly outputs: Readonly<Record<string, Tensor>>;
   readonly places: readonly PicturePlace[];
 }

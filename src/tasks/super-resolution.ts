@@ -27,7 +27,7 @@ export interface SuperResolutionOptions extends TaskOptions {
 }
 
 /** A picture in RGBA, for `new ImageData(data, width, height)`. */
-export interface EnlargedPicture extends Pixels {
+interface EnlargedPicture extends Pixels {
   /** Red, green, blue and 255 of each pixel. */
   readonly data: Uint8ClampedArray<ArrayBuffer>;
 }

@@ -83,7 +83,7 @@ async function loadOneOf(
 }
 
 /** Loads one of a task's models: of the files of these names the first that is there, by default those of a single model. */
-export type LoadModel = (
+type LoadModel = (
   source: TaskSource,
   options: TaskOptions,
   candidates?: readonly string[],

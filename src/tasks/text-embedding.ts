@@ -13,7 +13,7 @@ import type { TaskTokenizer } from './task-tokenizer.ts';
 import { Task } from './task.ts';
 
 /** How numbers of tokens become those of a text: their mean, those of the first token, or of the last one. */
-export type Pooling = 'mean' | 'cls' | 'last';
+type Pooling = 'mean' | 'cls' | 'last';
 
 /** How a model that embeds texts is loaded. */
 export interface TextEmbeddingOptions extends Omit<TaskOptions, 'preprocessor'> {

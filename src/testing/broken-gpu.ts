@@ -2,7 +2,7 @@
 const STORE = /\b(buffer\d+)\[([^\]=]+)\] = ([^;]+);/g;
 
 /** WebGPU with a kernel that is wrong. */
-export interface BrokenGpu {
+interface BrokenGpu {
   readonly gpu: GPU;
   /** Labels of the shaders that were made wrong. */
   readonly broken: ReadonlySet<string>;

@@ -7,7 +7,7 @@ import {
 } from './onnx-writer.ts';
 
 /** An ONNX model of a few kilobytes that asks the compiler for far more than it shows. */
-export interface HostileModel {
+interface HostileModel {
   readonly title: string;
   readonly bytes: () => Uint8Array;
 }

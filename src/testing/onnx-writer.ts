@@ -22,7 +22,7 @@ export interface OnnxGraphSpec {
   readonly externalInitializers?: Readonly<Record<string, OnnxExternalSpec>>;
 }
 
-export interface OnnxSparseSpec {
+interface OnnxSparseSpec {
   readonly values: HostTensor;
   readonly indices: HostTensor;
   readonly shape: readonly number[];

@@ -11,7 +11,7 @@ const now = performance.now.bind(performance);
 let isPaused = false;
 
 /** The functions that a process waits with. */
-export interface Timers {
+interface Timers {
   readonly now: () => number;
   readonly soon: (poll: Poll) => unknown;
   readonly later: (poll: Poll, delayMs: number) => unknown;

@@ -28,7 +28,7 @@ export interface GeneratedToken {
   readonly text: string;
 }
 
-export interface GenerationOrder extends StepOrder {
+interface GenerationOrder extends StepOrder {
   readonly maxTokens: number;
   readonly sampling: Sampling;
   /** Tokens that end a text. */

@@ -6,7 +6,7 @@ import { readSafetensors } from '../frontend/decoders/files/safetensors.ts';
 import { SAVED_OPTIONS, type SavedOptions } from './generate-options.ts';
 
 /** A text that was being generated, as far as it came. */
-export interface SavedText {
+interface SavedText {
   /** The fingerprint of the model's weights: a saved text fits no other model. */
   readonly fingerprint: readonly number[];
   readonly prompt: readonly number[];

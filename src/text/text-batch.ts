@@ -17,7 +17,7 @@ import {
 } from './text-program.ts';
 
 /** New text of one of the texts of a batch. */
-export interface BatchPiece {
+interface BatchPiece {
   /** Which prompt it goes on with. */
   readonly index: number;
   /** The text that the token completes, in whole characters. */
@@ -33,7 +33,7 @@ export interface BatchRow {
   readonly stops: StopStrings;
 }
 
-export interface BatchOrder {
+interface BatchOrder {
   readonly program: TextProgram;
   readonly memory: CacheMemory;
   /** How many texts there are. */

@@ -38,7 +38,7 @@ interface Prepared {
 }
 
 /** The parts of its model that a generation uses. */
-export interface GenerationSource {
+interface GenerationSource {
   prepare(): Promise<Prepared>;
   /** Takes the cache of a generation back. */
   end(cache: TextCache): void;

@@ -11,7 +11,7 @@ import type { Sampling } from './sampling.ts';
 export type Caches = Readonly<Record<string, DeviceTensor>>;
 
 /** The state of some texts after the tokens that were read. */
-export interface Reached {
+interface Reached {
   readonly caches: Caches;
   /** Logits of what comes next, (rows, vocabulary). */
   readonly logits: DeviceTensor;
@@ -57,7 +57,7 @@ export interface Penalties {
 }
 
 /** The values that penalties of one text depend on. */
-export interface PenaltyRow {
+interface PenaltyRow {
   /** Summands of the logits, by token. */
   readonly bias: ReadonlyMap<number, number>;
   readonly prompt: readonly number[];
@@ -72,7 +72,7 @@ export interface Drawn {
 }
 
 /** The place in the caches to which tokens are read. */
-export interface ReadPlace {
+interface ReadPlace {
   readonly positions: readonly number[];
   /** Positions that there is room for. */
   readonly capacity: number;

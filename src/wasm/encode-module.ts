@@ -16,19 +16,19 @@ import { TYPE_CODES, type ValueType } from './value-type.ts';
 export type FunctionGroup = readonly WasmFunction[];
 
 /** A module to be. */
-export interface ModuleOptions extends CodeOptions {
+interface ModuleOptions extends CodeOptions {
   readonly groups: readonly FunctionGroup[];
   /** The imported memory `env.memory`, in pages of 64 KiB; `shared` needs a maximum. */
   readonly memory?: MemoryLimits;
 }
 
-export interface MemoryLimits {
+interface MemoryLimits {
   readonly minimum: number;
   readonly maximum?: number;
   readonly shared?: boolean;
 }
 
-export interface CodeOptions {
+interface CodeOptions {
   /** Adds products with one rounding, which needs relaxed SIMD. */
   readonly isRelaxed?: boolean;
   /**

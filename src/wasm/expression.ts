@@ -29,7 +29,7 @@ export interface Constant {
 }
 
 /** An instruction over operands. */
-export interface Operation {
+interface Operation {
   readonly kind: 'operation';
   readonly type: ValueType;
   readonly name: string;
@@ -47,7 +47,7 @@ export interface LaneOperation {
 }
 
 /** Bytes of the linear memory at `address + offset`. */
-export interface Load {
+interface Load {
   readonly kind: 'load';
   readonly type: ValueType;
   readonly width: LoadWidth;
@@ -56,7 +56,7 @@ export interface Load {
 }
 
 /** `whenTrue` if the i32 `condition` is not 0; both are evaluated. */
-export interface Select {
+interface Select {
   readonly kind: 'select';
   readonly type: ValueType;
   readonly condition: Expression;
@@ -65,7 +65,7 @@ export interface Select {
 }
 
 /** Bytes of two vectors, 0 to 31. */
-export interface Shuffle {
+interface Shuffle {
   readonly kind: 'shuffle';
   readonly type: 'v128';
   readonly left: Expression;

@@ -2,7 +2,7 @@ import { ByteWriter } from './byte-writer.ts';
 import type { ValueType } from './value-type.ts';
 
 /** An instruction that takes values and gives one, without immediates but lanes. */
-export interface Instruction {
+interface Instruction {
   /** Opcode with its prefix, as the binary format has it. */
   readonly code: readonly number[];
   readonly operands: readonly ValueType[];

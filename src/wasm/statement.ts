@@ -11,7 +11,7 @@ export interface Assignment {
   readonly value: Expression;
 }
 
-export interface Store {
+interface Store {
   readonly kind: 'store';
   readonly width: StoreWidth;
   readonly address: Expression;
@@ -20,7 +20,7 @@ export interface Store {
 }
 
 /** Counts `index`, an i32, from `begin` while it is less than `end`, both signed. */
-export interface Loop {
+interface Loop {
   readonly kind: 'loop';
   readonly index: Local;
   readonly begin: Expression;
@@ -29,7 +29,7 @@ export interface Loop {
   readonly body: readonly Statement[];
 }
 
-export interface Condition {
+interface Condition {
   readonly kind: 'if';
   readonly condition: Expression;
   readonly whenTrue: readonly Statement[];
@@ -37,7 +37,7 @@ export interface Condition {
 }
 
 /** A call of a function of the module, which gives nothing. */
-export interface Call {
+interface Call {
   readonly kind: 'call';
   readonly name: string;
   readonly args: readonly Expression[];

@@ -49,12 +49,12 @@ export interface ModelSummary {
 }
 
 /** A value by its name, with the type that the model declares. */
-export interface ModelValue {
+interface ModelValue {
   readonly name: string;
   readonly type: TypeProto | undefined;
 }
 
-export interface ModelInput extends ModelValue {
+interface ModelInput extends ModelValue {
   readonly dims: readonly (number | string)[];
 }
 

@@ -8,7 +8,7 @@ const CLOSE_TURNS = inTier({ quick: 4, long: 12 });
 const GROWTH = inTier({ quick: 1, long: 0.25 });
 const MOST_TURNS = 1e6;
 
-export interface AbortReport {
+interface AbortReport {
   /** How often the work was ended by an abort, and how often it was done before, or in spite of it. */
   readonly aborted: number;
   readonly done: number;

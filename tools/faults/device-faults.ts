@@ -9,7 +9,7 @@ import { expectedWeights, TrainingLife } from './training-life.ts';
 /** Far more than any operation is called in one life. */
 const MOST_FAULTS = 1000;
 
-export type OpenLife = (place: LifePlace) => Life;
+type OpenLife = (place: LifePlace) => Life;
 
 /** How the lives of each kind begin, once their right results are known. */
 export const LIVES = {
@@ -44,7 +44,7 @@ export interface FaultReport {
   readonly problems: readonly string[];
 }
 
-export interface FaultCase {
+interface FaultCase {
   readonly operation: GpuOperation;
   readonly mode: Injection['mode'];
   readonly life: LifeKind;

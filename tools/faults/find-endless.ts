@@ -1,7 +1,7 @@
 import { type LoadOptions, Session, Tensor } from '../../src/client/index.ts';
 
 /** The outcome of a call, and its duration. */
-export interface Outcome {
+interface Outcome {
   readonly value?: unknown;
   readonly error?: string;
   readonly ms: number;
@@ -27,7 +27,7 @@ export interface EndlessFindings {
   readonly earlyDisposal: Outcome;
 }
 
-export interface EndlessPrograms {
+interface EndlessPrograms {
   readonly endless: Uint8Array<ArrayBuffer>;
   /** Doubles its input, with a kernel that ends. */
   readonly innocent: Uint8Array<ArrayBuffer>;

@@ -6,7 +6,7 @@ import type { EndlessFindings } from './find-endless.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PROCESS_TIMEOUT_MS = 90_000;
 /** Of the device, in milliseconds. */
-export const DEVICE_TIMEOUT = 2000;
+const DEVICE_TIMEOUT = 2000;
 
 /** The effect of an endless kernel of so many workgroups in Node, in a process of its own that it may keep. */
 export async function runEndlessKernel(workgroups: number): Promise<EndlessFindings> {

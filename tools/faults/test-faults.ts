@@ -4,7 +4,7 @@ import { nodeGpu } from '../../src/testing/node-gpu.ts';
 import { injectEverywhere, type LifeKind } from './device-faults.ts';
 
 /** A life, the fault, whether another session lives beside it, and one of how many places is taken. */
-export type TestedFault = readonly [
+type TestedFault = readonly [
   life: LifeKind,
   operation: GpuOperation,
   mode: Injection['mode'],

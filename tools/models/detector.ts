@@ -7,7 +7,7 @@ import { tabulate } from './naive-tensor.ts';
 const SEED = 5;
 const DATA_SETS = 3;
 
-export const SIZE = {
+const SIZE = {
   image: 48,
   classes: 3,
   /** Boxes of each cell of a map. */

@@ -23,7 +23,7 @@ const SHAPES = {
 } as const;
 
 /** Weights that tools/train trained. */
-export type DigitWeights = Readonly<Record<keyof typeof SHAPES, HostTensor>>;
+type DigitWeights = Readonly<Record<keyof typeof SHAPES, HostTensor>>;
 
 /** The weights of the network as it is; training alone makes other ones. */
 export function readDigitWeights(onnx: Uint8Array): DigitWeights {

@@ -14,7 +14,7 @@ export interface Detector {
   readonly score: number;
 }
 
-export interface Detections {
+interface Detections {
   /** [found, 4]: top, left, bottom, right. */
   readonly boxes: NaiveTensor;
   readonly scores: NaiveTensor;

@@ -8,7 +8,7 @@ import { NaiveTensor, tabulate } from './naive-tensor.ts';
 const SEED = 47;
 
 /** Of a decoder after GPT-2: learned positions, norms before the layers, tied embeddings. */
-export const SIZE = {
+const SIZE = {
   vocabulary: 64,
   positions: 32,
   width: 24,

@@ -1,7 +1,7 @@
 import { type ESTree, parseSync } from 'rolldown/utils';
 
 /** A piece of a source, and what a mutator puts in its place. */
-export interface Mutation {
+interface Mutation {
   /** The name of the mutator. */
   readonly kind: string;
   readonly start: number;

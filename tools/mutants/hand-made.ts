@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Change, makeChange } from './change.ts';
 
 /** A change as a reviewer would plant it. `find` is in the file exactly once. */
-export interface HandMade {
+interface HandMade {
   readonly file: string;
   readonly find: string;
   readonly replace: string;

@@ -22,7 +22,7 @@ export interface PeerTensor {
 }
 
 /** A loaded model. */
-export interface PeerSession {
+interface PeerSession {
   run(feeds: Readonly<Record<string, PeerTensor>>): Promise<Readonly<Record<string, PeerTensor>>>;
   release(): Promise<void>;
 }

@@ -10,7 +10,7 @@ import { type ParameterShapes, stateShapes } from './training-program.ts';
 
 type Values = Record<string, Tensor | DeviceTensor>;
 
-export interface StepResult {
+interface StepResult {
   /** Of the batch, before the step. */
   readonly loss: number;
   /** Before it was clipped. */

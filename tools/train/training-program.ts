@@ -2,7 +2,7 @@
 export type ParameterShapes = ReadonlyMap<string, readonly number[]>;
 
 /** A training step as text of the language: everything that is not the model itself. */
-export interface TrainingProgram {
+interface TrainingProgram {
   readonly parameters: ParameterShapes;
   /** Further inputs of a step as they are declared: `%images: Tensor[(n, 784), float32]`. */
   readonly inputs: readonly string[];

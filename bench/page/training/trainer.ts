@@ -14,7 +14,7 @@ export interface Trainer {
   gradients?(): Promise<Gradients>;
 }
 
-export interface TrainerOptions {
+interface TrainerOptions {
   readonly trainingCase: TrainingCase;
   readonly device: BenchDevice;
   readonly rate: number;

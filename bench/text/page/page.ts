@@ -34,7 +34,7 @@ function contestant(name: ContestantName): Contestant {
   return found;
 }
 
-export type SpeedSteps = typeof steps;
+type SpeedSteps = typeof steps;
 
 declare global {
   var speed: SpeedSteps;

@@ -30,13 +30,13 @@ export interface FunctionOperand extends Operand {
 export type OperandLike = Operand | number;
 
 /** A place in a function that jumps go to. */
-export interface Label {
+interface Label {
   /** Its place among the labels of the function. */
   readonly index: number;
 }
 
 /** How a call is emitted. */
-export interface CallOptions {
+interface CallOptions {
   /** The register that receives the result; `f.void` drops it. Default: a fresh register. */
   readonly into?: RegisterOperand;
 }

@@ -21,7 +21,7 @@ export interface DataHashes {
 }
 
 /** How a stream is read. */
-export interface ReaderOptions extends ByteStreamOptions {
+interface ReaderOptions extends ByteStreamOptions {
   /** Bytes of the stream, where they are known: a file of another length is refused at once. */
   readonly byteLength?: number | undefined;
 }

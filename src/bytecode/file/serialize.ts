@@ -35,7 +35,7 @@ export interface SerializeOptions {
 }
 
 /** A data section that can be read more than once, in blocks of any length. */
-export interface DataSection {
+interface DataSection {
   readonly byteLength: number;
   blocks(blockByteLength: number): Iterable<DataBlock>;
 }

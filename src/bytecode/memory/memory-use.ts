@@ -36,7 +36,7 @@ export interface MemoryUse {
 }
 
 /** The bytes that the result of a function of the program refers to. */
-export type ResultBytes = (functionName: string) => number;
+type ResultBytes = (functionName: string) => number;
 
 /** A life that is followed. */
 interface Growing {

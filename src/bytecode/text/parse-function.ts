@@ -7,7 +7,7 @@ import { parseResults, parseValueType } from './parse-types.ts';
 import type { TextLexer, Token } from './text-lexer.ts';
 
 /** The tables that a function body refers to. */
-export interface FunctionScope {
+interface FunctionScope {
   /** Number of a function in the table, which it may extend. */
   functionIndex(name: string): number;
 }

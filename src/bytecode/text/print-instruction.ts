@@ -4,7 +4,7 @@ import * as isa from '../isa.ts';
 import { formatName } from './text-format.ts';
 
 /** The first line of the first function in a listing. */
-export const FIRST_FUNCTION_LINE = 3;
+const FIRST_FUNCTION_LINE = 3;
 /** Lines of a function beside its instructions: the header, the closing brace, an empty line. */
 const FUNCTION_FRAME_LINES = 3;
 
@@ -21,7 +21,7 @@ export function printInstructions(program: ExecutableData, fn: BytecodeFunction)
 }
 
 /** Where an instruction stands in the listing of its executable. */
-export interface ListingLine {
+interface ListingLine {
   /** From 1. */
   readonly line: number;
   /** The instruction, such as `%2 = call test.add(%0, 1)`. */

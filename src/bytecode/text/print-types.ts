@@ -14,7 +14,7 @@ import { formatName, formatNumber } from './text-format.ts';
 const PLAIN_SYMBOL = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** `n`, `(n + 1)`, `max(n, 2)`; symbols that are not plain are quoted. */
-export function printDim(dim: Dim): string {
+function printDim(dim: Dim): string {
   if (typeof dim === 'number') return String(dim);
   if (typeof dim === 'string') {
     return dim === '?' || PLAIN_SYMBOL.test(dim) ? dim : JSON.stringify(dim);
@@ -41,7 +41,7 @@ export function printValueType(type: ValueType): string {
 }
 
 /** `Tensor[(n,), float32]`, `(A, B)`, `List[A]`, `fn (A) -> B`. */
-export function printFullType(type: FullType): string {
+function printFullType(type: FullType): string {
   switch (type.kind) {
     case 'tensor':
       return printTensorType(type);

@@ -7,7 +7,7 @@ import { withArticle } from '../text/text-format.ts';
 import type { HeapUse } from './verify-flow.ts';
 import { MAX_HEAP_SLOTS } from './verify-shape-program.ts';
 
-export interface BuiltinCall {
+interface BuiltinCall {
   readonly signature: BuiltinSignature;
   readonly args: readonly number[];
   readonly constants: readonly Constant[];

@@ -19,14 +19,14 @@ export interface CallTables {
   readonly shapePrograms: readonly number[];
 }
 
-export interface CallContext {
+interface CallContext {
   readonly program: ExecutableData;
   readonly tables: CallTables;
   readonly where: () => string;
 }
 
 /** The use that an instruction makes of shape heaps. */
-export interface HeapFacts {
+interface HeapFacts {
   readonly heapSlots: number;
   readonly heapUses: readonly HeapUse[];
 }

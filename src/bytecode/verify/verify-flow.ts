@@ -19,7 +19,7 @@ export interface HeapUse {
   readonly slots: number;
 }
 
-export interface FlowContext {
+interface FlowContext {
   readonly paramCount: number;
   readonly registerCount: number;
   /** Describes an instruction for messages. */

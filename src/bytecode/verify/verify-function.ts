@@ -7,7 +7,7 @@ import { withArticle } from '../text/text-format.ts';
 import { type CallTables, verifyCall } from './verify-call.ts';
 import { type FlowBudget, type FlowInstruction, verifyFlow } from './verify-flow.ts';
 
-export interface FunctionToVerify {
+interface FunctionToVerify {
   readonly program: ExecutableData;
   readonly fn: BytecodeFunction;
   readonly tables: CallTables;

@@ -5,7 +5,7 @@ import type { ShapeProgram, ShapeStep } from '../executable.ts';
 /** The most slots of a shape heap. */
 export const MAX_HEAP_SLOTS = 2 ** 16;
 /** The deepest stack of a shape program. */
-export const MAX_SHAPE_STACK = 64;
+const MAX_SHAPE_STACK = 64;
 
 /** Checks shape programs; returns for each the number of slots that its heap must have. */
 export function verifyShapePrograms(programs: readonly ShapeProgram[]): number[] {

@@ -16,7 +16,7 @@ export interface BenchFlags extends Omit<OpenFlags, 'device'> {
 }
 
 /** The times of a program on one device. */
-export interface DeviceTimes extends Spread {
+interface DeviceTimes extends Spread {
   readonly device: string;
   /** From the file to a session, compiling included. */
   readonly loadMs: number;

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { DeviceError } from '../../core/errors.ts';
 
 /** A browser without a window, with a profile of its own. */
-export interface StartedBrowser {
+interface StartedBrowser {
   /** Rejects with DeviceError once the browser ends by itself. */
   readonly ended: Promise<never>;
   close(): Promise<void>;

@@ -23,19 +23,19 @@ export interface ProgramAnswer {
 }
 
 /** Bytes of the `.weft` file. */
-export interface DownloadAnswer {
+interface DownloadAnswer {
   readonly byteLength: number;
   readonly gzipByteLength: number;
 }
 
-export interface Elsewhere {
+interface Elsewhere {
   /** Nodes of the model or lines of the source; the name of the kernel where there are none. */
   readonly source: string;
   readonly operator: string;
   readonly reason: string;
 }
 
-export interface CheckOptions {
+interface CheckOptions {
   readonly device: CheckedDevice;
   /** The memory that the device has for it, in bytes. */
   readonly budget?: number | undefined;

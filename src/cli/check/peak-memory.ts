@@ -4,7 +4,7 @@ import { memoryUse } from '../../bytecode/memory/memory-use.ts';
 import { internalError } from '../../core/errors.ts';
 
 /** Tensors of a run, inputs and results among them. */
-export interface PeakMemory {
+interface PeakMemory {
   /** The most bytes that are held at one time. */
   readonly peak: number;
   /** True if there are more tensors, of sizes that only a run tells: they are not counted. */

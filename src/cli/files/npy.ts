@@ -102,7 +102,7 @@ export function writeNpy({ dtype, shape, data }: NpyArray): Uint8Array {
   return bytes;
 }
 
-export interface NpyArray {
+interface NpyArray {
   readonly dtype: DType;
   readonly shape: Shape;
   readonly data: ArrayBufferView;

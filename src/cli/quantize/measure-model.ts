@@ -7,7 +7,7 @@ import { responseOf } from '../open-session.ts';
 import { type ValueError, ValueErrorSum } from './value-error.ts';
 
 /** A model, and how it is compiled to be run. */
-export interface RunnableModel {
+interface RunnableModel {
   readonly bytes: Uint8Array;
   readonly externalData: ExternalDataReader;
   readonly dims?: Readonly<Record<string, number>> | undefined;
@@ -25,7 +25,7 @@ export async function openModel(
 }
 
 /** Gives the inputs of a sample by its number. */
-export type SampleReader = (index: number) => Inputs | Promise<Inputs>;
+type SampleReader = (index: number) => Inputs | Promise<Inputs>;
 
 /** Random inputs, the same for a seed. */
 export function randomSamples(
@@ -66,7 +66,7 @@ export async function compareModels(
   return new Map([...sums].map(([name, sum]) => [name, sum.total]));
 }
 
-export interface Calibrating extends Samples {
+interface Calibrating extends Samples {
   /** Moments to which the values of all samples are added. */
   readonly moments?: SampleMoments | undefined;
   readonly onSample?: (index: number) => void;

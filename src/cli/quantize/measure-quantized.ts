@@ -15,7 +15,7 @@ import { findSamples, readSample } from './read-samples.ts';
 import type { ValueError } from './value-error.ts';
 
 /** A model, and a way to quantise it with some layers left as they are. */
-export interface MeasuredModel {
+interface MeasuredModel {
   readonly path: string;
   readonly bytes: Uint8Array;
   readonly quantize: (keep: readonly string[], found?: Calibration) => QuantizedOnnx;

@@ -7,7 +7,7 @@ import { readTensor } from '../files/tensor-file.ts';
 const TENSORS = ['.json', '.npy', '.pb'];
 
 /** A sample: a file for each input of the model. */
-export interface SampleFiles {
+interface SampleFiles {
   /** The folder, or the file of a model with one input. */
   readonly path: string;
   /** The file of each input, by the input's name. */

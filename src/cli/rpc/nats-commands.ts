@@ -14,7 +14,7 @@ import {
   readToken,
 } from './rpc-commands.ts';
 
-export interface NatsFlags {
+interface NatsFlags {
   readonly nats: string;
   readonly natsAuth?: string;
 }

@@ -17,7 +17,7 @@ export interface TokenFlags {
   readonly tokenFile?: string;
 }
 
-export interface RelayTokenFlags extends TokenFlags {
+interface RelayTokenFlags extends TokenFlags {
   readonly relayTokenFile?: string;
 }
 

@@ -35,7 +35,7 @@ export interface RelayOptions {
   readonly handshakeMs?: number | undefined;
 }
 
-export interface RelayCounters {
+interface RelayCounters {
   readonly waiting: number;
   readonly pairs: number;
   readonly connections: number;

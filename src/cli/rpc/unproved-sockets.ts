@@ -8,7 +8,7 @@ import { encodeFrame } from '../../rpc/channels/frame-bytes.ts';
 const MAX_BYTE_LENGTH = 8192;
 const TOO_MANY = 4429;
 
-export interface UnprovedLimits {
+interface UnprovedLimits {
   readonly total: number;
   readonly perAddress: number;
 }

@@ -6,7 +6,7 @@ import sirv from 'sirv';
 import { UsageError } from '../../core/errors.ts';
 import { findPackageFiles, type ServedPage } from './serve-package.ts';
 
-export interface ServeOptions {
+interface ServeOptions {
   /** A folder, or a file: then its folder is served. */
   readonly path: string;
   /** The port; 0 takes any that is free. */

@@ -19,7 +19,7 @@ export type OwnFile =
   | { readonly type: string; readonly body: string | Uint8Array }
   | { readonly type: string; readonly path: string };
 
-export interface PackageOptions {
+interface PackageOptions {
   /** Files by their paths; those of the package lie below `/files/`. */
   readonly own: Readonly<Record<string, OwnFile>>;
   readonly policy: string;

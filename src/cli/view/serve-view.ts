@@ -1,6 +1,6 @@
 import { type OwnFile, type ServedPage, servePackage } from '../serve/serve-package.ts';
 
-export interface ViewOptions {
+interface ViewOptions {
   /** The bytes of a `.weft` file. */
   readonly executable: Uint8Array;
   readonly title: string;

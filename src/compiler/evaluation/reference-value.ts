@@ -10,7 +10,7 @@ export type ReferenceValue =
   | ReferenceFunction;
 
 /** A tuple. */
-export interface ReferenceTuple {
+interface ReferenceTuple {
   /** Tells values apart. */
   readonly kind: 'tuple';
   /** Its fields, in order. */
@@ -18,7 +18,7 @@ export interface ReferenceTuple {
 }
 
 /** A value that a constructor made. */
-export interface ReferenceData {
+interface ReferenceData {
   /** Tells values apart. */
   readonly kind: 'data';
   /** The name of the constructor. */
@@ -36,7 +36,7 @@ export interface ReferenceFunction {
 }
 
 /** Thrown by evaluators for programs that need more than host references of operators. */
-export class BeyondReference extends RuntimeError {}
+class BeyondReference extends RuntimeError {}
 
 export function beyondReference(got: string): BeyondReference {
   return new BeyondReference({

@@ -17,7 +17,7 @@ import type { Operator } from '../../ops/operator.ts';
 import type { Operators } from '../../ops/operators.ts';
 import { formatSpan, type Span } from '../ir/expr.ts';
 
-export interface AppliedOperator {
+interface AppliedOperator {
   readonly output: TensorType;
   /** Checks for when the program runs, because symbols leave them open. */
   readonly checks: readonly DimCheck[];

@@ -43,7 +43,7 @@ export function constructorsOf(
   return constructors;
 }
 
-export interface TypeFault {
+interface TypeFault {
   readonly got: string;
   readonly expected: string;
 }
@@ -58,7 +58,7 @@ const negativeSize = (type: TensorTypeNode): TypeFault => ({
   expected: 'sizes from 0 up',
 });
 
-export interface TypeScope {
+interface TypeScope {
   readonly types: ReadonlyMap<string, TypeDefinition>;
   readonly typeParams: ReadonlySet<string>;
   /** Symbols that may stand in the type; undefined: all. */

@@ -24,7 +24,7 @@ import { type SourceTexts, TEXTS, TypeDiagnostics } from './checks/type-diagnost
 /** A type becomes wider by few dimensions, and what follows from that is known at once. */
 const MAX_INFERENCES = 8;
 
-export interface InferOptions {
+interface InferOptions {
   /** Texts by the name in spans, for excerpts in messages. */
   readonly texts?: SourceTexts | undefined;
   /** Called with what is well-typed and yet odd: a clause that is never reached. */

@@ -64,7 +64,7 @@ interface RequireOptions {
 }
 
 /** Symbols and type parameters that are known at a place. */
-export interface Scope {
+interface Scope {
   /** Grows: the type of a variable may name dimensions of its value, from there on. */
   readonly symbols: Set<string>;
   /** Expressions that name new symbols. */

@@ -6,7 +6,7 @@ import type { Module } from '../ir/expr.ts';
 import type { PassInstrument, PassRun } from './pass-instrument.ts';
 
 /** The arguments of a bisection and how exact it is. */
-export interface BisectionOptions extends Pick<EvaluationOptions, 'functions'> {
+interface BisectionOptions extends Pick<EvaluationOptions, 'functions'> {
   /** Arguments of the function, in the order of its parameters. */
   readonly inputs: readonly ReferenceValue[];
   /** The global function that is called. Default: `main`. */
@@ -16,7 +16,7 @@ export interface BisectionOptions extends Pick<EvaluationOptions, 'functions'> {
 }
 
 /** A pass after which a program gives something else. */
-export interface ChangedResult {
+interface ChangedResult {
   /** The name of the pass. */
   readonly pass: string;
   /** Where and by how much the result differs, or the error that the program ends with. */
@@ -28,7 +28,7 @@ export interface ChangedResult {
 }
 
 /** A pass after which the program could not be computed. */
-export interface UncheckedPass {
+interface UncheckedPass {
   /** The name of the pass. */
   readonly pass: string;
   /** Why the program could not be computed. */
@@ -117,7 +117,7 @@ export class PassBisection implements PassInstrument {
 }
 
 /** Where one value differs from another, in words; undefined where they are close. Functions are not compared. */
-export function differenceOfValues(
+function differenceOfValues(
   actual: ReferenceValue,
   expected: ReferenceValue,
   tolerance: Tolerance,

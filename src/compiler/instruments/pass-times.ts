@@ -1,7 +1,7 @@
 import type { PassInstrument } from './pass-instrument.ts';
 
 /** The time that one run of a pass took. */
-export interface PassTime {
+interface PassTime {
   /** The name of the pass. */
   readonly pass: string;
   /** Milliseconds of wall-clock time that the pass took. */

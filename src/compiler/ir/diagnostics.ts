@@ -1,7 +1,7 @@
 import { type Complaint, ParseError, shortValues } from '../../core/errors.ts';
 
 /** A place in a text: an offset in UTF-16 units; line and column count from 1. */
-export interface Place {
+interface Place {
   readonly start: number;
   readonly line: number;
   readonly column: number;

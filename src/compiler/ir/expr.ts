@@ -243,7 +243,7 @@ export interface WildcardPattern {
 }
 
 /** Fits everything, and binds it. */
-export interface VarPattern {
+interface VarPattern {
   /** Tells patterns apart. */
   readonly kind: 'var-pattern';
   /** The variable that is bound. */

@@ -38,7 +38,7 @@ export interface AppliedTerm {
 }
 
 /** `error` stands for what has been complained of, and fits everything. */
-export type Head = 'tuple' | 'function' | 'adt' | 'type-var' | 'scalar' | 'error';
+type Head = 'tuple' | 'function' | 'adt' | 'type-var' | 'scalar' | 'error';
 
 export const ERROR_TERM: AppliedTerm = applied('error', '', []);
 
@@ -123,7 +123,7 @@ function termAt(type: Type, depth: number): Term {
   }
 }
 
-export interface TypeOfOptions {
+interface TypeOfOptions {
   /** The type in place of an unbound metavariable. */
   readonly unknown: () => Type;
   /** A dimension without metavariables. */

@@ -70,7 +70,7 @@ export interface ScalarTypeNode {
 }
 
 /** `Opaque[database]`; the name has letters, digits, `_`, and dots before a letter. */
-export type OpaqueTypeName = `Opaque[${string}]`;
+type OpaqueTypeName = `Opaque[${string}]`;
 
 const OPAQUE = /^Opaque\[([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\]$/;
 

@@ -32,7 +32,7 @@ export interface Placement {
 }
 
 /** Why calls are annotated that no program annotated; see `assign-devices`. */
-export type AssignedReasons = Pick<WeakMap<CallExpr, string>, 'get'>;
+type AssignedReasons = Pick<WeakMap<CallExpr, string>, 'get'>;
 
 /**
  * Sends what WebGPU cannot do to the host: such calls get `on_device="host"`, and `device_copy`

@@ -8,7 +8,7 @@ import type { AttributeValue } from '../../core/contracts/primitive-function.ts'
 export type ExprPattern = AnyPattern | CallPattern | ConstantPattern | EitherPattern;
 
 /** Every expression, which is captured. */
-export interface AnyPattern {
+interface AnyPattern {
   /** Tells patterns apart. */
   readonly kind: 'any';
   /** The name of the capture. */
@@ -48,7 +48,7 @@ export interface ConstantPattern {
 }
 
 /** An expression that one of the patterns fits; the first that does comes first. */
-export interface EitherPattern {
+interface EitherPattern {
   /** Tells patterns apart. */
   readonly kind: 'either';
   /** The alternatives, in the order in which they are tried. */

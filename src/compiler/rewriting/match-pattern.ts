@@ -12,12 +12,12 @@ import type {
 } from './expr-pattern.ts';
 
 /** Tells expressions whose value one expression reads. */
-export interface Readers {
+interface Readers {
   isOnce(expr: Expr): boolean;
 }
 
 /** The callback for a match. */
-export interface Matching<T> {
+interface Matching<T> {
   /** Undefined: the next way in which the pattern fits is tried. */
   readonly accept: (captures: Captures) => T | undefined;
   /** Needed by patterns that want a value for themselves. */

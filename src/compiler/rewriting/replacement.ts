@@ -17,19 +17,19 @@ export type Replacement =
   | CallReplacement;
 
 /** An expression of the match. */
-export interface CaptureReplacement {
+interface CaptureReplacement {
   readonly kind: 'capture';
   readonly name: string;
 }
 
 /** A number, as a constant of rank 0 that has the dtype of the match. */
-export interface NumberReplacement {
+interface NumberReplacement {
   readonly kind: 'number';
   readonly value: number;
 }
 
 /** A constant. */
-export interface TensorReplacement {
+interface TensorReplacement {
   readonly kind: 'tensor';
   readonly value: HostTensor;
 }

@@ -13,7 +13,7 @@ import { PatternTable } from './pattern-table.ts';
 import type { OnRewrite, RewriteRule } from './rewrite-rule.ts';
 
 /** Options of applying rules. */
-export interface Rewriting {
+interface Rewriting {
   /** The types of the module's expressions. */
   readonly types: TypeInference;
   /** Called for each rule that was applied. */

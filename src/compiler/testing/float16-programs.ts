@@ -12,7 +12,7 @@ export const program = (body: string): string =>
   `def @main(%x: Tensor[(${ROWS}, ${WIDTH}), float16]) { ${body} }`;
 
 /** The function that a program computes of a row, in doubles. */
-export type Meaning = (row: readonly number[]) => number[];
+type Meaning = (row: readonly number[]) => number[];
 
 export const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 const mean = (values: readonly number[]): number => sum(values) / values.length;

@@ -5,7 +5,7 @@ export interface Variable<Kind extends string> {
 }
 
 /** What makes an expression of a kind. */
-export interface Maker<Kind extends string> {
+interface Maker<Kind extends string> {
   /** An expression with the variables that are in scope. */
   readonly expr: (kind: Kind) => string;
   /** The same with further variables. */
@@ -16,7 +16,7 @@ export interface Maker<Kind extends string> {
 }
 
 /** What makes a branch of a kind: `branch` writes a result, with further variables, and `given` what is branched on. */
-export interface BranchMaker<Kind extends string> {
+interface BranchMaker<Kind extends string> {
   readonly branch: (variables?: readonly Variable<Kind>[]) => string;
   readonly given: (kind: Kind) => string;
 }

@@ -45,7 +45,7 @@ import {
 } from '../ir/type.ts';
 
 /** Options of random modules, for tests of what must hold for every module. */
-export interface RandomModuleOptions {
+interface RandomModuleOptions {
   /** Numbers in [0, 1). The same numbers give the same module. */
   readonly random: () => number;
   /** About how many expressions each function has; default 30. */

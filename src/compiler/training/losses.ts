@@ -6,7 +6,7 @@ import { isFloat } from '../../ops/elementwise/number-dtypes.ts';
 import type { LossName } from '../ir/operators/training-operators.ts';
 
 /** Operands of a loss: the output of the model (`given`) and its target (`wanted`). */
-export interface LossCall {
+interface LossCall {
   readonly graph: GraphBuilder;
   readonly given: GraphTensor;
   readonly wanted: GraphTensor;

@@ -10,7 +10,7 @@ import type { Module } from '../ir/expr.ts';
 import { FunctionVerifier } from './verify-function.ts';
 
 /** The checks to make. */
-export interface VerifyOptions {
+interface VerifyOptions {
   /** Infers types too, once all else is right. Default: true. */
   readonly types?: boolean;
   /** Texts by the name in spans, for excerpts in messages. */

@@ -3,7 +3,7 @@ import { abortError, RuntimeError } from '../errors.ts';
 import { withinTime } from './within-time.ts';
 
 /** How long a run may take, in milliseconds. */
-export interface RunTime {
+interface RunTime {
   readonly runTimeout: number | undefined;
   readonly clock?: Clock | undefined;
 }

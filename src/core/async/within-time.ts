@@ -1,6 +1,6 @@
 import { CLOCK, type Clock } from './clock.ts';
 
-export interface TimeLimit {
+interface TimeLimit {
   readonly timeoutMs: number;
   /** Makes the error once the time is over. */
   readonly late: () => Error;

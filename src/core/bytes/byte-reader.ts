@@ -6,7 +6,7 @@ export const CANONICAL_NAN = 0x7ff8_0000_0000_0000n;
 // Both options matter: a byte order mark is part of the text, and bad UTF-8 is an error.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-export interface ByteReaderOptions {
+interface ByteReaderOptions {
   /** The part that is read, for messages: `section constants`. */
   readonly where: string;
   /** Position of the first byte in the file, for messages. */

@@ -1,7 +1,7 @@
 import { FormatError } from '../errors.ts';
 
 /** What a file is that is no model of ours, and what to do with it. */
-export interface Sniffed {
+interface Sniffed {
   /** As a noun phrase. */
   readonly what: string;
   readonly remedy: string;

@@ -1,5 +1,5 @@
 /** `FileSystemFileHandle` in the private file system of an origin, each of whose ways to write some thread or browser lacks. */
-export interface WritablePrivateFile {
+interface WritablePrivateFile {
   /** Only dedicated workers have this method. */
   createSyncAccessHandle?(): Promise<SyncAccessHandle>;
   /** Safari before 26 lacks this method. */

@@ -27,7 +27,7 @@ export interface IndexCheck {
 }
 
 /** An element of an integer tensor that a function is called with. */
-export interface ElementOfParameter {
+interface ElementOfParameter {
   /** The parameter, counted from 0. */
   readonly parameter: number;
   /** The place of the element, row-major. */
@@ -35,14 +35,14 @@ export interface ElementOfParameter {
 }
 
 /** Numbers that indices have to keep to. */
-export interface IndexBounds {
+interface IndexBounds {
   readonly lower: readonly number[];
   readonly below: readonly number[];
   readonly except?: number | undefined;
 }
 
 /** An index that is out of bounds. */
-export interface StrayIndex {
+interface StrayIndex {
   readonly value: number | bigint;
   /** The number of the element in the tensor of indices, row-major. */
   readonly element: number;

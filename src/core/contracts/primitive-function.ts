@@ -64,7 +64,7 @@ export interface PrimitiveFunction {
 }
 
 /** A value that a primitive function gives. */
-export interface PrimitiveResult {
+interface PrimitiveResult {
   /** The number of the value. */
   readonly value: number;
   /** Its type. */

@@ -3,7 +3,7 @@
  * it has for each of them, and each walk has a case for each that its side has: so a new kind is a type
  * error wherever it is not handled.
  */
-export type ValueKind =
+type ValueKind =
   | 'null'
   | 'int'
   | 'float'
@@ -28,10 +28,10 @@ export type ValueKind =
   | 'vm';
 
 /** The form that a side has for each kind; `never` where it has none. */
-export type ValueForms = Readonly<Record<ValueKind, unknown>>;
+type ValueForms = Readonly<Record<ValueKind, unknown>>;
 
 /** Any value of a side. */
-export type AnyValue<Forms extends ValueForms> = Forms[ValueKind];
+type AnyValue<Forms extends ValueForms> = Forms[ValueKind];
 
 /** The kinds that a side has. */
 export type KindOf<Forms extends ValueForms> = {

@@ -15,7 +15,7 @@ export interface Term {
 
 export type Atom = SymbolAtom | OperationAtom;
 
-export interface SymbolAtom {
+interface SymbolAtom {
   readonly kind: 'symbol';
   /** Equal for equal atoms only. */
   readonly key: string;

@@ -43,7 +43,7 @@ const UNITS: Readonly<Record<LimitName, string>> = {
   milliseconds: 'milliseconds of compiling',
 };
 
-export interface ReachedLimit {
+interface ReachedLimit {
   readonly limit: LimitName;
   readonly reached: number;
   readonly most: number;

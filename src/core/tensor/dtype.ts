@@ -53,7 +53,7 @@ export interface DTypeInfo {
   readonly category: 'float' | 'int' | 'uint' | 'bool';
 }
 
-export interface TypedArrayConstructor {
+interface TypedArrayConstructor {
   new (length: number): TypedArray;
   new (buffer: ArrayBufferLike, byteOffset: number, length: number): TypedArray;
   readonly BYTES_PER_ELEMENT: number;

@@ -3,7 +3,7 @@ import { float16ToNumber } from './float16.ts';
 import type { HostTensor } from './host-tensor.ts';
 
 /** The elements of a tensor. */
-export type Elements = Pick<HostTensor, 'dtype' | 'data'>;
+type Elements = Pick<HostTensor, 'dtype' | 'data'>;
 
 /** How far the elements of a tensor are from those that they should be. */
 export interface TensorDifference {

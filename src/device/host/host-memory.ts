@@ -11,7 +11,7 @@ export interface HostMemoryLimits {
 }
 
 /** A buffer in host memory. Its bytes go when it is destroyed. */
-export class HostBuffer implements DeviceBuffer {
+class HostBuffer implements DeviceBuffer {
   readonly byteLength: number;
   readonly #memory: HostMemory;
   #bytes: ArrayBuffer | undefined;
@@ -36,7 +36,7 @@ export class HostBuffer implements DeviceBuffer {
 }
 
 /** The host device's view of a buffer that came through the {@link DeviceBuffer} interface. */
-export function asHostBuffer(buffer: DeviceBuffer): HostBuffer {
+function asHostBuffer(buffer: DeviceBuffer): HostBuffer {
   if (buffer instanceof HostBuffer) return buffer;
   throw internalError('a buffer of another device was given to the host device');
 }

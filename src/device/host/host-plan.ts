@@ -30,7 +30,7 @@ export interface HostPlan {
   readonly stored: ReadonlySet<number>;
 }
 
-export interface Temporary {
+interface Temporary {
   readonly value: number;
   /** The slot of its memory, which another value takes once this one is no longer read. */
   readonly slot: number;

@@ -14,8 +14,6 @@ export type StoredBytes = Pick<StoredTensor, 'bytes' | 'byteOffset'>;
 
 /** Services of the device to its kernels. */
 export interface KernelServices {
-  /** False for the null device, which plans and counts but computes nothing. */
-  readonly computes: boolean;
   /** Memory for temporaries, by slot; it grows to the largest request and is reused. */
   scratch(slot: number, byteLength: number): StoredBytes;
   /** The memory that holds the elements of an argument. */

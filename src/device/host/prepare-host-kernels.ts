@@ -62,12 +62,12 @@ class HostKernel implements Kernel {
     this.#context.launched();
     for (const step of plan.steps) {
       const started = performance.now();
-      if (this.#context.computes) runStep(step, values, plan.types);
+      runStep(step, values, plan.types);
       this.#context.timings()?.push({
         primitive: this.name,
         label: step.label,
         workgroups: [1, 1, 1],
-        durationMs: this.#context.computes ? performance.now() - started : undefined,
+        durationMs: performance.now() - started,
         beginMs: started,
       });
     }
@@ -134,7 +134,7 @@ export type MakeKernels = (
   references: References,
 ) => Promise<readonly Kernel[]>;
 
-export interface HostKernelsOptions {
+interface HostKernelsOptions {
   /** The name of the device in messages. */
   readonly deviceName: string;
   readonly services: KernelServices;
@@ -245,7 +245,7 @@ function computeOnHost(
   inputs: readonly HostTensor[],
   context: KernelContext,
 ): HostTensor {
-  const { operators, computes } = context;
+  const { operators } = context;
   const shapes = { params: inputs.map(({ shape }) => shape), results: [] };
   const [call] = bindAttributes(primitive, shapes, operators);
   if (call === undefined) throw internalError(`${primitive.name} has no call`);
@@ -254,23 +254,13 @@ function computeOnHost(
   const { attributes, output } = inferConcreteCall(op, operands, call.attributes);
   context.launched();
   const started = performance.now();
-  const result = computes
-    ? referenceResult(op, opReference(op), { inputs: operands, attributes, output })
-    : emptyOf(output);
+  const result = referenceResult(op, opReference(op), { inputs: operands, attributes, output });
   context.timings()?.push({
     primitive: primitive.name,
     label: op.name,
     workgroups: [1, 1, 1],
-    durationMs: computes ? performance.now() - started : undefined,
+    durationMs: performance.now() - started,
     beginMs: started,
   });
   return result;
-}
-
-/** Without elements along axes whose size depends on elements. */
-function emptyOf({ dtype, shape }: ConcreteTensorType): HostTensor {
-  return HostTensor.zeros(
-    dtype,
-    shape.map((dim) => Math.max(dim, 0)),
-  );
 }

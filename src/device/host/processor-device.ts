@@ -37,8 +37,6 @@ export interface ProcessorDeviceOptions {
   readonly memory: ProcessorMemory;
   /** Default: the core operators. */
   readonly operators: OperatorTable | undefined;
-  /** False for a device that checks, plans and counts everything and leaves results zero. */
-  readonly computes?: boolean;
   /** Default: kernels of references. */
   readonly makeKernels?: MakeKernels;
   /** Makes them without references; undefined where these are needed, or something is not in order. */
@@ -78,7 +76,6 @@ export class ProcessorDevice implements Device {
     info,
     memory,
     operators,
-    computes = true,
     makeKernels,
     makeAlone,
     onDestroy,
@@ -95,8 +92,7 @@ export class ProcessorDevice implements Device {
     this.#onDestroy = onDestroy;
     this.events = events;
     this.#services = {
-      computes,
-      scratch: (slot, byteLength) => memory.scratch(slot, computes ? byteLength : 0),
+      scratch: (slot, byteLength) => memory.scratch(slot, byteLength),
       locate: ({ buffer, byteOffset }) => {
         const { bytes, byteOffset: begin } = memory.locate(buffer);
         return { bytes, byteOffset: begin + byteOffset };

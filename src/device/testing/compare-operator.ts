@@ -15,7 +15,7 @@ import type { Device, DeviceTensor } from '../device.ts';
 import { allocateTensor, downloadTensors, uploadTensor } from './device-tensors.ts';
 
 /** A case in the middle of running: what was launched and what has to come out. */
-export interface Launched {
+interface Launched {
   readonly title: string;
   readonly output: DeviceTensor;
   readonly tensors: readonly DeviceTensor[];
@@ -23,7 +23,7 @@ export interface Launched {
   readonly expected: () => HostTensor;
 }
 
-export interface Comparison {
+interface Comparison {
   readonly caseCount: number;
   /** A line for each case that gives something else than the reference. */
   readonly differences: readonly string[];

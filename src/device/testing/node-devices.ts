@@ -10,7 +10,7 @@ import { createWasmDevice } from '../wasm/wasm-device.ts';
 import { createWebGpuDevice } from '../webgpu/webgpu-device.ts';
 import { oneGpuDevice } from './one-gpu-device.ts';
 
-export interface TestedDevice {
+interface TestedDevice {
   readonly title: string;
   readonly open: () => Promise<Device>;
 }

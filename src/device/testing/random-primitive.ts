@@ -10,7 +10,7 @@ import { inferConcreteCall } from '../../ops/infer-concrete-call.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 
 /** A primitive function with static shapes, and the types of all its values. */
-export interface RandomPrimitive {
+interface RandomPrimitive {
   readonly primitive: PrimitiveFunction;
   readonly params: readonly ConcreteTensorType[];
 }

@@ -34,14 +34,14 @@ interface Cell {
   readonly expected: HostTensor;
 }
 
-export interface SpecialValueOptions {
+interface SpecialValueOptions {
   /** Cases of the operator, from all over its list. */
   readonly most: number;
   /** Elements of the inputs of a case. */
   readonly largest: number;
 }
 
-export interface SpecialValueResult {
+interface SpecialValueResult {
   readonly cellCount: number;
   /** A line for each cell that differs in a way that the table of departures does not have. */
   readonly differences: readonly string[];

@@ -30,7 +30,7 @@ export interface StepMachine {
 }
 
 /** The functions of a step, and what it may keep. */
-export interface StepCode {
+interface StepCode {
   readonly step: LoadedCode;
   /** The functions of the packs, in their order. */
   readonly packs: readonly LoadedCode[];

@@ -13,7 +13,7 @@ export interface RecordedMachine {
 }
 
 /** The members of its device that a recording uses. */
-export type RecordedDevice = Pick<ProcessorDevice, 'isProfiled' | 'launched' | 'copy' | 'write'>;
+type RecordedDevice = Pick<ProcessorDevice, 'isProfiled' | 'launched' | 'copy' | 'write'>;
 
 /** Steps of kernels with their addresses, copies and writes in order. */
 export class LaunchRecorder implements LaunchRecording, RecordedLaunches {

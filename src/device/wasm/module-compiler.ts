@@ -16,12 +16,12 @@ export interface LoadedCode {
 }
 
 /** A function by its index in a module. */
-export interface CodeSource {
+interface CodeSource {
   readonly module: WebAssembly.Module;
   readonly index: number;
 }
 
-export interface ModuleCompilerOptions {
+interface ModuleCompilerOptions {
   readonly memory: WebAssembly.Memory;
   readonly threads: ThreadPool | undefined;
   /** Adds products by relaxed SIMD, in one instruction. */

@@ -21,7 +21,7 @@ const NEXT_FLUSH_LAUNCHES = 48;
 /** `writeBuffer` stages its bytes until the next submission, so large writes go in portions. */
 const WRITE_PORTION_BYTE_LENGTH = 16 * 1024 * 1024;
 
-export interface CommandQueueContext {
+interface CommandQueueContext {
   readonly device: GPUDevice;
   readonly faults: DeviceFaults;
   readonly buffers: BufferTable;

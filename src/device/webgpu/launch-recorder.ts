@@ -43,7 +43,7 @@ type Step =
   | { readonly kind: 'write'; readonly target: DeviceRange; readonly bytes: Uint8Array };
 
 /** The queue that a recording records from and replays to. */
-export interface RecordedQueue {
+interface RecordedQueue {
   recording: LaunchRecorder | undefined;
   readonly profiler: object | undefined;
   /** How many faults the device had; see `DeviceFaults`. */

@@ -4,7 +4,7 @@ import type { CommandQueue } from './command-queue.ts';
 import type { DeviceFaults } from './faults/device-faults.ts';
 import { LaunchProfiler } from './launch-profiler.ts';
 
-export interface ProfileContext {
+interface ProfileContext {
   readonly device: GPUDevice;
   readonly hasTimestamps: boolean;
   readonly faults: DeviceFaults;

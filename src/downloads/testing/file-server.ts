@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /** A request that a server got, and how many bytes of the file it sent. */
-export interface LoggedRequest {
+interface LoggedRequest {
   readonly method: string;
   readonly path: string;
   readonly range: string | undefined;
@@ -11,7 +11,7 @@ export interface LoggedRequest {
 }
 
 /** A file of a server, and how it is served. All may be changed between requests. */
-export interface ServedFile {
+interface ServedFile {
   bytes: Uint8Array;
   etag?: string | undefined;
   lastModified?: string | undefined;

@@ -39,7 +39,7 @@ export class MemoryFolder {
   }
 }
 
-export class MemoryFile {
+class MemoryFile {
   readonly kind = 'file';
   bytes = new Uint8Array();
   readonly #room: { free: number };

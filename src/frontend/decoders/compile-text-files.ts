@@ -19,7 +19,7 @@ import { type Quantization, WeightQuantizer } from './weight-quantizer.ts';
 import { type ModelFiles, openModelFile } from './open-model-file.ts';
 
 /** The files of a model, as whoever compiles it has them. */
-export interface WeightFiles extends ModelFiles {
+interface WeightFiles extends ModelFiles {
   /** The name of the model's own file. */
   readonly name: string;
   /** Rejects with DownloadError for a file that is not there. */
@@ -28,7 +28,7 @@ export interface WeightFiles extends ModelFiles {
   readWeights(onBytes: (count: number) => void): Promise<void>;
 }
 
-export interface CompileFilesOptions extends CompileTextOptions {
+interface CompileFilesOptions extends CompileTextOptions {
   readonly compileLimits: CompileLimits | undefined;
   readonly contextLength?: number | undefined;
   readonly quantize?: Quantization | undefined;

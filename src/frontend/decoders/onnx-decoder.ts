@@ -133,7 +133,7 @@ export function onnxDecoder(module: Module, { cacheType }: OnnxDecoderOptions = 
   return isJoined ? withCachesOf(decoder, type) : { ...decoder, caches: stored };
 }
 
-export interface OnnxDecoderOptions {
+interface OnnxDecoderOptions {
   /** The dtype of caches. Default: that of the model. */
   readonly cacheType?: CacheType | undefined;
 }

@@ -18,7 +18,7 @@ export interface ModelFiles {
 }
 
 /** A decoder whose head is read, and how its weights are. */
-export interface ModelFile {
+interface ModelFile {
   readonly decoder: DecoderFile;
   /**
    * The small files to write beside the executable, as far as the model file has them: GGUF has

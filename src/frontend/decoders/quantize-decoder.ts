@@ -75,7 +75,7 @@ function codeMatrix(
 }
 
 /** Codes and scales as operands of `matmul_nbits`. */
-export function constantsOf(
+function constantsOf(
   { bits, codes, scales }: CodedRows,
   { rows, columns }: { readonly rows: number; readonly columns: number },
 ): { readonly codes: Expr; readonly scales: Expr } {

@@ -16,7 +16,7 @@ export interface TextModuleOptions extends ImportOptions {
 }
 
 /** {@link TextModuleOptions}, with what rounds weights. */
-export interface RoundedModuleOptions extends Omit<TextModuleOptions, 'quantize'> {
+interface RoundedModuleOptions extends Omit<TextModuleOptions, 'quantize'> {
   readonly quantizer?: WeightQuantizer | undefined;
 }
 

@@ -21,7 +21,7 @@ export interface CodedRows {
 }
 
 /** Errors of rounded weights: root mean squares, relative to those of the weights. */
-export interface QuantizationReport {
+interface QuantizationReport {
   readonly matrices: number;
   /** The error of the elements of all matrices together. */
   readonly error: number;

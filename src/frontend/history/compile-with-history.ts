@@ -1,11 +1,11 @@
 import { CompileBudget } from '../../compiler/ir/compile-budget.ts';
 import { parseModule } from '../../compiler/ir/text/parse.ts';
 import type { CompileLimits } from '../../core/limits/compile-limits.ts';
-import { compileInTurns, type CompileOnnxAsyncOptions } from '../onnx/compile-in-turns.ts';
+import { compileInTurns, type CompileInTurnsOptions } from '../onnx/compile-in-turns.ts';
 import { takeTurns } from '../take-turns.ts';
 import { PassHistory } from './pass-history.ts';
 
-export interface HistoryOptions extends Pick<CompileOnnxAsyncOptions, 'dims' | 'read'> {
+interface HistoryOptions extends Pick<CompileInTurnsOptions, 'dims' | 'read'> {
   /** The name of a text in messages and places. */
   readonly file: string;
   readonly compileLimits?: CompileLimits | undefined;

@@ -14,8 +14,8 @@ export { externalRanges } from './model/external-data.ts';
 /** How a model is read and compiled. */
 export interface CompileOnnxOptions extends CompileOptions, ImportOptions {}
 
-/** Options of `compileOnnxAsync`. */
-export interface CompileOnnxAsyncOptions
+/** Options of {@link compileInTurns}. */
+export interface CompileInTurnsOptions
   extends Omit<CompileOnnxOptions, 'externalData'>,
     Pick<BudgetOptions, 'onPlace'> {
   /** Looked at between passes. */
@@ -26,10 +26,13 @@ export interface CompileOnnxAsyncOptions
   readonly typeOf?: TypeOfNode | undefined;
 }
 
-/** See `compileOnnxAsync`. */
+/**
+ * `compileOnnx` for a thread that others wait for: between two passes the event loop gets its
+ * turn. Rejects as that throws, with what `read` rejects with, and with the signal's reason.
+ */
 export async function compileInTurns(
   bytes: Uint8Array,
-  { signal, read, typeOf, ...given }: CompileOnnxAsyncOptions = {},
+  { signal, read, typeOf, ...given }: CompileInTurnsOptions = {},
 ): Promise<Assembled> {
   const externalData = read && (await loadExternalData(bytes, read));
   const newBudget = () => new CompileBudget(given.compileLimits, given);
@@ -46,10 +49,13 @@ const SMALL = {
   turnMilliseconds: 200,
 };
 
-/** See `compileSmallOnnx`. */
+/**
+ * {@link compileInTurns} of a small model, for a thread that must not be held up: undefined as soon
+ * as it takes more than a small one, or files beside it.
+ */
 export async function compileSmallInTurns(
   bytes: Uint8Array,
-  { signal, typeOf, ...given }: Omit<CompileOnnxAsyncOptions, 'read'> = {},
+  { signal, typeOf, ...given }: Omit<CompileInTurnsOptions, 'read'> = {},
 ): Promise<Assembled | undefined> {
   if (bytes.byteLength > SMALL.byteLength) return undefined;
   const newBudget = () => new CompileBudget(SMALL.limits, SMALL);

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { DEFAULT_LIMITS } from '../../core/limits/compile-limits.ts';
 import { CompileLimitError, errorFromData, errorToData } from '../../core/errors.ts';
+import { Executable } from '../../compiler/compile.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { HOSTILE_MODELS } from '../../testing/hostile-models.ts';
 import { type OnnxNodeSpec, writeOnnxModel } from '../../testing/onnx-writer.ts';
 import { compileOnnx } from './compile-onnx.ts';
-import { compileOnnxAsync, compileSmallOnnx } from './compile-onnx-async.ts';
+import { compileInTurns, compileSmallInTurns } from './compile-in-turns.ts';
 
 function hostile(title: string): Uint8Array {
   const model = HOSTILE_MODELS.find((candidate) => candidate.title === title);
@@ -139,10 +140,10 @@ describe.each([
 
   test('the same is compiled', async () => {
     expect(compileOnnx(model).toBytes()).toEqual(expected);
-    expect((await compileOnnxAsync(model)).toBytes()).toEqual(expected);
+    expect(Executable.of(await compileInTurns(model)).toBytes()).toEqual(expected);
     // A turn that seems long leaves the model to a thread.
-    const small = await compileSmallOnnx(model);
-    expect(small?.toBytes() ?? expected).toEqual(expected);
+    const small = await compileSmallInTurns(model);
+    expect(small === undefined ? expected : Executable.of(small).toBytes()).toEqual(expected);
   });
 
   test('the same is refused, and by the same number of steps', () => {
@@ -164,8 +165,9 @@ describe('compiling beside others', () => {
   test('gives the same bytes, whichever way', async () => {
     const model = chain(20);
     const expected = compileOnnx(model).toBytes();
-    expect((await compileOnnxAsync(model)).toBytes()).toEqual(expected);
-    expect((await compileSmallOnnx(model))?.toBytes()).toEqual(expected);
+    expect(Executable.of(await compileInTurns(model)).toBytes()).toEqual(expected);
+    const small = await compileSmallInTurns(model);
+    expect(small && Executable.of(small).toBytes()).toEqual(expected);
   });
 
   test('lets others run between passes, and heeds the signal there', async () => {
@@ -177,7 +179,7 @@ describe('compiling beside others', () => {
     };
     let next = setImmediate(turn);
     const passes: number[] = [];
-    const compiling = compileOnnxAsync(chain(200), {
+    const compiling = compileInTurns(chain(200), {
       signal: controller.signal,
       onProgress: (done) => {
         passes.push(done);
@@ -200,7 +202,7 @@ describe('compiling beside others', () => {
     'sizes that are products of sums',
     '300,000 nodes',
   ])('%s is no small model', async (title) => {
-    expect(await compileSmallOnnx(hostile(title))).toBeUndefined();
+    expect(await compileSmallInTurns(hostile(title))).toBeUndefined();
   });
 
   test('a model with files beside it is no small one', async () => {
@@ -210,6 +212,6 @@ describe('compiling beside others', () => {
       outputs: ['y'],
       externalInitializers: { w: { dtype: 'float32', shape: [2], place: { location: 'w.bin' } } },
     });
-    expect(await compileSmallOnnx(model)).toBeUndefined();
+    expect(await compileSmallInTurns(model)).toBeUndefined();
   });
 });

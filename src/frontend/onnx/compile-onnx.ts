@@ -5,7 +5,7 @@ import { CompileBudget } from '../../compiler/ir/compile-budget.ts';
 import type { CompileOnnxOptions } from './compile-in-turns.ts';
 import { IMPORT_OPTIONS, importWithin } from './import-onnx.ts';
 
-export const ONNX_OPTIONS: OptionKinds<CompileOnnxOptions> = {
+const ONNX_OPTIONS: OptionKinds<CompileOnnxOptions> = {
   ...COMPILE_OPTIONS,
   ...IMPORT_OPTIONS,
 };

@@ -24,7 +24,7 @@ export interface KnownSequence {
   readonly element: Type;
 }
 
-export interface KnownOptional {
+interface KnownOptional {
   readonly kind: 'optional';
   /** Undefined where there is none. */
   readonly element: Expr | undefined;

@@ -22,7 +22,7 @@ import { type NodeReader, PathFollower } from './paths/path-follower.ts';
 import { Fork, Path } from './paths/paths.ts';
 
 /** The surroundings in which nodes of a graph or of a function of the model are imported. */
-export interface Surroundings {
+interface Surroundings {
   readonly context: ImportContext;
   readonly importers: ImporterTable;
   readonly operatorSets: OperatorSets;
@@ -35,7 +35,7 @@ export interface Surroundings {
 }
 
 /** The nodes to import: a graph, or the body of a function. */
-export interface Body {
+interface Body {
   readonly nodes: readonly NodeProto[];
   readonly outputs: readonly string[];
   /** Names that stand for nothing: inputs that a call of the function leaves out. */

@@ -8,7 +8,7 @@ import type { TensorType } from '../../core/contracts/primitive-function.ts';
 import type { ImportContext } from './import-context.ts';
 
 /** A value of the scope around a function that the function takes as a parameter of its own. */
-export interface Capture {
+interface Capture {
   readonly param: VarExpr;
   readonly value: Expr;
 }

@@ -51,7 +51,7 @@ const LIST_FUNCTIONS = `
   }
 `;
 
-export interface ImportContextOptions {
+interface ImportContextOptions {
   readonly dims: DimBindings;
   readonly localFunctions: readonly FunctionProto[];
   readonly externalData: ExternalDataReader | undefined;

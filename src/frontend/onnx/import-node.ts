@@ -40,7 +40,7 @@ import type { Fork } from './paths/paths.ts';
  */
 export type NodeImporter = (node: ImportNode) => Expr | readonly (Expr | undefined)[] | Fork;
 
-export interface ImportNodeOptions {
+interface ImportNodeOptions {
   readonly opType: string;
   /** `node "name" (Conv)`, for messages. */
   readonly where: string;

@@ -96,7 +96,7 @@ export function importOnnx(bytes: Uint8Array, options: ImportOptions = {}): Modu
 }
 
 /** How a model is read, and trained. */
-export interface TrainingImportOptions extends ImportOptions {
+interface TrainingImportOptions extends ImportOptions {
   /** Takes initializers as parameters, and hears of results. */
   readonly training?: ImportTraining | undefined;
 }

@@ -16,14 +16,14 @@ interface PlacedNode {
 }
 
 /** The parameters and results of `main`. */
-export interface ImportedMain {
+interface ImportedMain {
   readonly params: readonly VarExpr[];
   readonly outputs: readonly string[];
   readonly results: readonly Expr[];
 }
 
 /** Operators at the end of an output that a loss computes itself. */
-export interface DroppedOperator {
+interface DroppedOperator {
   readonly operators: readonly string[];
   /** The axis of the classes. */
   readonly axis: number;

@@ -8,7 +8,7 @@ import type { Attributes, TensorType } from '../../core/contracts/primitive-func
 export type Importers = Readonly<Record<string, Readonly<Record<string, Importer>>>>;
 
 /** An operator of a domain, and how a node of it is imported. */
-export interface Importer {
+interface Importer {
   /** The first version of its operator set that has it. */
   readonly since: number;
   /** Names of the operators that it becomes, with blanks between them. */
@@ -50,7 +50,7 @@ export interface OnnxNode {
 }
 
 /** The attributes of a node. Each throws FormatError for an attribute of another type. */
-export interface OnnxAttributes {
+interface OnnxAttributes {
   /** An integer; `otherwise` where the node leaves it out. */
   int(name: string, otherwise: number): number;
   /** A float; `otherwise` where the node leaves it out. */

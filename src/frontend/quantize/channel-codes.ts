@@ -2,12 +2,12 @@ import { elementCount, type Shape } from '../../core/tensor/shape.ts';
 import { type ErrorFeedback, roundWithFeedback } from './samples/error-feedback.ts';
 
 /** A tensor of int8 whose zero is 0, with a scale for each index of an axis. */
-export interface ChannelCodes {
+interface ChannelCodes {
   readonly codes: Int8Array<ArrayBuffer>;
   readonly scales: Float32Array<ArrayBuffer>;
 }
 
-export interface ChannelFormat {
+interface ChannelFormat {
   readonly shape: Shape;
   /** The axis whose indices have a scale each. */
   readonly axis: number;

@@ -10,7 +10,7 @@ import type { CheckedOptions } from './quantize-options.ts';
 import { type KeptNode, nodeName, type QuantizedLayer } from './quantized-layer.ts';
 
 /** The nodes of a model by what the conversion does with them. */
-export interface Float16Found {
+interface Float16Found {
   readonly layers: readonly QuantizedLayer[];
   readonly kept: readonly KeptNode[];
   readonly others: Readonly<Record<string, number>>;

@@ -2,7 +2,7 @@ import { canonicalDomain, MICROSOFT } from '../onnx/model/operator-sets.ts';
 import type { NodeProto } from '../onnx/protobuf/schema.ts';
 
 /** Which inputs and outputs of an operator have the type that may be float16 in place of float32. */
-export interface Float16Places {
+interface Float16Places {
   /** Indices of these inputs. Undefined: all. */
   readonly inputs?: readonly number[];
   /** Indices of these outputs. Undefined: all. */

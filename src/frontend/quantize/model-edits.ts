@@ -27,7 +27,7 @@ export interface WrittenNode {
   readonly base?: NodeProto;
 }
 
-export type GraphEnds = Required<Pick<Draft<'GraphProto'>, 'input' | 'output'>>;
+type GraphEnds = Required<Pick<Draft<'GraphProto'>, 'input' | 'output'>>;
 
 export const intAttribute = (name: string, value: number) => ({ name, i: value, type: 2 }) as const;
 

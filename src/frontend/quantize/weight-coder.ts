@@ -29,7 +29,7 @@ export interface CodedMatrix {
 }
 
 /** The replacement of weights in a graph by codes with a scale for each channel. */
-export interface CodedChannels {
+interface CodedChannels {
   /** The value that takes the place of the weights. */
   readonly output: string;
   /** The node that gives it; undefined where another one's node gave it before. */

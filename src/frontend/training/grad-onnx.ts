@@ -37,7 +37,7 @@ export interface TrainingProgram {
 }
 
 /** The key of the metadata under which a program has the names of its state, as JSON. */
-export const TRAINING_NAMES = 'training';
+const TRAINING_NAMES = 'training';
 
 const PREDICT = 'training.predict';
 

@@ -17,7 +17,7 @@ import { shortList } from '../../core/short-list.ts';
 import { IMPORT_OPTIONS, type ImportOptions } from '../onnx/import-onnx.ts';
 
 /** An operator of training with its settings. */
-export interface Setting<Name extends string> {
+interface Setting<Name extends string> {
   /** The name of its operator. */
   readonly name: Name;
   /** Its attributes, see docs/training.md; those that are left out have their defaults. */

@@ -10,12 +10,12 @@ import { seededRandom } from '../../core/random.ts';
 import type { ImportTraining } from '../onnx/import-training.ts';
 
 /** A parameter that is trained, with the tensors that the optimiser keeps for it. */
-export interface TrainedParameter {
+interface TrainedParameter {
   readonly parameter: VarExpr;
   readonly slots: readonly VarExpr[];
 }
 
-export interface TrainingStateOptions {
+interface TrainingStateOptions {
   readonly imported: ImportTraining;
   /** The values of the initializers. */
   readonly tensors: ReadonlyMap<string, HostTensor>;

@@ -45,7 +45,7 @@ export interface Tint {
   readonly amount: number;
 }
 
-export interface DrawOptions {
+interface DrawOptions {
   readonly colours: GraphColours;
   readonly pixelRatio: number;
   readonly selected: ReadonlySet<number>;

@@ -15,7 +15,7 @@ const MOST_FOUND = 100;
 /** Neighbours and places that are listed. */
 const MOST_LISTED = 40;
 
-export interface GraphPanelEvents {
+interface GraphPanelEvents {
   /** A node of the graph was chosen. */
   onSelect?(node: GraphNode | undefined): void;
   /** More on the chosen node, below what the graph knows of it. */

@@ -10,7 +10,7 @@ import {
 } from './draw-graph.ts';
 import type { GraphScene } from './graph-scene.ts';
 
-export interface GraphEvents {
+interface GraphEvents {
   /** A node was chosen, by pointer or keys; undefined: none is any more. */
   onSelect(node: number | undefined): void;
   /** A node was opened: a double click, or the key Enter. */

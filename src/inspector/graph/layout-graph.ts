@@ -3,7 +3,7 @@
 // networks have as many layers as nodes, which takes dagre and ELK seconds for a thousand nodes: docs/inspector.md.
 
 /** Sizes of nodes, and edges between them by their numbers. */
-export interface LayoutInput {
+interface LayoutInput {
   readonly widths: Float32Array;
   readonly heights: Float32Array;
   /** The numbers of the two nodes of each edge: from, to. */

@@ -1,7 +1,7 @@
 import type { ShownNode } from './collapse-scopes.ts';
 
 /** Characters of a label; longer ones are cut. */
-export const LONGEST_LABEL = 30;
+const LONGEST_LABEL = 30;
 const CHARACTER_WIDTH = 6.7;
 const NOTE_CHARACTER_WIDTH = 5.6;
 const PADDING = 24;

@@ -9,7 +9,7 @@ import { MemoryView } from './memory-view.ts';
 /** Storages that are listed. */
 const MOST_LISTED = 200;
 
-export interface MemoryPanelEvents {
+interface MemoryPanelEvents {
   /** An instruction was chosen. */
   onInstruction(instruction: number): void;
   /** The node of an instruction, if it has one. */

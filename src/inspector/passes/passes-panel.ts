@@ -6,7 +6,7 @@ import type { PassLine } from '../../core/contracts/pass-step.ts';
 import { LineList } from '../view/line-list.ts';
 
 /** Bytes of an ONNX model, or a program in text form. */
-export type ModelSource = Uint8Array | ArrayBuffer | string;
+type ModelSource = Uint8Array | ArrayBuffer | string;
 
 /** The source of a program, to compile it once more with the passes watched. */
 export interface WatchedModel {

@@ -9,7 +9,7 @@ import { InputChoice } from './input-choice.ts';
 import { NO_SESSION } from '../view/no-session.ts';
 import { kernelTimes } from './kernel-times.ts';
 
-export interface RunPanelEvents {
+interface RunPanelEvents {
   /** A profiled run has ended. */
   onProfile(profile: Profile): void;
   /** A comparison has ended. */

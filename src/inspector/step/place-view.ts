@@ -4,7 +4,7 @@ import { memoryView } from './memory-view.ts';
 import type { ChosenValue, SeenState } from './stepped-run.ts';
 import { valueView } from './value-view.ts';
 
-export interface RegistersEvents {
+interface RegistersEvents {
   readonly onFrame: (frame: number) => void;
   readonly onValue: (chosen: ChosenValue) => void;
 }

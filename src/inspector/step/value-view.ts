@@ -151,7 +151,7 @@ function elementsView(
 }
 
 /** Short, and exact where that is short. */
-export function formatNumber(value: number): string {
+function formatNumber(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e6) return String(value);
   return Number.isFinite(value) ? value.toPrecision(4) : String(value);
 }

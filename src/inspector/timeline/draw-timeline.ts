@@ -24,7 +24,7 @@ export const TIMELINE_COLOURS = [
   'good',
   'font',
 ] as const;
-export type TimelineColours = Readonly<Record<(typeof TIMELINE_COLOURS)[number], string>>;
+type TimelineColours = Readonly<Record<(typeof TIMELINE_COLOURS)[number], string>>;
 
 /** The stretch of time in sight. */
 export interface TimeWindow {
@@ -32,7 +32,7 @@ export interface TimeWindow {
   readonly endMs: number;
 }
 
-export interface DrawTimelineOptions {
+interface DrawTimelineOptions {
   readonly colours: TimelineColours;
   readonly width: number;
   readonly window: TimeWindow;

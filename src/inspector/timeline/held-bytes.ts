@@ -7,7 +7,7 @@ export interface HeldBytes {
 }
 
 /** The most bytes that are held, and by which storages, the largest first. */
-export interface MemoryPeak extends HeldBytes {
+interface MemoryPeak extends HeldBytes {
   readonly holders: readonly TimelineStorage[];
 }
 

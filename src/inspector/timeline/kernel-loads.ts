@@ -2,7 +2,7 @@ import { type DeviceRates } from '../../core/contracts/device-rates.ts';
 import type { RunTimeline } from '../../core/contracts/run-timeline.ts';
 
 /** The limit that a kernel runs into; `neither`: it is slower than the measured rates explain. */
-export type KernelBound = 'launches' | 'memory' | 'computing' | 'neither';
+type KernelBound = 'launches' | 'memory' | 'computing' | 'neither';
 
 /** A kernel in a run: all its calls. */
 export interface KernelLoad {

@@ -5,7 +5,7 @@ import type { RunTimeline } from '../../core/contracts/run-timeline.ts';
 import { type KernelLoad, kernelLoads } from './kernel-loads.ts';
 import { formatRate } from './run-advice.ts';
 
-export interface KernelTableOptions {
+interface KernelTableOptions {
   /** The run that is shown. */
   readonly run: RunTimeline;
   /** All runs that were recorded. */

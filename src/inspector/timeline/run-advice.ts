@@ -10,7 +10,7 @@ import { type KernelLoad, kernelLoads } from './kernel-loads.ts';
 import { eventsOfKind } from './timeline-lanes.ts';
 
 /** Kinds of work and waiting that may take most of a run. */
-export type AdviceKind =
+type AdviceKind =
   | 'compiling'
   | 'uploads'
   | 'waiting for readback'
@@ -21,7 +21,7 @@ export type AdviceKind =
   | 'no times';
 
 /** A finding with its reason in numbers, and what helps. */
-export interface Advice {
+interface Advice {
   readonly kind: AdviceKind;
   /** Milliseconds of the run that it is about. */
   readonly ms: number;

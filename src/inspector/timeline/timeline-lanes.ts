@@ -5,7 +5,7 @@ import type {
 } from '../../core/contracts/run-timeline.ts';
 
 /** The events of one kind, in rows in which none overlap. */
-export interface TimelineLane {
+interface TimelineLane {
   readonly kind: TimelineKind;
   readonly title: string;
   /** The rows, each with its events in the order of their begins. */

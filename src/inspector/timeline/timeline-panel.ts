@@ -43,7 +43,7 @@ const TIMELINE_STYLE = /* css */ `
 }
 `;
 
-export interface TimelinePanelEvents {
+interface TimelinePanelEvents {
   /** A run is shown: milliseconds that a call of each kernel takes. */
   onTimes(times: ReadonlyMap<string, number>): void;
   /** An instruction was chosen. */

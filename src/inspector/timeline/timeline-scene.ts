@@ -6,11 +6,11 @@ import { MOST_ROWS, timelineLanes } from './timeline-lanes.ts';
 export const AXIS_HEIGHT = 20;
 export const TITLE_HEIGHT = 16;
 export const ROW_HEIGHT = 18;
-export const LANE_GAP = 4;
+const LANE_GAP = 4;
 export const MEMORY_HEIGHT = 44;
 
 /** A row of a lane where it is drawn. */
-export interface PlacedRow {
+interface PlacedRow {
   readonly events: readonly TimelineEvent[];
   /** True if no events of the row overlap, so that they can be searched by their ends. */
   readonly areApart: boolean;
@@ -18,7 +18,7 @@ export interface PlacedRow {
 }
 
 /** A lane with the place of its title. */
-export interface PlacedLane {
+interface PlacedLane {
   readonly title: string;
   readonly top: number;
 }

@@ -1,13 +1,13 @@
 import { coloursOf } from './colours.ts';
 
 /** The size of a frame in CSS pixels, and its colours at the moment. */
-export interface DrawnFrame<Name extends string> {
+interface DrawnFrame<Name extends string> {
   readonly width: number;
   readonly height: number;
   readonly colours: Readonly<Record<Name, string>>;
 }
 
-export interface FrameCanvasOptions<Name extends string> {
+interface FrameCanvasOptions<Name extends string> {
   /** Names of colours, as {@link coloursOf} has them. */
   readonly colours: readonly Name[];
   readonly draw: (context: CanvasRenderingContext2D, frame: DrawnFrame<Name>) => void;

@@ -10,7 +10,7 @@ export interface ListedLine {
 }
 
 /** A margin before the lines, in which they are marked by a click or F9. */
-export interface LineMargin {
+interface LineMargin {
   /** The meaning of a mark, for those who do not see it. */
   readonly label: string;
   onToggle(line: number): void;

@@ -5,7 +5,7 @@ import type { GraphBuilder } from './graph-builder.ts';
 import type { GraphTarget, GraphTensor } from './graph-target.ts';
 
 /** A call of a graph with its result. */
-export interface RecordedCall {
+interface RecordedCall {
   readonly op: string;
   readonly inputs: readonly GraphTensor[];
   readonly attributes: Attributes;

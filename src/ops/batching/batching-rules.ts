@@ -28,7 +28,7 @@ export function leading(...operands: readonly number[]): BatchingRule {
 export const trailing: BatchingRule = leading(0);
 
 /** Other attributes for an operator of one mapped operand, whose axes lie one further back. */
-export function shifted(attributesOf: (call: BatchedCall) => Attributes): BatchingRule {
+function shifted(attributesOf: (call: BatchedCall) => Attributes): BatchingRule {
   return (call) => {
     if (!mapsOnly(call, 0)) return undefined;
     const tensors = call.inputs.map(({ tensor }) => tensor);

@@ -1,6 +1,6 @@
 import type { MatmulProblem } from '../linear/matmul-problem.ts';
 
-export interface ConvolutionSizes {
+interface ConvolutionSizes {
   readonly batch: number;
   readonly outChannels: number;
   readonly groups: number;

@@ -35,7 +35,7 @@ function globalPoolReference(kind: 'max' | 'mean'): StaticReference {
   };
 }
 
-export interface PoolPlan {
+interface PoolPlan {
   readonly kind: PoolKind;
   readonly countsPad: boolean;
   /** Places count the first spatial axis fastest. */
@@ -48,7 +48,7 @@ export interface PoolPlan {
  * padding with `countsPad`; what `ceil_mode` adds beyond the padding never counts. NaN in a window
  * makes its maximum NaN. Of equal maxima the first gives the place.
  */
-export function poolVolumes(x: HostTensor, output: HostTensor, plan: PoolPlan): void {
+function poolVolumes(x: HostTensor, output: HostTensor, plan: PoolPlan): void {
   const { axes, countsPad } = plan;
   const from = numberElements(x);
   const to = numberElements(output);

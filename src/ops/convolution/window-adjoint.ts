@@ -5,7 +5,7 @@ import type { GraphTensor } from '../adjoint/graph-target.ts';
 import { dimsAttribute, intAttribute, intsAttribute } from '../attributes.ts';
 
 /** A window as the adjoints of convolutions need it: complete lists, one element for each axis. */
-export interface WindowLists {
+interface WindowLists {
   readonly strides: readonly number[];
   readonly dilations: readonly number[];
   readonly begins: readonly Dim[];

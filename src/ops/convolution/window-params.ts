@@ -16,7 +16,7 @@ export function windowParams(axes: readonly WindowAxis[]): KernelSpec['params'] 
   );
 }
 
-export interface Channels {
+interface Channels {
   readonly inChannels: number;
   readonly outChannels: number;
   readonly groups: number;

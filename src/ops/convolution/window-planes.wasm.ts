@@ -13,8 +13,7 @@ import { countFunction, isEqualCount, windowElements } from './window-counts.was
 import type { PlaneWindow } from './window-tile.ts';
 
 /** A window over volumes: a pooling, or a convolution of groups with few channels. */
-export interface VolumeWindow
-  extends Pick<PlaneWindow, 'kind' | 'hasBias' | 'countsPad' | 'outside'> {
+interface VolumeWindow extends Pick<PlaneWindow, 'kind' | 'hasBias' | 'countsPad' | 'outside'> {
   readonly axes: VolumeAxes;
   /** Groups of volumes of the image, of all images. */
   readonly groups: number;

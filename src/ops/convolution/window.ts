@@ -18,7 +18,7 @@ export interface WindowAxis<D extends Dim = number> {
   readonly count: D;
 }
 
-export interface WindowOptions<D extends Dim> {
+interface WindowOptions<D extends Dim> {
   /** The operator, for messages. */
   readonly name: string;
   /** Sizes of the window, one for each axis. */

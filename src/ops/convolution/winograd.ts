@@ -87,7 +87,7 @@ export function tileCountOf({ batch, rows, columns }: Window2d): number {
   return batch * Math.ceil(rows.count / 4) * Math.ceil(columns.count / 4);
 }
 
-export interface WinogradOptions extends WinogradBlocks {
+interface WinogradOptions extends WinogradBlocks {
   readonly hasBias: boolean;
   readonly caps: Caps;
 }

@@ -30,7 +30,7 @@ const LEAST_GAIN = 1.25;
 /** Of more channels the rounding of larger tiles adds up to half of what the operator tolerates. */
 const LARGE_TILE_CHANNELS = 256;
 
-export interface WinogradOptions {
+interface WinogradOptions {
   readonly axes: VolumeAxes;
   readonly channels: number;
   readonly outChannels: number;

@@ -8,7 +8,7 @@ import { ROUNDED, defineUnary } from './elementwise-unary.ts';
 import { defineElementwise, type ElementwiseSpec } from './elementwise.ts';
 import { NUMERIC, INTEGERS, UNSIGNED_INTEGERS } from './number-dtypes.ts';
 
-export interface BinarySpec<Name extends string = string>
+interface BinarySpec<Name extends string = string>
   extends Pick<ElementwiseSpec<Name>, 'name' | 'attributes' | 'tolerance'> {
   readonly dtypes: readonly DType[];
   /** The formula of the operands A and B. */
@@ -16,7 +16,7 @@ export interface BinarySpec<Name extends string = string>
 }
 
 /** An elementwise operator of two inputs of one dtype. */
-export function defineBinary<const Name extends string>({
+function defineBinary<const Name extends string>({
   dtypes,
   formula,
   ...spec

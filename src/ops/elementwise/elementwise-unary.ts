@@ -6,7 +6,7 @@ import { INTRINSICS } from '../formula/intrinsics.ts';
 import { defineElementwise, type ElementwiseSpec } from './elementwise.ts';
 import { FLOATS, NUMERIC, SIGNED } from './number-dtypes.ts';
 
-export interface UnarySpec<Name extends string = string>
+interface UnarySpec<Name extends string = string>
   extends Pick<ElementwiseSpec<Name>, 'name' | 'attributes' | 'tolerance'> {
   readonly dtypes: readonly DType[];
   /** The formula of the operand X. */
@@ -26,7 +26,7 @@ export function defineUnary<const Name extends string>({
 export const ROUNDED: Tolerance = { rtol: 1e-6, atol: 1e-7 };
 
 /** An operator that is an intrinsic and no more. */
-export function defineFunction<const Name extends IntrinsicName>(name: Name): OpDefinition<Name> {
+function defineFunction<const Name extends IntrinsicName>(name: Name): OpDefinition<Name> {
   const { tolerance } = INTRINSICS[name];
   return defineUnary({ name, dtypes: FLOATS, tolerance, formula: f.intrinsic(name, f.X) });
 }

@@ -5,7 +5,7 @@ import type { OpCase, OpCases } from '../op-cases.ts';
 type Range = readonly [number, number];
 
 /** An operator's own part of the cases that all of one input, or all of two, have. */
-export interface CommonCases {
+interface CommonCases {
   readonly summary: string;
   /** Range of the random float32 of the only input. */
   readonly range?: Range;

@@ -3,7 +3,7 @@ import { rowMajorStrides } from '../../core/tensor/shape.ts';
 import type { NumberArray } from '../define-op.ts';
 
 /** Row-major elements and the shape that broadcasts to the output's. */
-export interface BroadcastOperand {
+interface BroadcastOperand {
   readonly elements: NumberArray;
   readonly shape: Shape;
 }

@@ -8,7 +8,7 @@ import type {
 } from './expression.ts';
 
 /** An expression, or a number that stands for a constant. */
-export type Term = Expression | number;
+type Term = Expression | number;
 
 /** The operand of an index. */
 export const operand = (index: number): Expression => ({ kind: 'operand', index });

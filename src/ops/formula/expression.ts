@@ -36,24 +36,24 @@ export interface FormulaCall {
 /** An expression, or one for each choice of attributes and dtypes. */
 export type Formula = Expression | ((call: FormulaCall) => Expression);
 
-export interface OperandNode {
+interface OperandNode {
   readonly kind: 'operand';
   readonly index: number;
 }
 
 /** A number of the type that its place wants. */
-export interface ConstantNode {
+interface ConstantNode {
   readonly kind: 'constant';
   readonly value: number;
 }
 
 /** The value of a float attribute, as a constant. */
-export interface AttributeNode {
+interface AttributeNode {
   readonly kind: 'attribute';
   readonly name: string;
 }
 
-export interface VariableNode {
+interface VariableNode {
   readonly kind: 'variable';
   readonly name: string;
 }

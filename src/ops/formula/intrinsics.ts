@@ -1,7 +1,7 @@
 import type { Tolerance } from '../define-op.ts';
 import type { IntrinsicName } from './expression.ts';
 
-export interface Intrinsic {
+interface Intrinsic {
   /** The tolerance of a device's result from the exact one. */
   readonly tolerance: Tolerance;
   /** As many additions take as long, about. Absent: very many. */

@@ -1,7 +1,7 @@
 import type { IndexExpression, IndexNode, IndexType, OperationNode } from './expression.ts';
 
 /** Elements of an integer input, and its strides. */
-export interface IntegerInput {
+interface IntegerInput {
   readonly elements: ArrayLike<number | bigint>;
   readonly strides: readonly number[];
 }

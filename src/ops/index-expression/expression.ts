@@ -19,14 +19,14 @@ export type IntegerType = 'u32' | 'i32';
 export type IndexNode = CoordinateNode | ConstantNode | ParameterNode | ElementNode | OperationNode;
 
 /** A coordinate of the output element. */
-export interface CoordinateNode {
+interface CoordinateNode {
   readonly kind: 'coordinate';
   readonly axis: number;
   readonly type: 'u32';
 }
 
 /** A number that is part of the code: the same for all shapes and values of attributes. */
-export interface ConstantNode {
+interface ConstantNode {
   readonly kind: 'constant';
   readonly value: number;
   readonly type: IntegerType;

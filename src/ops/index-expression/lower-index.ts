@@ -3,7 +3,7 @@ import { set, type Statement } from '../../wasm/statement.ts';
 import type { ElementNode, IndexNode, OperationNode } from './expression.ts';
 
 /** The place of code that index expressions are lowered to. */
-export interface IndexPlace {
+interface IndexPlace {
   /** i32 by axis of the output. */
   readonly coordinates: readonly Expression[];
   /** The i32 of an element of an integer input, whose coordinates are given. */

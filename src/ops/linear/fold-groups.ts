@@ -1,7 +1,7 @@
 import type { PlannerCaps } from '../../core/contracts/launch-plan.ts';
 
 /** A number of workgroups as a grid that respects the adapter's limit per dimension. */
-export interface FoldedGroups {
+interface FoldedGroups {
   readonly workgroups: readonly [number, number, number];
   /** Workgroups in one row of the grid: group = x + y * rowLength. */
   readonly rowLength: number;

@@ -45,7 +45,7 @@ export function lowerGemm(call: LoweringCall): readonly KernelSpec[] {
 }
 
 /** The operands in which the matrices A and B and the bias lie. */
-export interface MatmulOperands {
+interface MatmulOperands {
   readonly a: KernelOperand;
   readonly b: KernelOperand;
   readonly c: KernelOperand;

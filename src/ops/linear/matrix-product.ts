@@ -16,7 +16,7 @@ export interface BlockRange {
   readonly depth: number;
 }
 
-export interface MatrixProduct {
+interface MatrixProduct {
   readonly m: number;
   readonly n: number;
   readonly k: number;
@@ -145,7 +145,7 @@ function addRow(
 }
 
 /** Where a matrix lies in an array: strides from lane to lane and along the summed dimension. */
-export interface StridedMatrix {
+interface StridedMatrix {
   readonly elements: FloatArray;
   readonly offset: number;
   readonly laneStride: number;

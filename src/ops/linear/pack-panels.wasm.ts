@@ -18,7 +18,7 @@ export interface PanelLayout {
   readonly width: number;
 }
 
-export const panelCount = ({ lanes, width }: PanelLayout): number => Math.ceil(lanes / width);
+const panelCount = ({ lanes, width }: PanelLayout): number => Math.ceil(lanes / width);
 export const panelByteLength = ({ depth, width }: PanelLayout): number => depth * width * FLOAT;
 
 /** An operand of which all panels are made at once. */

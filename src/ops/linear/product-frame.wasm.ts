@@ -185,7 +185,7 @@ export function loadColumns({ y, offset, count }: Columns): Expression {
   return firstLanes(count, (i) => w.load('f32', y, offset + i * FLOAT));
 }
 
-export interface RowPlace {
+interface RowPlace {
   /** Addresses of the tile's first element, and of the bias for it. */
   readonly y: Local;
   readonly c: Local | undefined;

@@ -43,7 +43,7 @@ export interface Decoding {
 }
 
 /** The place of the matrix of a hook, and how it is stepped through. */
-export interface BlockLoads {
+interface BlockLoads {
   /** Prefix of the names of what is loaded. */
   readonly name: string;
   readonly hook: 'a' | 'b';

@@ -21,7 +21,7 @@ export interface ElementAccess {
   decode(bits: Expression): Expression;
 }
 
-export interface StoredLanes {
+interface StoredLanes {
   readonly value: Expression;
   readonly count: number;
 }
@@ -42,7 +42,7 @@ export interface LaneAccess {
   decode(bits: Lanes): Lanes;
 }
 
-export interface WrittenLanes {
+interface WrittenLanes {
   readonly value: Lanes;
   readonly count: number;
 }

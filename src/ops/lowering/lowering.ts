@@ -91,7 +91,7 @@ export interface KernelWrite {
 }
 
 /** A function that exchanges an element of scratch. */
-export interface KernelExchange {
+interface KernelExchange {
   /** Its name behind `exchange_`. */
   readonly hook: string;
   /** The memory that has the element. */

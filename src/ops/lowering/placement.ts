@@ -18,7 +18,7 @@ export const KERNEL_DTYPES: ReadonlySet<DType> = new Set<DType>([
 ]);
 
 /** A call as far as its placement depends on it. */
-export interface PlacedTypes {
+interface PlacedTypes {
   /** dtypes of the inputs; absent optional inputs are undefined. */
   readonly inputs: readonly (DType | undefined)[];
   readonly output: DType;

@@ -18,7 +18,7 @@ export const writesInOrder =
   (first, end) => [{ begin: first * length, length: (end - first) * length, repeats: [] }];
 
 /** A result of matrices of some rows. */
-export interface WrittenMatrices {
+interface WrittenMatrices {
   readonly rows: number;
   readonly columns: number;
   /** How many units write a matrix. */
@@ -51,7 +51,7 @@ export const writesOfColumns =
   };
 
 /** Tiles of planes, by rows of tiles. */
-export interface WrittenTiles {
+interface WrittenTiles {
   readonly planes: number;
   readonly height: number;
   readonly width: number;

@@ -8,7 +8,7 @@ import { elementAccess } from './element-access.ts';
 import type { WasmCall, WasmKernel, WasmLowering, WasmPlaces } from './wasm-lowering.ts';
 
 /** A kernel within another: it does all of its units, and packs what it has to in temporary memory. */
-export interface InnerKernel {
+interface InnerKernel {
   readonly functions: readonly WasmFunction[];
   readonly scratch: readonly number[];
   /** Packs one operand, or all. */
@@ -17,7 +17,7 @@ export interface InnerKernel {
   run(places: InnerPlaces): readonly Statement[];
 }
 
-export type InnerPlaces = Pick<WasmPlaces, 'inputs' | 'output' | 'scratch'>;
+type InnerPlaces = Pick<WasmPlaces, 'inputs' | 'output' | 'scratch'>;
 
 /** The kernel with other names for its functions, beside which another one may be. */
 export function innerKernel(kernel: WasmKernel, prefix: string): InnerKernel {

@@ -3,7 +3,7 @@ import { rowMajorStrides, type Shape } from '../../core/tensor/shape.ts';
 import { elementBits } from '../elements.ts';
 
 /** Elements of a block of `shape` within a larger array: an offset and one stride per axis. */
-export interface StridedBlock {
+interface StridedBlock {
   readonly elements: Uint32Array;
   readonly offset: number;
   readonly strides: readonly number[];

@@ -5,7 +5,7 @@ import { expOfNegative, INTRINSICS } from '../formula/wasm/wasm-intrinsics.ts';
 import { type RowShape, RowWalk, type RowOfElements } from '../reduction/row-walk.wasm.ts';
 
 /** The steps of a softmax of rows. */
-export interface SoftmaxRow {
+interface SoftmaxRow {
   /** The largest element of each row, set by `findMaximum`. */
   readonly maximum: Local;
   readonly findMaximum: readonly Statement[];

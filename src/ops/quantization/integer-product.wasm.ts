@@ -17,7 +17,7 @@ export interface ZeroStrides {
 }
 
 /** An exact product of matrices of bytes, less their zero points. */
-export interface IntegerProblem {
+interface IntegerProblem {
   readonly m: number;
   readonly n: number;
   readonly k: number;
@@ -47,7 +47,7 @@ export interface PairSource {
 }
 
 /** The inputs by their roles, for calls that have them in other orders. */
-export interface IntegerPlaces {
+interface IntegerPlaces {
   readonly a: Local;
   readonly b: Local;
   readonly aZero: Local | undefined;

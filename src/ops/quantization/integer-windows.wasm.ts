@@ -5,7 +5,7 @@ import * as s from '../../wasm/statement.ts';
 import type { VolumeAxes } from '../convolution/window.ts';
 import { type ByteSign, COLUMNS, type PairSource } from './integer-product.wasm.ts';
 
-export interface WindowPairs {
+interface WindowPairs {
   readonly axes: VolumeAxes;
   /** How many channels a group has. */
   readonly channels: number;

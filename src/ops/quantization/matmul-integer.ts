@@ -9,7 +9,7 @@ import type { Operands } from '../lowering/lowering.ts';
 import { operand } from '../operand-checks.ts';
 import { requireZeroPoints, type ZeroPointed } from './zero-points.ts';
 
-export const BYTES: readonly DType[] = ['uint8', 'int8'];
+const BYTES: readonly DType[] = ['uint8', 'int8'];
 
 export const A: ZeroPointed = { input: 0, zero: 2, axis: -2 };
 export const B: ZeroPointed = { input: 1, zero: 3, axis: -1 };
@@ -35,9 +35,7 @@ export const matmulInteger = defineOp({
 });
 
 /** The types with the first one's dtype, for the shape rules of floats, which want one dtype. */
-export function asAlike<D extends Dim>(
-  types: Operands<TensorTypeOf<D>>,
-): Operands<TensorTypeOf<D>> {
+function asAlike<D extends Dim>(types: Operands<TensorTypeOf<D>>): Operands<TensorTypeOf<D>> {
   const { dtype } = operand(types, 0);
   return types.map((type) => type && { ...type, dtype });
 }

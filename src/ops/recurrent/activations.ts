@@ -1,5 +1,5 @@
 /** A function of one number that a recurrent cell applies: its parameters where it has some, with their defaults. */
-export interface CellActivation {
+interface CellActivation {
   readonly alpha?: number;
   readonly beta?: number;
 }

@@ -5,7 +5,7 @@ import type { Operands } from '../lowering/lowering.ts';
 import { type ActivationCall, CELL_ACTIVATIONS } from './activations.ts';
 
 /** The kinds of cells, in the order that shaders number them. */
-export interface CellShape {
+interface CellShape {
   /** Products of each unit with inputs and states. */
   readonly gates: number;
   readonly activations: number;

@@ -17,7 +17,7 @@ export interface RowProblem {
 }
 
 /** The statements for the rows that begin at two addresses. */
-export type RowBody = (shape: RowShape, x: Local, y: Local) => readonly Statement[];
+type RowBody = (shape: RowShape, x: Local, y: Local) => readonly Statement[];
 
 /**
  * A kernel that does the same to all rows: a function for a row, or for four side by side, is called

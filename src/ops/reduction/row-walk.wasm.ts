@@ -24,12 +24,12 @@ export interface RowOfElements {
 }
 
 /** A vector of a row as it is read, with what has to come before its use. */
-export type MapElements = (value: Expression, statements: Statement[]) => Expression;
+type MapElements = (value: Expression, statements: Statement[]) => Expression;
 
 /** Joins two vectors of partial results. */
 export type Combine = (a: Expression, b: Expression) => Expression;
 
-export interface Fold {
+interface Fold {
   readonly combine: Combine;
   /** The identity of `combine`, in every lane. */
   readonly identity: Expression;

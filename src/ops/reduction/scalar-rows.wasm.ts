@@ -6,7 +6,7 @@ import type { Shape } from '../../core/tensor/shape.ts';
 import { elementCount } from '../../core/tensor/element-count.ts';
 
 /** Rows along an axis, which are done one after another, element by element. */
-export interface ScalarRows {
+interface ScalarRows {
   readonly outer: number;
   readonly inner: number;
   /** Bytes from one row to its next outer one, in x and in y. */

@@ -4,7 +4,7 @@ import { axisOf } from '../indexing/tensor-scatter.ts';
 import type { KernelOpName } from './kernel-ops.ts';
 
 /** How an operator treats an input with room: with more elements along an axis than count. */
-export interface RoomUse {
+interface RoomUse {
   /**
    * The axis along which the input that it overwrites may have more: it changes the same elements then. Undefined where
    * the result depends on how many there are. Attributes are complete.

@@ -6,7 +6,7 @@ import { callReference } from './call-reference.ts';
 import { type DifferentiableCase, isTable } from './differentiable-case.ts';
 
 /** A derivative of the product of a result with a cotangent, by an element of an input. */
-export interface Difference {
+interface Difference {
   /** The place of the input among those that are given. */
   readonly input: number;
   readonly index: number;

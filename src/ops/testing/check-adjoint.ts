@@ -16,7 +16,7 @@ import {
 import { asTensor, coreAdjoint, EagerGraph } from './eager-graph.ts';
 
 /** The outcome for one case: how many derivatives were compared, or why it was left out. */
-export type AdjointCheck = { readonly compared: number } | { readonly leftOut: string };
+type AdjointCheck = { readonly compared: number } | { readonly leftOut: string };
 
 /**
  * Compares the adjoint of an operator with central differences, and reverse mode with forward mode, on

@@ -8,7 +8,7 @@ import type { Frame, TracedValue } from '../trace.ts';
 import type { ConstructorSpecs, DataSpec } from './value-spec.ts';
 
 /** Where a value of data is: in a program that is being written down, in the page, or still to come. */
-export type DataState =
+type DataState =
   | { readonly kind: 'traced'; readonly value: TracedValue }
   | { readonly kind: 'given'; readonly value: Promise<OutputValue> }
   | { readonly kind: 'result'; readonly value: Promise<OutputValue> };

@@ -148,19 +148,19 @@ function fieldOutside(leaf: LeafSpec, value: unknown, path: string): Promise<Out
 }
 
 /** A function for each constructor, which gets its fields. */
-export type AllCases<C extends ConstructorSpecs> = {
+type AllCases<C extends ConstructorSpecs> = {
   readonly [K in keyof C]: (
     fields: { readonly [F in keyof C[K]]: FieldsOf<C[K][F], C> },
   ) => unknown;
 };
 
 /** A case for each constructor, or for some, and `_` for all others. */
-export type Cases<C extends ConstructorSpecs> =
+type Cases<C extends ConstructorSpecs> =
   | AllCases<C>
   | (Partial<AllCases<C>> & { readonly _: () => unknown });
 
 /** The results of all cases, as a union. */
-export type ResultOfCases<K> = {
+type ResultOfCases<K> = {
   [N in keyof K]: K[N] extends (...args: never[]) => infer R ? R : never;
 }[keyof K];
 

@@ -16,7 +16,7 @@ export interface ArraySpec<D extends DType = DType> {
 }
 
 /** Makes the type of an array of one dtype: `f32('n', 4)` has n rows of 4 float32. */
-export type SpecOf<D extends DType> = (...shape: readonly Dim[]) => ArraySpec<D>;
+type SpecOf<D extends DType> = (...shape: readonly Dim[]) => ArraySpec<D>;
 
 const NAME = /^[A-Za-z_]\w*$/;
 

@@ -2,11 +2,8 @@ import { describe } from '../../core/check-options.ts';
 import { UsageError } from '../../core/errors.ts';
 import { siteOr } from '../call-site.ts';
 
-/** A value, or arrays and objects of trees. */
-export type Tree<Leaf> = Leaf | readonly Tree<Leaf>[] | { readonly [key: string]: Tree<Leaf> };
-
 /** The leaves of a tree, each with its path, such as `layers.0.w`. */
-export interface NamedLeaf<Leaf> {
+interface NamedLeaf<Leaf> {
   readonly path: string;
   readonly leaf: Leaf;
 }

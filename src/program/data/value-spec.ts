@@ -40,7 +40,7 @@ export function isLeafSpec(value: unknown): value is LeafSpec {
   return isArraySpec(value) || isDataSpec(value);
 }
 
-export function isDataSpec(value: unknown): value is DataSpec {
+function isDataSpec(value: unknown): value is DataSpec {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'data';
 }
 

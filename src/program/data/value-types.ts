@@ -41,13 +41,6 @@ export type GivenFields<F, C extends ConstructorSpecs> = F extends SelfSpec
       ? DataValue<D>
       : { readonly [K in keyof F]: GivenFields<F[K], C> };
 
-/** The results that a body may return: values, in objects and arrays. */
-export type Returned =
-  | Operand
-  | DataValue
-  | readonly Returned[]
-  | { readonly [key: string]: Returned };
-
 /** True for the type of operands, which is recursive. */
 type IsOperand<T> = [T] extends [NdArray]
   ? false

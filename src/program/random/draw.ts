@@ -48,7 +48,7 @@ const SETTINGS: Readonly<Record<string, OptionKind>> = {
 };
 
 /** A function of random numbers: operands, and settings that its operators depend on. */
-export interface Draw {
+interface Draw {
   readonly operands: () => readonly ArrayState[];
   readonly settings?: Readonly<Record<string, unknown>>;
   /** The options of those of an interval, which is among the settings. */

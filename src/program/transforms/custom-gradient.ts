@@ -32,7 +32,7 @@ import type { ArgumentsLike } from './grad.ts';
 import { transformed } from './transform.ts';
 
 /** Arguments of an adjoint: those of the function, its result, and the cotangent of the result. */
-export interface AdjointArguments<A, R> {
+interface AdjointArguments<A, R> {
   /** The arguments of the function. */
   readonly args: A;
   /** The result of the function. */

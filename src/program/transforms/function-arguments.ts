@@ -25,7 +25,7 @@ function isNumbers(value: unknown): boolean {
 /**
  * Returns true for a leaf that becomes an array or data; all others reach the function as they are.
  */
-export function isValueArgument(value: unknown): value is Operand | DataValue {
+function isValueArgument(value: unknown): value is Operand | DataValue {
   return (
     value instanceof DataValue ||
     value instanceof Tensor ||

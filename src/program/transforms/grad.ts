@@ -36,7 +36,7 @@ export interface GradOptions {
 }
 
 /** Derivatives in the form of the arguments: of a list of arguments a list, of names an object. */
-export type Derivatives<A, O> = O extends { readonly argnames: infer N }
+type Derivatives<A, O> = O extends { readonly argnames: infer N }
   ? A extends readonly [infer First, ...unknown[]]
     ? N extends readonly string[]
       ? { readonly [K in N[number]]: K extends keyof First ? ResultOf<First[K]> : never }
@@ -66,7 +66,7 @@ type ValueAndGradients<A, R, O> = O extends { readonly hasAux: true }
   : [NdArray, Derivatives<A, O>];
 
 /** The gradient of a function: of a program a program. */
-export type GradOf<F, O> = F extends {
+type GradOf<F, O> = F extends {
   readonly params: infer P extends Spec;
   readonly module: Module;
 }
@@ -76,7 +76,7 @@ export type GradOf<F, O> = F extends {
     : never;
 
 /** A function, or a program, that gives a value and its gradient. */
-export type ValueAndGradOf<F, O> = F extends {
+type ValueAndGradOf<F, O> = F extends {
   readonly params: infer P extends Spec;
   readonly module: Module;
 }

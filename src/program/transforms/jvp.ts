@@ -16,7 +16,7 @@ import type { ArgumentsLike } from './grad.ts';
 import { writeOrRun } from './transform.ts';
 
 /** Tangents of arguments: as these, or `null` for an argument, or a part of one, that does not move. */
-export type TangentsLike<T> = T extends readonly unknown[]
+type TangentsLike<T> = T extends readonly unknown[]
   ? { readonly [K in keyof T]: Like<T[K]> | PartialTangents<T[K]> | null }
   : never;
 

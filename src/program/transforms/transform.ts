@@ -8,7 +8,7 @@ import type { AnyFunction } from './function-arguments.ts';
 import { runFunction } from './run-function.ts';
 
 /** Writes the result of a transformed function into the function that calls it. */
-export type Write = (frame: Frame, args: readonly unknown[]) => unknown;
+type Write = (frame: Frame, args: readonly unknown[]) => unknown;
 
 /** Without its types, which depend on those of the parameters. */
 const define = program as unknown as (

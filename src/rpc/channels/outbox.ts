@@ -4,9 +4,9 @@ import { type BodyPlan, encodeMessage, type Message, MessageType } from '../valu
 const ALIGNMENT = 8;
 
 /** A message whose body follows this plan. */
-export type MakeMessage = (plan: BodyPlan) => Message;
+type MakeMessage = (plan: BodyPlan) => Message;
 
-export interface SendOptions {
+interface SendOptions {
   /** Allows handing the memory of the blobs over, in place of a copy. */
   readonly isOwned?: boolean | undefined;
   readonly onProgress?: ((sentByteLength: number) => void) | undefined;

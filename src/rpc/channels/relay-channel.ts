@@ -18,7 +18,7 @@ import { errorFromWire } from '../errors.ts';
 
 export type RelayRole = 'device' | 'client';
 
-export interface JoinOptions {
+interface JoinOptions {
   readonly role: RelayRole;
   /** The name by which device and client are paired, no secret. */
   readonly key: string;

@@ -14,7 +14,7 @@ const SOCKET = having('a WebSocket', 'send', 'addEventListener');
 const WINDOW_BYTE_LENGTH = 16 * PIECE_BYTE_LENGTH;
 
 /** The common part of the sockets of browsers and of `ws`. */
-export interface SocketLike {
+interface SocketLike {
   /** The type of binary messages; the channel sets `arraybuffer`. */
   binaryType: string;
   /** The state of the socket: 1 while it is open. */

@@ -33,7 +33,7 @@ export function isPublicKey(bytes: unknown): bytes is Uint8Array {
   return bytes instanceof Uint8Array && bytes.byteLength === PUBLIC_BYTE_LENGTH;
 }
 
-export interface Agreement {
+interface Agreement {
   readonly mine: EphemeralKeys;
   readonly theirs: Uint8Array;
   readonly role: 'client' | 'server';

@@ -18,7 +18,7 @@ import type { SealKeys } from '../channels/sealed-channel.ts';
 import { malformed } from '../values/wire-values.ts';
 
 const PROTOCOL = 'weft-rpc';
-export const PROTOCOL_VERSION = 3;
+const PROTOCOL_VERSION = 3;
 /** Of what is signed, which is the same for relays of the version before. */
 const PROOF_VERSION = 2;
 const NONCE_BYTE_LENGTH = 32;
@@ -26,7 +26,7 @@ const NONCE_BYTE_LENGTH = 32;
 const MAX_BYTE_LENGTH = 4096;
 const MAX_NAME_LENGTH = 100;
 
-export interface HandshakeOptions {
+interface HandshakeOptions {
   readonly token: string;
   readonly name: string;
   readonly timeoutMs: number;
@@ -34,7 +34,7 @@ export interface HandshakeOptions {
   readonly isSealed: boolean;
 }
 
-export interface Peer {
+interface Peer {
   /** The other side's name for itself. */
   readonly name: string;
   /** The keys of a connection that is sealed. */
@@ -175,7 +175,7 @@ export function readStep({ head, body }: Frame): unknown[] {
 }
 
 /** A step of this name; one named `error` is the other side's refusal. */
-export async function step(channel: Channel, expected: string): Promise<unknown[]> {
+async function step(channel: Channel, expected: string): Promise<unknown[]> {
   const [name, ...fields] = readStep(await nextFrame(channel));
   if (name === 'error') throw errorFromWire(fields[0], 'the other side');
   if (name !== expected) throw malformed(`the step ${String(name)} where ${expected} belongs`);
@@ -228,7 +228,7 @@ function checkKey(key: unknown, isSealed: boolean): Uint8Array {
   throw malformed(isSealed ? 'no public key' : 'a key for a connection that is not encrypted');
 }
 
-export function checkName(name: unknown): string {
+function checkName(name: unknown): string {
   if (typeof name === 'string' && name.length <= MAX_NAME_LENGTH) return name;
   throw malformed('a name that is not a short text');
 }

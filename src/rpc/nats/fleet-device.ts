@@ -20,7 +20,7 @@ export interface FleetDevice {
 }
 
 /** Options of a server of devices. */
-export interface FleetLimits {
+interface FleetLimits {
   /** The most connections at one time. */
   readonly connections: number;
   /** Bytes of tensors in one message. */

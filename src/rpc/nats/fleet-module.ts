@@ -18,7 +18,7 @@ interface Member extends LoadedOn {
 }
 
 /** A function that is called on whichever device has the fewest calls. */
-export interface FleetFunction {
+interface FleetFunction {
   (...args: RpcInput[]): Promise<RpcValue>;
   /** Calls it with options. Rejects with what it throws on the device, and with RemoteLostError. */
   invoke(

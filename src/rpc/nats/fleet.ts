@@ -33,7 +33,7 @@ const FLEET_OPTIONS: OptionKinds<FleetOptions> = {
 };
 
 /** A connection with one device of a fleet. */
-export interface FleetRemote {
+interface FleetRemote {
   /** The connection. */
   readonly remote: Remote;
   /** The device of the remote that was asked for. */

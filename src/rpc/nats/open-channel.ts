@@ -10,7 +10,7 @@ export const FULL = 429;
 /** The request was for no connection. */
 export const MALFORMED = 400;
 
-export interface OpenOptions extends NatsChannelOptions {
+interface OpenOptions extends NatsChannelOptions {
   /** How long the device may take to answer. */
   readonly timeoutMs: number;
 }

@@ -78,7 +78,7 @@ const SIMPLE = Object.keys(FORMS) as (keyof typeof FORMS)[];
 const kindOf = oneOf('tensor', 'packed', 'adt', 'opaque', ...SIMPLE);
 
 /** A value of a session. Throws UnsupportedError for an object of the page. */
-export const wireValue: Check<WireValue> = (root, name) => {
+const wireValue: Check<WireValue> = (root, name) => {
   const check = foldParts<unknown, WireValue>(fieldsOf, (value, fields) => {
     if (!isRecord(value)) throw unexpected(name);
     const kind = kindOf(value['kind'], name);

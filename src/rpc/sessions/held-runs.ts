@@ -4,7 +4,7 @@ import { tooLongRun } from '../../core/async/within-run-time.ts';
 import { LimitError } from '../errors.ts';
 
 /** Limits of runs that stand still until the other side has them go on: those that it debugs, traces or compares. */
-export interface HeldRunLimits {
+interface HeldRunLimits {
   /** Such runs of a connection at one time. */
   readonly heldRuns: number;
   /** How long one waits for an order, in milliseconds. */

@@ -43,7 +43,7 @@ import { ServedDevices } from './served-devices.ts';
 import { ServedWatch } from './served-watch.ts';
 import type { SessionCall } from './session-door.ts';
 
-export interface ServedSessionsOptions extends DeviceServiceOptions {
+interface ServedSessionsOptions extends DeviceServiceOptions {
   readonly memory: ConnectionMemory;
   /** The functions that programs may call by name. */
   readonly functions: (machine: () => VirtualMachine) => MachineOptions['functions'];

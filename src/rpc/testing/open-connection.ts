@@ -8,7 +8,7 @@ import { channelPair, type PairOptions, type TestChannel } from './channel-pair.
 
 export const TOKEN = 'a token of more than 16 characters';
 
-export interface TestConnection {
+interface TestConnection {
   readonly remote: Remote;
   readonly served: Served;
   readonly device: TestDevice;

@@ -27,7 +27,7 @@ import {
   type WireValues,
 } from './wire-values.ts';
 
-export interface ConnectionValuesOptions {
+interface ConnectionValuesOptions {
   /** The connection that received handles belong to. */
   readonly owner: HandleOwner;
   readonly limits: RpcLimits;

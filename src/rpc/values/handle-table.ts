@@ -4,7 +4,7 @@ import type { RpcTarget, TensorHandle } from './rpc-value.ts';
 import { malformed } from './wire-values.ts';
 
 /** An object that one side holds for the other. */
-export type Exported = RpcTarget | (TensorHandle & { release(): void });
+type Exported = RpcTarget | (TensorHandle & { release(): void });
 
 interface Entry {
   readonly exported: Exported;

@@ -54,7 +54,7 @@ export class LocalTensor implements TensorHandle {
 }
 
 /** The machine in which values are made; known only after it was created. */
-export type MachineOf = () => MachineValue;
+type MachineOf = () => MachineValue;
 
 /** The value of a machine that a function stands for. */
 const ORIGINS = new WeakMap<RpcFunction, ClosureValue | PackedFunctionValue>();
@@ -139,7 +139,7 @@ function functionOf(value: ClosureValue | PackedFunctionValue, machine: MachineO
   });
 }
 
-export interface MachineCall {
+interface MachineCall {
   readonly machine: MachineOf;
   readonly keep: boolean;
   /** The caller owns a reference to the result. */
@@ -167,7 +167,7 @@ export async function callMachine(
 }
 
 /** Values that are held until they are released. */
-export interface BorrowedValues {
+interface BorrowedValues {
   readonly values: readonly Value[];
   release(): void;
 }

@@ -7,7 +7,7 @@ import { toRpcValue } from './to-rpc-value.ts';
 import { malformed, valueOf } from './wire-values.ts';
 
 /** How a function of the other side is called. */
-export interface CallOptions {
+interface CallOptions {
   /** Cancels the call on the remote. */
   readonly signal?: AbortSignal | undefined;
   /** `device` leaves tensors of the result on the remote and gives handles. Default: `host`. */

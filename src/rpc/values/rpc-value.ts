@@ -6,7 +6,7 @@ import type { ValueSide } from '../../core/contracts/value-fold.ts';
 import { DTypeValue, FloatValue, ShapeValue } from '../../runtime/values/value.ts';
 
 /** Values that are the same in every machine and page. */
-export type PlainValue = null | number | string | FloatValue | DTypeValue | ShapeValue;
+type PlainValue = null | number | string | FloatValue | DTypeValue | ShapeValue;
 
 /** A constructor tag with fields; a tuple has tag 0. */
 export class RpcTuple {

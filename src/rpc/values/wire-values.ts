@@ -217,7 +217,7 @@ function floatNode(value: number): unknown {
   return [Code.float, bytes];
 }
 
-export interface DecodeOptions {
+interface DecodeOptions {
   readonly names: HandleNames;
   /** Bytes of all tensors and typed arrays, splats counted in full. */
   readonly maxBytes: number;

@@ -67,7 +67,7 @@ export interface AllocatorCounters {
 }
 
 /** Buffers of one size class. */
-export interface SizeClassCounters {
+interface SizeClassCounters {
   /** Bytes of each buffer. */
   readonly byteLength: number;
   /** Buffers in use. */
@@ -86,7 +86,7 @@ export interface AllocatorOptions {
   readonly onShortage?: ((byteLength: number) => void) | undefined;
 }
 
-export interface Shortage {
+interface Shortage {
   readonly device: string;
   readonly requestedBytes: number;
   readonly liveBytes: number;

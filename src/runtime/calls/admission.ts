@@ -14,7 +14,7 @@ export interface CallRequest {
  * where the call waits: of its outcome, or of undefined, after which it is admitted from the first
  * step again.
  */
-export type Admission = CallOutcome | Promise<CallOutcome | void> | undefined;
+type Admission = CallOutcome | Promise<CallOutcome | void> | undefined;
 
 /** Stands between a call and its code. Throws to refuse the call. */
 export type AdmissionStep = (request: CallRequest) => Admission;

@@ -15,7 +15,7 @@ const MAX_NESTING = 32;
 /** Instructions that a launch counts for, its allocation included. */
 const COST_PER_LAUNCH = 512;
 
-export interface CallDriverOptions {
+interface CallDriverOptions {
   readonly controls: RunControls;
   readonly slices: SliceClock;
   readonly devices: readonly Device[];

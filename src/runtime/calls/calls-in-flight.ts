@@ -13,7 +13,7 @@ export interface CallTerms {
   readonly entry?: string | undefined;
 }
 
-export interface CallsInFlightOptions {
+interface CallsInFlightOptions {
   readonly program: ExecutableData;
   readonly linked: LinkedProgram;
   readonly limits: Limits;

@@ -9,13 +9,13 @@ import { type KernelCall, KernelCalls, sourceOf } from './kernel-calls.ts';
 import type { WatchedCall, WatchedRun } from './watched-run.ts';
 
 /** A program, and two runs of its instructions. */
-export interface ComparedRuns {
+interface ComparedRuns {
   readonly program: ExecutableData;
   readonly tested: WatchedRun;
   readonly expected: WatchedRun;
 }
 
-export interface CompareOptions {
+interface CompareOptions {
   /** The largest relative error that does not count. */
   readonly tolerance: number;
   readonly signal?: AbortSignal | undefined;

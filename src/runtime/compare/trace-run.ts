@@ -27,14 +27,14 @@ export type RunUnfused = (
   results: readonly Shape[],
 ) => Promise<readonly HostTensor[] | undefined>;
 
-export interface TraceOptions {
+interface TraceOptions {
   /** Names of values; undefined: all that kernels give. */
   readonly values: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly runUnfused: RunUnfused;
 }
 
-export interface RunTrace {
+interface RunTrace {
   /** The values in the order in which they were computed, with their places. */
   readonly values: readonly { readonly place: TracedPlace; readonly tensor: HostTensor }[];
   /** Names that the program has no place for. */

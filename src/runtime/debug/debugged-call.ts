@@ -63,7 +63,7 @@ class Checkpoints {
   }
 }
 
-export interface DebuggedCallOptions {
+interface DebuggedCallOptions {
   readonly functionName: string;
   /** Inputs as for a call of the machine. They are not changed, and live as long as the run. */
   readonly inputs: readonly HostInput[];

@@ -8,7 +8,7 @@ const HISTOGRAM_BINS = 32;
 const SHOWN_ELEMENTS = 256;
 
 /** Elements of a tensor as numbers; those of 64-bit integers are rounded beyond 2^53. */
-export type Numbers = ArrayLike<number>;
+type Numbers = ArrayLike<number>;
 
 /** The elements of a tensor as numbers. */
 export function numbersOf({ dtype, data }: Pick<HostTensor, 'dtype' | 'data'>): Numbers {

@@ -28,7 +28,7 @@ interface DeviceProgram {
 }
 
 /** The kernels of one device. */
-export class KernelLibrary implements FunctionLibrary {
+class KernelLibrary implements FunctionLibrary {
   readonly name: string;
   readonly callCost: () => number;
   /** See {@link PreparedKernels.compileForSizes}. */

@@ -60,7 +60,7 @@ export class LinkedInstruction {
   }
 }
 
-export interface LinkedInstructionFields {
+interface LinkedInstructionFields {
   readonly op: number;
   readonly codeIndex: number;
   readonly destination?: number;

@@ -1,7 +1,7 @@
 import type { InstrumentedCall, MachineInstrument } from './instrument-calls.ts';
 
 /** The calls of one function so far. */
-export interface FunctionUse {
+interface FunctionUse {
   /** The name of the function. */
   readonly name: string;
   /** The kind of the function. */

@@ -21,7 +21,7 @@ export interface MemoryReport {
 }
 
 /** The memory of a machine on one device. */
-export interface DeviceMemory extends AllocatorCounters {
+interface DeviceMemory extends AllocatorCounters {
   /** The name of the device. */
   readonly device: string;
   /** Temporary memory of kernels on the device. */

@@ -1,7 +1,7 @@
 import { LinkedInstruction, type LinkedFunction, LinkedOp } from '../link/linked-code.ts';
 
 /** Somebody who waits for a breakpoint. */
-export interface Waiting {
+interface Waiting {
   visitsLeft: number;
 }
 

@@ -7,7 +7,7 @@ import type { DataBlock } from '../../bytecode/file/data-layout.ts';
 import { UnsupportedError } from '../../core/errors.ts';
 
 /** Says which program a snapshot belongs to. */
-export interface ProgramHash {
+interface ProgramHash {
   /** Bytes of one block of the data section, for the hash covers the hashes of blocks. */
   readonly blockByteLength: number;
   /** SHA-256 of all of the executable's file but its data section. */

@@ -36,7 +36,7 @@ export interface ResumedCall extends PausedCall {
 }
 
 /** The content of a snapshot. */
-export interface Restored {
+interface Restored {
   /** Calls that go on, in the order in which they began. */
   readonly calls: readonly ResumedCall[];
   /** The caller owns one reference to each. */
@@ -89,7 +89,7 @@ export async function restoreSnapshot(
 type InstructionAt = (callee: LinkedFunction, index: number) => LinkedInstruction | undefined;
 
 /** The runner in which the calls of a snapshot go on. */
-export interface RestoreContext extends RestoreOptions {
+interface RestoreContext extends RestoreOptions {
   readonly runner: CallRunner;
   /** An instruction as it is without a breakpoint. */
   readonly instructionAt: InstructionAt;

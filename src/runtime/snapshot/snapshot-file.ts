@@ -22,7 +22,7 @@ const BODY_OFFSET = HEADER_BYTE_LENGTH + SECTION_NAMES.length * ENTRY_BYTE_LENGT
 const padded = (length: number): number =>
   Math.ceil(length / SECTION_ALIGNMENT) * SECTION_ALIGNMENT;
 
-export interface SnapshotDraft {
+interface SnapshotDraft {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The section `data`, to be filled in. */
   readonly data: Uint8Array;

@@ -15,7 +15,7 @@ import { ValueWriter } from './value-writer.ts';
 const PIECE_BYTE_LENGTH = 8 * 2 ** 20;
 
 /** The state of a JS function of the program, which the machine cannot know. */
-export interface HostState {
+interface HostState {
   /** Bytes that {@link restore} takes back, of this version or a later one. */
   save(): Uint8Array;
   /** Throws for bytes that are none of its own. */

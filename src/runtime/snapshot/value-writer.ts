@@ -173,11 +173,7 @@ export function firstFunction({ constants }: ExecutableData): number {
   return constants.length + 2;
 }
 
-export function writeView(
-  w: ByteWriter,
-  { byteOffset, dtype, shape }: TensorValue,
-  begin: number,
-): void {
+function writeView(w: ByteWriter, { byteOffset, dtype, shape }: TensorValue, begin: number): void {
   writeShape(w.i64(byteOffset - begin).u8(dtypeInfo(dtype).code), shape);
 }
 
@@ -187,7 +183,7 @@ function writeShape(w: ByteWriter, shape: Shape): void {
 }
 
 /** UTF-16, because a string of JavaScript need not be well-formed. */
-export function writeText(w: ByteWriter, text: string): void {
+function writeText(w: ByteWriter, text: string): void {
   w.u32(text.length);
   for (let i = 0; i < text.length; i++) w.u16(text.charCodeAt(i));
 }

@@ -12,7 +12,7 @@ export const DEVICE_OPERATIONS = [
   'launch',
 ] as const;
 
-export type DeviceOperation = (typeof DEVICE_OPERATIONS)[number];
+type DeviceOperation = (typeof DEVICE_OPERATIONS)[number];
 
 /** Counts calls of one operation; the `at`-th throws, or rejects where it gives a promise. */
 export class FaultPlan {

@@ -20,7 +20,7 @@ export interface RecordedRun {
   readonly storages: readonly TimelineStorage[];
 }
 
-export interface RecordOptions {
+interface RecordOptions {
   readonly functionName: string;
   readonly inputs: readonly HostInput[];
   readonly signal: AbortSignal;

@@ -4,7 +4,7 @@ import type { DeviceRange } from '../../device/device.ts';
 import { type StorageSource, type StorageValue, TensorValue, type TensorView } from './value.ts';
 
 /** Room for more along one axis: so many steps along it are from a slice of the axes before it to the next one. */
-export interface Pitch {
+interface Pitch {
   readonly axis: number;
   readonly capacity: number;
   /** Gives storages for copies without the room. */

@@ -6,7 +6,7 @@ import type { Device, DeviceBuffer } from '../../device/device.ts';
 /** Bytes of one write when a splat is expanded. */
 const SPLAT_PIECE_BYTE_LENGTH = 256 * 1024;
 
-export interface TransferTarget {
+interface TransferTarget {
   readonly device: Device;
   readonly buffer: DeviceBuffer;
   /** From the begin of the buffer; a multiple of 4. */

@@ -211,7 +211,7 @@ export function constructorNames(
 }
 
 /** The surroundings of a conversion. */
-export interface TypedContext {
+interface TypedContext {
   /** Names the result or argument in messages. */
   readonly where: string;
   readonly state: VmState;

@@ -187,7 +187,7 @@ export class StorageValue {
 }
 
 /** The place of a storage in the memory of a device. */
-export interface StoragePlace {
+interface StoragePlace {
   /** The device that has the memory. */
   readonly device: Device;
   /** The buffer of the device. */
@@ -318,7 +318,7 @@ export class ClosureValue {
 }
 
 /** The captured part of a closure. */
-export interface Capture {
+interface Capture {
   /** Values that follow the arguments of a call. */
   readonly captured?: readonly Value[];
   /** The limit that these values count towards. */

@@ -9,7 +9,7 @@ import { cornerWeights } from '../segmentation/axis-samples.ts';
 import { samplesOf } from '../segmentation/whole-pictures.ts';
 
 /** Patterns of which the masks of a picture are sums, (1, count, rows, columns). */
-export interface Prototypes extends Size {
+interface Prototypes extends Size {
   readonly count: number;
   readonly numbers: Float32Array | Float64Array;
 }

@@ -29,7 +29,7 @@ export interface ObjectDetectorOptions extends TaskOptions {
 }
 
 /** How things are looked for in one picture. */
-export interface DetectOptions extends CallOptions {
+interface DetectOptions extends CallOptions {
   /** Things that are less sure are left out. Default 0.5. */
   readonly threshold?: number | undefined;
   /** Of things of one class that overlap by more than this, the surest stays. Default 0.5; 1 keeps all. */

@@ -38,7 +38,7 @@ export function minAreaRectangle(points: readonly Point[]): Rectangle {
 }
 
 /** The rectangle around points whose width has a direction, of length 1. */
-export function rectangleAround(points: readonly Point[], along: Point): Rectangle {
+function rectangleAround(points: readonly Point[], along: Point): Rectangle {
   const [dx, dy] = along;
   const us = points.map(([x, y]) => x * dx + y * dy);
   const vs = points.map(([x, y]) => y * dx - x * dy);

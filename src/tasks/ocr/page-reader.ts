@@ -53,7 +53,7 @@ const SIDE = 32;
 const BLANK = 0.8;
 
 /** Models that read text, and what they say. */
-export interface PageReaderParts {
+interface PageReaderParts {
   readonly detection: Session;
   readonly recognition: Session;
   readonly orientation: Session | undefined;

@@ -1,7 +1,7 @@
 import type { Point, Rectangle } from '../../core/pictures/rectangle.ts';
 
 /** A piece of text on a page. */
-export interface Piece {
+interface Piece {
   /** Where it is: its width is the direction in which it is read. */
   readonly rectangle: Rectangle;
 }

@@ -2,7 +2,7 @@ import type { Point, Rectangle } from '../../core/pictures/rectangle.ts';
 import { minAreaRectangle } from './min-area-rectangle.ts';
 
 /** For each pixel how likely it belongs to the middle of a line of text. */
-export interface TextMap {
+interface TextMap {
   readonly width: number;
   readonly height: number;
   /** The likelihoods, row by row, from 0 to 1. */
@@ -10,7 +10,7 @@ export interface TextMap {
 }
 
 /** Limits from which likely pixels are text, and count as a line. */
-export interface RegionOptions {
+interface RegionOptions {
   /** Pixels from this likelihood on are text. */
   readonly threshold: number;
   /** Lines whose pixels are less likely on average are left out. */
@@ -20,7 +20,7 @@ export interface RegionOptions {
 }
 
 /** A line of text in pixels of the map. */
-export interface TextRegion {
+interface TextRegion {
   readonly rectangle: Rectangle;
   readonly score: number;
 }

@@ -1,7 +1,7 @@
 import type { EdgeSize, PictureOptions, Size } from './picture-options.ts';
 
 /** A rectangle that a picture is put onto; beyond its own edges it is cut off. */
-export interface Frame extends Size {
+interface Frame extends Size {
   /** Columns to the left of the picture; below 0 what is cut off. */
   readonly left: number;
   /** Rows above the picture; below 0 what is cut off. */

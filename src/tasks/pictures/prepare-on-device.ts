@@ -51,7 +51,7 @@ interface PicturesForRun {
 }
 
 /** How pictures are prepared for a task. */
-export interface PrepareOptions extends CallOptions {
+interface PrepareOptions extends CallOptions {
   /** With a list each picture has its own; dtype, layout and channels are the same for all. */
   readonly options: PictureOptions | readonly PictureOptions[];
   /** `device`: not for the page where the session shares its device. */

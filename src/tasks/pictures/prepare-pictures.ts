@@ -30,7 +30,7 @@ export async function preparePictures(
 }
 
 /** The same without a check of options, of which each picture may have its own. */
-export async function prepareHere(
+async function prepareHere(
   pictures: readonly Picture[],
   options: PictureOptions | readonly PictureOptions[],
 ): Promise<PreparedPictures> {

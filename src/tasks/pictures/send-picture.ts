@@ -8,7 +8,7 @@ import type { Picture } from './pixels.ts';
 import { fetched, readRgb } from './pixels.ts';
 
 /** A picture on its way to a session, and what is handed over with it. */
-export interface SentPicture {
+interface SentPicture {
   readonly source: PictureSource;
   readonly transfers: readonly Transferable[];
 }

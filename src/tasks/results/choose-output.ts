@@ -2,7 +2,7 @@ import { ShapeError, UsageError } from '../../core/errors.ts';
 import type { ValueInfo } from '../../worker/protocol/loaded-session.ts';
 
 /** Which output of a model a task reads. */
-export interface OutputChoice {
+interface OutputChoice {
   /** The output that the page names. */
   readonly wanted: string | undefined;
   /** Names that exporters give it, the surest first. */

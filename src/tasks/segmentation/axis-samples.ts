@@ -35,7 +35,7 @@ function within(index: number, length: number): number {
 }
 
 /** How much the four elements around a pixel count: those above, from the left, then those below. */
-export type CornerWeights = readonly [number, number, number, number];
+type CornerWeights = readonly [number, number, number, number];
 
 /** The weights of the four elements, by the distances of the pixel from the first of them. */
 export function cornerWeights(across: number, down: number): CornerWeights {

@@ -30,7 +30,7 @@ export interface BackgroundRemovalOptions extends TaskOptions {
 }
 
 /** How the background of one picture is removed. */
-export interface MaskOptions extends CallOptions {
+interface MaskOptions extends CallOptions {
   /** Makes the mask hard: 255 from this share on, from 0 to 1, and 0 below. Default: edges are soft. */
   readonly threshold?: number | undefined;
 }

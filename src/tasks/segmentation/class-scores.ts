@@ -15,7 +15,7 @@ export interface ClassScores extends Size {
 }
 
 /** Facts by which the dimension of the classes is found. */
-export interface ClassLayout {
+interface ClassLayout {
   /** The size of the model's picture, of which a mask has the proportions. */
   readonly whole: Size;
   readonly labels: readonly string[] | undefined;

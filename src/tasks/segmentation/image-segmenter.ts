@@ -22,7 +22,7 @@ export interface ImageSegmenterOptions extends TaskOptions {
 }
 
 /** How a picture is divided. */
-export interface SegmentOptions extends CallOptions {
+interface SegmentOptions extends CallOptions {
   /** Things that are less sure are left out, of models that tell of single things. Default 0.5. */
   readonly threshold?: number | undefined;
   /** Of those models: a thing is left out if others leave less than this part of its pixels. Default 0.8. */

@@ -5,14 +5,14 @@
 export type MelScale = 'htk' | 'slaney';
 
 /** The band of frequencies that a filter passes, as weights of bins of a spectrum. */
-export interface MelFilter {
+interface MelFilter {
   /** The first bin that counts. */
   readonly first: number;
   readonly weights: Float64Array;
 }
 
 /** Bands, scale and normalisation of mel filters, and the transform they are for. */
-export interface MelFilterOptions {
+interface MelFilterOptions {
   readonly bands: number;
   /** Samples that were transformed; bins reach up to half of them. */
   readonly fftLength: number;

@@ -7,7 +7,7 @@ export interface SpeechSegment {
 }
 
 /** Limits of likelihood and length from which sound is speech. */
-export interface SegmentOptions {
+interface SegmentOptions {
   /** Speech begins with a window from this likelihood on, and ends below 0.15 less. */
   readonly threshold: number;
   /** Shorter stretches are left out. */

@@ -26,7 +26,7 @@ export interface VoiceActivityOptions extends Omit<TaskOptions, 'config' | 'prep
  * Limits of likelihood and length from which sound is speech, as in `get_speech_timestamps` of
  * silero-vad.
  */
-export interface SpeechOptions {
+interface SpeechOptions {
   /** Speech begins with a window from this likelihood on, and ends below 0.15 less. Default 0.5. */
   readonly threshold?: number | undefined;
   /** Shorter stretches are left out. Default 250 ms. */
@@ -38,10 +38,10 @@ export interface SpeechOptions {
 }
 
 /** How one sound is heard. */
-export interface DetectSpeechOptions extends SpeechOptions, CallOptions {}
+interface DetectSpeechOptions extends SpeechOptions, CallOptions {}
 
 /** The latest window of a stream. */
-export interface HeardWindow {
+interface HeardWindow {
   /** How likely there is speech in it. */
   readonly likelihood: number;
   /** True while speech goes on, short pauses included. */
@@ -232,7 +232,7 @@ class WindowStep {
 }
 
 /** Hears a sound in pieces of any length. */
-export class VoiceStream {
+class VoiceStream {
   readonly #step: WindowStep;
   readonly #finder: SegmentFinder;
   readonly #windows: SampleWindows;

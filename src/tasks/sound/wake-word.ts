@@ -29,7 +29,7 @@ export interface WakeWordSources {
 export type WakeWordOptions = Omit<TaskOptions, 'file' | 'config' | 'preprocessor'>;
 
 /** When a word counts as heard. */
-export interface ListenOptions {
+interface ListenOptions {
   /** From this likelihood on. Default 0.5. */
   readonly threshold?: number | undefined;
   /** So long after it was heard, the same word is not heard again. Default 2,000 ms. */
@@ -37,10 +37,10 @@ export interface ListenOptions {
 }
 
 /** How one sound is searched for words. */
-export interface DetectWordsOptions extends ListenOptions, CallOptions {}
+interface DetectWordsOptions extends ListenOptions, CallOptions {}
 
 /** A word that was heard. */
-export interface HeardWord {
+interface HeardWord {
   /** Its name. */
   readonly word: string;
   /** How likely it was said, from 0 to 1. */
@@ -312,7 +312,7 @@ class Listener {
 }
 
 /** Hears words in a sound that comes in pieces of any length. */
-export class WakeWordStream {
+class WakeWordStream {
   readonly #start: () => Promise<Listener>;
   readonly #windows = new SampleWindows(WINDOW);
   #listener: Listener | undefined;

@@ -155,7 +155,7 @@ interface Transcribing {
 }
 
 /** A recording that is being written down. Iterate over its pieces as they come, or wait for the whole; once. */
-export class Transcription implements AsyncIterable<TranscriptPiece> {
+class Transcription implements AsyncIterable<TranscriptPiece> {
   readonly #start: () => Promise<Transcribing>;
   #isStarted = false;
 

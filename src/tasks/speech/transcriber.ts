@@ -15,7 +15,7 @@ import type {
 import { highest, TIMESTAMP_SECONDS, WhisperRules } from './whisper-rules.ts';
 
 /** A recording at the model's rate, and what is to become of it. */
-export interface TranscriberOrder extends TranscribeOptions {
+interface TranscriberOrder extends TranscribeOptions {
   readonly samples: Float32Array;
   readonly sampleRate: number;
 }

@@ -7,7 +7,7 @@ import { activate } from '../results/labels.ts';
 export const TIMESTAMP_SECONDS = 0.02;
 
 /** Language, task and form of the text of a window. */
-export interface WhisperOrder {
+interface WhisperOrder {
   readonly language: string | undefined;
   readonly task: 'transcribe' | 'translate' | undefined;
   readonly timestamps: boolean;

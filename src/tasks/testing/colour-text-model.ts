@@ -48,7 +48,7 @@ export const COLOUR_TEXT: OcrSources = {
   dictionary: new TextEncoder().encode('r\ng\nb\n'),
 };
 export const RED = [200, 0, 0] as const;
-export const GREEN = [0, 200, 0] as const;
+const GREEN = [0, 200, 0] as const;
 export const BLUE = [0, 0, 200] as const;
 /** A letter of 16 x 12 pixels. */
 export const patch = (left: number, top: number, colour: readonly [number, number, number]) => ({

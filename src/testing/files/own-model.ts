@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** A model of models/ and its test data, in files that are not read yet. */
-export interface OwnModelFiles {
+interface OwnModelFiles {
   readonly onnx: Uint8Array;
   readonly dataSets: readonly {
     readonly name: string;

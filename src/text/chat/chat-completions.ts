@@ -89,10 +89,10 @@ export interface ChatCompletionRequest {
 }
 
 /** Why an answer ended: by itself or a stop string, at the most tokens, with calls of tools, or by its signal. */
-export type ChatFinishReason = 'stop' | 'length' | 'tool_calls' | 'aborted';
+type ChatFinishReason = 'stop' | 'length' | 'tool_calls' | 'aborted';
 
 /** The probability of a token of an answer. */
-export interface TokenLogprob {
+interface TokenLogprob {
   /** The text that it completes. */
   readonly token: string;
   /** The logarithm of the probability that the model gave it. */
@@ -100,7 +100,7 @@ export interface TokenLogprob {
 }
 
 /** An answer. */
-export interface ChatChoice {
+interface ChatChoice {
   /** Which of `n` answers it is. */
   readonly index: number;
   /** The answer; its content is null where there is nothing but calls. */
@@ -116,7 +116,7 @@ export interface ChatChoice {
 }
 
 /** How many tokens were read and generated. */
-export interface ChatUsage {
+interface ChatUsage {
   /** Tokens of the conversation. */
   readonly prompt_tokens: number;
   /** Tokens of all answers. */
@@ -171,7 +171,7 @@ export interface ChatCompletionChunk {
 }
 
 /** The parts of a model that completions use. */
-export interface ChatBackend {
+interface ChatBackend {
   chat(messages: readonly ChatMessage[], options: ChatOptions): Generation;
   /** The constraint that keeps an answer to a format. */
   constraintOf(format: ResponseFormat): Promise<TokenConstraint>;

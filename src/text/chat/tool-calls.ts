@@ -4,7 +4,7 @@ import type { ToolCall } from '../reader/chat-template.ts';
 const TAGGED = /<tool_call>\s*([\s\S]*?)\s*<\/tool_call>/g;
 
 /** Text without the calls of tools in it, and these. */
-export interface ParsedCalls {
+interface ParsedCalls {
   readonly content: string;
   readonly calls: readonly ToolCall[];
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../core/random.ts';
-import { hasBit, setBits } from './tokens/bit-mask.ts';
+import { setBits } from './tokens/bit-mask.ts';
 import { ALL, charactersOf } from './languages/code-points.ts';
 import { Grammar, rulesOf } from './compile-grammar.ts';
 import { character, choice, type Rules, repeat, rule, sequence, text } from './expression.ts';
@@ -156,7 +156,7 @@ test.each(Object.keys(GRAMMARS))(
         if (id === undefined || id === end) break;
         // Refused tokens change nothing.
         const refused = Math.floor(random() * tokens.length);
-        if (!hasBit(mask, refused)) expect(matcher.accept(refused)).toBe(false);
+        if (!expected.includes(refused)) expect(matcher.accept(refused)).toBe(false);
         expect(matcher.accept(id)).toBe(true);
         slow = after(tokens[id] ?? new Uint8Array()) ?? slow;
         longest = Math.max(longest, step);

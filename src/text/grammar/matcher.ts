@@ -14,7 +14,7 @@ import type { TokenMasks } from './tokens/token-masks.ts';
 import type { Vocabulary } from './tokens/vocabulary.ts';
 
 /** The parts that matchers of one grammar share. */
-export interface MatcherParts {
+interface MatcherParts {
   readonly automaton: Automaton;
   readonly vocabulary: Vocabulary;
   readonly masks: TokenMasks;

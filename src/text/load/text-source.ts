@@ -24,7 +24,7 @@ import { answered } from '../reader/answers.ts';
 import type { TextFacts, ReadPage } from '../reader/text-reader.ts';
 
 /** Which files a language model is loaded from, and how. */
-export interface TextFilesOptions extends Pick<FolderOptions, 'cache'> {
+interface TextFilesOptions extends Pick<FolderOptions, 'cache'> {
   /** The file of the model in its folder. */
   readonly file?: string | undefined;
   readonly integrity?: string | Readonly<Record<string, string>> | undefined;
@@ -37,7 +37,7 @@ export interface TextFilesOptions extends Pick<FolderOptions, 'cache'> {
 }
 
 /** A language model that is found, of which nothing is loaded yet. */
-export interface TextSource {
+interface TextSource {
   /** The source that `Session.load` takes. */
   readonly program: SessionSource;
   /** The small files beside it, which the reader has then read. */

@@ -46,7 +46,7 @@ export interface Tool {
 }
 
 /** A part of a message, as OpenAI's interface has it. */
-export interface TextPart {
+interface TextPart {
   /** Always `text`, the only kind of part that is read. */
   readonly type: 'text';
   /** The text. */

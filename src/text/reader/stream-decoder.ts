@@ -1,5 +1,5 @@
 /** Turns ids of tokens into their text. */
-export type Decode = (ids: readonly number[]) => string;
+type Decode = (ids: readonly number[]) => string;
 
 /** How far a text is that comes token by token. */
 export interface StreamState {

@@ -16,7 +16,7 @@ export const POSITIONS = 256;
 export type StoryWeights = ReadonlyMap<string, Float32Array>;
 
 /** How a model is stored. */
-export interface StoryStorage {
+interface StoryStorage {
   /** Of caches and of what is computed. Default float16. */
   readonly dtype?: 'float16' | 'float32';
   /** Positions that the tables of angles have; default {@link POSITIONS}. */

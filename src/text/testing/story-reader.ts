@@ -3,7 +3,7 @@ import type { StorySizes } from './story-sizes.ts';
 import { headWidth } from './story-sizes.ts';
 
 /** Keys and values of the tokens so far, by the names of the inputs that take them. */
-export type Caches = Readonly<Record<string, Tensor>>;
+type Caches = Readonly<Record<string, Tensor>>;
 
 /** The story model as generators use it: rows of tokens of one length, and caches of those before. */
 export class StoryReader {

@@ -5,7 +5,7 @@ export interface RunTimes {
 }
 
 /** Where a program runs, and why. */
-export interface ChosenPlace {
+interface ChosenPlace {
   readonly kind: keyof RunTimes;
   /** Why it was chosen, in one sentence. */
   readonly reason: string;

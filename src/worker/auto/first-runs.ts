@@ -11,7 +11,7 @@ const FIRST_RUN_COUNT = 2;
 /** Inputs of more bytes are not copied for a trial. */
 const MOST_INPUT_BYTES = 2 ** 22;
 
-export interface FirstRunsOptions {
+interface FirstRunsOptions {
   readonly store: PlaceStore;
   /** The kind of the device that the session runs on. */
   readonly kind: DeviceKind;

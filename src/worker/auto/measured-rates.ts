@@ -5,7 +5,7 @@ import type { DeviceKind } from '../protocol/loaded-session.ts';
 import type { PlaceStore } from './place-store.ts';
 
 /** The store in which the rates of a device are kept, and their key. */
-export interface RatesPlace {
+interface RatesPlace {
   readonly store: PlaceStore;
   readonly kind: DeviceKind;
 }

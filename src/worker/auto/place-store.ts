@@ -5,7 +5,7 @@ import { changeEntry, keyOf, readEntry } from '../devices/choice-store.ts';
 import type { RunTimes } from './choose-place.ts';
 
 /** The run times of a program that were measured. */
-export interface MeasuredProgram {
+interface MeasuredProgram {
   /** The key of the program; see `programKey`. */
   readonly program: string;
   readonly times: RunTimes;
@@ -19,7 +19,7 @@ export interface Findings {
 }
 
 /** A device of a pool. */
-export interface MeasuredDevice {
+interface MeasuredDevice {
   readonly device: Pick<Device, 'info'>;
   readonly places: PlaceStores;
 }

@@ -12,7 +12,7 @@ import type { SessionDevices } from '../host/shared-use.ts';
 import { machineOptions } from '../host/within-ceilings.ts';
 import type { RunTimes } from './choose-place.ts';
 
-export interface PlaceTrialOptions {
+interface PlaceTrialOptions {
   readonly pool: DevicePool;
   readonly load: DecidedLoad;
   /** The key of the program; see `programKey`. */

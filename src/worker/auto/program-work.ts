@@ -15,7 +15,7 @@ import { operatorWork } from '../../ops/tables/work.ts';
 import { WGSL_KERNEL } from '../../ops/program/wgsl-kernel.ts';
 
 /** The work of launches that do the same. */
-export interface LaunchWork extends LaunchAmount {
+interface LaunchWork extends LaunchAmount {
   /** How often they are launched. */
   readonly count: number;
 }
@@ -84,7 +84,7 @@ export function callCounts(
 }
 
 /** Types of the inputs and shapes of the results of a launch. */
-export interface LaunchSizes {
+interface LaunchSizes {
   readonly inputs: readonly ConcreteTensorType[];
   /** Shapes of the results that the launch has room for. */
   readonly results: readonly Shape[];

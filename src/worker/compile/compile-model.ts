@@ -16,15 +16,14 @@ import type { WireSource } from '../protocol/wire-source.ts';
 import { type CompiledModel, RemoteCompiler } from './remote-compiler.ts';
 
 /** A source that is no executable. */
-export interface ModelSource extends PeekedSource {
+interface ModelSource extends PeekedSource {
   /** The name of the model in messages. */
   readonly where: string;
   readonly byteLength: number | undefined;
 }
 
 /** A model, and how it is compiled. */
-export type ModelOrder = Omit<CompileOrder, 'bytes' | 'url' | 'files'> &
-  Pick<LoadRequest, 'source'>;
+type ModelOrder = Omit<CompileOrder, 'bytes' | 'url' | 'files'> & Pick<LoadRequest, 'source'>;
 
 /** Larger models are not tried in this thread; small ones are ready before another one starts. */
 const LARGE_BYTE_LENGTH = 2 ** 22;

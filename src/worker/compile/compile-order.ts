@@ -1,6 +1,6 @@
 import { requireOwnHashes } from '../../core/bytes/require-own-hashes.ts';
 import type { Assembled } from '../../bytecode/build/draft.ts';
-import type { CompileOnnxAsyncOptions } from '../../frontend/onnx/compile-in-turns.ts';
+import type { CompileInTurnsOptions } from '../../frontend/onnx/compile-in-turns.ts';
 import type { CompileContext } from './compile-context.ts';
 import type { CompileOrder, TextOrder } from './compile-protocol.ts';
 import { importCompiler } from './import-compiler.ts';
@@ -70,7 +70,7 @@ export async function compileAnyOrder(
 function nodeFunctions(
   nodeTypes: CompileOrder['nodeTypes'] = {},
   { tables, askType }: Pick<CompileContext, 'tables' | 'askType'>,
-): Pick<CompileOnnxAsyncOptions, 'functions' | 'typeOf'> {
+): Pick<CompileInTurnsOptions, 'functions' | 'typeOf'> {
   const own = Object.entries(nodeTypes).map(([name, type]) => [name, { type: type ?? undefined }]);
   const functions = { ...tables?.functions, ...Object.fromEntries(own) };
   return { functions, typeOf: askType && ((node) => askType(wireSignature(node))) };

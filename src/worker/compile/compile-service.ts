@@ -16,7 +16,7 @@ import type {
 type Answer = Extract<ToCompiler, { readonly kind: 'type' | 'no type' }>;
 
 /** Sends a message to the thread that started this one. */
-export type Post = (message: FromCompiler, transfer?: readonly ArrayBuffer[]) => void;
+type Post = (message: FromCompiler, transfer?: readonly ArrayBuffer[]) => void;
 
 /** Compiles one model for the thread that started this one, which ends it. Takes its messages. */
 export function serveCompiler(

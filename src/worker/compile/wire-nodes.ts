@@ -2,7 +2,6 @@ import { errorFromData, WeftError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type {
   NodeAttributes,
-  NodeAttributeValue,
   NodeOutput,
   NodeSignature,
 } from '../../core/contracts/node-function.ts';
@@ -20,15 +19,6 @@ export function wireAttributes(attributes: NodeAttributes): WireAttributes {
 
 export function wireSignature({ attributes, ...node }: NodeSignature): WireSignature {
   return { ...node, attributes: wireAttributes(attributes) };
-}
-
-/** The inverse of {@link wireSignature}. */
-export function nodeSignature({ attributes, ...node }: WireSignature): NodeSignature {
-  const entries = Object.entries(attributes).map(([name, value]): [string, NodeAttributeValue] => {
-    const isTensor = typeof value === 'object' && 'kind' in value;
-    return [name, isTensor ? new HostTensor(value.dtype, value.shape, value.data) : value];
-  });
-  return { ...node, attributes: Object.fromEntries(entries) };
 }
 
 /** Asks a page for the types of the outputs of a node. Rejects with what its function throws. */

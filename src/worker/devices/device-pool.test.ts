@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { DeviceError, DeviceLostError } from '../../core/errors.ts';
 import type { Device } from '../../device/device.ts';
-import { createNullDevice } from '../../device/host/host-device.ts';
+import { createHostDevice } from '../../device/host/host-device.ts';
 import { DevicePool } from './device-pool.ts';
 
 interface Opened {
@@ -15,7 +15,7 @@ function openPool(): Opened {
   const lose: Opened['lose'] = [];
   const pool = new DevicePool(async () => {
     const lost = new Promise<DeviceLostError>((resolve) => lose.push(resolve));
-    const device: Device = Object.defineProperty(createNullDevice(), 'lost', { value: lost });
+    const device: Device = Object.defineProperty(createHostDevice(), 'lost', { value: lost });
     devices.push(device);
     return device;
   });
@@ -52,7 +52,7 @@ test('a device that could not be made is asked for again', async () => {
   const pool = new DevicePool(async () => {
     attempts++;
     if (attempts === 1) throw new DeviceError('no adapter yet');
-    return createNullDevice();
+    return createHostDevice();
   });
   await expect(pool.acquire('webgpu')).rejects.toThrow('no adapter yet');
   expect((await pool.acquire('webgpu')).isUsable()).toBe(true);
@@ -113,7 +113,7 @@ test('exclusive work waits for what runs and keeps out what comes', async () => 
 test('tells of work that goes on when the device was given back', async () => {
   let isBusy = true;
   const pool = new DevicePool(async () =>
-    Object.assign(createNullDevice(), { queue: { isBusy: () => isBusy } }),
+    Object.assign(createHostDevice(), { queue: { isBusy: () => isBusy } }),
   );
   expect(pool.isBusy()).toBe(false);
   const shared = await pool.acquire('webgpu');

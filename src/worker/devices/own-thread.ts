@@ -12,7 +12,7 @@ export interface OwnThread<Message> {
 }
 
 /** The part that a thread plays, and where its code is. */
-export interface ThreadRole {
+interface ThreadRole {
   /** The name of the worker, by which the script knows what it is to do. */
   readonly name: string;
   /** In Node the file, relative to that of this function in the package, or a whole address. */

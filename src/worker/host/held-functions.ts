@@ -61,7 +61,7 @@ export class HeldFunctions {
 export const newHeld = (): HeldFunctions => new HeldFunctions();
 
 /** Names of constructors and types of functions in a result, by its declared type. */
-export interface ResultTypes {
+interface ResultTypes {
   readonly names: ReadonlyMap<Value, string>;
   readonly functions: ReadonlyMap<Value, FunctionType>;
 }

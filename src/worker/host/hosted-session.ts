@@ -63,7 +63,7 @@ export interface RunObserver {
 }
 
 /** What a session has beside its machine. */
-export interface HostedParts {
+interface HostedParts {
   readonly devices: SessionDevices;
   readonly shared?: SharedUse | undefined;
   readonly runTimeout?: number | undefined;

@@ -1,7 +1,7 @@
 import type { LoadProgress } from '../protocol/load-request.ts';
 
 /** When something was under way, on the clock of `performance.now()`. */
-export interface LoadSpan {
+interface LoadSpan {
   readonly beginMs: number;
   readonly endMs: number;
   /** The last that was reported: bytes, passes or kernels. */

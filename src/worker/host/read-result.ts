@@ -25,7 +25,7 @@ const MAX_RESULT_DEPTH = 1000;
 type TensorToWire = (tensor: TensorValue) => WireValue;
 
 /** A result whose tensors have not been read or kept yet. */
-export interface ResultDraft {
+interface ResultDraft {
   /** Values that a page gets: each as often as it is met, since messages may not share them. */
   readonly count: number;
   readonly depth: number;
@@ -33,7 +33,7 @@ export interface ResultDraft {
 }
 
 /** The draft of a whole result, with all tensors in it. */
-export interface WholeDraft extends ResultDraft {
+interface WholeDraft extends ResultDraft {
   readonly tensors: readonly TensorValue[];
 }
 

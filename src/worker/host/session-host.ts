@@ -42,7 +42,7 @@ declare global {
   var weftFiles: WorkerFiles | undefined;
 }
 
-export interface SessionHostOptions {
+interface SessionHostOptions {
   readonly devices: DeviceSource;
   /** Packed functions that programs may call, by name. */
   readonly functions?: HostFunctions | undefined;

@@ -10,7 +10,7 @@ import { fitsGpu, hasShaders, prepareOnGpu } from './prepare-on-gpu.ts';
 import { WorkerPicture } from './worker-picture.ts';
 
 /** Requests of a page about pictures. */
-export type PictureRequest = Extract<
+type PictureRequest = Extract<
   ControlRequest,
   { readonly kind: 'prepare' | 'hold' | 'pixels' | 'drop' }
 >;

@@ -78,12 +78,12 @@ export interface PreparedPicture {
 }
 
 /** The number of a picture that the session holds. */
-export interface HeldSource {
+interface HeldSource {
   readonly held: number;
 }
 
 /** Where a tensor lies in a buffer. */
-export interface TensorPlace {
+interface TensorPlace {
   readonly dtype: DType;
   readonly shape: Shape;
   readonly byteOffset: number;

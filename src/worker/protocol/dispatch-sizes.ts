@@ -8,18 +8,16 @@ export type Dims = Readonly<Record<string, number>>;
 export type Dispatch = Readonly<Record<string, InputDispatch>>;
 
 /** Intervals of sizes by the name of an input and by axis. */
-export type InputDispatch = Readonly<Record<string, Readonly<Record<number, SizeIntervals>>>>;
+type InputDispatch = Readonly<Record<string, Readonly<Record<number, SizeIntervals>>>>;
 
 /** Intervals of sizes; with `otherwise`, all other sizes run the model as it is instead of being refused. */
-export type SizeIntervals =
-  | SizeRule
-  | { readonly intervals: SizeRule; readonly otherwise: 'generic' };
+type SizeIntervals = SizeRule | { readonly intervals: SizeRule; readonly otherwise: 'generic' };
 
 /**
  * Of a rule, `min` and `max`, which are included, come from the model where they are absent. The last interval
  * may be open: `[257, Infinity]`, `{ min: 257 }`, or `open: true` of a rule.
  */
-export type SizeRule =
+type SizeRule =
   | readonly (
       | readonly [from: number, below: number]
       | { readonly min: number; readonly max?: number }

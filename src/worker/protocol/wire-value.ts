@@ -11,7 +11,7 @@ export interface WireTensor {
   readonly data: TypedArray;
 }
 
-export interface WireHandle {
+interface WireHandle {
   readonly kind: 'handle';
   readonly handle: HandleId;
   readonly dtype: DType;

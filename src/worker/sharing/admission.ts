@@ -21,7 +21,7 @@ export interface ResidentSession {
 /** Runs that may overtake one that waits: they would find their weights gone if they waited too. */
 const MAX_OVERTAKEN = 8;
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   readonly byteBudget: () => number;
   /** A clock, in any unit. */
   readonly now: () => number;

@@ -12,7 +12,7 @@ const HOLD_MS = 8;
 /** The weight of the last measurement in a running mean. */
 const RECENT = 0.5;
 
-export interface SchedulerOptions {
+interface SchedulerOptions {
   readonly device: Pick<Device, 'counters' | 'queue'>;
   /** A clock in milliseconds. */
   readonly now: () => number;

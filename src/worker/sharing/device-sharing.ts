@@ -4,7 +4,7 @@ import { Admission } from './admission.ts';
 import { DeviceScheduler } from './device-scheduler.ts';
 import { SharedMemory } from './shared-memory.ts';
 
-export interface DeviceSharingOptions {
+interface DeviceSharingOptions {
   readonly byteBudget: number;
   /** A clock in milliseconds. */
   readonly now: () => number;

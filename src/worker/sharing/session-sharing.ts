@@ -7,8 +7,7 @@ import { SharedSession, type SharedSessionContext } from './shared-session.ts';
 import { openWeightFolder, type WeightFolder } from './weight-files.ts';
 import { WeightSource } from './weight-source.ts';
 
-export interface SharingContext
-  extends Pick<SharedSessionContext, 'openDevices' | 'createMachine'> {
+interface SharingContext extends Pick<SharedSessionContext, 'openDevices' | 'createMachine'> {
   /** A clock in milliseconds. Default: that of the platform. */
   readonly now?: () => number;
   /** Default: the private files of the origin. */

@@ -9,7 +9,7 @@ import {
 import { PooledAllocator } from '../../runtime/allocator/pooled-allocator.ts';
 import { StorageValue } from '../../runtime/values/value.ts';
 
-export interface SharedMemoryOptions {
+interface SharedMemoryOptions {
   /** The most bytes that all sessions hold on the device: weights, tensors in use and the pool. */
   readonly byteBudget: number;
   /** Asked to give back so many bytes of weights before a request fails. */

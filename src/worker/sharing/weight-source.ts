@@ -14,7 +14,7 @@ interface KeptBlock {
   blob?: Blob;
 }
 
-export interface WeightSourceOptions {
+interface WeightSourceOptions {
   readonly request: LoadRequest;
   /** Hashes of the data section, as far as they are known. */
   readonly hashes: DataHashes | undefined;

@@ -90,7 +90,7 @@ export interface PeekedSource {
   readonly stream: ReadableStream<Uint8Array>;
 }
 
-export interface PeekOptions {
+interface PeekOptions {
   readonly headByteLength: number;
   readonly signal: AbortSignal;
   /** Gets the number of bytes so far. */

@@ -11,7 +11,7 @@ import { storageByteLength } from '../../core/tensor/dtype.ts';
 import { elementCount } from '../../core/tensor/shape.ts';
 
 /** Bytes that a program takes on one device. */
-export interface PlannedBytes {
+interface PlannedBytes {
   readonly constants: number;
   /**
    * Of the function with most: all its storages, and those of the function with most that it calls. Those

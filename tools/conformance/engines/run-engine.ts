@@ -12,7 +12,7 @@ const path = (relative: string): string => fileURLToPath(new URL(relative, impor
 /** Models that Weft does not take, and files of results that are no tensors. */
 const REFUSED = /^(UnsupportedError: |FormatError: tensor file: )/;
 
-export interface RunOptions extends Sample {
+interface RunOptions extends Sample {
   readonly hasBrowserTests: boolean;
 }
 

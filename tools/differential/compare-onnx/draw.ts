@@ -124,7 +124,7 @@ export class Draw {
 }
 
 /** Default elements of each dtype. */
-export function defaultElements(dtype: DType): Elements {
+function defaultElements(dtype: DType): Elements {
   const { category } = dtypeInfo(dtype);
   if (category === 'float') return quarters;
   if (category === 'bool') return integersBetween(0, 1);

@@ -15,7 +15,7 @@ export interface BuiltModel {
   readonly text: string;
 }
 
-export interface NodeOptions {
+interface NodeOptions {
   readonly domain?: string;
   readonly attributes?: Readonly<Record<string, OnnxAttribute | undefined>>;
 }

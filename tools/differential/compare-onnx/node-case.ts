@@ -52,7 +52,7 @@ export function singleNodeModel(node: NodeCase, draw: Draw, variant: NodeVariant
 }
 
 /** A variant that every case is turned into. */
-export interface NodeVariant {
+interface NodeVariant {
   /** Tensors of float32 become float16. */
   readonly isHalf?: boolean;
   /** Dimensions other than 1 have names, one for each size, and only what has to be is constant. */

@@ -8,7 +8,7 @@ export interface FuzzTarget {
   run(bytes: Uint8Array<ArrayBuffer>): Promise<void>;
 }
 
-export interface Outcome {
+interface Outcome {
   /** `ok`, or the name of the error. */
   readonly name: string;
   /** The fault: not one of Weft's own errors, or a message about a bug. */

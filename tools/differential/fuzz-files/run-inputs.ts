@@ -27,7 +27,7 @@ const MOST_CPU_MS = 10_000;
 /** And so much memory beyond what the process had before it. */
 const MOST_BYTES = 512 * 2 ** 20;
 
-export interface FuzzProblem {
+interface FuzzProblem {
   readonly seed: number;
   readonly text: string;
 }

@@ -258,12 +258,7 @@ const DRAWS = 8;
  * A kernel with calls in front of it that the compiler fuses; undefined where none can be made, as of a size that only
  * the running program knows.
  */
-export function fusedPair({
-  producers,
-  consumer,
-  seed,
-  isSymbolic,
-}: FusedPairOptions): Graph | undefined {
+function fusedPair({ producers, consumer, seed, isSymbolic }: FusedPairOptions): Graph | undefined {
   for (let turn = 0; turn < DRAWS; turn++) {
     const draft = new GraphDraft(seed + turn, new Map(isSymbolic ? [['n', 2]] : []));
     const shape = [isSymbolic ? 'n' : 2, 2, 3, draft.pick([4, 4, 5])];

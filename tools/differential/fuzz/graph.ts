@@ -29,7 +29,7 @@ export interface Graph {
 
 export type GraphNode = LeafNode | CallNode | BranchNode;
 
-export type LeafNode = Leaf<'param'> | Leaf<'constant'>;
+type LeafNode = Leaf<'param'> | Leaf<'constant'>;
 
 interface Leaf<Kind> {
   readonly kind: Kind;
@@ -37,7 +37,7 @@ interface Leaf<Kind> {
   readonly value: HostTensor;
 }
 
-export interface CallNode {
+interface CallNode {
   readonly kind: 'call';
   readonly op: string;
   readonly inputs: readonly number[];
@@ -47,7 +47,7 @@ export interface CallNode {
   readonly form: 'plain' | 'let' | 'function';
 }
 
-export interface BranchNode {
+interface BranchNode {
   readonly kind: 'if';
   /** The condition, a bool of rank 0, and both results. */
   readonly inputs: readonly [number, number, number];

@@ -15,7 +15,7 @@ export interface NodeValues {
   readonly perturbed: readonly HostTensor[];
 }
 
-export interface Perturbation {
+interface Perturbation {
   readonly random: () => number;
   readonly count: number;
 }

@@ -4,7 +4,7 @@ import { proposeFromCase } from './propose-from-case.ts';
 import { proposeOnPool } from './propose-on-pool.ts';
 
 /** Which operators a graph may have; all where there is no filter. */
-export interface RandomGraphOptions {
+interface RandomGraphOptions {
   readonly seed: number;
   readonly filter?: RegExp | undefined;
 }

@@ -9,7 +9,7 @@ import { VirtualMachine } from '../../../src/runtime/virtual-machine.ts';
 import type { RandomProgram } from './random-program.ts';
 
 /** How a program went: it gave the same in all ways, or inference refused it in all of them. */
-export type ProgramOutcome = 'same' | 'refused' | { readonly difference: string };
+type ProgramOutcome = 'same' | 'refused' | { readonly difference: string };
 
 /**
  * Compares what a program gives on the host without optional passes with what it gives optimised, on the host and

@@ -2,7 +2,7 @@ import type { Graph } from './graph.ts';
 import { randomGraph } from './random-graph.ts';
 import { type Difference, differencesOf, type RunOptions, type Variant } from './run-graph.ts';
 
-export interface SeedsOptions extends Pick<RunOptions, 'devices'> {
+interface SeedsOptions extends Pick<RunOptions, 'devices'> {
   readonly first: number;
   readonly count: number;
   readonly filter?: RegExp | undefined;

@@ -4,18 +4,18 @@ import { writeOnnxModel } from '../../../src/testing/onnx-writer.ts';
 import { Draws } from './draws.ts';
 
 /** Sizes of the input `x` with the dimensions (n, m, 3). */
-export interface ChainSizes {
+interface ChainSizes {
   readonly n: number;
   readonly m: number;
 }
 
 /** An ONNX model that computes with sizes, and what its outputs are for sizes of its input. */
-export interface ShapeChain {
+interface ShapeChain {
   readonly bytes: Uint8Array;
   readonly expected: (sizes: ChainSizes) => readonly ExpectedOutput[];
 }
 
-export interface ExpectedOutput {
+interface ExpectedOutput {
   readonly shape: readonly number[];
   /** Elements; absent where only the shape is of interest. */
   readonly elements?: readonly number[];

@@ -14,7 +14,7 @@ import {
 import { evaluateGraph } from './perturbed-values.ts';
 
 /** Returns true if a graph still shows the difference that is looked for. */
-export type Shows = (graph: Graph) => Promise<boolean>;
+type Shows = (graph: Graph) => Promise<boolean>;
 
 /**
  * A smaller graph that still shows a difference: outputs dropped, calls replaced by parameters with

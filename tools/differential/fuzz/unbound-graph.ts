@@ -38,7 +38,7 @@ interface List {
   readonly elements: readonly (readonly Dims[])[];
 }
 
-export interface UnboundGraph {
+interface UnboundGraph {
   readonly bytes: Uint8Array;
   readonly ops: readonly string[];
   /** The arguments under each of {@link SIZES}; whole numbers, of which the graph makes whole numbers. */

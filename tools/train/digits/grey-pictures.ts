@@ -68,7 +68,7 @@ export async function labelledPictures(
 }
 
 /** A ground that slopes, two to seven discs of one grey each, and noise; [28, 28], 0 to 1. */
-export function greyPicture(random: () => number): Float32Array {
+function greyPicture(random: () => number): Float32Array {
   const between = (low: number, high: number): number => low + random() * (high - low);
   const level = between(0.35, 0.65);
   const slopes = [between(-0.35, 0.35), between(-0.35, 0.35)] as const;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 /** Where checkpoints, the tokenizer and the log of a training lie. */
 export const CHECKPOINTS = fileURLToPath(new URL('../../../.weft-cache/stories/', import.meta.url));
 
-export interface Checkpoint {
+interface Checkpoint {
   readonly steps: number;
   /** The time of all steps. */
   readonly seconds: number;

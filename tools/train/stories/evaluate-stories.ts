@@ -52,7 +52,7 @@ async function countParsed(reader: StoryReader, pairs: BytePairs): Promise<numbe
 }
 
 /** All at once, each token by its probability after those before it. */
-export async function sampleStories(
+async function sampleStories(
   reader: StoryReader,
   pairs: BytePairs,
   count: number,

@@ -6,7 +6,7 @@ import { STORY_SIZES } from '../../../src/text/testing/story-sizes.ts';
 const SEED = 99;
 const LENGTH = 128;
 
-export interface LossReport {
+interface LossReport {
   /** Mean over all tokens of stories, in nats, all weighing the same. */
   readonly heldOutLoss: number;
   readonly answersRight: number;

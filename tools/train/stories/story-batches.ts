@@ -27,7 +27,7 @@ const SENTENCES: Range = [2, 7];
 const QUESTIONS = 6;
 
 /** How stories are drawn: some as it says, the others ordinary ones. */
-export interface StoryMix {
+interface StoryMix {
   /** The part of all stories that are as it says, from 0 to 1. */
   readonly share: number;
   /** Their sentences; 2 to 7 where it is left out. */
@@ -63,10 +63,10 @@ export class StorySource {
   }
 }
 
-export type Side = 'training' | 'held out';
+type Side = 'training' | 'held out';
 
 /** Tokens of whole stories in rows [rows, length], padded with the end of text. */
-export interface StoryBatch {
+interface StoryBatch {
   readonly tokens: Int32Array;
   /** The token that follows each. */
   readonly targets: Int32Array;
@@ -76,7 +76,7 @@ export interface StoryBatch {
   readonly stories: Int32Array;
 }
 
-export interface BatchOptions {
+interface BatchOptions {
   readonly pairs: BytePairs;
   readonly seed: number;
   readonly side?: Side;
@@ -84,7 +84,7 @@ export interface BatchOptions {
   readonly mix?: StoryMix;
 }
 
-export interface BatchShape {
+interface BatchShape {
   readonly rows: number;
   readonly length: number;
 }

@@ -8,7 +8,7 @@ export interface Story {
   readonly questions: readonly QuestionText[];
 }
 
-export interface QuestionText {
+interface QuestionText {
   /** `Where is Tom?` */
   readonly question: string;
   /** ` In the park.`, with the space that stands before it. */
@@ -36,7 +36,7 @@ export interface CastSizes {
 /** Few, so that they meet. */
 const FEW: CastSizes = { people: [2, 4], places: [2, 3], objects: [1, 3] };
 
-export interface StoryPlan {
+interface StoryPlan {
   readonly sentences: number;
   /** How often a question is drawn; equal ones are asked once. */
   readonly questions: number;
@@ -129,7 +129,7 @@ function proposeSubject({ cast: { person = [] }, world, random, isPlain }: Scene
 }
 
 /** Why a text is no story, or how many sentences and questions it has. */
-export type Parse =
+type Parse =
   | { readonly story: Story; readonly reason?: undefined }
   | { readonly story?: undefined; readonly reason: string };
 

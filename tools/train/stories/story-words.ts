@@ -38,7 +38,7 @@ export const STORY_WORDS = {
   be: ['was', 'were'],
 } as const;
 
-export type Pronoun = 'He' | 'She' | 'They';
+type Pronoun = 'He' | 'She' | 'They';
 
 const HE = ['Tom', 'Ben', 'Max', 'Leo', 'Sam', 'Jack', 'Finn', 'Paul'] as const;
 const SHE = ['Mia', 'Anna', 'Lily', 'Zoe', 'Emma', 'Rosa', 'Nora', 'Ella'] as const;

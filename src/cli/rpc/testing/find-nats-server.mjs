@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Where the install script unpacks one. */
-export const UNPACKED = fileURLToPath(
+const UNPACKED = fileURLToPath(
   new URL('../../../../.weft-cache/nats-server/usr/sbin/nats-server', import.meta.url),
 );
 

@@ -18,7 +18,7 @@ export interface NatsServer {
   close(): Promise<void>;
 }
 
-export interface NatsServerOptions {
+interface NatsServerOptions {
   /** The token that clients have to show. */
   readonly auth?: string | undefined;
   /** More lines of the configuration, in place of a token. */

@@ -4,9 +4,9 @@ import { printFloat } from '../../ir/text/print-literal.ts';
 import type { ConstructorDefinition } from '../../ir/type.ts';
 
 /** The constructors of the data type that a constructor belongs to, in order. */
-export type Siblings = (constructor: string) => readonly ConstructorDefinition[];
+type Siblings = (constructor: string) => readonly ConstructorDefinition[];
 
-export interface ClauseReport {
+interface ClauseReport {
   /** A pattern for values that no clause takes, as text. */
   readonly missing: string | undefined;
   /** Clauses that are never reached, by index. */

@@ -2,7 +2,7 @@ import { NO_FACTS, proveDifferent, proveEqual } from '../../../core/dims/dim-alg
 import type { DimFacts } from '../../../core/dims/dim-bounds.ts';
 import type { Dim } from '../../../core/dims/dim.ts';
 
-export type DimComparison = 'equal' | 'different' | 'unknown';
+type DimComparison = 'equal' | 'different' | 'unknown';
 
 /**
  * Compares two dimensions over all values of their symbols: provably equal, provably different, or

@@ -18,7 +18,7 @@ import {
 } from '../../ir/term.ts';
 import { varianceAt, type Variances } from './variance.ts';
 
-export interface FlowOptions {
+interface FlowOptions {
   /**
    * Dimensions of tensors that cannot be compared now are compared when the program runs: so for
    * arguments, which a function checks when it is entered.
@@ -38,7 +38,7 @@ export interface Instance {
   readonly typeArguments: readonly Term[];
 }
 
-export interface UnifierOptions {
+interface UnifierOptions {
   readonly facts?: DimFacts | undefined;
   readonly ownSizes?: boolean | undefined;
   readonly variances?: Variances | undefined;

@@ -9,7 +9,7 @@ import type { ConstructorDefinition, Type, TypeDefinition } from '../type.ts';
  */
 
 /** The families of nodes, each with kinds of its own. */
-export interface Families {
+interface Families {
   expr: Expr;
   pattern: Pattern;
   type: Type;
@@ -41,11 +41,11 @@ export type Node = Families[Family];
  *
  * A field that may be absent ends in `?`.
  */
-export type FieldRole = `${RequiredRole}${'' | '?'}`;
+type FieldRole = `${RequiredRole}${'' | '?'}`;
 
-export type RequiredRole = NodeRole | DataRole;
+type RequiredRole = NodeRole | DataRole;
 
-export type NodeRole = `${Family}${'' | '*'}` | `binder${'' | '*'}`;
+type NodeRole = `${Family}${'' | '*'}` | `binder${'' | '*'}`;
 
 export type DataRole =
   | 'type-params'

@@ -25,7 +25,7 @@ const VERSION = 1;
  * A module as JSON. Nodes stand in a list, children before parents, and refer to each other by
  * index, so that what is shared stays shared; constants stand in a list of their own, as base64.
  */
-export interface JsonModule {
+interface JsonModule {
   /** Tells that it is a module. */
   readonly format: typeof FORMAT;
   /** The version of this form. */

@@ -5,7 +5,7 @@ import type { CallExpr, Expr } from '../expr.ts';
 import type { LossName, OptimizerName, ScheduleName } from './training-operators.ts';
 
 /** Operands of an optimiser for one parameter. */
-export interface OptimizerOperands {
+interface OptimizerOperands {
   /** A tensor of floats. */
   readonly parameter: Expr;
   /** The gradient, of the parameter's shape. */

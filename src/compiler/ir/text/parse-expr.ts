@@ -37,7 +37,7 @@ import { describeToken, SyntaxFault } from './token-cursor.ts';
 const KEYWORDS = new Set(['def', 'let', 'else', 'type', 'metadata', '_']);
 
 /** Reads an expression: what it begins with, then calls and projections of it. */
-export function* parseExpr(context: ExprContext): Task<Expr> {
+function* parseExpr(context: ExprContext): Task<Expr> {
   const { cursor } = context;
   const start = cursor.peek();
   let expr = yield* sub(parsePrimary(context));
@@ -304,7 +304,7 @@ export function* parseFunctionAfter(context: ExprContext, start: Token): Task<Fu
 }
 
 /** `{ statements result }`, a scope of its own. */
-export function* parseBlock(context: ExprContext): Task<Expr> {
+function* parseBlock(context: ExprContext): Task<Expr> {
   const { cursor } = context;
   cursor.expect('{');
   context.variables.enter();

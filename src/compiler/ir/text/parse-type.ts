@@ -146,7 +146,7 @@ function* parseTensorType({ cursor }: TypeContext): Task<Type> {
   return { kind: 'tensor', dtype, shape };
 }
 
-export function parseDType(cursor: TokenCursor): DType {
+function parseDType(cursor: TokenCursor): DType {
   const token = cursor.takeName('a dtype such as float32');
   if (isDType(token.text)) return token.text;
   throw cursor.unexpected('a dtype such as float32', { token });

@@ -9,7 +9,7 @@ export interface Block {
 }
 
 /** `let` is the line `let %x = e;`, `name` is `%0 = e;`. */
-export interface Statement {
+interface Statement {
   readonly kind: 'name' | 'let';
   readonly expr: Expr;
 }

@@ -23,7 +23,7 @@ import { FLOAT } from '../operators/scalar-operators.ts';
 import { runTask, sub, type Task } from '../task.ts';
 
 /** How much of a program is written. */
-export interface PrintOptions {
+interface PrintOptions {
   /**
    * `full` writes what `parseModule` needs to give the same module back: the data of large
    * constants and the facts about the program. Default `elided`, for people.

@@ -111,7 +111,7 @@ export class TokenCursor {
   }
 }
 
-export interface FaultOptions {
+interface FaultOptions {
   /** Where; by default at the next token. */
   readonly token?: Token;
   readonly got?: string;

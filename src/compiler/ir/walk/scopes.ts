@@ -30,7 +30,7 @@ export function holds(outer: Scope, inner: Scope): boolean {
   return ancestorAt(inner, outer.depth) === outer;
 }
 
-export interface ScopeOptions {
+interface ScopeOptions {
   /**
    * Makes the body of a `let` a scope of its own, so that scopes tell where variables are visible.
    * By default it belongs to the scope of the `let`: both are computed together.

@@ -30,7 +30,7 @@ export interface DispatchReport {
 }
 
 /** A module whose function has clones, and how much larger it is. */
-export interface Dispatched {
+interface Dispatched {
   /** The module with the clones. */
   readonly module: Module;
   /** How much larger the module became. */

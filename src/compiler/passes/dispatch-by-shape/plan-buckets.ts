@@ -25,7 +25,7 @@ export interface BucketLeaf {
 }
 
 /** Sizes that run the function as it is. */
-export interface GenericLeaf {
+interface GenericLeaf {
   readonly kind: 'generic';
 }
 

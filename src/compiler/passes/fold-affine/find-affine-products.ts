@@ -15,7 +15,7 @@ import { readAffine } from './read-affine.ts';
 import { type WeightedProduct, weightedProduct } from './weighted-product.ts';
 
 /** A call between a product and the last one that goes into its weights. */
-export interface Step {
+interface Step {
   /** The operand that comes from the product, or leads to it. */
   readonly index: number;
   /** The operation that goes into the weights; undefined for a reshape or transpose, which stays. */

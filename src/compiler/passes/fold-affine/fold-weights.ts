@@ -4,7 +4,7 @@ import { type Affine, at, type Coefficients, combine, roundedTensor } from './af
 import type { WeightedProduct } from './weighted-product.ts';
 
 /** Of a product: x * input.scale + input.shift goes in, the result * result.scale + result.shift. */
-export interface FoldedAffines {
+interface FoldedAffines {
   readonly input: Affine;
   readonly result: Affine;
   /**

@@ -15,7 +15,7 @@ import {
 } from './affine.ts';
 
 /** A call that is affine in one of its operands. */
-export interface AffineCall {
+interface AffineCall {
   /** The name of its row of the table. */
   readonly rule: string;
   readonly affine: Affine;

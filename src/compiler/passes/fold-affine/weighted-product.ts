@@ -34,7 +34,7 @@ export interface WeightedProduct {
   readonly takesInputShift: boolean;
 }
 
-export interface WeightLayout {
+interface WeightLayout {
   readonly outer: number;
   readonly rows: number;
   readonly columns: number;

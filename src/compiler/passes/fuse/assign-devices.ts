@@ -11,7 +11,7 @@ import { DeviceNetwork } from './device-network.ts';
 import { sizesOf } from './kernel-work.ts';
 import { partition } from './partition.ts';
 
-export interface AssignDevicesOptions {
+interface AssignDevicesOptions {
   readonly rates: RatesOfBoth;
   /** Gets the calls that run beside the session's device because that is faster, with these words. */
   readonly reasons?: Pick<WeakMap<CallExpr, string>, 'set'> | undefined;

@@ -15,7 +15,7 @@ import { FlowNetwork } from './minimum-cut.ts';
 /** Bytes that go from one device to the other in a millisecond; a guess. */
 const COPIED_BYTES_PER_MS = 2e6;
 
-export interface DeviceNetworkContext {
+interface DeviceNetworkContext {
   readonly scopes: Scopes;
   readonly dataflow: Dataflow;
   readonly groups: Groups;

@@ -11,7 +11,7 @@ import { operatorName } from '../../ir/operators/operator-name.ts';
 /** Names of primitive functions list operators up to this many. */
 const MAX_NAMED_OPERATORS = 32;
 
-export interface PrimitiveContext {
+interface PrimitiveContext {
   /** The calls in order of evaluation. */
   readonly calls: readonly CallExpr[];
   readonly device: DeviceName | undefined;

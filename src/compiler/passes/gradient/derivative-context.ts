@@ -7,7 +7,7 @@ import type { KnownFunctions } from './known-function.ts';
 import type { TypedValues } from './typed-values.ts';
 
 /** Variables, functions and symbols that are known where a function is differentiated. */
-export interface FunctionScope {
+interface FunctionScope {
   /** Variables that get derivatives. */
   readonly active: Set<Expr>;
   readonly known: KnownFunctions;

@@ -6,7 +6,7 @@ import type { Emitter } from './emitter.ts';
 import { construct, type TypedValues } from './typed-values.ts';
 
 /** The surroundings in which the cotangent of a matched value is put together. */
-export interface PatternPlace {
+interface PatternPlace {
   readonly values: TypedValues;
   /** Cotangents, those of the pattern's variables among them. */
   readonly cotangents: Derivatives;

@@ -8,7 +8,7 @@ import { ShapeNeeds, tensorTypesOf } from '../../inference/sizes/shape-needs.ts'
 import type { TypeInference } from '../../inference/type-inference.ts';
 
 /** The symbols that a closure and those inside it mention. */
-export interface MentionedSymbols {
+interface MentionedSymbols {
   /** Symbols in the types of tensors, whose sizes may have to be known. */
   readonly sizes: ReadonlySet<string>;
   /** Symbols in any type, which have to be those of the functions around it. */

@@ -67,7 +67,7 @@ export interface LiftedSource {
   readonly outer: LiftedSource | undefined;
 }
 
-export interface LiftingContext {
+interface LiftingContext {
   /** Blocks of the global function and of all inside it. */
   readonly blocks: BlockTable;
   readonly symbols: ClosureSymbols;

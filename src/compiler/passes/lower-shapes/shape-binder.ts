@@ -6,7 +6,7 @@ import { isSymbol, type Type } from '../../ir/type.ts';
 import { tensorTypesIn } from '../../inference/sizes/shape-needs.ts';
 import type { ShapeSlots } from './shape-slots.ts';
 
-export interface BindOptions {
+interface BindOptions {
   /** True if the value comes from outside, so that nothing is known about it. */
   readonly isChecked: boolean;
   /** True if sizes of the value may differ from those that are known under the same names. */

@@ -58,9 +58,9 @@ export type DecisionTree =
   | { readonly kind: 'fail' };
 
 /** A literal: an int or a float of the host. */
-export type NumberPattern = IntPattern | FloatPattern;
+type NumberPattern = IntPattern | FloatPattern;
 
-export interface DecisionCase {
+interface DecisionCase {
   readonly constructor: string;
   readonly tree: DecisionTree;
 }

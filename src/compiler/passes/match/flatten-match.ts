@@ -18,7 +18,7 @@ import { FLOAT_TYPE, INT_TYPE, sameType, type Type } from '../../ir/type.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 
 /** The part of the program that flattening needs. */
-export interface MatchContext {
+interface MatchContext {
   readonly types: TypeInference;
   readonly constructors: ReadonlyMap<string, DeclaredConstructor>;
   /** Returns true if the body of a clause reads a variable. */

@@ -47,7 +47,7 @@ export interface KernelCall {
 }
 
 /** The place of a kernel's result in memory. */
-export interface TensorPlace {
+interface TensorPlace {
   readonly storage: PlannedStorage;
   readonly byteOffset: number;
   /**

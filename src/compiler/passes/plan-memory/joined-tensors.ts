@@ -17,7 +17,7 @@ export interface Part {
 }
 
 /** A candidate for joining: a kernel, and those whose results it reads, in order, if that is all it does. */
-export interface Joinable {
+interface Joinable {
   readonly interval: TensorInterval;
   readonly type: TensorType;
   readonly operands: readonly number[] | undefined;

@@ -47,7 +47,7 @@ export function appendOf({ params, body }: FunctionExpr, types: TypeInference): 
 }
 
 /** A parameter that a primitive function changes where it lies, also with more elements behind it along an axis. */
-export interface Change {
+interface Change {
   readonly input: number;
   readonly axis: number;
 }

@@ -1,7 +1,7 @@
 import { type BlockNode, type Entry, inOrder, type Peak, peakOf } from './block-nodes.ts';
 
 /** Steps with some of them computed again, and the peak of them. */
-export interface Recomputation {
+interface Recomputation {
   readonly entries: readonly Entry[];
   readonly peak: Peak;
 }

@@ -18,7 +18,7 @@ import type {
 import type { RewriteRule } from '../rewrite-rule.ts';
 
 /** A program around an expression that a rule is likely, but need not, apply to. */
-export interface RandomMatch {
+interface RandomMatch {
   readonly module: Module;
   readonly params: readonly VarExpr[];
 }

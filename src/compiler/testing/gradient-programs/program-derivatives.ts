@@ -18,7 +18,7 @@ import {
 } from './gradient-program.ts';
 
 /** The errors of the derivatives of a program, relative to their size where that is above 1. */
-export interface ProgramErrors {
+interface ProgramErrors {
   /** The error of the gradient, against central differences. */
   readonly differences: number;
   /**

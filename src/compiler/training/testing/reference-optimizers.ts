@@ -6,7 +6,7 @@ export interface ReferenceState {
   readonly slots: readonly number[];
 }
 
-export interface ReferenceStep {
+interface ReferenceStep {
   readonly rate: number;
   /** The number of the step, from 1 on. */
   readonly step: number;

@@ -12,7 +12,7 @@ export interface WasmMemoryLimits {
   readonly byteBudget: number;
 }
 
-export interface WasmMemoryOptions extends WasmMemoryLimits {
+interface WasmMemoryOptions extends WasmMemoryLimits {
   /** Makes it a shared memory, which threads can have too. */
   readonly isShared?: boolean;
 }

@@ -7,7 +7,7 @@ import type { PartWorkers } from './part-workers.ts';
 import type { StepTrial } from './step-trial.ts';
 import { type Units, UnitSplit } from './unit-split.ts';
 
-export interface DistributedStepOptions {
+interface DistributedStepOptions {
   readonly memory: WasmMemory;
   readonly workers: PartWorkers;
   /** Returns true once the device is destroyed: results of threads are then ignored. */
@@ -17,7 +17,7 @@ export interface DistributedStepOptions {
 }
 
 /** Arguments of a step's function, of which some are addresses of constants. */
-export interface StepCall {
+interface StepCall {
   readonly args: readonly number[];
   readonly constants: readonly (StepConstant | undefined)[];
 }

@@ -1,7 +1,7 @@
 import type { LaunchOrder } from '../step-distributor.ts';
 
 /** Something to do: over when it returns, or when what it returns resolves. */
-export type Task = () => Promise<void> | undefined;
+type Task = () => Promise<void> | undefined;
 
 /** Tasks in order. They are done at once unless an earlier one is not over. */
 export class LaunchQueue implements Omit<LaunchOrder, 'view'> {

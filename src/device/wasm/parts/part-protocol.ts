@@ -54,7 +54,7 @@ export interface PartThread {
   terminate(): void;
 }
 
-export interface PartEvents {
+interface PartEvents {
   readonly onMessage: (message: FromPart) => void;
   /** Called when the thread could not be started, or ended. */
   readonly onError: () => void;

@@ -2,7 +2,7 @@ import type { FromPart, ToPart } from './part-protocol.ts';
 import { PartServer } from './part-server.ts';
 
 /** A thread's way to the one that started it. */
-export interface PartPort {
+interface PartPort {
   post(message: FromPart, transfer: readonly ArrayBuffer[]): void;
   onMessage(take: (message: ToPart) => void): void;
 }

@@ -3,7 +3,7 @@ import type { TrialTurns } from './trial-turns.ts';
 /** How a step runs: in this thread, or with a part for each thread. */
 export type Way = 'alone' | 'shared';
 
-export interface StepTrialOptions {
+interface StepTrialOptions {
   /** How many threads there are beside this one. */
   readonly others: number;
   /** About how long its messages take at least. */

@@ -13,7 +13,7 @@ export interface Units {
 }
 
 /** When the parts of a run were done, in milliseconds from its begin. */
-export interface PartTimes {
+interface PartTimes {
   /** This thread's begin and end. */
   readonly ownBegin: number;
   readonly ownEnd: number;

@@ -1,7 +1,7 @@
 import type { WasmMemory } from '../memory/wasm-memory.ts';
 import { type StartThread, ThreadPool } from './thread-pool.ts';
 
-export interface SharedThreadsOptions {
+interface SharedThreadsOptions {
   /** Threads in all, the one of the device included. */
   readonly threads: number;
   readonly startThread: StartThread;

@@ -9,7 +9,7 @@ import {
 } from './thread-control.ts';
 
 /** Ends a thread. */
-export type StopThread = () => void;
+type StopThread = () => void;
 /**
  * Starts a thread that calls `serveThread` with what it is given; undefined where there are none.
  * `onError` hears that it could not be started after all, or that it ended.
@@ -17,13 +17,13 @@ export type StopThread = () => void;
 export type StartThread = (start: ThreadStart, onError: () => void) => StopThread | undefined;
 
 /** Room for the bytes of a module, which threads read. */
-export interface SharedBytes {
+interface SharedBytes {
   readonly address: number;
   readonly bytes: Uint8Array;
   free(): void;
 }
 
-export interface ThreadPoolOptions {
+interface ThreadPoolOptions {
   readonly memory: WebAssembly.Memory;
   /** Threads beside the calling one. */
   readonly count: number;

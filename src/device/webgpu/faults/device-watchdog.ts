@@ -19,7 +19,7 @@ const ENOUGH_LAUNCHES = 48;
 const MAX_NAMES = 8;
 /** A loss while a program's kernels ran may be chance; from so many blame on it is at fault. */
 const BLAME_OF_LOSS = 1;
-export const MOST_BLAME = 2;
+const MOST_BLAME = 2;
 
 /** The description of a launch. */
 export interface SubmittedLaunch {
@@ -29,14 +29,14 @@ export interface SubmittedLaunch {
 }
 
 /** Launches of one submit, a list of them where they were replayed. */
-export type SubmittedWork = readonly (SubmittedLaunch | readonly SubmittedLaunch[])[];
+type SubmittedWork = readonly (SubmittedLaunch | readonly SubmittedLaunch[])[];
 
 interface Submission {
   readonly serial: number;
   readonly work: SubmittedWork;
 }
 
-export interface WatchdogOptions {
+interface WatchdogOptions {
   /** The timeout of work that nobody owns; see {@link LaunchOwner.deviceTimeout}. */
   readonly timeoutMs: number;
   /** Launches that one submit should have at most until submits have ended. Default: any number. */

@@ -38,7 +38,7 @@ export interface CompiledLaunch {
   readonly prepacks: boolean;
 }
 
-export interface CompiledBinding {
+interface CompiledBinding {
   readonly kind: 'argument' | 'scratch' | 'empty';
   readonly index: number;
 }
@@ -113,12 +113,12 @@ export function releasePlan(plan: CompiledPlan, context: PlanStores): void {
   }
 }
 
-export interface PlanStores {
+interface PlanStores {
   readonly pipelines: PipelineCache;
   readonly params: ParamArena;
 }
 
-export interface PlanContext extends PlanStores {
+interface PlanContext extends PlanStores {
   readonly primitive: PrimitiveFunction;
   readonly memory?: { readonly owner?: LaunchOwner | undefined } | undefined;
   /** Shapes of parameters, then results. */

@@ -19,7 +19,7 @@ import { type KernelContext, WebGpuKernel } from './webgpu-kernel.ts';
 /** How long planning may hold the thread. */
 const PLANNING_SLICE_MS = 4;
 
-export interface PrepareContext extends KernelContext {
+interface PrepareContext extends KernelContext {
   readonly buffers: BufferTable;
   readonly scratch: ScratchPool;
   readonly faults: DeviceFaults;

@@ -26,7 +26,7 @@ export interface ParamSlot {
 
 type Place = Pick<ParamSlot, 'page' | 'byteOffset'>;
 
-export interface ParamArenaContext {
+interface ParamArenaContext {
   readonly queue: GPUQueue;
   readonly buffers: BufferTable;
   readonly faults: Pick<DeviceFaults, 'scopedWrite'>;

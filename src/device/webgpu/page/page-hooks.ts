@@ -7,7 +7,7 @@ export interface LastingMemory {
 }
 
 /** A device that belongs to the page: its `destroy` gives it back. */
-export interface JoinedPage extends LastingMemory {
+interface JoinedPage extends LastingMemory {
   readonly page: PageMemory;
 }
 

@@ -1,7 +1,7 @@
 import { UsageError } from '../../../core/errors.ts';
 
 /** A buffer or texture of the page, and how kernels would bind it. */
-export interface ProbedBinding {
+interface ProbedBinding {
   readonly where: string;
   /** The kind of resource in messages: `a texture`. */
   readonly kind: string;

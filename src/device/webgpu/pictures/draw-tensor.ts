@@ -90,7 +90,7 @@ function noCanvas(got: string): UnsupportedError {
 }
 
 /** The pipeline that draws into textures of the format of canvases. */
-export function drawPipeline(device: GPUDevice): Promise<GPURenderPipeline> {
+function drawPipeline(device: GPUDevice): Promise<GPURenderPipeline> {
   const module = device.createShaderModule({ label: 'draw-tensor', code: source });
   return device.createRenderPipelineAsync({
     label: 'draw-tensor',
@@ -107,7 +107,7 @@ interface DrawnPicture {
 }
 
 /** Records a pass that draws into `view`. Call what it returns once that was submitted. */
-export function recordDraw(
+function recordDraw(
   view: GPUTextureView,
   { tensor, elements, pipeline }: DrawnPicture,
   { device, queue, faults }: DrawContext,

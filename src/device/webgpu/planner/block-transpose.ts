@@ -10,7 +10,7 @@ import { writeElement } from './storage-access.ts';
 import { ValueEmitter } from './value-emitter.ts';
 
 /** A batch of matrices (rows, columns) in the output, which are (columns, rows) in the source. */
-export interface BlockTranspose {
+interface BlockTranspose {
   /** The values that are such permutations, each of its first input. */
   readonly calls: readonly number[];
   readonly batch: number;

@@ -4,7 +4,7 @@ import { elementCount, sameShape } from '../../../core/tensor/shape.ts';
 import type { TypedCall, TypedPrimitive } from './typed-primitive.ts';
 
 /** One piece of a primitive: an anchor with what is fused behind it, or values without anchors. */
-export type Step = AnchorStep | MapStep;
+type Step = AnchorStep | MapStep;
 
 export interface AnchorStep {
   readonly kind: 'anchor';

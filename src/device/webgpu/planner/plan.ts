@@ -17,7 +17,7 @@ import { readValues, takesDType, typePrimitive } from './typed-primitive.ts';
 const MAX_CALL_COUNT = 256;
 
 /** The request for a plan. */
-export interface PlanTarget {
+interface PlanTarget {
   readonly caps: PlannerCaps;
   readonly operators: OperatorTable;
 }

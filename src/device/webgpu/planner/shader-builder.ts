@@ -118,11 +118,6 @@ export class ShaderBuilder {
   }
 }
 
-export interface BindOptions {
-  readonly width: 1 | 4;
-  readonly access: LaunchBinding['access'];
-}
-
 const DTYPES = { f32: 'float32', i32: 'int32', u32: 'uint32' } as const;
 
 /** The type and the text of a constant. */

@@ -6,7 +6,7 @@ import { FLOAT16_BITS } from '../../../ops/formula/wgsl/float16-bits.ts';
 import type { ShaderBuilder } from './shader-builder.ts';
 
 /** The elements that a kernel reads from a buffer or writes to it. */
-export interface Access {
+interface Access {
   readonly buffer: LaunchBuffer;
   readonly dtype: DType;
   readonly width: 1 | 4;

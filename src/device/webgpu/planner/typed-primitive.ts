@@ -119,11 +119,7 @@ function requireIndexable(type: ConcreteTensorType, primitive: string): void {
   });
 }
 
-export function operatorOf(
-  call: OperatorCall,
-  operators: OperatorTable,
-  primitive: string,
-): OpDefinition {
+function operatorOf(call: OperatorCall, operators: OperatorTable, primitive: string): OpDefinition {
   const op = operators.get(call.op);
   if (op !== undefined) return op;
   throw new UnsupportedError({

@@ -8,7 +8,7 @@ import type { KernelPlanner } from '../kernels/kernel-planner.ts';
 import { WebGpuDevice } from '../webgpu-device.ts';
 
 /** Shaders by primitive name, for tests of the device without the real planner. */
-export type TestKernels = Readonly<Record<string, (elementCount: number) => LaunchPlan>>;
+type TestKernels = Readonly<Record<string, (elementCount: number) => LaunchPlan>>;
 
 export interface TestDevice {
   readonly device: WebGpuDevice;
@@ -44,7 +44,7 @@ export function vectorPrimitive(
   };
 }
 
-export interface ShaderOptions {
+interface ShaderOptions {
   readonly label: string;
   /** Statements that see `i`, `params.count`, `a` and `y`. */
   readonly body: string;

@@ -24,7 +24,7 @@ export interface TrialContext extends KernelContext {
   readonly device: Pick<Device, 'createBuffer' | 'write' | 'read' | 'synchronize'>;
 }
 
-export interface TrialOptions {
+interface TrialOptions {
   readonly context: TrialContext;
   readonly operators: OperatorTable;
   /** Work that calls of the first choice find done. */
@@ -125,7 +125,7 @@ interface TrialPlan {
   readonly timed: CompiledPlan;
 }
 
-export class PlanTrial implements Trial {
+class PlanTrial implements Trial {
   readonly #args: TrialArguments;
   readonly #trial: TrialPlan;
   readonly #outputs: DeviceTensor[] = [];

@@ -34,7 +34,7 @@ const OPTIONS: OptionKinds<TuneOptions> = {
   onChange: 'function',
 };
 
-export interface TuningContext extends TrialContext {
+interface TuningContext extends TrialContext {
   readonly scratch: ScratchPool;
 }
 

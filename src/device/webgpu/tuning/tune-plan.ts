@@ -5,7 +5,7 @@ import type { ChosenNames } from './named-choices.ts';
 import { planText } from './tuned-choices.ts';
 
 /** The factor by which a variant has to be faster, so that noise chooses nothing. */
-export const MARGIN = 0.9;
+const MARGIN = 0.9;
 
 /** Rounds in which two variants take turns; the fastest time of each counts. */
 const ROUNDS = 5;

@@ -20,9 +20,9 @@ import {
 import { EMBEDDING, HEAD, sharedTensors, type TensorSpec } from './tensor-spec.ts';
 
 /** Reads the bytes of a stored tensor: a part of a file, of which nothing else is needed. */
-export type TensorReader = (tensor: StoredTensor) => Uint8Array | Promise<Uint8Array>;
+type TensorReader = (tensor: StoredTensor) => Uint8Array | Promise<Uint8Array>;
 
-export interface DecoderFileOptions {
+interface DecoderFileOptions {
   readonly architecture: Architecture;
   readonly config: DecoderConfig;
   /** Tensors of the file, by their names in it. */

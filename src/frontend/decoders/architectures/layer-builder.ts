@@ -8,7 +8,7 @@ import { product } from './parts/weight.ts';
 import type { DecoderWeights } from './decoder-weights.ts';
 
 /** Inputs of all layers: the positions of tokens, and the angles that follow from them. */
-export interface Surroundings {
+interface Surroundings {
   readonly config: DecoderConfig;
   readonly weights: DecoderWeights;
   /** The position of each row's first token, int32 (b). */

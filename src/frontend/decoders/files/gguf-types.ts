@@ -1,5 +1,5 @@
 /** How elements of a type lie in a GGUF file: so many in a block of so many bytes. */
-export interface GgufType {
+interface GgufType {
   readonly name: string;
   /** Elements of a block; 1 for numbers of their own. */
   readonly elements: number;

@@ -4,7 +4,7 @@ import { sniff } from '../../../core/bytes/sniff.ts';
 import type { BytesNeeded, HeadOptions } from './bytes-needed.ts';
 
 /** No vocabulary with its merges comes near; a file that claims a longer head is damaged or hostile. */
-export const MAX_HEAD_BYTES = 2 ** 28;
+const MAX_HEAD_BYTES = 2 ** 28;
 
 /** Elements of metadata: real files have a million and a half. Each becomes a number or an object. */
 const MAX_ITEM_COUNT = 2 ** 22;

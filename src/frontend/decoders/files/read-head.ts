@@ -2,7 +2,7 @@ import { FormatError, UsageError } from '../../../core/errors.ts';
 import type { BytesNeeded } from './bytes-needed.ts';
 
 /** Reads bytes of a file, fewer at its end; undefined where there is no such file. */
-export type RangeReader = (begin: number, end: number) => Promise<Uint8Array | undefined>;
+type RangeReader = (begin: number, end: number) => Promise<Uint8Array | undefined>;
 
 /** The first read of a head, and the least by which the next is longer. */
 const HEAD_BYTES = 2 ** 20;

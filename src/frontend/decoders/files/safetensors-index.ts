@@ -4,7 +4,7 @@ import type { SafetensorsHead } from './safetensors.ts';
 import type { StoredTensor } from './stored-tensor.ts';
 
 /** `model.safetensors.index.json`: which file of a model holds a tensor. */
-export interface SafetensorsIndex {
+interface SafetensorsIndex {
   /** Names of the files, each once, in the order of their first tensors. */
   readonly files: readonly string[];
   /** The file of each tensor by name. */

@@ -1,7 +1,7 @@
 import { threefry, type WordOperators } from '../../../ops/random/threefry-rounds.ts';
 
 /** The logits and settings by which a token is drawn, in double precision. */
-export interface Draw {
+interface Draw {
   readonly logits: readonly number[];
   readonly temperature: number;
   readonly topK: number;

@@ -10,7 +10,7 @@ const [VOCABULARY, LAYERS, HEADS, SIZE] = [90, 2, 2, 8];
 const WIDTH = HEADS * SIZE;
 const POSITIONS = 256;
 
-export interface JoinedOptions {
+interface JoinedOptions {
   /**
    * True if positions are an input; otherwise the model counts those of the mask, as GPT-2 does.
    */

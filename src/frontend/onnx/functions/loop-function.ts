@@ -25,21 +25,21 @@ import { sameOrUnknown } from '../paths/join-paths.ts';
 import { stackFunction } from './stack-function.ts';
 
 /** A tensor of rank 0 that counts the iterations. */
-export interface Counter {
+interface Counter {
   readonly dtype: DType;
   readonly first: number;
   readonly step: number;
 }
 
 /** The arguments of a loop's body in each iteration. */
-export interface IterationInputs {
+interface IterationInputs {
   readonly block: Block;
   readonly counters: readonly Expr[];
   readonly condition: Expr;
   readonly carried: readonly Expr[];
 }
 
-export interface IterationOutputs {
+interface IterationOutputs {
   /** The condition to go on; undefined for a loop without one. */
   readonly condition: Expr | undefined;
   readonly carried: readonly Expr[];
@@ -47,7 +47,7 @@ export interface IterationOutputs {
   readonly scanned: readonly Expr[];
 }
 
-export interface LoopSpec {
+interface LoopSpec {
   /** The most iterations there are; undefined without a limit. */
   readonly trip: Dim | undefined;
   /** The condition to begin, a bool tensor of rank 0; undefined for a loop that always begins. */
@@ -61,7 +61,7 @@ export interface LoopSpec {
   readonly body: (inputs: IterationInputs) => IterationOutputs;
 }
 
-export interface LoopResults {
+interface LoopResults {
   readonly carried: readonly Expr[];
   readonly scanned: readonly Expr[];
 }

@@ -8,7 +8,7 @@ import { dtypeFromOnnx } from '../protobuf/read-tensor.ts';
 import type { ValueInfoProto } from '../protobuf/schema.ts';
 
 /** An input of a model as its head declares it. */
-export interface DeclaredInput {
+interface DeclaredInput {
   readonly name: string;
   /** `any` for what is no tensor, or has no rank. */
   readonly dtype: DType | 'any';

@@ -21,7 +21,7 @@ function isDefaultDomain(domain: string | undefined): boolean {
 }
 
 /** Names that a graph finds, rather than computes. */
-export interface GivenNames {
+interface GivenNames {
   /** Those of the graph itself: its inputs and initializers. No node may take one again. */
   readonly own: ReadonlySet<string>;
   /** Returns true if a graph around this one has a value of this name. */

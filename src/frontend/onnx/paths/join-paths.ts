@@ -15,7 +15,7 @@ import { Fork, Path } from './paths.ts';
 const MAX_SHAPE_LENGTH = 16;
 
 /** The values of one name on the paths, in the order of their exits. */
-export type Column = readonly Expr[];
+type Column = readonly Expr[];
 
 /**
  * In what the values of a column may differ and yet be one: in nothing that nodes behind depend on, in

@@ -6,7 +6,7 @@ import { createHostDevice } from '../../../device/host/host-device.ts';
 import { VirtualMachine } from '../../../runtime/virtual-machine.ts';
 import { type OnnxNodeSpec, writeOnnxModel } from '../../../testing/onnx-writer.ts';
 import { compileOnnx } from '../compile-onnx.ts';
-import type { CompileOnnxOptions } from '../compile-onnx-async.ts';
+import type { CompileOnnxOptions } from '../compile-in-turns.ts';
 
 /** A node with an input of indices. */
 interface Case {

@@ -29,7 +29,7 @@ export interface LayerInput {
   readonly read: (value: FloatValue, place: VectorPlace, into: Float64Array) => void;
 }
 
-export interface VectorPlace {
+interface VectorPlace {
   readonly group: number;
   readonly index: number;
 }

@@ -8,7 +8,7 @@ import { nodeName } from '../quantized-layer.ts';
 import type { FloatValue } from './layer-inputs.ts';
 
 /** A value that a graph within a node of a model has. */
-export interface InnerValue {
+interface InnerValue {
   readonly scope: GraphScope;
   readonly name: string;
 }
@@ -21,7 +21,7 @@ export interface ShownValue {
   readonly shapes: string;
 }
 
-export interface ShownModel {
+interface ShownModel {
   readonly bytes: Uint8Array;
   /** Undefined for values in graphs of nodes that are no `If`, `Loop` or `Scan` of operator set 9 or later. */
   readonly shown: readonly (ShownValue | undefined)[];

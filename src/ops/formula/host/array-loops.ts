@@ -6,7 +6,7 @@ import { isFloatType } from '../scalar-type.ts';
 
 type Values = NumberArray;
 
-export interface ArrayLoop {
+interface ArrayLoop {
   /** The arrays that it reads. */
   readonly nodes: readonly TypedExpression[];
   readonly run: (output: Values, ...values: readonly Values[]) => void;

@@ -12,7 +12,7 @@ import { childrenOf, type FunctionNode, type TypedExpression } from '../infer-ty
 import { isFloatType, isWideType, type ScalarType } from '../scalar-type.ts';
 import { wideBinaryFunction, wideUnaryFunction } from './wide-functions.ts';
 
-export type NumberFunction = (a: number, b: number, c: number) => number;
+type NumberFunction = (a: number, b: number, c: number) => number;
 
 type ValueFunction = (a: Value, b: Value, c: Value) => Value;
 

@@ -40,7 +40,7 @@ export function lowerFormula(
   return lowerLanes(formula, lanes)[0] ?? missing('a result');
 }
 
-export interface FormulaPlace {
+interface FormulaPlace {
   readonly operands: readonly Expression[];
   readonly statements: Statement[];
 }
@@ -50,7 +50,7 @@ export function lowerLanes(formula: TypedExpression, { operands, statements }: L
   return new FormulaLowering(operands, statements).lower(formula, new Map());
 }
 
-export interface LanesPlace {
+interface LanesPlace {
   readonly operands: readonly Lanes[];
   readonly statements: Statement[];
 }

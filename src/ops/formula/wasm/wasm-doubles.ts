@@ -102,7 +102,7 @@ const log1p: DoubleFunction = ([x = both(0)], bind) => {
 };
 
 /** The angle less whole quarters of a turn, and how many these are, as an i64. */
-export interface ReducedAngle {
+interface ReducedAngle {
   readonly rest: Expression;
   readonly quarters: Expression;
 }

@@ -6,7 +6,7 @@ import { isSignedType, isWideType, type ScalarType } from '../scalar-type.ts';
 import { both, signed } from './double-lanes.ts';
 
 /** The place of functions that take rounds of a loop. */
-export interface RoundsPlace {
+interface RoundsPlace {
   readonly bind: Bind;
   readonly statements: Statement[];
 }

@@ -4,7 +4,7 @@ import { isWideType, type ScalarType } from '../scalar-type.ts';
 import { wgslConstant, wgslType } from './wgsl-type.ts';
 import { wideDeclarations } from '../../lowering/wide-integers.ts';
 
-export interface Conversion {
+interface Conversion {
   readonly from: ScalarType;
   readonly to: ScalarType;
   readonly width: 1 | 4;

@@ -42,12 +42,12 @@ const QUOTIENT: Readonly<Record<string, string>> = /* @__PURE__ */ lanewise(
 export type Declarations = Readonly<Record<string, string>>;
 
 /** A call in WGSL: an expression over operand expressions and the functions that it calls. */
-export interface WgslCall {
+interface WgslCall {
   readonly text: string;
   readonly declarations: Declarations;
 }
 
-export interface WgslOperands {
+interface WgslOperands {
   readonly operands: readonly string[];
   readonly type: ScalarType;
   /** 1, or 4 when operands are vectors; of 64-bit integers always 1. */

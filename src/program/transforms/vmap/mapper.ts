@@ -49,7 +49,7 @@ import {
   type MappedValue,
 } from './mapped-value.ts';
 
-export interface MapperOptions {
+interface MapperOptions {
   readonly functions: FunctionMapping;
   /** The frame in which the mapped values are used. */
   readonly frame: Frame;

@@ -30,7 +30,7 @@ import { ExprGraph } from './mapped-value.ts';
  * The axis of arguments that is mapped: one number for all, or lists and objects in the form of the arguments, as deep
  * as they differ. `null` for what is the same at each place.
  */
-export type Axes = number | null | readonly Axes[] | { readonly [name: string]: Axes };
+type Axes = number | null | readonly Axes[] | { readonly [name: string]: Axes };
 
 /** Along which axes a function is mapped. */
 export interface VmapOptions {
@@ -41,7 +41,7 @@ export interface VmapOptions {
 }
 
 /** A function over a further axis of its arguments and results. */
-export type VmapOf<F> = F extends { readonly params: Spec; readonly module: unknown }
+type VmapOf<F> = F extends { readonly params: Spec; readonly module: unknown }
   ? F
   : F extends (...args: infer A) => infer R
     ? (...args: ArgumentsLike<A>) => ResultOf<R>

@@ -11,7 +11,7 @@ import { GrammarMeter } from '../grammar-meter.ts';
 export const DEAD = 0;
 
 /** A rule is read by going to its start, and from its end to the state that follows. */
-export interface Call extends Omit<RuleCall, 'rule'> {
+interface Call extends Omit<RuleCall, 'rule'> {
   readonly start: number;
   /** The state after the rule, or DEAD if the calling rule can only end there. */
   readonly next: number;
@@ -45,7 +45,7 @@ export interface Automaton {
 }
 
 export const UNIT_START = 1;
-export const UNIT_INSIDE = 2;
+const UNIT_INSIDE = 2;
 
 const MAX_STATE_COUNT = 0xffff;
 

@@ -12,10 +12,10 @@ export interface DfaState {
 }
 
 /** The automaton of one rule; state 0 is its start, where it never ends. */
-export type RuleDfa = readonly DfaState[];
+type RuleDfa = readonly DfaState[];
 
 /** Sets of states that all rules of a grammar together may need, by the states in them. */
-export interface DeterminizeBudget {
+interface DeterminizeBudget {
   remaining: number;
 }
 

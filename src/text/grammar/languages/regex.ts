@@ -14,7 +14,7 @@ import { parseRepetition } from './repetition.ts';
 import { TextCursor } from './text-cursor.ts';
 
 /** A regular expression: what it matches, and if the match reaches to the ends of a text. */
-export interface ParsedRegex {
+interface ParsedRegex {
   readonly options: readonly {
     readonly body: Expression;
     readonly isAtStart: boolean;
@@ -23,7 +23,7 @@ export interface ParsedRegex {
 }
 
 /** Options of {@link parseRegex}. */
-export interface RegexOptions {
+interface RegexOptions {
   /** Names the expression in errors. */
   readonly where: string;
   /** `.` is any character, line ends included. */

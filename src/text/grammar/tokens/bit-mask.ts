@@ -15,10 +15,6 @@ export function clearBit(mask: Uint32Array, id: number): void {
   mask[id >> 5] = (mask[id >> 5] ?? 0) & ~(1 << (id & 31));
 }
 
-export function hasBit(mask: Uint32Array, id: number): boolean {
-  return (((mask[id >> 5] ?? 0) >>> (id & 31)) & 1) === 1;
-}
-
 /** The numbers of the bits that are set, in order. */
 export function setBits(mask: Uint32Array): number[] {
   const ids: number[] = [];

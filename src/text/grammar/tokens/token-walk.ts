@@ -13,7 +13,7 @@ interface Task {
 }
 
 /** The stacks of a walk, and where it puts the tokens it finds. */
-export interface WalkOptions {
+interface WalkOptions {
   readonly stacks: Stacks;
   /** Gets the bits of the tokens that are found, beside those it has. */
   readonly mask: Uint32Array;

@@ -1,7 +1,7 @@
 import { UsageError } from '../../../core/errors.ts';
 
 /** Settings of {@link vocabularyData}. */
-export interface VocabularyOptions {
+interface VocabularyOptions {
   /** Tokens that end a text, by id. They are allowed exactly where the text is complete. */
   readonly endTokens?: readonly number[] | undefined;
 }

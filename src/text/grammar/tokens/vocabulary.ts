@@ -59,7 +59,7 @@ export class Vocabulary {
   }
 }
 
-export interface LongestToken {
+interface LongestToken {
   readonly token: number | undefined;
   /** How many bytes the token has. */
   readonly length: number;

@@ -2,7 +2,7 @@ import type { Peer, PeerTensor } from '../../../onnxruntime/open-onnxruntime.ts'
 import type { Completion } from '../wllama/in-page.ts';
 
 /** A language model in ONNX whose caches are of float16, and what is asked of it. */
-export interface PeerOrder {
+interface PeerOrder {
   readonly model: Uint8Array;
   /** Of its caches. */
   readonly caches: {

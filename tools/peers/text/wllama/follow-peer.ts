@@ -77,7 +77,7 @@ export async function followAll(
 }
 
 /** Generates along the text: where our token is another than the text's, the text's is taken and we go on behind it. */
-export async function follow(
+async function follow(
   model: TextModel,
   prompt: string,
   { tokens, ends }: Completion,

@@ -1,5 +1,5 @@
 /** A token and the logarithm of its probability, as the server of llama.cpp tells them. */
-export interface PeerLogprob {
+interface PeerLogprob {
   readonly id: number;
   readonly logprob: number;
 }
@@ -13,7 +13,7 @@ export interface PeerToken extends PeerLogprob {
  * Measurements of a request by llama.cpp: tokens that were read and generated, and how long that
  * took.
  */
-export interface PeerTimings {
+interface PeerTimings {
   readonly prompt_n: number;
   readonly prompt_ms: number;
   readonly predicted_n: number;

@@ -49,7 +49,7 @@ import {
 import { monomorphise } from './monomorphise.ts';
 
 /** A program whose functions of some types are data, and these types. */
-export interface Defunctionalised {
+interface Defunctionalised {
   /** Undefined if the program makes no function of one of them. */
   readonly module: Module | undefined;
   readonly classes: FunctionClasses;

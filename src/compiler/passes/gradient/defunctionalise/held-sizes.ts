@@ -42,7 +42,7 @@ export interface MatchedType {
   readonly held: Type;
 }
 
-export interface HeldSizes {
+interface HeldSizes {
   readonly newSize: NewSize;
   /** The types of the fields of a constructor of data. */
   readonly fields: (source: AdtTypeNode, held: AdtTypeNode, name: string) => readonly MatchedType[];

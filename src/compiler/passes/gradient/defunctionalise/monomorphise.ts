@@ -25,7 +25,7 @@ const MAX_INSTANCES = 1000;
 const MAX_PARTS = 50_000;
 
 /** A program whose own calls are of functions without type parameters. */
-export interface Monomorphic {
+interface Monomorphic {
   readonly module: Module;
   /** The names of instances of polymorphic functions. */
   readonly instances: ReadonlySet<string>;

@@ -13,7 +13,7 @@ export function appended(cache: Expr, added: Expr, first: Expr): Expr {
   return call('tensor_scatter', [cache, turned, first], { axis: 2 });
 }
 
-export interface Attention {
+interface Attention {
   /** (b, s, heads, headWidth). */
   readonly query: Expr;
   /** (b, keyHeads, c, headWidth). */

@@ -11,7 +11,7 @@ export function rotaryFrequencies(
   );
 }
 
-export interface Llama3Scaling {
+interface Llama3Scaling {
   readonly factor: number;
   readonly lowFactor: number;
   readonly highFactor: number;
@@ -35,7 +35,7 @@ export function llama3Factors(
   });
 }
 
-export interface YarnScaling {
+interface YarnScaling {
   readonly factor: number;
   readonly originalContext: number;
   /** Pairs that turn more often than `fastTurns` in the original context keep their frequency. Default 32. */

@@ -13,7 +13,7 @@ export interface Angles {
   readonly sines: Expr;
 }
 
-export interface AngleTables {
+interface AngleTables {
   readonly rotary: RotaryConfig;
   readonly headWidth: number;
   /** Divide the frequency of each pair. */

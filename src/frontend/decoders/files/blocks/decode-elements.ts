@@ -5,7 +5,7 @@ import { blockFormat, READABLE_TYPES } from './block-formats.ts';
 import { eachBlock, requireByteLength } from './each-block.ts';
 
 /** The elements of a stored tensor, and how many they are. */
-export interface Elements {
+interface Elements {
   /** The type of the elements, one of {@link READABLE_TYPES}. */
   readonly type: string;
   readonly count: number;

@@ -2,7 +2,7 @@ import { ByteWriter } from '../../../../core/bytes/byte-writer.ts';
 import { ggufTypeCode } from '../gguf-types.ts';
 
 /** A number that is a float32 even where it is an integer: readers other than Weft's want the type of each key. */
-export interface WrittenFloat {
+interface WrittenFloat {
   readonly float32: number;
 }
 

@@ -1,5 +1,5 @@
 /** A vocabulary with scores, and whether a text has a blank put before it. */
-export interface PlainPieces {
+interface PlainPieces {
   readonly tokens: readonly string[];
   readonly scores: ArrayLike<number>;
   readonly hasPrefix: boolean;

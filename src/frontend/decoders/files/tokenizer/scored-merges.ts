@@ -7,7 +7,7 @@ const MAX_LETTER_COUNT = 2 ** 28;
 const PAIR_WEIGHT = 8;
 
 /** Pairs of a byte-pair encoding, those that are joined first at the front. */
-export interface ScoredMerges {
+interface ScoredMerges {
   readonly merges: readonly (readonly [string, string])[];
   /**
    * How many pairs of `merges` have each rank, from the first rank on. Of pairs of one rank the leftmost in a text is joined

@@ -53,7 +53,7 @@ export function ruleOf(node: ImportNode): string {
   throw node.malformed(`update_rule ${rule}`, UPDATE_RULES.join(', '));
 }
 
-export interface LinearOperands {
+interface LinearOperands {
   /** (batch, positions, heads * keySize), of the dtype to compute in. */
   readonly query: Expr;
   /** (batch, positions, kvHeads * keySize). */

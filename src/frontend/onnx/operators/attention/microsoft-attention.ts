@@ -21,7 +21,7 @@ import { attend, attendUnseen, mergeHeads, splitHeads, withPast } from './scaled
 import { cutAlong, sliceAlong } from '../movement/slice-along.ts';
 
 /** The common part of operators of several heads. */
-export interface Heads {
+interface Heads {
   readonly query: Expr;
   readonly key: Expr;
   readonly value: Expr;

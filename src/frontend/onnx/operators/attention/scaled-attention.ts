@@ -5,7 +5,7 @@ import type { ImportNode } from '../../import-node.ts';
 import { number } from '../elementwise/elementwise.ts';
 import { sliceAlong } from '../movement/slice-along.ts';
 
-export interface ScaledAttention {
+interface ScaledAttention {
   /** (batch, heads, queries, size). */
   readonly query: Expr;
   /** (batch, kvHeads, keys, size): several heads of queries in a row share one. */
@@ -34,7 +34,7 @@ export interface ScaledAttention {
 const scaleOf = (node: ImportNode, { query, scale }: ScaledAttention): number =>
   scale ?? 1 / Math.sqrt(node.number(node.shape(query)[3] ?? 1, 'the size of heads'));
 
-export interface CachedAttention extends ScaledAttention {
+interface CachedAttention extends ScaledAttention {
   /** The position of each sequence's first query, int32 (batch): none sees keys behind its own. */
   readonly first: Expr;
   /** How many keys up to its own a query sees; 0 for all. */

@@ -16,7 +16,7 @@ import {
 } from '../../../../testing/onnx-writer.ts';
 import { sharedNodeGpu } from '../../../../testing/node-gpu.ts';
 import { compileOnnx } from '../../compile-onnx.ts';
-import type { CompileOnnxOptions } from '../../compile-onnx-async.ts';
+import type { CompileOnnxOptions } from '../../compile-in-turns.ts';
 
 /** Opens a program on a device, and gives back what it computes for inputs. */
 async function open(

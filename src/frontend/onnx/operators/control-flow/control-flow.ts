@@ -60,7 +60,7 @@ function hostOperand(node: ImportNode, expr: Expr): Expr | undefined {
  * both, as branches of an `if`. In a branch whose operands do not fit each other the program stops. Where results differ in rank, what
  * follows is imported for each branch.
  */
-export function If(node: ImportNode): readonly (Expr | undefined)[] | Fork {
+function If(node: ImportNode): readonly (Expr | undefined)[] | Fork {
   const given = conditionOf(node, node.input(0));
   const condition = given.kind === 'constant' ? given : (hostCondition(node, given) ?? given);
   const known =

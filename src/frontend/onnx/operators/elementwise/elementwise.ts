@@ -17,12 +17,12 @@ export const unary = (op: string): OneOperator => ({
   import: (node) => node.call(op, [node.input(0)]),
 });
 
-export const binary = (op: string): OneOperator => ({
+const binary = (op: string): OneOperator => ({
   makes: `${op} reshape`,
   import: (node) => node.call(op, [node.input(0), alignedSecondInput(node)]),
 });
 
-export const variadic = (op: string): OneOperator => ({
+const variadic = (op: string): OneOperator => ({
   makes: op,
   import: (node) => node.chain(op, node.allInputs()),
 });

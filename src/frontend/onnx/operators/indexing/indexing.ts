@@ -142,7 +142,7 @@ export function axisSize(node: ImportNode, x: Expr, axis: number): Dim {
 }
 
 /** Of tuples of indices, one for each axis behind the first `batchAxes`. */
-export function alongAxes(node: ImportNode, x: Expr, indices: Expr, batchAxes: number): IndexRange {
+function alongAxes(node: ImportNode, x: Expr, indices: Expr, batchAxes: number): IndexRange {
   const length = node.number(node.shape(indices).at(-1) ?? 0, 'the length of tuples of indices');
   const below = node.shape(x).slice(batchAxes, batchAxes + length);
   return { lower: below.map((size) => node.dims.sub(0, size)), below };

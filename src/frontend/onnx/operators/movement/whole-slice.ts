@@ -1,6 +1,6 @@
 import { type Dim, MAX_DIMENSION } from '../../../../core/dims/dim.ts';
 
-export interface SliceAttributes {
+interface SliceAttributes {
   readonly starts: Dim[];
   readonly ends: Dim[];
   readonly steps: number[];

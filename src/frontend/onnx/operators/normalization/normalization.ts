@@ -6,7 +6,7 @@ import type { ImportNode } from '../../import-node.ts';
 import { cast, number } from '../elementwise/elementwise.ts';
 
 /** `op` (layer_norm or rms_norm) over all axes from `axis` on, as rows. */
-export function normalizeRows(
+function normalizeRows(
   node: ImportNode,
   x: Expr,
   { op, axis, epsilon }: { readonly op: string; readonly axis: number; readonly epsilon: number },

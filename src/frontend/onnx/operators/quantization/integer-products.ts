@@ -8,7 +8,7 @@ import { toIntegers } from './quantization.ts';
 import { importWindow } from '../convolution/window.ts';
 
 /** A pair of operands of bytes with what has to be taken from them. */
-export interface IntegerOperands {
+interface IntegerOperands {
   readonly a: Expr;
   readonly b: Expr;
   readonly aZero: Expr | undefined;

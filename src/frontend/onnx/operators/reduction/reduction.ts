@@ -8,7 +8,7 @@ import { cast } from '../elementwise/elementwise.ts';
 /** Which axes a reduction takes, and what it is. */
 type Reduction = (node: ImportNode, x: Expr, attributes: ReduceAttributes) => Expr;
 
-export interface ReduceAttributes {
+interface ReduceAttributes {
   readonly axes: readonly number[];
   readonly keepdims: boolean;
 }

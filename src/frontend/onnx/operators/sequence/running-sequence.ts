@@ -149,7 +149,7 @@ export function tensorOf(node: ImportNode, { element }: RunningData): TensorType
   );
 }
 
-export interface RunningSplit {
+interface RunningSplit {
   readonly axis: number;
   /** The size of parts, an int above 0; the last one may be smaller. */
   readonly size: Expr;
