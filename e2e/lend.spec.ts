@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { openBroker } from '../src/cli/rpc/open-broker.ts';
+import { openBroker } from '../src/cli/rpc/nats-commands.ts';
 import { startRelay } from '../src/cli/rpc/start-relay.ts';
 import { startNatsServer } from '../src/cli/rpc/testing/nats-server.ts';
 import {

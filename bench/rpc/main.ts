@@ -2,7 +2,7 @@ import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { createHostDevice } from '../../src/device/host/host-device.ts';
 import { ExecBuilder } from '../../src/bytecode/index.ts';
 import { findNatsServer } from '../../src/cli/rpc/testing/find-nats-server.mjs';
-import { openBroker } from '../../src/cli/rpc/open-broker.ts';
+import { openBroker } from '../../src/cli/rpc/nats-commands.ts';
 import { startRelay } from '../../src/cli/rpc/start-relay.ts';
 import { startNatsServer } from '../../src/cli/rpc/testing/nats-server.ts';
 import {

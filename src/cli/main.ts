@@ -1,9 +1,13 @@
 import { Command, CommanderError } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
 import { UsageError } from '../core/errors.ts';
-import { addBenchCommand } from './bench/add-bench-command.ts';
-import { addCheckCommand } from './commands/add-check-command.ts';
-import { addCompareCommand } from './commands/add-compare-command.ts';
+import {
+  addBenchCommand,
+  addCheckCommand,
+  addCompareCommand,
+  addViewCommand,
+  addServeCommand,
+} from './commands/loaded-commands.ts';
 import { addCompileCommand } from './commands/compile-command.ts';
 import { addExportCommand } from './commands/export-command.ts';
 import { addGradCommand } from './commands/grad-command.ts';
@@ -12,11 +16,9 @@ import { addOptCommand } from './commands/opt-command.ts';
 import { addQuantizeCommand } from './commands/quantize-command.ts';
 import { addRunCommand } from './commands/run-command.ts';
 import { addTextCommand } from './commands/text-command.ts';
-import { addViewCommand } from './commands/add-view-command.ts';
 import type { CommandParts } from './commands/command-parts.ts';
 import { writeError, writeJsonError } from './report.ts';
 import { addRpcCommands } from './rpc/add-rpc-commands.ts';
-import { addServeCommand } from './serve/add-serve-command.ts';
 import { endWithReader, processTerminal, type Terminal } from './terminal.ts';
 
 const EXIT_FAILURE = 1;

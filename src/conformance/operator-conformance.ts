@@ -9,14 +9,92 @@ import type { Device } from '../device/device.ts';
 import { createHostDevice } from '../device/host/host-device.ts';
 import { coreOperators } from '../ops/tables/core-operators.ts';
 import { inferConcreteCall } from '../ops/infer-concrete-call.ts';
-import type { OpCase } from '../ops/op-cases.ts';
+import type { OpCase, OpCaseInput } from '../ops/op-cases.ts';
 import type { Operator } from '../ops/operator.ts';
 import { Operators } from '../ops/operators.ts';
 import { TensorValue } from '../runtime/values/value.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
-import { caseTensors } from './case-tensors.ts';
 import { casesOfAllDTypes } from './dtype-variants.ts';
-import { operatorProgram, PROGRAM_FORMS, type ProgramForm } from './operator-program.ts';
+import type { Dim } from '../core/dims/dim.ts';
+import { call, func, moduleOf, variable } from '../compiler/ir/build.ts';
+import type { Expr, Module } from '../compiler/ir/expr.ts';
+import { type DType, dtypeInfo, isBigInt } from '../core/tensor/dtype.ts';
+import { numberToFloat16 } from '../core/tensor/float16.ts';
+import { elementCount, type Shape } from '../core/tensor/shape.ts';
+
+/** The inputs of a case, filled from `random` (numbers in [0, 1)) where it gives no values. */
+export function caseTensors(opCase: OpCase, random: () => number): (HostTensor | undefined)[] {
+  return opCase.inputs.map((input) =>
+    input === undefined ? undefined : caseTensor(input, random),
+  );
+}
+
+function caseTensor(input: OpCaseInput, random: () => number): HostTensor {
+  const { dtype, shape, values } = input;
+  if (values !== undefined) return tensorOf(dtype, shape, values);
+  const { category } = dtypeInfo(dtype);
+  if (isBigInt(dtype) && input.range === undefined) return wideTensor(dtype, shape, random);
+  const [low, high] = input.range ?? DEFAULT_RANGES[category];
+  const numbers = Array.from({ length: elementCount(shape) }, () => {
+    const value = low + random() * (high - low);
+    return category === 'float' ? value : Math.floor(value);
+  });
+  return tensorOf(dtype, shape, numbers);
+}
+
+function tensorOf(dtype: DType, shape: Shape, values: readonly number[]): HostTensor {
+  return HostTensor.from(dtype, shape, dtype === 'float16' ? values.map(numberToFloat16) : values);
+}
+
+/** Small numbers, numbers of all 64 bits, and numbers in between by turns. */
+function wideTensor(dtype: DType, shape: Shape, random: () => number): HostTensor {
+  const word = () => BigInt(Math.floor(random() * 2 ** 32));
+  const values = Array.from({ length: elementCount(shape) }, (_, i) => {
+    const bits = BigInt.asIntN(64, (word() << 32n) | word()) >> BigInt([61, 0, 20, 31][i % 4] ?? 0);
+    return dtype === 'int64' ? bits : BigInt.asUintN(64, bits);
+  });
+  return HostTensor.from(dtype, shape, values);
+}
+
+const DEFAULT_RANGES = {
+  float: [-2, 2],
+  int: [-8, 8],
+  uint: [0, 16],
+  bool: [0, 2],
+} as const;
+
+/** The forms of a program in which a case runs. */
+type ProgramForm = 'call' | 'symbolic sizes' | 'fused';
+
+/** Forms of programs with a case of an operator. */
+const PROGRAM_FORMS: readonly ProgramForm[] = ['call', 'symbolic sizes', 'fused'];
+
+/** Sizes from here on get symbols: 0 and 1 decide about broadcasting. */
+const LEAST_SYMBOLIC = 2;
+
+/**
+ * `main` with a call of an operator: with the sizes of a case, with symbols in their places, or with the result
+ * as the operand of a further call, which may be fused into the kernel. Undefined for a case that has no such
+ * form: inputs left out before others, no sizes to name.
+ */
+function operatorProgram(
+  op: Operator,
+  { inputs, attributes = {} }: OpCase,
+  form: ProgramForm,
+): Module | undefined {
+  const present = inputs.slice(0, inputs.findLastIndex((input) => input !== undefined) + 1);
+  const isSymbolic = form === 'symbolic sizes';
+  const named = (size: number): Dim => (isSymbolic && size >= LEAST_SYMBOLIC ? `s${size}` : size);
+  const params = present.map((input, i) =>
+    input === undefined ? undefined : variable(`x${i}`, input.dtype, input.shape.map(named)),
+  );
+  const whole = params.filter((param) => param !== undefined);
+  if (whole.length < params.length) return undefined;
+  const sizes = present.flatMap((input) => input?.shape ?? []);
+  if (isSymbolic && !sizes.some((size) => size >= LEAST_SYMBOLIC)) return undefined;
+  const result: Expr = call(op.name, whole, attributes);
+  return moduleOf({ main: func(whole, form === 'fused' ? call('abs', [result]) : result) });
+}
 
 /** The cases and devices of a conformance test. */
 export interface ConformanceOptions {

@@ -9,7 +9,7 @@ export { textModule, type TextModuleOptions } from './decoders/text-module.ts';
 export { gradOnnx, type TrainingProgram } from './training/grad-onnx.ts';
 export { exportOnnx } from './training/export-onnx.ts';
 export type { TrainingOptions } from './training/training-options.ts';
-export { observeOnnx } from './quantize/observe-onnx.ts';
+export { observeOnnx } from './quantize/model-edits.ts';
 export { SampleMoments } from './quantize/samples/sample-moments.ts';
 export { quantizeOnnx, type QuantizedOnnx } from './quantize/quantize-onnx.ts';
 export type { QuantizeOptions } from './quantize/quantize-options.ts';

@@ -13,8 +13,7 @@ import { type StartedService, startService } from './program/start-service.ts';
 import type { ProgramSummary } from './program/program-service.ts';
 import { type InspectorTarget, readTarget } from './read-target.ts';
 import type { KernelTimes } from './run/kernel-times.ts';
-import { StepTab } from './step/step-tab.ts';
-import { LateTab, type SessionPanel } from './view/late-tab.ts';
+import { StepTab, LateTab, type SessionPanel } from './step/step-tab.ts';
 import { STYLE } from './view/style-sheet.ts';
 
 /** Where there are no elements, as in Node, the module can be imported all the same. */

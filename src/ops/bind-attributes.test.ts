@@ -3,7 +3,7 @@ import type { Dim } from '../core/dims/dim.ts';
 import type { Attributes, PrimitiveFunction } from '../core/contracts/primitive-function.ts';
 import { bindAttributes } from './bind-attributes.ts';
 import { CORE_OPERATORS } from './tables/core-operators.ts';
-import { undeterminedSymbols } from './undetermined-symbols.ts';
+import { undeterminedSymbols } from '../compiler/passes/fuse/symbol-carriers.ts';
 
 function primitive(
   op: string,

@@ -1,8 +1,7 @@
 import { UsageError } from '../core/errors.ts';
 import { describeStray, findStrayIndex } from '../core/contracts/index-checks.ts';
-import type { Attributes } from '../core/contracts/primitive-function.ts';
+import type { Attributes, TensorType } from '../core/contracts/primitive-function.ts';
 import { CORE_OPERATORS } from '../ops/tables/core-operators.ts';
-import { indexSizes } from '../ops/indexing/index-sizes.ts';
 import { call } from '../compiler/ir/build.ts';
 import type { Expr } from '../compiler/ir/expr.ts';
 import type { TensorTypeNode } from '../compiler/ir/type.ts';
@@ -13,6 +12,12 @@ import { callSite, placeOf } from './call-site.ts';
 import { noteCall } from './eager/pending.ts';
 import { type InnerOperand, statesOf } from './operand.ts';
 import { currentFrame } from './trace.ts';
+import type { Dim } from '../core/dims/dim.ts';
+import { gather } from '../ops/movement/gather.ts';
+import { gatherElements } from '../ops/indexing/gather-elements.ts';
+import { gatherNd } from '../ops/indexing/gather-nd.ts';
+import { scatterElements } from '../ops/indexing/scatter-elements.ts';
+import { scatterNd } from '../ops/indexing/scatter-nd.ts';
 
 const EAGER = new TypeInference();
 
@@ -85,3 +90,21 @@ export function tensorTypeOf(inference: TypeInference, expr: Expr): TensorTypeNo
   if (type.kind === 'tensor') return type;
   throw new Error(`internal: an array of type ${type.kind}`);
 }
+
+/**
+ * The sizes that the indices of a call, its second operand, have to keep to: one for all of them, or one for each place
+ * along their last axis. None for an operator without such indices.
+ */
+function indexSizes(
+  op: string,
+  { axis = 0, batch_dims: first = 0 }: Attributes,
+  [x, indices]: readonly TensorType[],
+): readonly Dim[] {
+  const sizes = x?.shape ?? [];
+  if (ALONG_AXIS.includes(op)) return [sizes.at(Number(axis)) ?? 0];
+  if (!BY_TUPLES.includes(op)) return [];
+  return sizes.slice(Number(first), Number(first) + Number(indices?.shape.at(-1)));
+}
+
+const ALONG_AXIS: readonly string[] = [gather.name, gatherElements.name, scatterElements.name];
+const BY_TUPLES: readonly string[] = [gatherNd.name, scatterNd.name];

@@ -27,12 +27,12 @@ export { If, loop, repeatTimes, scan, type ScanOptions } from './control-flow.ts
 export { data, type DataType, match } from './data/data.ts';
 export { DataValue } from './data/data-value.ts';
 export type { Spec } from './data/value-spec.ts';
-export { scope } from './scope.ts';
+export { scope } from './eager/scope.ts';
 export { grad, type GradOptions, valueAndGrad } from './transforms/grad.ts';
 export { jvp } from './transforms/jvp.ts';
 export { vjp } from './transforms/vjp.ts';
 export { vmap, type VmapOptions } from './transforms/vmap/vmap.ts';
-export { stopGradient } from './transforms/stop-gradient.ts';
+export { stopGradient } from './transforms/custom-gradient.ts';
 export { customGradient } from './transforms/custom-gradient.ts';
 /** Random numbers by explicit keys, on all devices the same. */
 export * as random from './random/random.ts';

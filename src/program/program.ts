@@ -9,9 +9,7 @@ import { dataOf, requireLive } from './array-state.ts';
 import { callSite, callUser, siteOr } from './call-site.ts';
 import { DataValue } from './data/data-value.ts';
 import { declareTypes } from './data/declare-types.ts';
-import { argumentOf } from './eager/argument-of.ts';
-import { deviceArray } from './eager/device-array.ts';
-import { realize } from './eager/realize.ts';
+import { argumentOf, realize, deviceArray } from './eager/realize.ts';
 import { wrap } from './nd-array.ts';
 import { type Operand, stateOf } from './operand.ts';
 import {

@@ -20,7 +20,7 @@ export {
   topLabels,
 } from './results/labels.ts';
 export { numbersOf } from './results/numbers.ts';
-export { applyMask, type MaskedPicture } from './segmentation/apply-mask.ts';
+export { applyMask, type MaskedPicture } from './segmentation/background-removal.ts';
 export {
   BackgroundRemoval,
   backgroundRemoval,

@@ -1,9 +1,8 @@
 import type { DeviceTensor } from '../client/values/device-tensor.ts';
 import { UsageError } from '../core/errors.ts';
 import { type CacheMemory, HeldCaches } from './caches/cache-memory.ts';
-import { type FinishReason, noNumbers } from './generation.ts';
+import { type FinishReason, noNumbers, type StopStrings } from './generation.ts';
 import { isPenalized, type Sampling } from './sampling.ts';
-import type { StopStrings } from './stop-strings.ts';
 import type { TextStream } from './text-stream.ts';
 import { requireRoom, roomFor } from './caches/text-cache.ts';
 import {

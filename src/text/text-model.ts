@@ -29,7 +29,7 @@ import {
   type SavedOptions,
 } from './generate-options.ts';
 import { loadBeside, SOURCE, TEXT_OPTIONS, type TextLoadOptions } from './load/load-options.ts';
-import { generateTokens } from './generation.ts';
+import { generateTokens, StopStrings } from './generation.ts';
 import { numberOf, numbersOf, type ReadFile } from './load/model-folder.ts';
 import type { JsonObject } from '../frontend/decoders/gguf-folder.ts';
 import { type OpenReader, openReader } from './load/open-reader.ts';
@@ -48,7 +48,6 @@ import {
 } from './speculative-steps.ts';
 import type { TokenConstraint } from './steps.ts';
 import type { GrammarSource, JsonSchema, Vocabulary } from './grammar/index.ts';
-import { StopStrings } from './stop-strings.ts';
 import { type BatchRow, TextBatch } from './text-batch.ts';
 import { TextProgram } from './text-program.ts';
 import { openTextSource } from './load/text-source.ts';

@@ -3,8 +3,7 @@ import { mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { checkLooksLikeOnnx } from '../../core/bytes/sniff.ts';
 import type { QuantizedOnnx } from '../../frontend/index.ts';
-import type { WeightBits } from '../../frontend/quantize/quantize-options.ts';
-import type { KeptNode } from '../../frontend/quantize/quantized-layer.ts';
+import type { WeightBits, KeptNode } from '../../frontend/quantize/quantize-options.ts';
 import { formatBytes } from '../format-bytes.ts';
 import { splitNames } from '../parse-options.ts';
 import { parseCount } from '../parse-training.ts';
@@ -12,9 +11,9 @@ import {
   type Calibration,
   measureQuantized,
   type Measured,
+  readPieces,
 } from '../quantize/measure-quantized.ts';
 import { type QuantizeFlags, dataFileOf } from '../quantize/quantize-flags.ts';
-import { readPieces } from '../quantize/read-pieces.ts';
 import type { ValueError } from '../quantize/value-error.ts';
 import { readBytes, siblingReader } from '../files/read-file.ts';
 import { ProgressLine, type Terminal } from '../terminal.ts';

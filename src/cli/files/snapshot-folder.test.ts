@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Session } from '../../client/index.ts';
 import { countingLoop } from '../../worker/testing/test-programs.ts';
-import { folderStore } from './snapshot-folder.ts';
+import { folderStore } from '../node.ts';
 
 let folder = '';
 

@@ -1,6 +1,11 @@
 import type { Session } from '../../client/index.ts';
 import { UsageError } from '../../core/errors.ts';
-import type { QuantizedOnnx, QuantizeOptions, SampleMoments } from '../../frontend/index.ts';
+import type {
+  QuantizedOnnx,
+  QuantizeOptions,
+  SampleMoments,
+  ExternalDataReader,
+} from '../../frontend/index.ts';
 import { siblingReader } from '../files/read-file.ts';
 import {
   compareModels,
@@ -10,7 +15,6 @@ import {
   type Samples,
 } from './measure-model.ts';
 import { dataFileOf, type QuantizeFlags } from './quantize-flags.ts';
-import { readPieces } from './read-pieces.ts';
 import { findSamples, readSample } from './read-samples.ts';
 import type { ValueError } from './value-error.ts';
 
@@ -267,4 +271,25 @@ export async function findKept({ layers, cosineWithout, wanted }: KeptSearch): P
     else least = middle;
   }
   return names.slice(0, most);
+}
+
+/** Reads files that are in memory in pieces, by their names. */
+export function readPieces(
+  files: Readonly<Record<string, readonly Uint8Array[]>>,
+): ExternalDataReader {
+  return (path, { byteOffset, byteLength }) => {
+    const pieces = Object.hasOwn(files, path) ? files[path] : undefined;
+    if (pieces === undefined) {
+      throw new UsageError({ where: path, got: 'no such file', expected: 'one beside the model' });
+    }
+    const bytes = new Uint8Array(byteLength);
+    let begin = 0;
+    for (const piece of pieces) {
+      const from = Math.max(byteOffset - begin, 0);
+      const to = Math.min(byteOffset + byteLength - begin, piece.byteLength);
+      if (from < to) bytes.set(piece.subarray(from, to), begin + from - byteOffset);
+      begin += piece.byteLength;
+    }
+    return bytes.subarray(0, Math.max(0, begin - byteOffset));
+  };
 }

@@ -20,8 +20,7 @@ import {
 import { TestDevice } from '../../runtime/testing/test-device.ts';
 import { sumAndProduct } from '../../worker/testing/test-programs.ts';
 import type { Terminal } from '../terminal.ts';
-import { devicesCommand, serveNatsCommand } from './nats-commands.ts';
-import { openBroker } from './open-broker.ts';
+import { devicesCommand, serveNatsCommand, openBroker } from './nats-commands.ts';
 import { type NatsServer, startNatsServer } from './testing/nats-server.ts';
 
 /** A long timeout, since the machine may be busy. */

@@ -7,7 +7,7 @@ import { NatsChannel, type NatsChannelOptions } from '../../rpc/nats/nats-channe
 import type { RpcFunction } from '../../rpc/values/rpc-value.ts';
 import { TOKEN } from '../../rpc/testing/open-connection.ts';
 import { TestDevice } from '../../runtime/testing/test-device.ts';
-import { openBroker } from './open-broker.ts';
+import { openBroker } from './nats-commands.ts';
 import { type NatsServer, startNatsServer } from './testing/nats-server.ts';
 
 /** A long timeout, since the machine may be busy. */

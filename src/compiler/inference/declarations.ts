@@ -1,6 +1,5 @@
 import type { Dim } from '../../core/dims/dim.ts';
 import { forEachSymbol } from '../../core/dims/dim-symbols.ts';
-import { dividesByZero } from './sizes/divides-by-zero.ts';
 import type { FunctionExpr } from '../ir/expr.ts';
 import {
   type ConstructorDefinition,
@@ -153,4 +152,11 @@ export function tensorSymbols(type: Type): Set<string> {
 
 export function isPolymorphic(type: Type): boolean {
   return type.kind === 'function' && (type.typeParams?.length ?? 0) > 0;
+}
+
+/** Returns true if a dimension divides by the number 0, in any part of it. */
+export function dividesByZero(dim: Dim): boolean {
+  if (typeof dim !== 'object') return false;
+  const isDivision = dim.op === 'floordiv' || dim.op === 'mod';
+  return (isDivision && dim.right === 0) || dividesByZero(dim.left) || dividesByZero(dim.right);
 }

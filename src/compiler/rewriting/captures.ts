@@ -2,7 +2,7 @@ import { internalError } from '../../core/errors.ts';
 import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { AttributeValue } from '../../core/contracts/primitive-function.ts';
 import type { CallExpr, Expr } from '../ir/expr.ts';
-import { constantNumber } from './constant-number.ts';
+import { isSmallFloat, smallFloatToNumber } from '../../core/tensor/small-floats.ts';
 
 /** A capture and those before it. */
 export interface Binding {
@@ -65,4 +65,13 @@ export class Captures {
 export function bound(last: Binding | undefined, name: string): Binding['value'] | undefined {
   for (let at = last; at !== undefined; at = at.previous) if (at.name === name) return at.value;
   return undefined;
+}
+
+/** The number that a tensor repeats. Looks only at splats and single elements: others seldom do. */
+export function constantNumber(tensor: HostTensor): number | undefined {
+  const { dtype, isSplat, elementCount, elements } = tensor;
+  if (!isSplat && elementCount !== 1) return undefined;
+  const element = elements[0];
+  if (element === undefined) return undefined;
+  return isSmallFloat(dtype) ? smallFloatToNumber(dtype, Number(element)) : Number(element);
 }

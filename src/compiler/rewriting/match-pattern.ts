@@ -1,8 +1,7 @@
 import type { AttributeValue } from '../../core/contracts/primitive-function.ts';
 import type { CallExpr, Expr } from '../ir/expr.ts';
 import { isOperatorCall } from '../ir/operators/operator-name.ts';
-import { type Binding, bound, Captures } from './captures.ts';
-import { constantNumber } from './constant-number.ts';
+import { type Binding, bound, Captures, constantNumber } from './captures.ts';
 import type {
   AttributePattern,
   CallPattern,

@@ -10,7 +10,7 @@ import { type Token, tokenize } from '../ir/text/lexer.ts';
 import { parseAttribute, parseTensorLiteral, startsLiteral } from '../ir/text/parse-literal.ts';
 import { SyntaxFault, TokenCursor } from '../ir/text/token-cursor.ts';
 import type { Captures } from './captures.ts';
-import { rootOperators, type TypePattern } from './expr-pattern.ts';
+import { rootOperators, type TypePattern, type ExprPattern } from './expr-pattern.ts';
 import { haveSameType } from './has-types.ts';
 import {
   parseRulePattern,
@@ -28,7 +28,6 @@ import {
   type Replacement,
 } from './replacement.ts';
 import type { RewriteContext, RewriteRule } from './rewrite-rule.ts';
-import { namesOf, type PatternNames } from './rule-names.ts';
 
 /** How a text of rules is read. */
 export interface ParseRulesOptions {
@@ -240,4 +239,47 @@ function requireName({ cursor }: RuleContext, token: Token, names: ReadonlySet<s
   const remedy = nearestName(token.text, [...names], '%');
   const expected = 'a name that every match of the pattern has';
   throw cursor.unexpected(expected, { token, ...(remedy && { remedy }) });
+}
+
+/** The names that a pattern gives in every match. */
+interface PatternNames {
+  /** Names of expressions that every match has. */
+  readonly exprs: ReadonlySet<string>;
+  /** Names of attributes that every match has. */
+  readonly attributes: ReadonlySet<string>;
+}
+
+/** The names that whatever a pattern fits has. Those of one alternative alone are not among them. */
+function namesOf(pattern: ExprPattern): PatternNames {
+  switch (pattern.kind) {
+    case 'any':
+      return { exprs: new Set([pattern.name]), attributes: new Set() };
+    case 'constant':
+      return { exprs: named(pattern.name), attributes: new Set() };
+    case 'either': {
+      const [first, ...others] = pattern.patterns.map(namesOf);
+      const inAll = (of: (names: PatternNames) => ReadonlySet<string>): Set<string> =>
+        new Set(
+          [...(first ? of(first) : [])].filter((name) => others.every((o) => of(o).has(name))),
+        );
+      return { exprs: inAll(({ exprs }) => exprs), attributes: inAll((names) => names.attributes) };
+    }
+    case 'call': {
+      const inner = pattern.args.map(namesOf);
+      const own = Object.values(pattern.attributes ?? {});
+      const kept = own.flatMap(({ name, isOptional }) =>
+        name === undefined || isOptional === true ? [] : [name],
+      );
+      return {
+        exprs: new Set([...named(pattern.name), ...inner.flatMap(({ exprs }) => [...exprs])]),
+        attributes: new Set([...kept, ...inner.flatMap(({ attributes }) => [...attributes])]),
+      };
+    }
+    default:
+      return pattern satisfies never;
+  }
+}
+
+function named(name: string | undefined): Set<string> {
+  return new Set(name === undefined ? [] : [name]);
 }

@@ -12,8 +12,8 @@ import {
 } from '../ir/operators/training-operators.ts';
 import { LOSSES } from './losses.ts';
 import { OPTIMIZERS, optimize } from './optimizers.ts';
-import { rateOf } from './schedules.ts';
 import { STEP_OPERATORS } from './step-operators.ts';
+import { floatAttribute, intAttribute } from '../../ops/attributes.ts';
 
 interface TrainingCall {
   readonly graph: GraphBuilder;
@@ -78,3 +78,75 @@ const isSchedule = (name: string): name is ScheduleName => Object.hasOwn(SCHEDUL
 const isLoss = (name: string): name is LossName => Object.hasOwn(LOSS_ATTRIBUTES, name);
 const isStepOperator = (name: string): name is StepOperatorName =>
   Object.hasOwn(STEP_OPERATORS, name);
+
+interface ScheduleCall {
+  readonly graph: GraphBuilder;
+  /** The number of the step, from 1 on, as a float32 of rank 0. */
+  readonly step: GraphTensor;
+  readonly attributes: Attributes;
+}
+
+/** The factor of the learning rate in a step, besides that of the warm-up. */
+type Schedule = (call: ScheduleCall) => GraphTensor | 1;
+
+const SCHEDULES: Readonly<Record<ScheduleName, Schedule>> = {
+  constant_rate: () => 1,
+  /** `factor` once for every `every` steps. */
+  step_rate: ({ graph, ...call }) =>
+    power({ graph, ...call }, graph.unary('floor', passed({ graph, ...call }))),
+  /** `factor` to the power of the steps over `every`. */
+  exponential_rate: (call) => power(call, passed(call)),
+  linear_rate: (call) => between(call, call.graph.sub(one(call), progress(call))),
+  /** Half a cosine (Loshchilov and Hutter 2017, "SGDR"), without restarts. */
+  cosine_rate(call) {
+    const { graph } = call;
+    const cosine = graph.unary('cos', graph.mul(progress(call), Math.PI));
+    return between(call, graph.mul(graph.add(cosine, 1), 0.5));
+  },
+  /** The schedule of "Attention is all you need" (Vaswani et al. 2017), with the rate at its peak. */
+  inverse_sqrt_rate(call) {
+    const { graph, attributes } = call;
+    const begin = Math.max(intAttribute(attributes, 'warmup'), 1);
+    const since = graph.call('maximum', [call.step, graph.scalar(begin, 'float32')]);
+    return graph.unary('sqrt', graph.div(graph.scalar(begin, 'float32'), since));
+  },
+};
+
+/** The learning rate of a step: it grows linearly over `warmup` steps, then follows the schedule. */
+function rateOf(name: ScheduleName, call: ScheduleCall): GraphTensor {
+  const { graph, step, attributes } = call;
+  const rate = graph.scalar(floatAttribute(attributes, 'rate'), 'float32');
+  const scheduled = graph.mul(rate, SCHEDULES[name](call));
+  const warmup = intAttribute(attributes, 'warmup');
+  if (warmup === 0) return scheduled;
+  const warm = graph.call('minimum', [graph.div(step, warmup), one(call)]);
+  return graph.mul(scheduled, warm);
+}
+
+function one({ graph }: ScheduleCall): GraphTensor {
+  return graph.scalar(1, 'float32');
+}
+
+/** Steps that were done before this one, in units of `every`. */
+function passed({ graph, step, attributes }: ScheduleCall): GraphTensor {
+  return graph.div(graph.sub(step, 1), intAttribute(attributes, 'every'));
+}
+
+function power({ graph, attributes }: ScheduleCall, exponent: GraphTensor): GraphTensor {
+  const factor = graph.scalar(floatAttribute(attributes, 'factor'), 'float32');
+  return graph.call('pow', [factor, exponent]);
+}
+
+/** From 0 at the end of the warm-up to 1 at `steps`, and from there on. */
+function progress({ graph, step, attributes }: ScheduleCall): GraphTensor {
+  const warmup = intAttribute(attributes, 'warmup');
+  const length = Math.max(intAttribute(attributes, 'steps') - warmup, 1);
+  const share = graph.div(graph.sub(step, warmup), length);
+  return graph.call('clip', [share], { min: 0, max: 1 });
+}
+
+/** A rate that goes from 1 down to `final` as `left` goes from 1 to 0. */
+function between({ graph, attributes }: ScheduleCall, left: GraphTensor): GraphTensor {
+  const final = floatAttribute(attributes, 'final');
+  return graph.add(graph.mul(left, 1 - final), final);
+}

@@ -1,9 +1,8 @@
 import { checkOptions } from '../../core/check-options.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
 import type { Operators } from '../../ops/operators.ts';
-import { checkDefinitions } from '../inference/checks/check-definitions.ts';
+import { checkDefinitions, inferModule } from '../inference/infer-module.ts';
 import { constructorsOf } from '../inference/declarations.ts';
-import { inferModule } from '../inference/infer-module.ts';
 import { type SourceTexts, TEXTS, TypeDiagnostics } from '../inference/checks/type-diagnostics.ts';
 import { checkNesting } from '../ir/text/check-nesting.ts';
 import type { Module } from '../ir/expr.ts';

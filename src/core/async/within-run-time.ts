@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 import { abortError, RuntimeError } from '../errors.ts';
-import { withinTime } from './within-time.ts';
+import { withinTime } from './until-aborted.ts';
 
 /** How long a run may take, in milliseconds. */
 interface RunTime {

@@ -1,6 +1,5 @@
-import { caseTensors } from '../../conformance/case-tensors.ts';
+import { caseTensors, toleranceFor } from '../../conformance/operator-conformance.ts';
 import { casesOfAllDTypes } from '../../conformance/dtype-variants.ts';
-import { toleranceFor } from '../../conformance/operator-conformance.ts';
 import { firstDifference } from '../../core/tensor/all-close.ts';
 import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { ConcreteTensorType } from '../../core/contracts/primitive-function.ts';

@@ -1,6 +1,5 @@
-import { caseTensors } from '../../conformance/case-tensors.ts';
+import { caseTensors, toleranceFor } from '../../conformance/operator-conformance.ts';
 import { casesOfAllDTypes } from '../../conformance/dtype-variants.ts';
-import { toleranceFor } from '../../conformance/operator-conformance.ts';
 import { dtypeInfo } from '../../core/tensor/dtype.ts';
 import { float16ToNumber, numberToFloat16 } from '../../core/tensor/float16.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';

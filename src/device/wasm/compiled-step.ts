@@ -1,9 +1,8 @@
 import { internalError } from '../../core/errors.ts';
 import type { DeviceTensor, PrepackingBudget } from '../device.ts';
 import type { LaunchRecorder } from './launch-recorder.ts';
-import type { MemoryChecks } from './memory/memory-checks.ts';
+import type { MemoryChecks, LoadedCode } from './module-compiler.ts';
 import type { ConstantPack, PackedConstants } from './memory/packed-constants.ts';
-import type { LoadedCode } from './module-compiler.ts';
 import type { RunStep, StepConstant, StepDistributor } from './step-distributor.ts';
 import type { StepPlan } from './step-plan.ts';
 import { MOST_ARGS } from './threads/thread-control.ts';

@@ -2,9 +2,11 @@ import { internalError } from '../../core/errors.ts';
 import { encodeModule, type FunctionGroup } from '../../wasm/encode-module.ts';
 import { CompilationLog } from '../device-events.ts';
 import type { ThreadPool } from './threads/thread-pool.ts';
-import type { MemoryChecks } from './memory/memory-checks.ts';
 import type { WasmCode } from './wasm-code.ts';
 import { MOST_PAGES } from './memory/address-space.ts';
+import { storageByteLength } from '../../core/tensor/dtype.ts';
+import type { ConcreteTensorType } from '../../core/contracts/primitive-function.ts';
+import { elementCount } from '../../core/tensor/shape.ts';
 
 /** A function that was compiled, with ways to give it to threads. */
 export interface LoadedCode {
@@ -88,4 +90,47 @@ export class ModuleCompiler {
       return { run: code as WasmCode, share: () => load() + i, source: { module, index: i } };
     });
   }
+}
+
+/** Ranges that the running step may access. With checks on, each load and store calls `check`. */
+export class MemoryChecks {
+  /** The begin and the end of each range, one range after the other. */
+  readonly #ranges: number[] = [];
+  /** How many accesses were checked. */
+  count = 0;
+
+  /** Allows no range any more. */
+  clear(): void {
+    this.#ranges.length = 0;
+  }
+
+  /** Address 0 is no buffer's. */
+  allow(address: number, byteLength: number): void {
+    if (address === 0) return;
+    this.#ranges.push(address, address + byteLength);
+  }
+
+  allowTensor(address: number | undefined, type: ConcreteTensorType | undefined): void {
+    if (address === undefined || type === undefined) return;
+    this.allow(address, storageByteLength(type.dtype, elementCount(type.shape)));
+  }
+
+  /** A pack, which may access what it makes. */
+  around(pack: WasmCode, byteLength: number): WasmCode {
+    return (from = 0, to = 0) => {
+      this.allow(to, byteLength);
+      pack(from, to);
+    };
+  }
+
+  /** Called by modules: gives the address back, or throws. */
+  readonly check = (address: number, offset: number, byteLength: number): number => {
+    this.count++;
+    const begin = (address >>> 0) + (offset >>> 0);
+    const ranges = this.#ranges;
+    for (let i = 0; i < ranges.length; i += 2) {
+      if (begin >= (ranges[i] ?? 0) && begin + byteLength <= (ranges[i + 1] ?? 0)) return address;
+    }
+    throw internalError(`${byteLength} bytes at ${begin}, outside the ranges ${ranges.join()}`);
+  };
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/async/clock.ts';
-import { withinTime } from '../../core/async/within-time.ts';
+import { withinTime } from '../../core/async/until-aborted.ts';
 import type { AdapterClass, PlannerCaps } from '../../core/contracts/launch-plan.ts';
 import { DeviceError } from '../../core/errors.ts';
 import { nodeBuiltin } from '../../core/node-builtin.ts';

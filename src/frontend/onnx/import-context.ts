@@ -11,13 +11,14 @@ import type { NodeTypes } from '../../core/contracts/node-function.ts';
 import type { Operators } from '../../ops/operators.ts';
 import type { ImportTraining } from './import-training.ts';
 import { BroadcastSizes } from './sizes/broadcast-sizes.ts';
-import { IndexChecks } from './sizes/index-checks.ts';
 import { NodeFunctions } from './functions/node-functions.ts';
 import { canonicalDomain } from './model/operator-sets.ts';
 import type { ExternalDataReader } from './protobuf/external-data.ts';
 import type { FunctionProto, NodeProto } from './protobuf/schema.ts';
 import { type Composite, type Composites, listType, optionType } from './composite-values.ts';
-import type { ShapeValues } from './sizes/shape-values.ts';
+import { forEachSymbol } from '../../core/dims/dim-symbols.ts';
+import type { IndexCheck } from '../../core/contracts/index-checks.ts';
+import type { SymbolicTensor } from '../../compiler/values/symbolic-tensor.ts';
 
 /**
  * Functions over the lists that sequences are, with elements in their order, and over options. The last one names
@@ -220,3 +221,51 @@ export function describeFunction({ domain, name = '' }: FunctionProto): string {
   const prefix = canonicalDomain(domain);
   return `function ${prefix === '' ? name : `${prefix}.${name}`}`;
 }
+
+/** The demands of the main graph on the indices that it is called with. */
+class IndexChecks {
+  readonly #checks: IndexCheck[] = [];
+  /** Symbols of the inputs' dimensions. */
+  readonly #symbols: ReadonlySet<string>;
+  /** Symbols that are elements of inputs. */
+  readonly #sizes = new Map<string, { readonly parameter: number; readonly element: number }>();
+
+  constructor(symbols: ReadonlySet<string>) {
+    this.#symbols = symbols;
+  }
+
+  /** A dimension that a call brings with it, as an element of a parameter. */
+  addSize(symbol: string, parameter: number, element: number): void {
+    this.#sizes.set(symbol, { parameter, element });
+  }
+
+  /** False where the range depends on what only the running program knows. */
+  add(check: Omit<IndexCheck, 'function' | 'sizes'>): boolean {
+    const sizes: Record<string, { readonly parameter: number; readonly element: number }> = {};
+    let isKnown = true;
+    for (const dim of [...check.lower, ...check.below]) {
+      // Beyond 2^53 nothing is counted; a tensor of that size is refused elsewhere.
+      if (dim === '?' || (typeof dim === 'number' && !Number.isSafeInteger(dim))) isKnown = false;
+      forEachSymbol(dim, (symbol) => {
+        const size = this.#sizes.get(symbol);
+        if (size !== undefined) sizes[symbol] = size;
+        else if (!this.#symbols.has(symbol)) isKnown = false;
+      });
+    }
+    if (!isKnown) return false;
+    const given = Object.keys(sizes).length === 0 ? {} : { sizes };
+    this.#checks.push({ function: 'main', ...check, ...given });
+    return true;
+  }
+
+  /** The checks as the metadata of an executable has them; empty for none. */
+  toJson(): string {
+    return this.#checks.length === 0 ? '' : JSON.stringify(this.#checks);
+  }
+}
+
+/**
+ * Results of shape arithmetic so far, by their variables. No program reads
+ * these variables: whoever takes one takes its value.
+ */
+export type ShapeValues = WeakMap<Expr, SymbolicTensor>;

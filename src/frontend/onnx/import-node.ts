@@ -28,9 +28,8 @@ import {
 import { foldIntegerCall } from './sizes/fold-integer-call.ts';
 import type { Block } from './graph-scope.ts';
 import { hostInteger } from './sizes/host-integer.ts';
-import type { ImportContext } from './import-context.ts';
+import type { ImportContext, ShapeValues } from './import-context.ts';
 import { withKnownSizes } from './sizes/known-sizes.ts';
-import type { ShapeValues } from './sizes/shape-values.ts';
 import type { Subgraph } from './model/subgraph.ts';
 import type { Fork } from './paths/paths.ts';
 

@@ -6,8 +6,12 @@ import { FLOAT16, FLOAT32, floatValues, placesOf } from './float-values.ts';
 import { floatTensor, floatWeights, relativeError } from './float-weights.ts';
 import type { FoundConstant, GraphScope } from './graph-scope.ts';
 import { intAttribute, type ModelEdits } from './model-edits.ts';
-import type { CheckedOptions } from './quantize-options.ts';
-import { type KeptNode, nodeName, type QuantizedLayer } from './quantized-layer.ts';
+import {
+  type CheckedOptions,
+  type KeptNode,
+  nodeName,
+  type QuantizedLayer,
+} from './quantize-options.ts';
 
 /** The nodes of a model by what the conversion does with them. */
 interface Float16Found {

@@ -18,6 +18,7 @@ import { readMessage } from '../onnx/protobuf/read-message.ts';
 import { writeMessage } from '../onnx/protobuf/write-message.ts';
 import type { GraphScope } from './graph-scope.ts';
 import { TensorStore } from './tensor-store.ts';
+import { readModel } from '../onnx/protobuf/read-model.ts';
 
 export type NodeDraft = Draft<'NodeProto'>;
 
@@ -330,4 +331,26 @@ function concatenated(a: Uint8Array, b: Uint8Array): Uint8Array {
   whole.set(a);
   whole.set(b, a.byteLength);
   return whole;
+}
+
+const MODEL_GRAPH = ONNX_SCHEMA.ModelProto.graph[0];
+
+/**
+ * An ONNX model that also gives the values of these names, which nodes of its main graph compute, as outputs behind its
+ * own. They have no types, which Weft does not ask for; names of inputs are left out. Throws FormatError for bytes that are no model.
+ */
+export function observeOnnx(bytes: Uint8Array, names: readonly string[]): Uint8Array {
+  const { graph } = readModel(bytes);
+  const known = new Set([...graph.output, ...graph.input].map(({ name }) => name));
+  const output = [...new Set(names)].flatMap((name) => (known.has(name) ? [] : [{ name }]));
+  if (output.length === 0) return bytes;
+  const more = writeMessage('GraphProto', { output });
+  return rewriteFields(bytes, {
+    [MODEL_GRAPH]: (graph) => {
+      const whole = new Uint8Array(graph.byteLength + more.byteLength);
+      whole.set(graph);
+      whole.set(more, graph.byteLength);
+      return [whole];
+    },
+  });
 }

@@ -8,7 +8,7 @@ import { compileOnnx, type ExternalDataReader } from '../index.ts';
 import { readMessage } from '../onnx/protobuf/read-message.ts';
 import { tensorFromProto } from '../onnx/protobuf/read-tensor.ts';
 import { writeMessage } from '../onnx/protobuf/write-message.ts';
-import { observeOnnx } from './observe-onnx.ts';
+import { observeOnnx } from './model-edits.ts';
 import { quantizeOnnx } from './quantize-onnx.ts';
 import { bytesOf, inputsOf, SMALL_MODELS } from './testing/quantized-models.ts';
 

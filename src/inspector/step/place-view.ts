@@ -1,8 +1,14 @@
-import { html, nothing, type TemplateResult } from 'lit-html';
-import type { DebugFrame, DebugValue } from '../../worker/protocol/debug-order.ts';
-import { memoryView } from './memory-view.ts';
+import { html, nothing, type TemplateResult, svg, type SVGTemplateResult } from 'lit-html';
+import type {
+  DebugFrame,
+  DebugValue,
+  DebugMemory,
+  DebugStorage,
+  StorageUse,
+} from '../../worker/protocol/debug-order.ts';
 import type { ChosenValue, SeenState } from './stepped-run.ts';
-import { valueView } from './value-view.ts';
+import { valueView, heapView } from './value-view.ts';
+import { formatBytes } from '../../core/format-quantity.ts';
 
 interface RegistersEvents {
   readonly onFrame: (frame: number) => void;
@@ -88,3 +94,56 @@ function backButton(chosen: ChosenValue, onValue: RegistersEvents['onValue']): T
 
 const nameOf = ({ register, path }: ChosenValue): string =>
   [`%${register}`, ...path.map((part) => `[${part}]`)].join('');
+
+const SHOWN_STORAGES = 60;
+
+/** Storages as bars, in which the tensors of registers lie, and shape heaps. */
+function memoryView({ storages, heaps, heldBytes }: DebugMemory): TemplateResult {
+  const own = storages.filter(({ isReadOnly }) => !isReadOnly);
+  const largest = Math.max(...own.map(({ byteLength }) => byteLength), 1);
+  const hidden = own.length - SHOWN_STORAGES;
+  return html`<p class="facts">
+      ${own.length === 0 ? 'No storage is held.' : `${formatBytes(heldBytes)} held`}
+    </p>
+    <ul class="storages">
+      ${own.slice(0, SHOWN_STORAGES).map((storage) => storageView(storage, largest))}
+    </ul>
+    ${hidden > 0 ? html`<p class="facts">and ${hidden} more</p>` : nothing}
+    ${heaps.map(
+      ({ register, slots }) => html`<h4>Shape heap in <span class="mono">%${register}</span></h4>
+        ${heapView(slots)}`,
+    )}`;
+}
+
+function storageView(
+  { number, device, byteLength, uses }: DebugStorage,
+  largest: number,
+): TemplateResult {
+  const holders = [...new Set(uses.map(holderName))].join(' ');
+  // In hundredths of the largest one, and never too small to be seen.
+  const width = Math.max(2, Math.round((byteLength / largest) * 100));
+  // The storage itself is held too, from its allocation on.
+  const segments = uses.filter(({ text }) => !text.startsWith('storage'));
+  return html`<li>
+    <span class="mono">#${number}</span> ${formatBytes(byteLength)} on ${device},
+    <span class="mono">${holders}</span>
+    <svg class="storage" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+      <rect class="storage-all" width=${width} height="8"></rect>
+      ${segments.map((use) => segment(use, width / Math.max(byteLength, 1)))}
+    </svg>
+  </li>`;
+}
+
+/** The part of a storage that a tensor lies in. */
+function segment({ byteOffset, byteLength }: StorageUse, perByte: number): SVGTemplateResult {
+  return svg`<rect
+    class="storage-tensor"
+    x=${byteOffset * perByte}
+    y="1.5"
+    width=${byteLength * perByte}
+    height="5"
+  ></rect>`;
+}
+
+const holderName = ({ frame, register }: StorageUse): string =>
+  frame === 0 ? `%${register}` : `%${register}↑${frame}`;

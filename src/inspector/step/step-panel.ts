@@ -12,9 +12,15 @@ import { NO_SESSION } from '../view/no-session.ts';
 import { BreakpointChoice } from './breakpoint-choice.ts';
 import { breakpointView } from './breakpoint-view.ts';
 import { placeView, registersView } from './place-view.ts';
-import { commandOf, STEP_COMMANDS, type StepCommand } from './step-keys.ts';
+import {
+  commandOf,
+  STEP_COMMANDS,
+  type StepCommand,
+  type ChosenValue,
+  type SeenState,
+  SteppedRun,
+} from './stepped-run.ts';
 import { STEP_STYLE } from './step-style.ts';
-import { type ChosenValue, type SeenState, SteppedRun } from './stepped-run.ts';
 import { drawPicture } from './value-view.ts';
 
 export interface StepPanelEvents {

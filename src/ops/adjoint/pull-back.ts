@@ -1,8 +1,10 @@
 import type { Attributes } from '../../core/contracts/primitive-function.ts';
-import type { AdjointLookup } from './adjoint.ts';
-import { applyAdjoint } from './apply-adjoint.ts';
+import type { AdjointLookup, AdjointCall } from './adjoint.ts';
 import type { GraphBuilder } from './graph-builder.ts';
 import type { GraphTarget, GraphTensor } from './graph-target.ts';
+import { UnsupportedError } from '../../core/errors.ts';
+import { completeAttributes } from '../attributes.ts';
+import { isFloat } from '../elementwise/number-dtypes.ts';
 
 /** A call of a graph with its result. */
 interface RecordedCall {
@@ -68,4 +70,31 @@ export function pullBack(
     }
   }
   return sources.map((source) => cotangents.get(source));
+}
+
+/**
+ * The cotangents of a call's inputs; undefined for zero. Inputs that are no floats have none.
+ * Throws UnsupportedError, which names the operator, where there is no adjoint.
+ */
+export function applyAdjoint(
+  name: string,
+  call: AdjointCall,
+): readonly (GraphTensor | undefined)[] {
+  const { op, adjoint } = call.lookup(name);
+  if (adjoint === undefined) {
+    throw new UnsupportedError({
+      where: name,
+      got: 'a derivative of it',
+      expected: 'an operator with an adjoint',
+      remedy: 'Put it into a function and give that an adjoint with custom_gradient.',
+    });
+  }
+  if (typeof adjoint === 'string') return [];
+  const wants = (input: number): boolean => {
+    const dtype = call.inputs[input]?.dtype;
+    return dtype !== undefined && isFloat(dtype) && call.wants(input);
+  };
+  const attributes = completeAttributes(op, call.attributes);
+  const cotangents = adjoint({ ...call, attributes, wants });
+  return call.inputs.map((_, input) => (wants(input) ? cotangents[input] : undefined));
 }

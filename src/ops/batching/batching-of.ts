@@ -3,15 +3,15 @@ import type { GraphTensor } from '../adjoint/graph-target.ts';
 import { boolAttribute, floatAttribute, intAttribute } from '../attributes.ts';
 import type { OpDefinition } from '../define-op.ts';
 import * as rules from './batching-rules.ts';
-import { ones } from './batching-rules.ts';
 import {
+  ones,
   type BatchedCall,
   type BatchedInput,
   type BatchingRule,
   inputAt,
   mapsOnly,
   whole,
-} from './batching.ts';
+} from './batching-rules.ts';
 
 /** Matrix products: the mapped axis is a further axis of batches, or of rows where one matrix is the same for all. */
 const matmulRule: BatchingRule = (call) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { caseTensors } from '../../conformance/case-tensors.ts';
+import { caseTensors } from '../../conformance/operator-conformance.ts';
 import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { elementCount } from '../../core/tensor/shape.ts';
 import { seededRandom } from '../../core/random.ts';

@@ -1,9 +1,8 @@
 import { UnsupportedError } from '../../core/errors.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { sameShape } from '../../core/tensor/shape.ts';
-import { applyAdjoint } from '../adjoint/apply-adjoint.ts';
+import { applyAdjoint, pullBack, RecordedGraph } from '../adjoint/pull-back.ts';
 import { GraphBuilder } from '../adjoint/graph-builder.ts';
-import { pullBack, RecordedGraph } from '../adjoint/pull-back.ts';
 import type { OpDefinition } from '../define-op.ts';
 import type { OpCase } from '../op-cases.ts';
 import { accuracyOf, centralDifferences, dot, dotOfSizes } from './central-differences.ts';

@@ -5,7 +5,7 @@ import type { DType } from '../../core/tensor/dtype.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { firstDifference } from '../../core/tensor/all-close.ts';
 import { seededRandom } from '../../core/random.ts';
-import { caseTensors } from '../../conformance/case-tensors.ts';
+import { caseTensors } from '../../conformance/operator-conformance.ts';
 import { casePrimitive, caseResult } from './case-tensors.ts';
 import { computeReference } from '../compute-reference.ts';
 import type { OpDefinition } from '../define-op.ts';

@@ -1,4 +1,4 @@
-import { caseTensors } from '../../conformance/case-tensors.ts';
+import { caseTensors } from '../../conformance/operator-conformance.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { smallFloatToNumber } from '../../core/tensor/small-floats.ts';
 import { elementCount } from '../../core/tensor/shape.ts';

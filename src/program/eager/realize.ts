@@ -1,18 +1,26 @@
 import { internalError } from '../../core/errors.ts';
 import type { Attributes } from '../../core/contracts/primitive-function.ts';
-import { func, moduleOf } from '../../compiler/ir/build.ts';
+import { func, moduleOf, variableOf } from '../../compiler/ir/build.ts';
 import type { Expr, VarExpr } from '../../compiler/ir/expr.ts';
-import { formatType } from '../../compiler/ir/type.ts';
+import { formatType, tensorType, type TensorTypeNode } from '../../compiler/ir/type.ts';
 import { postOrder } from '../../compiler/ir/walk/visit.ts';
 import { isOperatorCall } from '../../compiler/ir/operators/operator-name.ts';
-import type { DeviceTensor } from '../../client/values/device-tensor.ts';
-import { type ArrayState, dataOf, leafExpr, PENDING } from '../array-state.ts';
+import { DeviceTensor } from '../../client/values/device-tensor.ts';
+import {
+  type ArrayState,
+  dataOf,
+  leafExpr,
+  PENDING,
+  type ArrayData,
+  noteReader,
+  leafState,
+} from '../array-state.ts';
 import { LeastRecent } from '../runners/least-recent.ts';
 import { MOST_SHARED, sharedRunner } from '../runners/shared-runners.ts';
 import { bundle } from '../trace.ts';
-import { argumentOf } from './argument-of.ts';
-import { tensorAt } from './device-array.ts';
 import { release, releaseWithLeaf } from './release.ts';
+import type { OutputValue } from '../../client/values/session-value.ts';
+import { noteInScope } from './scope.ts';
 
 /** Nodes of computations that were asked for after these had run without giving them, by the text. */
 const ASKED_FOR = new LeastRecent<Set<number>>(MOST_SHARED);
@@ -112,4 +120,61 @@ function noteOthers(graph: Graph, given: ReadonlySet<number>): void {
 
 function asked({ text }: Graph): Iterable<number> {
   return ASKED_FOR.get(text) ?? [];
+}
+
+/** Fewer bytes travel with each run; a tensor on the device costs more than they do. */
+const LEAST_BYTES = 4096;
+
+/**
+ * The elements of a leaf, for a run where arrays are computed by default. Those of the page stay on the device from their
+ * second run on.
+ */
+export function argumentOf(leaf: VarExpr): ArrayData {
+  const data = dataOf(leaf);
+  const { host, device } = data;
+  if (host === undefined || device !== undefined || host.data.byteLength < LEAST_BYTES) return data;
+  data.runs++;
+  if (data.runs === 2) upload(leaf, data);
+  return data;
+}
+
+/** Runs a program that gives what it gets. */
+function upload(leaf: VarExpr, data: ArrayData): void {
+  if (leaf.type?.kind !== 'tensor') return;
+  const { dtype, shape } = leaf.type;
+  const type = tensorType({ dtype, shape: shape.map((_, axis) => `n${axis}`) });
+  const runner = sharedRunner(`upload ${formatType(type)}`, () => {
+    const x = variableOf('x', type);
+    return moduleOf({ main: func([x], x) });
+  });
+  const host: ArrayData = { ...data, readers: new Set() };
+  data.device = tensorAt(runner.run([host]), 0);
+  noteReader(data, data.device);
+  releaseWithLeaf(leaf, data);
+}
+
+/** The array of a result of a run, at a position; its elements stay on the device. */
+export function deviceArray(
+  type: TensorTypeNode,
+  results: Promise<readonly OutputValue[]>,
+  position: number,
+): ArrayState {
+  const state = leafState(type, { device: tensorAt(results, position) });
+  if (state.expr.kind === 'var') releaseWithLeaf(state.expr, dataOf(state.expr));
+  noteInScope(state);
+  return state;
+}
+
+/** A result of a run. Whoever reads the array gets the error of a run that fails. */
+function tensorAt(
+  results: Promise<readonly OutputValue[]>,
+  position: number,
+): Promise<DeviceTensor> {
+  const tensor = results.then((values) => {
+    const value = values[position];
+    if (value instanceof DeviceTensor) return value;
+    throw internalError('a result that is no tensor');
+  });
+  tensor.catch(() => undefined);
+  return tensor;
 }

@@ -8,6 +8,7 @@ import {
   projection,
   tuple,
   variableOf,
+  stopGradient as stopOf,
 } from '../../compiler/ir/build.ts';
 import { cotangentType } from '../../compiler/ir/cotangent-type.ts';
 import type { Expr, FunctionExpr } from '../../compiler/ir/expr.ts';
@@ -16,7 +17,7 @@ import { exprIn } from '../array-state.ts';
 import { callSite, callUser, placeOf, siteOr, within } from '../call-site.ts';
 import type { DataValue } from '../data/data-value.ts';
 import { type Operand, stateOf } from '../operand.ts';
-import { Frame, inFrame } from '../trace.ts';
+import { Frame, inFrame, currentFrame } from '../trace.ts';
 import { mapTree } from '../data/tree.ts';
 import type { ResultOf } from '../data/value-types.ts';
 import { isValueLeaf, unbundle, valueOf, type WrittenLeaf } from '../values.ts';
@@ -140,4 +141,18 @@ function requireType(got: Type, wanted: Type, path: string): void {
     got: `${formatType(got)} as the cotangent of ${path}`,
     expected: formatType(wanted),
   });
+}
+
+/**
+ * The value, or objects and arrays of values, through which no derivative goes. Outside of programs the value itself.
+ */
+export function stopGradient<const T>(value: T): ResultOf<T> {
+  return within(stopGradient, () => {
+    const frame = currentFrame();
+    return mapTree(value, isValueLeaf, (leaf, path) => {
+      if (frame === undefined) return leaf;
+      const written = writtenLeaf(frame, leaf, path);
+      return valueOf(frame, stopOf(written.expr), written);
+    }) as ResultOf<T>;
+  }, ['stopGradient', arguments, 1]);
 }

@@ -1,11 +1,14 @@
 import { requireKind } from '../../core/check-options.ts';
 import { callSite, type Entry, placeOf, within, withinAt } from '../call-site.ts';
 import { program, sourceOf } from '../define-program.ts';
-import type { ProgramOptions } from '../program.ts';
+import { type ProgramOptions, ProgramCore } from '../program.ts';
 import { currentFrame, type Frame, requireFrame } from '../trace.ts';
-import type { Spec } from '../data/value-spec.ts';
-import type { AnyFunction } from './function-arguments.ts';
-import { runFunction } from './run-function.ts';
+import type { Spec, LeafSpec } from '../data/value-spec.ts';
+import { type AnyFunction, isArgumentLeaf, mapArguments } from './function-arguments.ts';
+import { DataValue } from '../data/data-value.ts';
+import { type NdArray, wrap } from '../nd-array.ts';
+import { stateOf } from '../operand.ts';
+import { mapTree } from '../data/tree.ts';
 
 /** Writes the result of a transformed function into the function that calls it. */
 type Write = (frame: Frame, args: readonly unknown[]) => unknown;
@@ -60,4 +63,49 @@ export function writeOrRun(
   const frame = currentFrame();
   if (frame !== undefined) return write(frame, args);
   return runFunction(name, args, (inner) => within(entry, () => write(requireFrame(name), inner)));
+}
+
+/** A value among arguments, by its number. */
+class Place {
+  readonly index: number;
+
+  constructor(index: number) {
+    this.index = index;
+  }
+}
+
+/**
+ * Runs what a function writes down, outside of programs: as a program for the types of its arguments. The function runs
+ * each time, since what it does may depend on more than these; what it writes is compiled once.
+ */
+function runFunction(
+  name: string,
+  args: readonly unknown[],
+  body: (args: readonly unknown[]) => unknown,
+): unknown {
+  const values: (NdArray | DataValue)[] = [];
+  const specs: LeafSpec[] = [];
+  const places = mapArguments(args, (value) => {
+    if (value instanceof DataValue) {
+      values.push(value);
+      specs.push(value.spec);
+    } else {
+      const state = stateOf(value);
+      values.push(wrap(state));
+      specs.push({ ...state.type, kind: 'array' });
+    }
+    return new Place(values.length - 1);
+  });
+  const filled = (params: readonly unknown[]): readonly unknown[] =>
+    places.map((place) =>
+      mapTree(place, isArgumentLeaf, (leaf) => (leaf instanceof Place ? params[leaf.index] : leaf)),
+    );
+  const core = new ProgramCore({
+    params: specs,
+    result: undefined,
+    body: (params: readonly unknown[]) => body(filled(params)),
+    options: { name },
+    isShared: true,
+  });
+  return core.call(values);
 }

@@ -4,9 +4,12 @@ import type { Picture } from '../pictures/pixels.ts';
 import { Task } from '../task.ts';
 import { loadTask, type TaskSource } from '../task-model.ts';
 import { MODELS_OPTIONS, SOURCE, type TaskOptions } from '../task-options.ts';
-import { dictionaryOf, type DictionarySource } from './dictionary.ts';
 import type { PageReader } from './page-reader.ts';
 import type { PageText, ReadOptions } from './page-text.ts';
+import { addressOf } from '../../client/start/file-url.ts';
+import { DownloadError } from '../../core/errors.ts';
+import { openFile } from '../../downloads/open-file.ts';
+import { readWhole } from '../../downloads/range-file.ts';
 
 /** The models that read text, as PaddleOCR exports them (PP-OCRv3 to v5). */
 export interface OcrSources {
@@ -83,4 +86,28 @@ export class Ocr extends Task {
     });
     return this.#reader.read(picture, options);
   }
+}
+
+/** The characters that a model reads, in the order of its classes: the address of a file that has one in each line, its bytes, or a list. */
+type DictionarySource = string | URL | Uint8Array | readonly string[];
+
+/** Reads the characters. Rejects with DownloadError where there is no such file. */
+async function dictionaryOf(
+  source: DictionarySource,
+  signal: AbortSignal | undefined,
+): Promise<readonly string[]> {
+  if (source instanceof Uint8Array) return linesOf(source);
+  if (typeof source !== 'string' && !(source instanceof URL)) return source;
+  const url = addressOf(source).href;
+  const file = await openFile(url, { signal });
+  if (file === undefined) {
+    throw new DownloadError({ where: url, got: 'no such file', expected: 'the dictionary' });
+  }
+  return linesOf(await readWhole(file));
+}
+
+/** Only the ends of lines are cut off: a line may hold a space of Unicode. */
+function linesOf(bytes: Uint8Array): string[] {
+  const lines = new TextDecoder().decode(bytes).split(/\r?\n/);
+  return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
 }

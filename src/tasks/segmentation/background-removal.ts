@@ -2,7 +2,7 @@ import { checkOptions, type OptionKinds } from '../../core/check-options.ts';
 import type { Session } from '../../client/session.ts';
 import type { Tensor } from '../../client/values/tensor.ts';
 import { elementCount } from '../../core/tensor/element-count.ts';
-import { ShapeError } from '../../core/errors.ts';
+import { ShapeError, UsageError } from '../../core/errors.ts';
 import { isGpuTexture } from '../../core/contracts/gpu-like.ts';
 import {
   contextOf,
@@ -13,15 +13,15 @@ import {
 import { type HeldPicture, holdPicture } from '../pictures/held-picture.ts';
 import { type PictureInput, pictureInputOf } from '../pictures/model-pictures.ts';
 import type { PictureOptions, Size } from '../pictures/picture-options.ts';
-import { fetched, type Picture } from '../pictures/pixels.ts';
+import { fetched, type Picture, readRgb } from '../pictures/pixels.ts';
 import { runForFirst, runOnDevice } from '../picture-task.ts';
 import { numbersOf, outputOf } from '../results/numbers.ts';
 import { Task } from '../task.ts';
 import { loadTask, type TaskSource } from '../task-model.ts';
 import { type CallOptions, SHARE, TASK_OPTIONS, type TaskOptions } from '../task-options.ts';
-import { masked, type MaskedPicture } from './apply-mask.ts';
 import type { Mask } from './segmentation.ts';
 import { partOf, type Rectangle, wholePictures } from './whole-pictures.ts';
+import type { Pixels, Rgb } from '../../core/pictures/pixels.ts';
 
 /** How a model that tells foreground from background is loaded. */
 export interface BackgroundRemovalOptions extends TaskOptions {
@@ -201,4 +201,34 @@ function cut({ width, data }: Mask, part: Rectangle): Mask {
     out.set(data.subarray(from, from + part.width), y * part.width);
   }
   return { width: part.width, height: part.height, data: out };
+}
+
+/** A picture in RGBA with transparency, for `new ImageData(data, width, height)`. */
+export interface MaskedPicture extends Pixels {
+  /** Red, green, blue and alpha of each pixel; colours are not premultiplied. */
+  readonly data: Uint8ClampedArray<ArrayBuffer>;
+}
+
+/**
+ * The picture with a mask for its transparency. Rejects with UsageError for a mask of another size, and for what is no picture.
+ */
+export async function applyMask(picture: Picture, mask: Mask): Promise<MaskedPicture> {
+  return masked(await readRgb(picture), mask);
+}
+
+/** The pixels with a mask for their transparency. Throws UsageError for a mask of another size. */
+function masked({ width, height, data: colours }: Rgb, mask: Mask): MaskedPicture {
+  if (mask.width !== width || mask.height !== height || mask.data.length !== width * height) {
+    throw new UsageError({
+      where: 'applyMask',
+      got: `a mask of ${mask.width} x ${mask.height} in ${mask.data.length} bytes`,
+      expected: `${width} x ${height}, the size of the picture, in one byte a pixel`,
+    });
+  }
+  const data = new Uint8ClampedArray(width * height * 4);
+  for (const [pixel, alpha] of mask.data.entries()) {
+    for (let c = 0; c < 3; c++) data[pixel * 4 + c] = colours[pixel * 3 + c] ?? 0;
+    data[pixel * 4 + 3] = alpha;
+  }
+  return { width, height, data };
 }

@@ -7,9 +7,9 @@ import {
   onlyByte,
   readByte,
   startConfigurations,
+  Stacks,
 } from './automaton/configuration.ts';
 import { GrammarMeter } from './grammar-meter.ts';
-import { Stacks } from './automaton/stacks.ts';
 import type { TokenMasks } from './tokens/token-masks.ts';
 import type { Vocabulary } from './tokens/vocabulary.ts';
 

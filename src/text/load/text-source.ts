@@ -20,8 +20,7 @@ import {
   type ReadFile,
 } from './model-folder.ts';
 import type { OpenReader } from './open-reader.ts';
-import { answered } from '../reader/answers.ts';
-import type { TextFacts, ReadPage } from '../reader/text-reader.ts';
+import { answered, type TextFacts, type ReadPage } from '../reader/text-reader.ts';
 
 /** Which files a language model is loaded from, and how. */
 interface TextFilesOptions extends Pick<FolderOptions, 'cache'> {

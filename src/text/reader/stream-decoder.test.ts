@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { StopStrings } from '../stop-strings.ts';
+import { StopStrings } from '../generation.ts';
 import { StreamDecoder } from './stream-decoder.ts';
 
 const BEGIN = { before: [], waiting: [] };

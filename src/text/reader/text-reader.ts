@@ -1,4 +1,4 @@
-import { FormatError } from '../../core/errors.ts';
+import { FormatError, errorFromData, errorToData } from '../../core/errors.ts';
 import { parseJsonObject } from '../../core/bytes/sniff.ts';
 import type { Reply } from '../../worker/protocol/reply.ts';
 import {
@@ -11,8 +11,6 @@ import { type VocabularyData, vocabularyData } from '../grammar/tokens/vocabular
 import { type ReadFile, readModelFolder } from '../load/model-folder.ts';
 import type { JsonObject, ModelFolder } from '../../frontend/decoders/gguf-folder.ts';
 import { type DecodedNext, StreamDecoder, type StreamState } from './stream-decoder.ts';
-import { tokenBytes } from './token-bytes.ts';
-import { valueOf } from './answers.ts';
 import type { TokenizerFiles } from './bounded-tokenizer.ts';
 
 /** Reads a file of the page's, or a range of its bytes; undefined where there is none. */
@@ -160,4 +158,78 @@ export async function openTokenizer(files: TokenizerFiles): Promise<SyncTokenize
     decode: (ids) => (ids.length === 0 ? '' : own.decode(ids)),
     idOf: (token) => own.idOf(token),
   };
+}
+
+/**
+ * The bytes of each token of a `tokenizer.json`, by id; undefined for special tokens. Tokens of byte-level models spell bytes
+ * as characters (GPT-2), those of SentencePiece have `▁` for a blank and `<0x0A>` for a byte.
+ */
+export function tokenBytes(tokenizer: JsonObject, size: number): (Uint8Array | undefined)[] {
+  const { vocab } = (tokenizer['model'] ?? {}) as { readonly vocab?: unknown };
+  const entries = entriesOf(vocab);
+  const bytes: (Uint8Array | undefined)[] = Array.from({ length: size }, () => undefined);
+  const spell = JSON.stringify(tokenizer['decoder'] ?? null).includes('"ByteLevel"')
+    ? byteLevel()
+    : sentencePiece;
+  for (const [token, id] of entries) if (id < size) bytes[id] = spell(token);
+  for (const { id, content, special } of addedTokens(tokenizer)) {
+    if (id < size) bytes[id] = special ? undefined : new TextEncoder().encode(content);
+  }
+  return bytes;
+}
+
+/** A map from tokens to ids, or a list of tokens with their scores. */
+function entriesOf(vocab: unknown): [string, number][] {
+  if (Array.isArray(vocab)) {
+    return vocab.map((entry: unknown, id) => [String(Array.isArray(entry) ? entry[0] : entry), id]);
+  }
+  if (typeof vocab === 'object' && vocab !== null) {
+    return Object.entries(vocab).map(([token, id]) => [token, Number(id)]);
+  }
+  const expected = 'a vocabulary under model.vocab';
+  throw new FormatError({ where: 'tokenizer.json', got: 'no vocabulary', expected });
+}
+
+interface AddedToken {
+  readonly id: number;
+  readonly content: string;
+  readonly special: boolean;
+}
+
+function addedTokens(tokenizer: JsonObject): readonly AddedToken[] {
+  const added = tokenizer['added_tokens'];
+  return Array.isArray(added) ? (added as readonly AddedToken[]) : [];
+}
+
+/** Printable characters of Latin-1 stand for themselves, the other bytes for characters from U+0100 on, in order. */
+function byteLevel(): (token: string) => Uint8Array {
+  const byteOf = new Map<string, number>();
+  let next = 0x100;
+  for (let byte = 0; byte < 256; byte++) {
+    const isPrintable =
+      (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
+    byteOf.set(String.fromCodePoint(isPrintable ? byte : next++), byte);
+  }
+  return (token) => Uint8Array.from(token, (character) => byteOf.get(character) ?? 0x3f);
+}
+
+function sentencePiece(token: string): Uint8Array {
+  const byte = /^<0x([0-9A-F]{2})>$/.exec(token)?.[1];
+  if (byte !== undefined) return Uint8Array.of(Number.parseInt(byte, 16));
+  return new TextEncoder().encode(token.replaceAll('\u2581', ' '));
+}
+
+/** Has a call answer with data in any case, as it crosses threads. */
+export async function answered<T>(call: () => T | Promise<T>): Promise<Reply<T>> {
+  try {
+    return { ok: true, value: await call() };
+  } catch (error) {
+    return { ok: false, error: errorToData(error) };
+  }
+}
+
+/** The value of an answer. Throws the error that it tells of. */
+function valueOf<T>(reply: Reply<T>): T {
+  if (reply.ok) return reply.value;
+  throw errorFromData(reply.error);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tokenBytes } from './token-bytes.ts';
+import { tokenBytes } from './text-reader.ts';
 
 const textsOf = (tokenizer: Readonly<Record<string, unknown>>, size: number) =>
   tokenBytes(tokenizer, size).map((bytes) => bytes && new TextDecoder().decode(bytes));

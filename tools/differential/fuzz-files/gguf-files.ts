@@ -8,8 +8,7 @@ import { compile } from '../../../src/compiler/compile.ts';
 import { FormatError } from '../../../src/core/errors.ts';
 import { openGguf } from '../../../src/frontend/decoders/architectures/open-decoder.ts';
 import { openChatTemplate } from '../../../src/text/reader/chat-template.ts';
-import { readGguf } from '../../../src/frontend/decoders/files/gguf.ts';
-import { ggufTypeCode } from '../../../src/frontend/decoders/files/gguf-types.ts';
+import { readGguf, ggufTypeCode } from '../../../src/frontend/decoders/files/gguf.ts';
 import {
   byteLevelVocabulary,
   llamaVocabulary,

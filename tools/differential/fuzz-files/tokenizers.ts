@@ -14,8 +14,11 @@ import {
 } from '../../../src/frontend/decoders/files/tokenizer/pre-tokenizers.ts';
 import { vocabularyData } from '../../../src/text/grammar/tokens/vocabulary-data.ts';
 import { StreamDecoder } from '../../../src/text/reader/stream-decoder.ts';
-import { openTokenizer, type SyncTokenizer } from '../../../src/text/reader/text-reader.ts';
-import { tokenBytes } from '../../../src/text/reader/token-bytes.ts';
+import {
+  openTokenizer,
+  type SyncTokenizer,
+  tokenBytes,
+} from '../../../src/text/reader/text-reader.ts';
 import { Chance } from './chance.ts';
 import type { FuzzTarget } from './fuzz-target.ts';
 import { fromBytes, type Json, JsonMutator, toBytes } from './json-values.ts';

@@ -1,4 +1,4 @@
-import { bytePairModel } from '../../../src/frontend/decoders/files/tokenizer/byte-pair-model.ts';
+import { bytePairModel } from '../../../src/frontend/decoders/files/tokenizer/gguf-tokenizer.ts';
 
 /** Text between stories: a story begins after it and ends with it. */
 export const END_OF_TEXT = '<|endoftext|>';

@@ -1,5 +1,5 @@
 import { forEachSymbol, isUnknownDim } from '../../../core/dims/dim-symbols.ts';
-import { dividesByZero } from '../sizes/divides-by-zero.ts';
+import { dividesByZero, DIVISION_BY_ZERO } from '../declarations.ts';
 import { CompileLimitError } from '../../../core/errors.ts';
 import type { TensorType } from '../../../core/contracts/primitive-function.ts';
 import { type CallExpr, spanOf } from '../../ir/expr.ts';
@@ -9,7 +9,6 @@ import { SCALAR_OPERATORS } from '../../ir/operators/scalar-operators.ts';
 import { formatType, sameType, tensorType, type Type } from '../../ir/type.ts';
 import { applyOperator, atPlace } from '../apply-operator.ts';
 import { applyScalarOperator } from '../apply-scalar-operator.ts';
-import { DIVISION_BY_ZERO } from '../declarations.ts';
 import type { InferenceContext } from '../inference-context.ts';
 import {
   applied,

@@ -3,9 +3,9 @@ import type { Dim } from '../../../core/dims/dim.ts';
 import { simplifyDim } from '../../../core/dims/dim-algebra.ts';
 import { ShapeError } from '../../../core/errors.ts';
 import type { Attributes } from '../../../core/contracts/primitive-function.ts';
-import { closureType } from '../closure-type.ts';
 import type { ScalarOperator } from './scalar-operator.ts';
-import { formatType, STORAGE_TYPE, type Type, UNIT_TYPE } from '../type.ts';
+import { formatType, STORAGE_TYPE, type Type, UNIT_TYPE, isSymbol, sameType } from '../type.ts';
+import { substitute, type Substitution, termOf, typeOfTerm } from '../term.ts';
 
 /**
  * Memory of a device, of `bytes` bytes: a list of one dimension. After `lower-shapes` the operand is
@@ -166,4 +166,59 @@ function writtenType([fn, ...tensors]: readonly Type[]): Type {
   if (fits) return target;
   const expected = formatType(result);
   throw new ShapeError({ where: `${where}: destination`, got: formatType(target), expected });
+}
+
+/**
+ * The type of a closure: that of its function without the last parameters. Symbols of the function
+ * are those that the captured values have in their places; others keep their names. Throws ShapeError.
+ */
+function closureType([fn, ...captured]: readonly Type[], typeArguments: readonly Type[]): Type {
+  const where = 'make_closure';
+  const count = (fn?.kind === 'function' ? fn.params.length : -1) - captured.length;
+  if (fn?.kind !== 'function' || count < 0) {
+    const got = `${captured.length} captured values of ${fn === undefined ? 'nothing' : formatType(fn)}`;
+    throw new ShapeError({ where, got, expected: 'a function with so many parameters' });
+  }
+  const { typeParams = [], params, result } = fn;
+  const held = params.slice(count);
+  const dims = new Map<string, Dim>();
+  for (const [i, param] of held.entries()) matchSymbols(param, captured[i], dims);
+  const types = typeParams
+    .slice(0, typeArguments.length)
+    .map((name, i) => [name, termOf(typeArguments[i] ?? result)] as const);
+  const substitution = { types: new Map(types), dims };
+  for (const [i, param] of held.entries()) {
+    const [expected, got] = [replaced(param, substitution), captured[i]];
+    if (got !== undefined && sameType(expected, got)) continue;
+    throw new ShapeError({
+      where: `${where}: captured value ${i}`,
+      got: got === undefined ? 'nothing' : formatType(got),
+      expected: formatType(expected),
+    });
+  }
+  const rest = typeParams.slice(typeArguments.length);
+  const binder = rest.length === 0 ? {} : { typeParams: rest };
+  const own: Type = { kind: 'function', ...binder, params: params.slice(0, count), result };
+  return replaced(own, substitution);
+}
+
+/** The dimension in one type where a symbol stands in the other. */
+function matchSymbols(type: Type, actual: Type | undefined, dims: Map<string, Dim>): void {
+  if (type.kind === 'tensor' && actual?.kind === 'tensor') {
+    for (const [axis, dim] of type.shape.entries()) {
+      const other = actual.shape[axis];
+      if (isSymbol(dim) && other !== undefined && !dims.has(dim)) dims.set(dim, other);
+    }
+  } else if (type.kind === 'tuple' && actual?.kind === 'tuple') {
+    for (const [i, field] of type.fields.entries()) matchSymbols(field, actual.fields[i], dims);
+  } else if (type.kind === 'adt' && actual?.kind === 'adt') {
+    for (const [i, arg] of type.args.entries()) matchSymbols(arg, actual.args[i], dims);
+  }
+}
+
+function replaced(type: Type, substitution: Substitution): Type {
+  const unknown = (): Type => {
+    throw new Error(`internal: ${formatType(type)} has metavariables`);
+  };
+  return typeOfTerm(substitute(termOf(type), substitution), { unknown, dim: (dim) => dim });
 }

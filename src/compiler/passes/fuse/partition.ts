@@ -1,10 +1,9 @@
 import { sameDim } from '../../../core/dims/dim-symbols.ts';
 import type { Dim } from '../../../core/dims/dim.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
-import { type AncestorNode, below, commonAncestor } from '../../ir/walk/ancestors.ts';
+import { type AncestorNode, below, commonAncestor, type Scopes } from '../../ir/walk/scopes.ts';
 import type { CallExpr, Expr } from '../../ir/expr.ts';
 import { operatorName } from '../../ir/operators/operator-name.ts';
-import type { Scopes } from '../../ir/walk/scopes.ts';
 import { Dataflow, isView } from './dataflow.ts';
 import { hasHeavy, isWorthRepeating, loadsOf, typicalCount } from './element-cost.ts';
 import { type Group, Groups } from './groups.ts';

@@ -1,8 +1,7 @@
 import { UnsupportedError } from '../../../core/errors.ts';
-import { applyAdjoint } from '../../../ops/adjoint/apply-adjoint.ts';
+import { applyAdjoint, pullBack, RecordedGraph } from '../../../ops/adjoint/pull-back.ts';
 import { GraphBuilder } from '../../../ops/adjoint/graph-builder.ts';
 import type { GraphTarget, GraphTensor } from '../../../ops/adjoint/graph-target.ts';
-import { pullBack, RecordedGraph } from '../../../ops/adjoint/pull-back.ts';
 import { projection, tuple, variableOf } from '../../ir/build.ts';
 import { type CallExpr, type Expr, formatSpan, type Pattern, type VarExpr } from '../../ir/expr.ts';
 import type { AdtTypeNode } from '../../ir/type.ts';

@@ -4,7 +4,7 @@ import { i32, load, local } from '../../../wasm/expression.ts';
 import { store } from '../../../wasm/statement.ts';
 import type { Device } from '../../device.ts';
 import { compareOperator } from '../../testing/compare-operator.ts';
-import { MemoryChecks } from './memory-checks.ts';
+import { MemoryChecks } from '../module-compiler.ts';
 import { OPERATORS_ON_WASM } from '../testing/operators-on-wasm.ts';
 import { createWasmDevice } from '../wasm-device.ts';
 

@@ -6,12 +6,10 @@ import type {
   StepDistributor,
 } from '../step-distributor.ts';
 import type { WasmMemory } from '../memory/wasm-memory.ts';
-import { DistributedStep } from './distributed-step.ts';
+import { DistributedStep, PartWorkers } from './distributed-step.ts';
 import { LaunchQueue } from './launch-queue.ts';
 import type { StartPart } from './part-protocol.ts';
-import { PartWorkers } from './part-workers.ts';
-import { StepTrial } from './step-trial.ts';
-import { TrialTurns } from './trial-turns.ts';
+import { StepTrial, TrialTurns } from './step-trial.ts';
 
 export interface DistributorOptions {
   /** Threads in all, the one of the device included. */

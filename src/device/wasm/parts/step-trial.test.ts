@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { StepTrial, type Way } from './step-trial.ts';
-import { TrialTurns } from './trial-turns.ts';
+import { StepTrial, type Way, TrialTurns } from './step-trial.ts';
 
 const open = (turns = new TrialTurns()): StepTrial =>
   new StepTrial({ others: 1, messagesMs: () => 0.1, turns });

@@ -4,10 +4,11 @@ import type { PictureSource } from '../../../core/pictures/picture-source.ts';
 import type { PictureSteps } from '../../../core/pictures/picture-steps.ts';
 import { type Pixels, toRgb } from '../../../core/pictures/pixels.ts';
 import type { PictureTarget } from '../../device.ts';
-import { pageTexture, type ReadTexture } from '../page/page-texture.ts';
 import { BUFFER_USAGE } from '../memory/buffer-usage.ts';
 import { asWebGpuBuffer } from '../memory/buffers.ts';
 import type { DrawContext } from './draw-tensor.ts';
+import { UnsupportedError, UsageError } from '../../../core/errors.ts';
+import { probeBinding } from '../page/probe-binding.ts';
 
 /** Bytes copied from, sampled, drawn to: what `copyExternalImageToTexture` and the shader need. */
 const TEXTURE_USAGE = 0x02 | 0x04 | 0x10;
@@ -210,4 +211,58 @@ function parametersOf(
   const words = new Uint32Array(UNIFORM_WORDS);
   words.set(all);
   return words;
+}
+
+const WHERE = 'GPUTexture';
+const TEXTURE_BINDING = 0x04;
+
+/** The formats that are read as pictures, and whether sampling them gives linear light. */
+const FORMATS: Readonly<Partial<Record<GPUTextureFormat, boolean>>> = {
+  rgba8unorm: false,
+  'rgba8unorm-srgb': true,
+  bgra8unorm: false,
+  'bgra8unorm-srgb': true,
+  rgba16float: false,
+};
+
+/** A texture as the shader for pictures reads it. */
+interface ReadTexture {
+  readonly view: GPUTextureView;
+  /** True if samples are linear light, which is encoded as in other pictures. */
+  readonly isLinear: boolean;
+}
+
+/**
+ * The first level of a texture of the page's. Rejects with UnsupportedError for other formats than those above and other kinds of
+ * textures, with UsageError for one that shaders cannot read, or that is of another device.
+ */
+async function pageTexture(texture: GPUTexture, device: GPUDevice): Promise<ReadTexture> {
+  const isLinear = FORMATS[texture.format];
+  const { dimension, sampleCount, depthOrArrayLayers, usage } = texture;
+  if (isLinear === undefined || dimension !== '2d' || sampleCount * depthOrArrayLayers !== 1) {
+    throw new UnsupportedError({
+      where: WHERE,
+      got: `${texture.format}, ${dimension}, ${depthOrArrayLayers} layers, ${sampleCount} samples`,
+      expected: `one layer and one sample of ${Object.keys(FORMATS).join(', ')}`,
+      remedy: 'Draw it into such a texture.',
+    });
+  }
+  if ((usage & TEXTURE_BINDING) === 0) {
+    throw new UsageError({
+      where: WHERE,
+      got: `a texture with the usage ${usage}`,
+      expected: 'GPUTextureUsage.TEXTURE_BINDING',
+      remedy: 'Make it with that usage; for the texture of a canvas configure() takes it.',
+    });
+  }
+  let view: GPUTextureView | undefined;
+  const resource = (): GPUTextureView =>
+    (view = texture.createView({ dimension: '2d', mipLevelCount: 1 }));
+  await probeBinding(device, {
+    where: WHERE,
+    kind: 'a texture',
+    layout: { texture: { sampleType: 'unfilterable-float' } },
+    resource,
+  });
+  return { view: view ?? resource(), isLinear };
 }

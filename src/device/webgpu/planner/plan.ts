@@ -1,10 +1,12 @@
 import type { CallShapes } from '../../../core/contracts/call-shapes.ts';
 import { isDType } from '../../../core/tensor/dtype.ts';
 import type { LaunchPlan, PlannerCaps } from '../../../core/contracts/launch-plan.ts';
-import type { PrimitiveFunction } from '../../../core/contracts/primitive-function.ts';
+import type {
+  PrimitiveFunction,
+  OperatorCall,
+} from '../../../core/contracts/primitive-function.ts';
 import { elementCount } from '../../../core/tensor/shape.ts';
 import { missingOperator } from '../../../ops/missing-operator.ts';
-import { withoutAlternatives } from '../../../ops/program/without-alternatives.ts';
 import type { OperatorTable } from '../../../ops/operator.ts';
 import { elementTypeOf } from './element-type.ts';
 import { partitionPrimitive } from './partition-primitive.ts';
@@ -12,6 +14,7 @@ import { planAnchorStep } from './plan-anchor-step.ts';
 import { planMapStep } from './plan-map-step.ts';
 import { PlanBuilder } from './plan-builder.ts';
 import { readValues, takesDType, typePrimitive } from './typed-primitive.ts';
+import { WGSL_KERNEL } from '../../../ops/program/wgsl-kernel.ts';
 
 /** Planning walks along chains of calls, and takes longer than linear for anchors. */
 const MAX_CALL_COUNT = 256;
@@ -85,4 +88,37 @@ function isKernelType(dtype: unknown): boolean {
 
 function opNames(primitive: PrimitiveFunction): string {
   return primitive.body.map(({ op }) => op).join(', ');
+}
+
+/** The primitive as WebGPU runs it: without alternatives, and without what only they need. */
+function withoutAlternatives(primitive: PrimitiveFunction): PrimitiveFunction {
+  const { params, body, results } = primitive;
+  if (!body.some(hasAlternative)) return primitive;
+  const calls = body.map((call) => (hasAlternative(call) ? withoutAlternative(call) : call));
+  const needed = new Set(results.map(({ value }) => value));
+  for (let i = calls.length - 1; i >= 0; i--) {
+    if (!needed.has(params.length + i)) continue;
+    for (const input of calls[i]?.inputs ?? []) needed.add(input);
+  }
+  const kept = new Map<number, number>([[-1, -1]]);
+  for (const index of params.keys()) kept.set(index, index);
+  const left = calls.filter((_, i) => {
+    const isNeeded = needed.has(params.length + i);
+    if (isNeeded) kept.set(params.length + i, kept.size - 1);
+    return isNeeded;
+  });
+  const place = (value: number): number => kept.get(value) ?? -1;
+  return {
+    ...primitive,
+    body: left.map((call) => ({ ...call, inputs: call.inputs.map(place) })),
+    results: results.map(({ value, type }) => ({ value: place(value), type })),
+  };
+}
+
+function hasAlternative({ op, attributes }: OperatorCall): boolean {
+  return op === WGSL_KERNEL && attributes['alternative'] === true;
+}
+
+function withoutAlternative({ op, inputs, attributes }: OperatorCall): OperatorCall {
+  return { op, inputs: inputs.slice(0, -1), attributes: { ...attributes, alternative: false } };
 }

@@ -18,9 +18,8 @@ import type { MatmulProblem } from '../../../ops/linear/matmul-problem.ts';
 import type { MatmulVariant } from '../../../ops/linear/matmul-variant.ts';
 import { matmulVariants } from '../../../ops/linear/matmul-variants.ts';
 import type { Rows } from '../../../ops/normalization/row-access.ts';
-import { rowVariants } from '../../../ops/normalization/row-variants.ts';
+import { rowVariants, reductionVariants } from '../../../ops/reduction/reduction-variants.ts';
 import type { ReduceChoice, ReduceProblem } from '../../../ops/reduction/reduce-lowering.ts';
-import { reductionVariants } from '../../../ops/reduction/reduction-variants.ts';
 
 /** Names of variants by place; a Map will do. */
 export interface ChosenNames {

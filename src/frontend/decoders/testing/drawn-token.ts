@@ -1,4 +1,4 @@
-import { threefry, type WordOperators } from '../../../ops/random/threefry-rounds.ts';
+import { threefry, type WordOperators } from '../../../ops/random/threefry-words.ts';
 
 /** The logits and settings by which a token is drawn, in double precision. */
 interface Draw {

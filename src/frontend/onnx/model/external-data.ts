@@ -6,9 +6,8 @@ import {
   externalTensors,
   rangeOf,
 } from '../protobuf/external-data.ts';
-import { bitPackedByteLength } from '../protobuf/bit-packed-elements.ts';
+import { bitPackedByteLength, dtypeFromOnnx } from '../protobuf/read-tensor.ts';
 import { readMessage } from '../protobuf/read-message.ts';
-import { dtypeFromOnnx } from '../protobuf/read-tensor.ts';
 
 /**
  * Returns true if tensors of a model lie in other files. Throws FormatError for bytes that are no

@@ -2,12 +2,14 @@ import { MICROSOFT, PREVIEW, TRAINING } from '../model/operator-sets.ts';
 import type { OperatorImporter, OperatorImporters } from '../operator-importer.ts';
 import { ATTENTION_IMPORTERS } from './attention/attention.ts';
 import { MICROSOFT_ATTENTION_IMPORTERS } from './attention/microsoft-attention.ts';
-import { DECODER_ATTENTION_IMPORTERS } from './attention/decoder-attention.ts';
-import { FLEX_ATTENTION_IMPORTERS } from './attention/flex-attention.ts';
+import {
+  DECODER_ATTENTION_IMPORTERS,
+  QUANTIZED_ATTENTION_IMPORTERS,
+} from './attention/decoder-attention.ts';
+import { FLEX_ATTENTION_IMPORTERS } from './attention/scaled-attention.ts';
 import { GATED_DELTA_IMPORTERS } from './attention/gated-delta.ts';
-import { MULTIMODAL_ROTARY_IMPORTERS } from './attention/multimodal-rotary.ts';
+import { MULTIMODAL_ROTARY_IMPORTERS } from './attention/rotary-embedding.ts';
 import { POSITION_BIAS_IMPORTERS } from './attention/position-bias.ts';
-import { QUANTIZED_ATTENTION_IMPORTERS } from './attention/quantized-attention.ts';
 import { CONTROL_FLOW_IMPORTERS } from './control-flow/control-flow.ts';
 import {
   CAUSAL_CONVOLUTION_IMPORTERS,
@@ -21,11 +23,9 @@ import { ELEMENTWISE_IMPORTERS } from './elementwise/elementwise.ts';
 import { MICROSOFT_ACTIVATION_IMPORTERS } from './elementwise/microsoft-activation.ts';
 import { INDEXING_IMPORTERS } from './indexing/indexing.ts';
 import { EXPERT_IMPORTERS } from './linear/experts.ts';
-import { MICROSOFT_LINEAR_IMPORTERS } from './linear/fused-mat-mul.ts';
-import { LINEAR_IMPORTERS } from './linear/linear.ts';
+import { MICROSOFT_LINEAR_IMPORTERS, LINEAR_IMPORTERS } from './linear/linear.ts';
 import { DATA_MOVEMENT_IMPORTERS } from './movement/data-movement.ts';
-import { JOINING_IMPORTERS } from './movement/joining.ts';
-import { MICROSOFT_MOVEMENT_IMPORTERS } from './movement/microsoft-movement.ts';
+import { JOINING_IMPORTERS, MICROSOFT_MOVEMENT_IMPORTERS } from './movement/joining.ts';
 import { PADDING_IMPORTERS } from './movement/padding.ts';
 import { LOSS_IMPORTERS } from './normalization/loss.ts';
 import { MICROSOFT_NORMALIZATION_IMPORTERS } from './normalization/microsoft-normalization.ts';
@@ -36,15 +36,13 @@ import { MICROSOFT_QUANTIZATION_IMPORTERS } from './quantization/microsoft-quant
 import { BIT_PACKED_WEIGHT_IMPORTERS } from './quantization/bit-packed-weights.ts';
 import { QUANTIZATION_IMPORTERS } from './quantization/quantization.ts';
 import { RANDOM_IMPORTERS } from './random/random.ts';
-import { QUANTIZED_RECURRENT_IMPORTERS } from './recurrent/quantized-recurrent.ts';
-import { RECURRENT_IMPORTERS } from './recurrent/recurrent.ts';
+import { QUANTIZED_RECURRENT_IMPORTERS, RECURRENT_IMPORTERS } from './recurrent/recurrent.ts';
 import { REDUCTION_IMPORTERS } from './reduction/reduction.ts';
 import { SEQUENCE_IMPORTERS } from './sequence/sequence.ts';
 import { SIGNAL_IMPORTERS } from './signal/signal.ts';
 import { SPATIAL_IMPORTERS } from './spatial/spatial.ts';
 import { DROPOUT_IMPORTERS } from './training/dropout.ts';
-import { GRADIENT_IMPORTERS } from './training/gradient.ts';
-import { OPTIMIZER_IMPORTERS } from './training/optimizers.ts';
+import { GRADIENT_IMPORTERS, OPTIMIZER_IMPORTERS } from './training/optimizers.ts';
 
 /** ONNX's own domain, by the families of the core operators. */
 const ONNX_IMPORTERS: OperatorImporters = {

@@ -1,8 +1,7 @@
 import type { DType } from '../../../core/tensor/dtype.ts';
 import { internalError } from '../../../core/errors.ts';
 import { elementCount } from '../../../core/tensor/shape.ts';
-import { bitPackedByteLength } from './bit-packed-elements.ts';
-import { checkedShape, DATA_TYPES, dtypeFromOnnx } from './read-tensor.ts';
+import { bitPackedByteLength, checkedShape, DATA_TYPES, dtypeFromOnnx } from './read-tensor.ts';
 import type { Draft, TensorProto } from './schema.ts';
 
 /** ONNX's element type of a dtype. */

@@ -1,12 +1,22 @@
 import { UnsupportedError, UsageError } from '../../../core/errors.ts';
 import { countWork } from '../../../core/limits/work-meter.ts';
 import { MAX_RULE_COUNT, tooManyRules } from '../automaton/analyse-rules.ts';
-import { choice, choiceOf, type Expression, type Rules, rule, text } from '../expression.ts';
+import {
+  choice,
+  choiceOf,
+  type Expression,
+  type Rules,
+  rule,
+  text,
+  EMPTY,
+  type GraphEdge,
+  repeat,
+  sequence,
+} from '../expression.ts';
 import type { GrammarMeter } from '../grammar-meter.ts';
 import { requireSize } from '../measure-expression.ts';
 import { oneOfTexts } from '../one-of-texts.ts';
 import { MAX_NESTING } from '../languages/text-cursor.ts';
-import { compileArray } from './compile-array.ts';
 import { compileNumber } from './compile-number.ts';
 import { compileObject } from './compile-object.ts';
 import { compileString } from './compile-string.ts';
@@ -236,4 +246,45 @@ class SchemaCompiler implements SchemaContext {
         return type satisfies never;
     }
   }
+}
+
+/** Arrays: first the items of `prefixItems`, then those of `items`, from `minItems` to `maxItems`. */
+function compileArray(schema: SchemaObject, context: SchemaContext): Expression {
+  const { document, layout } = context;
+  const prefix = document.schemasAt(schema, 'prefixItems') ?? [];
+  const items = document.schemaAt(schema, 'items') ?? prefix.length === 0;
+  const min = document.countAt(schema, 'minItems') ?? 0;
+  const most = items === false ? prefix.length : Number.POSITIVE_INFINITY;
+  const max = Math.min(document.countAt(schema, 'maxItems') ?? Number.POSITIVE_INFINITY, most);
+  if (min > max) {
+    throw new UsageError({
+      where: document.pointer(schema, 'minItems'),
+      got: `${min}`,
+      expected: `at most ${max}, the largest number of items`,
+    });
+  }
+  let rest: Expression = EMPTY;
+  const restMin = Math.max(0, min - prefix.length);
+  const isRepeated = restMin > 1 || max !== Number.POSITIVE_INFINITY;
+  const keyword = restMin > 0 && max === Number.POSITIVE_INFINITY ? 'minItems' : 'maxItems';
+  const sized = (items: Expression) =>
+    isRepeated ? requireSize(items, document.pointer(schema, keyword)) : items;
+  if (max > prefix.length) {
+    const item = isRepeated ? context.sharedValue(items, schema) : context.value(items, schema);
+    if (prefix.length === 0) {
+      return layout.bracketed('[]', sized(layout.separated(item, min, max)));
+    }
+    rest = sized(repeat(sequence(layout.comma, item), restMin, max - prefix.length));
+  }
+  // An item may be there only if all before it are: the place of a graph is their number.
+  const count = Math.min(prefix.length, max);
+  const end = count + 1;
+  const edges: GraphEdge[] = [];
+  for (const [i, schemaOfItem] of prefix.slice(0, count).entries()) {
+    if (i >= min) edges.push({ from: i, to: end, body: EMPTY });
+    const item = context.value(schemaOfItem, schema);
+    edges.push({ from: i, to: i + 1, body: i === 0 ? item : sequence(layout.comma, item) });
+  }
+  edges.push({ from: count, to: end, body: rest });
+  return layout.bracketed('[]', { kind: 'graph', edges, end });
 }

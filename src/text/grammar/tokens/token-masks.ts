@@ -1,8 +1,14 @@
 import { type Automaton, DEAD } from '../automaton/automaton.ts';
 import { orInto, setBit, setBits } from './bit-mask.ts';
-import { type Configuration, type Configurations, inRule } from '../automaton/configuration.ts';
+import {
+  type Configuration,
+  type Configurations,
+  inRule,
+  EMPTY_STACK,
+  Stacks,
+  UNKNOWN_STACK,
+} from '../automaton/configuration.ts';
 import { CountedTokens } from './counted-tokens.ts';
-import { EMPTY_STACK, Stacks, UNKNOWN_STACK } from '../automaton/stacks.ts';
 import { TokenWalk } from './token-walk.ts';
 import type { Vocabulary } from './vocabulary.ts';
 

@@ -1,9 +1,15 @@
 import { countWork } from '../../../core/limits/work-meter.ts';
 import { type Automaton, DEAD, UNIT_START } from '../automaton/automaton.ts';
 import { setBit } from './bit-mask.ts';
-import { type Configuration, inRule } from '../automaton/configuration.ts';
+import {
+  type Configuration,
+  inRule,
+  EMPTY_STACK,
+  MAX_STACK_COUNT,
+  type Stacks,
+  UNKNOWN_STACK,
+} from '../automaton/configuration.ts';
 import type { CountedTokens } from './counted-tokens.ts';
-import { EMPTY_STACK, MAX_STACK_COUNT, type Stacks, UNKNOWN_STACK } from '../automaton/stacks.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 /** A node of a vocabulary's trie, and where the automaton is after its bytes. */

@@ -1,5 +1,5 @@
 import { ByteWriter } from '../../../../core/bytes/byte-writer.ts';
-import { ggufTypeCode } from '../gguf-types.ts';
+import { ggufTypeCode } from '../gguf.ts';
 
 /** A number that is a float32 even where it is an integer: readers other than Weft's want the type of each key. */
 interface WrittenFloat {

@@ -1,7 +1,6 @@
 import { UnsupportedError } from '../../../../core/errors.ts';
 import type { GgufMetadata } from '../gguf-metadata.ts';
 import type { JsonRecord } from '../json-record.ts';
-import { bytePairModel } from './byte-pair-model.ts';
 import { endTokens, isControlName } from './end-tokens.ts';
 import {
   type GgufSpecialIds,
@@ -264,4 +263,23 @@ function unknown(
     remedy:
       "Put the model's own tokenizer.json, tokenizer_config.json and config.json beside the executable.",
   });
+}
+
+/** The `model` of a `tokenizer.json` that joins pairs, the first ones before later ones. */
+export function bytePairModel(
+  tokens: readonly string[],
+  merges: readonly (readonly [string, string])[],
+): JsonRecord {
+  return {
+    type: 'BPE',
+    dropout: null,
+    unk_token: null,
+    continuing_subword_prefix: null,
+    end_of_word_suffix: null,
+    fuse_unk: false,
+    byte_fallback: false,
+    ignore_merges: false,
+    vocab: Object.fromEntries(tokens.map((token, id) => [token, id])),
+    merges,
+  };
 }

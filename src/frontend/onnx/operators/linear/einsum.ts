@@ -2,7 +2,7 @@ import type { Expr } from '../../../../compiler/ir/expr.ts';
 import { countElements } from '../../../../core/dims/dim-context.ts';
 import type { Dim } from '../../../../core/dims/dim.ts';
 import type { ImportNode } from '../../import-node.ts';
-import { multiplyAndSum } from './products.ts';
+import { multiplyAndSum } from './linear.ts';
 
 /** A tensor with a label for each axis, no label twice. */
 interface Labelled {

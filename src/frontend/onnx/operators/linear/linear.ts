@@ -2,7 +2,8 @@ import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { importEinsum } from './einsum.ts';
-import { multiply } from './products.ts';
+import { number } from '../elementwise/elementwise.ts';
+import { activate } from '../convolution/fused-convolution.ts';
 
 export function importGemm(node: ImportNode): Expr {
   // Before opset 7 it allowed broadcasting of c; it is always allowed here.
@@ -46,4 +47,80 @@ export const LINEAR_IMPORTERS: OperatorImporters = {
   Einsum: since(12, 'matmul reshape reduce_sum transpose pad slice mul', importEinsum),
   Gemm: since(1, 'gemm', importGemm),
   MatMul: since(1, 'matmul mul reshape reduce_sum', importMatMul),
+};
+
+/**
+ * The matrix product (..., m, k) by (..., k, n): one kernel for floats, an outer product and a sum
+ * for integers, and a product of elements where k is 1.
+ */
+export function multiplyAndSum(node: ImportNode, a: Expr, b: Expr): Expr {
+  if (node.shape(a).at(-1) === 1) return node.call('mul', [a, b]);
+  if (node.type(a).dtype.startsWith('float')) return node.call('matmul', [a, b]);
+  const [aShape, bShape] = [node.shape(a), node.shape(b)];
+  const left = node.reshape(a, [...aShape, 1]);
+  const right = node.reshape(b, [...bShape.slice(0, -2), 1, ...bShape.slice(-2)]);
+  const products = node.call('mul', [left, right]);
+  const axis = node.shape(products).length - 2;
+  return node.call('reduce_sum', [products], { axes: [axis], keepdims: false });
+}
+
+/** The matrix product with numpy's rules: a vector is a row on the left, a column on the right. */
+export function multiply(node: ImportNode, a: Expr, b: Expr): Expr {
+  if (node.type(a).dtype.startsWith('float')) return node.call('matmul', [a, b]);
+  const [aShape, bShape] = [node.shape(a), node.shape(b)];
+  const isRow = aShape.length === 1;
+  const isColumn = bShape.length === 1;
+  const left = isRow ? node.reshape(a, [1, ...aShape]) : a;
+  const right = isColumn ? node.reshape(b, [...bShape, 1]) : b;
+  const product = multiplyAndSum(node, left, right);
+  const shape = node.shape(product);
+  const kept = shape.slice(0, -2);
+  if (!isRow) kept.push(shape.at(-2) ?? 1);
+  if (!isColumn) kept.push(shape.at(-1) ?? 1);
+  return isRow || isColumn ? node.reshape(product, kept) : product;
+}
+
+/** An operand of FusedMatMul as the product wants it. */
+function turned(
+  node: ImportNode,
+  expr: Expr,
+  { transpose, batchFirst }: { readonly transpose: boolean; readonly batchFirst: boolean },
+): Expr {
+  const rank = node.shape(expr).length;
+  if (rank < 2) return expr;
+  let perm = Array.from({ length: rank }, (_, axis) => axis);
+  // The rows stand before the batch axes.
+  if (batchFirst) perm = [...perm.slice(1, -1), 0, rank - 1];
+  if (transpose) perm = [...perm.slice(0, -2), ...perm.slice(-2).reverse()];
+  return perm.every((from, to) => from === to) ? expr : node.call('transpose', [expr], { perm });
+}
+
+function importFusedMatMul(node: ImportNode): Expr {
+  const operand = (index: number, side: string): Expr =>
+    turned(node, node.input(index), {
+      transpose: node.attributes.bool(`trans${side}`),
+      batchFirst: node.attributes.bool(`transBatch${side}`),
+    });
+  const product = multiply(node, operand(0, 'A'), operand(1, 'B'));
+  const alpha = node.attributes.float('alpha', 1);
+  if (alpha === 1) return product;
+  return node.call('mul', [product, number(node, product, alpha)]);
+}
+
+/** A Gemm and an activation, with its parameters apart. */
+function importFusedGemm(node: ImportNode): Expr {
+  const { attributes } = node;
+  const product = importGemm(node);
+  attributes.ignore('activation_gamma');
+  const params = ['alpha', 'beta'].map((name) => attributes.float(`activation_${name}`));
+  return activate(node, product, { activation: attributes.string('activation', ''), params });
+}
+
+export const MICROSOFT_LINEAR_IMPORTERS: OperatorImporters = {
+  FusedGemm: since(
+    1,
+    'gemm transpose matmul mul reshape reduce_sum add relu tanh sigmoid leaky_relu clip',
+    importFusedGemm,
+  ),
+  FusedMatMul: since(1, 'matmul transpose mul reshape', importFusedMatMul),
 };

@@ -4,7 +4,7 @@ import type { Dim } from '../../../../core/dims/dim.ts';
 import { normalizeAxis } from '../../../../core/tensor/shape.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { cast } from '../elementwise/elementwise.ts';
-import { wholeSlice } from './whole-slice.ts';
+import { wholeSlice } from './slice-along.ts';
 
 function importPad(node: ImportNode): Expr {
   return padAs(node, node.opset);

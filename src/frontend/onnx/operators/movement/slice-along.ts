@@ -1,7 +1,6 @@
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import type { Dim } from '../../../../core/dims/dim.ts';
+import { type Dim, MAX_DIMENSION } from '../../../../core/dims/dim.ts';
 import type { ImportNode } from '../../import-node.ts';
-import { wholeSlice } from './whole-slice.ts';
 
 interface Part {
   readonly axis: number;
@@ -30,4 +29,19 @@ export function cutAlong(
     start = end;
     return part;
   });
+}
+
+interface SliceAttributes {
+  readonly starts: Dim[];
+  readonly ends: Dim[];
+  readonly steps: number[];
+}
+
+/** A slice of everything. Of a symbolic axis it goes to a number that no axis reaches. */
+export function wholeSlice(shape: readonly Dim[]): SliceAttributes {
+  return {
+    starts: shape.map(() => 0),
+    ends: shape.map((dim) => (typeof dim === 'number' ? dim : MAX_DIMENSION)),
+    steps: shape.map(() => 1),
+  };
 }

@@ -3,7 +3,7 @@ import { proveLess, proveLessEqual } from '../../../../core/dims/dim-algebra.ts'
 import { type Dim, MAX_DIMENSION } from '../../../../core/dims/dim.ts';
 import { normalizeAxis } from '../../../../core/tensor/shape.ts';
 import type { ImportNode } from '../../import-node.ts';
-import { wholeSlice } from './whole-slice.ts';
+import { wholeSlice } from './slice-along.ts';
 
 /** Slice of any version: a view of the bounds where they are known, else a gather along each axis. */
 export function importSlice(node: ImportNode): Expr {

@@ -6,6 +6,7 @@ import { type CellName, CELLS } from '../../../../ops/recurrent/recurrent-cell.t
 import type { ImportNode, NodeImporter } from '../../import-node.ts';
 import { number } from '../elementwise/elementwise.ts';
 import { cutAlong } from '../movement/slice-along.ts';
+import { toFloats } from '../quantization/quantization.ts';
 
 /** The weights of inputs and of states: (directions, gates * hidden, size) and (directions, gates * hidden, hidden). */
 type LayerWeights = readonly [weights: Expr, recurrent: Expr];
@@ -179,4 +180,31 @@ export const RECURRENT_IMPORTERS: OperatorImporters = {
   GRU: since(1, 'recurrent transpose reshape matmul broadcast_to slice add concat', layer('gru')),
   LSTM: since(1, 'recurrent reshape transpose matmul broadcast_to slice add concat', layer('lstm')),
   RNN: since(1, 'recurrent reshape transpose matmul slice add broadcast_to', layer('rnn')),
+};
+
+/**
+ * Weights of bytes, (directions, size, 4 * hidden), as floats in rows: scales and zero points are one for each
+ * direction, or one for each column of it too. Inputs and states stay floats, which is more exact than the eight bits
+ * that the operator allows for them.
+ */
+function dequantized(node: ImportNode, weights: number, scales: number): Expr {
+  const bytes = node.input(weights);
+  const params = [scales, scales + 1].map((index) => {
+    const given = node.inputs[index];
+    if (given === undefined) return undefined;
+    const [directions = 1, columns = 1] = node.shape(given);
+    return node.reshape(given, [directions, 1, columns]);
+  });
+  const [scale, zero] = params;
+  if (scale === undefined) throw node.malformed('no scales', `input ${scales}`);
+  const floats = toFloats(node, bytes, { scale, zero });
+  return node.call('transpose', [floats], { perm: [0, 2, 1] });
+}
+
+export const QUANTIZED_RECURRENT_IMPORTERS: OperatorImporters = {
+  DynamicQuantizeLSTM: since(
+    1,
+    'recurrent dequantize reshape transpose matmul broadcast_to slice add concat',
+    layer('lstm', (node) => [dequantized(node, 1, 8), dequantized(node, 2, 10)]),
+  ),
 };

@@ -5,7 +5,7 @@ import { elementCount } from '../../../../core/tensor/shape.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import { cast } from '../elementwise/elementwise.ts';
-import { uniform } from '../random/random-numbers.ts';
+import { uniform } from '../random/random.ts';
 
 const SIZE = 624;
 const MIDDLE = 397;
