@@ -25,7 +25,7 @@ async function clearPad(page: Page): Promise<void> {
 }
 
 test.describe('one page', () => {
-  testOnOnePage.use({ address: '/#draw', isStrict: true });
+  testOnOnePage.use({ address: '/?device=webgpu#draw', isStrict: true });
 
   testOnOnePage('writes by itself until it is stopped', async ({ page }) => {
     await expectReading(page);
@@ -51,7 +51,8 @@ test.describe('one page', () => {
 
   testOnOnePage('shows what the machine did', async ({ page }) => {
     await page.getByRole('button', { name: 'Write a 3' }).click();
-    const machine = page.getByRole('complementary', { name: 'What runs where' });
+    const machine = page.getByRole('group', { name: 'What runs where' });
+    await machine.getByText('What runs where').click();
     await expect(machine.getByRole('list', { name: 'Kernels' }).first()).toContainText('conv2d');
     await expect(machine).toContainText('Memory');
     await machine.getByText('Bytecode').click();

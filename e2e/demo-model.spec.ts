@@ -5,9 +5,9 @@ import { reluModel } from '../src/testing/relu-model.ts';
 import { AXE, expectAccessible, expectMachine } from './demo-page.ts';
 import { expect, testOnOnePage as test } from './fixtures.ts';
 
-test.use({ isStrict: true, address: '/#model' });
+test.use({ isStrict: true, address: '/?device=webgpu#model' });
 
-test.beforeEach(({ page }) => expect(page.locator('#cards h3').first()).toBeVisible());
+test.beforeEach(({ page }) => expect(page.locator('#cards h4').first()).toBeVisible());
 
 const give = (page: Page, name: string, buffer: Buffer): Promise<void> =>
   page.locator('#file').setInputFiles({ name, mimeType: 'application/octet-stream', buffer });
@@ -28,16 +28,16 @@ const bert = (length?: number) => ({
 test('lists examples, answers for each, and runs it', async ({ page }) => {
   const titles = [
     'Handwritten digits',
-    'Detector',
-    'Decoder',
+    'Lines of text',
+    'Speech or not',
     'Reaction-diffusion',
     'Sum of a list',
   ];
-  await expect(page.locator('#cards h3')).toHaveText(titles);
+  await expect(page.locator('#cards h4')).toHaveText(titles);
   for (const title of titles) {
     await page.getByRole('button', { name: `Open ${title}` }).click();
-    await expect(page.locator('#model-answer .verdict')).toContainText('Yes, on WebGPU');
-    await expect(page.locator('#model-run h2')).toContainText('Loaded on');
+    await expect(page.locator('#model-answer .verdict')).toContainText('Yes, ');
+    await expect(page.locator('#model-run h3').first()).toContainText('Loaded on');
     await run(page);
     await expect(page.locator('#model-run .status')).toContainText('It took');
     await expect(page.locator('#model-run table')).toContainText('float32');
@@ -47,13 +47,13 @@ test('lists examples, answers for each, and runs it', async ({ page }) => {
 test('answers from the head of a file, then reads a drawn picture', async ({ page }) => {
   await give(page, 'digits.onnx', readFileSync('models/digits/model.onnx'));
   await expect(page.locator('#model-answer .verdict')).toHaveText(
-    'Will it run here? Yes, on WebGPU.',
+    'Will it run here? Yes, in WebAssembly, which is faster here than WebGPU.',
   );
   const facts = page.locator('#model-answer .facts');
   await expect(facts).toContainText('ONNX model');
   await expect(facts).toContainText('image: float [1, 1, 28, 28]');
   await expect(facts).toContainText('Conv ×2');
-  await expect(facts).toContainText(/ms a run on .*measured: .* GFLOP\/s/);
+  await expect(facts).toContainText(/ms a run on .*measured: [\d.,]+ GFLOP\/s, [\d.,]+ GB\/s/);
   await expect(page.getByLabel('image', { exact: true })).toHaveValue('A drawn picture');
   await run(page);
   const best = page.getByRole('list', { name: 'Likeliest in probabilities' }).locator('li').first();
@@ -66,7 +66,7 @@ test('answers from the head of a file, then reads a drawn picture', async ({ pag
   await run(page);
   await expect(best).toContainText('three');
   await expectMachine(page, 'digits.onnx');
-  await page.getByRole('button', { name: 'Look inside' }).click();
+  await page.getByRole('button', { name: 'Look inside this model' }).click();
   await page.getByRole('tab', { name: 'Passes' }).click();
   await page.getByRole('button', { name: 'Compile and watch' }).click();
   await expect(page.getByRole('option', { name: /^fuse/ })).toBeVisible();
@@ -109,7 +109,7 @@ test('says that a text needs a tokenizer, takes one, and fills rows up', async (
   await run(page);
   // Elements of a vector are no scores of classes.
   await expect(page.locator('#model-run table')).toContainText('pooler_output');
-  await expect(page.locator('#model-run h3')).toHaveText(['Likeliest in logits']);
+  await expect(page.locator('#model-run h4')).toHaveText(['Likeliest in logits']);
   await ids.selectOption('A text');
   await run(page);
   await expect(page.locator('#model-run > .status')).toContainText('got no tokenizer');
@@ -145,7 +145,7 @@ test('finds the tokenizer of a model by its address', async ({ page, baseURL }) 
 test('is asked by an address of this site, and takes numbers', async ({ page }) => {
   await page.getByLabel('Or its address').fill('models/list-sum.weft');
   await page.getByRole('button', { name: 'Ask' }).click();
-  await expect(page.locator('#model-run h2')).toContainText('Loaded on');
+  await expect(page.locator('#model-run h3').first()).toContainText('Loaded on');
   // In Firefox `fill` selects nothing in a number field, so that it would add to what is there.
   await page.getByLabel('n', { exact: true }).fill('');
   await page.getByLabel('n', { exact: true }).fill('5');
@@ -158,6 +158,8 @@ test('names operators that Weft does not have, before anything is loaded', async
   await give(page, 'strange.onnx', Buffer.from(reluModel('Frobnicate')));
   await expect(page.locator('#model-answer .verdict')).toContainText('Will it run here? No.');
   await expect(page.locator('#model-answer .verdict')).toContainText('Frobnicate');
+  // What does not run takes no time.
+  await expect(page.locator('#model-answer')).not.toContainText('Takes about');
   await expect(page.locator('#model-run')).toBeHidden();
 });
 
@@ -180,5 +182,5 @@ test('says what is wrong with a file that is no model', async ({ page }) => {
     'expected an ONNX model, a GGUF file or a Weft executable',
   );
   await page.getByRole('button', { name: 'Open Sum of a list' }).click();
-  await expect(page.locator('#model-answer h2')).toHaveText('list-sum.weft');
+  await expect(page.locator('#model-answer h3')).toHaveText('list-sum.weft');
 });

@@ -31,10 +31,10 @@ export async function expectMachine(page: Page, title: string): Promise<void> {
   await expect(page.locator('#machine-title')).toHaveText(title);
   await expect(page.locator('#flow')).not.toContainText('Chosen with the program');
   await expect(page.locator('#flow')).toContainText('round trip');
-  await expect(page.getByRole('button', { name: 'Look inside' })).toBeEnabled();
+  await expect(page.locator('#machine-inside')).toBeEnabled();
 }
 
-/** Draws strokes, in a box of 100 x 100, in the middle of the pad of the tab Draw. */
+/** Draws strokes, in a box of 100 x 100, in the middle of the pad. */
 export async function drawWithMouse(
   page: Page,
   strokes: readonly (readonly Point[])[],
@@ -74,6 +74,13 @@ export function passFrames(page: Page, count: number): Promise<void> {
   return page.evaluate(async (frames) => {
     for (let i = 0; i < frames; i++) await new Promise(requestAnimationFrame);
   }, count);
+}
+
+/** Looks at a scene, as somebody who scrolls to it: it runs then. */
+export function lookAt(page: Page, scene: string): Promise<void> {
+  return page
+    .locator(`#${scene}`)
+    .evaluate((element) => element.scrollIntoView({ block: 'start', behavior: 'instant' }));
 }
 
 /** Steps of the simulation that a page shows. */

@@ -5,12 +5,11 @@ import { expect, test } from './fixtures.ts';
 test.use({ isStrict: true });
 
 test('steps on the device and paints', async ({ page }) => {
-  await page.goto('/#train');
-  await page.getByRole('tab', { name: 'Train' }).focus();
-  await page.keyboard.press('Home');
-  await expect(page.getByRole('tab', { name: 'Simulate' })).toBeFocused();
+  await page.goto('/');
+  await page.getByRole('link', { name: 'Programs' }).focus();
+  await page.keyboard.press('Enter');
   const facts = page.locator('#dish-facts');
-  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.locator('#dish-play', { hasText: 'Pause' }).click();
   await expect(facts).toContainText('Steps so far');
   await page.getByRole('button', { name: 'Reset' }).click();
   await expect(facts).toContainText('Steps so far0');
@@ -30,8 +29,7 @@ test('steps on the device and paints', async ({ page }) => {
 test('goes on with a simulation whose tab was closed', async ({ context }) => {
   const openDish = async (search = ''): Promise<Page> => {
     const page = await context.newPage();
-    await page.goto(`/${search}`);
-    await page.getByRole('tab', { name: 'Simulate' }).click();
+    await page.goto(`/${search}#simulate`);
     return page;
   };
   const first = await openDish();
@@ -59,18 +57,21 @@ test('goes on with a simulation whose tab was closed', async ({ context }) => {
 });
 
 test('moves a running simulation to another tab, where it goes on', async ({ page, context }) => {
-  await page.goto('/');
+  await page.goto('/#simulate');
   const facts = page.locator('#dish-facts');
   await expect(facts).toContainText(/Steps so far[\d,]{3}/);
   const opening = context.waitForEvent('page');
-  await page.getByRole('button', { name: 'Move to another tab' }).click();
+  await page.locator('#dish-move').click();
   const other = await opening;
   await expect(facts).toContainText('The simulation continues in the other tab.');
-  await expect(page.getByRole('button', { name: 'Play' })).toBeDisabled();
   expect(await resumedAt(other)).toBeGreaterThan(99);
   const seen = await canvasSum(other, '#dish');
   await expect.poll(() => canvasSum(other, '#dish')).not.toBe(seen);
   expect(new URL(other.url()).search).toBe('');
   await expect(other.locator('#notice')).toBeHidden();
+  // The first tab lives on: it begins anew, and leaves alone what the other one keeps.
+  await page.getByRole('button', { name: 'Begin anew' }).click();
+  await expect(facts).toContainText(/Steps so far[1-9]/);
+  await expect(facts).not.toContainText('Went on at');
   await other.close();
 });

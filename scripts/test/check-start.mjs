@@ -50,7 +50,7 @@ try {
   expectPolicy(address, page.policy, own);
   const script = /<script type="module"[^>]* src="([^"]+)"/.exec(page.text)?.[1];
   if (script === undefined) throw new Error(`The page has no script:\n${page.text}`);
-  for (const path of [script, 'models/index.json', 'models/digits.weft']) {
+  for (const path of [script, 'ticket.svg', 'models/digits.weft']) {
     const { text: content, policy } = await fetched(new URL(path, address));
     expectPolicy(path, policy, "default-src 'self'");
     console.log(`${path}: ${content.length} characters`);

@@ -10,14 +10,14 @@ export interface DemoContext {
   announce(text: string): void;
   /** Shows an error above everything else. */
   fail(error: unknown): void;
-  /** Tells what the sessions run on, and why when it is not WebGPU; `isFastest` is reason enough. */
-  showDevice(device: SessionDevice, options?: { readonly isFastest?: boolean }): void;
+  /** Tells what the sessions run on, and why when it is not WebGPU. */
+  showDevice(device: SessionDevice): void;
 }
 
-/** A tab's panel. */
+/** A scene of the page. */
 export interface Section {
-  /** Called each time the tab is chosen; loads what it needs the first time. */
+  /** Called each time it is looked at; loads what it needs the first time. */
   open(): Promise<void>;
-  /** Called when another tab is chosen: nothing runs on unseen. */
+  /** Called when another one is looked at: nothing runs on unseen. */
   close(): void;
 }

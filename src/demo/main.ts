@@ -2,12 +2,14 @@ import type { SessionDevice } from '../client/index.ts';
 import type { DemoContext, Section } from './demo-context.ts';
 import { describeDevice } from './describe-device.ts';
 import type { DrawSection } from './sections/draw-section.ts';
-import { byId, element, select } from './element.ts';
+import type { ModelSection } from './model/model-section.ts';
+import { copyText } from './copy-text.ts';
+import { byId, element, toggleData } from './element.ts';
 import { FlowDiagram } from './flow-diagram.ts';
 import { describeError } from '../core/format-quantity.ts';
 import { MachineView } from './machine-view.ts';
 import { requestedDevice } from './open-session.ts';
-import { SimulateSection } from './sections/simulate-section.ts';
+import { PictureSection } from './sections/picture-section.ts';
 
 const notice = byId('notice', HTMLElement);
 const live = byId('live', HTMLElement);
@@ -20,60 +22,90 @@ const context: DemoContext = {
     live.textContent = text;
   },
   fail(error) {
-    showNotice(describeError(error), 'error');
+    notice.dataset['kind'] = 'error';
+    notice.textContent = describeError(error);
+    notice.hidden = false;
   },
   showDevice,
 };
 
-/** The sections by the ids of their panels. */
+/** The scenes by the ids of their elements. */
 interface Sections {
-  readonly simulate: Section;
-  readonly draw: DrawSection;
-  readonly model: Section;
-  readonly 'picture-panel': Section;
-  readonly 'voice-panel': Section;
+  readonly read: PictureSection;
+  readonly model: ModelSection;
+  readonly voice: Section;
   readonly story: Section;
   readonly train: Section;
+  readonly draw: DrawSection;
+  readonly simulate: Section;
 }
 
 type SectionName = keyof Sections;
 
-/** The first program runs as soon as it can, so all but its section is fetched when it is chosen. */
+/** The first result comes as soon as it can, so all but its scene is fetched when it is near. */
 const LOADERS: { readonly [Name in SectionName]: () => Promise<Sections[Name]> } = {
-  simulate: async () => new SimulateSection(context),
-  draw: async () => new (await import('./sections/draw-section.ts')).DrawSection(context),
+  read: async () => new PictureSection(context),
   model: async () => new (await import('./model/model-section.ts')).ModelSection(context),
-  'picture-panel': async () =>
-    new (await import('./sections/picture-section.ts')).PictureSection(context),
-  'voice-panel': async () =>
-    new (await import('./sections/voice-section.ts')).VoiceSection(context),
+  voice: async () => new (await import('./sections/voice-section.ts')).VoiceSection(context),
   story: async () => new (await import('./sections/story-section.ts')).StorySection(context),
   train: async () => {
     const { TrainSection } = await import('./sections/train-section.ts');
     return new TrainSection(context, async (reader) => (await sectionOf('draw')).offer(reader));
   },
+  draw: async () => new (await import('./sections/draw-section.ts')).DrawSection(context),
+  simulate: async () =>
+    new (await import('./sections/simulate-section.ts')).SimulateSection(context),
 };
+/** The scene that moves another has its buttons. */
+const SCENE_OF: Readonly<Record<string, string>> = { move: 'simulate' };
 const sections = new Map<SectionName, Promise<Section>>();
 let current: SectionName | undefined;
+let reportFirst: () => void = () => undefined;
+/** Resolves when the scene that is looked at first shows what it has. */
+const firstResult = new Promise<void>((resolve) => (reportFirst = resolve));
 
-setUpTabs(select(document, '[role="tablist"]'), (panelId) => {
-  if (panelId === current || !isSection(panelId)) return;
-  const last = current;
-  current = panelId;
-  turn(last, panelId).catch((error: unknown) => context.fail(error));
+watchScenes([...document.querySelectorAll<HTMLElement>('main > section')], showScene, (id) => {
+  // Its code fills it with what stands still until it is looked at; the first result comes before all of that.
+  const load = async (): Promise<unknown> => {
+    if (id !== 'read') await firstResult;
+    return isSection(id) ? sectionOf(id) : undefined;
+  };
+  load().catch((error: unknown) => context.fail(error));
 });
+listenToFiles();
+for (const button of document.querySelectorAll<HTMLButtonElement>('[data-copies]')) {
+  const source = byId(button.dataset['copies'] ?? '', HTMLElement);
+  button.addEventListener('click', () => void copyText(source.textContent.trim(), button));
+}
 
 // An address that hands something over may be opened where this page is open: only the fragment changes then.
 addEventListener('hashchange', () => {
   if (location.hash.includes('&')) location.reload();
 });
 
+function showScene(id: string): void {
+  for (const link of document.querySelectorAll('.scenes a')) {
+    const isCurrent = link.getAttribute('href') === `#${id}`;
+    if (isCurrent) link.setAttribute('aria-current', 'true');
+    else link.removeAttribute('aria-current');
+  }
+  const chosen = SCENE_OF[id] ?? id;
+  if (chosen === current || !isSection(chosen)) return;
+  const last = current;
+  current = chosen;
+  turn(last, chosen).catch((error: unknown) => context.fail(error));
+}
+
 async function turn(last: SectionName | undefined, chosen: SectionName): Promise<void> {
   if (last !== undefined) (await sectionOf(last)).close();
   flow.clear();
   const section: Section = await sectionOf(chosen);
-  // Another tab may have been chosen while the section was fetched.
-  if (current === chosen) await section.open();
+  // Somebody may have scrolled on while the section was fetched.
+  try {
+    if (current === chosen) await section.open();
+  } finally {
+    reportFirst();
+  }
 }
 
 /** One whose code could not be fetched is asked for again the next time. */
@@ -88,32 +120,48 @@ function isSection(name: string): name is SectionName {
   return Object.hasOwn(LOADERS, name);
 }
 
-function showNotice(text: string, kind: 'info' | 'error'): void {
-  notice.dataset['kind'] = kind;
-  notice.textContent = text;
-  notice.hidden = false;
+/** Files that are dropped or pasted anywhere, and those of the button: pictures are read, all else may be a model. */
+function listenToFiles(): void {
+  const take = (files: readonly File[]): void => {
+    const [first] = files;
+    if (first === undefined) return;
+    const isPicture = files.every(({ type }) => type.startsWith('image/'));
+    const name = isPicture ? 'read' : 'model';
+    byId(name, HTMLElement).scrollIntoView({ block: 'start' });
+    void sectionOf(name).then((section) => section.take(files));
+  };
+  for (const type of ['dragover', 'dragleave', 'drop'] as const) {
+    document.addEventListener(type, (event) => {
+      event.preventDefault();
+      toggleData(byId('drop', HTMLElement), 'over', type === 'dragover');
+      if (type === 'drop') take([...(event.dataTransfer?.files ?? [])]);
+    });
+  }
+  document.addEventListener('paste', ({ clipboardData }) =>
+    take([...(clipboardData?.files ?? [])]),
+  );
+  for (const input of [byId('file', HTMLInputElement), byId('picture-file', HTMLInputElement)]) {
+    input.addEventListener('change', () => {
+      const files = [...(input.files ?? [])];
+      // Choosing the same file again must load it again.
+      input.value = '';
+      take(files);
+    });
+  }
 }
 
-function showDevice(device: SessionDevice, { isFastest = false } = {}): void {
+function showDevice(device: SessionDevice): void {
   flow.showDevice(device);
   const { name } = describeDevice(device);
-  const asked = requestedDevice();
-  if (device.kind !== 'webgpu' && asked === 'auto' && !isFastest) {
-    showNotice(
-      `No WebGPU here, so everything runs on ${name}: on the CPU in the worker, only slower. ` +
-        `The reason: ${device.fallbackReason ?? device.reason}`,
-      'info',
-    );
-  }
+  const isAuto = requestedDevice() === 'auto';
+  const reason =
+    device.kind === 'webgpu' || !isAuto ? '' : ` (${device.reason.replace(/\.$/, '')})`;
   byId('device-switch', HTMLElement).replaceChildren(
-    `Running on ${name}; `,
-    ...(asked === 'auto'
-      ? [
-          'try ',
-          ...(device.kind === 'wasm' ? [] : [link('?device=wasm', 'WebAssembly'), ' or ']),
-          link('?device=host', 'the host device'),
-        ]
+    `Running on ${name}${reason}; `,
+    ...(isAuto
+      ? ['try ', link('?device=webgpu', 'WebGPU'), ', ', link('?device=wasm', 'WebAssembly')]
       : [link(location.pathname, 'choose the best device')]),
+    ...(isAuto ? [' or ', link('?device=host', 'the host device')] : []),
     '.',
   );
 }
@@ -123,40 +171,36 @@ function link(href: string, text: string): HTMLElement {
 }
 
 /**
- * A tab list after the ARIA pattern: one tab stop, arrow keys, Home and End move between tabs, and
- * the panel follows at once. `onSelect` gets the id of the panel. The fragment of the address may name one, before `&`.
+ * Tells the id of the scene across the middle of the window, or of the one that is touched: no two run at once. The fragment
+ * of the address may name the first, before `&`.
  */
-function setUpTabs(list: HTMLElement, onSelect: (panelId: string) => void): void {
-  const tabs = [...list.querySelectorAll<HTMLElement>('[role="tab"]')];
-  const panelOf = (tab: HTMLElement): string => tab.getAttribute('aria-controls') ?? '';
-  const select = (chosen: HTMLElement): void => {
-    for (const tab of tabs) {
-      const isChosen = tab === chosen;
-      tab.setAttribute('aria-selected', String(isChosen));
-      tab.tabIndex = isChosen ? 0 : -1;
-      document.getElementById(panelOf(tab))?.toggleAttribute('hidden', !isChosen);
+function watchScenes(
+  scenes: readonly HTMLElement[],
+  onChange: (id: string) => void,
+  onNear: (id: string) => void,
+): void {
+  const [named = ''] = location.hash.slice(1).split('&');
+  const first = scenes.find(({ id }) => id === named);
+  // With what stands behind `&` the browser finds no element.
+  if (location.hash.includes('&')) first?.scrollIntoView({ behavior: 'instant' });
+  const near = new IntersectionObserver(
+    (entries) => {
+      for (const { isIntersecting, target } of entries) if (isIntersecting) onNear(target.id);
+    },
+    { rootMargin: '0px 0px 50% 0px' },
+  );
+  const middle = new IntersectionObserver(
+    (entries) => {
+      const entry = entries.find(({ isIntersecting }) => isIntersecting);
+      if (entry !== undefined) onChange(entry.target.id);
+    },
+    { rootMargin: '-50% 0px -50% 0px' },
+  );
+  for (const scene of scenes) {
+    near.observe(scene);
+    middle.observe(scene);
+    for (const type of ['pointerdown', 'focusin']) {
+      scene.addEventListener(type, () => onChange(scene.id));
     }
-    onSelect(panelOf(chosen));
-  };
-  const move = (event: KeyboardEvent, from: number): void => {
-    const last = tabs.length - 1;
-    const targets: Readonly<Record<string, number>> = {
-      ArrowRight: from === last ? 0 : from + 1,
-      ArrowLeft: from === 0 ? last : from - 1,
-      Home: 0,
-      End: last,
-    };
-    const target = tabs[targets[event.key] ?? -1];
-    if (target === undefined) return;
-    event.preventDefault();
-    target.focus();
-    select(target);
-  };
-  for (const [index, tab] of tabs.entries()) {
-    tab.addEventListener('click', () => select(tab));
-    tab.addEventListener('keydown', (event) => move(event, index));
   }
-  const [named] = location.hash.split('&');
-  const first = tabs.find((tab) => `#${panelOf(tab)}` === named) ?? tabs[0];
-  if (first !== undefined) select(first);
 }

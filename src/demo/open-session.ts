@@ -17,19 +17,10 @@ export function requestedDevice(): Requested {
   return DEVICES.find((device) => device === asked) ?? 'auto';
 }
 
-/** The page shows WebGPU, in software too: `auto` would run its small programs on the processor. */
-async function shownDevice(): Promise<Requested> {
-  const asked = requestedDevice();
-  const adapter = asked === 'auto' ? await navigator.gpu?.requestAdapter() : undefined;
-  return adapter ? 'webgpu' : asked;
-}
-
 type OnStatus = (text: string, progress: LoadProgress) => void;
 
-/** Where sessions run if the address does not say. */
+/** How a session is opened. */
 export interface OpenOptions {
-  /** The faster device, which is not WebGPU where its adapter is software. Default: WebGPU wherever it is. */
-  readonly onFastest?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -39,7 +30,7 @@ export async function openSession(
   onStatus: OnStatus,
   options?: OpenOptions,
 ): Promise<Session> {
-  return Session.load(source, await loadOptions(onStatus, options));
+  return Session.load(source, loadOptions(onStatus, options));
 }
 
 /** Goes on with a snapshot of a model, likewise. */
@@ -48,15 +39,12 @@ export async function resumeSession(
   { executable, ...options }: OpenOptions & { readonly executable: SessionSource },
   onStatus: OnStatus,
 ): Promise<Session & { readonly resumed: ResumedState }> {
-  return Session.resume(snapshot, { executable, ...(await loadOptions(onStatus, options)) });
+  return Session.resume(snapshot, { executable, ...loadOptions(onStatus, options) });
 }
 
-async function loadOptions(
-  onStatus: OnStatus,
-  { onFastest = false, signal }: OpenOptions = {},
-): Promise<LoadOptions> {
+function loadOptions(onStatus: OnStatus, { signal }: OpenOptions = {}): LoadOptions {
   return {
-    device: onFastest ? requestedDevice() : await shownDevice(),
+    device: requestedDevice(),
     signal,
     onProgress: (progress) => onStatus(describeProgress(progress), progress),
   };

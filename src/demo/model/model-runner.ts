@@ -1,8 +1,9 @@
 import type { Inputs, OutputValue, Session } from '../../client/index.ts';
-import type { TextModel } from '../../text/index.ts';
+import type { ResponseFormat, TextModel } from '../../text/index.ts';
 import type { DemoContext } from '../demo-context.ts';
 import { describeDevice } from '../describe-device.ts';
-import { element } from '../element.ts';
+import { cancelButton, unlessAborted } from '../cancel.ts';
+import { byId, element } from '../element.ts';
 import { describeError, formatMs } from '../../core/format-quantity.ts';
 import type { ChosenModel } from './chosen-model.ts';
 import { InputRows } from './input-rows.ts';
@@ -15,6 +16,7 @@ const DEVICES = [
   ['Host', 'host'],
 ] as const;
 const MOST_TOKENS = 120;
+const ANY_JSON: ResponseFormat = { type: 'json_object' };
 
 /** Runs a loaded model on chosen inputs, and shows what comes out. */
 export class ModelRunner {
@@ -32,9 +34,12 @@ export class ModelRunner {
   }
 
   /** A line of text instead of a model: progress, or what went wrong. */
-  showStatus(text: string, kind: 'progress' | 'error' = 'progress'): void {
+  showStatus(text: string, kind: 'progress' | 'error' = 'progress', abort?: AbortController): void {
     this.#root.hidden = false;
-    this.#root.replaceChildren(element('p', { class: 'status', 'data-kind': kind }, text));
+    const line = element('p', { class: 'status', 'data-kind': kind }, text);
+    const cancel = this.#root.querySelector('[data-cancels]') ?? (abort && cancelButton(abort));
+    cancel?.toggleAttribute('data-cancels', true);
+    this.#root.replaceChildren(line, ...(abort && cancel ? [cancel] : []));
   }
 
   show(session: Session, model: ChosenModel): void {
@@ -43,23 +48,27 @@ export class ModelRunner {
     const labels = element('input', { type: 'file', accept: '.txt,.json', 'aria-label': 'Labels' });
     const run = button('Run', 'primary');
     const race = button('Side by side');
+    const inside = button('Look inside this model');
+    inside.addEventListener('click', () => byId('machine-inside', HTMLButtonElement).click());
     const status = element('p', { class: 'status', role: 'status' });
     const results = element('div');
     const lanes = element('div');
     run.addEventListener('click', () => {
-      void whileBusy(run, status, () =>
-        this.#run(session, { model, rows, labels, status, results }),
+      void whileBusy(run, status, (signal) =>
+        this.#run(session, { model, rows, labels, status, results, signal }),
       );
     });
     race.addEventListener('click', () => {
-      void whileBusy(race, status, async () => this.#race(model, await rows.values(), lanes));
+      void whileBusy(race, status, async (signal) =>
+        this.#race({ ...model, signal }, await rows.values(), lanes),
+      );
     });
     this.#root.hidden = false;
     this.#root.replaceChildren(
-      element('h2', {}, `Loaded on ${name}`),
+      element('h3', {}, `Loaded on ${name}`),
       rows.root,
       element('div', { class: 'field' }, element('label', {}, 'Labels (.txt, .json) ', labels)),
-      element('div', { class: 'toolbar' }, run, race),
+      element('div', { class: 'toolbar' }, run, race, inside),
       status,
       results,
       lanes,
@@ -73,12 +82,18 @@ export class ModelRunner {
       'Once upon a time',
     );
     const write = button('Write', 'primary');
+    const asJson = element('input', { type: 'checkbox' });
+    const json = element('label', {}, asJson, ' Answer in JSON, whatever it would say');
     const text = element('p', { class: 'story-text' });
     const status = element('p', { class: 'status', role: 'status' });
     write.addEventListener('click', () => {
-      void whileBusy(write, status, async () => {
+      void whileBusy(write, status, async (signal) => {
         text.textContent = prompt.value;
-        const generation = model.generate(prompt.value, { maxTokens: MOST_TOKENS });
+        const options = { maxTokens: MOST_TOKENS, signal };
+        const generation = model.generate(prompt.value, {
+          ...options,
+          ...(asJson.checked ? { constraint: await model.constraint(ANY_JSON) } : {}),
+        });
         for await (const piece of generation) text.append(piece);
         const { completionTokens = 0, tokensPerSecond = 0 } = generation.usage ?? {};
         status.textContent = `${completionTokens} tokens, ${tokensPerSecond.toFixed(1)} a second`;
@@ -86,33 +101,45 @@ export class ModelRunner {
     });
     this.#root.hidden = false;
     this.#root.replaceChildren(
-      element('h2', {}, `${name} is loaded`),
-      element('div', { class: 'story' }, prompt, element('div', { class: 'toolbar' }, write), text),
+      element('h3', {}, `${name} is loaded`),
+      element(
+        'div',
+        { class: 'story' },
+        prompt,
+        json,
+        element('div', { class: 'toolbar' }, write),
+        text,
+      ),
       status,
     );
   }
 
   async #run(session: Session, parts: RunParts): Promise<void> {
-    const { rows, status, results } = parts;
+    const { rows, status, results, signal } = parts;
     const inputs = await rows.values();
     const names = await labelsFor(parts);
     const begin = performance.now();
-    const outputs = await session.run<OutputValue>(inputs);
+    const outputs = await session.run<OutputValue>(inputs, { signal });
     const first = performance.now() - begin;
     results.replaceChildren(showResults(outputs, names));
-    const profile = await session.profile(inputs);
+    const profile = await unlessAborted(session.profile(inputs), signal);
     status.textContent = `It took ${formatMs(first)}, and ${formatMs(profile.totalMs)} once more.`;
     this.#context.flow.showRun({ roundTripMs: profile.totalMs, profile });
     await this.#context.machine.showProfile(session, profile);
   }
 
-  async #race({ name, source }: ChosenModel, inputs: Inputs, lanes: HTMLElement): Promise<void> {
+  async #race(
+    { name, source, signal }: ChosenModel & { readonly signal: AbortSignal },
+    inputs: Inputs,
+    lanes: HTMLElement,
+  ): Promise<void> {
     const race = new Race();
-    lanes.replaceChildren(element('h3', {}, 'The same model, a run on each'), race.root);
+    lanes.replaceChildren(element('h4', {}, 'The same model, a run on each'), race.root);
     const hasGpu = Boolean(await navigator.gpu?.requestAdapter());
     for (const [title, device] of DEVICES) {
       if (device === 'webgpu' && !hasGpu) continue;
-      await race.add(title, () => sessionRunner(source, device, inputs));
+      signal.throwIfAborted();
+      await race.add(title, () => sessionRunner(source, device, { inputs, signal }));
     }
     if (!/\.onnx$/i.test(name)) return;
     const other = button('And onnxruntime-web');
@@ -145,28 +172,34 @@ interface RunParts {
   readonly labels: HTMLInputElement;
   readonly status: HTMLElement;
   readonly results: HTMLElement;
+  readonly signal: AbortSignal;
 }
 
 function button(text: string, kind?: 'primary'): HTMLButtonElement {
   return element('button', { type: 'button', class: kind }, text);
 }
 
-/** Disables a button until a task is done, and says how it failed. */
+/** Disables a button until a task is done, with another one beside it that cancels the task, and says how it failed. */
 async function whileBusy(
   pressed: HTMLButtonElement,
   status: HTMLElement,
-  task: () => Promise<void>,
+  task: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
+  const abort = new AbortController();
+  const cancel = cancelButton(abort);
   pressed.disabled = true;
+  pressed.after(cancel);
   status.dataset['kind'] = 'progress';
   status.textContent = 'Running…';
   try {
-    await task();
+    await task(abort.signal);
     if (status.textContent === 'Running…') status.textContent = '';
   } catch (error) {
-    status.dataset['kind'] = 'error';
-    status.textContent = describeError(error);
+    const { aborted } = abort.signal;
+    status.dataset['kind'] = aborted ? 'progress' : 'error';
+    status.textContent = aborted ? 'Cancelled.' : describeError(error);
   } finally {
+    cancel.remove();
     pressed.disabled = false;
   }
 }

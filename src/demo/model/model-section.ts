@@ -5,9 +5,11 @@ import { describeError } from '../../core/format-quantity.ts';
 import type { WatchedModel } from '../../inspector/index.ts';
 import { filesAt, type ReadFile } from '../../text/load/model-folder.ts';
 import type { DemoContext, Section } from '../demo-context.ts';
-import { byId, element, toggleData } from '../element.ts';
+import { cancelButton, unlessAborted } from '../cancel.ts';
+import { copyText } from '../copy-text.ts';
+import { byId, element } from '../element.ts';
 import { type Facts, showFacts } from '../facts.ts';
-import { modelUrl, openSession } from '../open-session.ts';
+import { openSession } from '../open-session.ts';
 import type { ChosenModel } from './chosen-model.ts';
 import { measureDevice } from './measure-device.ts';
 import type { ModelHeadReader } from './model-head-worker.ts';
@@ -15,7 +17,7 @@ import type { ModelHead } from './model-head.ts';
 import { ModelRunner } from './model-runner.ts';
 import { answerOf, type Machine, type RunAnswer } from './run-answer.ts';
 
-const MODEL_FILE = /\.(onnx|gguf|weft)$/i;
+const MODEL_FILE = /\.(onnx|gguf|weft|safetensors)$/i;
 
 /** The model among files that were dropped or chosen at once; the others are beside it. Undefined for no file. */
 export function modelOfFiles(files: readonly File[]): ChosenModel | undefined {
@@ -40,7 +42,7 @@ export function modelAt(url: URL): ChosenModel {
 let reader: Remote<ModelHeadReader> | undefined;
 
 /** Reads the head of a file of this machine, or at an address. Rejects where it is no model, or cannot be read. */
-async function readHead(source: string | Blob): Promise<ModelHead> {
+async function readHead({ source }: ChosenModel): Promise<ModelHead> {
   reader ??= wrap<ModelHeadReader>(
     new Worker(new URL('./model-head-worker.ts', import.meta.url), { type: 'module' }),
   );
@@ -51,22 +53,12 @@ async function readHead(source: string | Blob): Promise<ModelHead> {
   throw new FormatError(head);
 }
 
-/** An entry of `public/models/index.json`. */
-interface Example {
-  readonly title: string;
-  readonly description: string;
-  /** Name of a file beside the index. */
-  readonly file: string;
-}
-
 /** Any model: whether it runs here by the head of its file, then a run of it. */
 export class ModelSection implements Section {
   readonly #context: DemoContext;
-  readonly #cards = byId('cards', HTMLElement);
   readonly #answer = byId('model-answer', HTMLElement);
   readonly #runner: ModelRunner;
   #isOpen = false;
-  #hasCards = false;
   #session: Session | undefined;
   #shownName = 'no model';
   #compiledFrom: WatchedModel | undefined;
@@ -75,29 +67,24 @@ export class ModelSection implements Section {
   constructor(context: DemoContext) {
     this.#context = context;
     this.#runner = new ModelRunner(byId('model-run', HTMLElement), context);
-    const input = byId('file', HTMLInputElement);
-    input.addEventListener('change', () => {
-      const model = modelOfFiles([...(input.files ?? [])]);
-      // Choosing the same file again must load it again.
-      input.value = '';
-      if (model !== undefined) void this.#choose(model);
-    });
     byId('model-address', HTMLFormElement).addEventListener('submit', (event) => {
       event.preventDefault();
       this.#chooseAddress(byId('model-url', HTMLInputElement).value);
     });
-    this.#listenToDrops(byId('drop', HTMLElement));
+    for (const button of document.querySelectorAll<HTMLElement>('[data-model]')) {
+      button.addEventListener('click', () => this.#chooseAddress(button.dataset['model'] ?? ''));
+    }
+    this.#showShared(new URLSearchParams(location.hash.split('&').slice(1).join('&')));
+  }
+
+  take(files: readonly File[]): void {
+    const model = modelOfFiles(files);
+    if (model !== undefined) void this.#choose(model);
   }
 
   async open(): Promise<void> {
     this.#isOpen = true;
     await this.#showMachine();
-    if (this.#hasCards) return;
-    const response = await fetch(modelUrl('index.json'));
-    if (!response.ok) throw new Error(`The list of examples gave HTTP status ${response.status}.`);
-    const examples: Example[] = await response.json();
-    this.#hasCards = true;
-    this.#cards.replaceChildren(...examples.map((example) => this.#card(example)));
   }
 
   close(): void {
@@ -107,30 +94,16 @@ export class ModelSection implements Section {
   async #showMachine(): Promise<void> {
     if (!this.#isOpen) return;
     const session = this.#session;
-    if (session !== undefined) this.#context.showDevice(session.device, { isFastest: true });
+    if (session !== undefined) this.#context.showDevice(session.device);
     await this.#context.machine.show(this.#session, this.#shownName, this.#compiledFrom);
   }
 
-  #card({ title, description, file }: Example): HTMLElement {
-    const button = element('button', { type: 'button', 'aria-label': `Open ${title}` }, 'Open');
-    button.addEventListener('click', () => {
-      void this.#choose({ name: file, source: modelUrl(file) });
-    });
-    const heading = element('h3', {}, title);
-    return element('li', { class: 'card' }, heading, element('p', {}, description), button);
-  }
-
-  #listenToDrops(zone: HTMLElement): void {
-    const panel = byId('model', HTMLElement);
-    for (const type of ['dragover', 'dragleave', 'drop'] as const) {
-      panel.addEventListener(type, (event) => {
-        event.preventDefault();
-        toggleData(zone, 'over', type === 'dragover');
-        if (type !== 'drop') return;
-        const model = modelOfFiles([...(event.dataTransfer?.files ?? [])]);
-        if (model !== undefined) void this.#choose(model);
-      });
-    }
+  /** What a link says of a check on another machine. Nothing is fetched until somebody asks for it here. */
+  #showShared(check: URLSearchParams): void {
+    const [url, verdict] = [check.get('check'), check.get('verdict')];
+    if (url === null || verdict === null) return;
+    byId('model-url', HTMLInputElement).value = url;
+    this.#showStatus(`On another machine: ${verdict} Ask to check it on yours.`);
   }
 
   #chooseAddress(given: string): void {
@@ -150,8 +123,10 @@ export class ModelSection implements Section {
     const isCurrent = (): boolean => this.#loading === loading;
     this.#runner.clear();
     this.#showStatus(`${model.name}: reading the head of the file`);
+    this.#answer.append(cancelButton(loading));
     try {
-      const [head, machine] = await Promise.all([readHead(model.source), machineHere()]);
+      const checked = Promise.all([readHead(model), machineHere()]);
+      const [head, machine] = await unlessAborted(checked, loading.signal);
       if (!isCurrent()) return;
       const answer = answerOf(head, machine);
       const load = (): void => void this.#load(model, loading);
@@ -172,7 +147,7 @@ export class ModelSection implements Section {
     const list = element('dl', { class: 'facts' });
     showFacts(list, facts satisfies Facts);
     const parts: Node[] = [
-      element('h2', {}, model.name),
+      element('h3', {}, model.name),
       element('p', { class: 'verdict', 'data-runs': String(runs) }, `Will it run here? ${verdict}`),
       list,
     ];
@@ -184,6 +159,7 @@ export class ModelSection implements Section {
       });
       parts.push(button);
     }
+    if (typeof model.source === 'string') parts.push(shareButton(model.source, verdict, facts));
     this.#answer.hidden = false;
     this.#answer.replaceChildren(...parts);
   }
@@ -191,13 +167,13 @@ export class ModelSection implements Section {
   async #load(model: ChosenModel, loading: AbortController): Promise<void> {
     const isCurrent = (): boolean => this.#loading === loading;
     const report = (text: string): void => {
-      if (isCurrent()) this.#runner.showStatus(`${model.name}: ${text}`);
+      if (isCurrent()) this.#runner.showStatus(`${model.name}: ${text}`, 'progress', loading);
     };
     try {
       const old = this.#session;
       this.#session = undefined;
       await old?.dispose();
-      if (/\.gguf$/i.test(model.name)) {
+      if (/\.(gguf|safetensors)$/i.test(model.name)) {
         const { openGguf } = await import('./open-gguf.ts');
         const text = await openGguf(model, { signal: loading.signal, onStatus: report });
         if (!isCurrent()) return await text.dispose();
@@ -214,11 +190,23 @@ export class ModelSection implements Section {
       this.#context.announce(`${model.name} is loaded.`);
       await this.#showMachine();
     } catch (error) {
-      if (!isCurrent() || loading.signal.aborted) return;
+      if (!isCurrent()) return;
       this.#runner.showStatus(`${model.name}: ${describeError(error)}`, 'error');
       this.#context.announce(`${model.name} could not be loaded.`);
     }
   }
+}
+
+/** Copies a link to this check: the address of the model, the verdict and the times; nothing is uploaded. */
+function shareButton(source: string, verdict: string, facts: Facts): HTMLElement {
+  const button = element('button', { type: 'button' }, 'Copy a link to this check');
+  const times = facts.find(([term]) => term === 'Takes about')?.[1];
+  button.addEventListener('click', () => {
+    const said = times === undefined ? verdict : `${verdict} ${times}.`;
+    const fields = new URLSearchParams({ check: source, verdict: said });
+    void copyText(new URL(`#model&${fields.toString()}`, location.href).href, button);
+  });
+  return button;
 }
 
 /** For the inspector's view of passes, which reads the model once more when it is asked for. */

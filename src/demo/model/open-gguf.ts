@@ -8,9 +8,9 @@ export interface OpenGgufOptions {
   readonly onStatus: (text: string) => void;
 }
 
-/** A language model of a file on this machine, or at an address. */
+/** A language model of a file on this machine with those beside it, or at an address. */
 export async function openGguf(
-  { name, source }: ChosenModel,
+  { name, source, beside }: ChosenModel,
   { signal, onStatus }: OpenGgufOptions,
 ): Promise<TextModel> {
   const options = {
@@ -21,6 +21,6 @@ export async function openGguf(
   };
   if (typeof source === 'string') return TextModel.load(source, options);
   const read = async (asked: string) =>
-    asked === name ? new Uint8Array(await source.arrayBuffer()) : undefined;
+    asked === name ? new Uint8Array(await source.arrayBuffer()) : beside?.(asked);
   return TextModel.load(read, { ...options, file: name });
 }

@@ -94,10 +94,10 @@ export class Race {
 export async function sessionRunner(
   source: SessionSource,
   device: 'webgpu' | 'wasm' | 'host',
-  inputs: Inputs,
+  { inputs, signal }: { readonly inputs: Inputs; readonly signal: AbortSignal },
 ): Promise<Runner> {
-  const session = await Session.load(source, { device });
-  return { run: () => session.run(inputs), dispose: () => session.dispose() };
+  const session = await Session.load(source, { device, signal });
+  return { run: () => session.run(inputs, { signal }), dispose: () => session.dispose() };
 }
 
 /** The mean of as many runs as the clock needs to tell them from others, in milliseconds. */

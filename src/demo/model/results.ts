@@ -109,7 +109,7 @@ function scoreList(
   return element(
     'div',
     {},
-    element('h3', {}, `Likeliest in ${name}${unfit}`),
+    element('h4', {}, `Likeliest in ${name}${unfit}`),
     element('ol', { class: 'bars', 'aria-label': `Likeliest in ${name}` }, ...rows),
   );
 }

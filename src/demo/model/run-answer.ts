@@ -20,6 +20,7 @@ export interface RunAnswer {
 /** WebAssembly has 4 GiB of memory, where weights lie once and products keep them in another layout too. */
 const WASM_WEIGHT_BYTES = 2 ** 31;
 const SHOWN_OPERATORS = 6;
+const UNKNOWN = 'Nobody can tell before it is compiled.';
 const FORMATS: Readonly<Record<ModelHead['format'], string>> = {
   onnx: 'ONNX model',
   gguf: 'GGUF language model',
@@ -35,8 +36,9 @@ export function answerOf(head: ModelHead, machine: Machine): RunAnswer {
   const more = others > 0 ? `, and ${formatCount(others, 'other')}` : '';
   const times = machine.devices.map(
     (device) =>
-      `${formatMs(work && expectedMs(work, device))} a ${work?.per} on ${device.name} (${describeRates(device)})`,
+      `${formatTime(work && expectedMs(work, device))} a ${work?.per} on ${device.name} (${describeRates(device)})`,
   );
+  const expected = work === undefined || times.length === 0 ? UNKNOWN : times.join('; ');
   return {
     runs,
     verdict,
@@ -49,22 +51,31 @@ export function answerOf(head: ModelHead, machine: Machine): RunAnswer {
       ['Takes', inputs.join('; ') || 'nothing'],
       ['Gives', outputs.join('; ') || 'nothing'],
       [head.format === 'gguf' ? 'Tensors' : 'Operators', (shown.join(', ') || 'none') + more],
-      ...(work !== undefined && times.length > 0
-        ? ([['Takes about', times.join('; ')]] as const)
-        : ([['Takes about', 'Nobody can tell before it is compiled.']] as const)),
+      // What does not run takes no time.
+      ...(runs ? ([['Takes about', expected]] as const) : []),
     ],
   };
 }
 
 function verdictOf(head: ModelHead, machine: Machine): Pick<RunAnswer, 'runs' | 'verdict'> {
-  const { refusal, weightByteLength } = head;
+  const { refusal, weightByteLength, work } = head;
   if (refusal !== undefined) return { runs: false, verdict: `No. ${refusal}` };
-  const { gpuBufferBytes } = machine;
+  const { gpuBufferBytes, devices } = machine;
   const onGpu = gpuBufferBytes !== undefined;
   // Weights lie in buffers of their own, so only one that is larger than a buffer would not fit; no head says how much
   // memory an adapter has, so a model of several buffers is a risk and no refusal.
   if (onGpu && weightByteLength <= gpuBufferBytes) {
-    return { runs: true, verdict: 'Yes, on WebGPU.' };
+    const [gpu, wasm] = (['webgpu', 'wasm'] as const).map((kind) => {
+      const device = devices.find((one) => one.kind === kind);
+      return work && device && expectedMs(work, device);
+    });
+    const isSlower = wasm !== undefined && gpu !== undefined && wasm < gpu;
+    const fits = weightByteLength <= WASM_WEIGHT_BYTES;
+    const verdict =
+      isSlower && fits
+        ? 'Yes, in WebAssembly, which is faster here than WebGPU.'
+        : 'Yes, on WebGPU.';
+    return { runs: true, verdict };
   }
   if (weightByteLength <= WASM_WEIGHT_BYTES) {
     return {
@@ -83,6 +94,16 @@ function verdictOf(head: ModelHead, machine: Machine): Pick<RunAnswer, 'runs' | 
 }
 
 function describeRates({ rates }: MeasuredDevice): string {
-  const giga = (perMs: number): string => (perMs / 1e6).toPrecision(2);
-  return `measured: ${giga(rates.operationsPerMs)} GFLOP/s, ${giga(rates.bytesPerMs)} GB/s`;
+  const { operationsPerMs, bytesPerMs } = rates;
+  return `measured: ${readable(operationsPerMs / 1e6)} GFLOP/s, ${readable(bytesPerMs / 1e6)} GB/s`;
+}
+
+/** Two digits that count, and no powers of ten: `0.42`, `6.7`, `670`, `1,300`. */
+export function readable(value: number): string {
+  return Number(value.toPrecision(2)).toLocaleString('en', { maximumSignificantDigits: 2 });
+}
+
+/** Milliseconds, or from ten seconds on seconds. */
+function formatTime(ms: number | undefined): string {
+  return ms === undefined || ms < 10_000 ? formatMs(ms) : `${readable(ms / 1000)} s`;
 }

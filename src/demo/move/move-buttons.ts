@@ -66,8 +66,6 @@ export function setUpMoves(prefix: string, movable: Movable, context: DemoContex
     await packed;
     if (hasMoved !== true) return movable.goOn();
     await movable.leave(to);
-    // The button that had the focus is of no use any more.
-    byId(`tab-${section}`, HTMLElement).focus();
   };
   const listen = (id: string, to: Destination, way: Way): void =>
     byId(`${prefix}-${id}`, HTMLButtonElement).addEventListener('click', () => {
@@ -83,7 +81,7 @@ export function setUpMoves(prefix: string, movable: Movable, context: DemoContex
 /** Says where a section goes on, and that it ends here. */
 export function describeLeft(what: string, to: Destination): string {
   const place = to === 'another tab' ? 'in the other tab' : 'on the other device';
-  return `${what} continues ${place}. Here it ends; a reload begins anew.`;
+  return `${what} continues ${place}. Here you may begin anew.`;
 }
 
 /** Buttons by their ids: those of a program that is not loaded, is held or has left do nothing. */

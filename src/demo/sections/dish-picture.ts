@@ -3,11 +3,11 @@ import { DISH_SIZE } from './dish.ts';
 type Colour = readonly [number, number, number];
 
 const STOPS: readonly Colour[] = [
-  [11, 31, 38],
-  [14, 92, 92],
-  [88, 196, 184],
-  [242, 190, 92],
-  [255, 246, 222],
+  [239, 243, 236],
+  [158, 212, 203],
+  [45, 140, 134],
+  [11, 84, 81],
+  [168, 98, 0],
 ];
 /** v above this has the last colour. */
 const BRIGHTEST = 0.42;

@@ -170,8 +170,7 @@ export class DrawSection implements Section {
     const reader = this.#reader;
     if (this.#isOpen) {
       await this.#context.machine.show(reader?.session, reader?.title ?? TITLE);
-      const isFastest = this.#choice.selectedIndex === TRAINED;
-      if (reader !== undefined) this.#context.showDevice(reader.session.device, { isFastest });
+      if (reader !== undefined) this.#context.showDevice(reader.session.device);
     }
     this.#runner.submit(this.#pad.drawing);
   }
@@ -273,7 +272,7 @@ export class DrawSection implements Section {
   #showPreview(image: Float32Array | undefined): void {
     const pixels = this.#preview.createImageData(IMAGE_SIZE, IMAGE_SIZE);
     for (let i = 0; i < IMAGE_SIZE * IMAGE_SIZE; i++) {
-      const value = 255 * (image?.[i] ?? 0);
+      const value = 255 * (1 - (image?.[i] ?? 0));
       pixels.data.set([value, value, value, 255], i * 4);
     }
     this.#preview.putImageData(pixels, 0, 0);

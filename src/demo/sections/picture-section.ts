@@ -1,80 +1,51 @@
-import type { Session } from '../../client/index.ts';
-import type { PageText } from '../../tasks/index.ts';
+import { modelCache } from '../../client/index.ts';
+import { describeError, formatBytes, formatMs } from '../../core/format-quantity.ts';
+import { type Ocr, ocr, type PageText } from '../../tasks/index.ts';
 import type { DemoContext, Section } from '../demo-context.ts';
-import { describeMediaError } from './describe-media-error.ts';
+import { describeDevice } from '../describe-device.ts';
 import { byId, context2d, element } from '../element.ts';
-import { showFacts } from '../facts.ts';
-import { describeError, formatMs } from '../../core/format-quantity.ts';
+import { requestedDevice } from '../open-session.ts';
+import { describeMediaError } from './describe-media-error.ts';
 import { openCamera } from './open-camera.ts';
-import { snippetOf } from '../snippet.ts';
 
-const WIDTH = 560;
-const SIZE = 24;
-const STEP = 44;
-const MARGIN = 40;
+const FILES = {
+  detection: './files/ppocr/detection.weft',
+  recognition: './files/ppocr/recognition.weft',
+  dictionary: './files/ppocr/dictionary.txt',
+};
+/** The longer side in which lines are looked for: the ticket has large letters, pictures of others may have small ones. */
+const TICKET_EDGE = 320;
+const LONGEST_EDGE = 1280;
 
-/** Texts at the left and at the right of each row. */
-const ROWS: readonly (readonly [left: string, right?: string])[] = [
-  ['Weaver & Daughters'],
-  ['7 Shuttle Lane, Galashiels'],
-  ['Receipt 1804', '27.11.2026'],
-  ['Linen thread x 3', '5.40'],
-  ['Wooden shuttle', '12.90'],
-  ['Warp yarn 250 g', '8.75'],
-  ['TOTAL', 'GBP 27.05'],
-  ['Thank you!'],
-];
+type Drawable = HTMLCanvasElement | ImageBitmap;
 
-/** A receipt as one gets it in a shop, drawn in black on white. */
-function drawnReceipt(): OffscreenCanvas {
-  const canvas = new OffscreenCanvas(WIDTH, 2 * MARGIN + STEP * ROWS.length);
-  const context = canvas.getContext('2d');
-  if (context === null) throw new Error('This browser gives no 2D canvas.');
-  context.fillStyle = '#fffdf7';
-  context.fillRect(0, 0, canvas.width, canvas.height);
-  context.fillStyle = '#14191a';
-  context.font = `${SIZE}px sans-serif`;
-  for (const [i, [left, right = '']] of ROWS.entries()) {
-    const y = MARGIN + i * STEP + SIZE;
-    context.fillText(left, MARGIN, y);
-    context.fillText(right, WIDTH - MARGIN - context.measureText(right).width, y);
-  }
-  return canvas;
-}
-
-/** Reads the text of a drawn receipt, of a picture, or of what the camera sees. */
+/** Reads the text of a ticket by itself, then of the visitor's pictures, or of what the camera sees. */
 export class PictureSection implements Section {
   readonly #context: DemoContext;
+  readonly #still = byId('still', HTMLImageElement);
   readonly #canvas = byId('picture', HTMLCanvasElement);
-  readonly #read = byId('picture-read', HTMLButtonElement);
   readonly #camera = byId('picture-camera', HTMLButtonElement);
+  readonly #cancel = byId('picture-cancel', HTMLButtonElement);
   readonly #status = byId('picture-status', HTMLElement);
   readonly #text = byId('picture-text', HTMLElement);
-  readonly #facts = byId('picture-facts', HTMLElement);
-  #picture: ImageBitmap | OffscreenCanvas = drawnReceipt();
   #watching: AbortController | undefined;
-  #isReading = false;
-  /** The session of the model that finds lines, once the models are here. */
-  #session: Session | undefined;
+  #reading: AbortController | undefined;
+  #reader: Promise<Ocr> | undefined;
+  #edge = 0;
+  /** Bytes of models that were fetched or read from where they are kept. */
+  #modelBytes = 0;
   #isOpen = false;
 
   constructor(context: DemoContext) {
     this.#context = context;
-    byId('picture-snippet', HTMLElement).append(snippetOf('read-text'));
-    this.#read.addEventListener('click', () => void this.#readOnce());
     this.#camera.addEventListener('click', () => this.#toggleCamera());
-    byId('picture-file', HTMLInputElement).addEventListener('change', (event) => {
-      const input = event.currentTarget as HTMLInputElement;
-      const file = input.files?.[0];
-      input.value = '';
-      if (file !== undefined) void this.#choose(file);
-    });
-    this.#paint(undefined);
+    this.#cancel.addEventListener('click', () => this.#reading?.abort());
   }
 
   async open(): Promise<void> {
     this.#isOpen = true;
-    await this.#showMachine();
+    if (this.#reader === undefined) await this.#readTicket();
+    else await this.#showMachine();
   }
 
   close(): void {
@@ -82,54 +53,108 @@ export class PictureSection implements Section {
     this.#watching?.abort();
   }
 
-  async #showMachine(): Promise<void> {
-    const session = this.#session;
-    if (session !== undefined) this.#context.showDevice(session.device, { isFastest: true });
-    const title = session === undefined ? 'PP-OCRv4' : 'PP-OCRv4, lines';
-    await this.#context.machine.show(session, title);
-  }
-
-  async #choose(file: File): Promise<void> {
+  take([file]: readonly File[]): void {
     this.#watching?.abort();
-    try {
-      this.#picture = await createImageBitmap(file);
-      this.#paint(undefined);
-      await this.#readOnce();
-    } catch (error) {
-      this.#fail(describeError(error));
-    }
+    const open = async (): Promise<Drawable> => createImageBitmap(file ?? new Blob());
+    void this.#readOnce(open, LONGEST_EDGE);
   }
 
-  /** The models are fetched with the first picture. */
-  async #readOnce(): Promise<void> {
-    if (this.#isReading) return;
-    this.#isReading = true;
-    this.#read.disabled = true;
-    this.#say('Fetching the models, 15 MB, if they are not here yet; then reading…');
+  /** The first result, and what it took to get there from the opening of the page. */
+  async #readTicket(): Promise<void> {
+    const kept = modelCache.list().catch(() => []);
+    const page = await this.#readOnce(() => drawn(this.#still), TICKET_EDGE);
+    if (page === undefined) return;
+    byId('number-time', HTMLElement).replaceChildren(
+      seconds(performance.now()),
+      element('small', {}, 'after you opened this page'),
+    );
+    const wasKept = (await kept).some(({ url }) => url.endsWith('recognition.weft'));
+    const resources = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
+    const [opened] = performance.getEntriesByType('navigation') as PerformanceResourceTiming[];
+    const own = [...resources, opened].reduce((sum, entry) => sum + (entry?.transferSize ?? 0), 0);
+    byId('number-bytes', HTMLElement).replaceChildren(
+      formatBytes(own + (wasKept ? 0 : this.#modelBytes)),
+      element(
+        'small',
+        {},
+        wasKept
+          ? `the models, ${formatBytes(this.#modelBytes)}, were kept here`
+          : 'with the models',
+      ),
+    );
+  }
+
+  /** Reads a picture; undefined where that failed or was cancelled, which the page says. */
+  async #readOnce(open: () => Promise<Drawable>, edge: number): Promise<PageText | undefined> {
+    this.#reading?.abort();
+    const reading = new AbortController();
+    const { signal } = reading;
+    this.#reading = reading;
+    this.#cancel.hidden = edge === TICKET_EDGE;
     try {
-      const { reader, readText } = await import('../snippets/read-text.ts');
+      const picture = await open();
+      if (edge !== TICKET_EDGE && this.#watching === undefined) {
+        this.#paint(picture, undefined);
+        this.#text.replaceChildren();
+        this.#say('Reading your picture on your device…');
+      }
+      const reader = await this.#readerFor(edge);
       const begin = performance.now();
-      const page = await readText(this.#picture);
-      const elapsedMs = performance.now() - begin;
-      this.#show(page, elapsedMs);
-      await this.#showRun((await reader).session, elapsedMs);
-      if (this.#watching === undefined) this.#context.announce(`It says: ${page.text}`);
+      const page = await reader.read(picture, { signal });
+      const roundTripMs = performance.now() - begin;
+      this.#paint(picture, page);
+      this.#show(page, roundTripMs);
+      await this.#showMachine();
+      if (this.#isOpen) this.#context.flow.showRun({ roundTripMs });
+      return page;
     } catch (error) {
-      this.#watching?.abort();
-      this.#fail(describeError(error));
+      // Another picture may be read by now.
+      if (this.#reading !== reading) return undefined;
+      if (signal.aborted) this.#say('Cancelled.');
+      else {
+        this.#watching?.abort();
+        this.#fail(describeError(error));
+      }
+      return undefined;
     } finally {
-      this.#isReading = false;
-      this.#read.disabled = false;
+      if (this.#reading === reading) this.#cancel.hidden = true;
     }
   }
 
-  async #showRun(session: Session, roundTripMs: number): Promise<void> {
-    const isFirst = this.#session === undefined;
-    this.#session = session;
-    // Another tab may have been chosen while the models were fetched.
-    if (!this.#isOpen) return;
-    if (isFirst) await this.#showMachine();
-    this.#context.flow.showRun({ roundTripMs });
+  /** Models that look for lines in pictures of this size; those of another size end. */
+  #readerFor(edge: number): Promise<Ocr> {
+    if (this.#edge === edge && this.#reader !== undefined) return this.#reader;
+    const last = this.#reader;
+    const reader = (async () => {
+      await (await last?.catch(() => undefined))?.dispose();
+      const device = requestedDevice();
+      return ocr(FILES, { device, longestEdge: edge, onProgress: this.#count });
+    })();
+    [this.#edge, this.#reader] = [edge, reader];
+    reader.catch(() => {
+      if (this.#reader === reader) this.#reader = undefined;
+    });
+    return reader;
+  }
+
+  readonly #count: NonNullable<Parameters<typeof ocr>[1]>['onProgress'] = ({
+    phase,
+    loaded,
+    total,
+  }) => {
+    if (phase === 'download' && loaded === 0) this.#modelBytes += total ?? 0;
+  };
+
+  async #showMachine(): Promise<void> {
+    const { session } = (await this.#reader) ?? {};
+    if (session === undefined || !this.#isOpen) return;
+    this.#context.showDevice(session.device);
+    const { title } = describeDevice(session.device);
+    byId('number-device', HTMLElement).replaceChildren(
+      title,
+      element('small', {}, 'where it is fastest here'),
+    );
+    await this.#context.machine.show(session, 'PP-OCRv4, lines');
   }
 
   #toggleCamera(): void {
@@ -145,10 +170,7 @@ export class PictureSection implements Section {
     this.#camera.textContent = 'Stop the camera';
     try {
       const takePicture = await openCamera(signal);
-      while (!signal.aborted) {
-        this.#picture = await takePicture();
-        await this.#readOnce();
-      }
+      while (!signal.aborted) await this.#readOnce(takePicture, LONGEST_EDGE);
     } catch (error) {
       if (!signal.aborted) {
         this.#fail(describeMediaError(error, 'camera', 'Open a picture instead.'));
@@ -160,33 +182,32 @@ export class PictureSection implements Section {
     }
   }
 
-  #show(page: PageText, elapsedMs: number): void {
-    this.#paint(page);
-    this.#text.replaceChildren(
-      ...page.lines.map(({ text }) => element('li', {}, text)),
-      ...(page.lines.length === 0 ? [element('li', {}, 'No text.')] : []),
-    );
-    this.#say('');
-    showFacts(this.#facts, [
-      ['Lines', String(page.lines.length)],
-      ['Took', formatMs(elapsedMs)],
-    ]);
+  #show({ lines, text }: PageText, elapsedMs: number): void {
+    this.#text.replaceChildren(...lines.map((line) => element('li', {}, line.text)));
+    const count = lines.length === 1 ? 'one line' : `${lines.length} lines`;
+    const found = lines.length === 0 ? 'No text is in it' : `It says, in ${count}`;
+    this.#say(`${found}; read in ${formatMs(elapsedMs)}:`);
+    if (this.#watching === undefined && this.#edge !== TICKET_EDGE) {
+      this.#context.announce(`It says: ${text}`);
+    }
   }
 
   /** The picture, and a box around each line that was found. */
-  #paint(page: PageText | undefined): void {
-    const { width, height } = this.#picture;
+  #paint(picture: Drawable, page: PageText | undefined): void {
+    const { width, height } = picture;
     [this.#canvas.width, this.#canvas.height] = [width, height];
     const context = context2d(this.#canvas);
-    context.drawImage(this.#picture, 0, 0);
-    context.lineWidth = Math.max(2, width / 300);
-    context.strokeStyle = getComputedStyle(this.#canvas).accentColor;
+    context.drawImage(picture, 0, 0);
+    context.lineWidth = Math.max(3, width / 200);
+    context.strokeStyle = getComputedStyle(this.#canvas).color;
     for (const { corners } of page?.lines ?? []) {
       context.beginPath();
       for (const [x, y] of corners) context.lineTo(x, y);
       context.closePath();
       context.stroke();
     }
+    this.#canvas.hidden = false;
+    this.#still.hidden = true;
   }
 
   #say(text: string): void {
@@ -198,4 +219,17 @@ export class PictureSection implements Section {
     this.#status.dataset['kind'] = 'error';
     this.#status.textContent = text;
   }
+}
+
+/** The elements of a picture of the page, which may be a drawing. */
+async function drawn(picture: HTMLImageElement): Promise<HTMLCanvasElement> {
+  await picture.decode();
+  const { naturalWidth: width, naturalHeight: height } = picture;
+  const canvas = element('canvas', { width, height });
+  context2d(canvas).drawImage(picture, 0, 0, width, height);
+  return canvas;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
 }

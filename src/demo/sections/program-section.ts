@@ -34,6 +34,12 @@ export abstract class ProgramSection implements Section {
     }
   }
 
+  /** Loads the program anew, after it has left. */
+  protected reopen(): Promise<void> {
+    this.#opening = undefined;
+    return this.open();
+  }
+
   close(): void {
     this.isOpen = false;
   }

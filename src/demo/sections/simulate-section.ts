@@ -10,7 +10,7 @@ import { KeptSession, type Resumed } from '../kept-session.ts';
 import { withArrival } from '../move/expect-arrival.ts';
 import { describeLeft, enable, setUpMoves } from '../move/move-buttons.ts';
 import type { Destination, Movable, Parcel } from '../move/parcel.ts';
-import { modelUrl } from '../open-session.ts';
+import { modelUrl, openSession } from '../open-session.ts';
 import { ProgramSection } from './program-section.ts';
 
 const TITLE = 'reaction-diffusion.weft';
@@ -48,7 +48,10 @@ export class SimulateSection extends ProgramSection implements Movable {
 
   constructor(context: DemoContext) {
     super(context, TITLE);
-    this.#play.addEventListener('click', () => this.#setPlaying(!this.#isPlaying));
+    this.#play.addEventListener('click', () => {
+      if (this.#keeping.signal.aborted && this.session === undefined) void this.#beginAnew();
+      else this.#setPlaying(!this.#isPlaying);
+    });
     byId('dish-step', HTMLButtonElement).addEventListener('click', () => {
       this.#setPlaying(false);
       this.#enqueue(() => this.#tick(this.#stepsPerRun, true));
@@ -71,8 +74,19 @@ export class SimulateSection extends ProgramSection implements Movable {
     const onStatus = (text: string): void => showFacts(this.#facts, [['', text]]);
     const { section, context } = this;
     return withArrival({ section, context, onStatus }, async (arrived) => {
-      await this.#begin(await this.#kept.open(onStatus, arrived?.snapshot));
+      // What is stored belongs to the tab in which it goes on.
+      const hasLeft = this.#keeping.signal.aborted;
+      await this.#begin(
+        hasLeft
+          ? await openSession(modelUrl(TITLE), onStatus)
+          : await this.#kept.open(onStatus, arrived?.snapshot),
+      );
     });
+  }
+
+  async #beginAnew(): Promise<void> {
+    this.#play.disabled = true;
+    await this.reopen().catch((error: unknown) => this.context.fail(error));
   }
 
   async #begin(session: Session | Resumed): Promise<void> {
@@ -138,6 +152,9 @@ export class SimulateSection extends ProgramSection implements Movable {
     this.session = undefined;
     // The other tab goes on with what is stored.
     if (to === 'another device') await this.#kept.forget();
+    this.#play.textContent = 'Begin anew';
+    this.#play.disabled = false;
+    this.#play.focus({ preventScroll: true });
     const text = describeLeft('The simulation', to);
     showFacts(this.#facts, [['Moved', text]]);
     this.context.announce(text);

@@ -59,7 +59,10 @@ export class StorySection extends ProgramSection implements Movable {
     super(context, TITLE);
     this.#story = keptStory() ?? this.#newStory();
     this.#prompt.value = this.#story.prompt;
-    this.#write.addEventListener('click', () => this.#toggle());
+    this.#write.addEventListener('click', () => {
+      if (this.#model === undefined) void this.#beginAnew();
+      else this.#toggle();
+    });
     byId('story-again', HTMLButtonElement).addEventListener('click', () => void this.#again());
     this.#prompt.addEventListener('input', () => this.#change());
     for (const input of [this.#temperature, this.#topP]) {
@@ -91,7 +94,7 @@ export class StorySection extends ProgramSection implements Movable {
       });
       this.#model = model;
       this.session = model.session;
-      context.showDevice(model.session.device, { isFastest: true });
+      context.showDevice(model.session.device);
       enable(BUTTONS, true);
       await this.#showUsage(undefined);
       if (arrived !== undefined) await this.#takeOver(model, arrived);
@@ -127,10 +130,20 @@ export class StorySection extends ProgramSection implements Movable {
     [this.#model, this.session] = [undefined, undefined];
     // The other tab goes on with what is stored.
     if (to === 'another device') keepStory(undefined);
+    this.#write.textContent = 'Begin anew';
+    this.#write.disabled = false;
+    this.#write.focus({ preventScroll: true });
     const text = describeLeft('The story', to);
     showFacts(this.#facts, [['Moved', text]]);
     this.context.announce(text);
     await this.showMachine();
+  }
+
+  async #beginAnew(): Promise<void> {
+    this.#write.disabled = true;
+    await this.reopen().catch((error: unknown) => this.context.fail(error));
+    this.#prompt.disabled = false;
+    this.#change();
   }
 
   async #takeOver(model: TextModel, { note, snapshot }: Parcel): Promise<void> {

@@ -53,7 +53,7 @@ export class TrainSection extends ProgramSection {
     top: 1,
     format: formatPercent,
   });
-  readonly #kept = new KeptSession(modelUrl(TITLE), 'digit-training', { onFastest: true });
+  readonly #kept = new KeptSession(modelUrl(TITLE), 'digit-training');
   #trainer: DigitTrainer | undefined;
   #run: TrainingRun | undefined;
   #seed = 1;
@@ -76,7 +76,7 @@ export class TrainSection extends ProgramSection {
   protected override async load(): Promise<void> {
     const session = await this.#kept.open((text) => showFacts(this.#facts, [['', text]]));
     this.session = session;
-    this.context.showDevice(session.device, { isFastest: true });
+    this.context.showDevice(session.device);
     const trainer = new DigitTrainer(session, seededRandom(this.#seed));
     this.#trainer = trainer;
     const run = new TrainingRun(trainer, digitWriter());
@@ -100,8 +100,10 @@ export class TrainSection extends ProgramSection {
     if (run.isOver) this.#isTraining = false;
     this.#play.textContent = this.#playLabel;
     this.#show();
-    // Whoever pressed the button while the network was loaded has waited since.
+    // Whoever pressed the button while the network was loaded has waited since; else it moves by itself.
+    const mayMove = !matchMedia('(prefers-reduced-motion: reduce)').matches;
     if (this.#isTraining) this.#continue();
+    else if (mayMove && this.isOpen && !run.isOver) this.#setTraining(true);
   }
 
   #setTraining(training: boolean): void {

@@ -69,7 +69,7 @@ interface HeardWindow {
 /** Says when somebody speaks, in a synthetic recording or at the microphone. */
 export class VoiceSection implements Section {
   readonly #context: DemoContext;
-  readonly #canvas = byId('voice', HTMLCanvasElement);
+  readonly #canvas = byId('voice-canvas', HTMLCanvasElement);
   readonly #play = byId('voice-play', HTMLButtonElement);
   readonly #microphone = byId('voice-microphone', HTMLButtonElement);
   readonly #status = byId('voice-status', HTMLElement);
@@ -104,7 +104,7 @@ export class VoiceSection implements Section {
 
   async #showMachine(): Promise<void> {
     const session = this.#session;
-    if (session !== undefined) this.#context.showDevice(session.device, { isFastest: true });
+    if (session !== undefined) this.#context.showDevice(session.device);
     await this.#context.machine.show(session, 'silero-vad');
   }
 
