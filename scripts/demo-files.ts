@@ -10,6 +10,7 @@ import {
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
+import { documentationBeside } from './documentation-beside.ts';
 import { installPackages } from './install-packages.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -46,8 +47,8 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Puts files of packages beside the page, which are installed if they are not there. */
-export function demoFiles(): Plugin {
-  return {
+export function demoFiles(): Plugin[] {
+  const files: Plugin = {
     name: 'weft:demo-files',
     configureServer(server) {
       server.middlewares.use((request, response, next) => {
@@ -69,6 +70,7 @@ export function demoFiles(): Plugin {
       }
     },
   };
+  return [files, documentationBeside()];
 }
 
 /** Executables that this process has compiled: by the compiler of this checkout, never by an older one. */

@@ -18,10 +18,11 @@ function reasonNotToOpen() {
 
 const { build, preview } = await import('vite');
 console.log('Building the page …');
-await build({ root, logLevel: 'warn' });
+await build({ root, mode: 'site', logLevel: 'warn' });
 const reason = reasonNotToOpen();
 const server = await preview({
   root,
+  mode: 'site',
   preview: { port: 4173, open: reason === undefined },
   logLevel: 'warn',
 });

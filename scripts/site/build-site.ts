@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { build, type Plugin } from 'vite';
+import { build } from 'vite';
+import { WITH_DOCUMENTATION } from '../documentation-beside.ts';
 import { type Link, pageHtml, type SiteAssets } from './page-template.ts';
 import { findPages, type SitePage } from './pages.ts';
 import { readNavigation } from './read-navigation.ts';
@@ -24,10 +25,15 @@ interface BuiltSite {
 export async function buildSite({ root, out }: SiteFolders): Promise<BuiltSite> {
   await build({
     root,
+    mode: WITH_DOCUMENTATION,
     logLevel: 'warn',
     build: { outDir: out, emptyOutDir: true },
-    plugins: [documentationLinks()],
   });
+  return buildDocuments({ root, out });
+}
+
+/** Builds the documentation beside the demo's pages. */
+export async function buildDocuments({ root, out }: SiteFolders): Promise<BuiltSite> {
   const client = await buildClient({ root, out });
   cpSync(join(root, 'docs/pictures'), join(out, 'docs/pictures'), { recursive: true });
   const pages = findPages(root);
@@ -62,15 +68,6 @@ const isPage = (path: string): boolean => path.startsWith('docs/');
 function besideOf(path: string, order: readonly Link[]): [Link | undefined, Link | undefined] {
   const at = order.findIndex((link) => link.path === path);
   return at < 0 ? [undefined, undefined] : [order[at - 1], order[at + 1]];
-}
-
-/** A link where a page of the demo has `<!-- documentation PAGE -->`: elsewhere no documentation lies beside it. */
-function documentationLinks(): Plugin {
-  const place = /<!-- documentation (\S+) -->/g;
-  return {
-    name: 'weft:documentation-links',
-    transformIndexHtml: (html) => html.replaceAll(place, '<a href="./docs/$1">Documentation</a>'),
-  };
 }
 
 /** Markdown; the license is plain text. */
