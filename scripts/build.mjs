@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 import { buildDeclarations } from './build-declarations.mjs';
 import { completeLicenses } from './complete-licenses.mjs';
+import { writeCreate } from './packages/write-create.mjs';
 import { writeMaps } from './packages/write-maps.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -15,4 +16,5 @@ for (const config of ['library.config.ts', 'static.config.ts']) {
 await buildDeclarations({ root, outDir: join(root, 'dist') });
 completeLicenses({ root, file: join(root, 'dist/licenses.md') });
 writeMaps({ root, dist: join(root, 'dist'), out: join(root, 'dist-packages/maps') });
+writeCreate({ root, out: join(root, 'dist-packages/create-weft') });
 console.log('built dist/ and dist-packages/');

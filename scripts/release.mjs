@@ -104,9 +104,9 @@ const isChecked = !options['no-checks'];
 if (isChecked) npm('test', '--', '--all');
 npm('run', 'site', ...(isChecked ? [] : ['--', '--no-checks']));
 npm('pack');
-npm('pack', './dist-packages/maps');
+npm('pack', './dist-packages/maps', './dist-packages/create-weft');
 console.log(`
-weft-vm-${version}.tgz, weft-vm-maps-${version}.tgz and dist-site/ are ready. Then:
+weft-vm-${version}.tgz, weft-vm-maps-${version}.tgz, create-weft-${version}.tgz and dist-site/ are ready. Then:
   git commit --all --message "release ${version}" && git tag v${version} && git push --follow-tags
-  npm publish weft-vm-${version}.tgz && npm publish weft-vm-maps-${version}.tgz
+  for name in weft-vm weft-vm-maps create-weft; do npm publish $name-${version}.tgz; done
 and copy dist-site/ to the host of the site.`);

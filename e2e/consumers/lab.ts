@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } fro
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Browser, BrowserContext } from 'playwright';
+import type { Browser, BrowserContext, Page } from 'playwright';
 import type { Outcome } from './outcome.ts';
 import { makeModels } from './make-models.ts';
 import { type FolderServer, type Headers, serveFolder } from './serve-folder.ts';
@@ -103,6 +103,14 @@ export class Lab {
     const context = await this.#browser.newContext();
     this.#cleanups.push(() => context.close());
     return outcomeIn(context, address);
+  }
+
+  /** Opens a page, for those that look at it themselves. */
+  async page(address: string): Promise<Page> {
+    const page = await this.#browser.newPage();
+    this.#cleanups.push(() => page.close());
+    await page.goto(address);
+    return page;
   }
 
   async close(): Promise<void> {

@@ -10,3 +10,9 @@ export interface InstalledPackage {
 }
 
 export function packAndInstall(root: string): InstalledPackage;
+
+/** Packs the package of a folder into another one. */
+export function pack(
+  root: string,
+  folder: string,
+): Pick<InstalledPackage, 'tarball' | 'byteLength'>;

@@ -2,12 +2,14 @@ import { chromium } from 'playwright';
 import type { Consumer } from '../../e2e/consumers/consumer.ts';
 import { BUNDLERS } from '../../e2e/consumers/environments/bundlers.ts';
 import { RUNTIME_CONSUMERS } from '../../e2e/consumers/environments/runtimes.ts';
+import { STARTER } from '../../e2e/consumers/environments/starter.ts';
 import { THREADS } from '../../e2e/consumers/environments/threads.ts';
 import { UNBUNDLED } from '../../e2e/consumers/environments/unbundled.ts';
 import { CHROMIUM_FLAGS, installTools, Lab, packPackage } from '../../e2e/consumers/lab.ts';
 import { findChromium } from '../../scripts/find-chromium.mjs';
 
 const CONSUMERS: readonly Consumer[] = [
+  STARTER,
   ...UNBUNDLED,
   ...THREADS,
   ...RUNTIME_CONSUMERS,
