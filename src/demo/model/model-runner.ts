@@ -1,5 +1,6 @@
 import type { Inputs, OutputValue, Session } from '../../client/index.ts';
-import type { ResponseFormat, TextModel } from '../../text/index.ts';
+import type { ResponseFormat } from '../../text/chat/chat-completions.ts';
+import type { TextModel } from '../../text/index.ts';
 import type { DemoContext } from '../demo-context.ts';
 import { describeDevice } from '../describe-device.ts';
 import { cancelButton, unlessAborted } from '../cancel.ts';
