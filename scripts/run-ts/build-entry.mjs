@@ -73,13 +73,24 @@ function listSources(root, sources) {
   };
 }
 
+/** A build of Vite sets NODE_ENV, by which npm would leave out what tests need. */
+async function buildAsBefore(config) {
+  const { NODE_ENV } = process.env;
+  try {
+    return await build(config);
+  } finally {
+    if (NODE_ENV === undefined) delete process.env.NODE_ENV;
+    else process.env.NODE_ENV = NODE_ENV;
+  }
+}
+
 const exactly = (name) => new RegExp(`^${name.replaceAll(/[^\w-]/g, '\\$&')}$`);
 
 /** The chunks of an entry, itself first, and the files they are made of, relative to `root`. */
 export async function buildEntry(entry, { root, folder, alias }) {
   const sources = new Set();
   const threads = [];
-  const { output } = await build({
+  const { output } = await buildAsBefore({
     root,
     configFile: false,
     publicDir: false,
