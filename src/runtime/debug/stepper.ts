@@ -131,13 +131,14 @@ export class Stepper implements RunObserver {
     const { advance, begin, forMs } = going;
     going.from ??= executed;
     if (advance.kind === 'seek' && executed >= advance.executed) return 'step';
-    if (executed > going.from) {
+    const hasRun = executed > going.from;
+    if (hasRun) {
       if (advance.kind === 'step') return 'step';
       if (advance.kind === 'depth' && frames.length <= advance.depth) return 'step';
       if (advance.kind !== 'seek' && this.#conditions.isAt(frames.at(-1))) return 'breakpoint';
     }
     if (this.#isPausing) return 'pause';
-    return looksAtClock && performance.now() - begin > forMs ? 'due' : undefined;
+    return looksAtClock && hasRun && performance.now() - begin > forMs ? 'due' : undefined;
   }
 }
 
