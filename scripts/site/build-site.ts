@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { build } from 'vite';
 import { WITH_DOCUMENTATION } from '../documentation-beside.ts';
 import { type Link, pageHtml, type SiteAssets } from './page-template.ts';
-import { findPages, type SitePage } from './pages.ts';
+import { wrongAnswers } from './newcomer-questions.ts';
+import { findPages, readSource, type SitePage } from './pages.ts';
 import { readNavigation } from './read-navigation.ts';
 import { MarkdownRenderer, siteText } from './render-markdown.ts';
 import { searchIndex } from './search-index.ts';
@@ -42,7 +43,8 @@ export async function buildDocuments({ root, out }: SiteFolders): Promise<BuiltS
     path: page.path,
     page: renderer.render(page, readSource(root, page)),
   }));
-  const index = JSON.stringify(searchIndex(rendered));
+  const search = searchIndex(rendered);
+  const index = JSON.stringify(search);
   const assets: SiteAssets = {
     ...client,
     searchIndex: `docs/assets/search-${hash(index)}.json`,
@@ -59,7 +61,7 @@ export async function buildDocuments({ root, out }: SiteFolders): Promise<BuiltS
     write(out, path, pageHtml({ path, page, navigation, beside: besideOf(path, order), assets }));
   }
   const lost = rendered.flatMap(({ page }) => page.lost);
-  return { pages, complaints: [...complaints, ...lost] };
+  return { pages, complaints: [...complaints, ...lost, ...wrongAnswers(search)] };
 }
 
 /** The demo's pages have no order. */
@@ -68,12 +70,6 @@ const isPage = (path: string): boolean => path.startsWith('docs/');
 function besideOf(path: string, order: readonly Link[]): [Link | undefined, Link | undefined] {
   const at = order.findIndex((link) => link.path === path);
   return at < 0 ? [undefined, undefined] : [order[at - 1], order[at + 1]];
-}
-
-/** Markdown; the license is plain text. */
-function readSource(root: string, { source }: SitePage): string {
-  const text = readFileSync(join(root, source), 'utf8');
-  return source === 'LICENSE' ? `# License\n\n\`\`\`text\n${text.trimEnd()}\n\`\`\`\n` : text;
 }
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 8);

@@ -74,10 +74,13 @@ async function addPackage(isBuilt: boolean): Promise<InstalledPackage> {
   return installed;
 }
 
+/** A camera of coloured squares, for pages that ask for one. */
+const CAMERA = ['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream'];
+
 function launchChromium(): Promise<Browser> {
   const executablePath = findChromium();
   return chromium.launch({
-    args: CHROMIUM_FLAGS,
+    args: [...CHROMIUM_FLAGS, ...CAMERA],
     ...(executablePath === undefined ? {} : { executablePath }),
   });
 }

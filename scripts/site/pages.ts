@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A Markdown file of the repository and its place in the site. */
@@ -26,12 +26,19 @@ export function pathOf(source: string): string {
   return project?.path ?? source.replace(/README\.md$/, 'index.html').replace(/\.md$/, '.html');
 }
 
-/** Every page of the documentation. */
-export function findPages(root: string): readonly SitePage[] {
+/** Every page of the documentation; those of the reference are there once `npm run api` has made them. */
+export function findPages(root: string, { withReference = true } = {}): readonly SitePage[] {
   const inFolder = (folder: string): SitePage[] =>
     readdirSync(join(root, folder))
       .filter((name) => name.endsWith('.md'))
       .sort()
       .map((name) => ({ source: `${folder}/${name}`, path: pathOf(`${folder}/${name}`) }));
-  return [...inFolder('docs'), ...inFolder('docs/api'), ...PROJECT];
+  const reference = withReference ? inFolder('docs/api') : [];
+  return [...inFolder('docs'), ...reference, ...PROJECT];
+}
+
+/** Markdown; the license is plain text. */
+export function readSource(root: string, { source }: SitePage): string {
+  const text = readFileSync(join(root, source), 'utf8');
+  return source === 'LICENSE' ? `# License\n\n\`\`\`text\n${text.trimEnd()}\n\`\`\`\n` : text;
 }

@@ -35,7 +35,7 @@ export const SEARCH_OPTIONS: Options<SearchEntry> = {
   searchOptions: {
     prefix: (term) => term.length > 1,
     fuzzy: (term) => (term.length > 4 ? 0.2 : false),
-    boost: { title: 4, page: 2, keywords: 6 },
+    boost: { title: 4, page: 2, keywords: 10 },
     boostDocument: (id) => (isReference(id) ? REFERENCE_BOOST : 1),
     combineWith: 'AND',
   },
