@@ -100,9 +100,14 @@ export class Lab {
 
   /** Opens a page and resolves to what it leaves in `globalThis.outcome`. */
   async open(address: string): Promise<Outcome> {
+    return outcomeIn(await this.context(), address);
+  }
+
+  /** A browser that has seen nothing yet. */
+  async context(): Promise<BrowserContext> {
     const context = await this.#browser.newContext();
     this.#cleanups.push(() => context.close());
-    return outcomeIn(context, address);
+    return context;
   }
 
   /** Opens a page, for those that look at it themselves. */
@@ -119,6 +124,8 @@ export class Lab {
 
   #spawn(command: string, args: readonly string[], cwd: string) {
     const env = { ...process.env, NO_COLOR: '1', CI: '1', NEXT_TELEMETRY_DISABLED: '1' };
+    // What bundled this script set it, and tools take it for a wish.
+    Reflect.deleteProperty(env, 'NODE_ENV');
     // In a group of its own, so that the processes of a tool end with it.
     const child = spawn(command, args, { cwd, env, detached: true });
     let output = '';

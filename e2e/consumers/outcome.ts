@@ -11,6 +11,9 @@ export interface Outcome {
     readonly score: number;
   };
   readonly refusals?: Readonly<Record<string, Failure>>;
+  /** Of `environments/guides.ts`: what became of the loads of a page, and what is in a picture. */
+  readonly counts?: Readonly<Record<'begun' | 'loaded' | 'disposed' | 'pages', number>>;
+  readonly label?: string;
 }
 
 interface Failure {

@@ -1,6 +1,7 @@
 import { chromium } from 'playwright';
 import type { Consumer } from '../../e2e/consumers/consumer.ts';
 import { BUNDLERS } from '../../e2e/consumers/environments/bundlers.ts';
+import { GUIDES } from '../../e2e/consumers/environments/guides.ts';
 import { RUNTIME_CONSUMERS } from '../../e2e/consumers/environments/runtimes.ts';
 import { STARTER } from '../../e2e/consumers/environments/starter.ts';
 import { THREADS } from '../../e2e/consumers/environments/threads.ts';
@@ -14,6 +15,7 @@ const CONSUMERS: readonly Consumer[] = [
   ...THREADS,
   ...RUNTIME_CONSUMERS,
   ...BUNDLERS,
+  ...GUIDES,
 ];
 
 /**
