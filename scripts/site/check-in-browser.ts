@@ -64,7 +64,7 @@ export async function checkInBrowser(
     }
     path = 'docs/index.html';
     await page.goto(`${address}/${path}`);
-    complaints.push(...(await checkSearch(page)));
+    complaints.push(...(await checkTheme(page)), ...(await checkSearch(page)));
     path = 'playground.html';
     complaints.push(...(await checkPlayground(page, { address, screenshots })));
   } finally {
@@ -150,7 +150,27 @@ async function checkPlayground(
   await page.goto('about:blank');
   await page.goto(link);
   await expectText('#result', '[1024,2048,3072]');
+  await page.goto(`${address}/docs/ir.html`);
+  await page.getByRole('link', { name: 'Open in the playground' }).first().click();
+  await page.locator('#run:enabled').click();
+  await expectText('#result', '[[1.5,4,0]]');
   return complaints;
+}
+
+/** The switch turns the colours around, and the next page has what was chosen. */
+async function checkTheme(page: Page): Promise<readonly string[]> {
+  const colour = (): Promise<string> =>
+    page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.reload();
+  const light = await colour();
+  await page.locator('#theme').click();
+  const dark = await colour();
+  await page.reload();
+  const again = await colour();
+  await page.locator('#theme').click();
+  const isGood = light !== dark && again === dark && (await colour()) === light;
+  return isGood ? [] : [`theme: got ${light}, ${dark}, and ${again} after a reload`];
 }
 
 /** The search as a keyboard uses it: a slash, a word, an arrow, Enter. */

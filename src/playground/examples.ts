@@ -42,6 +42,23 @@ def @main(%w: Tensor[(2,), float32], %x: Tensor[(n, 2), float32], %y: Tensor[(n,
     input: '{ "w": [1, 0], "x": [[2, 1]], "y": [0] }',
   },
   {
+    title: 'A tree',
+    program: `// A data type of two constructors; match takes values apart. The program descends as deep as the tree is.
+type Tree { Node(Tree, Tree), Leaf(Tensor[(?,), float32]) }
+
+def @total(%tree: Tree) -> Tensor[(), float32] {
+  match (%tree) {
+    Node(%left, %right) => add(@total(%left), @total(%right)),
+    Leaf(%x) => reduce_sum(%x),
+  }
+}
+
+def @main(%tree: Tree) { @total(%tree) }
+`,
+    input:
+      '{ "tree": { "constructor": "Node", "fields": [{ "constructor": "Leaf", "fields": [[1, 2]] }, { "constructor": "Leaf", "fields": [[3]] }] } }',
+  },
+  {
     title: 'A closure',
     program: `// Functions are values. The compiler gives each what it uses from around it.
 def @twice(%f: fn (Tensor[(n,), float32]) -> Tensor[(n,), float32], %x: Tensor[(n,), float32])

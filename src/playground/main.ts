@@ -2,6 +2,7 @@ import { type Remote, wrap } from 'comlink';
 import type { compileProgram } from './compile-program.ts';
 import type { ProgramEditor } from './editor.ts';
 import { type Example, EXAMPLES } from './examples.ts';
+import { PASS_LINES } from './pass-lines.ts';
 import { decodeProgram, encodeProgram } from './share-link.ts';
 
 function byId<T extends HTMLElement>(id: string, type: new () => T): T {
@@ -16,6 +17,7 @@ const input = byId('arguments', HTMLInputElement);
 const status = byId('status', HTMLElement);
 const result = byId('result', HTMLElement);
 const passList = byId('passes', HTMLElement);
+const types = byId('types', HTMLElement);
 const bytecode = byId('bytecode', HTMLElement);
 
 let editor: ProgramEditor | undefined;
@@ -65,6 +67,7 @@ async function run(): Promise<void> {
   result.textContent = '';
   try {
     const compiled = await startCompiler()(editor.text);
+    types.textContent = compiled.types;
     bytecode.textContent = compiled.bytecode;
     passList.replaceChildren(...compiled.passes.map(passElement));
     status.textContent = 'Running …';
@@ -81,11 +84,13 @@ async function run(): Promise<void> {
   }
 }
 
-/** A pass that opens to the lines that it took away and added. */
+/** A pass with a line about it, which opens to the lines that it took away and added. */
 function passElement({ pass, difference }: { pass: string; difference: string }): HTMLElement {
   const details = document.createElement('details');
   const summary = document.createElement('summary');
-  summary.textContent = pass;
+  const line = document.createElement('span');
+  line.textContent = (PASS_LINES as Readonly<Record<string, string>>)[pass] ?? '';
+  summary.append(pass, line);
   const lines = document.createElement('pre');
   lines.tabIndex = 0;
   for (const line of difference.trimEnd().split('\n')) {

@@ -11,6 +11,14 @@ import {
 /** A number, or nested lists of numbers. */
 type Numbers = number | boolean | readonly Numbers[];
 
+/** A value of a data type: `{ "constructor": "Leaf", "fields": [1] }`. */
+interface Construction {
+  readonly constructor: string;
+  readonly fields: readonly Argument[];
+}
+
+type Argument = Numbers | Construction;
+
 /** The most elements of a result that are shown. */
 const MOST_ELEMENTS = 200;
 
@@ -39,16 +47,16 @@ function readArguments(inputs: readonly ValueInfo[], text: string): Record<strin
   return Object.fromEntries(
     Object.entries(given).map(([name, value]) => {
       const input = inputs.find((one) => one.name === name);
-      return [name, input === undefined ? Tensor.from(value) : argument(input, value)];
+      return [name, argument(input?.dtype, value)];
     }),
   );
 }
 
-function parseObject(text: string): Record<string, Numbers> {
+function parseObject(text: string): Record<string, Argument> {
   try {
     const value: unknown = JSON.parse(text.trim() === '' ? '{}' : text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return value as Record<string, Numbers>;
+      return value as Record<string, Argument>;
     }
   } catch {
     // Said below.
@@ -60,11 +68,19 @@ function parseObject(text: string): Record<string, Numbers> {
   });
 }
 
-function argument({ dtype }: ValueInfo, value: Numbers): InputValue {
+function argument(dtype: ValueInfo['dtype'] | undefined, value: Argument): InputValue {
+  if (isConstruction(value)) {
+    // Which field is a tensor only the program knows; those that are written in lists and numbers are.
+    const fields = value.fields.map((field) => argument(undefined, field));
+    return { constructor: value.constructor, fields };
+  }
   if (typeof value === 'number' && (dtype === 'int' || dtype === 'float')) return value;
   // Values of other types are refused by the session, which says what it expects.
   return Tensor.from(value, dtype as never);
 }
+
+const isConstruction = (value: Argument): value is Construction =>
+  typeof value === 'object' && !Array.isArray(value) && 'fields' in value;
 
 function shown(value: OutputValue): string {
   if (value instanceof Tensor) {

@@ -1,6 +1,6 @@
 import './site.css';
-import { setUpCopying } from './copy-code.ts';
+import { setUpCode } from './code-tools.ts';
 import { setUpSearch } from './search.ts';
 
 setUpSearch();
-setUpCopying();
+setUpCode();
