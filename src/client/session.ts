@@ -22,7 +22,7 @@ import type { CallId, HandleId, Reply, SessionId } from '../worker/protocol/repl
 import type { KernelProfile, RunRequest } from '../worker/protocol/run-request.ts';
 import type { SessionMemory } from '../worker/protocol/session-memory.ts';
 import type { SessionService } from '../worker/protocol/session-service.ts';
-import type { ToolName } from '../worker/tools/tools.ts';
+import type { ToolAnswer, ToolName, ToolRequest } from '../worker/tools/tools.ts';
 import type { CallPage, WireResult } from '../worker/protocol/wire-value.ts';
 import { bindInputs } from './values/bind-inputs.ts';
 import { checkOptions, requireCount, requireKind, requireMaker } from '../core/check-options.ts';
@@ -422,8 +422,7 @@ export class Session {
 
   /** The executable as text. */
   async listing(): Promise<string> {
-    const request = { kind: 'tool', tool: 'listing', request: {}, args: [] } as const;
-    return (await this.control(request)).answer as string;
+    return this.#answer('listing', {});
   }
 
   /**
@@ -432,7 +431,7 @@ export class Session {
    * no kernel's, with UnsupportedError while only a call could tell the sizes.
    */
   async kernelSource(kernel: string): Promise<KernelSource> {
-    return (await import('./tools/kernel-source.ts')).kernelSource(this, kernel);
+    return this.#answer('source', { kernel });
   }
 
   /** Frees everything. Pending calls reject with UsageError. Idempotent. */
@@ -518,6 +517,14 @@ export class Session {
     // Of its own for each call: as many as like may have the same signal.
     const own = signal && AbortSignal.any([signal]);
     return this.#connection.call(send, { signal: own, inFlight: this.#inFlight, discard });
+  }
+
+  async #answer<Name extends ToolName>(
+    tool: Name,
+    request: ToolRequest<Name>,
+  ): Promise<ToolAnswer<Name>> {
+    const { answerOf, askTool } = await import('./tools/ask-tool.ts');
+    return answerOf(askTool(this, [tool, request]));
   }
 
   /** Asks a tool about a run on inputs. */
