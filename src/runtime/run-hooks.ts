@@ -9,7 +9,7 @@ export interface RunControls {
   readonly turns: Turns | undefined;
 }
 
-/** Hooks into the calls of a machine, by which they are paused; see `snapshot/`. */
+/** Hooks into the calls of a machine, by which they are paused or observed; see `snapshot/` and `observe/`. */
 export interface RunHooks {
   /** True while code must be interpreted, never replayed: there are breakpoints. */
   readonly mustInterpret: boolean;
