@@ -14,6 +14,7 @@ import type { ProgramSummary } from './program/program-service.ts';
 import { type InspectorTarget, readTarget } from './read-target.ts';
 import type { KernelTimes } from './run/kernel-times.ts';
 import { StepTab, LateTab, type SessionPanel } from './step/step-tab.ts';
+import { once } from '../core/once.ts';
 import { STYLE } from './view/style-sheet.ts';
 
 /** Where there are no elements, as in Node, the module can be imported all the same. */
@@ -30,15 +31,11 @@ const TABS = [
 ] as const;
 type Tab = (typeof TABS)[number][0];
 
-let sheet: CSSStyleSheet | undefined;
-
-function styleSheet(): CSSStyleSheet {
-  if (sheet === undefined) {
-    sheet = new CSSStyleSheet();
-    sheet.replaceSync(STYLE);
-  }
+const styleSheet = once((): CSSStyleSheet => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(STYLE);
   return sheet;
-}
+});
 
 /**
  * An element that shows a program from the inside. {@link defineInspector} makes it known to the page as

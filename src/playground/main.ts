@@ -1,4 +1,5 @@
-import { type Remote, wrap } from 'comlink';
+import { once } from '../core/once.ts';
+import { wrap } from 'comlink';
 import type { compileProgram } from './compile-program.ts';
 import type { ProgramEditor } from './editor.ts';
 import { type Example, EXAMPLES } from './examples.ts';
@@ -47,15 +48,12 @@ function show(example: Example): void {
   void run();
 }
 
-let compiler: Remote<typeof compileProgram> | undefined;
-
 /** The compiler, in a worker: what a program takes to compile does not hold the page. */
-function startCompiler(): Remote<typeof compileProgram> {
-  compiler ??= wrap<typeof compileProgram>(
+const startCompiler = once(() =>
+  wrap<typeof compileProgram>(
     new Worker(new URL('./compile-worker.ts', import.meta.url), { type: 'module' }),
-  );
-  return compiler;
-}
+  ),
+);
 
 /** The compiler and the session load with the first run. */
 async function run(): Promise<void> {

@@ -99,6 +99,7 @@ export function leafState(
   return new ArrayState({ expr: leafExpr(type, data), type, frame: undefined });
 }
 
+/** Arrays of any two places may meet in one computation, so all of a page have different names. */
 let leafCount = 0;
 
 /** The variable that stands for elements. */

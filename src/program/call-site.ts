@@ -16,6 +16,7 @@ const capture = (
 /** `at f (file:///a.ts:1:2)` of V8, `f@https://a/b.js:1:2` of others. */
 const FRAME = /(?:^|[\s(@])([^\s()@]+?):(\d+):(\d+)\)?$/;
 
+/** The public function at work. Such calls are synchronous, and nest. */
 let outermost: { readonly entry: Entry; span?: Span | undefined } | undefined;
 
 /**

@@ -93,6 +93,7 @@ export class Frame {
   }
 }
 
+/** Functions are written down by synchronous calls, which nest; nothing else could tell a call of `add` where it stands. */
 let current: Frame | undefined;
 
 /** The function that is being written down. */

@@ -50,7 +50,7 @@ export interface Served {
   close(): void;
 }
 
-/** Connections of this page or process so far. */
+/** Connections of this page or process so far: events of several servers tell them apart. */
 let connectionCount = 0;
 
 /** Kinds of {@link ServeOptions}. */

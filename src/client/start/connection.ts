@@ -60,6 +60,7 @@ function placeOf({ worker, gpu, workerFiles, remote, owner }: ConnectionChoice):
   return worker === true && workerFiles !== undefined ? String(workerFiles) : worker;
 }
 
+/** The workers of the page: its sessions share them, so no session is their owner. */
 const connections = new Set<Connection>();
 /** Settings of each place, for connections that are open and those to come. */
 const configs = new Map<unknown, WorkerConfig>();
@@ -68,6 +69,7 @@ const idleTimes = new Map<unknown, number>();
 const IDLE_MS = 10_000;
 /** When a device that had work is asked again. */
 const BUSY_MS = 1000;
+/** A remote side may be that of several connections, so all calls of a page have different numbers. */
 let nextCall = 1;
 
 /**

@@ -1,4 +1,5 @@
 import { WorkerError } from '../../core/errors.ts';
+import { once } from '../../core/once.ts';
 import type { SessionService, WorkerFiles } from '../../worker/protocol/session-service.ts';
 import { explainStart } from './explain-start.ts';
 import { FailedStart, shakeHands, type StartFailure, type WorkerStart } from './shake-hands.ts';
@@ -8,7 +9,14 @@ import { importTexts } from './worker-files.ts';
  * Files for the workers of all connections: a `blob:` address stays, since the worker's files load
  * later.
  */
-let blobs: Promise<WorkerFiles> | undefined;
+const blobFiles = once(async (): Promise<WorkerFiles> => {
+  const texts = await importTexts();
+  const addresses = Object.entries(texts).map(([name, text]): [string, string] => [
+    name,
+    URL.createObjectURL(new Blob([text], { type: 'text/javascript' })),
+  ]);
+  return Object.fromEntries(addresses);
+});
 
 /**
  * Starts the package's worker from its text where a bundler left its file behind. Rejects with a
@@ -24,20 +32,10 @@ export async function recoverWorker(
     throw await explainStart(failure, files?.main, options);
   }
   try {
-    blobs ??= blobFiles();
-    return await shakeHands(await blobs, options);
+    return await shakeHands(await blobFiles(), options);
   } catch (second) {
     if (second instanceof WorkerError) throw second;
     const isSilent = second instanceof FailedStart && second.why.kind === 'no answer';
     throw await explainStart(isSilent ? second.why : failure, files?.main, options);
   }
-}
-
-async function blobFiles(): Promise<WorkerFiles> {
-  const texts = await importTexts();
-  const addresses = Object.entries(texts).map(([name, text]): [string, string] => [
-    name,
-    URL.createObjectURL(new Blob([text], { type: 'text/javascript' })),
-  ]);
-  return Object.fromEntries(addresses);
 }

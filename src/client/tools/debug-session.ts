@@ -51,6 +51,7 @@ export interface DebuggedSession extends FunctionOwner {
   readonly closed: AbortSignal;
 }
 
+/** The worker knows runs by numbers, which no two sessions of a page share. */
 let runs = 0;
 
 /** See `Session.debug`. */

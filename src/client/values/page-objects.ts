@@ -4,6 +4,7 @@ import type { WireForms } from '../../worker/protocol/wire-value.ts';
 
 /** Objects of the page that the programs of one session hold. Each goes there under a number of its own. */
 export class PageObjects {
+  static #lastId = 0;
   readonly #objects = new Map<number, OpaqueValue>();
 
   /** How many a program may still hold. */
@@ -13,7 +14,7 @@ export class PageObjects {
 
   /** A new number each time: the worker may be about to drop an earlier one. */
   wire(object: OpaqueValue): WireForms['opaque'] {
-    const id = ++lastId;
+    const id = ++PageObjects.#lastId;
     this.#objects.set(id, object);
     return { kind: 'opaque', name: object.name, id };
   }
@@ -28,8 +29,6 @@ export class PageObjects {
     this.#objects.delete(id);
   }
 }
-
-let lastId = 0;
 
 const OF_SESSIONS = new WeakMap<object, PageObjects>();
 

@@ -1,3 +1,4 @@
+import { once } from '../../core/once.ts';
 import { MOST_JOINED } from '../../ops/movement/concat.ts';
 import type { DType } from '../../core/tensor/dtype.ts';
 import { call } from '../ir/build.ts';
@@ -75,17 +76,19 @@ const CODED: readonly RewriteRule[] = [
   },
 ];
 
-let rules: readonly RewriteRule[] | undefined;
+/** Read when they are first needed. */
+const simplifyRules = once((): readonly RewriteRule[] => [
+  ...parseRules(TEXT, { file: 'simplify' }),
+  ...CODED,
+]);
 
 /** Algebraic identities and moves of data that cancel out. */
 export const simplify: Pass = {
   name: 'simplify',
-  /** Read once, when they are first needed. */
   get rules() {
-    rules ??= [...parseRules(TEXT, { file: 'simplify' }), ...CODED];
-    return rules;
+    return simplifyRules();
   },
-  run: (module, context) => rewriteModule(module, simplify.rules ?? [], context),
+  run: (module, context) => rewriteModule(module, simplifyRules(), context),
 };
 
 /** dtypes that hold every value of a dtype and convert it on as that dtype would be. */

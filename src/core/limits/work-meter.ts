@@ -6,6 +6,7 @@ export interface WorkMeter {
   reserve(byteLength: number): void;
 }
 
+/** Loops deep in the compiler count for whoever called it; the calls are synchronous, and nest. */
 let inForce: WorkMeter | undefined;
 
 /** Steps of a loop whose length a file decides. Nobody hears of them but the meter in force. */

@@ -1,4 +1,5 @@
-import { type Remote, wrap } from 'comlink';
+import { once } from '../../core/once.ts';
+import { wrap } from 'comlink';
 import { type Session, UsageError } from '../../client/index.ts';
 import { FormatError } from '../../core/errors.ts';
 import { describeError } from '../../core/format-quantity.ts';
@@ -39,13 +40,15 @@ export function modelAt(url: URL): ChosenModel {
   return { name, source: url.href, beside: filesAt(folder, { cache: false }) };
 }
 
-let reader: Remote<ModelHeadReader> | undefined;
+const headReader = once(() =>
+  wrap<ModelHeadReader>(
+    new Worker(new URL('./model-head-worker.ts', import.meta.url), { type: 'module' }),
+  ),
+);
 
 /** Reads the head of a file of this machine, or at an address. Rejects where it is no model, or cannot be read. */
 async function readHead({ source }: ChosenModel): Promise<ModelHead> {
-  reader ??= wrap<ModelHeadReader>(
-    new Worker(new URL('./model-head-worker.ts', import.meta.url), { type: 'module' }),
-  );
+  const reader = headReader();
   const head = await (typeof source === 'string'
     ? reader.ofAddress(source)
     : reader.ofFile(source));

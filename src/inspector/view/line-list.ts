@@ -20,14 +20,13 @@ const LINE_HEIGHT = 19;
 /** Lines above and below what is in sight. */
 const SPARE_LINES = 8;
 
-let lists = 0;
-
 /** A list of any number of lines, of which those in sight are in the page. One line can be chosen. */
 export class LineList {
+  static #count = 0;
   readonly root: HTMLElement;
   readonly #space: HTMLElement;
   readonly #onSelect: (line: number) => void;
-  readonly #id = `weft-lines-${++lists}`;
+  readonly #id = `weft-lines-${++LineList.#count}`;
   #lines: readonly ListedLine[] = [];
   #marked: ReadonlySet<number> = new Set();
   #inMargin: ReadonlySet<number> = new Set();

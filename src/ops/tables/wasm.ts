@@ -63,6 +63,7 @@ type RareName = { [Name in Names]: (typeof LOWERINGS)[Name] extends 'rare' ? Nam
 
 const BY_NAME: Readonly<Record<string, WasmLowering | 'rare' | undefined>> = LOWERINGS;
 
+/** Loaded code, for all devices of the thread. */
 let rare: Readonly<Record<RareName, WasmLowering>> | undefined;
 
 /** Loads the kernels of some operators, where they are in a file of their own. */

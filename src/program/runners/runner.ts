@@ -48,6 +48,7 @@ export interface Counters {
   readonly runs: number;
 }
 
+/** The page sets them once, for all programs. */
 let defaults: RunnerOptions = {};
 const counts = { compiled: 0, runs: 0 };
 

@@ -25,8 +25,6 @@ interface Pause {
 /** A machine. */
 export const MACHINE: OptionKind = having('a VirtualMachine', 'internals');
 
-const controls = new WeakMap<CallRunner, RunControl>();
-
 /**
  * Pauses the calls of a machine between two instructions. While it is paused, calls in flight are
  * held and new ones wait. While there are breakpoints nothing is repeated from a recording. Functions
@@ -58,9 +56,8 @@ export class RunControl implements RunHooks {
   static of(machine: VirtualMachine): RunControl {
     requireKind('RunControl.of', MACHINE, ['what is', machine]);
     const { runner } = machine.internals();
-    const control = controls.get(runner) ?? new RunControl(machine, runner);
-    controls.set(runner, control);
-    return control;
+    const { hooks } = runner;
+    return hooks instanceof RunControl ? hooks : new RunControl(machine, runner);
   }
 
   /**

@@ -46,14 +46,13 @@ export async function holdPicture(
   return held;
 }
 
-let count = 0;
-
 /** A picture of which several things are asked: it goes to the session once. */
 export class HeldPicture implements Size {
+  static #count = 0;
   readonly width: number;
   readonly height: number;
   /** The number that the session knows it by. */
-  readonly id = count++;
+  readonly id = HeldPicture.#count++;
   readonly #session: Session;
 
   constructor(session: Session, { width, height }: Size) {

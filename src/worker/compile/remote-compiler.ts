@@ -35,13 +35,13 @@ type Answer = Extract<FromCompiler, { readonly kind: 'compiled' | 'block' }>;
 
 /** A thread that has not said that it is there by then is not coming; none is started any more. */
 const START_TIMEOUT_MS = 10_000;
-let isHopeless = false;
 
 /** A thread heeds a limit of time itself, unless it cannot. */
 const GRACE_MS = 1000;
 
 /** Compiles one model in a thread of its own, which ends with it. */
 export class RemoteCompiler {
+  static #isHopeless = false;
   /** Resolves to true once the thread runs, to false where none could be started. */
   readonly ready: Promise<boolean>;
   readonly #thread: OwnThread<ToCompiler> | undefined;
@@ -65,7 +65,7 @@ export class RemoteCompiler {
       this.#settleReady = resolve;
     });
     const giveUp = (): void => {
-      isHopeless = true;
+      RemoteCompiler.#isHopeless = true;
       this.#settleReady(false);
     };
     const timer = setTimeout(giveUp, START_TIMEOUT_MS);
@@ -78,7 +78,8 @@ export class RemoteCompiler {
         this.#fail(new WorkerError({ where: this.#place, got, expected: 'an executable' }));
       },
     };
-    this.#thread = isHopeless || !knowsTables ? undefined : startCompileThread(events);
+    this.#thread =
+      RemoteCompiler.#isHopeless || !knowsTables ? undefined : startCompileThread(events);
     if (this.#thread === undefined) this.#settleReady(false);
   }
 

@@ -1,34 +1,35 @@
 import { DeviceError } from '../../core/errors.ts';
 import { nodeBuiltin } from '../../core/node-builtin.ts';
+import { once } from '../../core/once.ts';
 
 interface DawnPackage {
   create(flags: readonly string[]): GPU;
 }
 
-let opened: GPU | undefined;
-let openCount = 0;
+/** Calls at work: the environment is that of the process. */
+let workCount = 0;
 
 /**
  * Does `work` with the WebGPU of the `webgpu` package (Dawn), which Node has only where it was
  * installed. Rejects with DeviceError where it was not.
  */
 export async function withNodeGpu<T>(work: (gpu: GPU) => Promise<T>): Promise<T> {
-  opened ??= openDawn();
+  const gpu = nodeGpu();
   const { env } = process;
   // Vulkan's layers complain on the standard error stream where it is not set.
-  if (env['XDG_RUNTIME_DIR'] === undefined || openCount > 0) {
-    openCount++;
+  if (env['XDG_RUNTIME_DIR'] === undefined || workCount > 0) {
+    workCount++;
     env['XDG_RUNTIME_DIR'] ??= '/tmp';
   }
-  const isSet = openCount > 0;
+  const isSet = workCount > 0;
   try {
-    return await work(opened);
+    return await work(gpu);
   } finally {
-    if (isSet && --openCount === 0) delete env['XDG_RUNTIME_DIR'];
+    if (isSet && --workCount === 0) delete env['XDG_RUNTIME_DIR'];
   }
 }
 
-function openDawn(): GPU {
+const nodeGpu = once((): GPU => {
   try {
     if (nodeBuiltin === undefined) throw new Error('no modules of Node');
     const require = nodeBuiltin('node:module').createRequire(import.meta.url);
@@ -45,4 +46,4 @@ function openDawn(): GPU {
       { cause },
     );
   }
-}
+});

@@ -23,14 +23,12 @@ interface WeightSourceOptions {
   readonly tables?: CompileTables | undefined;
 }
 
-let nextFile = 1;
-
 /**
  * The data section of a program after it was loaded: kept in a file, else read from the source again,
  * else, of a stream, kept as blobs. Whatever it comes from, each block is checked against its SHA-256.
  */
 export class WeightSource {
-  readonly #name = `${nextFile++}-${crypto.randomUUID()}`;
+  readonly #name = crypto.randomUUID();
   readonly #folder: WeightFolder | undefined;
   readonly #hashes: DataHashes | undefined;
   readonly #tables: CompileTables | undefined;

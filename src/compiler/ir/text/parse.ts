@@ -1,3 +1,4 @@
+import { once } from '../../../core/once.ts';
 import { checkOptions } from '../../../core/check-options.ts';
 import { forEachSymbol } from '../../../core/dims/dim-symbols.ts';
 import { HostTensor } from '../../../core/tensor/host-tensor.ts';
@@ -65,13 +66,10 @@ export function parseExpr(
   return new ModuleParser(text, { file, library: preludeLibrary(), operators }).expr(scope);
 }
 
-let library: Library | undefined;
-
-function preludeLibrary(): Library {
+const preludeLibrary = once((): Library => {
   const options = { file: 'prelude', library: undefined, operators: CORE_OPERATORS };
-  library ??= new ModuleParser(PRELUDE, options).parse();
-  return library;
-}
+  return new ModuleParser(PRELUDE, options).parse();
+});
 
 /** A definition of the text: its tokens from `start` to before `end`. */
 interface Item {

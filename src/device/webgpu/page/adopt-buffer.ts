@@ -17,20 +17,22 @@ interface Adopted {
   userCount: number;
 }
 
-/** Buffers of pages by the submissions that use them: one for each, or a kernel might read what it writes. */
-const adopted = new WeakMap<DrawContext['faults'], Map<GPUBuffer, Adopted>>();
-let lastId = 0;
+/** Buffers of the page on one device: one for each, or a kernel might read what it writes. */
+export class AdoptedBuffers {
+  readonly known = new Map<GPUBuffer, Adopted>();
+  /** Those of the device's own buffers count from 1. */
+  lastId = 0;
+}
 
 /** See `PageMemory.adopt`. */
 export async function adoptBuffer(
   given: GpuBufferLike,
   range: Omit<DeviceRange, 'buffer'>,
-  { device, faults }: DrawContext,
+  { device, faults, adopted }: DrawContext & { readonly adopted: AdoptedBuffers },
 ): Promise<WebGpuBuffer> {
   checkBuffer(given, range);
   const gpuBuffer = given as GPUBuffer;
-  const known = adopted.get(faults) ?? new Map<GPUBuffer, Adopted>();
-  adopted.set(faults, known);
+  const { known } = adopted;
   if (!known.has(gpuBuffer)) {
     const size = LEAST_BINDING;
     await probeBinding(device, {
@@ -41,14 +43,15 @@ export async function adoptBuffer(
     });
   }
   faults.throwIfEnded();
-  const found = known.get(gpuBuffer) ?? { buffer: wrap(gpuBuffer, known), userCount: 0 };
+  const found = known.get(gpuBuffer) ?? { buffer: wrap(gpuBuffer, adopted), userCount: 0 };
   found.userCount++;
   known.set(gpuBuffer, found);
   return found.buffer;
 }
 
 /** The last user lets go of it; the buffer itself stays the page's. */
-function wrap(gpuBuffer: GPUBuffer, known: Map<GPUBuffer, Adopted>): WebGpuBuffer {
+function wrap(gpuBuffer: GPUBuffer, adopted: AdoptedBuffers): WebGpuBuffer {
+  const { known } = adopted;
   const destroy = (buffer: WebGpuBuffer): void => {
     const found = known.get(gpuBuffer);
     if (found === undefined || --found.userCount > 0) return;
@@ -57,9 +60,9 @@ function wrap(gpuBuffer: GPUBuffer, known: Map<GPUBuffer, Adopted>): WebGpuBuffe
     for (const user of buffer.users) user.drop();
     buffer.users.clear();
   };
-  // Kernels bind whole granules. Those of the device's own buffers count from 1.
+  // Kernels bind whole granules.
   const byteLength = gpuBuffer.size - (gpuBuffer.size % LEAST_BINDING);
-  return new WebGpuBuffer({ destroy }, --lastId, byteLength, gpuBuffer);
+  return new WebGpuBuffer({ destroy }, --adopted.lastId, byteLength, gpuBuffer);
 }
 
 function checkBuffer(

@@ -3,7 +3,7 @@ import type { GpuDeviceLike } from '../../../core/contracts/gpu-like.ts';
 import type { AdapterClass } from '../../../core/contracts/launch-plan.ts';
 import { describeDevice, type OpenedAdapter } from '../adapter.ts';
 import { asWebGpuBuffer } from '../memory/buffers.ts';
-import { adoptBuffer } from './adopt-buffer.ts';
+import { AdoptedBuffers, adoptBuffer } from './adopt-buffer.ts';
 import type { JoinPage } from './page-hooks.ts';
 
 /** Devices of browsers that do not tell their adapter, so that they count as integrated. */
@@ -40,9 +40,11 @@ export async function openPageDevice(
 const join: JoinPage = (context, { flush, memory }) => {
   const { faults, queue } = context;
   faults.leaveUncaught();
+  const adopted = new AdoptedBuffers();
   return {
     page: {
-      adopt: (buffer, range) => faults.untilLost(adoptBuffer(buffer, range, context)),
+      adopt: (buffer, range) =>
+        faults.untilLost(adoptBuffer(buffer, range, { ...context, adopted })),
       expose: (buffer) => {
         flush();
         return asWebGpuBuffer(buffer).gpuBuffer;

@@ -5,6 +5,7 @@ import { type Intrinsic, INTRINSICS } from './wasm-intrinsics.ts';
 
 type Table<T> = Readonly<Partial<Record<string, T>>>;
 
+/** Loaded code, for all devices of the thread. */
 let doubles: typeof Doubles | undefined;
 
 /** Loads the functions that need double precision, which few programs call. */
