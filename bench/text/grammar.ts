@@ -1,6 +1,6 @@
 import { compileGrammar } from '../../src/text/grammar/compile-grammar.ts';
 import { Vocabulary } from '../../src/text/grammar/tokens/vocabulary.ts';
-import { vocabularyData } from '../../src/text/grammar/tokens/vocabulary-data.ts';
+import { vocabularyData } from '../../src/frontend/decoders/reader/vocabulary-data.ts';
 import { PEOPLE, PERSON_SCHEMA } from './person-schema.ts';
 import { benchTokens } from './vocabularies.ts';
 

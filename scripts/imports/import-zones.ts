@@ -28,6 +28,10 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
     imports: ['core', 'ops', 'compiler', 'frontend/decoders/files'],
     later: ['frontend', 'frontend/decoders'],
   },
+  'frontend/decoders/reader': {
+    imports: ['core', 'downloads', 'frontend/decoders/files', 'frontend/decoders/gguf-folder.ts'],
+    later: ['worker/protocol'],
+  },
   'frontend/decoders': {
     imports: [
       'core',
@@ -53,7 +57,7 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
       'runtime',
       'worker/protocol',
     ],
-    later: ['frontend', 'frontend/decoders', 'text/reader'],
+    later: ['frontend', 'frontend/decoders', 'frontend/decoders/reader'],
   },
   rpc: { imports: ['core', 'bytecode', 'runtime', 'worker/protocol'], later: ['rpc/sessions'] },
   'rpc/sessions': {
@@ -61,19 +65,8 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
   },
   client: { imports: ['core', 'downloads', 'snapshots', 'worker/protocol'], later: ['worker'] },
   program: { imports: ['core', 'bytecode', 'ops', 'compiler', 'client'] },
-  'text/reader': {
-    imports: [
-      'core',
-      'downloads',
-      'frontend/decoders/files',
-      'text/load/model-folder.ts',
-      'frontend/decoders/gguf-folder.ts',
-      'text/grammar/tokens/vocabulary-data.ts',
-    ],
-    later: ['worker/protocol'],
-  },
   text: {
-    imports: ['core', 'downloads', 'client', 'frontend/decoders/files', 'text/reader'],
+    imports: ['core', 'downloads', 'client', 'frontend/decoders/files', 'frontend/decoders/reader'],
     later: ['frontend', 'frontend/decoders', 'worker/protocol'],
   },
   tasks: {
@@ -81,12 +74,12 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
       'core',
       'downloads',
       'client',
-      'text/load/model-folder.ts',
+      'frontend/decoders/reader/model-folder.ts',
       'text/load/open-reader.ts',
       'text/load/remote-tokenizer.ts',
       'text/text-stream.ts',
     ],
-    later: ['worker/protocol', 'text/reader'],
+    later: ['worker/protocol', 'frontend/decoders/reader'],
   },
   inspector: { imports: ['core', 'bytecode', 'client'], later: ['worker/protocol'] },
   cli: {
@@ -118,6 +111,7 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
       'frontend/decoders',
       'frontend/decoders/files',
       'frontend/decoders/architectures',
+      'frontend/decoders/reader',
       'tasks',
       'inspector',
       'cli/files/npy.ts',

@@ -24,7 +24,7 @@ export const TEXT = [
 ];
 
 /** Reads tokenizers and templates, in a thread of its own. */
-export const READER = 'text/reader/serve-reader.ts';
+export const READER = 'frontend/decoders/reader/serve-reader.ts';
 
 type Modules = string | readonly string[];
 

@@ -13,7 +13,7 @@ import {
   noModel,
   optionalReader,
   type ReadFile,
-} from '../text/load/model-folder.ts';
+} from '../frontend/decoders/reader/model-folder.ts';
 import { TASK_OPTIONS, type TaskOptions } from './task-options.ts';
 import type { TaskTokenizer, TokenizerOptions } from './task-tokenizer.ts';
 

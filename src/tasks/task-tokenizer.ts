@@ -1,8 +1,8 @@
 import { DownloadError } from '../core/errors.ts';
-import { optionalReader, type ReadFile } from '../text/load/model-folder.ts';
+import { optionalReader, type ReadFile } from '../frontend/decoders/reader/model-folder.ts';
 import { type ReaderPlace, openReader } from '../text/load/open-reader.ts';
 import { type RemoteTokenizer, remoteTokenizer } from '../text/load/remote-tokenizer.ts';
-import type { TokenizerFacts } from '../text/reader/text-reader.ts';
+import type { TokenizerFacts } from '../frontend/decoders/reader/text-reader.ts';
 
 /** A tokenizer in a thread of its own, until it is closed. */
 export interface TaskTokenizer extends RemoteTokenizer {

@@ -9,7 +9,7 @@ import {
   type OptionKinds,
 } from '../core/check-options.ts';
 import { UsageError } from '../core/errors.ts';
-import type { ChatMessage, Tool } from './reader/chat-template.ts';
+import type { ChatMessage, Tool } from '../frontend/decoders/reader/chat-template.ts';
 import type { SamplingOptions } from './sampling.ts';
 import type { DraftModel } from './speculative-steps.ts';
 import type { TokenConstraint } from './steps.ts';

@@ -4,7 +4,7 @@ export type {
   ChatCompletionChunk,
   ChatCompletionRequest,
 } from './chat/chat-completions.ts';
-export type { ChatMessage, Tool } from './reader/chat-template.ts';
+export type { ChatMessage, Tool } from '../frontend/decoders/reader/chat-template.ts';
 export type {
   BatchOptions,
   ChatOptions,
@@ -12,7 +12,7 @@ export type {
   ResumeTextOptions,
 } from './generate-options.ts';
 export type { FinishReason, GeneratedToken } from './generation.ts';
-export type { ReadFile } from './load/model-folder.ts';
+export type { ReadFile } from '../frontend/decoders/reader/model-folder.ts';
 export type { TokenConstraint } from './steps.ts';
 export type { TextBatch } from './text-batch.ts';
 export { Generation } from './text-generation.ts';

@@ -11,7 +11,7 @@ import { UsageError } from '../core/errors.ts';
 import { requireImport } from '../core/require-import.ts';
 import { CacheShelf } from './caches/cache-shelf.ts';
 import { ChatCompletions, checkFormat, type ResponseFormat } from './chat/chat-completions.ts';
-import type { ChatMessage } from './reader/chat-template.ts';
+import type { ChatMessage } from '../frontend/decoders/reader/chat-template.ts';
 import { type CompletedBy, completeOptions } from './chat/complete-options.ts';
 import { Generation } from './text-generation.ts';
 import {
@@ -30,7 +30,7 @@ import {
 } from './generate-options.ts';
 import { loadBeside, SOURCE, TEXT_OPTIONS, type TextLoadOptions } from './load/load-options.ts';
 import { generateTokens, StopStrings } from './generation.ts';
-import { numberOf, numbersOf, type ReadFile } from './load/model-folder.ts';
+import { numberOf, numbersOf, type ReadFile } from '../frontend/decoders/reader/model-folder.ts';
 import type { JsonObject } from '../frontend/decoders/gguf-folder.ts';
 import { type OpenReader, openReader } from './load/open-reader.ts';
 import {
@@ -38,7 +38,7 @@ import {
   remoteTokenizer,
   type TextTokenizer,
 } from './load/remote-tokenizer.ts';
-import type { TextFacts } from './reader/text-reader.ts';
+import type { TextFacts } from '../frontend/decoders/reader/text-reader.ts';
 import { randomSeed, type Sampling, samplingOf } from './sampling.ts';
 import {
   DraftGuesser,

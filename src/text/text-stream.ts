@@ -1,4 +1,4 @@
-import type { DecodedNext, StreamState } from './reader/stream-decoder.ts';
+import type { DecodedNext, StreamState } from '../frontend/decoders/reader/stream-decoder.ts';
 
 /** Asks for the text that tokens complete, a piece for each; with `isEnd`, one more with what is left. */
 export type DecodeNext = (

@@ -32,7 +32,9 @@ export function serve(options: ServiceOptions = {}): void {
   let reader: Promise<WorkerService['readText']> | undefined;
   const posted: WorkerService = {
     readText: async (...call) => {
-      reader ??= import('../text/reader/serve-reader.ts').then(({ serveReader }) => serveReader());
+      reader ??= import('../frontend/decoders/reader/serve-reader.ts').then(({ serveReader }) =>
+        serveReader(),
+      );
       return (await reader)(...call);
     },
     handshake: (greeting) => service.handshake(greeting),

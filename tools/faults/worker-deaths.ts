@@ -1,7 +1,7 @@
 import { expose } from 'comlink';
 import { configureWorker } from '../../src/client/index.ts';
 import { FakeWorker } from '../../src/client/testing/fake-worker.ts';
-import { serveReader } from '../../src/text/reader/serve-reader.ts';
+import { serveReader } from '../../src/frontend/decoders/reader/serve-reader.ts';
 import { createService } from '../../src/worker/create-service.ts';
 import { type FaultReport, LIVES, type LifeKind } from './device-faults.ts';
 import type { LifePlace } from './life.ts';

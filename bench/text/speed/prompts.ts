@@ -1,5 +1,5 @@
 import { seededRandom } from '../../../src/core/random.ts';
-import type { SyncTokenizer } from '../../../src/text/reader/text-reader.ts';
+import type { SyncTokenizer } from '../../../src/frontend/decoders/reader/text-reader.ts';
 
 /** A text and its tokens, the one that begins texts included. */
 export interface SpeedPrompt {

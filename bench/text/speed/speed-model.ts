@@ -16,7 +16,10 @@ import {
 } from '../../../src/frontend/decoders/files/testing/gguf-vocabularies.ts';
 import { ggufTokenizer } from '../../../src/frontend/decoders/files/tokenizer/gguf-tokenizer.ts';
 import { folderFiles, ggufFolder } from '../../../src/frontend/decoders/gguf-folder.ts';
-import { openTokenizer, type SyncTokenizer } from '../../../src/text/reader/text-reader.ts';
+import {
+  openTokenizer,
+  type SyncTokenizer,
+} from '../../../src/frontend/decoders/reader/text-reader.ts';
 import { type StoryCodes, writeStoryModel } from '../../../src/text/testing/story-model.ts';
 
 /** A decoder like Llama's with 63 million weights, the embedding the head too. */

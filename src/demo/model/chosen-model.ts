@@ -1,4 +1,4 @@
-import type { ReadFile } from '../../text/load/model-folder.ts';
+import type { ReadFile } from '../../frontend/decoders/reader/model-folder.ts';
 
 /** A model that somebody chose. */
 export interface ChosenModel {

@@ -3,7 +3,7 @@ import { numbersToChoose, randomInputs } from '../../client/values/random-inputs
 import { ShapeError } from '../../core/errors.ts';
 import { seededRandom } from '../../core/random.ts';
 import { type PictureInput, pictureInputOf } from '../../tasks/pictures/model-pictures.ts';
-import type { ReadFile } from '../../text/load/model-folder.ts';
+import type { ReadFile } from '../../frontend/decoders/reader/model-folder.ts';
 import { element } from '../element.ts';
 import { A_TEXT, type InputKind, type KnownInputs, kindsOf } from './input-kinds.ts';
 import { TextField } from './text-field.ts';

@@ -4,7 +4,7 @@ import { type Session, UsageError } from '../../client/index.ts';
 import { FormatError } from '../../core/errors.ts';
 import { describeError } from '../../core/format-quantity.ts';
 import type { WatchedModel } from '../../inspector/index.ts';
-import { filesAt, type ReadFile } from '../../text/load/model-folder.ts';
+import { filesAt, type ReadFile } from '../../frontend/decoders/reader/model-folder.ts';
 import type { DemoContext, Section } from '../demo-context.ts';
 import { cancelButton, unlessAborted } from '../cancel.ts';
 import { copyText } from '../copy-text.ts';

@@ -1,5 +1,5 @@
 import { type JsonObject, readJson } from '../../tasks/task-model.ts';
-import { optionalReader, type ReadFile } from '../../text/load/model-folder.ts';
+import { optionalReader, type ReadFile } from '../../frontend/decoders/reader/model-folder.ts';
 import { openTaskTokenizer, type TaskTokenizer } from '../../tasks/task-tokenizer.ts';
 import type { ModelTokenizer } from './text-inputs.ts';
 

@@ -1,6 +1,6 @@
 import { describeError } from '../../core/format-quantity.ts';
 import { UsageError } from '../../core/errors.ts';
-import type { ReadFile } from '../../text/load/model-folder.ts';
+import type { ReadFile } from '../../frontend/decoders/reader/model-folder.ts';
 import { element } from '../element.ts';
 import { type ModelTokenizer, rowOf, type TextInputs, type TextRow } from './text-inputs.ts';
 

@@ -1,6 +1,6 @@
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
 import type { JsonObject } from '../task-model.ts';
-import { numbersOf } from '../../text/load/model-folder.ts';
+import { numbersOf } from '../../frontend/decoders/reader/model-folder.ts';
 import { activate } from '../results/labels.ts';
 
 /** Seconds between two timestamps of Whisper. */

@@ -9,7 +9,7 @@ import {
   requireKind,
 } from '../../core/check-options.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
-import type { ChatMessage, Tool, ToolCall } from '../reader/chat-template.ts';
+import type { ChatMessage, Tool, ToolCall } from '../../frontend/decoders/reader/chat-template.ts';
 import type { GeneratedToken } from '../generation.ts';
 import type { TokenConstraint } from '../steps.ts';
 import type { Generation, Usage } from '../text-generation.ts';

@@ -1,6 +1,6 @@
 import { UsageError } from '../../core/errors.ts';
 import type { BatchOptions, GenerateOptions, SavedOptions } from '../generate-options.ts';
-import { numberOf } from '../load/model-folder.ts';
+import { numberOf } from '../../frontend/decoders/reader/model-folder.ts';
 import type { JsonObject } from '../../frontend/decoders/gguf-folder.ts';
 import { randomSeed, type SamplingOptions } from '../sampling.ts';
 

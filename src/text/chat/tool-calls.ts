@@ -1,4 +1,4 @@
-import type { ToolCall } from '../reader/chat-template.ts';
+import type { ToolCall } from '../../frontend/decoders/reader/chat-template.ts';
 
 /** `<tool_call>{"name": …, "arguments": …}</tool_call>`, as Hermes and Qwen write it. */
 const TAGGED = /<tool_call>\s*([\s\S]*?)\s*<\/tool_call>/g;

@@ -6,7 +6,7 @@ import { compileGrammar, type GrammarSource, rulesOf } from './compile-grammar.t
 import { MAX_PART_COUNT } from './measure-expression.ts';
 import { randomTokens } from './testing/random-tokens.ts';
 import { Vocabulary } from './tokens/vocabulary.ts';
-import { vocabularyData } from './tokens/vocabulary-data.ts';
+import { vocabularyData } from '../../frontend/decoders/reader/vocabulary-data.ts';
 
 const TOKENS = randomTokens(600, 4);
 const VOCABULARY = new Vocabulary(

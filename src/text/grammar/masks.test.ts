@@ -7,7 +7,7 @@ import { character, choice, type Rules, repeat, rule, sequence, text } from './e
 import { randomTokens } from './testing/random-tokens.ts';
 import { SlowMatcher } from './testing/slow-matcher.ts';
 import { Vocabulary } from './tokens/vocabulary.ts';
-import { vocabularyData } from './tokens/vocabulary-data.ts';
+import { vocabularyData } from '../../frontend/decoders/reader/vocabulary-data.ts';
 
 const digits = charactersOf('0123456789');
 const letters = charactersOf('abcdefghijklmnopqrstuvwxyz');

@@ -3,7 +3,7 @@ import type { TokenConstraint } from '../steps.ts';
 import { setBits } from './tokens/bit-mask.ts';
 import { compileGrammar, type GrammarSource } from './compile-grammar.ts';
 import { Vocabulary } from './tokens/vocabulary.ts';
-import { vocabularyData } from './tokens/vocabulary-data.ts';
+import { vocabularyData } from '../../frontend/decoders/reader/vocabulary-data.ts';
 
 const TEXTS = [
   '{',

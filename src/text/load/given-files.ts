@@ -1,7 +1,7 @@
 import { UsageError } from '../../core/errors.ts';
 import { ggufPartNames } from '../../frontend/decoders/files/gguf-parts.ts';
 import { readSafetensorsIndex } from '../../frontend/decoders/files/safetensors-index.ts';
-import type { ReadFile } from './model-folder.ts';
+import type { ReadFile } from '../../frontend/decoders/reader/model-folder.ts';
 
 /** No model has more files of weights; functions that give something for every name end there. */
 const MOST_PARTS = 128;

@@ -3,7 +3,7 @@ import { Connection, hasWorkers } from '../../client/start/connection.ts';
 import type { PlaceOptions } from '../../client/session-options.ts';
 import type { Reply } from '../../worker/protocol/reply.ts';
 import type { WorkerService } from '../../worker/protocol/session-service.ts';
-import type { TextReader } from '../reader/text-reader.ts';
+import type { TextReader } from '../../frontend/decoders/reader/text-reader.ts';
 
 /** Where a reader works. */
 export type ReaderPlace = Pick<PlaceOptions, 'worker' | 'workerFiles' | 'workerTimeout' | 'remote'>;
@@ -43,7 +43,7 @@ export async function openReader({
 }
 
 async function openHere(): Promise<OpenReader> {
-  const { TextReader: Reader } = await import('../reader/text-reader.ts');
+  const { TextReader: Reader } = await import('../../frontend/decoders/reader/text-reader.ts');
   const reader = new Reader();
   return {
     async ask<Name extends ReaderCall>(

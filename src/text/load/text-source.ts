@@ -18,9 +18,13 @@ import {
   noModel,
   numberOf,
   type ReadFile,
-} from './model-folder.ts';
+} from '../../frontend/decoders/reader/model-folder.ts';
 import type { OpenReader } from './open-reader.ts';
-import { answered, type TextFacts, type ReadPage } from '../reader/text-reader.ts';
+import {
+  answered,
+  type TextFacts,
+  type ReadPage,
+} from '../../frontend/decoders/reader/text-reader.ts';
 
 /** Which files a language model is loaded from, and how. */
 interface TextFilesOptions extends Pick<FolderOptions, 'cache'> {

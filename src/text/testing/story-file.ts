@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { ReadFile } from '../load/model-folder.ts';
+import type { ReadFile } from '../../frontend/decoders/reader/model-folder.ts';
 
 const STORIES = new URL('../../../public/models/stories/', import.meta.url);
 

@@ -7,7 +7,7 @@ import type { TestedConfig } from '../../../src/frontend/decoders/architectures/
 import { compile } from '../../../src/compiler/compile.ts';
 import { FormatError } from '../../../src/core/errors.ts';
 import { openGguf } from '../../../src/frontend/decoders/architectures/open-decoder.ts';
-import { openChatTemplate } from '../../../src/text/reader/chat-template.ts';
+import { openChatTemplate } from '../../../src/frontend/decoders/reader/chat-template.ts';
 import { readGguf, ggufTypeCode } from '../../../src/frontend/decoders/files/gguf.ts';
 import {
   byteLevelVocabulary,

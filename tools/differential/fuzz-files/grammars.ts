@@ -11,8 +11,8 @@ import { findViolation } from '../../../src/text/grammar/testing/check-value.ts'
 import { randomText } from '../../../src/text/grammar/testing/random-text.ts';
 import { randomTokens } from '../../../src/text/grammar/testing/random-tokens.ts';
 import { Vocabulary } from '../../../src/text/grammar/tokens/vocabulary.ts';
-import { vocabularyData } from '../../../src/text/grammar/tokens/vocabulary-data.ts';
-import { MeteredRegExp } from '../../../src/text/reader/metered-regexp.ts';
+import { vocabularyData } from '../../../src/frontend/decoders/reader/vocabulary-data.ts';
+import { MeteredRegExp } from '../../../src/frontend/decoders/reader/metered-regexp.ts';
 import { Chance } from './chance.ts';
 import type { FuzzTarget } from './fuzz-target.ts';
 import { changedText, fromBytes, type Json, JsonMutator, toBytes } from './json-values.ts';

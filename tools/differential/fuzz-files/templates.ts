@@ -2,7 +2,7 @@ import {
   type ChatMessage,
   openChatTemplate,
   type Tool,
-} from '../../../src/text/reader/chat-template.ts';
+} from '../../../src/frontend/decoders/reader/chat-template.ts';
 import { Chance } from './chance.ts';
 import type { FuzzTarget } from './fuzz-target.ts';
 

@@ -12,13 +12,13 @@ import {
   preTokenizer,
   preTokenizerNames,
 } from '../../../src/frontend/decoders/files/tokenizer/pre-tokenizers.ts';
-import { vocabularyData } from '../../../src/text/grammar/tokens/vocabulary-data.ts';
-import { StreamDecoder } from '../../../src/text/reader/stream-decoder.ts';
+import { vocabularyData } from '../../../src/frontend/decoders/reader/vocabulary-data.ts';
+import { StreamDecoder } from '../../../src/frontend/decoders/reader/stream-decoder.ts';
 import {
   openTokenizer,
   type SyncTokenizer,
   tokenBytes,
-} from '../../../src/text/reader/text-reader.ts';
+} from '../../../src/frontend/decoders/reader/text-reader.ts';
 import { Chance } from './chance.ts';
 import type { FuzzTarget } from './fuzz-target.ts';
 import { fromBytes, type Json, JsonMutator, toBytes } from './json-values.ts';

@@ -5,7 +5,7 @@ import {
   ggufTokenizer,
   type TokenizerFolder,
 } from '../../../src/frontend/decoders/files/tokenizer/gguf-tokenizer.ts';
-import type { ReadFile } from '../../../src/text/load/model-folder.ts';
+import type { ReadFile } from '../../../src/frontend/decoders/reader/model-folder.ts';
 
 /** A tokenizer that GGUF files have, as the files of transformers.js. */
 export function tokenizerFolder(metadata: TokenizerMetadata): TokenizerFolder {

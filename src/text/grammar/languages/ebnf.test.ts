@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { compileGrammar } from '../compile-grammar.ts';
 import { randomTokens } from '../testing/random-tokens.ts';
 import { Vocabulary } from '../tokens/vocabulary.ts';
-import { vocabularyData } from '../tokens/vocabulary-data.ts';
+import { vocabularyData } from '../../../frontend/decoders/reader/vocabulary-data.ts';
 
 const TOKENS = randomTokens(1000, 4);
 const VOCABULARY = new Vocabulary(

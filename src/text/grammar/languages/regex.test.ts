@@ -4,7 +4,7 @@ import { compileGrammar } from '../compile-grammar.ts';
 import { randomText } from '../testing/random-text.ts';
 import { randomTokens } from '../testing/random-tokens.ts';
 import { Vocabulary } from '../tokens/vocabulary.ts';
-import { vocabularyData } from '../tokens/vocabulary-data.ts';
+import { vocabularyData } from '../../../frontend/decoders/reader/vocabulary-data.ts';
 
 const TOKENS = randomTokens(1500, 9);
 const VOCABULARY = new Vocabulary(

@@ -5,7 +5,7 @@ import { findViolation } from '../testing/check-value.ts';
 import { randomText } from '../testing/random-text.ts';
 import { randomTokens } from '../testing/random-tokens.ts';
 import { Vocabulary } from '../tokens/vocabulary.ts';
-import { vocabularyData } from '../tokens/vocabulary-data.ts';
+import { vocabularyData } from '../../../frontend/decoders/reader/vocabulary-data.ts';
 import type { JsonSchema } from './schema-types.ts';
 
 const TOKENS = randomTokens(4000, 3);

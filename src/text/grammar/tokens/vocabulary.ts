@@ -1,4 +1,4 @@
-import type { VocabularyData } from './vocabulary-data.ts';
+import type { VocabularyData } from '../../../frontend/decoders/reader/vocabulary-data.ts';
 
 /** The tokens of a model, made once for all grammars. Its fields are those of {@link VocabularyData}. */
 export class Vocabulary {

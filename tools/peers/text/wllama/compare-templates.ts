@@ -1,4 +1,7 @@
-import { type ChatMessage, openChatTemplate } from '../../../../src/text/reader/chat-template.ts';
+import {
+  type ChatMessage,
+  openChatTemplate,
+} from '../../../../src/frontend/decoders/reader/chat-template.ts';
 import { type GgufHead, readGguf } from '../../../../src/frontend/decoders/files/gguf.ts';
 import { ggufTokenizer } from '../../../../src/frontend/decoders/files/tokenizer/gguf-tokenizer.ts';
 import type { Checks } from '../../../show/checks.ts';

@@ -13,7 +13,7 @@ import {
   ggufOf,
   randomDecoder,
 } from '../../../../src/frontend/decoders/architectures/testing/decoder-files.ts';
-import { openTokenizer } from '../../../../src/text/reader/text-reader.ts';
+import { openTokenizer } from '../../../../src/frontend/decoders/reader/text-reader.ts';
 import type { Checks } from '../../../show/checks.ts';
 import type { Peer } from './open-peer.ts';
 

@@ -11,7 +11,7 @@ import { mixedStrings } from '../../../../src/frontend/decoders/files/testing/mi
 import { type GgufHead, readGguf } from '../../../../src/frontend/decoders/files/gguf.ts';
 import { writeGguf } from '../../../../src/frontend/decoders/files/testing/gguf-writer.ts';
 import { ggufTokenizer } from '../../../../src/frontend/decoders/files/tokenizer/gguf-tokenizer.ts';
-import { tokenBytes } from '../../../../src/text/reader/text-reader.ts';
+import { tokenBytes } from '../../../../src/frontend/decoders/reader/text-reader.ts';
 import {
   decoderOf,
   ggufOf,

@@ -2,7 +2,7 @@ import { Tokenizer } from '@huggingface/tokenizers';
 import { describe, expect, test } from 'vitest';
 import { FormatError, UnsupportedError } from '../../../../core/errors.ts';
 import { seededRandom } from '../../../../core/random.ts';
-import { openTokenizer, type SyncTokenizer } from '../../../../text/reader/text-reader.ts';
+import { openTokenizer, type SyncTokenizer } from '../../reader/text-reader.ts';
 import { type GgufHead, readGguf } from '../gguf.ts';
 import type { GgufMetadata } from '../gguf-metadata.ts';
 import {

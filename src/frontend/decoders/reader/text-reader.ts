@@ -1,15 +1,15 @@
-import { FormatError, errorFromData, errorToData } from '../../core/errors.ts';
-import { parseJsonObject } from '../../core/bytes/sniff.ts';
-import type { Reply } from '../../worker/protocol/reply.ts';
+import { FormatError, errorFromData, errorToData } from '../../../core/errors.ts';
+import { parseJsonObject } from '../../../core/bytes/sniff.ts';
+import type { Reply } from '../../../worker/protocol/reply.ts';
 import {
   type ChatMessage,
   type ChatTemplate,
   openChatTemplate,
   type TemplateInput,
 } from './chat-template.ts';
-import { type VocabularyData, vocabularyData } from '../grammar/tokens/vocabulary-data.ts';
-import { type ReadFile, readModelFolder } from '../load/model-folder.ts';
-import type { JsonObject, ModelFolder } from '../../frontend/decoders/gguf-folder.ts';
+import { type VocabularyData, vocabularyData } from './vocabulary-data.ts';
+import { type ReadFile, readModelFolder } from './model-folder.ts';
+import type { JsonObject, ModelFolder } from '../gguf-folder.ts';
 import { type DecodedNext, StreamDecoder, type StreamState } from './stream-decoder.ts';
 import type { TokenizerFiles } from './bounded-tokenizer.ts';
 

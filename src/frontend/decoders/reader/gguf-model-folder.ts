@@ -1,9 +1,9 @@
-import { UnsupportedError } from '../../core/errors.ts';
-import type { GgufHead } from '../../frontend/decoders/files/gguf.ts';
-import { type PartReader, readGgufParts } from '../../frontend/decoders/files/gguf-parts.ts';
-import { type GgufDecoder, ggufFolder } from '../../frontend/decoders/gguf-folder.ts';
-import { optionalReader, type ReadFile, readModelFolder } from '../load/model-folder.ts';
-import type { ModelFolder } from '../../frontend/decoders/gguf-folder.ts';
+import { UnsupportedError } from '../../../core/errors.ts';
+import type { GgufHead } from '../files/gguf.ts';
+import { type PartReader, readGgufParts } from '../files/gguf-parts.ts';
+import { type GgufDecoder, ggufFolder } from '../gguf-folder.ts';
+import { optionalReader, type ReadFile, readModelFolder } from './model-folder.ts';
+import type { ModelFolder } from '../gguf-folder.ts';
 
 /**
  * The metadata of a GGUF file in the form of a folder's small files. What it lacks is looked for beside it: a chat

@@ -1,5 +1,5 @@
 import { releaseProxy } from 'comlink';
-import type { WorkerService } from '../../worker/protocol/session-service.ts';
+import type { WorkerService } from '../../../worker/protocol/session-service.ts';
 import { answered, TextReader } from './text-reader.ts';
 
 /** A reader that a page calls by the names of its methods. */

@@ -1,12 +1,9 @@
 import { Tokenizer } from '@huggingface/tokenizers';
 import { expect, test } from 'vitest';
-import { seededRandom } from '../../core/random.ts';
-import { withMeter } from '../../core/limits/work-meter.ts';
-import {
-  preTokenizer,
-  preTokenizerNames,
-} from '../../frontend/decoders/files/tokenizer/pre-tokenizers.ts';
-import { mixedStrings } from '../../frontend/decoders/files/testing/mixed-strings.ts';
+import { seededRandom } from '../../../core/random.ts';
+import { withMeter } from '../../../core/limits/work-meter.ts';
+import { preTokenizer, preTokenizerNames } from '../files/tokenizer/pre-tokenizers.ts';
+import { mixedStrings } from '../files/testing/mixed-strings.ts';
 import { MeteredRegExp } from './metered-regexp.ts';
 
 /** The expression that the package makes of one in the syntax of Oniguruma. */

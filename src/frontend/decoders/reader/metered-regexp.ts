@@ -1,4 +1,4 @@
-import { countWork } from '../../core/limits/work-meter.ts';
+import { countWork } from '../../../core/limits/work-meter.ts';
 
 /** A part of an expression: where it may end that begins at a place, in the order in which ends are tried. */
 interface Part {

@@ -1,5 +1,5 @@
 import { Environment, Interpreter, Template } from '@huggingface/jinja';
-import { FormatError } from '../../core/errors.ts';
+import { FormatError } from '../../../core/errors.ts';
 
 /** What a template throws by `raise_exception`. */
 export class Refusal extends Error {}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { StopStrings } from '../generation.ts';
+import { StopStrings } from '../../../text/generation.ts';
 import { StreamDecoder } from './stream-decoder.ts';
 
 const BEGIN = { before: [], waiting: [] };

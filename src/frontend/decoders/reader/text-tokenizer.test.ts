@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FormatError } from '../../core/errors.ts';
+import { FormatError } from '../../../core/errors.ts';
 import { openTokenizer } from './text-reader.ts';
 
 /** No steps beside the model's own. */

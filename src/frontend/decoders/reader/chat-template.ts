@@ -1,7 +1,7 @@
-import { describe } from '../../core/check-options.ts';
-import { FormatError, UnsupportedError, UsageError, WeftError } from '../../core/errors.ts';
-import { nearestName } from '../../core/nearest-name.ts';
-import type { JsonObject } from '../../frontend/decoders/gguf-folder.ts';
+import { describe } from '../../../core/check-options.ts';
+import { FormatError, UnsupportedError, UsageError, WeftError } from '../../../core/errors.ts';
+import { nearestName } from '../../../core/nearest-name.ts';
+import type { JsonObject } from '../gguf-folder.ts';
 import { packageWords } from './package-words.ts';
 
 /** A part of a conversation. Models' templates may read more fields than these. */

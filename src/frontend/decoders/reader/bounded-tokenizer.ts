@@ -1,8 +1,8 @@
 import { BPE, SequenceNormalizer, Tokenizer } from '@huggingface/tokenizers';
-import { describe } from '../../core/check-options.ts';
-import { FormatError, WeftError } from '../../core/errors.ts';
-import { countWork, withMeter } from '../../core/limits/work-meter.ts';
-import { isRecord, type JsonRecord } from '../../frontend/decoders/files/json-record.ts';
+import { describe } from '../../../core/check-options.ts';
+import { FormatError, WeftError } from '../../../core/errors.ts';
+import { countWork, withMeter } from '../../../core/limits/work-meter.ts';
+import { isRecord, type JsonRecord } from '../files/json-record.ts';
 import { MeteredRegExp } from './metered-regexp.ts';
 import { packageWords } from './package-words.ts';
 

@@ -1,9 +1,9 @@
-import type { JsonObject, ModelFolder } from '../../frontend/decoders/gguf-folder.ts';
-import { requireBytes } from '../../core/check-options.ts';
-import { DownloadError, UsageError } from '../../core/errors.ts';
-import { parseJsonObject } from '../../core/bytes/sniff.ts';
-import { fileExists, openFile, type OpenFileOptions } from '../../downloads/open-file.ts';
-import { readWhole } from '../../downloads/range-file.ts';
+import type { JsonObject, ModelFolder } from '../gguf-folder.ts';
+import { requireBytes } from '../../../core/check-options.ts';
+import { DownloadError, UsageError } from '../../../core/errors.ts';
+import { parseJsonObject } from '../../../core/bytes/sniff.ts';
+import { fileExists, openFile, type OpenFileOptions } from '../../../downloads/open-file.ts';
+import { readWhole } from '../../../downloads/range-file.ts';
 
 /** Reads a file by its name; undefined where there is none. */
 export type ReadFile = (name: string, signal?: AbortSignal) => Promise<Uint8Array | undefined>;
