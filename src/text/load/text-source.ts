@@ -20,11 +20,8 @@ import {
   type ReadFile,
 } from '../../frontend/decoders/reader/model-folder.ts';
 import type { OpenReader } from './open-reader.ts';
-import {
-  answered,
-  type TextFacts,
-  type ReadPage,
-} from '../../frontend/decoders/reader/text-reader.ts';
+import { answered } from '../../frontend/decoders/reader/answers.ts';
+import type { TextFacts, ReadPage } from '../../frontend/decoders/reader/text-reader.ts';
 
 /** Which files a language model is loaded from, and how. */
 interface TextFilesOptions extends Pick<FolderOptions, 'cache'> {

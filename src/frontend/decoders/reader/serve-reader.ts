@@ -1,6 +1,7 @@
 import { releaseProxy } from 'comlink';
 import type { WorkerService } from '../../../worker/protocol/session-service.ts';
-import { answered, TextReader } from './text-reader.ts';
+import { answered } from './answers.ts';
+import { TextReader } from './text-reader.ts';
 
 /** A reader that a page calls by the names of its methods. */
 export function serveReader(): WorkerService['readText'] {

@@ -1,4 +1,4 @@
-import { FormatError, errorFromData, errorToData } from '../../../core/errors.ts';
+import { FormatError } from '../../../core/errors.ts';
 import { parseJsonObject } from '../../../core/bytes/sniff.ts';
 import type { Reply } from '../../../worker/protocol/reply.ts';
 import {
@@ -11,6 +11,7 @@ import { type VocabularyData, vocabularyData } from './vocabulary-data.ts';
 import { type ReadFile, readModelFolder } from './model-folder.ts';
 import type { JsonObject, ModelFolder } from '../gguf-folder.ts';
 import { type DecodedNext, StreamDecoder, type StreamState } from './stream-decoder.ts';
+import { valueOf } from './answers.ts';
 import type { TokenizerFiles } from './bounded-tokenizer.ts';
 
 /** Reads a file of the page's, or a range of its bytes; undefined where there is none. */
@@ -217,19 +218,4 @@ function sentencePiece(token: string): Uint8Array {
   const byte = /^<0x([0-9A-F]{2})>$/.exec(token)?.[1];
   if (byte !== undefined) return Uint8Array.of(Number.parseInt(byte, 16));
   return new TextEncoder().encode(token.replaceAll('\u2581', ' '));
-}
-
-/** Has a call answer with data in any case, as it crosses threads. */
-export async function answered<T>(call: () => T | Promise<T>): Promise<Reply<T>> {
-  try {
-    return { ok: true, value: await call() };
-  } catch (error) {
-    return { ok: false, error: errorToData(error) };
-  }
-}
-
-/** The value of an answer. Throws the error that it tells of. */
-function valueOf<T>(reply: Reply<T>): T {
-  if (reply.ok) return reply.value;
-  throw errorFromData(reply.error);
 }
