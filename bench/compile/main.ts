@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Executable } from '../../src/bytecode/file/executable-file.ts';
 import { compile } from '../../src/compiler/compile.ts';
+import { median } from '../../src/core/median.ts';
 import { compileOnnx } from '../../src/frontend/onnx/compile-onnx.ts';
 import { elementwiseChain } from './elementwise-chain.ts';
 import { elementwiseGradient, layerGradient, type WithGradient } from './gradient-chain.ts';
@@ -147,11 +148,6 @@ function countKernelCalls(executable: Executable): number {
   const names = new Set(executable.primitives.map(({ name }) => name));
   const calls = executable.toText().matchAll(/ call ([^\s(]+)\(/g);
   return [...calls].filter(([, name = '']) => names.has(name)).length;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
 function row(cells: readonly (string | number)[]): string {

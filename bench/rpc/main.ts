@@ -1,3 +1,4 @@
+import { median } from '../../src/core/median.ts';
 import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { createHostDevice } from '../../src/device/host/host-device.ts';
 import { ExecBuilder } from '../../src/bytecode/index.ts';
@@ -102,8 +103,4 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   const begin = performance.now();
   await work();
   return performance.now() - begin;
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }

@@ -2,7 +2,7 @@ import { type DType, dtypeInfo } from '../../../src/core/tensor/dtype.ts';
 import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import { elementCount, type Shape } from '../../../src/core/tensor/shape.ts';
 import { numberToFloat16 } from '../../../src/core/tensor/float16.ts';
-import { seededRandom } from '../../../src/core/random.ts';
+import { Draws } from '../draws.ts';
 
 /** How elements are drawn; `number` gives one element. */
 export interface Elements {
@@ -29,54 +29,41 @@ const EDGES = [Number.NaN, Infinity, -Infinity, 0, -0, 3e38, -3e38, 1e-20, 65504
 
 /** Numbers at the ends of float32 among others. */
 export const edges: Elements = {
-  number: (draw) => (draw.chance(0.5) ? draw.pick(EDGES) : draw.real(-3, 3)),
+  number: (draw) => (draw.often(0.5) ? draw.pick(EDGES) : draw.real(-3, 3)),
 };
 
 /** {@link edges} without NaN. */
 export const infinities: Elements = {
-  number: (draw) => (draw.chance(0.3) ? draw.pick(EDGES.slice(1)) : draw.real(-3, 3)),
+  number: (draw) => (draw.often(0.3) ? draw.pick(EDGES.slice(1)) : draw.real(-3, 3)),
 };
 
 /** A seeded source of what a case is made of. */
-export class Draw {
-  readonly #random: () => number;
-
+export class Draw extends Draws {
   /** Each name has cases of its own. */
   constructor(seed: number, name: string) {
     let hash = seed;
     for (const char of name) hash = (Math.imul(hash, 31) + (char.codePointAt(0) ?? 0)) >>> 0;
-    this.#random = seededRandom(hash);
-    // Neighbouring seeds begin alike.
-    for (let i = 0; i < 4; i++) this.#random();
+    super(hash);
+    this.skipFirst();
   }
 
   real(low: number, high: number): number {
-    return Math.fround(low + this.#random() * (high - low));
+    return Math.fround(low + this.random() * (high - low));
   }
 
   /** An integer from `low` to `high`, both included. */
   int(low: number, high: number): number {
-    return low + Math.floor(this.#random() * (high - low + 1));
-  }
-
-  chance(probability: number): boolean {
-    return this.#random() < probability;
-  }
-
-  pick<Item>(items: readonly Item[]): Item {
-    const item = items[this.int(0, items.length - 1)];
-    if (item === undefined) throw new Error('internal: nothing to pick from');
-    return item;
+    return low + Math.floor(this.random() * (high - low + 1));
   }
 
   /** The value in some of the cases, else undefined. */
   maybe<Item>(make: () => Item, probability = 0.5): Item | undefined {
-    return this.chance(probability) ? make() : undefined;
+    return this.often(probability) ? make() : undefined;
   }
 
   shuffled<Item>(items: readonly Item[]): Item[] {
     return items
-      .map((item) => ({ item, key: this.#random() }))
+      .map((item) => ({ item, key: this.random() }))
       .sort((a, b) => a.key - b.key)
       .map(({ item }) => item);
   }
@@ -88,15 +75,15 @@ export class Draw {
   /** A shape of a rank between the given ones; some have a dimension of 0. */
   shape({ from = 0, to = 5, zero = 0.04 } = {}): number[] {
     const dims = Array.from({ length: this.int(from, to) }, () => this.dim());
-    if (dims.length > 0 && this.chance(zero)) dims[this.int(0, dims.length - 1)] = 0;
+    if (dims.length > 0 && this.often(zero)) dims[this.int(0, dims.length - 1)] = 0;
     while (elementCount(dims) > 2000) dims[dims.indexOf(Math.max(...dims))] = 2;
     return dims;
   }
 
   /** A shape that broadcasts to `shape`. */
   broadcastable(shape: Shape): number[] {
-    const from = this.chance(0.5) ? 0 : this.int(0, shape.length);
-    return shape.slice(from).map((dim) => (this.chance(0.3) ? 1 : dim));
+    const from = this.often(0.5) ? 0 : this.int(0, shape.length);
+    return shape.slice(from).map((dim) => (this.often(0.3) ? 1 : dim));
   }
 
   /** An axis of a tensor of that rank, negative in half of the cases. */
@@ -112,7 +99,7 @@ export class Draw {
   }
 
   sign(axis: number, rank: number): number {
-    return this.chance(0.5) ? axis : axis - rank;
+    return this.often(0.5) ? axis : axis - rank;
   }
 
   tensor(dtype: DType, shape: Shape, elements: Elements = defaultElements(dtype)): HostTensor {
@@ -150,3 +137,5 @@ export function ints(values: readonly number[], dtype: DType = 'int64'): HostTen
 export function scalar(dtype: DType, value: number): HostTensor {
   return HostTensor.from(dtype, [], [stored(dtype, value)]);
 }
+
+export const float = (draw: Draw, shape: Shape): HostTensor => draw.tensor('float32', shape, reals);

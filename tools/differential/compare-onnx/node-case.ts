@@ -92,8 +92,8 @@ export function graphModel(
   const nodes: OnnxNodeSpec[] = [];
   const texts: string[] = [];
   for (const [n, { node, inputs: sources }] of placed.entries()) {
-    const constants = (draw.chance(0.6) && !isDynamic) || node.isFixed === true;
-    const areSymbolic = draw.chance(0.3);
+    const constants = (draw.often(0.6) && !isDynamic) || node.isFixed === true;
+    const areSymbolic = draw.often(0.3);
     const names = node.inputs.map((tensor, i) => {
       const source = sources[i];
       if (source !== undefined) return source;

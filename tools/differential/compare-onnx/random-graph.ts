@@ -68,7 +68,7 @@ function sourcesOf(
     const { dtype, shape, elementCount } = operand;
     const alike = values.filter(({ tensor }) => tensor.dtype === dtype);
     const fitting = alike.filter(({ tensor }) => sameShape(tensor.shape, shape));
-    if (fitting.length > 0 && draw.chance(0.9)) return draw.pick(fitting).name;
+    if (fitting.length > 0 && draw.often(0.9)) return draw.pick(fitting).name;
     const equal = alike.filter(({ tensor }) => tensor.elementCount === elementCount);
     if (!dtype.startsWith('float') || elementCount === 0 || equal.length === 0) return undefined;
     const { name, tensor } = draw.pick(equal);

@@ -1,32 +1,13 @@
-import { seededRandom } from '../../../src/core/random.ts';
+import { Draws } from '../draws.ts';
 
 /** Values that are close to some limit. */
 const EDGES = [0, 1, 2, 0x7f, 0x80, 0xff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x0fff_ffff];
 
 /** A seeded source of changes. */
-export class Chance {
-  readonly #random: () => number;
-
+export class Chance extends Draws {
   constructor(seed: number) {
-    this.#random = seededRandom(seed);
-    // Neighbouring seeds begin alike.
-    for (let i = 0; i < 4; i++) this.#random();
-  }
-
-  /** An integer from 0 to below the limit. */
-  below(limit: number): number {
-    return Math.floor(this.#random() * limit);
-  }
-
-  /** True so often. */
-  often(part: number): boolean {
-    return this.#random() < part;
-  }
-
-  pick<T>(items: readonly T[]): T {
-    const item = items[this.below(items.length)];
-    if (item === undefined) throw new Error('internal: nothing to pick from');
-    return item;
+    super(seed);
+    this.skipFirst();
   }
 
   /** A small change that moves nothing, which many readers take for another value. */

@@ -8,7 +8,7 @@ import { hasSymbols } from '../../../src/ops/attributes.ts';
 import { inferCall } from '../../../src/ops/infer-call.ts';
 import { hostReason } from '../../../src/ops/lowering/placement.ts';
 import { CORE_OPERATORS } from '../../../src/ops/tables/core-operators.ts';
-import { seededRandom } from '../../../src/core/random.ts';
+import { Draws } from '../draws.ts';
 import { concreteShape, type Graph, type GraphNode, inputsOf } from './graph.ts';
 import { evaluateNode, isComparable, type NodeValues } from './perturbed-values.ts';
 import { randomTensor } from './tensor-values.ts';
@@ -23,35 +23,20 @@ interface LeafOptions {
 }
 
 /** The nodes so far with their values, and what new ones are made with. */
-export class GraphDraft {
+export class GraphDraft extends Draws {
   readonly nodes: GraphNode[] = [];
   readonly symbols = new Map<string, number>();
   readonly #values: NodeValues[] = [];
-  readonly #random: () => number;
 
   /** Without `symbols` the seed draws some. */
   constructor(seed: number, symbols?: ReadonlyMap<string, number>) {
-    this.#random = seededRandom(seed);
+    super(seed);
     for (const name of symbols?.keys() ?? ['n', 'm'].slice(0, this.below(3))) {
       this.symbols.set(name, symbols?.get(name) ?? this.pick([0, 1, 2, 3, 3, 5, 6]));
       // Code that mentions a symbol needs a parameter that gives its size.
       const type: TensorType = { dtype: 'float32', shape: [name] };
       this.#addLeaf('param', type, this.#tensor('float32', concreteShape([name], this.symbols)));
     }
-  }
-
-  get random(): () => number {
-    return this.#random;
-  }
-
-  below(limit: number): number {
-    return Math.floor(this.#random() * limit);
-  }
-
-  pick<T>(list: readonly T[]): T {
-    const item = list[this.below(list.length)];
-    if (item === undefined) throw new Error('nothing to pick from');
-    return item;
   }
 
   get callCount(): number {
@@ -134,7 +119,7 @@ export class GraphDraft {
   }
 
   #tensor(dtype: DType, shape: Shape, range?: readonly [number, number]): HostTensor {
-    return randomTensor(dtype, shape, { random: this.#random, range });
+    return randomTensor(dtype, shape, { random: this.random, range });
   }
 
   #add(node: GraphNode): number | undefined {
@@ -155,7 +140,7 @@ export class GraphDraft {
   #evaluate(node: GraphNode): NodeValues {
     const operands = inputsOf(node).flatMap((input) => this.#values[input] ?? []);
     const { symbols } = this;
-    return evaluateNode(node, operands, { symbols, random: this.#random, count: PERTURBED_COUNT });
+    return evaluateNode(node, operands, { symbols, random: this.random, count: PERTURBED_COUNT });
   }
 
   /** The type of a call that kernels can do, whose sizes are known; undefined where it is refused. */

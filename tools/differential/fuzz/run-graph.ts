@@ -142,7 +142,7 @@ async function runExecutable(
   }
 }
 
-function tensorsOf(value: Value): TensorValue[] {
+export function tensorsOf(value: Value): TensorValue[] {
   if (value instanceof TensorValue) return [value];
   return value instanceof AdtValue ? value.fields.flatMap(tensorsOf) : [];
 }

@@ -4,9 +4,8 @@ import { printModule } from '../../../src/compiler/ir/text/print.ts';
 import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import { createHostDevice } from '../../../src/device/host/host-device.ts';
 import { importOnnx } from '../../../src/frontend/onnx/import-onnx.ts';
-import { AdtValue, TensorValue, type Value } from '../../../src/runtime/values/value.ts';
 import { VirtualMachine } from '../../../src/runtime/virtual-machine.ts';
-import { VARIANTS } from './run-graph.ts';
+import { tensorsOf, VARIANTS } from './run-graph.ts';
 import { shapeChain } from './shape-chain.ts';
 
 const COUNT = 60;
@@ -45,8 +44,3 @@ test(`${COUNT} random chains of sizes in ONNX give what integers give`, async ()
   }
   device.destroy();
 }, 180_000);
-
-function tensorsOf(value: Value): TensorValue[] {
-  if (value instanceof TensorValue) return [value];
-  return value instanceof AdtValue ? value.fields.flatMap(tensorsOf) : [];
-}

@@ -1,7 +1,7 @@
 import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import type { OnnxAttribute, OnnxNodeSpec } from '../../../src/testing/onnx-writer.ts';
 import { writeOnnxModel } from '../../../src/testing/onnx-writer.ts';
-import { Draws } from './draws.ts';
+import { Draws } from '../draws.ts';
 
 /** Sizes of the input `x` with the dimensions (n, m, 3). */
 interface ChainSizes {

@@ -5,9 +5,9 @@ import type { Device } from '../../../src/device/device.ts';
 import { createHostDevice } from '../../../src/device/host/host-device.ts';
 import { DEVICES } from '../../../src/device/testing/node-devices.ts';
 import { compileOnnx } from '../../../src/frontend/onnx/compile-onnx.ts';
-import { AdtValue, TensorValue, type Value } from '../../../src/runtime/values/value.ts';
 import { VirtualMachine } from '../../../src/runtime/virtual-machine.ts';
 import { inTier } from '../../../src/testing/tier.ts';
+import { tensorsOf } from './run-graph.ts';
 import { SIZES, unboundGraph } from './unbound-graph.ts';
 
 /** Seed 5053 adds a computed size to a number. */
@@ -67,9 +67,4 @@ async function run(
     vm.dispose();
   }
   return results;
-}
-
-function tensorsOf(value: Value): TensorValue[] {
-  if (value instanceof TensorValue) return [value];
-  return value instanceof AdtValue ? value.fields.flatMap(tensorsOf) : [];
 }

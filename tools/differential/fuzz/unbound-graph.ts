@@ -1,6 +1,6 @@
 import { elementCount } from '../../../src/core/tensor/shape.ts';
 import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
-import { Draws } from './draws.ts';
+import { Draws } from '../draws.ts';
 import {
   type OnnxAttribute,
   type OnnxNodeSpec,

@@ -23,8 +23,8 @@ const WIDE: readonly bigint[] = [
 function wide(draw: Draw, dtype: 'int64' | 'uint64', shape: readonly number[], allowZero = true) {
   const values = Array.from({ length: elementCount(shape) }, () => {
     const value = draw.pick(allowZero ? WIDE : WIDE.slice(1));
-    if (dtype === 'uint64') return draw.chance(0.3) ? (1n << 64n) - 1n - value : value;
-    return draw.chance(0.5) ? -value : value;
+    if (dtype === 'uint64') return draw.often(0.3) ? (1n << 64n) - 1n - value : value;
+    return draw.often(0.5) ? -value : value;
   });
   const data = dtype === 'int64' ? BigInt64Array.from(values) : BigUint64Array.from(values);
   return new HostTensor(dtype, shape, data);
@@ -113,7 +113,7 @@ const HALVES: readonly number[] = [
 ];
 
 function castHalves(draw: Draw): NodeCase {
-  const sign = () => (draw.chance(0.5) ? 1 : -1);
+  const sign = () => (draw.often(0.5) ? 1 : -1);
   return {
     op: 'Cast',
     opset: 13,

@@ -66,7 +66,7 @@ interface BinaryOptions {
 function operandPair(draw: Draw): [number[], number[]] {
   const shape = draw.shape({ to: 6 });
   const other = draw.broadcastable(shape);
-  return draw.chance(0.5) ? [shape, other] : [other, shape];
+  return draw.often(0.5) ? [shape, other] : [other, shape];
 }
 
 function binary(op: string, options: BinaryOptions): CaseGenerator {
@@ -76,7 +76,7 @@ function binary(op: string, options: BinaryOptions): CaseGenerator {
     const isFloat = dtype.startsWith('float');
     const [a, b] = operandPair(draw);
     const divisor: Elements = {
-      number: (d) => d.int(1, 9) * (dtype.startsWith('u') || d.chance(0.5) ? 1 : -1),
+      number: (d) => d.int(1, 9) * (dtype.startsWith('u') || d.often(0.5) ? 1 : -1),
     };
     return {
       op,
@@ -318,7 +318,7 @@ export const ELEMENTWISE_CASES: CaseTable = {
     },
     Round: {
       versions: [11, 22],
-      elements: { number: (d) => (d.chance(0.3) ? edges : quarters).number(d) },
+      elements: { number: (d) => (d.often(0.3) ? edges : quarters).number(d) },
     },
     Selu: {
       versions: [6, 22],
@@ -367,7 +367,7 @@ export const ELEMENTWISE_CASES: CaseTable = {
   Equal: binary('Equal', {
     versions: [7, 11, 13, 19],
     dtypes: [...COMPARED, 'bool', 'uint8', 'int8'],
-    elements: { number: (d) => (d.chance(0.3) ? edges : quarters).number(d) },
+    elements: { number: (d) => (d.often(0.3) ? edges : quarters).number(d) },
   }),
   Greater: binary('Greater', { versions: [7, 9, 13], dtypes: COMPARED, elements: edges }),
   GreaterOrEqual: binary('GreaterOrEqual', {
@@ -383,7 +383,7 @@ export const ELEMENTWISE_CASES: CaseTable = {
   Mod: binary('Mod', {
     versions: [10, 13],
     dtypes: ALL_NUMBERS,
-    elements: { number: (d) => d.real(0.3, 5) * (d.chance(0.5) ? 1 : -1) },
+    elements: { number: (d) => d.real(0.3, 5) * (d.often(0.5) ? 1 : -1) },
     divisors: true,
     attributes: (d, dtype) => ({
       fmod: dtype.startsWith('float') ? 1 : d.maybe(() => d.int(0, 1)),

@@ -1,4 +1,4 @@
-import { type Draw, integersBetween, ints, positive, reals, scalar } from '../draw.ts';
+import { type Draw, float, integersBetween, ints, positive, reals, scalar } from '../draw.ts';
 import type { CaseGenerator, CaseTable, NodeCase } from '../node-case.ts';
 
 /** Sizes around those of tiles, rows and chunks of kernels. */
@@ -7,13 +7,12 @@ const LENGTHS = [...SIZES, 255, 256, 257, 500, 1000, 1023, 1024, 1025, 2049, 410
 
 const size = (draw: Draw) => draw.pick(SIZES);
 const length = (draw: Draw) => draw.pick(LENGTHS);
-const float = (draw: Draw, shape: readonly number[]) => draw.tensor('float32', shape, reals);
 const half = { number: (draw: Draw) => draw.real(-0.5, 0.5) };
 
 function matMul(draw: Draw): NodeCase {
   const [m, k, n] = [size(draw), size(draw), size(draw)];
   const batch = draw.pick([[], [], [2], [1, 3]]);
-  const isShared = draw.chance(0.5);
+  const isShared = draw.often(0.5);
   const dtype = draw.pick(['float32', 'float32', 'float16'] as const);
   return {
     op: 'MatMul',
@@ -46,7 +45,7 @@ function gemm(draw: Draw): NodeCase {
 
 function conv(op: 'Conv' | 'ConvTranspose'): CaseGenerator {
   return (draw) => {
-    const isDepthwise = draw.chance(0.3);
+    const isDepthwise = draw.often(0.3);
     const inner = draw.pick([1, 3, 8, 16, 17, 32]);
     const outer = isDepthwise ? inner : draw.pick([1, 4, 8, 16, 24, 33]);
     const kernel = draw.pick([
@@ -132,7 +131,7 @@ function reduce(op: string): CaseGenerator {
   return (draw) => {
     const { shape, axis } = longShape(draw);
     const dtype = draw.pick(['float32', 'float32', 'int32', 'int64'] as const);
-    const axes = draw.chance(0.6) ? [axis] : draw.axes(shape.length);
+    const axes = draw.often(0.6) ? [axis] : draw.axes(shape.length);
     return {
       op,
       opset: 18,

@@ -3,12 +3,12 @@ import type { DType } from '../../../../src/core/tensor/dtype.ts';
 import type { CaseGenerator, CaseTable, NodeCase } from '../node-case.ts';
 
 function matrixShapes(draw: Draw): [number[], number[]] {
-  const [m, k, n] = [draw.dim(), draw.chance(0.05) ? 0 : draw.dim(), draw.dim()];
+  const [m, k, n] = [draw.dim(), draw.often(0.05) ? 0 : draw.dim(), draw.dim()];
   const batch = draw.shape({ to: 3 });
   const other = draw.broadcastable(batch);
-  const [a, b] = draw.chance(0.5) ? [batch, other] : [other, batch];
-  if (draw.chance(0.15)) return [[k], [...b, k, n]];
-  if (draw.chance(0.15)) return [[...a, m, k], [k]];
+  const [a, b] = draw.often(0.5) ? [batch, other] : [other, batch];
+  if (draw.often(0.15)) return [[k], [...b, k, n]];
+  if (draw.often(0.15)) return [[...a, m, k], [k]];
   return [
     [...a, m, k],
     [...b, k, n],
@@ -38,7 +38,7 @@ function matMul(draw: Draw): NodeCase {
 
 function gemm(draw: Draw): NodeCase {
   const opset = draw.pick([7, 9, 11, 13]);
-  const [m, k, n] = [draw.dim(), draw.chance(0.05) ? 0 : draw.dim(), draw.dim()];
+  const [m, k, n] = [draw.dim(), draw.often(0.05) ? 0 : draw.dim(), draw.dim()];
   const [transA, transB] = [draw.maybe(() => draw.int(0, 1)), draw.maybe(() => draw.int(0, 1))];
   const c = draw.pick([[m, n], [n], [1, n], [m, 1], [1, 1], [1], []]);
   const dtype = draw.pick(['float32', 'float32', 'float32', 'float64'] as const);
@@ -48,7 +48,7 @@ function gemm(draw: Draw): NodeCase {
     inputs: [
       draw.tensor(dtype, transA === 1 ? [k, m] : [m, k]),
       draw.tensor(dtype, transB === 1 ? [n, k] : [k, n]),
-      opset >= 11 && draw.chance(0.3) ? undefined : draw.tensor(dtype, c),
+      opset >= 11 && draw.often(0.3) ? undefined : draw.tensor(dtype, c),
     ],
     parameters: draw.pick([[1, 2], [2], [1], [0]]),
     attributes: {
@@ -247,7 +247,7 @@ function recurrent(op: 'LSTM' | 'GRU' | 'RNN'): CaseGenerator {
       GRU: ['Sigmoid', 'Tanh'],
       RNN: ['Tanh'],
     }[op];
-    const named = draw.chance(0.2)
+    const named = draw.often(0.2)
       ? activations.map((name) =>
           name === 'Tanh'
             ? draw.pick(['Relu', 'Tanh', 'Softsign'])
@@ -303,10 +303,10 @@ function attention(draw: Draw): NodeCase {
     draw.int(1, 4) * 2,
   ];
   const q = kv * group;
-  const isFlat = draw.chance(0.4);
+  const isFlat = draw.often(0.4);
   const heads = (n: number, length: number, size: number) =>
     draw.tensor('float32', isFlat ? [b, length, n * size] : [b, n, length, size], reals);
-  const past = draw.chance(0.3) ? draw.int(1, 3) : 0;
+  const past = draw.often(0.3) ? draw.int(1, 3) : 0;
   const total = past + t;
   const mask = draw.maybe(
     () =>
@@ -357,7 +357,7 @@ function matMulInteger(draw: Draw): NodeCase {
       draw.tensor(ta, [...batch, m, k]),
       draw.tensor(tb, [k, n]),
       draw.maybe(() => scalarOf(draw, ta)),
-      draw.maybe(() => (draw.chance(0.5) ? scalarOf(draw, tb) : draw.tensor(tb, [n]))),
+      draw.maybe(() => (draw.often(0.5) ? scalarOf(draw, tb) : draw.tensor(tb, [n]))),
     ],
     parameters: [1, 2, 3],
   };
@@ -370,7 +370,7 @@ function scalarOf(draw: Draw, dtype: DType) {
 function quantizeLinear(draw: Draw): NodeCase {
   const opset = draw.pick([10, 13, 19, 21]);
   const shape = draw.shape({ from: 1, to: 4 });
-  const isPerAxis = opset >= 13 && draw.chance(0.4);
+  const isPerAxis = opset >= 13 && draw.often(0.4);
   const axis = draw.int(0, shape.length - 1);
   const sizes = isPerAxis ? [shape[axis] ?? 1] : [];
   const dtype =
@@ -378,7 +378,7 @@ function quantizeLinear(draw: Draw): NodeCase {
       ? draw.pick(['uint8', 'int8', 'int16', 'uint16'] as const)
       : draw.pick(['uint8', 'int8'] as const);
   const zero =
-    dtype === 'uint8' || draw.chance(0.7)
+    dtype === 'uint8' || draw.often(0.7)
       ? draw.tensor(dtype, sizes, integersBetween(0, 100))
       : undefined;
   return {
@@ -398,7 +398,7 @@ function quantizeLinear(draw: Draw): NodeCase {
 function dequantizeLinear(draw: Draw): NodeCase {
   const opset = draw.pick([10, 13, 19, 21]);
   const shape = draw.shape({ from: 1, to: 4 });
-  const isPerAxis = opset >= 13 && draw.chance(0.4);
+  const isPerAxis = opset >= 13 && draw.often(0.4);
   const axis = draw.int(0, shape.length - 1);
   const sizes = isPerAxis ? [shape[axis] ?? 1] : [];
   const dtype = draw.pick<DType>([...BYTES, 'int32']);

@@ -1,9 +1,8 @@
 import { HostTensor } from '../../../../src/core/tensor/host-tensor.ts';
-import { type Draw, integersBetween, ints, positive, quarters, reals, scalar } from '../draw.ts';
+import { type Draw, float, integersBetween, ints, positive, quarters, scalar } from '../draw.ts';
 import type { CaseTable, NodeCase } from '../node-case.ts';
 
 const OPSETS = [13, 17, 20, 22];
-const float = (draw: Draw, shape: readonly number[]) => draw.tensor('float32', shape, reals);
 
 function node(
   draw: Draw,
@@ -22,11 +21,11 @@ function attention(draw: Draw): NodeCase {
     draw.int(1, 4),
     draw.int(1, 5),
   ];
-  const past = draw.chance(0.4) ? draw.int(0, 3) : undefined;
+  const past = draw.often(0.4) ? draw.int(0, 3) : undefined;
   const total = length + (past ?? 0);
-  const valueSize = past === undefined && draw.chance(0.4) ? draw.int(1, 4) : size;
+  const valueSize = past === undefined && draw.often(0.4) ? draw.int(1, 4) : size;
   const [hidden, valueHidden] = [heads * size, heads * valueSize];
-  const bits = { number: (d: Draw) => (d.chance(0.7) ? 1 : 0) };
+  const bits = { number: (d: Draw) => (d.often(0.7) ? 1 : 0) };
   const mask = draw.maybe(
     () =>
       draw.pick([
@@ -80,9 +79,9 @@ function multiHeadAttention(draw: Draw): NodeCase {
   const form = draw.pick(['apart', 'apart', 'packed', 'packedKv', 'heads'] as const);
   const other = form === 'packed' ? length : draw.int(1, 4);
   const hidden = heads * size;
-  const past = form === 'apart' && draw.chance(0.4) ? draw.int(1, 3) : 0;
+  const past = form === 'apart' && draw.often(0.4) ? draw.int(1, 3) : 0;
   const total = other + past;
-  const valueSize = form === 'apart' && past === 0 && draw.chance(0.3) ? draw.int(1, 4) : size;
+  const valueSize = form === 'apart' && past === 0 && draw.often(0.3) ? draw.int(1, 4) : size;
   const operands = {
     apart: () => [
       float(draw, [batch, length, hidden]),
@@ -101,7 +100,7 @@ function multiHeadAttention(draw: Draw): NodeCase {
       float(draw, [batch, heads, other, size]),
     ],
   }[form]();
-  const bits = { number: (d: Draw) => (d.chance(0.7) ? 1 : 0) };
+  const bits = { number: (d: Draw) => (d.often(0.7) ? 1 : 0) };
   const mask = draw.maybe(
     () =>
       draw.pick([
@@ -140,13 +139,13 @@ function multiHeadAttention(draw: Draw): NodeCase {
 /** Sequences of different lengths in a cache, turned by angles, packed or not. */
 function groupQueryAttention(draw: Draw): NodeCase {
   const [batch, kv, group, size] = [draw.int(1, 2), draw.int(1, 2), draw.int(1, 3), 16];
-  const isPrompt = draw.chance(0.5);
+  const isPrompt = draw.often(0.5);
   const tokens = isPrompt ? draw.int(1, 4) : 1;
   const past = isPrompt ? 0 : draw.int(1, 4);
   const total = past + tokens;
   const heads = kv * group;
-  const isRotary = draw.chance(0.5);
-  const isPacked = draw.chance(0.3);
+  const isRotary = draw.often(0.5);
+  const isPacked = draw.often(0.3);
   const lasts = isPrompt
     ? Array.from({ length: batch }, () => total - 1)
     : Array.from({ length: batch }, (_, i) => (i === 0 ? total - 1 : draw.int(0, total - 1)));
@@ -185,7 +184,7 @@ function groupQueryAttention(draw: Draw): NodeCase {
 
 function embedLayerNormalization(draw: Draw): NodeCase {
   const [batch, length, hidden] = [draw.int(1, 3), draw.int(1, 5), draw.int(1, 4) * 4];
-  const hasSegments = draw.chance(0.6);
+  const hasSegments = draw.often(0.6);
   return node(draw, 'EmbedLayerNormalization', {
     inputs: [
       draw.tensor('int32', [batch, length], integersBetween(0, 8)),
@@ -324,11 +323,11 @@ function matMulNBits(draw: Draw): NodeCase {
   const bits = draw.pick([4, 4, 8, 2]);
   const block = draw.pick([16, 32, 64, 128, 256]);
   const [m, n] = [draw.int(1, 5), draw.int(1, 9)];
-  const k = draw.chance(0.5) ? block * draw.int(1, 2) : draw.int(1, 2 * block);
+  const k = draw.often(0.5) ? block * draw.int(1, 2) : draw.int(1, 2 * block);
   const blocks = Math.ceil(k / block);
-  const isFlat = draw.chance(0.5);
+  const isFlat = draw.often(0.5);
   const zeros = draw.maybe(() =>
-    draw.chance(0.7)
+    draw.often(0.7)
       ? draw.tensor(
           'uint8',
           isFlat ? [n * Math.ceil((blocks * bits) / 8)] : [n, Math.ceil((blocks * bits) / 8)],
@@ -359,13 +358,13 @@ function matMulNBits(draw: Draw): NodeCase {
 function rotaryEmbedding(draw: Draw): NodeCase {
   const [batch, heads, length] = [draw.int(1, 2), draw.int(1, 3), draw.int(1, 4)];
   const half = draw.int(1, 4);
-  const isPartial = draw.chance(0.3);
+  const isPartial = draw.often(0.3);
   const size = isPartial ? 2 * half + 2 * draw.int(0, 2) : 2 * half;
-  const isFlat = draw.chance(0.5);
+  const isFlat = draw.often(0.5);
   return node(draw, 'RotaryEmbedding', {
     inputs: [
       float(draw, isFlat ? [batch, length, heads * size] : [batch, heads, length, size]),
-      draw.chance(0.5)
+      draw.often(0.5)
         ? draw.tensor('int64', [1], integersBetween(0, 3))
         : draw.tensor('int64', [batch, length], integersBetween(0, 7)),
       float(draw, [8, half]),
@@ -374,7 +373,7 @@ function rotaryEmbedding(draw: Draw): NodeCase {
     parameters: [2, 3],
     attributes: {
       interleaved: draw.maybe(() => draw.int(0, 1)),
-      num_heads: isPartial || (isFlat && draw.chance(0.5)) ? heads : undefined,
+      num_heads: isPartial || (isFlat && draw.often(0.5)) ? heads : undefined,
       rotary_embedding_dim: isPartial ? 2 * half : undefined,
     },
     atol: 1e-4,

@@ -1,5 +1,5 @@
 import type { DType } from '../../../../src/core/tensor/dtype.ts';
-import { type Draw, integersBetween, ints, positive, quarters, reals, scalar } from '../draw.ts';
+import { type Draw, float, integersBetween, ints, positive, quarters, scalar } from '../draw.ts';
 import type { CaseGenerator, CaseTable, NodeCase } from '../node-case.ts';
 
 type Given = Pick<NodeCase, 'inputs'> & Partial<NodeCase>;
@@ -12,8 +12,6 @@ function microsoft(op: string, draw: (draw: Draw) => Given): CaseGenerator {
     ...draw(source),
   });
 }
-
-const float = (draw: Draw, shape: readonly number[]) => draw.tensor('float32', shape, reals);
 
 function activation(op: string, withBias = false): CaseGenerator {
   return microsoft(op, (draw) => {
@@ -213,7 +211,7 @@ const rotaryEmbedding = microsoft('RotaryEmbedding', (draw) => {
   return {
     inputs: [
       float(draw, [batch, heads, length, size]),
-      draw.chance(0.5)
+      draw.often(0.5)
         ? draw.tensor('int64', [1], integersBetween(0, 3))
         : draw.tensor('int64', [batch, length], integersBetween(0, 7)),
       float(draw, [8, half]),
@@ -248,7 +246,7 @@ const matMulNBits = microsoft('MatMulNBits', (draw) => {
 const dynamicQuantizeMatMul = microsoft('DynamicQuantizeMatMul', (draw) => {
   const dtype = draw.pick(BYTES);
   const [m, k, n] = [draw.dim(), draw.dim(), draw.dim()];
-  const sizes = draw.chance(0.5) ? [n] : [];
+  const sizes = draw.often(0.5) ? [n] : [];
   return {
     inputs: [
       float(draw, [m, k]),
@@ -266,7 +264,7 @@ const dynamicQuantizeMatMul = microsoft('DynamicQuantizeMatMul', (draw) => {
 const matMulIntegerToFloat = microsoft('MatMulIntegerToFloat', (draw) => {
   const [ta, tb] = [draw.pick(BYTES), draw.pick(BYTES)];
   const [m, k, n] = [draw.dim(), draw.dim(), draw.dim()];
-  const sizes = draw.chance(0.5) ? [n] : [];
+  const sizes = draw.often(0.5) ? [n] : [];
   return {
     inputs: [
       draw.tensor(ta, [m, k]),
@@ -286,7 +284,7 @@ const qGemm = microsoft('QGemm', (draw) => {
   const dtype = draw.pick(BYTES);
   const [m, k, n] = [draw.dim(), draw.dim(), draw.dim()];
   const [transA, transB] = [draw.int(0, 1), draw.int(0, 1)];
-  const output = draw.chance(0.6) ? quantisation(draw, dtype) : [];
+  const output = draw.often(0.6) ? quantisation(draw, dtype) : [];
   return {
     inputs: [
       draw.tensor(dtype, transA === 1 ? [k, m] : [m, k]),

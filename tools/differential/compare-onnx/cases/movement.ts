@@ -44,17 +44,17 @@ function split(draw: Draw): NodeCase {
   const shape = draw.shape({ from: 1 });
   const axis = draw.int(0, shape.length - 1);
   const count = draw.int(1, 4);
-  const isEven = draw.chance(0.4);
+  const isEven = draw.often(0.4);
   const sizes = Array.from({ length: count }, () => draw.int(0, 4));
   const size = draw.int(1, 3);
   shape[axis] = isEven ? size * count : sizes.reduce((sum, n) => sum + n, 0);
   let uneven = 0;
-  if (isEven && opset >= 18 && size > 1 && count > 1 && draw.chance(0.5)) {
+  if (isEven && opset >= 18 && size > 1 && count > 1 && draw.often(0.5)) {
     uneven = 1;
     shape[axis] = size * count - uneven;
   }
   const x = draw.tensor(draw.pick(ANY), shape);
-  const given = opset < 11 || draw.chance(0.5) ? axis : axis - shape.length;
+  const given = opset < 11 || draw.often(0.5) ? axis : axis - shape.length;
   if (opset < 13) {
     return {
       op: 'Split',
@@ -98,14 +98,14 @@ function reshape(draw: Draw): NodeCase {
   } else {
     let rest = count;
     for (const dim of shape) {
-      if (rest % dim === 0 && draw.chance(0.6)) {
+      if (rest % dim === 0 && draw.often(0.6)) {
         target.push(dim);
         rest /= dim;
       }
-      if (draw.chance(0.2)) target.push(1);
+      if (draw.often(0.2)) target.push(1);
     }
-    target.splice(draw.int(0, target.length), 0, draw.chance(0.6) ? -1 : rest);
-    if (target[0] === shape[0] && draw.chance(0.4)) target[0] = 0;
+    target.splice(draw.int(0, target.length), 0, draw.often(0.6) ? -1 : rest);
+    if (target[0] === shape[0] && draw.often(0.4)) target[0] = 0;
   }
   return {
     op: 'Reshape',
@@ -118,11 +118,11 @@ function reshape(draw: Draw): NodeCase {
 
 function squeeze(draw: Draw): NodeCase {
   const opset = draw.pick([1, 11, 13, 21]);
-  const shape = draw.shape({ from: 1 }).map((dim) => (draw.chance(0.5) ? 1 : dim));
+  const shape = draw.shape({ from: 1 }).map((dim) => (draw.often(0.5) ? 1 : dim));
   const ones = shape.flatMap((dim, i) => (dim === 1 ? [i] : []));
   const chosen = draw.shuffled(ones).slice(0, draw.int(1, ones.length));
   const axes =
-    ones.length === 0 || draw.chance(0.25)
+    ones.length === 0 || draw.often(0.25)
       ? undefined
       : chosen.map((axis) => (opset < 11 ? axis : draw.sign(axis, shape.length)));
   const x = draw.tensor(draw.pick(ANY), shape);
@@ -163,7 +163,7 @@ function slice(draw: Draw): NodeCase {
   const axes = draw.axes(rank, count).map((axis) => (opset < 10 ? (axis + rank) % rank : axis));
   const bound = (axis: number) => {
     const dim = shape.at(axis) ?? 1;
-    return draw.chance(0.2) ? draw.pick([HUGE, -HUGE - 1, dim + 3, -dim - 3]) : draw.int(-dim, dim);
+    return draw.often(0.2) ? draw.pick([HUGE, -HUGE - 1, dim + 3, -dim - 3]) : draw.int(-dim, dim);
   };
   const starts = axes.map(bound);
   const ends = axes.map(bound);
@@ -171,7 +171,7 @@ function slice(draw: Draw): NodeCase {
   if (opset < 10) return { op: 'Slice', opset, inputs: [x], attributes: { starts, ends, axes } };
   const dtype = draw.pick(['int64', 'int32'] as const);
   const steps = axes.map(() => draw.pick([1, 2, 3, -1, -2, HUGE, -HUGE]));
-  const isWhole = draw.chance(0.2);
+  const isWhole = draw.often(0.2);
   const first = axes.map((_, i) => i);
   const at = isWhole ? first.map((i) => i) : axes;
   return {
@@ -198,10 +198,10 @@ function pad(draw: Draw): NodeCase {
   const shape = draw.shape({ from: 1, to: 4, zero: 0 });
   const modes = ['constant', 'constant', 'reflect', 'edge', ...(opset >= 19 ? ['wrap'] : [])];
   const mode = draw.maybe(() => draw.pick(modes), 0.8);
-  const axes = opset >= 18 && draw.chance(0.4) ? draw.axes(shape.length) : undefined;
+  const axes = opset >= 18 && draw.often(0.4) ? draw.axes(shape.length) : undefined;
   const dims = axes === undefined ? shape : axes.map((axis) => shape.at(axis) ?? 1);
   const most = (dim: number) => (mode === 'reflect' ? dim - 1 : mode === 'wrap' ? dim : 4);
-  const least = (dim: number) => (draw.chance(0.25) ? -Math.floor((dim - 1) / 2) : 0);
+  const least = (dim: number) => (draw.often(0.25) ? -Math.floor((dim - 1) / 2) : 0);
   const pads = [...dims, ...dims].map((dim) => draw.int(least(dim), most(dim)));
   const dtype =
     opset < 11
@@ -251,7 +251,7 @@ function tile(draw: Draw): NodeCase {
 function expand(draw: Draw): NodeCase {
   const shape = draw.shape({ to: 5 });
   const from = draw.broadcastable(shape);
-  const target = shape.map((dim) => (draw.chance(0.2) ? 1 : dim));
+  const target = shape.map((dim) => (draw.often(0.2) ? 1 : dim));
   return {
     op: 'Expand',
     opset: draw.pick([8, 13]),
@@ -292,7 +292,7 @@ function alongAxis(draw: Draw, zero = 0.04) {
   const axis = draw.int(0, shape.length - 1);
   const dim = shape[axis] ?? 1;
   const indexShape = shape.map((size, i) =>
-    i === axis ? draw.int(draw.chance(zero) ? 0 : 1, 5) : draw.int(1, size),
+    i === axis ? draw.int(draw.often(zero) ? 0 : 1, 5) : draw.int(1, size),
   );
   return { shape, axis, dim, indexShape };
 }
@@ -335,7 +335,7 @@ function scatterElements(draw: Draw): NodeCase {
   const order = draw.shuffled(Array.from({ length: dim }, (_, i) => i));
   const unique = Array.from(indices.data as ArrayLike<number | bigint>, (value, i) =>
     isUnique ? (order[Math.floor(i / inner) % Math.max(length, 1)] ?? 0) : Number(value),
-  ).map((index) => (isOld || draw.chance(0.7) ? index : index - dim));
+  ).map((index) => (isOld || draw.often(0.7) ? index : index - dim));
   const dtype = draw.pick(isUnique ? ANY : (['float32', 'int32', 'int64', 'float64'] as const));
   return {
     op: isOld ? 'Scatter' : 'ScatterElements',
@@ -392,7 +392,7 @@ function scatterNd(draw: Draw): NodeCase {
     const index: number[] = [];
     for (let axis = depth - 1; axis >= 0; axis--) {
       const dim = shape[axis] ?? 1;
-      index.unshift(draw.chance(0.7) ? place % dim : (place % dim) - dim);
+      index.unshift(draw.often(0.7) ? place % dim : (place % dim) - dim);
       place = Math.floor(place / dim);
     }
     values.push(...index);
@@ -438,7 +438,7 @@ function oneHot(draw: Draw): NodeCase {
     opset: draw.pick([9, 11]),
     inputs: [
       draw.tensor(type, shape, integersBetween(-depth - 1, depth + 1)),
-      draw.chance(0.5) ? ints([depth]) : scalar('int64', depth),
+      draw.often(0.5) ? ints([depth]) : scalar('int64', depth),
       draw.tensor(values, [2]),
     ],
     parameters: draw.pick([[1, 2], [1], [2]]),
@@ -450,7 +450,7 @@ function range(draw: Draw): NodeCase {
   const dtype = draw.pick(['float32', 'float64', 'int32', 'int64'] as const);
   const isFloat = dtype.startsWith('float');
   const delta =
-    (isFloat ? draw.pick([0.25, 0.5, 0.75, 1, 3]) : draw.int(1, 3)) * (draw.chance(0.5) ? 1 : -1);
+    (isFloat ? draw.pick([0.25, 0.5, 0.75, 1, 3]) : draw.int(1, 3)) * (draw.often(0.5) ? 1 : -1);
   return {
     op: 'Range',
     opset: 11,

@@ -16,7 +16,7 @@ function qLinearConv(draw: Draw): NodeCase {
   const [x, w] = [draw.pick(BYTES), 'int8' as const];
   const group = draw.int(1, 2);
   const [inner, outer] = [draw.int(1, 3), group * draw.int(1, 3)];
-  const sizes = draw.chance(0.5) ? [outer] : [];
+  const sizes = draw.often(0.5) ? [outer] : [];
   const scale = draw.tensor('float32', sizes, { number: (d) => d.real(0.02, 0.2) });
   return {
     op: 'QLinearConv',
@@ -51,7 +51,7 @@ function qLinearMatMul(draw: Draw): NodeCase {
       draw.tensor(a, [...batch, m, k]),
       ...quantisation(draw, a),
       draw.tensor(b, [k, n]),
-      ...quantisation(draw, b, draw.chance(0.3) ? [n] : []),
+      ...quantisation(draw, b, draw.often(0.3) ? [n] : []),
       ...quantisation(draw, a),
     ],
     parameters: [1, 2, 3, 4, 5, 6, 7],
@@ -190,8 +190,8 @@ function rotaryEmbedding(draw: Draw): NodeCase {
     draw.int(1, 4),
     draw.int(1, 4),
   ];
-  const isFlat = draw.chance(0.5);
-  const hasPlaces = draw.chance(0.6);
+  const isFlat = draw.often(0.5);
+  const hasPlaces = draw.often(0.6);
   const table = hasPlaces ? [9, half] : [batch, length, half];
   const size = 2 * half;
   return {

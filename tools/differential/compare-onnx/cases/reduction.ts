@@ -32,7 +32,7 @@ function reduce(op: string, options: ReduceOptions = {}): CaseGenerator {
     const dtype = draw.pick(dtypes);
     const shape = draw.shape({ to: 6 });
     const axes =
-      draw.chance(0.25) || shape.length === 0 ? undefined : reducedAxes(draw, shape, opset);
+      draw.often(0.25) || shape.length === 0 ? undefined : reducedAxes(draw, shape, opset);
     const x = draw.tensor(dtype, shape, dtype.startsWith('float') ? elements : undefined);
     const keepdims = draw.maybe(() => draw.int(0, 1));
     if (opset < axesInput) {
@@ -86,7 +86,7 @@ function cumulative(op: string, opset: readonly number[]): CaseGenerator {
       opset: draw.pick(opset),
       inputs: [
         draw.tensor(draw.pick(['float32', 'float64', 'int32', 'int64'] as const), shape, counts),
-        draw.chance(0.5) ? scalar('int64', axis) : scalar('int32', axis),
+        draw.often(0.5) ? scalar('int64', axis) : scalar('int32', axis),
       ],
       parameters: [1],
       attributes: {
@@ -187,7 +187,7 @@ export const REDUCTION_CASES: CaseTable = {
     dtypes: ['float32', 'float64'],
     elements: {
       number: (d) =>
-        (d.chance(0.1) ? infinities : { number: (e: Draw) => e.real(-200, 200) }).number(d),
+        (d.often(0.1) ? infinities : { number: (e: Draw) => e.real(-200, 200) }).number(d),
     },
   }),
   ReduceMax: reduce('ReduceMax', {

@@ -46,8 +46,8 @@ function deformConv(draw: Draw): NodeCase {
       strides,
       dilations,
       pads,
-      group: draw.chance(0.5) || group > 1 ? group : undefined,
-      offset_group: draw.chance(0.5) || offsetGroup > 1 ? offsetGroup : undefined,
+      group: draw.often(0.5) || group > 1 ? group : undefined,
+      offset_group: draw.often(0.5) || offsetGroup > 1 ? offsetGroup : undefined,
       kernel_shape: draw.maybe(() => kernel),
     },
     atol: 1e-3,
@@ -84,7 +84,7 @@ function maxUnpool(draw: Draw): NodeCase {
   const spatial = kernel.map(() => draw.int(1, 4));
   const lead = [draw.int(1, 2), draw.int(1, 2)];
   const size = spatial.map((dim, i) => (dim - 1) * (strides?.[i] ?? 1) + (kernel[i] ?? 1));
-  const isLarger = draw.chance(0.3);
+  const isLarger = draw.often(0.3);
   const full = isLarger ? size.map((dim) => dim + draw.int(0, 2)) : size;
   const shape = [...lead, ...spatial];
   const places = draw

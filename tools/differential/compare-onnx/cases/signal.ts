@@ -7,7 +7,7 @@ function stft(draw: Draw): NodeCase {
   const size = length + draw.int(0, 12);
   const batch = draw.int(1, 2);
   const dtype = draw.pick(['float32', 'float32', 'float64'] as const);
-  const isComplex = draw.chance(0.2);
+  const isComplex = draw.often(0.2);
   const how = draw.pick(['window', 'length', 'both']);
   return {
     op: 'STFT',

@@ -139,7 +139,7 @@ function resize(draw: Draw): NodeCase {
       attributes: { mode },
     };
   }
-  const bySizes = draw.chance(0.4);
+  const bySizes = draw.often(0.4);
   const transforms = [
     'half_pixel',
     'pytorch_half_pixel',
@@ -202,7 +202,7 @@ function upsample(draw: Draw): NodeCase {
 
 function gridSample(draw: Draw): NodeCase {
   const opset = draw.pick([16, 20, 22]);
-  const rank = opset >= 20 && draw.chance(0.3) ? 3 : 2;
+  const rank = opset >= 20 && draw.often(0.3) ? 3 : 2;
   const spatial = Array.from({ length: rank }, () => draw.int(1, 5));
   const n = draw.int(1, 2);
   const old = ['bilinear', 'nearest', 'bicubic'];

@@ -14,12 +14,12 @@ function ifByElement(draw: Draw) {
   const flag = graph.input('flag', 'bool', flagShape);
   const other = graph.input('other', 'bool', []);
   const outer = graph.add('Mul', [x, graph.float(2)]);
-  const changesShape = draw.chance(0.4);
+  const changesShape = draw.often(0.4);
   const thenBranch = graph.graph((inner) => {
     const nested = inner.add('If', [other], {
       then_branch: inner.graph((deep) => [deep.add('Add', [outer, x])]),
       else_branch: inner.graph((deep) => [
-        deep.add('Neg', [draw.chance(0.5) ? outer : inner.add('Relu', [outer])]),
+        deep.add('Neg', [draw.often(0.5) ? outer : inner.add('Relu', [outer])]),
       ]),
     });
     return [nested, inner.add('ReduceSum', [nested, inner.ints(0)], { keepdims: 0 })];
@@ -96,7 +96,7 @@ function ifByRank(draw: Draw) {
     });
   for (let i = draw.int(2, 8); i > 0; i--) {
     const known = values.slice(-4);
-    values.push(draw.chance(0.5) ? choose(graph, known, 0) : compute(graph, known));
+    values.push(draw.often(0.5) ? choose(graph, known, 0) : compute(graph, known));
   }
   const results = values.slice(-draw.int(1, 3));
   const feeds = (i: number) => ({
@@ -112,14 +112,14 @@ function loop(draw: Draw) {
   const opset = draw.pick(OPSETS);
   const x = graph.input('x', 'float32', ['n', 2]);
   const countShape = draw.pick([[], [1]]);
-  const count = draw.chance(0.6) ? graph.input('count', 'int64', countShape) : '';
+  const count = draw.often(0.6) ? graph.input('count', 'int64', countShape) : '';
   const limit = graph.input('limit', 'float32', []);
-  const grows = draw.chance(0.4);
+  const grows = draw.often(0.4);
   const isForever = count === '';
-  const condition = isForever || draw.chance(0.5) ? graph.constant(scalar('bool', 1)) : '';
+  const condition = isForever || draw.often(0.5) ? graph.constant(scalar('bool', 1)) : '';
   const scale = graph.add('Add', [limit, graph.float(1)]);
-  const hasScan = draw.chance(0.7);
-  const endsEarly = isForever || draw.chance(0.5);
+  const hasScan = draw.often(0.7);
+  const endsEarly = isForever || draw.often(0.5);
   const body = graph.graph((inner) => {
     const step = inner.input('step', 'int64', []);
     const goesOn = inner.input('goesOn', 'bool', []);
@@ -172,7 +172,7 @@ function scan(draw: Draw) {
     opset < 18
       ? graph.add('ReduceMin', [x], { axes: [axis], keepdims: 0 })
       : graph.add('ReduceMin', [x, graph.ints(axis)], { keepdims: 0 });
-  const nests = draw.chance(0.4);
+  const nests = draw.often(0.4);
   const shift = graph.add('Exp', [w]);
   const body = graph.graph((inner) => {
     const state = inner.input('state', 'float32', sliceNames);
@@ -215,9 +215,9 @@ function scan(draw: Draw) {
       body,
       num_scan_inputs: 1,
       scan_input_axes: [draw.sign(axis, 3)],
-      scan_input_directions: draw.chance(0.7) ? [isReversed] : undefined,
+      scan_input_directions: draw.often(0.7) ? [isReversed] : undefined,
       scan_output_axes: [draw.sign(outAxis, 3), 0],
-      scan_output_directions: draw.chance(0.7) ? [outReversed, 0] : undefined,
+      scan_output_directions: draw.often(0.7) ? [outReversed, 0] : undefined,
     },
     outputs: 3,
   });

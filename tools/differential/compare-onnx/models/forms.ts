@@ -24,7 +24,7 @@ function constants(draw: Draw) {
     sparse_value: {
       sparse: {
         values: HostTensor.from('float32', [2], [1.5, draw.real(-1, 1)]),
-        indices: draw.chance(0.5) ? ints([1, 5]) : HostTensor.from('int64', [2, 2], [0, 1, 1, 2]),
+        indices: draw.often(0.5) ? ints([1, 5]) : HostTensor.from('int64', [2, 2], [0, 1, 1, 2]),
         shape: [2, 3],
       },
     },
@@ -217,7 +217,7 @@ function tables(draw: Draw) {
   const feeds = (n: number) => ({
     kinds: draw.tensor('int32', [n, 2], integersBetween(-4, 3)),
     numbers: draw.tensor('float32', [n, 3], {
-      number: (d) => (d.chance(0.2) ? Number.NaN : d.int(-8, 8) / 4),
+      number: (d) => (d.often(0.2) ? Number.NaN : d.int(-8, 8) / 4),
     }),
   });
   return modelCase(graph.model(13, [hidden, bins, median]), [3, 1, 8].map(feeds), { atol: 1e-3 });

@@ -16,7 +16,7 @@ function dynamicProducts(draw: Draw) {
     const [bytes = '', scale = '', zero = ''] = graph.many('DynamicQuantizeLinear', [from], {
       outputs: 3,
     });
-    const isPerColumn = draw.chance(0.5);
+    const isPerColumn = draw.often(0.5);
     const dtype: DType = draw.pick(['int8', 'uint8'] as const);
     const weights = graph.constant(draw.tensor(dtype, [rows, columns]));
     const weightZero = graph.constant(
@@ -47,7 +47,7 @@ function dynamicProducts(draw: Draw) {
 /** Pairs of quantisation around each operator, weights by axis in 8 or 4 bits, activations in 8 or 16. */
 function quantizedPairs(draw: Draw) {
   const graph = new GraphBuilder();
-  const isWide = draw.chance(0.3);
+  const isWide = draw.often(0.3);
   const opset = 21;
   const activation: DType = isWide
     ? draw.pick(['uint16', 'int16'] as const)
@@ -123,11 +123,11 @@ function blockedWeights(draw: Draw) {
   const rows = 16 * blocks;
   const dtype: DType = draw.pick(['int4', 'uint4', 'uint8'] as const);
   const codes = dtype === 'int4' ? integersBetween(-8, 7) : integersBetween(0, 15);
-  const isTransposed = draw.chance(0.5);
+  const isTransposed = draw.often(0.5);
   const shape = isTransposed ? [columns, rows] : [rows, columns];
   const sizes = isTransposed ? [columns, blocks] : [blocks, columns];
   const x = graph.input('x', 'float32', ['batch', 'length', rows]);
-  const hasZeros = draw.chance(0.6);
+  const hasZeros = draw.often(0.6);
   const floats = graph.add(
     'DequantizeLinear',
     [

@@ -14,7 +14,7 @@ function recurrentLayers(draw: Draw) {
   const d = direction === 'bidirectional' ? 2 : 1;
   const [width, hidden] = [draw.int(1, 4), draw.int(1, 4)];
   const x = graph.input('x', 'float32', ['batch', 'length', width]);
-  const hasLengths = draw.chance(0.5);
+  const hasLengths = draw.often(0.5);
   const lengths = hasLengths ? graph.input('lengths', 'int32', ['batch']) : '';
   const batch = graph.add('Unsqueeze', [
     graph.add('Gather', [graph.add('Shape', [x]), graph.int(0)], { axis: 0 }),

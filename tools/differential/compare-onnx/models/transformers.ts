@@ -21,7 +21,7 @@ function linear(
   const weights = graph.constant(draw.tensor('float32', [rows, columns], small));
   const bias = graph.constant(draw.tensor('float32', [columns], small));
   const product = graph.add('MatMul', [x, weights]);
-  return draw.chance(0.5) ? graph.add('Add', [bias, product]) : graph.add('Add', [product, bias]);
+  return draw.often(0.5) ? graph.add('Add', [bias, product]) : graph.add('Add', [product, bias]);
 }
 
 /** Normalisation of the last axis, spelled out as before opset 17. */
@@ -40,7 +40,7 @@ function normalized(graph: GraphBuilder, draw: Draw, x: string, width: number): 
 
 /** GELU, spelled out by the error function or by tanh. */
 function gelu(graph: GraphBuilder, draw: Draw, x: string): string {
-  if (draw.chance(0.5)) {
+  if (draw.often(0.5)) {
     const erf = graph.add('Erf', [graph.add('Div', [x, graph.float(Math.SQRT2)])]);
     const product = graph.add('Mul', [x, graph.add('Add', [erf, graph.float(1)])]);
     return graph.add('Mul', [product, graph.float(0.5)]);
@@ -101,7 +101,7 @@ function encoder(draw: Draw) {
     graph.float(Math.sqrt(size)),
   ]);
   let masked: string;
-  if (draw.chance(0.5)) {
+  if (draw.often(0.5)) {
     const bias = graph.add('Mul', [
       graph.add('Sub', [graph.float(1), graph.add('Cast', [wide], { to: 1 })]),
       graph.float(-10000),
@@ -144,7 +144,7 @@ function encoder(draw: Draw) {
     mask: HostTensor.from(
       'int64',
       [batch, n],
-      Array.from({ length: batch * n }, (_, i) => (i % n === 0 || draw.chance(0.7) ? 1 : 0)),
+      Array.from({ length: batch * n }, (_, i) => (i % n === 0 || draw.often(0.7) ? 1 : 0)),
     ),
   });
   return modelCase(
@@ -296,7 +296,7 @@ function staticCache(draw: Draw) {
   const x = graph.input('x', 'float32', ['batch', 'n', size]);
   const at = graph.input('at', 'int64', ['n']);
   let updated: string;
-  if (draw.chance(0.5)) {
+  if (draw.often(0.5)) {
     const moved = graph.add('Transpose', [cache], { perm: [1, 0, 2] });
     const rows = graph.add('Transpose', [x], { perm: [1, 0, 2] });
     const indices = graph.add('Unsqueeze', [at, graph.ints(-1)]);

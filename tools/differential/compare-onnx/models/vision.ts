@@ -111,7 +111,7 @@ function pyramid(draw: Draw) {
     strides: [1, 1],
     pads: [1, 1, 1, 1],
   });
-  const up = draw.chance(0.5)
+  const up = draw.often(0.5)
     ? graph.add('ConvTranspose', [pooled, constant(graph, draw, [4, 3, 2, 2])], { strides: [2, 2] })
     : graph.add('Conv', [
         graph.add(
