@@ -13,6 +13,7 @@ import { callLoop } from './recursive-function.ts';
 import { bundle, Frame, inFrame, requireFrame } from './trace.ts';
 import type { Like, ResultOf } from './data/value-types.ts';
 import {
+  exprsOf,
   requireSameLeaves,
   unbundle,
   type WrittenLeaf,
@@ -388,10 +389,6 @@ function stateFrom(
 /** A tree of values whose expressions are those of its leaves. */
 function treeOfLeaves(frame: Frame, { tree, leaves }: Leaves): unknown {
   return unbundle(frame, undefined, { tree, leaves });
-}
-
-function exprsOf(leaves: readonly WrittenLeaf[]): Expr[] {
-  return leaves.map(({ expr }) => expr);
 }
 
 function retyped(leaves: readonly WrittenLeaf[], type: Type): WrittenLeaf[] {

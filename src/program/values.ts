@@ -41,6 +41,10 @@ export interface WrittenLeaf {
   readonly spec: DataSpec | undefined;
 }
 
+export function exprsOf(leaves: readonly WrittenLeaf[]): Expr[] {
+  return leaves.map(({ expr }) => expr);
+}
+
 /** The leaves of a tree of values in the function that is being written down. */
 export function writtenLeaves(frame: Frame, tree: unknown): WrittenLeaf[] {
   return leavesOf(tree, isValueLeaf).map(({ path, leaf }) => written(frame, leaf, path));

@@ -20,7 +20,7 @@ import type { NdArray } from '../nd-array.ts';
 import type { Frame } from '../trace.ts';
 import type { Spec } from '../data/value-spec.ts';
 import type { Like, ResultOf, ValueOf } from '../data/value-types.ts';
-import { unbundle, valueOf, type WrittenLeaf } from '../values.ts';
+import { exprsOf, unbundle, valueOf, type WrittenLeaf } from '../values.ts';
 import { requireDerivatives, writeFunction, type WrittenFunction } from './write-function.ts';
 import { type AnyFunction, mapArguments } from './function-arguments.ts';
 import { transformed } from './transform.ts';
@@ -278,8 +278,4 @@ function wrongResult(got: string, expected = 'a float of rank 0'): ShapeError {
 
 function typeText(leaves: readonly WrittenLeaf[]): string {
   return leaves.map(({ type }) => formatType(type)).join(', ') || 'nothing';
-}
-
-function exprsOf(leaves: readonly WrittenLeaf[]): Expr[] {
-  return leaves.map(({ expr }) => expr);
 }

@@ -1,12 +1,11 @@
-import type { TensorType } from '../../../core/contracts/primitive-function.ts';
 import { KERNEL_DTYPES } from '../../../ops/lowering/placement.ts';
 import { kernelName, WGSL_KERNEL } from '../../../ops/program/wgsl-kernel.ts';
 import { callFunction, func, variable } from '../../ir/build.ts';
 import type { CallExpr, DeviceName, Expr, Span, VarExpr } from '../../ir/expr.ts';
-import { formatType } from '../../ir/type.ts';
 import { symbolCarriers } from './symbol-carriers.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 import { operatorName } from '../../ir/operators/operator-name.ts';
+import { kernelOperand } from './dataflow.ts';
 
 /** Names of primitive functions list operators up to this many. */
 const MAX_NAMED_OPERATORS = 32;
@@ -33,7 +32,7 @@ export function primitiveCall(last: CallExpr, context: PrimitiveContext): CallEx
     const known = bodies.get(arg) ?? params.get(arg);
     if (known !== undefined) return known;
     if (members.has(arg)) throw new Error('internal: a group is out of order');
-    const { dtype, shape } = tensorTypeOf(arg, types);
+    const { dtype, shape } = kernelOperand(arg, types);
     const param = variable(`p${params.size}`, dtype, shape);
     params.set(arg, param);
     return param;
@@ -41,7 +40,7 @@ export function primitiveCall(last: CallExpr, context: PrimitiveContext): CallEx
   for (const member of calls) {
     bodies.set(member, { ...withoutDevice(member), args: member.args.map(inner) });
   }
-  const known = [...params.keys(), last].map((expr) => tensorTypeOf(expr, types));
+  const known = [...params.keys(), last].map((expr) => kernelOperand(expr, types));
   const isOnHost = device === 'host';
   const carriers = symbolCarriers(calls, { known, operators: types.operators }, () =>
     isOnHost ? variables() : readable(variables(), parameters),
@@ -56,12 +55,6 @@ export function primitiveCall(last: CallExpr, context: PrimitiveContext): CallEx
     ...(isOnHost ? { device: 'host' } : {}),
   });
   return callFunction(primitive, operands, span);
-}
-
-function tensorTypeOf(expr: Expr, types: TypeInference): TensorType {
-  const type = types.of(expr);
-  if (type.kind === 'tensor') return type;
-  throw new Error(`internal: an operator reads ${formatType(type)}`);
 }
 
 /**

@@ -167,7 +167,7 @@ function listOf<K, V>(lists: Map<K, V[]>, key: K): V[] {
   return list;
 }
 
-function greatest(values: readonly number[]): number {
+export function greatest(values: readonly number[]): number {
   return values.reduce((most, value) => Math.max(most, value), 0);
 }
 

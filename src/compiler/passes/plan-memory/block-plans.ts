@@ -7,7 +7,7 @@ import { isInnerAxis } from '../../ir/append-axis.ts';
 import { byteLengthOf } from '../../ir/byte-length.ts';
 import type { CallExpr, DeviceName, Expr, FunctionExpr, VarExpr } from '../../ir/expr.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
-import { assignStorages } from './assign-storages.ts';
+import { assignStorages, greatest } from './assign-storages.ts';
 import { findParts, isJoin, type Part } from './joined-tensors.ts';
 import { liveBytes, type PlannedStorage, type TensorInterval } from './planned-storage.ts';
 import {
@@ -320,10 +320,6 @@ export function valuesOf({ steps, result }: Block): Expr[] {
   return [...steps.map(({ value }) => value), result];
 }
 
-function greatest(values: readonly number[]): number {
-  return values.reduce((most, value) => Math.max(most, value), 0);
-}
-
 function aligned(bytes: number): number {
   return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
 }
@@ -433,6 +429,6 @@ function placesOf(
   });
 }
 
-function missing(): never {
+export function missing(): never {
   throw new Error('internal: a kernel without a storage');
 }

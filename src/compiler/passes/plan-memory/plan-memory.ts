@@ -15,7 +15,7 @@ import {
 import { STORAGE_TYPE, tensorType } from '../../ir/type.ts';
 import { mapFunctions, postOrder, rewrite, withChildren } from '../../ir/walk/visit.ts';
 import type { Pass } from '../pass.ts';
-import { type BlockPlan, BlockPlans, type KernelCall, valuesOf } from './block-plans.ts';
+import { type BlockPlan, BlockPlans, type KernelCall, missing, valuesOf } from './block-plans.ts';
 import { GrowingTensors } from './growing-tensors.ts';
 import type { FunctionMemoryPlan, MemoryPlanReport } from './memory-report.ts';
 import { type Overwrite, overwrittenParameter } from './overwrites.ts';
@@ -216,10 +216,6 @@ function allocation(
 
 function isDynamic(dim: Dim): boolean {
   return typeof dim !== 'number';
-}
-
-function missing(): never {
-  throw new Error('internal: a kernel without a storage');
 }
 
 /**
