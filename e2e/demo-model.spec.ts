@@ -26,13 +26,7 @@ const bert = (length?: number) => ({
 });
 
 test('lists examples, answers for each, and runs it', async ({ page }) => {
-  const titles = [
-    'Handwritten digits',
-    'Lines of text',
-    'Speech or not',
-    'Reaction-diffusion',
-    'Sum of a list',
-  ];
+  const titles = ['Handwritten digits', 'Speech or not', 'Reaction-diffusion', 'Sum of a list'];
   await expect(page.locator('#cards h4')).toHaveText(titles);
   for (const title of titles) {
     await page.getByRole('button', { name: `Open ${title}` }).click();
@@ -161,6 +155,38 @@ test('names operators that Weft does not have, before anything is loaded', async
   // What does not run takes no time.
   await expect(page.locator('#model-answer')).not.toContainText('Takes about');
   await expect(page.locator('#model-run')).toBeHidden();
+});
+
+test('a link says what a check found elsewhere, and fetches nothing by itself', async ({
+  page,
+}) => {
+  await page.evaluate(() => {
+    const copied: string[] = [];
+    Reflect.set(globalThis, 'copied', copied);
+    navigator.clipboard.writeText = async (text) => void copied.push(text);
+  });
+  await page.getByRole('button', { name: 'Open Sum of a list' }).click();
+  await page.getByRole('button', { name: 'Copy a link to this check' }).click();
+  await expect(page.getByRole('button', { name: 'Copied' })).toBeVisible();
+  const [link = ''] = await page.evaluate(() => Reflect.get(globalThis, 'copied') as string[]);
+  const other = await page.context().newPage();
+  const models: string[] = [];
+  other.on('request', (request) => models.push(...(request.url().match(/list-sum/) ?? [])));
+  await other.goto(link);
+  await expect(other.locator('#model-answer')).toContainText('On another machine: Yes, ');
+  await expect(other.locator('#model-url')).toHaveValue(/models\/list-sum\.weft$/);
+  expect(models).toEqual([]);
+  await other.getByRole('button', { name: 'Ask' }).click();
+  await expect(other.locator('#model-run h3').first()).toContainText('Loaded on');
+  await other.close();
+});
+
+test('weights without a program are refused by their name', async ({ page }) => {
+  const header = Buffer.from('{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}');
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(header.byteLength));
+  await give(page, 'model.safetensors', Buffer.concat([length, header, Buffer.alloc(4)]));
+  await expect(page.locator('#model-answer .status')).toContainText('a safetensors file');
 });
 
 test('compares devices, and onnxruntime-web when asked to', async ({ page }) => {

@@ -39,7 +39,9 @@ export async function drawWithMouse(
   page: Page,
   strokes: readonly (readonly Point[])[],
 ): Promise<void> {
-  const box = await page.locator('#pad').boundingBox();
+  const pad = page.locator('#pad');
+  await pad.evaluate((it) => it.scrollIntoView({ block: 'center', behavior: 'instant' }));
+  const box = await pad.boundingBox();
   if (box === null) throw new Error('the pad is not visible');
   const scale = (0.62 * box.width) / 100;
   const place = ({ x, y }: Point): [number, number] => [

@@ -5,7 +5,7 @@ import { expect, test } from './fixtures.ts';
 test.use({ isStrict: true });
 
 test('steps on the device and paints', async ({ page }) => {
-  await page.goto('/');
+  await page.goto('/?device=webgpu');
   await page.getByRole('link', { name: 'Programs' }).focus();
   await page.keyboard.press('Enter');
   const facts = page.locator('#dish-facts');

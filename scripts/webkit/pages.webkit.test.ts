@@ -151,11 +151,32 @@ test('a network is trained, and numbers are those of every device', async () => 
   expect(bits).toEqual([2895194379, 4185947648, 1300703658, 1906787632]);
 });
 
+test('the demo reads its ticket by itself, and tells what that took here', async () => {
+  await open('', "document.querySelector('#number-bytes small') !== null");
+  const seen = await page.evaluate<Record<string, unknown>>(`
+    const textOf = (id) => document.getElementById(id).textContent;
+    return {
+      lines: [...document.querySelectorAll('#picture-text li')].map(({ textContent }) => textContent),
+      time: textOf('number-time'), device: textOf('number-device'), wide: document.documentElement.scrollWidth - innerWidth,
+    };`);
+  expect(seen).toMatchObject({
+    lines: ['Night Train 27', 'Glasgow to London', 'Coach B, seat 14', 'GBP 42.50'],
+    device: expect.stringContaining('WebAssembly') as string,
+  });
+  expect(seen['time']).toMatch(/^[\d.]+ s/);
+  expect(seen['wide']).toBeLessThanOrEqual(0);
+});
+
 const TEXT = 'document.body.textContent';
 
 test.each([
-  ['the demo', '', `/Steps so far[1-9]/.test(document.querySelector('#dish-facts').textContent)`],
-  ['a digit', '#draw', "document.querySelector('#draw-network') !== null"],
+  [
+    'a simulation',
+    '#simulate',
+    "/Steps so far[1-9]/.test(document.querySelector('#dish-facts').textContent)",
+  ],
+  ['a digit', '#draw', "/Looks like/.test(document.querySelector('#answer-text').textContent)"],
+  ['a training', '#train', "/Steps[1-9]/.test(document.querySelector('#train-facts').textContent)"],
   ['the playground', 'playground.html', `/\\d/.test(${TEXT})`],
   ['lending', 'rpc.html', `/device/i.test(${TEXT})`],
   ['measuring', 'report.html', `/Measure this machine/.test(${TEXT})`],

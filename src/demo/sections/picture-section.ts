@@ -147,13 +147,14 @@ export class PictureSection implements Section {
 
   async #showMachine(): Promise<void> {
     const { session } = (await this.#reader) ?? {};
-    if (session === undefined || !this.#isOpen) return;
-    this.#context.showDevice(session.device);
+    if (session === undefined) return;
     const { title } = describeDevice(session.device);
     byId('number-device', HTMLElement).replaceChildren(
       title,
       element('small', {}, 'where it is fastest here'),
     );
+    if (!this.#isOpen) return;
+    this.#context.showDevice(session.device);
     await this.#context.machine.show(session, 'PP-OCRv4, lines');
   }
 
