@@ -1,3 +1,4 @@
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformWithOxc } from 'vite';
@@ -168,9 +169,37 @@ const [best] = await classifier.classify(canvas);
 Object.assign(globalThis, { outcome: { label: best?.label } });
 `;
 
-function checkLabel({ label }: Awaited<ReturnType<Lab['open']>>): string {
-  if (label !== 'blue') throw new Error(`got ${label}, expected blue`);
+function checkLabel({ label }: Awaited<ReturnType<Lab['open']>>, expected = 'blue'): string {
+  if (label !== expected) throw new Error(`got ${label}, expected ${expected}`);
   return label;
+}
+
+/** A vertical stroke. */
+const STROKE = `const data = new Uint8Array(28 * 28);
+for (let y = 5; y < 23; y++) data.fill(255, y * 28 + 13, y * 28 + 16);
+const stroke = { width: 28, height: 28, data };`;
+
+/** The package of the guide, which knows digits and is greeted by a 1, in the node_modules of an application that is built. */
+async function library(lab: Lab): Promise<string> {
+  const text = block('libraries', 'greetingDetector')
+    .replace("['none', 'wave']", "[...'0123456789']")
+    .replaceAll("'wave'", "'1'");
+  const { code } = await transformWithOxc(text, 'greeting.ts');
+  const manifest = { name: 'greeting', version: '1.0.0', type: 'module', exports: './index.js' };
+  const app = lab.makeApp('library', {
+    'index.html': page('/page.js'),
+    'page.js': `import { greetingDetector } from 'greeting';
+${STROKE}
+const { isGreeting } = await greetingDetector();
+globalThis.outcome = { label: (await isGreeting(stroke)) ? 'greeted' : 'not greeted' };`,
+    'node_modules/greeting/package.json': JSON.stringify(manifest),
+    'node_modules/greeting/index.js': code,
+  });
+  const model = join(ROOT, 'public/models/digits.weft');
+  copyFileSync(model, join(app, 'node_modules/greeting/greeting.weft'));
+  await lab.tool(process.execPath, [lab.installed('vite-8/bin/vite.js'), 'build'], app);
+  const { origin } = await lab.serve(join(app, 'dist'));
+  return checkLabel(await lab.open(`${origin}/`), 'greeted');
 }
 
 async function offline(lab: Lab): Promise<string> {
@@ -250,4 +279,5 @@ export const GUIDES: readonly Consumer[] = [
     },
   },
   { name: 'offline', isHeavy: true, run: offline },
+  { name: 'library with a model', isHeavy: true, run: library },
 ];
