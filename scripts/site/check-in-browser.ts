@@ -149,6 +149,7 @@ async function checkPlayground(
   await expectText('#result.wrong', 'expected');
   await page.goto('about:blank');
   await page.goto(link);
+  await page.locator('#run:enabled').click();
   await expectText('#result', '[1024,2048,3072]');
   await page.goto(`${address}/docs/ir.html`);
   await page.getByRole('link', { name: 'Open in the playground' }).first().click();
