@@ -1,6 +1,6 @@
 import { ASYNC_DISPOSE } from '../core/async/dispose-symbols.ts';
-import { proxy, transfer } from 'comlink';
-import { DownloadError, UsageError } from '../core/errors.ts';
+import { transfer } from 'comlink';
+import { UsageError } from '../core/errors.ts';
 import type { PausedCall, PauseOptions } from '../core/contracts/paused-call.ts';
 import type { KernelSource } from '../core/contracts/kernel-source.ts';
 import type { RunTimelines } from '../core/contracts/run-timeline.ts';
@@ -10,7 +10,6 @@ import type {
   RunComparison,
 } from '../worker/protocol/control-request.ts';
 import type { Dims } from '../worker/protocol/dispatch-sizes.ts';
-import type { LoadProgress } from '../worker/protocol/load-request.ts';
 import type {
   FunctionInfo,
   LoadedSession,
@@ -24,10 +23,11 @@ import type { SessionMemory } from '../worker/protocol/session-memory.ts';
 import type { SessionService } from '../worker/protocol/session-service.ts';
 import type { ToolAnswer, ToolName, ToolRequest } from '../worker/tools/tools.ts';
 import type { CallPage, WireResult } from '../worker/protocol/wire-value.ts';
+import { loadSession } from './load-session.ts';
 import { bindInputs } from './values/bind-inputs.ts';
 import { checkOptions, requireCount, requireKind, requireMaker } from '../core/check-options.ts';
 import { isServiceWorker, requireImport } from '../core/require-import.ts';
-import { type CallOptions, Connection, hasWorkers, type Send } from './start/connection.ts';
+import { type CallOptions, Connection, type Send } from './start/connection.ts';
 import type { GpuBufferLike } from '../core/contracts/gpu-like.ts';
 import type { DeviceTensor } from './values/device-tensor.ts';
 import type { GpuTensor } from './values/gpu-buffers.ts';
@@ -51,7 +51,7 @@ import {
 } from './session-options.ts';
 import type { CompareOptions, SessionComparison } from './tools/compare-session.ts';
 import type { DebugOptions, DebugRun } from './tools/debug-session.ts';
-import { type PreparedSource, type SessionSource, toWireSource } from './source.ts';
+import type { SessionSource } from './source.ts';
 import { Tensor } from './values/tensor.ts';
 import type { TimelineOptions } from './tools/timeline-session.ts';
 import type { TraceOptions, TracedValue } from './tools/trace-session.ts';
@@ -134,79 +134,7 @@ export class Session {
     requireCount('Session.load', arguments, 2);
     checkOptions('Session.load', options, LOAD_OPTIONS);
     if (isServiceWorker()) await requireImport();
-    const {
-      worker = hasWorkers(),
-      workerFiles,
-      workerTimeout,
-      gpu,
-      remote,
-      operators,
-      importers,
-      signal,
-      onProgress,
-      functions,
-      limits,
-      cache,
-      integrity,
-      externalData,
-      ...wanted
-    } = options;
-    const { devices, dims = {}, dispatch, compileLimits } = wanted;
-    const { device = devices ? 'webgpu' : 'auto' } = wanted;
-    const here = !worker && !remote && { signal: signal ?? null };
-    // Program and code come while options are checked; whoever needs them reports a failure.
-    const sent =
-      cache || integrity !== undefined
-        ? import('./kept-source.ts').then(({ keptSource }) => keptSource(source, options))
-        : toWireSource(source, here);
-    sent.catch(() => undefined);
-    if (here) {
-      const wasm = device === 'wasm' && import('../worker/devices/open-wasm.ts');
-      Promise.all([import('../worker/index.ts'), wasm]).catch(() => undefined);
-    }
-    const rare =
-      (operators ?? importers ?? functions ?? limits ?? dispatch ?? compileLimits ?? gpu) !==
-      undefined
-        ? (await import('./rare-options.ts')).rareRequest(options, !worker || !!remote)
-        : undefined;
-    signal?.throwIfAborted();
-    const place = { worker, workerFiles, workerTimeout, gpu, operators, importers, remote };
-    const connection = Connection.acquire(place);
-    try {
-      const report =
-        onProgress &&
-        proxy((progress: LoadProgress) => {
-          if (!signal?.aborted) onProgress(progress);
-        });
-      const load = ({ source: wire, transfers }: PreparedSource): Promise<LoadedSession> => {
-        const request = { ...wanted, ...rare?.request, source: wire, device, dims };
-        return connection.call(
-          (service, call) =>
-            service.load(call, transfer(request, transfers), report, rare?.callPage),
-          { signal, discard: ({ session }, service) => void service.dispose(0, session) },
-        );
-      };
-      const prepared = await sent;
-      const loaded = externalData
-        ? await (await import('./external-data.ts')).withExternalData(
-            { source, prepared },
-            externalData,
-            load,
-          )
-        : await load(prepared);
-      const session = new Session(connection, loaded);
-      if (rare?.given) rare.given.owner = session;
-      return session;
-    } catch (error) {
-      connection.release();
-      if (!(error instanceof DownloadError)) throw error;
-      // Without a connection there is no advice either.
-      const explained = import('./explain-inputs.ts').then(
-        ({ explainDownload }) => explainDownload(error, source),
-        () => error,
-      );
-      throw await explained;
-    }
+    return loadSession(source, options, (connection, loaded) => new Session(connection, loaded));
   }
 
   private constructor(connection: Connection, loaded: LoadedSession) {
