@@ -9,6 +9,8 @@ const src = fileURLToPath(new URL('../../src', import.meta.url));
 const ALLOWED = [
   'client/start/connection.ts: nextCall',
   'client/tools/debug-session.ts: runs',
+  'compiler/ir/text/parse.ts: library',
+  'compiler/passes/simplify.ts: rules',
   'core/limits/work-meter.ts: inForce',
   'ops/formula/wasm/find-intrinsic.ts: doubles',
   'ops/tables/wasm.ts: rare',

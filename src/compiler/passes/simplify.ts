@@ -1,4 +1,3 @@
-import { once } from '../../core/once.ts';
 import { MOST_JOINED } from '../../ops/movement/concat.ts';
 import type { DType } from '../../core/tensor/dtype.ts';
 import { call } from '../ir/build.ts';
@@ -76,19 +75,18 @@ const CODED: readonly RewriteRule[] = [
   },
 ];
 
-/** Read when they are first needed. */
-const simplifyRules = once((): readonly RewriteRule[] => [
-  ...parseRules(TEXT, { file: 'simplify' }),
-  ...CODED,
-]);
+/** Of a text that never changes. */
+let rules: readonly RewriteRule[] | undefined;
 
 /** Algebraic identities and moves of data that cancel out. */
 export const simplify: Pass = {
   name: 'simplify',
+  /** Read once, when they are first needed. */
   get rules() {
-    return simplifyRules();
+    rules ??= [...parseRules(TEXT, { file: 'simplify' }), ...CODED];
+    return rules;
   },
-  run: (module, context) => rewriteModule(module, simplifyRules(), context),
+  run: (module, context) => rewriteModule(module, simplify.rules ?? [], context),
 };
 
 /** dtypes that hold every value of a dtype and convert it on as that dtype would be. */

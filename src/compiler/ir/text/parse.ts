@@ -1,4 +1,3 @@
-import { once } from '../../../core/once.ts';
 import { checkOptions } from '../../../core/check-options.ts';
 import { forEachSymbol } from '../../../core/dims/dim-symbols.ts';
 import { HostTensor } from '../../../core/tensor/host-tensor.ts';
@@ -66,10 +65,14 @@ export function parseExpr(
   return new ModuleParser(text, { file, library: preludeLibrary(), operators }).expr(scope);
 }
 
-const preludeLibrary = once((): Library => {
+/** Of a text that never changes, read when it is first needed. */
+let library: Library | undefined;
+
+function preludeLibrary(): Library {
   const options = { file: 'prelude', library: undefined, operators: CORE_OPERATORS };
-  return new ModuleParser(PRELUDE, options).parse();
-});
+  library ??= new ModuleParser(PRELUDE, options).parse();
+  return library;
+}
 
 /** A definition of the text: its tokens from `start` to before `end`. */
 interface Item {
