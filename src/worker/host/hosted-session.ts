@@ -248,18 +248,9 @@ export class HostedSession {
   }
 
   memory(): SessionMemory {
-    const report = this.machine.memory();
-    const { constantBytes, liveBytes, pooledBytes, scratchBytes, peakBytes } = report;
+    const { allocations, reuses, devices, ...bytes } = this.machine.memory();
     const sharing = this.shared?.counters();
-    return {
-      constantBytes,
-      liveBytes,
-      pooledBytes,
-      scratchBytes,
-      peakBytes,
-      functions: this.held.functionCount,
-      ...(sharing && { sharing }),
-    };
+    return { ...bytes, functions: this.held.functionCount, ...(sharing && { sharing }) };
   }
 
   #infoOf(functionName: string): FunctionInfo | undefined {
