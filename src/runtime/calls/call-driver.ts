@@ -54,7 +54,7 @@ export class CallDriver {
       if (invocation.isDone) break;
       const { turns } = this.#controls;
       const turn = turns && (await turns.take(call));
-      const pending = this.#takeSlice(call, recording, turn);
+      const pending = this.#runSlice(call, recording, turn);
       if (call.cancellation !== undefined) call.abandon(pending);
       if (invocation.isDone) break;
       if (pending !== undefined) {
@@ -73,37 +73,28 @@ export class CallDriver {
   }
 
   /** Nothing runs of a call that was cancelled as its turn came. */
-  #takeSlice(
-    call: CallInFlight,
+  #runSlice(
+    { cancellation, invocation }: CallInFlight,
     recording: RunRecording | undefined,
     turn: Turn | undefined,
   ): Promise<Value> | undefined {
-    if (turn === undefined) return this.#runSlice(call.invocation, recording);
-    try {
-      if (call.cancellation !== undefined) return undefined;
-      return this.#runSlice(call.invocation, recording, turn.launchLimit * COST_PER_LAUNCH);
-    } finally {
+    if (turn !== undefined && cancellation !== undefined) {
       turn.end();
+      return undefined;
     }
-  }
-
-  #runSlice(
-    invocation: Invocation,
-    recording: RunRecording | undefined,
-    instructionCount?: number,
-  ): Promise<Value> | undefined {
     const begin = performance.now();
     const outer = this.#state.recording;
     this.#nesting++;
     this.#state.recording = recording;
     recording?.resume();
     try {
-      return run(invocation, instructionCount);
+      return run(invocation, turn && turn.launchLimit * COST_PER_LAUNCH);
     } finally {
       recording?.pause();
       this.#state.recording = outer;
       this.#nesting--;
       this.#slices.count(begin);
+      turn?.end();
     }
   }
 }

@@ -202,21 +202,17 @@ function replayCalls({ replays, controls, inFlight, slices }: ReplayContext): Ad
     const replay = replays.find(callee, args, { inTurns: turns !== undefined });
     if (replay === undefined) return undefined;
     if (turns !== undefined) return replayInTurns(replay, request, { inFlight, turns });
-    replayAtOnce(replay);
+    try {
+      replay.enqueue();
+    } catch (error) {
+      release(replay.outcome.value);
+      throw error;
+    } finally {
+      replay.end();
+    }
     slices.count(begin);
     return replay.outcome;
   };
-}
-
-function replayAtOnce(replay: PendingReplay): void {
-  try {
-    replay.enqueue();
-  } catch (error) {
-    release(replay.outcome.value);
-    throw error;
-  } finally {
-    replay.end();
-  }
 }
 
 /** Undefined when a buffer goes meanwhile. */
