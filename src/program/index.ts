@@ -18,7 +18,7 @@ export {
   u32,
   u64,
   u8,
-} from './data/spec.ts';
+} from './data/value-spec.ts';
 export { type Program, program } from './define-program.ts';
 export type { ProgramOptions } from './program.ts';
 export { configure } from './configure.ts';
@@ -27,7 +27,7 @@ export { If, loop, repeatTimes, scan, type ScanOptions } from './control-flow.ts
 export { data, type DataType, match } from './data/data.ts';
 export { DataValue } from './data/data-value.ts';
 export type { Spec } from './data/value-spec.ts';
-export { scope } from './eager/scope.ts';
+export { scope } from './scope.ts';
 export { grad, type GradOptions, valueAndGrad } from './transforms/grad.ts';
 export { jvp } from './transforms/jvp.ts';
 export { vjp } from './transforms/vjp.ts';

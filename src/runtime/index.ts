@@ -18,7 +18,7 @@ export type {
 } from '../device/device.ts';
 export type { HostFunction } from './link/host-function.ts';
 export { FunctionProfile } from './profile/function-profile.ts';
-export { importFunctions } from './link/host-function.ts';
+export { importFunctions } from './link/import-functions.ts';
 export type { MachineInstrument } from './profile/instrument-calls.ts';
 export type { MachineOptions } from './link/load-machine.ts';
 export type { MemoryReport } from './profile/memory-report.ts';

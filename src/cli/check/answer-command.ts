@@ -6,8 +6,7 @@ import type { OpenFlags } from '../open-session.ts';
 import { readProgram } from '../files/read-program.ts';
 import { writeJson } from '../report.ts';
 import { ProgressLine, type Terminal } from '../terminal.ts';
-import type { CheckedDevice } from './check-memory.ts';
-import { checkProgram } from './check-program.ts';
+import { type CheckedDevice, checkProgram } from './check-program.ts';
 import { formatAnswer } from './format-answer.ts';
 
 export interface AnswerFlags extends Pick<OpenFlags, 'dim' | 'limit'> {

@@ -1,7 +1,6 @@
 import { shortList } from '../../core/short-list.ts';
 import { formatBytes } from '../format-bytes.ts';
-import type { MemoryAnswer } from './check-memory.ts';
-import type { ProgramAnswer } from './check-program.ts';
+import type { MemoryAnswer, ProgramAnswer } from './check-program.ts';
 import type { Float16Answer, Float16Risk } from './float16-risks.ts';
 
 /** Every adapter binds that much (the default of `maxStorageBufferBindingSize`). */

@@ -6,9 +6,14 @@ import {
   type CompareFlags,
 } from '../check-command.ts';
 import type { AnswerFlags } from '../check/answer-command.ts';
-import { budgetOption, deviceNames, inputsOption, threadsOption } from '../parse-options.ts';
+import {
+  budgetOption,
+  deviceNames,
+  inputsOption,
+  threadsOption,
+  positiveNumber,
+} from '../parse-options.ts';
 import type { CommandParts } from './command-parts.ts';
-import { runsBeside } from './runs-beside.ts';
 import type { ViewFlags } from '../view/view-command.ts';
 import { parseCount } from '../parse-training.ts';
 import { deviceOption, dimsOption, limitOption } from './common-options.ts';
@@ -175,3 +180,24 @@ Examples:
   weft serve site --csp wasm --isolated
 
 A page finds this package at /weft-vm/: import { Session } from '/weft-vm/client.js'.`;
+
+/**
+ * Adds the argument and the options of commands that run a function beside something else.
+ * `tolerance` is the default, in words; `devices` are those beside the ones of this process.
+ */
+function runsBeside(command: Command, tolerance: string, devices: readonly string[] = []): Command {
+  return command
+    .argument('<file>', 'a .weft, .onnx or .ir file')
+    .addOption(inputsOption())
+    .addOption(
+      new Option('--tolerance <SHARE>', `of the range of a value; default: ${tolerance}`).argParser(
+        positiveNumber,
+      ),
+    )
+    .addOption(new Option('--seed <N>', 'of random inputs').argParser(parseCount).default(1))
+    .option('--function <name>', 'the function to run; default: main')
+    .addOption(deviceOption('the device to run on', devices))
+    .addOption(threadsOption())
+    .addOption(dimsOption())
+    .addOption(limitOption());
+}

@@ -222,6 +222,12 @@ export function describeFunction({ domain, name = '' }: FunctionProto): string {
   return `function ${prefix === '' ? name : `${prefix}.${name}`}`;
 }
 
+/**
+ * Results of shape arithmetic so far, by their variables. No program reads
+ * these variables: whoever takes one takes its value.
+ */
+export type ShapeValues = WeakMap<Expr, SymbolicTensor>;
+
 /** The demands of the main graph on the indices that it is called with. */
 class IndexChecks {
   readonly #checks: IndexCheck[] = [];
@@ -263,9 +269,3 @@ class IndexChecks {
     return this.#checks.length === 0 ? '' : JSON.stringify(this.#checks);
   }
 }
-
-/**
- * Results of shape arithmetic so far, by their variables. No program reads
- * these variables: whoever takes one takes its value.
- */
-export type ShapeValues = WeakMap<Expr, SymbolicTensor>;

@@ -1,17 +1,12 @@
 import { UnsupportedError } from '../../core/errors.ts';
 import { float16ToNumber, numberToFloat16 } from '../../core/tensor/float16.ts';
 import type { GraphProto, NodeProto } from '../onnx/protobuf/schema.ts';
-import { float16Places } from './float16-operators.ts';
-import { FLOAT16, FLOAT32, floatValues, placesOf } from './float-values.ts';
+import { float16Places, FLOAT16, FLOAT32, floatValues, placesOf } from './float-values.ts';
 import { floatTensor, floatWeights, relativeError } from './float-weights.ts';
 import type { FoundConstant, GraphScope } from './graph-scope.ts';
 import { intAttribute, type ModelEdits } from './model-edits.ts';
-import {
-  type CheckedOptions,
-  type KeptNode,
-  nodeName,
-  type QuantizedLayer,
-} from './quantize-options.ts';
+import type { CheckedOptions } from './quantize-options.ts';
+import { type KeptNode, nodeName, type QuantizedLayer } from './quantized-layer.ts';
 
 /** The nodes of a model by what the conversion does with them. */
 interface Float16Found {

@@ -7,15 +7,9 @@ import { convertToFloat16 } from './convert-to-float16.ts';
 import { isFloatTensor } from './float-weights.ts';
 import { GraphScope } from './graph-scope.ts';
 import { ModelEdits, type WrittenNode } from './model-edits.ts';
-import {
-  checkedOptions,
-  type QuantizeOptions,
-  type KeptNode,
-  layerKey,
-  nodeName,
-  type QuantizedLayer,
-} from './quantize-options.ts';
+import { checkedOptions, type QuantizeOptions } from './quantize-options.ts';
 import { quantizeGemm, quantizeMatMul, type RoundedNode } from './quantize-product.ts';
+import { type KeptNode, layerKey, nodeName, type QuantizedLayer } from './quantized-layer.ts';
 import { roundActivations } from './round-activations.ts';
 import { TensorStore } from './tensor-store.ts';
 import { WeightCoder } from './weight-coder.ts';

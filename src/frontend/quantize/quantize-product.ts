@@ -3,7 +3,7 @@ import type { NodeProto } from '../onnx/protobuf/schema.ts';
 import { floatTensor, floatWeights } from './float-weights.ts';
 import type { GraphScope } from './graph-scope.ts';
 import { intAttribute, type WrittenNode } from './model-edits.ts';
-import { nodeName } from './quantize-options.ts';
+import { nodeName } from './quantized-layer.ts';
 import type { CodedMatrix, WeightCoder } from './weight-coder.ts';
 
 /** The replacement of a node, in words, and the relative error of its weights. */

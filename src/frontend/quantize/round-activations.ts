@@ -4,7 +4,7 @@ import type { NodeProto } from '../onnx/protobuf/schema.ts';
 import { floatWeights } from './float-weights.ts';
 import type { GraphScope } from './graph-scope.ts';
 import type { NodeDraft } from './model-edits.ts';
-import { nodeName } from './quantize-options.ts';
+import { nodeName } from './quantized-layer.ts';
 import type { WeightCoder } from './weight-coder.ts';
 
 /**

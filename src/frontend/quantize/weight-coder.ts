@@ -16,7 +16,8 @@ import {
 } from './float-weights.ts';
 import type { FoundConstant, GraphScope } from './graph-scope.ts';
 import { intAttribute, type ModelEdits, type NodeDraft } from './model-edits.ts';
-import { type CheckedOptions, layerKey, nodeName } from './quantize-options.ts';
+import type { CheckedOptions } from './quantize-options.ts';
+import { layerKey, nodeName } from './quantized-layer.ts';
 
 /** The names of a matrix's codes in the model, and its sizes. */
 export interface CodedMatrix {

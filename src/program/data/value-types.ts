@@ -1,8 +1,7 @@
 import type { DataValue } from './data-value.ts';
 import type { NdArray } from '../nd-array.ts';
 import type { Operand } from '../operand.ts';
-import type { ArraySpec } from './spec.ts';
-import type { ConstructorSpecs, SelfSpec } from './value-spec.ts';
+import type { ArraySpec, ConstructorSpecs, SelfSpec } from './value-spec.ts';
 
 /** A value of data, whichever type it has; comparing whole types would not end for recursive ones. */
 interface AnyData {

@@ -2,8 +2,7 @@ import { formatType } from '../../compiler/ir/type.ts';
 import { operatorName } from '../../compiler/ir/operators/operator-name.ts';
 import type { ArrayState } from '../array-state.ts';
 import { DATA, LEAST_USERS, PENDING } from '../array-state.ts';
-import { realize } from './realize.ts';
-import { releaseNow } from './release.ts';
+import { realize, releaseNow } from './realize.ts';
 import { noteInScope } from './scope.ts';
 
 /** As many calls in a row are one computation, about; it ends where the one before it did. */

@@ -18,9 +18,9 @@ import {
 import { LeastRecent } from '../runners/least-recent.ts';
 import { MOST_SHARED, sharedRunner } from '../runners/shared-runners.ts';
 import { bundle } from '../trace.ts';
-import { release, releaseWithLeaf } from './release.ts';
 import type { OutputValue } from '../../client/values/session-value.ts';
 import { noteInScope } from './scope.ts';
+import { Runner } from '../runners/runner.ts';
 
 /** Nodes of computations that were asked for after these had run without giving them, by the text. */
 const ASKED_FOR = new LeastRecent<Set<number>>(MOST_SHARED);
@@ -177,4 +177,31 @@ function tensorAt(
   });
   tensor.catch(() => undefined);
   return tensor;
+}
+
+/** The last resort: elements of arrays that nobody has any more, and that nobody disposed of. */
+const COLLECTED = new FinalizationRegistry<ArrayData>(releaseAfterReaders);
+
+/** Frees elements on a device when nothing refers to their variable any more. */
+function releaseWithLeaf(leaf: VarExpr, data: ArrayData): void {
+  if (data.device !== undefined) COLLECTED.register(leaf, data, leaf);
+}
+
+/** Frees the elements of a variable, once runs that read them have begun. */
+export function releaseNow(leaf: VarExpr, data: ArrayData): void {
+  COLLECTED.unregister(leaf);
+  releaseAfterReaders(data);
+}
+
+/** Runs that are to read them may still wait for their program. */
+function releaseAfterReaders({ device, readers }: ArrayData): void {
+  if (device !== undefined) void Promise.allSettled(readers).then(() => release(device));
+}
+
+function release(device: Promise<DeviceTensor>): void {
+  device.then(
+    (tensor) => Runner.release(tensor),
+    // There is nothing to free of a run that failed.
+    () => undefined,
+  );
 }

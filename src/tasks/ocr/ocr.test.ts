@@ -8,8 +8,7 @@ import { BLUE, COLOUR_TEXT, patch, RED, WRITTEN } from '../testing/colour-text-m
 import { drawnPicture, formulaPicture } from '../testing/test-pictures.ts';
 import { readSteps } from './page-reader.ts';
 import { alongText, turnedAround } from './along-text.ts';
-import { convexHull, cornersOf, minAreaRectangle } from './min-area-rectangle.ts';
-import { textRegions } from './text-regions.ts';
+import { convexHull, cornersOf, minAreaRectangle, textRegions } from './text-regions.ts';
 
 describe('the smallest rectangle', () => {
   test('a hull has corners only', () => {

@@ -20,10 +20,9 @@ import {
   upsideDown,
   wholeOf,
 } from './along-text.ts';
-import { cornersOf, joinedRectangle } from './min-area-rectangle.ts';
+import { cornersOf, joinedRectangle, textRegions } from './text-regions.ts';
 import type { PageText, ReadOptions, TextLine } from './page-text.ts';
 import { readingOrder } from './reading-order.ts';
-import { textRegions } from './text-regions.ts';
 
 /** The model sees blue first, and means are those of its colours in that order. */
 const DETECTION: PictureOptions = {

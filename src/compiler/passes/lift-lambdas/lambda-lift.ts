@@ -1,7 +1,6 @@
 import type { FunctionAttributes, FunctionExpr, Module } from '../../ir/expr.ts';
 import { BlockTable } from '../../ir/walk/block.ts';
-import { LiftedFunction, type LiftedSource } from './lifted-function.ts';
-import { ClosureSymbols } from './closure-symbols.ts';
+import { LiftedFunction, type LiftedSource, ClosureSymbols } from './lifted-function.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 import type { Pass } from '../pass.ts';
 

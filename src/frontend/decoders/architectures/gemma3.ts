@@ -8,7 +8,7 @@ import {
   slidingWindows,
 } from './gemma2.ts';
 import { configOfGguf } from './gguf-config.ts';
-import { attentionOfNormedHeads } from './qwen3.ts';
+import { attentionOfNormedHeads } from './qwen.ts';
 import { attentionTensors, gatedTensors, headNorms } from './tensor-spec.ts';
 
 /** Every sixth layer sees all keys. */

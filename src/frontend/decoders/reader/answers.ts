@@ -1,7 +1,7 @@
 import { errorFromData, errorToData } from '../../../core/errors.ts';
 import type { Reply } from '../../../worker/protocol/reply.ts';
 
-/** Has a call answer with data in any case, as it crosses threads. A page has this without the reader. */
+/** Has a call answer with data in any case, as it crosses threads. */
 export async function answered<T>(call: () => T | Promise<T>): Promise<Reply<T>> {
   try {
     return { ok: true, value: await call() };

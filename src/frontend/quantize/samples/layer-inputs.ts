@@ -3,7 +3,7 @@ import { NodeAttributes } from '../../onnx/attributes.ts';
 import { canonicalDomain } from '../../onnx/model/operator-sets.ts';
 import type { NodeProto, TensorProto } from '../../onnx/protobuf/schema.ts';
 import type { GraphScope } from '../graph-scope.ts';
-import { nodeName } from '../quantize-options.ts';
+import { nodeName } from '../quantized-layer.ts';
 
 /** Floats of a value, row-major. */
 export interface FloatValue {

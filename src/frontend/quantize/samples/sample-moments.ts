@@ -3,7 +3,7 @@ import { seededRandom } from '../../../core/random.ts';
 import { readModel } from '../../onnx/protobuf/read-model.ts';
 import type { TensorProto } from '../../onnx/protobuf/schema.ts';
 import { GraphScope } from '../graph-scope.ts';
-import { layerKey } from '../quantize-options.ts';
+import { layerKey } from '../quantized-layer.ts';
 import { errorFeedback, type ErrorFeedback } from './error-feedback.ts';
 import { type FloatValue, layerInput, type LayerInput } from './layer-inputs.ts';
 import { readShownValue, showInnerValues, type ShownValue } from './show-inner-values.ts';

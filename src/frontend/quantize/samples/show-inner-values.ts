@@ -4,7 +4,7 @@ import { canonicalDomain, OperatorSets } from '../../onnx/model/operator-sets.ts
 import type { Draft, GraphProto, ModelProto, NodeProto } from '../../onnx/protobuf/schema.ts';
 import type { GraphScope } from '../graph-scope.ts';
 import { intAttribute, ModelEdits } from '../model-edits.ts';
-import { nodeName } from '../quantize-options.ts';
+import { nodeName } from '../quantized-layer.ts';
 import type { FloatValue } from './layer-inputs.ts';
 
 /** A value that a graph within a node of a model has. */

@@ -1,10 +1,10 @@
 import { UsageError } from '../../../core/errors.ts';
 import { countWork } from '../../../core/limits/work-meter.ts';
 import { type Expression, type ListItem, listOf, rule, text } from '../expression.ts';
-import type { SchemaContext } from './schema-context.ts';
-import { ANY_OBJECT } from './json-layout.ts';
+import { ANY_OBJECT, type JsonLayout } from './json-layout.ts';
 import { jsonStringExcept } from './json-string.ts';
 import type { JsonSchema, SchemaObject } from './schema-types.ts';
+import type { SchemaDocument } from './schema-document.ts';
 
 /** Steps for a property. */
 const WORK = 200;
@@ -50,4 +50,14 @@ function noValue(schema: SchemaObject, name: string, { document }: SchemaContext
     got: `${JSON.stringify(name)}, which may have no value`,
     expected: 'properties that are listed, or additionalProperties',
   });
+}
+
+/** The compiler as the parts of it see it that compile types which contain others. */
+export interface SchemaContext {
+  readonly document: SchemaDocument;
+  readonly layout: JsonLayout;
+  /** The values of a schema; a boolean one has its place from the schema around it. */
+  value(schema: JsonSchema, holder: SchemaObject): Expression;
+  /** The same, as a rule of its own, for what would be written out many times. */
+  sharedValue(schema: JsonSchema, holder: SchemaObject): Expression;
 }

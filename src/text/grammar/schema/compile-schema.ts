@@ -18,12 +18,11 @@ import { requireSize } from '../measure-expression.ts';
 import { oneOfTexts } from '../one-of-texts.ts';
 import { MAX_NESTING } from '../languages/text-cursor.ts';
 import { compileNumber } from './compile-number.ts';
-import { compileObject } from './compile-object.ts';
+import { compileObject, type SchemaContext } from './compile-object.ts';
 import { compileString } from './compile-string.ts';
 import { areDisjoint } from './disjoint-schemas.ts';
 import { ANY_VALUE, JsonLayout, type JsonSpace } from './json-layout.ts';
 import { mergeSchemas } from './merge-schemas.ts';
-import type { SchemaContext } from './schema-context.ts';
 import { SchemaDocument } from './schema-document.ts';
 import {
   CONSTRAINTS,

@@ -8,8 +8,7 @@ import {
   Stacks,
   UNKNOWN_STACK,
 } from '../automaton/configuration.ts';
-import { CountedTokens } from './counted-tokens.ts';
-import { TokenWalk } from './token-walk.ts';
+import { CountedTokens, TokenWalk } from './token-walk.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 /** The tokens that a state allows. */

@@ -1,12 +1,11 @@
 import { type OperatorImporters, since } from '../../operator-importer.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
-import { type Dim, formatDim } from '../../../../core/dims/dim.ts';
+import type { Dim } from '../../../../core/dims/dim.ts';
+import { formatDim } from '../../../../core/dims/dim.ts';
 import { normalizeAxis } from '../../../../core/tensor/shape.ts';
 import { MOST_JOINED } from '../../../../ops/movement/concat.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { cutAlong } from './slice-along.ts';
-import { importGatherND, importTrilu } from '../indexing/indexing.ts';
-import { padAs } from './padding.ts';
 
 /** Any number of tensors one after the other: a tree of what kernels take. */
 export function concatParts(node: ImportNode, parts: readonly Expr[], axis: number): Expr {
@@ -81,21 +80,4 @@ export const JOINING_IMPORTERS: OperatorImporters = {
   Concat: since(1, 'concat', importConcat),
   Split: since(1, 'slice', importSplit),
   Tile: since(1, 'tile', importTile),
-};
-
-function importExpandDims(node: ImportNode): Expr {
-  const x = node.input(0);
-  const shape = [...node.shape(x)];
-  const given = node.numberInput(1, 'axes');
-  if (given === undefined) throw node.malformed('no axis', 'one');
-  shape.splice(normalizeAxis(given, shape.length + 1, node.where), 0, 1);
-  return node.reshape(x, shape);
-}
-
-/** Operators of com.microsoft that ONNX took over, or nearly. */
-export const MICROSOFT_MOVEMENT_IMPORTERS: OperatorImporters = {
-  ExpandDims: since(1, 'reshape', importExpandDims),
-  GatherND: since(1, 'gather_nd', importGatherND),
-  Pad: since(1, 'pad full reshape where concat', (node) => padAs(node, 13)),
-  Trilu: since(1, 'trilu reshape', importTrilu),
 };
