@@ -38,10 +38,20 @@ export function documentationBeside(): Plugin {
           building ??= buildBeside(folder);
           response.setHeader('Content-Type', 'text/html; charset=utf-8');
           response.end(WAITING);
-        } else building.then(next, next);
+        } else void passOn(building, next);
       });
     },
   };
+}
+
+async function passOn(building: Promise<void>, next: (error?: unknown) => void): Promise<void> {
+  try {
+    await building;
+  } catch (error) {
+    next(error);
+    return;
+  }
+  next();
 }
 
 async function buildBeside(folder: string): Promise<void> {

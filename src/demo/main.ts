@@ -191,7 +191,8 @@ function watchScenes(
   );
   const middle = new IntersectionObserver(
     (entries) => {
-      const entry = entries.find(({ isIntersecting }) => isIntersecting);
+      // On a busy machine several come at once, the latest at the end.
+      const entry = entries.filter(({ isIntersecting }) => isIntersecting).at(-1);
       if (entry !== undefined) onChange(entry.target.id);
     },
     { rootMargin: '-50% 0px -50% 0px' },
