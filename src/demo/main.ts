@@ -181,8 +181,11 @@ function watchScenes(
 ): void {
   const [named = ''] = location.hash.slice(1).split('&');
   const first = scenes.find(({ id }) => id === named);
-  // With what stands behind `&` the browser finds no element.
-  if (location.hash.includes('&')) first?.scrollIntoView({ behavior: 'instant' });
+  // With what stands behind `&` the browser finds no element, and a reload would go where the page was before.
+  if (first !== undefined) {
+    history.scrollRestoration = 'manual';
+    first.scrollIntoView({ behavior: 'instant' });
+  }
   const near = new IntersectionObserver(
     (entries) => {
       for (const { isIntersecting, target } of entries) if (isIntersecting) onNear(target.id);
