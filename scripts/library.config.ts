@@ -61,6 +61,30 @@ function commandEntry(): Plugin {
   };
 }
 
+const NO_MACHINE = '\0no-machine';
+
+/** What `#machine` of package.json's `imports` is for bundlers of pages, which never ask for it. */
+function noMachine(): Plugin {
+  return {
+    name: 'weft:no-machine',
+    resolveId: (id) => (id.endsWith('/no-machine') ? NO_MACHINE : null),
+    load: (id) => (id === NO_MACHINE ? 'export {};\n' : null),
+  };
+}
+
+/**
+ * Has the entries with which tables of one's own are made name the modules of the machine: a session in the page's thread that gets
+ * such a table runs on them, since the worker's files have classes of their own.
+ */
+function ownTables(entries: readonly string[]): Plugin {
+  const line = 'globalThis.weftModules ??= () => import("./worker.js");\n';
+  return {
+    name: 'weft:own-tables',
+    renderChunk: (code, { isEntry, name }) =>
+      isEntry && entries.includes(name) ? { code: `${code}\n${line}`, map: null } : null,
+  };
+}
+
 /** The object store's hash asks for Node's modules where it finds Node, which no bundle has. */
 const SAME_HASH = { 'js-sha256': '@noble/hashes/sha2.js' };
 
@@ -78,6 +102,8 @@ export default defineConfig({
     keepThreadAddress('inspector-worker'),
     workerFiles(ENTRIES['worker-main']),
     commandEntry(),
+    noMachine(),
+    ownTables(['compiler', 'operators']),
     bundleForNode(),
     skipFacades(),
   ],
@@ -92,7 +118,7 @@ export default defineConfig({
     license: { fileName: 'licenses.md' },
     reportCompressedSize: false,
     lib: {
-      entry: { ...ENTRIES, cli: 'weft-command' },
+      entry: { ...ENTRIES, cli: 'weft-command', 'no-machine': 'no-machine' },
       formats: ['es'],
     },
     rolldownOptions: {

@@ -2,6 +2,8 @@
 // The head of weft-worker.js: makes chunks of the functions that the worker's files bring along.
 // A bundler copies these files one by one and under other names, so the page says where they are.
 const chunks = (self.weftChunks = CHUNKS);
+// A page that has the machine in its own thread.
+const page = self.weftPage;
 const made = {};
 const files = {};
 
@@ -13,7 +15,7 @@ async function load(id) {
 }
 
 async function fetchFile(name) {
-  const { [name]: known, main = self.location } = self.weftFiles ?? {};
+  const { [name]: known, main = self.location } = page?.files ?? self.weftFiles ?? {};
   const address = known ?? new URL(`weft-worker-${name}.js`, main).href;
   try {
     await importFile(address);

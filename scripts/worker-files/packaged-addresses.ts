@@ -24,7 +24,12 @@ export const TEXTS = 'weft-worker-texts.js';
 
 /** Keeps the build of the package from taking an address for a file of its own. */
 const mark = (name: string): string => `__WEFT_FILE_${name}__`;
-const TEXTS_MARK = 'weft:texts';
+/** True where Vite builds an application, once this build of Vite's is over. */
+const IN_VITE = '__WEFT_IN_VITE__';
+/** The name in package.json's `imports` that is that module, but for webpack nothing. */
+const PACKED_TEXTS = '#texts';
+/** The name in package.json's `imports` that is the machine in Node and nothing elsewhere. */
+const NODE_MACHINE = '#machine';
 
 /** Where a file lies in the package. */
 export function pathOf(name: string): string {
@@ -36,7 +41,7 @@ export function packagedAddresses({ hasTexts }: { readonly hasTexts: boolean }):
   return {
     name: 'weft:packaged-addresses',
     enforce: 'pre',
-    resolveId: (id) => (id === TEXTS_MARK ? { id, external: true } : null),
+    resolveId: (id) => (id === PACKED_TEXTS || id === NODE_MACHINE ? { id, external: true } : null),
     load: (id) => (SOURCE.test(id) ? addressesModule(hasTexts) : null),
     renderChunk(code, { fileName }) {
       if (!code.includes(mark(MAIN))) return null;
@@ -44,22 +49,42 @@ export function packagedAddresses({ hasTexts }: { readonly hasTexts: boolean }):
         const way = relative(dirname(fileName), path).replaceAll('\\', '/');
         return JSON.stringify(way.startsWith('.') ? way : `./${way}`);
       };
-      let result = code.replaceAll(JSON.stringify(TEXTS_MARK), from(TEXTS));
+      let result = code.replaceAll(IN_VITE, 'import.meta.env?.PROD === true');
       for (const name of NAMES) result = result.replaceAll(mark(name), from(pathOf(name)));
       return { code: result, map: null };
     },
   };
 }
 
-/** With the exports of the module whose place it takes. Nobody starts a source where there are files. */
+/**
+ * With the exports of the module whose place it takes. Nobody starts a source where there are files. The texts are for bundlers that
+ * leave the files behind, as esbuild and Rollup do; Vite's build and webpack copy them, and are kept from the texts.
+ */
 function addressesModule(hasTexts: boolean): string {
   const fields = NAMES.map((name) => `${name}: new URL(${mark(name)}, import.meta.url).href`);
-  const texts = hasTexts
-    ? `(await import(${JSON.stringify(TEXTS_MARK)})).TEXTS`
-    : '{ throw new Error("a static build has none"); }';
+  const own = hasTexts ? PAGE_MODULE : STATIC_MODULE;
   return `export const workerFiles = () => ({ ${fields.join(', ')} });
-export const importTexts = async () => ${texts};
+${own}
 export const startSource = undefined;
 export const startSourceCompiler = undefined;
 `;
 }
+
+/** For service workers all code is there at once. */
+const STATIC_MODULE = `export const importTexts = () => { throw new Error("a static build has none"); };
+export const importMachine = () => import('../../worker/index.ts');
+`;
+
+const PAGE_MODULE = `import { nodeBuiltin } from '../../core/node-builtin.ts';
+export async function importTexts() {
+  if (${IN_VITE}) throw new Error('Vite copies the files');
+  const { readTexts } = await import(/* turbopackIgnore: true */ ${JSON.stringify(PACKED_TEXTS)});
+  return readTexts();
+}
+export async function importMachine({ tables }) {
+  if (nodeBuiltin !== undefined) return import(${JSON.stringify(NODE_MACHINE)});
+  if (tables !== undefined && globalThis.weftModules) return globalThis.weftModules();
+  const { pageMachine } = await import('./page-machine.ts');
+  return pageMachine(workerFiles(), importTexts);
+}
+`;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import remapping from '@jridgewell/remapping';
 import { Bundle } from 'magic-string';
 import { minifySync, type Plugin, type Rollup } from 'vite';
@@ -77,11 +78,22 @@ export function workerFiles(entry: string): Plugin {
         this.emitFile({ type: 'asset', fileName, source: `${code.padEnd(INLINED_BYTES)}\n` });
         this.emitFile({ type: 'asset', fileName: `${fileName}.map`, source: map });
       }
-      const texts = [...files].map(([name, { code }]) => `${name}: ${JSON.stringify(code)}`);
-      const source = `export const TEXTS = {\n${texts.join(',\n')},\n};\n`;
+      const source = textsModule([...files].map(([name, { code }]) => [name, code]));
       this.emitFile({ type: 'asset', fileName: TEXTS, source });
     },
   };
+}
+
+/** The texts of all files, by name, in less than half of their length: bundlers that need them warn of modules of a megabyte. */
+function textsModule(texts: readonly (readonly [name: string, code: string])[]): string {
+  const packed = gzipSync(JSON.stringify(Object.fromEntries(texts)), { level: 9 });
+  return `const PACKED = ${JSON.stringify(packed.toString('base64'))};
+export function readTexts() {
+  const bytes = Uint8Array.from(atob(PACKED), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return new Response(stream).json();
+}
+`;
 }
 
 /** Each file by its name. */

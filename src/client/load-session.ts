@@ -5,6 +5,7 @@ import type { LoadedSession } from '../worker/protocol/loaded-session.ts';
 import type { LoadOptions } from './session-options.ts';
 import { type PreparedSource, type SessionSource, toWireSource } from './source.ts';
 import { Connection, hasWorkers } from './start/connection.ts';
+import { importMachine } from './start/worker-files.ts';
 import type { FunctionOwner } from './values/program-function.ts';
 
 /** Loads a program where the options say, and makes its session. Rejects as `Session.load` does. */
@@ -35,8 +36,7 @@ export async function loadSession<S extends FunctionOwner>(
       : toWireSource(source, here);
   sent.catch(() => undefined);
   if (here) {
-    const wasm = device === 'wasm' && import('../worker/devices/open-wasm.ts');
-    Promise.all([import('../worker/index.ts'), wasm]).catch(() => undefined);
+    importMachine({ device, tables: operators ?? importers }).catch(() => undefined);
   }
   const rare =
     (operators ?? importers ?? functions ?? limits ?? dispatch ?? compileLimits ?? gpu) !==

@@ -71,6 +71,25 @@ export const UNBUNDLED: readonly Consumer[] = [
     run: async (lab) => checkOutcome(await ownOrigin(lab, 'import-map')),
   },
   {
+    name: 'worker: false, the machine from the files of the worker',
+    run: async (lab) =>
+      checkOutcome(
+        await ownOrigin(lab, 'in-page', policy(STRICT), {
+          'main.js': withOptions('{ worker: false }'),
+        }),
+      ),
+  },
+  {
+    name: 'worker: false with operators of its own',
+    run: async (lab) =>
+      checkOutcome(
+        await ownOrigin(lab, 'in-page-tables', policy(STRICT), {
+          'main.js': `import { coreOperators, Operators } from '${PACKAGE}operators.js';
+${withOptions('{ worker: false, operators: new Operators([...coreOperators]) }')}`,
+        }),
+      ),
+  },
+  {
     name: "default-src 'self'",
     run: async (lab) => checkOutcome(await ownOrigin(lab, 'strict', policy(STRICT))),
   },

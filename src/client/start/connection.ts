@@ -17,7 +17,7 @@ import {
 } from './shake-hands.ts';
 import { SPARE_MEMORY } from '../values/spare-memory.ts';
 import { baseUrl } from '../../core/parse-url.ts';
-import { workerFiles } from './worker-files.ts';
+import { importMachine, workerFiles } from './worker-files.ts';
 
 export type Send<T> = (service: SessionService, call: CallId) => Promise<Reply<T>>;
 
@@ -139,7 +139,10 @@ export class Connection {
 
   async #open({ worker, workerFiles, workerTimeout, remote, ...options }: ConnectionChoice) {
     if (remote) return remote.openService(options);
-    if (worker === false) return (await importHost()).createService(options);
+    if (worker === false) {
+      const { operators, importers } = options;
+      return (await importHost(operators ?? importers)).createService(options);
+    }
     const service = await openWorker({
       start: worker,
       folder: workerFiles,
@@ -236,10 +239,11 @@ export class Connection {
 }
 
 /** The machine for this thread. */
-async function importHost() {
+async function importHost(tables: unknown) {
   try {
-    return await import('../../worker/index.ts');
+    return await importMachine({ tables });
   } catch (cause) {
+    if (cause instanceof WorkerError) throw cause;
     throw new WorkerError(
       'This thread cannot load the machine. Check that all files of weft-vm are served.',
       { cause },

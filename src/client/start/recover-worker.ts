@@ -3,20 +3,14 @@ import { once } from '../../core/once.ts';
 import type { SessionService, WorkerFiles } from '../../worker/protocol/session-service.ts';
 import { explainStart } from './explain-start.ts';
 import { FailedStart, shakeHands, type StartFailure, type WorkerStart } from './shake-hands.ts';
+import { blobsOf } from './start-worker.ts';
 import { importTexts } from './worker-files.ts';
 
 /**
  * Files for the workers of all connections: a `blob:` address stays, since the worker's files load
  * later.
  */
-const blobFiles = once(async (): Promise<WorkerFiles> => {
-  const texts = await importTexts();
-  const addresses = Object.entries(texts).map(([name, text]): [string, string] => [
-    name,
-    URL.createObjectURL(new Blob([text], { type: 'text/javascript' })),
-  ]);
-  return Object.fromEntries(addresses);
-});
+const blobFiles = once(async (): Promise<WorkerFiles> => blobsOf(await importTexts()));
 
 /**
  * Starts the package's worker from its text where a bundler left its file behind. Rejects with a

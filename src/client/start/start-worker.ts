@@ -1,4 +1,5 @@
 import { trustedAddress } from '../../core/trusted-address.ts';
+import type { WorkerFiles } from '../../worker/protocol/session-service.ts';
 
 const starters = new Map<string, string>();
 
@@ -21,4 +22,13 @@ function starterOf(address: string): string {
     starters.set(address, starter);
   }
   return starter;
+}
+
+/** `blob:` addresses of the worker's files, which stay, since most of them load later. */
+export function blobsOf(texts: WorkerFiles): WorkerFiles {
+  const addresses = Object.entries(texts).map(([name, text]): [string, string] => [
+    name,
+    URL.createObjectURL(new Blob([text], { type: 'text/javascript' })),
+  ]);
+  return Object.fromEntries(addresses);
 }

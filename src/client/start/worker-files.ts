@@ -12,6 +12,23 @@ export async function importTexts(): Promise<WorkerFiles> {
   throw new Error('only the package has them');
 }
 
+/** The machine for this thread: in Node the package's module, in a page the worker's files, unless it gets tables of one's own. */
+export async function importMachine({ device }: MachineChoice) {
+  const [machine] = await Promise.all([
+    import('../../worker/index.ts'),
+    device === 'wasm' ? import('../../worker/devices/open-wasm.ts') : undefined,
+  ]);
+  return machine;
+}
+
+/** What a session wants of the machine of its thread. */
+export interface MachineChoice {
+  /** Whose code to bring along. */
+  readonly device?: string | undefined;
+  /** Operators or importers, whose classes the machine has to share. */
+  readonly tables?: unknown;
+}
+
 /** The worker of the sources. */
 export function startSource(): Worker {
   return new Worker(new URL('../../worker/worker-main.ts', import.meta.url), { type: 'module' });

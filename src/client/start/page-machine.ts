@@ -1,0 +1,61 @@
+import { WorkerError } from '../../core/errors.ts';
+import { VERSION } from '../../core/version.ts';
+import type { ServiceOptions } from '../../worker/create-service.ts';
+import type { SessionService, WorkerFiles } from '../../worker/protocol/session-service.ts';
+import { blobsOf } from './start-worker.ts';
+
+/** What a page and the worker's files that it imports tell each other. */
+export interface PageMachine {
+  readonly version: string;
+  /** Where the files are, for those that load on demand. */
+  readonly files: WorkerFiles;
+  /** Set by the first of the files. */
+  createService?: (options: ServiceOptions) => SessionService;
+}
+
+declare global {
+  /** Set in a page that has the machine in its own thread: the worker's first file then serves nobody. */
+  var weftPage: PageMachine | undefined;
+}
+
+let loading: Promise<PageMachine['createService']> | undefined;
+
+/**
+ * The machine in the thread of a page, from the files of the worker: in chunks of the page it would be in every application a
+ * second time. Where a bundler left the files behind it comes from their texts. Rejects with WorkerError for a page that has another version.
+ */
+export async function pageMachine(
+  files: WorkerFiles,
+  importTexts: () => Promise<WorkerFiles>,
+): Promise<Required<Pick<PageMachine, 'createService'>>> {
+  loading ??= importMain(files).catch(async (cause: unknown) => {
+    const texts = await importTexts().catch(() => {
+      throw cause;
+    });
+    return importMain(blobsOf(texts));
+  });
+  const createService = await loading.catch((error: unknown) => {
+    loading = undefined;
+    throw error;
+  });
+  if (createService === undefined) throw new WorkerError(`internal: ${files.main} has no machine`);
+  return { createService };
+}
+
+async function importMain(files: WorkerFiles): Promise<PageMachine['createService']> {
+  const known = globalThis.weftPage;
+  if (known?.createService !== undefined) {
+    if (known.version === VERSION) return known.createService;
+    throw new WorkerError({
+      where: 'worker: false',
+      got: `weft-vm ${VERSION} in a page whose thread runs ${known.version}`,
+      expected: 'one version of weft-vm in a page',
+    });
+  }
+  const page: PageMachine = { version: VERSION, files };
+  globalThis.weftPage = page;
+  await import(
+    /* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ files.main ?? ''
+  );
+  return page.createService;
+}
