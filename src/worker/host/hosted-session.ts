@@ -248,9 +248,18 @@ export class HostedSession {
   }
 
   memory(): SessionMemory {
-    const { allocations, reuses, devices, ...bytes } = this.machine.memory();
+    const report = this.machine.memory();
+    const { constantBytes, liveBytes, pooledBytes, scratchBytes, peakBytes } = report;
     const sharing = this.shared?.counters();
-    return { ...bytes, functions: this.held.functionCount, ...(sharing && { sharing }) };
+    return {
+      constantBytes,
+      liveBytes,
+      pooledBytes,
+      scratchBytes,
+      peakBytes,
+      functions: this.held.functionCount,
+      ...(sharing && { sharing }),
+    };
   }
 
   #infoOf(functionName: string): FunctionInfo | undefined {
