@@ -91,6 +91,8 @@ function isCompound({ kind }: FullType): boolean {
     case 'any':
     case 'type-param':
       return false;
+    default:
+      return kind satisfies never;
   }
 }
 

@@ -363,6 +363,8 @@ function isConverted({ kind }: FullType): boolean {
     case 'any':
     case 'type-param':
       return false;
+    default:
+      return kind satisfies never;
   }
 }
 
