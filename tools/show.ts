@@ -12,7 +12,7 @@ const SHOWS: Readonly<
 };
 
 /** `npm run show -- NAME [WORD …]`. */
-async function main([name = '', ...words]: readonly string[]): Promise<number> {
+export async function main([name = '', ...words]: readonly string[]): Promise<number> {
   const show = Object.hasOwn(SHOWS, name) ? SHOWS[name] : undefined;
   if (show === undefined) {
     console.error(`usage: npm run show -- ${Object.keys(SHOWS).join('|')}`);

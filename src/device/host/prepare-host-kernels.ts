@@ -5,7 +5,7 @@ import type {
 } from '../../core/contracts/primitive-function.ts';
 import { concreteShape } from '../../core/dims/dim.ts';
 import { internalError, UnsupportedError, WeftError } from '../../core/errors.ts';
-import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { bindAttributes } from '../../ops/bind-attributes.ts';
 import { computeReference, referenceResult } from '../../ops/compute-reference.ts';
 import { inferConcreteCall } from '../../ops/infer-concrete-call.ts';

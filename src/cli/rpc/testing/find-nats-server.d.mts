@@ -1,2 +1,1 @@
-export const UNPACKED: string;
 export function findNatsServer(): string | undefined;
