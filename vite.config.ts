@@ -149,7 +149,7 @@ export default defineConfig(({ mode }) => ({
     testTimeout: 600_000,
     hookTimeout: 600_000,
     // A machine may be busy; by default a poll gives up after a second.
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 120_000 } },
     // By default one core is left to the program that hands files to the others and has little to do.
     maxWorkers: '100%',
     // A sequencer of our own would keep files in order: `npm run unit -- --sequence.shuffle` draws another one.

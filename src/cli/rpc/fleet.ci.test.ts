@@ -23,9 +23,6 @@ import type { Terminal } from '../terminal.ts';
 import { devicesCommand, serveNatsCommand, openBroker } from './nats-commands.ts';
 import { type NatsServer, startNatsServer } from './testing/nats-server.ts';
 
-/** A long timeout, since the machine may be busy. */
-const SOON = { timeout: 20_000 };
-
 const AUTH = 'what the broker asks for';
 const functions = { 'local.add': LOCAL_ADD };
 let server: NatsServer;
@@ -93,7 +90,7 @@ describe('connections over NATS', () => {
       message: expect.stringContaining(`on desk-${way}`),
     });
     remote.close();
-    await expect.poll(() => device.counters().bytesLive, SOON).toBe(0);
+    await expect.poll(() => device.counters().bytesLive).toBe(0);
   });
 
   test('pass tensors of many pieces, and values beyond the largest message of the broker', async () => {
@@ -211,9 +208,7 @@ describe('a fleet', () => {
     const { remote } = await clients.connect('name=small');
     await expect(clients.connect('name=small')).rejects.toMatchObject({ name: 'LimitError' });
     remote.close();
-    await expect
-      .poll(async () => (await clients.devices('name=small'))[0]?.connections, SOON)
-      .toBe(0);
+    await expect.poll(async () => (await clients.devices('name=small'))[0]?.connections).toBe(0);
     (await clients.connect('name=small')).remote.close();
   });
 });
@@ -239,9 +234,9 @@ describe('what is lost', () => {
     const calls = Array.from({ length: 200 }, (_, i) => outer(vector(i)));
     const outcomes = Promise.allSettled(calls);
     await Promise.all(calls.slice(0, 100));
-    await expect.poll(() => runs.size, SOON).toBe(200);
+    await expect.poll(() => runs.size).toBe(200);
     await nats.close();
-    await expect.poll(() => module.members.length, SOON).toBe(1);
+    await expect.poll(() => module.members.length).toBe(1);
     open();
     const settled = await outcomes;
     expect(settled.filter(({ status }) => status === 'rejected')).toHaveLength(50);
@@ -271,13 +266,11 @@ describe('what is lost', () => {
     expect(await remote.closed).toMatchObject({ name: 'RemoteLostError' });
     await fragile.restart();
     await expect
-      .poll(
-        () =>
-          clients.connect('name=desk').then(
-            ({ remote: again }) => (again.close(), true),
-            () => false,
-          ),
-        SOON,
+      .poll(() =>
+        clients.connect('name=desk').then(
+          ({ remote: again }) => (again.close(), true),
+          () => false,
+        ),
       )
       .toBe(true);
     expect(device.counters().bytesLive).toBe(0);
@@ -297,7 +290,7 @@ describe('commands', () => {
     const device = ['wasm' as const];
     const flags = { ...where, tokenFile: token, device, group: 'lab', maxConnections: 3 };
     const running = serveNatsCommand({ ...flags, name: 'cli' }, served, stop.signal);
-    await expect.poll(() => served.text(), SOON).toMatch(/^serves .* in group lab at nats:/);
+    await expect.poll(() => served.text()).toMatch(/^serves .* in group lab at nats:/);
     const listed = captured();
     expect(await devicesCommand('group=lab', where, listed)).toBe(0);
     expect(listed.text()).toMatch(/^name +group +device .*\ncli +lab +wasm .* 0 of 3 /);
@@ -308,7 +301,7 @@ describe('commands', () => {
     expect((await session.run(inputs))['product']?.toNested()).toEqual([3, 8]);
     await session.dispose();
     remote.close();
-    await expect.poll(() => served.text(), SOON).toContain('client connected');
+    await expect.poll(() => served.text()).toContain('client connected');
     stop.abort();
     expect(await running).toBe(0);
     const none = captured();

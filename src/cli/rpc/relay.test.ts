@@ -15,9 +15,6 @@ import { LOCAL_ADD, testProgram, TOKEN } from '../../rpc/testing/open-connection
 import { TestDevice } from '../../runtime/testing/test-device.ts';
 import { type Relay, type RelayOptions, startRelay } from './start-relay.ts';
 
-/** A long timeout, since the machine may be busy. */
-const SOON = { timeout: 20_000 };
-
 const opened: (() => void | Promise<void>)[] = [];
 
 afterEach(async () => {
@@ -116,7 +113,7 @@ describe('relay', () => {
     const message = new Uint8Array(250_000);
     for (let i = 0; i < 400; i++) device.send(message);
     const full = 8 * 2 ** 20;
-    await expect.poll(() => relay.counters().bufferedBytes, SOON).toBeGreaterThan(full);
+    await expect.poll(() => relay.counters().bufferedBytes).toBeGreaterThan(full);
     for (let i = 0; i < 20; i++) {
       await new Promise((resolve) => setTimeout(resolve, 20));
       expect(relay.counters().bufferedBytes).toBeLessThan(full + 2 ** 20);
@@ -124,7 +121,7 @@ describe('relay', () => {
     // Frames that the relay does not take wait at the sender.
     expect(device.bufferedAmount).toBeGreaterThan(50_000_000);
     reader.resume();
-    await expect.poll(() => received, SOON).toBe(400);
+    await expect.poll(() => received).toBe(400);
     expect(relay.counters().bufferedBytes).toBe(0);
   });
 
@@ -221,7 +218,7 @@ describe('relay', () => {
   test('who is refused is told why', async () => {
     const relay = await relayed({ maxConnections: 1, maxUnprovedPerAddress: 1 });
     startServing(relay);
-    await expect.poll(() => relay.counters().waiting, SOON).toBe(1);
+    await expect.poll(() => relay.counters().waiting).toBe(1);
     await expect(client(relay)).rejects.toMatchObject({
       name: 'LimitError',
       message: expect.stringContaining(
