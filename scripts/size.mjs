@@ -95,11 +95,17 @@ const keepAddresses = {
     ),
 };
 
+/** The names of package.json's `imports` that bundlers of pages find. */
+const packageImports = (outDir) => ({
+  '#machine': join(outDir, 'no-machine.js'),
+  '#texts': join(outDir, 'weft-worker-texts.js'),
+});
+
 /**
  * The chunks that an application's build makes of an entry of the package, with Vite's defaults:
  * those of the static graph, then those that load on demand.
  */
-async function bundle(entry) {
+async function bundle(outDir, entry) {
   const [output] = [
     await build({
       root,
@@ -107,10 +113,11 @@ async function bundle(entry) {
       publicDir: false,
       logLevel: 'error',
       plugins: [keepAddresses],
+      resolve: { alias: packageImports(outDir) },
       build: {
         write: false,
         target: 'es2022',
-        lib: { entry, formats: ['es'] },
+        lib: { entry: join(outDir, entry), formats: ['es'] },
         rolldownOptions: {
           // All exports count; as in an application, chunks that load later may import others.
           preserveEntrySignatures: 'allow-extension',
@@ -166,7 +173,7 @@ try {
   console.log('bundle        gzipped    budget   on demand');
   let pageByteLength = 0;
   for (const { title, entry, file, budget, hasCompiler } of BUNDLES) {
-    const { now, later } = await bundle(join(outDir, entry));
+    const { now, later } = await bundle(outDir, entry);
     const files = file ? workerFiles(outDir, file) : { now, later };
     const byteLength = gzippedByteLength(files.now);
     const isOver = byteLength > budget;
