@@ -28,7 +28,7 @@ const BUNDLES = [
   // The inspector's own side; its worker, which reads programs, is a file of its own.
   { title: 'inspector', entry: 'inspector.js', budget: 24.5 * KILOBYTE },
   // Types of operators and their kernels, the IR and its inference: a page that writes programs has these.
-  { title: 'program', entry: 'program.js', budget: 138.7 * KILOBYTE, hasCompiler: true },
+  { title: 'program', entry: 'program.js', budget: 135 * KILOBYTE, hasCompiler: true },
 ];
 /** Files of the worker that load when a program runs on a device. */
 const DEVICES = [
