@@ -8,8 +8,10 @@ import { blobsOf } from './start-worker.ts';
 export interface PageMachine {
   readonly version: string;
   /** Where the files are, for those that load on demand. */
-  readonly files: WorkerFiles;
-  /** Set by the first of the files. */
+  files: WorkerFiles;
+  /** While the first of them comes. */
+  loading?: Promise<unknown>;
+  /** Set by it. */
   createService?: (options: ServiceOptions) => SessionService;
 }
 
@@ -17,8 +19,6 @@ declare global {
   /** Set in a page that has the machine in its own thread: the worker's first file then serves nobody. */
   var weftPage: PageMachine | undefined;
 }
-
-let loading: Promise<PageMachine['createService']> | undefined;
 
 /**
  * The machine in the thread of a page, from the files of the worker: in chunks of the page it would be in every application a
@@ -28,34 +28,31 @@ export async function pageMachine(
   files: WorkerFiles,
   importTexts: () => Promise<WorkerFiles>,
 ): Promise<Required<Pick<PageMachine, 'createService'>>> {
-  loading ??= importMain(files).catch(async (cause: unknown) => {
+  const page = (globalThis.weftPage ??= { version: VERSION, files });
+  if (page.version !== VERSION) {
+    throw new WorkerError({
+      where: 'worker: false',
+      got: `weft-vm ${VERSION} in a page whose thread runs ${page.version}`,
+      expected: 'one version of weft-vm in a page',
+    });
+  }
+  page.loading ??= importMain(page).catch(async (cause: unknown) => {
     const texts = await importTexts().catch(() => {
       throw cause;
     });
-    return importMain(blobsOf(texts));
+    page.files = blobsOf(texts);
+    return importMain(page);
   });
-  const createService = await loading.catch((error: unknown) => {
-    loading = undefined;
+  try {
+    await page.loading;
+  } catch (error) {
+    globalThis.weftPage = undefined;
     throw error;
-  });
+  }
+  const { createService } = page;
   if (createService === undefined) throw new WorkerError(`internal: ${files.main} has no machine`);
   return { createService };
 }
 
-async function importMain(files: WorkerFiles): Promise<PageMachine['createService']> {
-  const known = globalThis.weftPage;
-  if (known?.createService !== undefined) {
-    if (known.version === VERSION) return known.createService;
-    throw new WorkerError({
-      where: 'worker: false',
-      got: `weft-vm ${VERSION} in a page whose thread runs ${known.version}`,
-      expected: 'one version of weft-vm in a page',
-    });
-  }
-  const page: PageMachine = { version: VERSION, files };
-  globalThis.weftPage = page;
-  await import(
-    /* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ files.main ?? ''
-  );
-  return page.createService;
-}
+const importMain = ({ files }: PageMachine): Promise<unknown> =>
+  import(/* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ files.main ?? '');
