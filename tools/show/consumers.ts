@@ -9,7 +9,7 @@ import { UNBUNDLED } from '../../e2e/consumers/environments/unbundled.ts';
 import { CHROMIUM_FLAGS, installTools, Lab, packPackage } from '../../e2e/consumers/lab.ts';
 import { findChromium } from '../../scripts/find-chromium.mjs';
 
-const CONSUMERS: readonly Consumer[] = [
+export const CONSUMERS: readonly Consumer[] = [
   STARTER,
   ...UNBUNDLED,
   ...THREADS,
