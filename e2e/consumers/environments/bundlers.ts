@@ -8,6 +8,17 @@ const INDEX = `<!doctype html>
 <link rel="icon" href="data:,">
 <script type="module" src="/main.js"></script>`;
 
+/** Of the application's build: most come from the package. */
+const MOST_SCRIPTS = 60;
+
+/** How many scripts a bundler wrote to `out`. Throws where they are too many. */
+function countScripts(out: string): string {
+  const files = readdirSync(out, { recursive: true, encoding: 'utf8' });
+  const scripts = files.filter((name) => name.endsWith('.js')).length;
+  if (scripts > MOST_SCRIPTS) throw new Error(`got ${scripts} scripts, expected ${MOST_SCRIPTS}`);
+  return `${scripts} scripts`;
+}
+
 /** An app for Vite without any configuration. */
 function viteApp(lab: Lab, name: string): string {
   return lab.makeApp(name, { 'index.html': INDEX });
@@ -37,7 +48,8 @@ function vite(version: 5 | 6 | 7 | 8): Consumer[] {
         await lab.tool(process.execPath, [bin(lab), 'build'], app);
         const strict = () => ({ 'content-security-policy': "default-src 'self'; img-src data:" });
         const { origin } = await lab.serve(join(app, 'dist'), strict);
-        return checkOutcome(await lab.open(`${origin}/`));
+        const scripts = countScripts(join(app, 'dist'));
+        return `${checkOutcome(await lab.open(`${origin}/`))}, ${scripts}`;
       },
     },
   ];
@@ -50,10 +62,11 @@ const page = (script: string, type = 'module'): string => `<!doctype html>
 /** Serves what a bundler wrote to `out`, with the models, and opens it. */
 async function openOutput(lab: Lab, app: string, html: string) {
   const out = join(app, 'out');
+  const scripts = countScripts(out);
   writeFileSync(join(out, 'index.html'), html);
   lab.addModels(out);
   const { origin } = await lab.serve(out);
-  return checkOutcome(await lab.open(`${origin}/`));
+  return `${checkOutcome(await lab.open(`${origin}/`))}, ${scripts}`;
 }
 
 const WEBPACK = `import webpack from 'webpack';
