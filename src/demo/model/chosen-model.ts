@@ -6,4 +6,6 @@ export interface ChosenModel {
   readonly source: string | File;
   /** Reads files of its folder, such as `tokenizer.json`; undefined where it is known that there are none. */
   readonly beside?: ReadFile | undefined;
+  /** Sizes and numbers that the model works with, by their names: what is not random. */
+  readonly values?: ReadonlyMap<string, string> | undefined;
 }

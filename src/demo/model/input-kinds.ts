@@ -65,10 +65,14 @@ export interface KnownInputs {
   /** The input that takes pictures, if one does. */
   readonly pictures: PictureInput | undefined;
   readonly text: (TextInputs & { readonly field: TextField }) | undefined;
+  /** Numbers that are not random, by the inputs' names. */
+  readonly values: ReadonlyMap<string, string>;
 }
 
 /** The kinds of value that fit an input, the likeliest first. */
-export function kindsOf(info: ValueInfo, { pictures, text }: KnownInputs): InputKind[] {
+export function kindsOf(info: ValueInfo, { pictures, text, values }: KnownInputs): InputKind[] {
+  const value = values.get(info.name);
+  if (value !== undefined) return [numbersKind(info, value)];
   const part = text?.parts.get(info.name);
   if (part !== undefined && part !== 'ids') {
     return [partKind(info, part), { label: 'Random', make: random(info) }, ...givenKinds(info)];
@@ -173,10 +177,10 @@ function npyKind(info: ValueInfo): InputKind {
   };
 }
 
-function numbersKind(info: ValueInfo): InputKind {
+function numbersKind(info: ValueInfo, value = '0'): InputKind {
   const field = element('input', {
     type: 'text',
-    value: '0',
+    value,
     'aria-label': `Numbers for ${info.name}`,
   });
   return {

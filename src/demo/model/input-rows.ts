@@ -5,6 +5,7 @@ import { seededRandom } from '../../core/random.ts';
 import { type PictureInput, pictureInputOf } from '../../tasks/pictures/model-pictures.ts';
 import type { ReadFile } from '../../frontend/decoders/reader/model-folder.ts';
 import { element } from '../element.ts';
+import type { ChosenModel } from './chosen-model.ts';
 import { A_TEXT, type InputKind, type KnownInputs, kindsOf } from './input-kinds.ts';
 import { TextField } from './text-field.ts';
 import { textInputsOf, type TextRow } from './text-inputs.ts';
@@ -23,16 +24,21 @@ export class InputRows {
   readonly #inputs: readonly ValueInfo[];
   readonly #text: KnownInputs['text'];
 
-  /** `beside` reads files of the model's folder, among which its tokenizer may be; without it no text is asked for. */
-  constructor(session: Session, beside: ReadFile | undefined) {
+  /** Without `beside`, which reads the model's tokenizer, no text is asked for. */
+  constructor(session: Session, { beside, values = new Map() }: ChosenModel) {
     const { inputs } = session;
     this.#inputs = inputs;
     const tokens = beside && textInputsOf(inputs);
     const field = tokens && new TextField(tokens, (row) => this.#countTokens(row));
     this.#text = tokens && field && { ...tokens, field };
-    const known = { pictures: pictureOf(session), text: this.#text };
+    const known = { pictures: pictureOf(session), text: this.#text, values };
     for (const name of numbersToChoose(inputs)) {
-      const size = element('input', { type: 'number', value: 1, min: 0, step: 1 });
+      const size = element('input', {
+        type: 'number',
+        value: values.get(name) ?? 1,
+        min: 0,
+        step: 1,
+      });
       this.#sizes.set(name, size);
       this.root.append(element('div', { class: 'field' }, element('label', {}, `${name} `, size)));
     }

@@ -45,7 +45,7 @@ export class ModelRunner {
 
   show(session: Session, model: ChosenModel): void {
     const { name } = describeDevice(session.device);
-    const rows = new InputRows(session, model.beside);
+    const rows = new InputRows(session, model);
     const labels = element('input', { type: 'file', accept: '.txt,.json', 'aria-label': 'Labels' });
     const run = button('Run', 'primary');
     const race = button('Side by side');

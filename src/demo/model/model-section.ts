@@ -75,7 +75,10 @@ export class ModelSection implements Section {
       this.#chooseAddress(byId('model-url', HTMLInputElement).value);
     });
     for (const button of document.querySelectorAll<HTMLElement>('[data-model]')) {
-      button.addEventListener('click', () => this.#chooseAddress(button.dataset['model'] ?? ''));
+      const { model = '', values } = button.dataset;
+      button.addEventListener('click', () =>
+        this.#chooseAddress(model, new Map(new URLSearchParams(values))),
+      );
     }
     this.#showShared(new URLSearchParams(location.hash.split('&').slice(1).join('&')));
   }
@@ -109,9 +112,9 @@ export class ModelSection implements Section {
     this.#showStatus(`On another machine: ${verdict} Ask to check it on yours.`);
   }
 
-  #chooseAddress(given: string): void {
+  #chooseAddress(given: string, values?: ChosenModel['values']): void {
     try {
-      void this.#choose(modelAt(new URL(given, document.baseURI)));
+      void this.#choose({ ...modelAt(new URL(given, document.baseURI)), values });
     } catch {
       const error = new UsageError({ where: 'the address', got: given, expected: 'an address' });
       this.#showStatus(describeError(error), 'error');
