@@ -1,6 +1,6 @@
 import type { Terminal } from '../terminal.ts';
 
-/** The surroundings of a command. */
+/** The context of a command. */
 export interface CommandParts {
   readonly terminal: Terminal;
   /** Resolves once the command is over; its number becomes the exit status. */

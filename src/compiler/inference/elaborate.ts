@@ -53,7 +53,7 @@ class Elaboration {
    * it may be the reason.
    */
   areKnown(component: readonly (readonly [string, FunctionExpr])[]): boolean {
-    const isFirst = this.#context.surroundings.diagnostics.isEmpty;
+    const isFirst = this.#context.typing.diagnostics.isEmpty;
     let areKnown = true;
     const look = (fn: FunctionExpr, what: string, term: Term): void => {
       if (this.#isKnown(term, formatSpan(fn.span, what))) return;

@@ -97,7 +97,7 @@ export class ExpressionInference {
           remedy: `Write a function around it: fn (%x) { ${expr.name}(%x) }.`,
         });
       case 'constructor': {
-        const declared = this.#context.surroundings.constructors.get(expr.name);
+        const declared = this.#context.typing.constructors.get(expr.name);
         if (declared !== undefined) return termOf(declared.type);
         return this.#context.complain(expr, {
           got: `the constructor ${expr.name}`,
@@ -105,7 +105,7 @@ export class ExpressionInference {
         });
       }
       case 'global': {
-        const signature = this.#context.surroundings.signatures.get(expr.name);
+        const signature = this.#context.typing.signatures.get(expr.name);
         if (signature !== undefined) return signature.term;
         return this.#context.complain(expr, {
           got: `@${expr.name}`,
@@ -263,7 +263,7 @@ export class ExpressionInference {
 
   /** Branches may differ in dimensions where the place says `?`; it is compared with what they have in common. */
   #widens(expected: Term | undefined): boolean {
-    if (this.#context.surroundings.widensBranches === true) return true;
+    if (this.#context.typing.widensBranches === true) return true;
     return expected !== undefined && hasUnknownDims(expected);
   }
 
@@ -383,14 +383,13 @@ export class ExpressionInference {
   /** The result of an open function is that for the same symbols: nothing else may be passed. */
   #argumentChecks(callee: Expr): { atRunTime: boolean; remedy?: string } {
     const name = callee.kind === 'global' ? callee.name : undefined;
-    const signature =
-      name === undefined ? undefined : this.#context.surroundings.signatures.get(name);
+    const signature = name === undefined ? undefined : this.#context.typing.signatures.get(name);
     if (signature?.isOpen !== true) return { atRunTime: true };
     return { atRunTime: false, remedy: `Annotate the result of @${name}, which calls itself.` };
   }
 
   #parameterName(callee: Expr, index: number): string | number {
-    const { signatures } = this.#context.surroundings;
+    const { signatures } = this.#context.typing;
     const names = callee.kind === 'function' ? callee.params.map(({ name }) => name) : undefined;
     const known = callee.kind === 'global' ? signatures.get(callee.name)?.paramNames : names;
     return known?.[index] ?? index + 1;

@@ -28,13 +28,13 @@ export function bindClause(expr: MatchExpr, index: number, inference: InferenceC
 
 /** Checks which values the clauses take. */
 export function checkMatch(expr: MatchExpr, inference: InferenceContext): void {
-  const { constructors } = inference.surroundings;
+  const { constructors } = inference.typing;
   const { missing, unreachable } = checkClauses(
     expr.clauses,
     (name) => constructors.get(name)?.definition.constructors ?? [],
   );
   for (const index of unreachable) {
-    inference.surroundings.onWarning?.(
+    inference.typing.onWarning?.(
       `${inference.where(expr)}, clause ${index + 1}: never reached, clauses before it cover it.`,
     );
   }
@@ -79,7 +79,7 @@ function bindPattern(pattern: Pattern, value: Term, context: PatternContext): vo
       return;
     }
     case 'constructor-pattern': {
-      const declared = inference.surroundings.constructors.get(pattern.constructor);
+      const declared = inference.typing.constructors.get(pattern.constructor);
       if (declared === undefined) {
         const got = `the constructor ${pattern.constructor}`;
         inference.complain(expr, { got, expected: 'one that a type of the module has' }, part);

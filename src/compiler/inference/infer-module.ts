@@ -12,7 +12,7 @@ import { ExpressionInference } from './infer-expression.ts';
 import {
   InferenceContext,
   type Signature,
-  type Surroundings,
+  type TypingContext,
   type WidenedOperands,
 } from './inference-context.ts';
 import { liftRecursiveLets } from './lift-recursive-lets.ts';
@@ -57,7 +57,7 @@ export function inferModule(module: Module, options: InferOptions = {}): Module 
   const diagnostics = new TypeDiagnostics(texts);
   const constructors = constructorsOf(module.types);
   const signatures = new Map<string, Signature>();
-  const surroundings = {
+  const typing = {
     types: module.types,
     constructors,
     signatures,
@@ -75,7 +75,7 @@ export function inferModule(module: Module, options: InferOptions = {}): Module 
   const elaborated = new Map<string, FunctionExpr>();
   let hasRecursiveLets = false;
   for (const component of componentsOf(module.functions)) {
-    const { context, complaints, isLifted } = inferTogether(component, surroundings);
+    const { context, complaints, isLifted } = inferTogether(component, typing);
     hasRecursiveLets ||= isLifted;
     const found = diagnostics.count > complaints ? undefined : elaborate(component, context);
     for (const [name, fn] of component) {
@@ -109,9 +109,9 @@ interface TogetherInferred {
  */
 function inferTogether(
   component: readonly (readonly [string, FunctionExpr])[],
-  surroundings: Surroundings & { readonly signatures: Map<string, Signature> },
+  typing: TypingContext & { readonly signatures: Map<string, Signature> },
 ): TogetherInferred {
-  const { signatures, diagnostics } = surroundings;
+  const { signatures, diagnostics } = typing;
   const open = component.filter(([name]) => !signatures.has(name));
   const complaints = diagnostics.count;
   const known: WidenedOperands = new Map();
@@ -119,10 +119,7 @@ function inferTogether(
     // Of the last time alone.
     const warnings: string[] = [];
     const onWarning = (message: string): void => void warnings.push(message);
-    const context = new InferenceContext(
-      { ...surroundings, onWarning },
-      { known, isLast: left === 1 },
-    );
+    const context = new InferenceContext({ ...typing, onWarning }, { known, isLast: left === 1 });
     const inference = new ExpressionInference(context);
     for (const [name, fn] of open) {
       signatures.set(name, { term: inference.open(fn), isOpen: true, paramNames: names(fn) });
@@ -131,7 +128,7 @@ function inferTogether(
     context.solve();
     const { widened } = context;
     if (widened === undefined || widened.size === 0) {
-      for (const message of warnings) surroundings.onWarning?.(message);
+      for (const message of warnings) typing.onWarning?.(message);
       return { context, complaints, isLifted: inference.hasRecursiveLets };
     }
     for (const [expr, types] of widened) known.set(expr, types);

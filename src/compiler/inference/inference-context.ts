@@ -35,7 +35,8 @@ export interface Signature {
   readonly paramNames: readonly string[];
 }
 
-export interface Surroundings {
+/** The typing context of a module: its declarations, and the signatures that are known so far. */
+export interface TypingContext {
   readonly types: ReadonlyMap<string, TypeDefinition>;
   readonly constructors: ReadonlyMap<string, DeclaredConstructor>;
   readonly signatures: ReadonlyMap<string, Signature>;
@@ -90,7 +91,7 @@ export class InferenceContext {
   readonly #known: WidenedOperands;
   readonly #variances: Variances;
   readonly worklist = new Worklist();
-  readonly surroundings: Surroundings;
+  readonly typing: TypingContext;
   /** The types that the callee's type parameters stand for, by call. */
   readonly typeArguments = new Map<CallExpr, readonly Term[]>();
   /** Polymorphic functions that are used as values, with the type at which they are. */
@@ -116,14 +117,14 @@ export class InferenceContext {
 
   /** `known`: from an earlier inference of the same functions. `isLast`: what becomes wider now is an error. */
   constructor(
-    surroundings: Surroundings,
+    typing: TypingContext,
     { known = new Map(), isLast = true }: { known?: WidenedOperands; isLast?: boolean } = {},
   ) {
-    this.surroundings = surroundings;
+    this.typing = typing;
     this.#known = known;
     this.widened = isLast ? undefined : new Map();
-    this.#variances = variancesOf(surroundings.types);
-    this.unifier = new Unifier({ facts: surroundings.facts, variances: this.#variances });
+    this.#variances = variancesOf(typing.types);
+    this.unifier = new Unifier({ facts: typing.facts, variances: this.#variances });
   }
 
   /** The type of a node that has been inferred, polymorphic where it is. */
@@ -176,7 +177,7 @@ export class InferenceContext {
 
   complain(expr: Expr, complaint: Omit<Complaint, 'where'>, part?: string): AppliedTerm {
     const where = part === undefined ? this.where(expr) : `${this.where(expr)}, ${part}`;
-    this.surroundings.diagnostics.complain(spanOf(expr), { where, ...complaint });
+    this.typing.diagnostics.complain(spanOf(expr), { where, ...complaint });
     return ERROR_TERM;
   }
 
@@ -188,7 +189,7 @@ export class InferenceContext {
   ): void {
     const where = part === undefined ? this.where(at) : `${this.where(at)}, ${part}`;
     const complain = (complaint: Omit<Complaint, 'where'>): void => {
-      this.surroundings.diagnostics.complain(spanOf(at), { ...complaint, where });
+      this.typing.diagnostics.complain(spanOf(at), { ...complaint, where });
     };
     const onMismatch = (got: Dim, wanted: Dim): void =>
       complain({ got: `dimension ${formatDim(got)}`, expected: formatDim(wanted) });
@@ -241,7 +242,7 @@ export class InferenceContext {
 
   /** Complaints of the module so far. */
   get complaintCount(): number {
-    return this.surroundings.diagnostics.count;
+    return this.typing.diagnostics.count;
   }
 
   /** Asks to be called when all types are found, in the order of the requests. */
@@ -259,14 +260,14 @@ export class InferenceContext {
     this.unifier.settle();
     // Types only become wider, and each has but so many dimensions.
     do {
-      if (!this.surroundings.diagnostics.isEmpty) return;
+      if (!this.typing.diagnostics.isEmpty) return;
       for (const check of this.#rechecks) check();
     } while (this.unifier.settle());
   }
 
   /** A declared type as a term, after a look at how it is written. */
   declaredTerm(type: Type, at: Expr, part?: string): Term {
-    const { types } = this.surroundings;
+    const { types } = this.typing;
     const fault = typeFault(type, { types, ...this.scope });
     return fault === undefined ? termOf(type) : this.complain(at, fault, part);
   }
@@ -377,7 +378,7 @@ export class InferenceContext {
 
   /** Only the first such complaint is worth reading: the others may follow from it. */
   giveUp(expr: Expr, what: string): void {
-    if (!this.surroundings.diagnostics.isEmpty) return;
+    if (!this.typing.diagnostics.isEmpty) return;
     this.complain(expr, {
       got: `${what} without a known type`,
       expected: 'one that can be inferred',
@@ -389,7 +390,7 @@ export class InferenceContext {
   instantiate(expr: Expr, fn: AppliedTerm, given?: readonly Term[]): Instance {
     const isGlobal = expr.kind === 'global';
     const isOwn = isGlobal || isDerivativeOfGlobal(expr);
-    if (isGlobal && this.surroundings.signatures.get(expr.name)?.isOpen === true) {
+    if (isGlobal && this.typing.signatures.get(expr.name)?.isOpen === true) {
       return { term: fn, typeArguments: [] };
     }
     const scope = isOwn ? NO_SYMBOLS : this.scope.symbols;

@@ -11,8 +11,8 @@ import { plainSymbols } from './declarations.ts';
 import { symbolsIn } from './sizes/gather-dim-facts.ts';
 
 /**
- * Makes each function that calls itself by the variable of its `let` a private global function, with what it
- * reads of its surroundings as further parameters: passes know recursion of global functions alone. Types are
+ * Makes each function that calls itself by the variable of its `let` a private global function, with the
+ * variables that it captures as further parameters: passes know recursion of global functions alone. Types are
  * written in the module already.
  */
 export function liftRecursiveLets(module: Module): Module {

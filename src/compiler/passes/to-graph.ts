@@ -23,38 +23,38 @@ export const toGraph: Pass = {
       names.set(fn, known);
       return known;
     };
-    const surroundings = { namesOf, effects: new Effects(module) };
-    return mapFunctions(module, (fn) => functionToGraph(fn, surroundings));
+    const context = { namesOf, effects: new Effects(module) };
+    return mapFunctions(module, (fn) => functionToGraph(fn, context));
   },
 };
 
-function functionToGraph(fn: FunctionExpr, surroundings: Surroundings): FunctionExpr {
+function functionToGraph(fn: FunctionExpr, context: GraphContext): FunctionExpr {
   const withoutLets = (given: FunctionExpr): FunctionExpr =>
-    inlineLets(dropDeadLets(given, surroundings), surroundings);
+    inlineLets(dropDeadLets(given, context), context);
   // Without its tuple, a field may lose the name of a dimension that another field has.
-  if (namesDims(fn, surroundings)) return withoutLets(fn);
-  for (let current = readFields(fn, surroundings); ; ) {
+  if (namesDims(fn, context)) return withoutLets(fn);
+  for (let current = readFields(fn, context); ; ) {
     const graph = withoutLets(current);
-    current = readFields(graph, surroundings);
+    current = readFields(graph, context);
     // A tuple may stand now where only its name stood.
     if (current === graph) return graph;
   }
 }
 
 /** Returns true if a let of the function gives a name to a dimension. */
-function namesDims(fn: FunctionExpr, { namesOf }: Surroundings): boolean {
+function namesDims(fn: FunctionExpr, { namesOf }: GraphContext): boolean {
   const names = namesOf(fn);
   return names.scopes.order.some((expr) => expr.kind === 'let' && names.givenBy(expr).length > 0);
 }
 
-interface Surroundings {
+interface GraphContext {
   /** Names that the lets of a function give to dimensions, computed once. */
   readonly namesOf: (fn: FunctionExpr) => DimNames;
   readonly effects: Effects;
 }
 
-function dropDeadLets(fn: FunctionExpr, surroundings: Surroundings): FunctionExpr {
-  const live = liveVariables(fn, surroundings);
+function dropDeadLets(fn: FunctionExpr, context: GraphContext): FunctionExpr {
+  const live = liveVariables(fn, context);
   return removeLets(fn, (expr) => !live.has(expr.variable));
 }
 
@@ -62,7 +62,7 @@ function dropDeadLets(fn: FunctionExpr, surroundings: Surroundings): FunctionExp
  * Variables that the result depends on; those of lets only if they are referred to, or a name that
  * they give to a dimension is, or their value has effects.
  */
-function liveVariables(fn: FunctionExpr, { namesOf, effects }: Surroundings): ReadonlySet<Expr> {
+function liveVariables(fn: FunctionExpr, { namesOf, effects }: GraphContext): ReadonlySet<Expr> {
   const values = new Map<Expr, Expr>();
   const naming = new Map<string, VarExpr>();
   const names = namesOf(fn);
@@ -90,7 +90,7 @@ function liveVariables(fn: FunctionExpr, { namesOf, effects }: Surroundings): Re
   return seen;
 }
 
-function inlineLets(fn: FunctionExpr, { namesOf, effects }: Surroundings): FunctionExpr {
+function inlineLets(fn: FunctionExpr, { namesOf, effects }: GraphContext): FunctionExpr {
   const names = namesOf(fn);
   const { scopes } = names;
   return removeLets(fn, (expr) => {
@@ -119,7 +119,7 @@ function takesUnknownSizes(type: Type | undefined): boolean {
  * A field of a tuple that stands there is what the tuple has in its place. By its name it is that only for atoms: all else
  * is computed where the tuple is.
  */
-function readFields(fn: FunctionExpr, { effects }: Surroundings): FunctionExpr {
+function readFields(fn: FunctionExpr, { effects }: GraphContext): FunctionExpr {
   const order = postOrder(fn.body);
   if (!order.some(({ kind }) => kind === 'projection')) return fn;
   const lets = new Map<Expr, Expr>();

@@ -26,7 +26,7 @@ import type { Type } from '../ir/type.ts';
 import { bindersOf, variablesOf } from '../ir/walk/visit.ts';
 import { verifyKills } from './verify-kills.ts';
 
-interface Surroundings {
+interface VerifyContext {
   readonly module: Module;
   readonly constructors: ReadonlyMap<string, DeclaredConstructor>;
   readonly diagnostics: TypeDiagnostics;
@@ -48,8 +48,8 @@ export class FunctionVerifier {
   /** Type parameters by the scope of the function that has them. */
   readonly #typeParams = new Map<Scope, ReadonlySet<string>>();
 
-  constructor(surroundings: Surroundings, name: string, fn: FunctionExpr) {
-    const { module, constructors, diagnostics, operators } = surroundings;
+  constructor(context: VerifyContext, name: string, fn: FunctionExpr) {
+    const { module, constructors, diagnostics, operators } = context;
     this.#operators = operators;
     this.#module = module;
     this.#constructors = constructors;

@@ -21,8 +21,8 @@ import { withTensorNames } from './model/tensor-names.ts';
 import { type NodeReader, PathFollower } from './paths/path-follower.ts';
 import { Fork, Path } from './paths/paths.ts';
 
-/** The surroundings in which nodes of a graph or of a function of the model are imported. */
-interface Surroundings {
+/** The context in which nodes of a graph or of a function of the model are imported. */
+interface GraphContext {
   readonly context: ImportContext;
   readonly importers: ImporterTable;
   readonly operatorSets: OperatorSets;
@@ -44,7 +44,7 @@ interface Body {
 
 /** Imports the nodes of one graph, or of one function of the model, into a block. */
 export class GraphImporter {
-  readonly #surroundings: Surroundings;
+  readonly #graphContext: GraphContext;
   /** The path through the graph from its begin. */
   readonly #root: Path;
   /** The one whose nodes are being imported. */
@@ -52,8 +52,8 @@ export class GraphImporter {
   readonly #own = new Set<string>();
   #absent: ReadonlySet<string> = new Set();
 
-  constructor(surroundings: Surroundings, block: Block, outer?: Names) {
-    this.#surroundings = surroundings;
+  constructor(graphContext: GraphContext, block: Block, outer?: Names) {
+    this.#graphContext = graphContext;
     this.#root = new Path(block, new Names(block.frame, outer));
     this.#path = this.#root;
   }
@@ -62,7 +62,7 @@ export class GraphImporter {
   define(name: string, value: Expr, what: string): void {
     if (this.#own.has(name)) {
       throw new FormatError({
-        where: `${what} "${name}"${this.#surroundings.place}`,
+        where: `${what} "${name}"${this.#graphContext.place}`,
         got: 'two of that name',
         expected: 'each name once',
       });
@@ -78,9 +78,9 @@ export class GraphImporter {
 
   /** Reads the tensors of a graph. */
   readInitializers({ initializer, sparseInitializer }: GraphProto): void {
-    const { externalData } = this.#surroundings.context;
+    const { externalData } = this.#graphContext.context;
     const define = (name: string, read: (where: string) => Expr): void => {
-      const where = `initializer "${name}"${this.#surroundings.place}`;
+      const where = `initializer "${name}"${this.#graphContext.place}`;
       const budget = budgetInForce();
       if (budget) budget.place = where;
       if (this.#own.has(name)) {
@@ -92,8 +92,8 @@ export class GraphImporter {
       const name = proto.name ?? '';
       define(name, (where) => {
         const read = () => tensorFromProto(proto, where, externalData);
-        const { training } = this.#surroundings.context;
-        if (training === undefined || this.#surroundings.place !== '') {
+        const { training } = this.#graphContext.context;
+        if (training === undefined || this.#graphContext.place !== '') {
           return constant(read(), { source: name });
         }
         return training.initializer(name, read);
@@ -133,13 +133,13 @@ export class GraphImporter {
   /** Goes on after a node that Weft cannot import, so that one error lists them all. */
   #readNodes(order: readonly NodeProto[], outputs: readonly string[]): void {
     const root = this.#root;
-    const isMain = this.#surroundings.place === '';
+    const isMain = this.#graphContext.place === '';
     const follower = new PathFollower(root, this.#reader(), { order, results: outputs, isMain });
     const refusals = new Refusals();
     const missing = new Set<string>();
     for (const [index, node] of order.entries()) {
       if (readsOf(node).some(({ name }) => missing.has(name))) {
-        this.#findUnknown([node], refusals, this.#surroundings);
+        this.#findUnknown([node], refusals, this.#graphContext);
         for (const name of node.output) missing.add(name);
         continue;
       }
@@ -147,18 +147,18 @@ export class GraphImporter {
       const { error } = root;
       if (error === undefined) continue;
       if (!(error instanceof UnsupportedError)) {
-        this.#findUnknown(order.slice(index), refusals, this.#surroundings);
+        this.#findUnknown(order.slice(index), refusals, this.#graphContext);
         break;
       }
       root.error = undefined;
-      if (!this.#findUnknown([node], refusals, this.#surroundings)) refusals.add(error);
+      if (!this.#findUnknown([node], refusals, this.#graphContext)) refusals.add(error);
       for (const name of node.output) missing.add(name);
     }
     refusals.throwIfAny();
   }
 
   #reader(): NodeReader {
-    const { context } = this.#surroundings;
+    const { context } = this.#graphContext;
     return {
       read: (path, node) => {
         this.#path = path;
@@ -181,7 +181,7 @@ export class GraphImporter {
     refusals: Refusals,
     { place }: { place: string },
   ): boolean {
-    const { context, importers } = this.#surroundings;
+    const { context, importers } = this.#graphContext;
     let found = false;
     for (const node of nodes) {
       const where = describeNode(node) + place;
@@ -200,8 +200,8 @@ export class GraphImporter {
   }
 
   #readNode(written: NodeProto): Fork | undefined {
-    const node = resolveAttributeReferences(written, this.#surroundings.attributes);
-    const where = describeNode(node) + this.#surroundings.place;
+    const node = resolveAttributeReferences(written, this.#graphContext.attributes);
+    const where = describeNode(node) + this.#graphContext.place;
     budgetInForce()?.addNode(where);
     const inputs = node.input.map((name) => this.#operand(name, where));
     const results = this.#results(node, inputs, where);
@@ -218,7 +218,7 @@ export class GraphImporter {
     inputs: readonly (Expr | undefined)[],
     where: string,
   ): readonly (Expr | undefined)[] | Fork {
-    const { context, importers } = this.#surroundings;
+    const { context, importers } = this.#graphContext;
     const importer = importers.find(node.domain, node.opType);
     const fn = context.localFunction(node);
     // A model's own functions define the operators of domains that are not ONNX's.
@@ -243,7 +243,7 @@ export class GraphImporter {
   }
 
   #importNode(node: NodeProto, inputs: readonly (Expr | undefined)[], where: string): ImportNode {
-    const { context, operatorSets } = this.#surroundings;
+    const { context, operatorSets } = this.#graphContext;
     const attributes = new NodeAttributes(node, where, context.externalData);
     const outputs = node.output.filter((name) => name !== '');
     context.valueNames.set(nodeName(node), outputs);
@@ -294,11 +294,11 @@ export class GraphImporter {
   }
 
   #subgraph(graph: GraphProto, name: string): Subgraph {
-    const surroundings = { ...this.#surroundings, place: ` of ${name}` };
+    const graphContext = { ...this.#graphContext, place: ` of ${name}` };
     const { names } = this.#path;
     const outputs = graph.output.map(({ name: output }) => output ?? '');
     const follow = (block: Block, inputs: readonly Expr[]): GraphImporter => {
-      const importer = new GraphImporter(surroundings, block, names);
+      const importer = new GraphImporter(graphContext, block, names);
       importer.#withoutFaults(() => importer.#defineInputs(graph, inputs));
       importer.follow({ nodes: graph.node, outputs, absent: new Set() });
       return importer;
@@ -327,7 +327,7 @@ export class GraphImporter {
     try {
       return work();
     } catch (thrown) {
-      if (thrown instanceof Error) this.#surroundings.context.faults.add(thrown);
+      if (thrown instanceof Error) this.#graphContext.context.faults.add(thrown);
       throw thrown;
     }
   }
@@ -338,7 +338,7 @@ export class GraphImporter {
     call: { node: NodeProto; inputs: readonly (Expr | undefined)[]; where: string },
   ): readonly (Expr | undefined)[] | Fork {
     const { node, inputs, where } = call;
-    const { calls } = this.#surroundings;
+    const { calls } = this.#graphContext;
     requireNoRecursion([...calls, fn], where);
     requireShallow(calls.length, where);
     if (inputs.length > fn.input.length || node.output.length > fn.output.length) {
@@ -350,8 +350,8 @@ export class GraphImporter {
     }
     const importer = new GraphImporter(
       {
-        context: this.#surroundings.context,
-        importers: this.#surroundings.importers,
+        context: this.#graphContext.context,
+        importers: this.#graphContext.importers,
         operatorSets: OperatorSets.of(fn.opsetImport, describeFunction(fn)),
         attributes: functionAttributes(fn, node),
         place: ` of ${describeFunction(fn)} of ${where}`,
@@ -389,7 +389,7 @@ export class GraphImporter {
   #output(name: string, nodes: readonly NodeProto[]): Expr {
     const value = this.#path.names.lookup(name);
     if (value !== undefined) return value;
-    const { place } = this.#surroundings;
+    const { place } = this.#graphContext;
     const producer = nodes.find((node) => node.output.includes(name));
     if (producer === undefined) {
       throw new FormatError({

@@ -147,7 +147,7 @@ function importGraph(
   });
   const frame = new FunctionFrame(context);
   const block = new Block(context, frame);
-  const surroundings = {
+  const graphContext = {
     context,
     importers: importerTable(importers, operators, context.nodeFunctions),
     operatorSets: OperatorSets.of(model.opsetImport, 'ONNX model'),
@@ -155,7 +155,7 @@ function importGraph(
     place: '',
     calls: [],
   };
-  const importer = new GraphImporter(surroundings, block);
+  const importer = new GraphImporter(graphContext, block);
   importer.readInitializers(graph);
   const params = readInputs(graph, importer, context);
   // A training program has other parameters, by whose places its checks would go.

@@ -210,7 +210,7 @@ export function constructorNames(
   }
 }
 
-/** The surroundings of a conversion. */
+/** The context of a conversion. */
 interface TypedContext {
   /** Names the result or argument in messages. */
   readonly where: string;

@@ -79,9 +79,7 @@ export function operatorConstraint(
 
 /** Symbols in attributes have to be known where the call stands. */
 function checkSymbols(expr: CallExpr, op: string, context: InferenceContext): void {
-  for (const [name, spec] of Object.entries(
-    context.surroundings.operators.get(op)?.attributes ?? {},
-  )) {
+  for (const [name, spec] of Object.entries(context.typing.operators.get(op)?.attributes ?? {})) {
     const value = expr.attributes[name];
     if (spec.type !== 'dims' || typeof value !== 'object') continue;
     for (const dim of value) {
@@ -164,13 +162,13 @@ function applyRule(
   const { attributes } = expr;
   try {
     return scalar === undefined
-      ? termOf(tensorType(applyOperator(op, tensors, attributes, context.surroundings).output))
+      ? termOf(tensorType(applyOperator(op, tensors, attributes, context.typing).output))
       : termOf(applyScalarOperator(scalar, inputs, expr));
   } catch (thrown) {
     const error = atPlace(thrown, spanOf(expr));
     if (!(error instanceof Error) || error instanceof CompileLimitError) throw error;
     if (error.message.startsWith('internal:')) throw error;
-    context.surroundings.diagnostics.add(spanOf(expr), error);
+    context.typing.diagnostics.add(spanOf(expr), error);
     return ERROR_TERM;
   }
 }

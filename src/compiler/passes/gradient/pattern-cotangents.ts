@@ -5,7 +5,7 @@ import type { Derivatives } from './derivatives.ts';
 import type { Emitter } from './emitter.ts';
 import { construct, type TypedValues } from './typed-values.ts';
 
-/** The surroundings in which the cotangent of a matched value is put together. */
+/** The context in which the cotangent of a matched value is put together. */
 interface PatternPlace {
   readonly values: TypedValues;
   /** Cotangents, those of the pattern's variables among them. */

@@ -23,7 +23,7 @@ export const ZERO_PREFIX = 'gradient.zero.';
 /** Functions that add values begin with this. */
 export const SUM_PREFIX = 'gradient.sum.';
 
-interface Surroundings {
+interface ValuesContext {
   readonly types: TypeInference;
   readonly definitions: ReadonlyMap<string, TypeDefinition>;
   /** Global functions of the program, to which those for data types are added. */
@@ -39,7 +39,7 @@ export class TypedValues {
   /** Definitions of data types that hold floats, or may. */
   readonly #floating = new Map<string, boolean>();
 
-  constructor({ types, definitions, functions }: Surroundings) {
+  constructor({ types, definitions, functions }: ValuesContext) {
     this.#types = types;
     this.#definitions = definitions;
     this.#functions = functions;

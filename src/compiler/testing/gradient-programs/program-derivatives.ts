@@ -136,7 +136,7 @@ export class ProgramDerivatives {
   }
 }
 
-interface Surroundings {
+interface RunContext {
   readonly program: GradientProgram;
   readonly device: Device;
 }
@@ -147,7 +147,7 @@ async function openProgram(
     program,
     host,
     device = host,
-  }: Omit<Surroundings, 'device'> & {
+  }: Omit<RunContext, 'device'> & {
     readonly host: Device;
     readonly device?: Device;
   },
@@ -174,7 +174,7 @@ async function openProgram(
 async function result(
   executable: Executable,
   args: readonly HostInput[],
-  { program, device }: Surroundings,
+  { program, device }: RunContext,
 ): Promise<readonly HostTensor[]> {
   const host = createHostDevice();
   const machine = await openProgram(executable, { program, host, device });

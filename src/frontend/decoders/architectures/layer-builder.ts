@@ -8,7 +8,7 @@ import { product } from './parts/weight.ts';
 import type { DecoderWeights } from './decoder-weights.ts';
 
 /** Inputs of all layers: the positions of tokens, and the angles that follow from them. */
-interface Surroundings {
+interface DecoderContext {
   readonly config: DecoderConfig;
   readonly weights: DecoderWeights;
   /** The position of each row's first token, int32 (b). */
@@ -28,14 +28,14 @@ export class LayerBuilder {
   /** The sizes of the decoder. */
   readonly config: DecoderConfig;
   readonly #index: number;
-  readonly #around: Surroundings;
+  readonly #context: DecoderContext;
   readonly #past: Cache<VarExpr>;
   #present: Cache | undefined;
 
-  constructor(index: number, around: Surroundings, past: Cache<VarExpr>) {
-    this.config = around.config;
+  constructor(index: number, context: DecoderContext, past: Cache<VarExpr>) {
+    this.config = context.config;
     this.#index = index;
-    this.#around = around;
+    this.#context = context;
     this.#past = past;
   }
 
@@ -50,12 +50,12 @@ export class LayerBuilder {
   /** RMSNorm along the last axis (B. Zhang and R. Sennrich 2019). */
   norm(x: Expr, name: string): Expr {
     const normal = call('rms_norm', [x], { epsilon: this.config.epsilon });
-    return mul(normal, this.#around.weights.vector(this.#name(`${name}.weight`)));
+    return mul(normal, this.#context.weights.vector(this.#name(`${name}.weight`)));
   }
 
   /** x (b, s, columns) times a matrix, and its bias where the file has one: (b, s, rows). */
   linear(x: Expr, name: string): Expr {
-    const { weights } = this.#around;
+    const { weights } = this.#context;
     const y = product(x, weights.matrix(this.#name(`${name}.weight`)));
     const bias = weights.optionalVector(this.#name(`${name}.bias`));
     return bias === undefined ? y : add(y, bias);
@@ -69,13 +69,13 @@ export class LayerBuilder {
   /** Heads (b, s, heads, headWidth) turned by their positions. */
   rotate(x: Expr, heads: number): Expr {
     const { headWidth, rotary } = this.config;
-    return rotate(x, this.#around.angles(this.#index), { heads, headWidth, width: rotary.width });
+    return rotate(x, this.#context.angles(this.#index), { heads, headWidth, width: rotary.width });
   }
 
   /** Attention of queries to all keys that count, the new ones appended to the cache: (b, s, heads * headWidth). */
   attend({ query, key, value }: { query: Expr } & Cache): Expr {
     const { heads, headWidth, attentionScale, attentionSoftcap, windows } = this.config;
-    const { first } = this.#around;
+    const { first } = this.#context;
     this.#present = {
       key: appended(this.#past.key, key, first),
       value: appended(this.#past.value, value, first),

@@ -1,7 +1,7 @@
 import { FormatError } from '../../../core/errors.ts';
 import type { StoredTensor } from '../files/stored-tensor.ts';
 
-/** The surroundings in which the metadata of a model file is read. */
+/** The context in which the metadata of a model file is read. */
 export interface FactsOptions {
   /** The name of the file in messages. */
   readonly where: string;

@@ -23,13 +23,13 @@ export function findViolation(
   return undefined;
 }
 
-interface Surroundings {
+interface CheckContext {
   readonly schema: SchemaObject;
   readonly has: (value: unknown, schema: JsonSchema) => boolean;
   readonly resolve: (ref: string) => JsonSchema;
 }
 
-type Check = (value: unknown, argument: never, surroundings: Surroundings) => boolean;
+type Check = (value: unknown, argument: never, context: CheckContext) => boolean;
 
 const isNumber = (value: unknown): value is number => typeof value === 'number';
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -305,7 +305,7 @@ class Conversion {
     return withSizesOfSource(whole, { source, held }, { newSize, fields, nameOf });
   }
 
-  #call(expr: CallExpr, original: CallExpr, { lets, standing, newSize }: Surroundings): Expr {
+  #call(expr: CallExpr, original: CallExpr, { lets, standing, newSize }: CallContext): Expr {
     if (isClosure(original)) return this.#closure(expr, original, standing.has(original));
     const { typeArguments, ...plain } = expr;
     if (isGradientCall(original)) {
@@ -426,7 +426,7 @@ function isBranching({ kind }: Expr): boolean {
   return kind === 'if' || kind === 'match';
 }
 
-interface Surroundings {
+interface CallContext {
   /** Values by the variables that are bound to them. */
   readonly lets: ReadonlyMap<Expr, Expr>;
   /** Closures that stay functions. */
