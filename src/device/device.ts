@@ -232,7 +232,7 @@ export interface LaunchOwner {
    * Grows when the device is lost while its oldest work is of this owner: by one when the device went
    * by itself, by two when it did not answer.
    */
-  blame: number;
+  faults: number;
 }
 
 /** The kinds of a program's own WGSL that a device takes. */

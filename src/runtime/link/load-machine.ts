@@ -279,7 +279,7 @@ async function prepareAndUpload(
   options: MachineOptions & Pick<LoadOptions, 'upload' | 'memoryOn'>,
 ): Promise<readonly FunctionLibrary[]> {
   const { devices, onProgress, deviceTimeout } = options;
-  const { owner = { deviceTimeout, blame: 0 }, programKernels, workgroupLimit } = options;
+  const { owner = { deviceTimeout, faults: 0 }, programKernels, workgroupLimit } = options;
   const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, options.signal ?? stop.signal]);
   const compiling = loadKernelLibraries(devices, program.primitives, {

@@ -69,7 +69,7 @@ export class PlaceTrial {
     const { deviceTimeout } = load.request;
     const devices = await this.#acquire(kind, load.request);
     const dataBlocks = stream(blocks);
-    const options = machineOptions(load.request, { deviceTimeout, blame: 0 });
+    const options = machineOptions(load.request, { deviceTimeout, faults: 0 });
     try {
       const machine = await load.createMachine(executable, devices, { ...options, dataBlocks });
       const { runTimeout } = load.request;

@@ -225,7 +225,7 @@ export class SessionHost implements SessionService {
     callPage: CallPage | undefined,
   ): Promise<LoadedSession> {
     let request: LoadRequest = { ...asked, ...withinCeilings(asked, this.#ceilings) };
-    const owner: LaunchOwner = { deviceTimeout: request.deviceTimeout, blame: 0 };
+    const owner: LaunchOwner = { deviceTimeout: request.deviceTimeout, faults: 0 };
     const ended = new AbortController();
     // Not `AbortSignal.any`: Node keeps such a signal, and all that listens to it, until it is aborted.
     signal.addEventListener('abort', () => ended.abort(signal.reason), { once: true });

@@ -23,8 +23,8 @@ class World {
   capacity = Number.POSITIVE_INFINITY;
   /** So many devices to come are lost when something is read from them. */
   doomed = 0;
-  /** The blame of the session that was loaded there last when such a device goes. */
-  blame = 0;
+  /** The faults that the session that was loaded there last gets when such a device goes. */
+  faults = 0;
   readonly #lose: ((error: DeviceLostError) => void)[] = [];
   #call = 1;
 
@@ -47,7 +47,7 @@ class World {
           return prepare(primitives, options);
         };
         const read = async (): Promise<never> => {
-          if (owner !== undefined) owner.blame += this.blame;
+          if (owner !== undefined) owner.faults += this.faults;
           await this.lose();
           return new Promise(() => undefined);
         };
@@ -156,7 +156,7 @@ describe('a device that is lost', () => {
   test('is not tried again by the session whose kernels made it stop, but by others', async () => {
     const world = new World();
     world.doomed = 1;
-    world.blame = 2;
+    world.faults = 2;
     await world.host.configure({});
     const innocent = await world.load(addWeights(SIZE).toBytes());
     const culprit = await world.load(addWeights(SIZE).toBytes());
@@ -176,7 +176,7 @@ describe('a device that is lost', () => {
 
   test('gives a session up when that happens twice by itself with no run in between', async () => {
     const world = new World();
-    world.blame = 1;
+    world.faults = 1;
     await world.host.configure({});
     for (const losses of [1, 2]) {
       world.doomed = 1;

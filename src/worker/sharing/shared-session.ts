@@ -57,10 +57,10 @@ export class ShareTurns implements Turns {
 }
 
 /**
- * From so much blame on, a session is not built again. A device that did not answer is enough; one that
+ * From so many faults on, a session is not built again. A device that did not answer is enough; one that
  * went by itself, maybe by chance, has to go twice with no run that ends in between.
  */
-const FATAL_BLAME = 2;
+const FATAL_FAULTS = 2;
 
 export interface SharedSessionContext {
   readonly request: LoadRequest;
@@ -176,7 +176,7 @@ export class SharedSession implements SharedUse, ResidentSession {
         if (this.isResident) this.#hits++;
         else await this.#ensureResident(signal);
         const result = await this.#timed(work);
-        this.#context.owner.blame = 0;
+        this.#context.owner.faults = 0;
         return result;
       } catch (error) {
         if (error instanceof DeviceLostError && this.#isAtFault()) this.#fault = error;
@@ -272,7 +272,7 @@ export class SharedSession implements SharedUse, ResidentSession {
 
   /** Its kernels took the device with them: on another one they would do the same. */
   #isAtFault(): boolean {
-    return this.#context.owner.blame >= FATAL_BLAME;
+    return this.#context.owner.faults >= FATAL_FAULTS;
   }
 
   /** Functions of JavaScript may have done something that must not be done twice. */

@@ -182,7 +182,7 @@ describe('machines that take turns', () => {
       yield { byteOffset: 0, bytes: data };
     }
     const loaded = { executable: program, blocks: blocks() };
-    const owner = { blame: 0 };
+    const owner = { faults: 0 };
     const shared = await sharing.share({ request, program: loaded, owner }, devices);
     const { signal } = new AbortController();
     const options = { ...(await shared.begin(signal)), devices: [device, devices.host.device] };

@@ -84,8 +84,8 @@ test('submits that end one after the other are progress, however long they take 
 
 test('the time is that of the owner whose kernels are on the device', async () => {
   const { watchdog, finishes, answers, errors } = open(500);
-  const patient: LaunchOwner = { deviceTimeout: 5000, blame: 0 };
-  const hasty: LaunchOwner = { deviceTimeout: 200, blame: 0 };
+  const patient: LaunchOwner = { deviceTimeout: 5000, faults: 0 };
+  const hasty: LaunchOwner = { deviceTimeout: 200, faults: 0 };
   watchdog.submitted(1, [launch('slow', patient)]);
   watchdog.probe(1);
   watchdog.submitted(2, [launch('endless', hasty)]);
@@ -95,7 +95,7 @@ test('the time is that of the owner whose kernels are on the device', async () =
   finishes[0]?.resolve();
   await advanceAnswering(900, answers);
   expect(errors[0]?.details).toEqual({ kernels: ['main_endless (endless)'], timeoutMs: 200 });
-  expect([patient.blame, hasty.blame]).toEqual([0, 2]);
+  expect([patient.faults, hasty.faults]).toEqual([0, 2]);
 });
 
 test('time in which the thread was blocked does not count', async () => {
@@ -114,14 +114,14 @@ test('time in which the thread was blocked does not count', async () => {
 
 test('a process that answers nothing is told from a kernel that does not end', async () => {
   const { watchdog, errors } = open();
-  const owner: LaunchOwner = { blame: 0 };
+  const owner: LaunchOwner = { faults: 0 };
   watchdog.submitted(1, [launch('sum', owner)]);
   watchdog.probe(1);
   await advance(1200);
   expect(errors[0]?.message).toBe(
     "WebGPU device: got no answer in 1000 ms: the browser's GPU process is stuck, expected an answer. Restart the browser, or use the host device.",
   );
-  expect(owner.blame).toBe(1);
+  expect(owner.faults).toBe(1);
 });
 
 test('who compiles waits for as long as the process answers otherwise', async () => {
@@ -164,13 +164,13 @@ test('who waits for the end of all work is called once it is over, even when it 
   expect(calls).toEqual(['idle', 'finished']);
 });
 
-test('a device that went by itself blames whose kernels were on it, once', () => {
+test('a device that went by itself is a fault of the owner whose kernels were on it, once', () => {
   const { watchdog } = open();
-  const [first, second]: LaunchOwner[] = [{ blame: 0 }, { blame: 0 }];
+  const [first, second]: LaunchOwner[] = [{ faults: 0 }, { faults: 0 }];
   watchdog.submitted(1, [launch('sum', first)]);
   watchdog.submitted(2, [launch('max', second)]);
   expect(watchdog.lost()).toEqual(['main_sum (sum)']);
-  expect([first?.blame, second?.blame]).toEqual([1, 0]);
+  expect([first?.faults, second?.faults]).toEqual([1, 0]);
   expect(watchdog.isBusy).toBe(false);
 });
 

@@ -17,9 +17,9 @@ export const FIRST_MOST_LAUNCHES = 4;
 const ENOUGH_LAUNCHES = 48;
 /** Names of kernels in an error. */
 const MAX_NAMES = 8;
-/** A loss while a program's kernels ran may be chance; from so many blame on it is at fault. */
-const BLAME_OF_LOSS = 1;
-const MOST_BLAME = 2;
+/** A loss while an owner's kernels ran may be chance and counts once; a device that does not answer counts twice. */
+const LOSS_FAULTS = 1;
+const STUCK_FAULTS = 2;
 
 /** The description of a launch. */
 export interface SubmittedLaunch {
@@ -131,9 +131,9 @@ export class DeviceWatchdog {
     else callback();
   }
 
-  /** The device is gone. Blames those whose kernels were under way, and returns the kernels. */
+  /** The device is gone. Counts a fault of the owners whose kernels were under way, and returns the kernels. */
   lost(): readonly string[] {
-    const kernels = this.#blame(BLAME_OF_LOSS);
+    const kernels = this.#addFaults(LOSS_FAULTS);
     this.#hasEnded = true;
     this.#finished(Number.POSITIVE_INFINITY);
     return kernels;
@@ -201,7 +201,7 @@ export class DeviceWatchdog {
     this.#hasEnded = true;
     this.isStuck = true;
     const isProcessStuck = this.#isAnswering;
-    const kernels = this.#blame(isProcessStuck ? BLAME_OF_LOSS : MOST_BLAME);
+    const kernels = this.#addFaults(isProcessStuck ? LOSS_FAULTS : STUCK_FAULTS);
     this.#options.onStuck(
       isProcessStuck ? stuckProcess(kernels, timeoutMs) : stuckKernels(kernels, timeoutMs),
     );
@@ -234,8 +234,8 @@ export class DeviceWatchdog {
     return new Set(this.#launches().flatMap(({ owner }) => owner ?? []));
   }
 
-  #blame(blame: number): readonly string[] {
-    for (const owner of this.#owners()) owner.blame += blame;
+  #addFaults(count: number): readonly string[] {
+    for (const owner of this.#owners()) owner.faults += count;
     return [...new Set(this.#launches().map(nameOf))];
   }
 }
