@@ -1,6 +1,6 @@
 /** The time of one section of the report, which ends in the middle rather than take another's. */
 export class SectionTime {
-  readonly #begun = performance.now();
+  readonly #startMs = performance.now();
   readonly #limitMs: number;
   readonly #signal: AbortSignal;
 
@@ -10,7 +10,7 @@ export class SectionTime {
   }
 
   get leftMs(): number {
-    return this.#limitMs - (performance.now() - this.#begun);
+    return this.#limitMs - (performance.now() - this.#startMs);
   }
 
   /**

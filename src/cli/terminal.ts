@@ -44,7 +44,7 @@ const DELAY_MS = 1000;
 /** A line that is rewritten as work goes on, once it has taken a second; nothing where that is not possible. */
 export class ProgressLine {
   readonly #terminal: Terminal;
-  readonly #begun = performance.now();
+  readonly #startMs = performance.now();
   #isShown = false;
 
   constructor(terminal: Terminal) {
@@ -52,7 +52,7 @@ export class ProgressLine {
   }
 
   show(text: string): void {
-    if (!this.#terminal.isInteractive || performance.now() - this.#begun < DELAY_MS) return;
+    if (!this.#terminal.isInteractive || performance.now() - this.#startMs < DELAY_MS) return;
     this.#isShown = true;
     this.#terminal.err(`\r\u001b[K${text}`);
   }

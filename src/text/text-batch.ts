@@ -222,7 +222,7 @@ class BatchSteps {
       );
     }
     this.#blank ??= await program.blank(rows.length);
-    const begun = await program.step({
+    const pending = await program.step({
       caches: held.caches,
       logits,
       count,
@@ -233,12 +233,12 @@ class BatchSteps {
       isOwn: true,
       blank: this.#blank,
     });
-    if (this.#penalties) this.#penalties = { ...this.#penalties, counts: begun.counts };
-    else begun.counts.dispose();
-    held.caches = begun.caches;
-    this.#logits = begun.logits;
+    if (this.#penalties) this.#penalties = { ...this.#penalties, counts: pending.counts };
+    else pending.counts.dispose();
+    held.caches = pending.caches;
+    this.#logits = pending.logits;
     this.#drawn += count;
-    return { drawn: begun.drawn, count };
+    return { drawn: pending.drawn, count };
   }
 
   async #withRoom(held: HeldCaches, length: number): Promise<HeldCaches> {

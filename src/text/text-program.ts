@@ -18,7 +18,7 @@ interface Reached {
 }
 
 /** A chunk of tokens that was begun; its elements come when the device has them. */
-export interface Begun extends Reached {
+export interface Pending extends Reached {
   /**
    * Tokens, and behind them the bits of the logarithms of their probabilities, int32 (rows, 2 CHUNK). {@link readDrawn}
    * takes them apart.
@@ -228,7 +228,7 @@ export class TextProgram {
   }
 
   /** Begins to generate tokens. Donates what is there for it alone. */
-  step({ count, ...order }: DrawOrder & { readonly count: number }): Promise<Begun> {
+  step({ count, ...order }: DrawOrder & { readonly count: number }): Promise<Pending> {
     return this.#draw('main', { count }, order);
   }
 
@@ -236,12 +236,12 @@ export class TextProgram {
    * Begins to verify {@link guesses} tokens that may come in a text: as many tokens are drawn as of them were right, the first one
    * being whatever comes, and one more, which is not decoded yet. Donates as {@link step} does.
    */
-  verify({ draft, ...order }: DrawOrder & { readonly draft: readonly number[] }): Promise<Begun> {
+  verify({ draft, ...order }: DrawOrder & { readonly draft: readonly number[] }): Promise<Pending> {
     const guesses = Array.from({ length: GUESSES }, (_, i) => draft[i] ?? 0);
     return this.#draw('verify', { draft: int32(guesses, [1, GUESSES]) }, order);
   }
 
-  async #draw(fn: string, given: Inputs, order: DrawOrder): Promise<Begun> {
+  async #draw(fn: string, given: Inputs, order: DrawOrder): Promise<Pending> {
     const { positions, samplings, penalties, allowed, logits, caches, isOwn } = order;
     const rows = positions.length;
     const blank = order.blank ?? (await (this.#blank ??= this.blank(1)));
@@ -277,7 +277,7 @@ export class TextProgram {
       function: fn,
       keep: 'device',
       donate,
-    })) as Record<string, DeviceTensor> & Omit<Begun, 'caches'>;
+    })) as Record<string, DeviceTensor> & Omit<Pending, 'caches'>;
     return { drawn, logits: next, counts, caches: kept };
   }
 

@@ -36,14 +36,14 @@ export function peakMemory(executable: ExecutableData): PeakMemory {
 /** The function and all that it calls, those first that are called. A recursion counts once. */
 function calleesFirst(executable: ExecutableData, main: BytecodeFunction): BytecodeFunction[] {
   const byName = new Map(executable.functions.map((fn) => [fn.name, fn]));
-  const begun = new Set([main]);
+  const visited = new Set([main]);
   const order: BytecodeFunction[] = [];
   // Calls may be nested deeper than this thread's stack.
   const stack = [{ fn: main, callees: calleesOf(executable, main) }];
   for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
     const callee = byName.get(top.callees.pop() ?? '');
-    if (callee !== undefined && !begun.has(callee)) {
-      begun.add(callee);
+    if (callee !== undefined && !visited.has(callee)) {
+      visited.add(callee);
       stack.push({ fn: callee, callees: calleesOf(executable, callee) });
     } else if (top.callees.length === 0 && callee === undefined) {
       stack.pop();

@@ -110,15 +110,15 @@ export class StepPanel {
   /** Begins a run where there is none: it stands then, or with `continue` goes on at once. */
   async #go(going: Going): Promise<void> {
     await this.#work(async (session) => {
-      const begun = this.#run === undefined;
+      const isNew = this.#run === undefined;
       this.#run ??= await SteppedRun.start(
         session,
         this.#choice.inputs(session),
         this.#breakpoints,
       );
       const run = this.#run;
-      if (begun) await run.setBreakpoints();
-      if (!begun || going === 'continue') await run.go(going);
+      if (isNew) await run.setBreakpoints();
+      if (!isNew || going === 'continue') await run.go(going);
       await this.#look(run, 0, this.#seen?.chosen);
     });
   }

@@ -67,7 +67,7 @@ interface OpenSession {
 interface DebuggedRun {
   readonly held: HeldRun;
   /** Settles when it takes orders. */
-  readonly begun: Deferred;
+  readonly started: Deferred;
 }
 
 type Calls = Record<
@@ -222,18 +222,18 @@ export class ServedSessions {
     if (asked.order !== undefined) {
       const order = (): Promise<ControlReply> => hosted.control(request, { signal });
       const known = debugged.get(run);
-      if (known !== undefined) return known.held.order(() => known.begun.promise.then(order));
+      if (known !== undefined) return known.held.order(() => known.started.promise.then(order));
       // It would wait for a run that never comes.
       if (asked.order.do === 'start') throw malformed('the start of a run that was not begun');
       return order();
     }
     if (debugged.has(run)) throw malformed('a debugging run of a number that is in use');
     const held = this.#begin(id);
-    const begun = new Deferred();
-    debugged.set(run, { held, begun });
+    const started = new Deferred();
+    debugged.set(run, { held, started });
     signal.addEventListener('abort', () => held.end(abortError(signal)), { once: true });
     // Orders that wait come behind what begins the run at once.
-    const options = { checkpointBytes: CHECKPOINT_BYTES, onHeld: () => begun.resolve() };
+    const options = { checkpointBytes: CHECKPOINT_BYTES, onHeld: () => started.resolve() };
     const running = hosted.control(request, { signal: held.signal, ...options });
     try {
       return await this.#last(id, held, this.#watched(asked, running));

@@ -3,7 +3,7 @@ import type { Tensor } from '../../client/values/tensor.ts';
 import { RuntimeError } from '../../core/errors.ts';
 import { type CacheMemory, HeldCaches } from './cache-memory.ts';
 import type { Sampling } from '../sampling.ts';
-import type { Begun, Caches, DrawOrder, Penalties, TextProgram } from '../text-program.ts';
+import type { Caches, DrawOrder, Penalties, Pending, TextProgram } from '../text-program.ts';
 
 /** Positions of a new cache; it doubles. */
 const FIRST_CAPACITY = 128;
@@ -88,13 +88,13 @@ export class TextCache {
    * Begins to generate up to a chunk of tokens behind those that it holds. The tokens themselves are told to
    * {@link hold} when they are known.
    */
-  begin(count: number, options: BeginOptions): Promise<Begun> {
+  begin(count: number, options: BeginOptions): Promise<Pending> {
     const { program } = this.#place;
     return this.#draw(count, options, (order) => program.step({ ...order, count }));
   }
 
   /** Begins to verify tokens that may come behind those that it holds, see `TextProgram.verify`. */
-  verify(draft: readonly number[], options: BeginOptions): Promise<Begun> {
+  verify(draft: readonly number[], options: BeginOptions): Promise<Pending> {
     const { program } = this.#place;
     return this.#draw(program.guesses, options, (order) => program.verify({ ...order, draft }));
   }
@@ -134,17 +134,17 @@ export class TextCache {
   async #draw(
     count: number,
     { position, sampling, penalties, allowed }: BeginOptions,
-    call: (order: DrawOrder) => Promise<Begun>,
-  ): Promise<Begun> {
+    call: (order: DrawOrder) => Promise<Pending>,
+  ): Promise<Pending> {
     await this.#makeRoom(position + count);
     const logits = this.#logits;
     if (logits === undefined) throw new Error('internal: tokens after nothing');
     this.#logits = undefined;
     const order = { positions: [position], samplings: [sampling], penalties, allowed, logits };
-    const begun = await this.#use((caches, isOwn) => call({ ...order, caches, isOwn }));
-    this.#logits = begun.logits;
-    if (penalties === undefined) begun.counts.dispose();
-    return begun;
+    const pending = await this.#use((caches, isOwn) => call({ ...order, caches, isOwn }));
+    this.#logits = pending.logits;
+    if (penalties === undefined) pending.counts.dispose();
+    return pending;
   }
 
   async #makeRoom(length: number): Promise<void> {

@@ -74,17 +74,17 @@ function storageBytes(
   known: Map<PlannedFunction, number>,
 ): number {
   const stack = [root];
-  const begun = new Set<PlannedFunction>();
+  const visited = new Set<PlannedFunction>();
   for (let fn = stack.at(-1); fn !== undefined; fn = stack.at(-1)) {
-    const isBegun = begun.has(fn);
-    begun.add(fn);
+    const isVisited = visited.has(fn);
+    visited.add(fn);
     let called = 0;
     for (const name of known.has(fn) ? [] : fn.callees) {
       const callee = functions.get(name);
       if (callee === undefined) continue;
       called = Math.max(called, known.get(callee) ?? 0);
       // One that has begun is a recursion, which counts once.
-      if (!isBegun && !begun.has(callee) && !known.has(callee)) stack.push(callee);
+      if (!isVisited && !visited.has(callee) && !known.has(callee)) stack.push(callee);
     }
     if (stack.at(-1) !== fn) continue;
     stack.pop();

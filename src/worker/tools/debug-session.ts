@@ -24,7 +24,7 @@ export function openTool(hosted: HostedSession): Tool<DebugRequest, ToolContext,
 
 /** A debugging run from the request that begins it to its end. */
 interface Entry {
-  readonly begun: Promise<DebuggedCall>;
+  readonly call: Promise<DebuggedCall>;
   readonly begin: (call: DebuggedCall) => void;
   readonly fail: (error: unknown) => void;
   functionName: string;
@@ -46,12 +46,12 @@ class DebugRuns {
     const known = this.#entries.get(run);
     if (known !== undefined) return known;
     let [begin, fail]: [Entry['begin'], Entry['fail']] = [() => undefined, () => undefined];
-    const begun = new Promise<DebuggedCall>((resolve, reject) => {
+    const call = new Promise<DebuggedCall>((resolve, reject) => {
       [begin, fail] = [resolve, reject];
     });
     // Orders hear of it.
-    begun.catch(() => undefined);
-    const entry: Entry = { begun, begin, fail, functionName: '', last: begun };
+    call.catch(() => undefined);
+    const entry: Entry = { call, begin, fail, functionName: '', last: call };
     this.#entries.set(run, entry);
     return entry;
   }
@@ -86,7 +86,7 @@ class DebugRuns {
   async order({ run, order }: Ordered, signal: AbortSignal): Promise<Reply> {
     if (order.do !== 'start' && !this.#entries.has(run)) throw closedError();
     const entry = this.#entryOf(run);
-    const call = await entry.begun;
+    const call = await entry.call;
     if (order.do === 'pause') {
       call.pause();
       return { answer: {} };

@@ -140,8 +140,8 @@ export class DeviceWatchdog {
   }
 
   #finished(serial: number): void {
-    const begun = this.#unfinished.findIndex((submission) => submission.serial > serial);
-    const count = begun < 0 ? this.#unfinished.length : begun;
+    const pending = this.#unfinished.findIndex((submission) => submission.serial > serial);
+    const count = pending < 0 ? this.#unfinished.length : pending;
     if (count === 0) return;
     const tookMs = performance.now() - this.#finishedAt;
     // Most submits are short, and nothing has to be computed for them.

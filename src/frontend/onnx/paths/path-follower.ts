@@ -69,8 +69,8 @@ export class PathFollower {
       return;
     }
     try {
-      const begun = this.#reader.read(path, node);
-      if (begun !== undefined) this.#take(path, begun, node);
+      const next = this.#reader.read(path, node);
+      if (next !== undefined) this.#take(path, next, node);
     } catch (thrown) {
       if (!(thrown instanceof WeftError) || this.#reader.isFault(thrown)) throw thrown;
       path.error = thrown;

@@ -80,9 +80,9 @@ function withoutIterations(
   return [...carried, ...collected].map((value, i) => {
     const type = types[i] ?? tensorType(node.type(value));
     const stop = stopOf(error, type);
-    const begun = condition === undefined ? stop : ifElse(condition, stop, value);
+    const checked = condition === undefined ? stop : ifElse(condition, stop, value);
     const result =
-      limit === undefined ? begun : ifElse(call('int_lt', [int(0), limit]), begun, value);
+      limit === undefined ? checked : ifElse(call('int_lt', [int(0), limit]), checked, value);
     return node.block.bind(result, { name: 'looped', type, span: node.span });
   });
 }
