@@ -460,7 +460,7 @@ export class Session {
     function: functionName = 'main',
     signal,
   }: Omit<VerifyOptions, 'tolerance'>): AskAboutRun {
-    return <Name extends ToolName>(inputs: Inputs, tool: Name, asked: RunQuestion<Name>) =>
+    return <Name extends ToolName>(inputs: Inputs, tool: Name, question: RunQuestion<Name>) =>
       this.#request(
         inputs,
         { function: functionName, signal },
@@ -469,7 +469,7 @@ export class Session {
             service.control(call, this.#id, {
               kind: 'tool',
               tool,
-              request: { ...asked, functionName },
+              request: { ...question, functionName },
               args,
             }),
         },

@@ -182,8 +182,8 @@ async function wholeVersion(
   signal: AbortSignal | undefined,
 ): Promise<(FileVersion & { readonly byteLength: number }) | undefined> {
   if (remote.byteLength === undefined && remote.hasRanges === true) {
-    const asked = await requestVersion(remote.url, signal);
-    const byteLength = asked === 'absent' ? undefined : asked?.byteLength;
+    const version = await requestVersion(remote.url, signal);
+    const byteLength = version === 'absent' ? undefined : version?.byteLength;
     remote.version = { ...remote.version, byteLength };
   }
   const { byteLength } = remote;

@@ -99,7 +99,7 @@ function lengthOf(headers: Headers): number | undefined {
   return length === null ? undefined : Number(length);
 }
 
-interface Asked {
+interface RequestedRange {
   readonly begin: number;
   readonly end: number;
   /** How many bytes the answer has, as its headers say. */
@@ -109,7 +109,7 @@ interface Asked {
 /** Where an answer begins, and how long the file is. Another origin may hide the header that says so. */
 function contentRange(
   headers: Headers,
-  { begin, end, length }: Asked,
+  { begin, end, length }: RequestedRange,
 ): readonly [begin: number, total: number | undefined] {
   const [, from, all] =
     /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '') ?? [];
@@ -158,7 +158,7 @@ export async function requestVersion(
   }
 }
 
-const ONE_BYTE: Asked = { begin: 0, end: 1, length: undefined };
+const ONE_BYTE: RequestedRange = { begin: 0, end: 1, length: undefined };
 
 /** Returns true if an answer, or the details of an error, mean that there is no such file. */
 export const isAbsent = ({ status, isPage }: { status?: unknown; isPage?: unknown }): boolean =>

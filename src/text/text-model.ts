@@ -337,9 +337,9 @@ export class TextModel implements DraftModel {
         remedy: 'Call generate with a text instead.',
       });
     }
-    const asked = copied({ messages, input: { tools, variables: templateOptions } });
+    const copy = copied({ messages, input: { tools, variables: templateOptions } });
     return this.#go(
-      () => this.#reader.ask('encodeChat', [asked.messages, asked.input], signal),
+      () => this.#reader.ask('encodeChat', [copy.messages, copy.input], signal),
       options,
       { constraint, speculate, signal },
     );

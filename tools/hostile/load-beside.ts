@@ -34,10 +34,10 @@ export async function loadBeside(
   });
   let longestMs = 0;
   while (!load.isOver) {
-    const asked = performance.now();
+    const sentMs = performance.now();
     await innocent.memory();
     await innocent.run({ x });
-    longestMs = Math.max(longestMs, performance.now() - asked);
+    longestMs = Math.max(longestMs, performance.now() - sentMs);
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
   return { outcome: await loading, seconds: (performance.now() - start) / 1000, longestMs };

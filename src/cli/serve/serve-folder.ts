@@ -143,18 +143,18 @@ interface FileRequest {
 async function answerFile(
   request: IncomingMessage,
   response: ServerResponse,
-  asked: FileRequest,
+  file: FileRequest,
 ): Promise<void> {
-  const other = (): void => void answerOther(request, response, asked);
-  if (!(await isInside(asked.folder, asked.pathname))) return other();
-  const found = await stat(join(asked.folder, asked.pathname)).catch(() => undefined);
+  const other = (): void => void answerOther(request, response, file);
+  if (!(await isInside(file.folder, file.pathname))) return other();
+  const found = await stat(join(file.folder, file.pathname)).catch(() => undefined);
   if (found?.isDirectory()) {
-    if (!(await isInside(asked.folder, join(asked.pathname, INDEX)))) return other();
+    if (!(await isInside(file.folder, join(file.pathname, INDEX)))) return other();
     const { pathname } = new URL(request.url ?? '/', 'http://_');
     const url = `${pathname.replace(/\/$/, '')}/${INDEX}`;
     Object.assign(request, { url, _parsedUrl: undefined });
   }
-  asked.files(request, response, other);
+  file.files(request, response, other);
 }
 
 /** The package's files, a list of a folder without `index.html`, or nothing. */

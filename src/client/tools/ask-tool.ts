@@ -24,16 +24,16 @@ export type ToolReply<Name extends ToolName> = ControlReply & {
 };
 
 /** The part of a session that is needed. */
-export type AskedSession = Pick<HandleOwner, 'control'>;
+export type ToolSession = Pick<HandleOwner, 'control'>;
 
 /** Asks a tool about a session. */
 export function askTool<Name extends ToolName>(
-  session: AskedSession,
+  session: ToolSession,
   [tool, request]: readonly [tool: Name, request: ToolRequest<Name>],
   options?: { readonly signal?: AbortSignal | undefined },
 ): Promise<ToolReply<Name>> {
-  const asked = session.control({ kind: 'tool', tool, request, args: [] }, options);
-  return asked as Promise<ToolReply<Name>>;
+  const reply = session.control({ kind: 'tool', tool, request, args: [] }, options);
+  return reply as Promise<ToolReply<Name>>;
 }
 
 /** What a tool answered. */

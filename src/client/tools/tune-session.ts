@@ -2,7 +2,7 @@ import { DeviceLostError, WorkerError } from '../../core/errors.ts';
 import type { KernelTuning } from '../../worker/protocol/control-request.ts';
 import type { Dims } from '../../worker/protocol/dispatch-sizes.ts';
 import { checkOptions, type OptionKinds } from '../../core/check-options.ts';
-import { type AskedSession, askTool } from './ask-tool.ts';
+import { askTool, type ToolSession } from './ask-tool.ts';
 
 /** The kernels to tune, and when. */
 export interface TuneOptions {
@@ -48,7 +48,7 @@ const TUNE_OPTIONS: OptionKinds<TuneOptions> = {
 };
 
 /** The part of a session that is needed. */
-export interface TunedSession extends AskedSession {
+export interface TunedSession extends ToolSession {
   readonly closed: AbortSignal;
   warmup(dims: Dims, options: { signal?: AbortSignal }): Promise<void>;
 }

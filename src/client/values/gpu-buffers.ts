@@ -38,8 +38,8 @@ export async function fromGpuBuffer(
     throw new UsageError({ where: 'fromGpuBuffer', got, expected: 'a dtype and a shape' });
   }
   const place = { dtype, shape: [...shape], byteOffset };
-  const asked = session.control({ kind: 'adopt', buffer, ...place, args: [] });
-  const { results } = await asked.catch((error: unknown) => {
+  const reply = session.control({ kind: 'adopt', buffer, ...place, args: [] });
+  const { results } = await reply.catch((error: unknown) => {
     throw explainCrossing(error, 'GPUBuffer');
   });
   const value = results[0]?.value;

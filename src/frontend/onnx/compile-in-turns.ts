@@ -110,12 +110,12 @@ async function nodeTypes(
   if (typeOf === undefined || isTold) return options.functions;
   const answers = new Map<string, NodeOutput | readonly NodeOutput[]>();
   for (;;) {
-    const asked = new Map<string, NodeSignature>();
+    const requests = new Map<string, NodeSignature>();
     const ask: NodeType = (node) => {
       const key = keyOf(node);
       const answer = answers.get(key);
       if (answer !== undefined) return answer;
-      asked.set(key, node);
+      requests.set(key, node);
       throw new UnsupportedError({ where: node.where, got: 'no type yet', expected: 'one' });
     };
     const types = Object.entries(functions).map(([name, { type = ask }]) => [name, { type }]);
@@ -123,10 +123,10 @@ async function nodeTypes(
     try {
       newBudget().run(() => importWithin(bytes, { ...options, functions: told }));
     } catch (error) {
-      if (asked.size === 0) throw error;
+      if (requests.size === 0) throw error;
     }
-    if (asked.size === 0) return told;
-    for (const [key, node] of asked) answers.set(key, await typeOf(node));
+    if (requests.size === 0) return told;
+    for (const [key, node] of requests) answers.set(key, await typeOf(node));
   }
 }
 

@@ -13,7 +13,7 @@ export class KernelSourceView {
   #session: Session | undefined;
   #kernel: string | undefined;
   /** The key of the question that was asked last. */
-  #asked: string | undefined;
+  #requested: string | undefined;
 
   constructor() {
     this.root.className = 'kernel-code';
@@ -43,7 +43,7 @@ export class KernelSourceView {
 
   /** Asks again: sizes may have changed. */
   refresh(): void {
-    this.#asked = undefined;
+    this.#requested = undefined;
     this.root.hidden = this.#kernel === undefined;
     this.#update();
   }
@@ -51,14 +51,14 @@ export class KernelSourceView {
   #update(): void {
     const kernel = this.#kernel;
     const isInSight = this.root.open && this.root.offsetParent !== null;
-    if (kernel === undefined || !isInSight || this.#asked === kernel) return;
-    this.#asked = kernel;
+    if (kernel === undefined || !isInSight || this.#requested === kernel) return;
+    this.#requested = kernel;
     if (this.#session === undefined) this.#say(NO_SESSION);
     else void this.#load(this.#session, kernel);
   }
 
   async #load(session: Session, kernel: string): Promise<void> {
-    const isWanted = (): boolean => this.#session === session && this.#asked === kernel;
+    const isWanted = (): boolean => this.#session === session && this.#requested === kernel;
     this.#say('Asking the device…');
     try {
       const [source, { codeLines, describeSource }] = await Promise.all([

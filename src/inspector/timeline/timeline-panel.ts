@@ -115,9 +115,9 @@ export class TimelinePanel {
   }
 
   /** Shows a run, the medians of all, or the load. */
-  #choose(asked: number | 'load' | undefined): void {
+  #choose(requested: number | 'load' | undefined): void {
     const { runs = [], load } = this.#timelines ?? {};
-    const chosen = asked === undefined && runs.length === 1 ? 0 : asked;
+    const chosen = requested === undefined && runs.length === 1 ? 0 : requested;
     const run = chosen === undefined ? medianRun(runs) : chosen === 'load' ? load : runs[chosen];
     if (run === undefined) return;
     this.#chosenRun = chosen;

@@ -92,8 +92,8 @@ function written({ inputs, output, attributes, graph }: ExpandedCall): GraphTens
     let added = at(value, t, [1, valueSize]) ?? state;
     if (erased !== undefined) added = graph.sub(added, graph.matmul(erased, state));
     state = graph.add(state, graph.mul(at(key, t, [keySize, 1]) ?? state, added));
-    const asked = at(query, t, [group, keySize]) ?? state;
-    const row = graph.matmul(asked, state);
+    const queries = at(query, t, [group, keySize]) ?? state;
+    const row = graph.matmul(queries, state);
     results.push(graph.reshape(row, [batch, 1, dims.mul(valueSize, heads)]));
   }
   const count = (of: GraphTensor): GraphTensor['shape'][number] =>

@@ -143,12 +143,12 @@ export const linearAttentionReference: StaticReference = {
           state[k] = (state[k] ?? 0) + (key?.[row * keySize + k] ?? 0) * added;
         }
         for (let g = 0; g < group; g++) {
-          const asked = position * heads + head * group + g;
+          const queryRow = position * heads + head * group + g;
           let sum = 0;
           for (let k = 0; k < keySize; k++) {
-            sum += (state[k] ?? 0) * (query?.[asked * keySize + k] ?? 0);
+            sum += (state[k] ?? 0) * (query?.[queryRow * keySize + k] ?? 0);
           }
-          y[asked * valueSize + column] = sum;
+          y[queryRow * valueSize + column] = sum;
         }
       }
       for (let k = 0; k < keySize; k++) y[outputs + place(k)] = state[k] ?? 0;

@@ -23,14 +23,16 @@ import { noteInScope } from './scope.ts';
 import { Runner } from '../runners/runner.ts';
 
 /** Nodes of computations that were asked for after these had run without giving them, by the text. */
-const ASKED_FOR = new LeastRecent<Set<number>>(MOST_SHARED);
+const READ_LATER = new LeastRecent<Set<number>>(MOST_SHARED);
 
 /** Begins to compute arrays that are not there yet. */
 export function realize(targets: readonly ArrayState[]): void {
   const states = targets.filter(({ expr, isDisposed }) => expr.kind !== 'var' && !isDisposed);
   if (states.length === 0) return;
   const graph = graphOf(states.map(({ expr }) => expr));
-  const given = [...new Set([...states.map(({ expr }) => graph.indexOf(expr)), ...asked(graph)])];
+  const given = [
+    ...new Set([...states.map(({ expr }) => graph.indexOf(expr)), ...readLater(graph)]),
+  ];
   const text = `${graph.text}-> ${given.join(' ')}`;
   const runner = sharedRunner(text, () =>
     moduleOf({ main: func(graph.leaves, bundle(given.map(graph.at))) }),
@@ -113,13 +115,13 @@ function noteOthers(graph: Graph, given: ReadonlySet<number>): void {
     if (state === undefined || state.expr.kind === 'var') continue;
     state.onUse = () => {
       state.onUse = undefined;
-      ASKED_FOR.of(text, () => new Set()).add(index);
+      READ_LATER.of(text, () => new Set()).add(index);
     };
   }
 }
 
-function asked({ text }: Graph): Iterable<number> {
-  return ASKED_FOR.get(text) ?? [];
+function readLater({ text }: Graph): Iterable<number> {
+  return READ_LATER.get(text) ?? [];
 }
 
 /** Fewer bytes travel with each run; a tensor on the device costs more than they do. */

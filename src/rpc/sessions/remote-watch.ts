@@ -117,22 +117,22 @@ async function readConstants({
   signal,
 }: WatchedRemote): Promise<ReadonlyMap<number, HostTensor>> {
   const read = new Map<number, HostTensor>();
-  let [asked, byteLength]: [number[], number] = [[], 0];
+  let [requested, byteLength]: [number[], number] = [[], 0];
   const fetch = async (): Promise<void> => {
-    if (asked.length === 0) return;
+    if (requested.length === 0) return;
     const tensors = TENSORS(
-      await door.call('constants', [session, asked], { signal }),
+      await door.call('constants', [session, requested], { signal }),
       'constants',
     );
-    for (const [i, index] of asked.entries()) {
+    for (const [i, index] of requested.entries()) {
       read.set(index, expectLike(executable, index, tensors[i]));
     }
-    [asked, byteLength] = [[], 0];
+    [requested, byteLength] = [[], 0];
   };
   for (const [index, constant] of executable.constants.entries()) {
     if (constant.kind !== 'tensor') continue;
     if (byteLength + constant.byteLength > FETCHED_BYTES) await fetch();
-    asked.push(index);
+    requested.push(index);
     byteLength += constant.byteLength;
   }
   await fetch();

@@ -163,12 +163,12 @@ export class ServedSessions {
       constants: async ([session, sent]) => {
         const { machine, device } = host.session(count(session, 'session'));
         const { values } = machine.internals().constants;
-        const asked = indices(sent, 'indices').map((index) => {
+        const tensors = indices(sent, 'indices').map((index) => {
           const value = values[index];
           if (value instanceof TensorValue) return value;
           throw malformed('a constant that is no tensor');
         });
-        return device.share(() => machine.read(asked));
+        return device.share(() => machine.read(tensors));
       },
       watch: async ([session, sent]) => this.#watch(count(session, 'session'), sent),
       release: async ([session, handle]) => {
@@ -215,16 +215,16 @@ export class ServedSessions {
     request: Extract<ControlRequest, { kind: 'tool' }>,
     { signal }: CallContext,
   ): Promise<ControlReply> {
-    const asked = request.request as DebugRequest;
-    const { run } = asked;
+    const debug = request.request as DebugRequest;
+    const { run } = debug;
     const { debugged } = this.#opened(id);
     const hosted = this.#host.session(id);
-    if (asked.order !== undefined) {
+    if (debug.order !== undefined) {
       const order = (): Promise<ControlReply> => hosted.control(request, { signal });
       const known = debugged.get(run);
       if (known !== undefined) return known.held.order(() => known.started.promise.then(order));
       // It would wait for a run that never comes.
-      if (asked.order.do === 'start') throw malformed('the start of a run that was not begun');
+      if (debug.order.do === 'start') throw malformed('the start of a run that was not begun');
       return order();
     }
     if (debugged.has(run)) throw malformed('a debugging run of a number that is in use');
@@ -236,7 +236,7 @@ export class ServedSessions {
     const options = { checkpointBytes: CHECKPOINT_BYTES, onHeld: () => started.resolve() };
     const running = hosted.control(request, { signal: held.signal, ...options });
     try {
-      return await this.#last(id, held, this.#watched(asked, running));
+      return await this.#last(id, held, this.#watched(debug, running));
     } finally {
       debugged.delete(run);
     }
@@ -286,8 +286,8 @@ export class ServedSessions {
     return async ([sent, page], context) => {
       const request = runRequest(sent, 'request');
       const given = pageOf(page);
-      const asked = this.#ask(context, (call) => run(call, request, given));
-      const value = await this.#watched(request, asked);
+      const reply = this.#ask(context, (call) => run(call, request, given));
+      const value = await this.#watched(request, reply);
       this.#given(request.session, resultsOf(value), context);
       return value;
     };

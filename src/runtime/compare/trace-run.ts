@@ -107,14 +107,14 @@ class SourceNames {
     const places = new KernelCalls(program).places.map(sourceName);
     const isKnown = new Set(places);
     this.known = places.map((source) => this.#names.nameOf(source, 0));
-    const asked = (values ?? []).map((name) => {
+    const traced = (values ?? []).map((name) => {
       const candidates = this.#names.candidates(name).flatMap((place) => expand(place, places));
       return { name, place: candidates.find(({ source }) => isKnown.has(source)) };
     });
-    this.unknown = asked.flatMap(({ name, place }) => (place === undefined ? [name] : []));
+    this.unknown = traced.flatMap(({ name, place }) => (place === undefined ? [name] : []));
     this.#wanted =
       values &&
-      new Map(asked.flatMap(({ name, place }) => (place ? [[keyOf(place), name] as const] : [])));
+      new Map(traced.flatMap(({ name, place }) => (place ? [[keyOf(place), name] as const] : [])));
   }
 
   /** Names of each result of a kernel; undefined for one without. */

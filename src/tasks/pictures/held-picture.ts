@@ -10,7 +10,7 @@ import type { PictureOptions, Size } from './picture-options.ts';
 import type { PicturePlace } from './picture-place.ts';
 import type { Picture } from './pixels.ts';
 import { askForTensor, tensorIn } from './prepare-on-device.ts';
-import { asked, sentPicture } from './send-picture.ts';
+import { replyOf, sentPicture } from './send-picture.ts';
 
 /** A part of a picture that is prepared by itself. */
 interface PartOptions extends CallOptions {
@@ -42,7 +42,7 @@ export async function holdPicture(
     signal,
     discard: () => held.drop(),
   });
-  await asked(reply, [sent]);
+  await replyOf(reply, [sent]);
   return held;
 }
 

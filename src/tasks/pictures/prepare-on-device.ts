@@ -11,7 +11,7 @@ import { PICTURE_OPTIONS, type PictureOptions } from './picture-options.ts';
 import type { PicturePlace } from './picture-place.ts';
 import type { Picture } from './pixels.ts';
 import { nameOf } from './prepare-pictures.ts';
-import { asked, discardPictures, sentPicture } from './send-picture.ts';
+import { discardPictures, replyOf, sentPicture } from './send-picture.ts';
 
 /** Pictures on the device of a session. */
 export interface PicturesOnDevice {
@@ -98,7 +98,7 @@ export async function prepareFor(
   const transfers = sent.flatMap((picture) =>
     isLast && 'data' in picture.source ? [picture.source.data.buffer] : picture.transfers,
   );
-  const reply = await asked(askForTensor(session, transfer(request, transfers), signal), sent);
+  const reply = await replyOf(askForTensor(session, transfer(request, transfers), signal), sent);
   return { tensor: tensorIn(reply, session), places };
 }
 

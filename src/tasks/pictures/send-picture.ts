@@ -74,7 +74,7 @@ export function discardPictures(pictures: readonly SentPicture[]): void {
  * The session's reply about pictures. Where it fails, releases the pictures, and explains a texture
  * that cannot be sent there.
  */
-export async function asked(
+export async function replyOf(
   reply: Promise<ControlReply>,
   pictures: readonly SentPicture[],
 ): Promise<ControlReply> {

@@ -29,8 +29,8 @@ export function completeOptions(
       remedy: "Shorten the prompt, or let the text slide with overflow: 'slide'.",
     });
   }
-  const asked = Number.isFinite(maxTokens) ? maxTokens : undefined;
-  const most = asked ?? (isSliding ? Number.POSITIVE_INFINITY : room);
+  const requested = Number.isFinite(maxTokens) ? maxTokens : undefined;
+  const most = requested ?? (isSliding ? Number.POSITIVE_INFINITY : room);
   return {
     ...withDefaults(sampling, defaults),
     seed: sampling.seed ?? randomSeed(),

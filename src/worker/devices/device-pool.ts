@@ -30,9 +30,9 @@ export class DevicePool {
   }
 
   /** A device to {@link SharedDevice.release} in the end. A lost one is never given out again. */
-  async acquire(kind: DeviceKind, asked: PooledOptions = {}): Promise<SharedDevice> {
-    const threads = kind === 'wasm' ? threadCount(asked.threads) : 1;
-    const options = { deviceTimeout: asked.deviceTimeout, threads };
+  async acquire(kind: DeviceKind, requested: PooledOptions = {}): Promise<SharedDevice> {
+    const threads = kind === 'wasm' ? threadCount(requested.threads) : 1;
+    const options = { deviceTimeout: requested.deviceTimeout, threads };
     const key = `${kind} ${threads}`;
     const known = this.#devices.get(key) ?? this.#open(kind, options);
     this.#devices.set(key, known);
@@ -47,7 +47,7 @@ export class DevicePool {
       throw error;
     }
     this.#forget(key, known);
-    return this.acquire(kind, asked);
+    return this.acquire(kind, requested);
   }
 
   /**

@@ -220,11 +220,11 @@ export class SessionHost implements SessionService {
 
   /** The devices open while the first bytes arrive; whichever fails first stops the other. */
   async #load(
-    asked: LoadRequest,
+    requested: LoadRequest,
     { signal, onProgress }: LoadContext,
     callPage: CallPage | undefined,
   ): Promise<LoadedSession> {
-    let request: LoadRequest = { ...asked, ...withinCeilings(asked, this.#ceilings) };
+    let request: LoadRequest = { ...requested, ...withinCeilings(requested, this.#ceilings) };
     const owner: LaunchOwner = { deviceTimeout: request.deviceTimeout, faults: 0 };
     const ended = new AbortController();
     // Not `AbortSignal.any`: Node keeps such a signal, and all that listens to it, until it is aborted.

@@ -45,12 +45,12 @@ export function checkCeilings(ceilings: RequestLimits): void {
 }
 
 /** The limits that a session asks for, as far as its worker allows them. */
-export function withinCeilings(asked: RequestLimits, ceilings: RequestLimits): RequestLimits {
-  const refuses = [asked, ceilings].some(({ programKernels }) => programKernels === 'refuse');
+export function withinCeilings(requested: RequestLimits, ceilings: RequestLimits): RequestLimits {
+  const refuses = [requested, ceilings].some(({ programKernels }) => programKernels === 'refuse');
   const limits: { -readonly [Name in keyof RequestLimits]: RequestLimits[Name] } = {};
   if (refuses) limits.programKernels = 'refuse';
   for (const name of PROGRAM_NUMBERS) {
-    const values = [asked[name], ceilings[name]].filter((value) => value !== undefined);
+    const values = [requested[name], ceilings[name]].filter((value) => value !== undefined);
     if (values.length > 0) limits[name] = Math.min(...values);
   }
   return limits;

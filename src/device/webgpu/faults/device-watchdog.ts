@@ -59,7 +59,7 @@ export class DeviceWatchdog {
   /** Submits that are not over, the oldest first. */
   #unfinished: Submission[] = [];
   /** Answers other than the end of a submit that somebody waits for. */
-  #asked = 0;
+  #waiting = 0;
   #isAnswering = false;
   /** How long nothing has happened up to {@link #lookedAt}. */
   #silentMs = 0;
@@ -115,9 +115,9 @@ export class DeviceWatchdog {
 
   /** `promise`, an answer of the device for which the GPU need not do anything. */
   answers<T>(promise: Promise<T>): Promise<T> {
-    if (this.#asked++ === 0 && !this.isBusy) this.#progress();
+    if (this.#waiting++ === 0 && !this.isBusy) this.#progress();
     const answered = (): void => {
-      this.#asked--;
+      this.#waiting--;
       if (!this.isBusy) this.#progress();
     };
     promise.then(answered, answered);
@@ -186,8 +186,8 @@ export class DeviceWatchdog {
 
   #look(pauseMs: number): void {
     this.#timer = undefined;
-    const isAsked = this.#asked > 0 || this.#isAnswering;
-    if (this.#hasEnded || (!this.isBusy && !isAsked)) return;
+    const isAwaited = this.#waiting > 0 || this.#isAnswering;
+    if (this.#hasEnded || (!this.isBusy && !isAwaited)) return;
     const now = performance.now();
     // After a longer time the thread was blocked or asleep, and answers may lie ready.
     this.#silentMs += Math.min(now - this.#lookedAt, 2 * pauseMs);

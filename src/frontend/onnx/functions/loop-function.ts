@@ -312,9 +312,9 @@ class LoopFunction {
     return {
       states,
       whether: (again, done) => {
-        const asked = isFixed ? again : ir.ifElse(condition, again, done());
-        if (step === undefined || most === undefined) return asked;
-        return ir.ifElse(ir.call('int_lt', [step, most]), asked, done());
+        const repeated = isFixed ? again : ir.ifElse(condition, again, done());
+        if (step === undefined || most === undefined) return repeated;
+        return ir.ifElse(ir.call('int_lt', [step, most]), repeated, done());
       },
     };
   }

@@ -79,9 +79,9 @@ export function defunctionalise(
   const data = new DataInstances(module.types);
   const classes = new FunctionClasses(new Set(module.types.keys()), data);
   for (const type of given) classes.add(type);
-  const asked = new Set(classes.all());
+  const requested = new Set(classes.all());
   addReached(module, classes, { types, instances });
-  const made = new Conversion(module, classes, types).run(asked);
+  const made = new Conversion(module, classes, types).run(requested);
   if (made === undefined) return { module: undefined, classes };
   const converted = inferTypes.run(made, context);
   const named = mapFunctions(converted, nameUnknownParams);

@@ -11,8 +11,8 @@ export function functionTypesIn(type: Type): readonly FunctionTypeNode[] {
  * Returns true if any part of a type passes a test: the type itself, fields, functions' parameters
  * and results, arguments of data.
  */
-export function somePart(type: Type, isAsked: (part: Type) => boolean): boolean {
-  return isAsked(type) || partsOfType(type).some((part) => somePart(part, isAsked));
+export function somePart(type: Type, matches: (part: Type) => boolean): boolean {
+  return matches(type) || partsOfType(type).some((part) => somePart(part, matches));
 }
 
 /** A type whose tensors may have any size: function values of a class differ in them. */

@@ -22,8 +22,8 @@ function importDft(node: ImportNode): Expr {
   if (node.opset >= 20 && node.isComputed(2)) {
     return transformAlong(node, x, { lengthOf, inverse, onesided });
   }
-  const asked = node.opset >= 20 ? (node.numberInput(2, 'axes') ?? -2) : attributes.int('axis', 1);
-  const axis = normalizeAxis(asked, shape.length, node.where);
+  const chosen = node.opset >= 20 ? (node.numberInput(2, 'axes') ?? -2) : attributes.int('axis', 1);
+  const axis = normalizeAxis(chosen, shape.length, node.where);
   const length = lengthOf(shape[axis] ?? 1);
   return fourierTransform(node, x, { axis, length, inverse, onesided });
 }
