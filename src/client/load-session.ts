@@ -68,7 +68,7 @@ export async function loadSession<S extends FunctionOwner>(
         )
       : await load(prepared);
     const session = make(connection, loaded);
-    if (rare?.given) rare.given.owner = session;
+    if (rare?.bridge) rare.bridge.owner = session;
     return session;
   } catch (error) {
     connection.release();

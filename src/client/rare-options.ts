@@ -5,7 +5,7 @@ import type { MachineLimits } from '../core/limits/program-limits.ts';
 import type { LoadRequest } from '../worker/protocol/load-request.ts';
 import type { CallPage } from '../worker/protocol/wire-value.ts';
 import { checkOptions, type OptionKinds } from '../core/check-options.ts';
-import { GivenFunctions } from './values/program-function.ts';
+import { FunctionArguments } from './values/program-function.ts';
 import { callableFrom, nodeTypesIn } from './session-functions.ts';
 import type { LoadOptions } from './session-options.ts';
 import type { Dispatch } from '../worker/protocol/dispatch-sizes.ts';
@@ -30,7 +30,7 @@ export interface RareRequest {
   /** Calls the functions of the page. */
   readonly callPage: CallPage | undefined;
   /** Functions that cross in calls of the page's functions; they get the session when it is loaded. */
-  readonly given: GivenFunctions | undefined;
+  readonly bridge: FunctionArguments | undefined;
 }
 
 const MACHINE_LIMITS: OptionKinds<MachineLimits> = {
@@ -49,15 +49,15 @@ export function rareRequest(options: RareOptions, isHere: boolean): RareRequest 
   if (compileLimits) requireLimits(compileLimits);
   if (limits) checkOptions('Session.load, limits', limits, MACHINE_LIMITS);
   if (functions === undefined) {
-    return { request: { ...limits }, callPage: undefined, given: undefined };
+    return { request: { ...limits }, callPage: undefined, bridge: undefined };
   }
-  const given = new GivenFunctions(undefined);
+  const bridge = new FunctionArguments(undefined);
   const request = {
     ...limits,
     functions: Object.keys(functions),
     nodeTypes: nodeTypesIn(functions),
   };
-  return { request, callPage: callableFrom(functions, given), given };
+  return { request, callPage: callableFrom(functions, bridge), bridge };
 }
 
 /** Throws UsageError where a session does not run on the device that the page gave it. */

@@ -66,15 +66,15 @@ export interface FunctionBridge {
   /** Objects of the page that went there. */
   readonly objects: PageObjects;
   /** An object of the page, as it goes there. */
-  wireObject(given: OpaqueValue): WireValue;
+  wireObject(value: OpaqueValue): WireValue;
   /** A function of the program, for the page to call. Throws UsageError before the session is loaded. */
   functionOf(handle: HandleId): ProgramFunction;
   /** Frees a function that a call of the page was given, unless it is kept or among those that go on. */
-  endCall(given: ProgramFunction, goingOn: ReadonlySet<HandleId>): void;
+  endCall(fn: ProgramFunction, goingOn: ReadonlySet<HandleId>): void;
   /** A function of the page, or of the program, as it goes there; those of the page are called by `callPage`. */
-  wire(given: FunctionInput, where: string): WireValue;
+  wire(fn: FunctionInput, where: string): WireValue;
   /** A function of the page that went there. */
-  given(name: string): SessionFunction | undefined;
+  argument(name: string): SessionFunction | undefined;
 }
 
 /** Functions of this page, for a worker or a device that calls them. */
@@ -90,7 +90,7 @@ export function callableFrom(functions: SessionFunctions, bridge: FunctionBridge
         for (const one of args) if (one.kind === 'opaque') bridge.objects.drop(one);
         return { ok: true, value: { kind: 'null' } } as const;
       }
-      const call = functions[name] ?? bridge.given(name);
+      const call = functions[name] ?? bridge.argument(name);
       if (call === undefined) throw new UsageError(`The page has no function ${name}.`);
       return { ok: true, value: await answer(name, call, { args, node, bridge }) } as const;
     } catch (error) {
@@ -101,17 +101,17 @@ export function callableFrom(functions: SessionFunctions, bridge: FunctionBridge
 
 /** The types of functions that compute nodes; null where these have to be asked. */
 export function nodeTypesIn(functions: SessionFunctions): PageNodeTypes {
-  const entries = Object.entries(functions).flatMap(([name, given]) => {
-    if (typeof given === 'function') return [];
-    return [[name, typeof given.type === 'string' ? given.type : null] as const];
+  const entries = Object.entries(functions).flatMap(([name, fn]) => {
+    if (typeof fn === 'function') return [];
+    return [[name, typeof fn.type === 'string' ? fn.type : null] as const];
   });
   return Object.fromEntries(entries);
 }
 
-function isNodeFunction(given: unknown): given is SessionNodeFunction {
-  if (typeof given !== 'object' || given === null || !('run' in given)) return false;
-  const type = 'type' in given ? given.type : undefined;
-  return typeof given.run === 'function' && /^(?:undefined|string|function)$/.test(typeof type);
+function isNodeFunction(fn: unknown): fn is SessionNodeFunction {
+  if (typeof fn !== 'object' || fn === null || !('run' in fn)) return false;
+  const type = 'type' in fn ? fn.type : undefined;
+  return typeof fn.run === 'function' && /^(?:undefined|string|function)$/.test(typeof type);
 }
 
 interface PageCall {
@@ -122,25 +122,25 @@ interface PageCall {
 
 async function answer(
   name: string,
-  given: SessionFunction | SessionNodeFunction,
+  fn: SessionFunction | SessionNodeFunction,
   { args, node, bridge }: PageCall,
 ): Promise<WireValue> {
   const made: ProgramFunction[] = [];
   const toOutput = outputsBy(bridge, made);
-  if (typeof given === 'function') {
+  if (typeof fn === 'function') {
     const held = new Set<HandleId>();
     try {
-      const result = resultOf(await given(...args.map(toOutput)), name, bridge);
+      const result = resultOf(await fn(...args.map(toOutput)), name, bridge);
       noteHandles(result, held);
       return result;
     } finally {
       for (const one of made) bridge.endCall(one, held);
     }
   }
-  if (node?.kind === 'type') return { kind: 'string', value: typeOf(name, given, node.signature) };
+  if (node?.kind === 'type') return { kind: 'string', value: typeOf(name, fn, node.signature) };
   const inputs = args.map(toOutput).map((value) => (value instanceof Tensor ? value : undefined));
   const attributes = node?.kind === 'run' ? node.attributes : {};
-  return resultOf(await given.run(inputs, attributesOf(attributes)), name, bridge);
+  return resultOf(await fn.run(inputs, attributesOf(attributes)), name, bridge);
 }
 
 /** The types of the outputs of a node, as JSON. */

@@ -12,7 +12,7 @@ import { placeOf, within } from './call-site.ts';
 import { ProgramCore, type ProgramOptions, type ProgramSource } from './program.ts';
 import { RUNNER_OPTIONS } from './runners/runner.ts';
 import { isLeafSpec, type Spec } from './data/value-spec.ts';
-import type { GivenFor, ResultOf, ValueOf } from './data/value-types.ts';
+import type { InputFor, ResultOf, ValueOf } from './data/value-types.ts';
 
 /**
  * A program. A call takes what its parameters say, numbers and nested arrays too, and gives its results, whose
@@ -20,7 +20,7 @@ import type { GivenFor, ResultOf, ValueOf } from './data/value-types.ts';
  */
 export interface Program<P extends Spec, R> {
   /** Throws ShapeError or UsageError, with the place of the call, for arguments that do not fit. */
-  (args: GivenFor<P>): R;
+  (args: InputFor<P>): R;
   /** The types of its parameters. */
   readonly params: P;
   /** The module that was written down: plain IR. */
@@ -45,7 +45,7 @@ export function sourceOf(fn: object): ProgramSource | undefined {
 }
 
 /** The function by which a body calls its own program. */
-type Self<P extends Spec, S extends Spec> = (args: GivenFor<P>) => ValueOf<S>;
+type Self<P extends Spec, S extends Spec> = (args: InputFor<P>) => ValueOf<S>;
 
 /**
  * Writes a function down as a program of the IR:
@@ -68,7 +68,7 @@ export function program<const P extends Spec, const R>(
 export function program<const P extends Spec, const S extends Spec>(
   params: P,
   result: S,
-  body: (args: ValueOf<P>, self: Self<P, S>) => GivenFor<S>,
+  body: (args: ValueOf<P>, self: Self<P, S>) => InputFor<S>,
   options?: ProgramOptions,
 ): Program<NoInfer<P>, ValueOf<NoInfer<S>>>;
 export function program(params: Spec, ...rest: readonly unknown[]): unknown {

@@ -241,7 +241,7 @@ export class TextProgram {
     return this.#draw('verify', { draft: int32(guesses, [1, GUESSES]) }, order);
   }
 
-  async #draw(fn: string, given: Inputs, order: DrawOrder): Promise<Pending> {
+  async #draw(fn: string, args: Inputs, order: DrawOrder): Promise<Pending> {
     const { positions, samplings, penalties, allowed, logits, caches, isOwn } = order;
     const rows = positions.length;
     const blank = order.blank ?? (await (this.#blank ??= this.blank(1)));
@@ -254,7 +254,7 @@ export class TextProgram {
       }).flat();
     const settings = Float32Array.from(perRow((sampling) => sampling.settings));
     const inputs: Inputs = {
-      ...given,
+      ...args,
       options: (common?.options ?? 0) + (allowed === undefined ? 0 : OPTIONS.grammar),
       settings: new Tensor('float32', settings, [rows, SETTINGS.length]),
       bias: penalties?.bias ?? blank['bias'],

@@ -96,8 +96,8 @@ export function hostSessions(
 export function nodeTypesOf({
   functions = {},
 }: Pick<ServiceOptions, 'functions'>): NodeTypes | undefined {
-  const nodes = Object.entries(functions).flatMap(([name, given]) =>
-    typeof given === 'object' ? [[name, given] as const] : [],
+  const nodes = Object.entries(functions).flatMap(([name, fn]) =>
+    typeof fn === 'object' ? [[name, fn] as const] : [],
   );
   return nodes.length > 0 ? Object.fromEntries(nodes) : undefined;
 }

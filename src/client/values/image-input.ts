@@ -4,7 +4,7 @@ import { readCanvas, readDrawn } from '../../core/pictures/read-drawn.ts';
 import { formatShape } from '../../core/tensor/shape.ts';
 import type { FunctionInfo, ValueInfo } from '../../worker/protocol/loaded-session.ts';
 import { type BoundValue, type Inputs, isPlain, type PlainInputs } from './input-value.ts';
-import { type FunctionOwner, GivenFunctions } from './program-function.ts';
+import { FunctionArguments, type FunctionOwner } from './program-function.ts';
 import { isStructured, wireStructured } from './structured-input.ts';
 import type { ImageInput } from './session-value.ts';
 import { Tensor } from './tensor.ts';
@@ -35,19 +35,19 @@ export function convertInputs(
   inputs: Inputs,
   owner: FunctionOwner,
 ): PlainInputs {
-  const given = new GivenFunctions(owner);
+  const bridge = new FunctionArguments(owner);
   const entries = Object.entries(inputs).map(([name, value]): [string, BoundValue] => {
     if (isPlain(value)) return [name, value];
     const where = `input "${name}"`;
     const param = info.params.find((candidate) => candidate.name === name);
     if (param?.dtype === 'any' && isStructured(value)) {
-      return [name, wireStructured(value, where, given)];
+      return [name, wireStructured(value, where, bridge)];
     }
     if (param?.dtype === 'any' && typeof value === 'function') {
-      return [name, { wire: given.wire(value, where) }];
+      return [name, { wire: bridge.wire(value, where) }];
     }
     if (param?.dtype === 'any' && value instanceof OpaqueValue) {
-      return [name, { wire: given.wireObject(value) }];
+      return [name, { wire: bridge.wireObject(value) }];
     }
     if (!isImageInput(value)) {
       throw new UsageError({
@@ -63,7 +63,7 @@ export function convertInputs(
     const wanted = param.shape.map((dim) => (typeof dim === 'number' ? dim : -1));
     return [name, imageToTensor(value, { where, dtype: param.dtype, wanted })];
   });
-  const callPage = given.callPage();
+  const callPage = bridge.callPage();
   const called = entries.map(([name, value]): [string, BoundValue] => {
     const isWired = typeof value === 'object' && 'wire' in value;
     return [name, isWired ? { ...value, callPage } : value];

@@ -75,13 +75,13 @@ function wireArguments(
   args: readonly (InputValue | FunctionInput)[],
   owner: FunctionOwner,
 ): { readonly wires: readonly WireValue[]; readonly callPage: CallPage | undefined } {
-  const given = new GivenFunctions(owner);
-  const { wire } = wireStructured(args, 'argument of a function', given);
-  return { wires: wire.kind === 'adt' ? wire.fields : [], callPage: given.callPage() };
+  const bridge = new FunctionArguments(owner);
+  const { wire } = wireStructured(args, 'argument of a function', bridge);
+  return { wires: wire.kind === 'adt' ? wire.fields : [], callPage: bridge.callPage() };
 }
 
 /** The functions among the inputs of a run, and among the arguments and results of functions of the page. */
-export class GivenFunctions implements FunctionBridge {
+export class FunctionArguments implements FunctionBridge {
   readonly #functions = new Map<string, SessionFunction>();
   readonly #names = new Map<SessionFunction, string>();
   readonly objects: PageObjects;
@@ -104,10 +104,10 @@ export class GivenFunctions implements FunctionBridge {
   }
 
   /** A function of the program goes back as itself, one of the page by a name. Throws UsageError. */
-  wire(given: FunctionInput, where: string): WireValue {
-    const place = places.get(given);
+  wire(fn: FunctionInput, where: string): WireValue {
+    const place = places.get(fn);
     if (place === undefined) {
-      return { kind: 'packed', name: this.#nameOf(given as SessionFunction) };
+      return { kind: 'packed', name: this.#nameOf(fn as SessionFunction) };
     }
     if (place.handle === undefined) throw disposed();
     if (place.owner === this.owner) return { kind: 'closure', handle: place.handle };
@@ -115,16 +115,16 @@ export class GivenFunctions implements FunctionBridge {
     throw new UsageError({ where, got, expected: 'one of this session, or of the page' });
   }
 
-  wireObject(given: OpaqueValue): WireValue {
+  wireObject(value: OpaqueValue): WireValue {
     this.#hasObjects = true;
-    return this.objects.wire(given);
+    return this.objects.wire(value);
   }
 
-  #nameOf(given: SessionFunction): string {
+  #nameOf(fn: SessionFunction): string {
     const { size } = this.#names;
-    const name = this.#names.get(given) ?? `${given.name === '' ? 'function' : given.name} ${size}`;
-    this.#names.set(given, name);
-    this.#functions.set(name, given);
+    const name = this.#names.get(fn) ?? `${fn.name === '' ? 'function' : fn.name} ${size}`;
+    this.#names.set(fn, name);
+    this.#functions.set(name, fn);
     return name;
   }
 
@@ -133,13 +133,13 @@ export class GivenFunctions implements FunctionBridge {
     return programFunction(this.owner, handle);
   }
 
-  endCall(given: ProgramFunction, goingOn: ReadonlySet<HandleId>): void {
-    const place = places.get(given);
+  endCall(fn: ProgramFunction, goingOn: ReadonlySet<HandleId>): void {
+    const place = places.get(fn);
     if (place?.handle === undefined || place.isKept || goingOn.has(place.handle)) return;
-    given.dispose();
+    fn.dispose();
   }
 
-  given(name: string): SessionFunction | undefined {
+  argument(name: string): SessionFunction | undefined {
     return this.#functions.get(name);
   }
 

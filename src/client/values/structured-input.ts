@@ -9,9 +9,9 @@ import { Tensor } from './tensor.ts';
 type Structured = DataInput | readonly InputValue[];
 
 /** Takes the functions and the objects of the page among the fields. */
-export interface GivenFunctions {
-  wire(given: FunctionInput, where: string): WireValue;
-  wireObject(given: OpaqueValue): WireValue;
+export interface FunctionArguments {
+  wire(fn: FunctionInput, where: string): WireValue;
+  wireObject(value: OpaqueValue): WireValue;
 }
 
 /** Returns true if an input is a tuple or data. */
@@ -34,7 +34,7 @@ interface Open {
 export function wireStructured(
   root: Structured,
   where: string,
-  given?: GivenFunctions,
+  bridge?: FunctionArguments,
 ): WiredValue {
   const stack: Open[] = [open(root)];
   for (;;) {
@@ -42,7 +42,7 @@ export function wireStructured(
     const input = top.inputs[top.fields.length];
     if (top.fields.length < top.inputs.length) {
       if (isStructured(input)) stack.push(open(input));
-      else top.fields.push(wireLeaf(input, where, given));
+      else top.fields.push(wireLeaf(input, where, bridge));
       continue;
     }
     stack.pop();
@@ -59,9 +59,9 @@ function open(value: Structured): Open {
     : { name: '', inputs: value, fields: [] };
 }
 
-function wireLeaf(value: unknown, where: string, given: GivenFunctions | undefined): WireValue {
-  if (typeof value === 'function' && given) return given.wire(value as FunctionInput, where);
-  if (value instanceof OpaqueValue && given) return given.wireObject(value);
+function wireLeaf(value: unknown, where: string, bridge: FunctionArguments | undefined): WireValue {
+  if (typeof value === 'function' && bridge) return bridge.wire(value as FunctionInput, where);
+  if (value instanceof OpaqueValue && bridge) return bridge.wireObject(value);
   if (typeof value === 'number') {
     return { kind: Number.isSafeInteger(value) ? 'int' : 'float', value };
   }

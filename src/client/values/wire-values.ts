@@ -70,15 +70,15 @@ function buffersIn(args: readonly WireValue[]): ArrayBuffer[] {
   return [...new Set(buffers)].filter((buffer) => buffer instanceof ArrayBuffer);
 }
 
-const given = ({ value }: { readonly value: OutputValue }): OutputValue => value;
+const valueOf = ({ value }: { readonly value: OutputValue }): OutputValue => value;
 
 /** Values without handles, functions and fields, as a page gets them. */
 export const PAGE_FORMS = {
   null: () => null,
-  int: given,
-  float: given,
-  string: given,
-  shape: given,
+  int: valueOf,
+  float: valueOf,
+  string: valueOf,
+  shape: valueOf,
   tensor: ({ dtype, data, shape }: WireForms['tensor']): OutputValue =>
     new Tensor(dtype, data, shape),
 };

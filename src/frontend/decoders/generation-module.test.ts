@@ -76,13 +76,16 @@ const TABLES: Record<string, Table> = {
 const keyOf = (row: number): [number, number] => [(row * 0x9e3779b1) >>> 0, row * row];
 const PROMPT = [2, 30, 31, 36];
 
-interface Given extends Case {
+interface GenerateArguments extends Case {
   readonly table: Table;
   readonly count?: number;
 }
 
 /** Tokens of all rows, and logarithms of their probabilities. */
-async function generate(session: Session, { table, allowed, count = CHUNK, ...options }: Given) {
+async function generate(
+  session: Session,
+  { table, allowed, count = CHUNK, ...options }: GenerateArguments,
+) {
   const { vocabulary } = table;
   const sampling = samplingOf({ ...options, seed: 1 }, vocabulary);
   const repeated = (values: readonly number[]): number[] =>

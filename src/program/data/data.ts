@@ -26,7 +26,7 @@ import { requireType } from '../program.ts';
 import { leavesOf, mapTree, zipTree } from './tree.ts';
 import type { ConstructorSpecs, DataSpec, FieldSpecs, LeafSpec, SelfSpec } from './value-spec.ts';
 import { typeOfLeaf } from './value-spec.ts';
-import type { FieldsOf, GivenFields, ResultOf } from './value-types.ts';
+import type { FieldsOf, InputFields, ResultOf } from './value-types.ts';
 import {
   requireSameLeaves,
   unbundle,
@@ -40,7 +40,7 @@ import {
 export type DataType<C extends ConstructorSpecs> = DataSpec<C> & {
   readonly [K in keyof C]: keyof C[K] extends never
     ? () => DataValue<C>
-    : (fields: { readonly [F in keyof C[K]]: GivenFields<C[K][F], C> }) => DataValue<C>;
+    : (fields: { readonly [F in keyof C[K]]: InputFields<C[K][F], C> }) => DataValue<C>;
 };
 
 const CONSTRUCTOR = /^[A-Z]\w*$/;

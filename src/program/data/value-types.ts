@@ -16,11 +16,11 @@ export type ValueOf<S> = S extends ArraySpec
     : { readonly [K in keyof S]: ValueOf<S[K]> };
 
 /** The values that are accepted for a spec: numbers too, in place of arrays. */
-export type GivenFor<S> = S extends ArraySpec
+export type InputFor<S> = S extends ArraySpec
   ? Operand
   : S extends { readonly kind: 'data'; readonly constructors: infer C extends ConstructorSpecs }
     ? DataValue<C>
-    : { readonly [K in keyof S]: GivenFor<S[K]> };
+    : { readonly [K in keyof S]: InputFor<S[K]> };
 
 /** The fields of a constructor, in which the type itself may stand. */
 export type FieldsOf<F, C extends ConstructorSpecs> = F extends SelfSpec
@@ -32,13 +32,13 @@ export type FieldsOf<F, C extends ConstructorSpecs> = F extends SelfSpec
       : { readonly [K in keyof F]: FieldsOf<F[K], C> };
 
 /** The values that are accepted for the fields of a constructor. */
-export type GivenFields<F, C extends ConstructorSpecs> = F extends SelfSpec
+export type InputFields<F, C extends ConstructorSpecs> = F extends SelfSpec
   ? DataValue<C>
   : F extends ArraySpec
     ? Operand
     : F extends { readonly kind: 'data'; readonly constructors: infer D extends ConstructorSpecs }
       ? DataValue<D>
-      : { readonly [K in keyof F]: GivenFields<F[K], C> };
+      : { readonly [K in keyof F]: InputFields<F[K], C> };
 
 /** True for the type of operands, which is recursive. */
 type IsOperand<T> = [T] extends [NdArray]

@@ -1,7 +1,7 @@
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { type OnnxInputSpec, writeOnnxModel } from '../../testing/onnx-writer.ts';
 
-interface Given {
+interface Options {
   readonly shape: OnnxInputSpec['shape'];
   /** Averages each pixel with its neighbours first. */
   readonly isSmooth?: boolean;
@@ -9,7 +9,7 @@ interface Given {
 }
 
 /** A model that makes four pixels of each. */
-export const doubled = ({ shape, isSmooth = false, scales = [1, 1, 2, 2] }: Given): Uint8Array =>
+export const doubled = ({ shape, isSmooth = false, scales = [1, 1, 2, 2] }: Options): Uint8Array =>
   writeOnnxModel({
     nodes: [
       isSmooth

@@ -5,11 +5,11 @@ import { requireOwnHashes, SMALL_FILES } from '../../core/bytes/require-own-hash
 import { DownloadError, UsageError } from '../../core/errors.ts';
 import { hubAdvice } from '../../core/parse-url.ts';
 import type { CacheType } from '../../core/text-layout.ts';
-import { GivenFile } from '../../downloads/given-file.ts';
+import { LoadedFile } from '../../downloads/loaded-file.ts';
 import { openFile } from '../../downloads/open-file.ts';
 import type { RangeFile } from '../../downloads/range-file.ts';
 import type { FileHead, FilesSource } from '../../worker/protocol/wire-source.ts';
-import type { givenFiles } from './given-files.ts';
+import type { filesOfPage } from './files-of-page.ts';
 import {
   checkedReader,
   filesAt,
@@ -78,7 +78,7 @@ export async function openTextSource(
   const hashes = typeof integrity === 'string' ? { [file]: integrity } : integrity;
   const read =
     typeof folder === 'function' ? folder : filesAt(folder, { cache, integrity: hashes });
-  const given = typeof folder === 'function' ? await readGiven(file, read, signal) : undefined;
+  const given = typeof folder === 'function' ? await readFiles(file, read, signal) : undefined;
   const slash = file.lastIndexOf('/') + 1;
   // Beside the model are those of its own folder.
   const beside = Object.entries(hashes).filter(([name]) => name.startsWith(file.slice(0, slash)));
@@ -122,8 +122,8 @@ function refuseCompiled(
   });
 }
 
-const readGiven = async (...parts: Parameters<typeof givenFiles>) =>
-  (await import('./given-files.ts')).givenFiles(...parts);
+const readFiles = async (...parts: Parameters<typeof filesOfPage>) =>
+  (await import('./files-of-page.ts')).filesOfPage(...parts);
 
 /** The page side passes it on as it is; its type is none of the public ones. */
 function sessionSource(files: FilesSource): SessionSource {
@@ -235,7 +235,7 @@ function pageFiles(
   const own = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
   const open = async (name: string): Promise<RangeFile | undefined> => {
     const given = bytes?.[name];
-    if (bytes !== undefined) return given && new GivenFile(name, given);
+    if (bytes !== undefined) return given && new LoadedFile(name, given);
     const address = name === own ? url : new URL(`./${encodeURIComponent(name)}`, url).href;
     return openFile(address, { cache, integrity: integrity[name], signal });
   };

@@ -299,11 +299,11 @@ export class HostedSession {
   }
 }
 
-function checkNames(option: string, given: unknown, known: readonly string[]): void {
-  if (Array.isArray(given) && given.every((name) => known.includes(name))) return;
+function checkNames(option: string, names: unknown, known: readonly string[]): void {
+  if (Array.isArray(names) && names.every((name) => known.includes(name))) return;
   throw new UsageError({
     where: 'run',
-    got: `${option} ${JSON.stringify(given)}`,
+    got: `${option} ${JSON.stringify(names)}`,
     expected: `a list of names among ${known.join(', ')}`,
   });
 }

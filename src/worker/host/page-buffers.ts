@@ -10,11 +10,11 @@ import type { WireResult } from '../protocol/wire-value.ts';
 /** A tensor of a buffer of the page's on the device that it brought. Rejects with UsageError for a buffer that does not fit. */
 export async function adoptBuffer(
   hosted: HostedSession,
-  { buffer: given, byteOffset, dtype, shape }: Extract<ControlRequest, { kind: 'adopt' }>,
+  { buffer: pageBuffer, byteOffset, dtype, shape }: Extract<ControlRequest, { kind: 'adopt' }>,
 ): Promise<WireResult> {
   const { device } = hosted.machine.internals().state.allocator(0);
   const byteLength = storageByteLength(dtype, elementCount(shape));
-  const buffer = await device.page?.adopt(given, { byteOffset, byteLength });
+  const buffer = await device.page?.adopt(pageBuffer, { byteOffset, byteLength });
   if (buffer === undefined) throw notThere('fromGpuBuffer', device.info.name);
   const place = { device, buffer, byteOffset };
   const storage = new StorageValue({ reclaim: () => buffer.destroy() }, place, byteLength);

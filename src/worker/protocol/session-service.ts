@@ -45,7 +45,7 @@ export interface SessionService {
 /** What a page's own worker does beside. */
 export interface WorkerService extends SessionService {
   /** Calls a method of the worker's reader of tokenizers and templates. */
-  readText(method: string, ...given: readonly unknown[]): Promise<Reply<unknown>>;
+  readText(method: string, ...args: readonly unknown[]): Promise<Reply<unknown>>;
 }
 
 export interface Greeting {

@@ -1,5 +1,5 @@
 import { DownloadError } from '../../core/errors.ts';
-import { GivenFile } from '../../downloads/given-file.ts';
+import { LoadedFile } from '../../downloads/loaded-file.ts';
 import { openFile } from '../../downloads/open-file.ts';
 import type { RangeFile } from '../../downloads/range-file.ts';
 import { requireOwnHashes, SMALL_FILES } from '../../core/bytes/require-own-hashes.ts';
@@ -71,7 +71,7 @@ export class SourceFiles {
     const { bytes, cache, integrity } = this.#source;
     if (bytes !== undefined) {
       const own = bytes[name];
-      return own && new GivenFile(name, own);
+      return own && new LoadedFile(name, own);
     }
     const file = await openFile(this.#urlOf(name), {
       cache,

@@ -37,10 +37,10 @@ function checkDims(symbols: ReadonlyMap<string, number>, dims: Dims): void {
 
 /** Values of all symbols; 1 for those not given, so that expressions over them have a value. */
 function symbolsOf(main: BytecodeFunction, dims: Dims): Map<string, number> {
-  const given = new Map(Object.entries(dims));
+  const sizes = new Map(Object.entries(dims));
   const symbols = new Map<string, number>();
   const visit = (dim: Dim): void => {
-    if (typeof dim === 'string') symbols.set(dim, given.get(dim) ?? 1);
+    if (typeof dim === 'string') symbols.set(dim, sizes.get(dim) ?? 1);
     else if (typeof dim === 'object') [dim.left, dim.right].forEach(visit);
   };
   for (const type of main.signature?.params ?? []) {

@@ -87,7 +87,7 @@ function listOf(
   const intervals = ruleIntervals(dispatcher, known);
   if (intervals !== undefined) return plain(intervals);
   const expected = 'a list of [from, below], or a rule of kind uniform or logarithmic';
-  throw new UsageError({ where, got: formatGiven(dispatcher), expected });
+  throw new UsageError({ where, got: formatArgument(dispatcher), expected });
 }
 
 /** Throws UsageError for what is no interval. */
@@ -99,7 +99,7 @@ function intervalOf(written: WrittenInterval, where: string): Interval {
   if (isSize(from) && isSize(below) && from < below) return [from, below];
   const expected =
     '[from, below] with integers, from less than below, which may be null for no end';
-  throw new UsageError({ where, got: formatGiven(written), expected });
+  throw new UsageError({ where, got: formatArgument(written), expected });
 }
 
 function endsOf(written: unknown): readonly unknown[] {
@@ -126,7 +126,7 @@ function isSize(size: unknown): size is number {
   return Number.isSafeInteger(size);
 }
 
-function formatGiven(value: unknown): string {
+function formatArgument(value: unknown): string {
   if (isPair(value)) return `[${value.map(String).join(', ')}]`;
   return JSON.stringify(value) ?? String(value);
 }

@@ -21,7 +21,7 @@ function isDefaultDomain(domain: string | undefined): boolean {
 }
 
 /** Names that a graph finds, rather than computes. */
-interface GivenNames {
+interface KnownNames {
   /** Those of the graph itself: its inputs and initializers. No node may take one again. */
   readonly own: ReadonlySet<string>;
   /** Returns true if a graph around this one has a value of this name. */
@@ -37,10 +37,10 @@ interface GivenNames {
  */
 export function sortNodes(
   nodes: readonly NodeProto[],
-  given: GivenNames,
+  known: KnownNames,
   wanted: readonly string[],
 ): NodeProto[] {
-  const producers = producersOf(nodes, given.own);
+  const producers = producersOf(nodes, known.own);
   const order: NodeProto[] = [];
   const state = new Map<NodeProto, 'open' | 'done'>();
   for (const value of wanted) {
@@ -56,7 +56,7 @@ export function sortNodes(
         stack.pop();
         continue;
       }
-      const producer = producerOf(read, top.node, { producers, given });
+      const producer = producerOf(read, top.node, { producers, known });
       if (producer === undefined || state.get(producer) === 'done') continue;
       if (state.get(producer) === 'open')
         throw circle(
@@ -109,14 +109,14 @@ function outerReads(graph: GraphProto): ReadonlySet<string> {
 
 function producersOf(
   nodes: readonly NodeProto[],
-  given: ReadonlySet<string>,
+  known: ReadonlySet<string>,
 ): ReadonlyMap<string, NodeProto> {
   const producers = new Map<string, NodeProto>();
   for (const node of nodes) {
     for (const output of node.output) {
       if (output === '') continue;
       const former = producers.get(output);
-      if ((former !== undefined && !replacesConstant(node, former)) || given.has(output)) {
+      if ((former !== undefined && !replacesConstant(node, former)) || known.has(output)) {
         throw new FormatError({
           where: describeNode(node),
           got: `output "${output}", a name that is taken`,
@@ -140,11 +140,11 @@ function replacesConstant(node: NodeProto, former: NodeProto): boolean {
 function producerOf(
   { name: value, isInput }: Read,
   reader: NodeProto,
-  { producers, given }: { producers: ReadonlyMap<string, NodeProto>; given: GivenNames },
+  { producers, known }: { producers: ReadonlyMap<string, NodeProto>; known: KnownNames },
 ): NodeProto | undefined {
   const producer = producers.get(value);
   if (producer !== undefined || value === '' || !isInput) return producer;
-  if (given.own.has(value) || given.isOuter(value)) return undefined;
+  if (known.own.has(value) || known.isOuter(value)) return undefined;
   throw new FormatError({
     where: describeNode(reader),
     got: `input "${value}", which nothing defines`,

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { HostTensor } from '../../../core/tensor/host-tensor.ts';
-import { describeNodes, type Given, type NodeRun } from '../testing/describe-nodes.ts';
+import { describeNodes, type NodeInput, type NodeRun } from '../testing/describe-nodes.ts';
 
-const equal = (shape: readonly number[], value: number): Given => {
+const equal = (shape: readonly number[], value: number): NodeInput => {
   const count = shape.reduce((a, b) => a * b, 1);
   return { tensor: HostTensor.from('float32', shape, new Array(count).fill(value)), shape };
 };

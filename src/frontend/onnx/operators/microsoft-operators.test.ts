@@ -7,7 +7,7 @@ import {
   at,
   describeNodes,
   floats,
-  type Given,
+  type NodeInput,
   ints,
   type NodeRun,
 } from '../testing/describe-nodes.ts';
@@ -128,7 +128,7 @@ describeNodes("ONNX Runtime's operators", (run) => {
     const x = floats(random, 1, ['t', 3], 2 * 8);
     const ids = [0, 1, 2, 4, 3, 2, 1, 0, 4];
     const [cos, sin] = [floats(random, 5, 4), floats(random, 5, 4)];
-    const angle = (table: Given, t: number, pair: number) =>
+    const angle = (table: NodeInput, t: number, pair: number) =>
       at(table.tensor, ids[(streams[pair] ?? 0) * 3 + t] ?? 0, pair);
     await close(
       {
@@ -287,7 +287,7 @@ describeNodes("ONNX Runtime's operators", (run) => {
     const [w, r] = [bytes([2, 3, 8]), bytes([2, 2, 8])];
     const [x, bias] = [floats(random, ['steps', 4], 2, 3), floats(random, 2, 16)];
     const params = { scale: [0.004, 0.006], zero: [120, 131] };
-    const rows = ({ tensor: codes }: Given, size: number): Given => {
+    const rows = ({ tensor: codes }: NodeInput, size: number): NodeInput => {
       const turned = tensor(
         [2, 8, size],
         (d, column, k) =>
@@ -295,7 +295,7 @@ describeNodes("ONNX Runtime's operators", (run) => {
       );
       return { tensor: turned, shape: turned.shape };
     };
-    const scale: Given = { tensor: HostTensor.from('float32', [2], params.scale), shape: [2] };
+    const scale: NodeInput = { tensor: HostTensor.from('float32', [2], params.scale), shape: [2] };
     const zero = ofInts('uint8', [2], params.zero);
     const attributes = { hidden_size: 2, direction: 'bidirectional' };
     const expected = await run({
@@ -324,7 +324,7 @@ describeNodes("ONNX Runtime's operators", (run) => {
     const past = 2;
 
     const all =
-      (own: Given | undefined, cache: Given | undefined, part: number) =>
+      (own: NodeInput | undefined, cache: NodeInput | undefined, part: number) =>
       (b: number, h: number, j: number, d: number): number => {
         if (own === undefined || cache === undefined) return 0;
         if (j < past) return at(cache.tensor, b, h, j, d);
@@ -531,7 +531,7 @@ describeNodes('linear attention by gates', (run) => {
     const initial = floats(random, batch, heads, valueSize, keySize);
     const [log, shift] = [floats(random, heads), floats(random, heads)];
     if (q === undefined || k === undefined) throw new Error('no operands');
-    const unit = ({ tensor: x }: Given, t: number, h: number, d: number) =>
+    const unit = ({ tensor: x }: NodeInput, t: number, h: number, d: number) =>
       at(x, t, h, d) / Math.sqrt(sum(keySize, (i) => at(x, t, h, i) ** 2) + 1e-6);
     const outputs: number[][][] = [];
     const last = range(batch).map((b) =>

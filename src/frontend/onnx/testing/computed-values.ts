@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { firstDifference } from '../../../core/tensor/all-close.ts';
 import type { DType } from '../../../core/tensor/dtype.ts';
 import { HostTensor } from '../../../core/tensor/host-tensor.ts';
-import type { Given } from './describe-nodes.ts';
+import type { NodeInput } from './describe-nodes.ts';
 
 // Values of tests that say what an operator means as formulas of places.
 
@@ -35,7 +35,7 @@ export const ofInts = (
   dtype: DType,
   shape: readonly number[],
   values: readonly number[],
-): Given => ({
+): NodeInput => ({
   tensor: HostTensor.from(dtype, shape, values),
   shape,
 });

@@ -9,7 +9,7 @@ import { type OnnxNodeSpec, writeOnnxModel } from '../../../testing/onnx-writer.
 import { compileOnnx } from '../compile-onnx.ts';
 
 /** A tensor of a node and its shape in the model, where that has names. */
-export interface Given {
+export interface NodeInput {
   readonly tensor: HostTensor;
   readonly shape: readonly (number | string)[];
 }
@@ -18,7 +18,7 @@ export interface NodeRun {
   readonly op: string;
   readonly domain?: string;
   readonly opset?: number;
-  readonly inputs: readonly (Given | undefined)[];
+  readonly inputs: readonly (NodeInput | undefined)[];
   readonly outputCount: number;
   readonly attributes?: OnnxNodeSpec['attributes'];
 }
@@ -27,7 +27,7 @@ export interface NodeRun {
 export function floats(
   random: () => number,
   ...dims: readonly (number | readonly [string, number])[]
-): Given {
+): NodeInput {
   const shape = dims.map((dim) => (typeof dim === 'number' ? dim : dim[1]));
   const count = shape.reduce((a, b) => a * b, 1);
   const values = Array.from({ length: count }, () => random() * 2 - 1);
@@ -41,7 +41,7 @@ export function ints(
   shape: readonly number[],
   values: readonly number[],
   dtype: 'int32' | 'int64' = 'int32',
-): Given {
+): NodeInput {
   return { tensor: HostTensor.from(dtype, shape, values), shape };
 }
 

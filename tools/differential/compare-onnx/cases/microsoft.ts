@@ -2,9 +2,9 @@ import type { DType } from '../../../../src/core/tensor/dtype.ts';
 import { type Draw, float, integersBetween, ints, positive, quarters, scalar } from '../draw.ts';
 import type { CaseGenerator, CaseTable, NodeCase } from '../node-case.ts';
 
-type Given = Pick<NodeCase, 'inputs'> & Partial<NodeCase>;
+type NodeArguments = Pick<NodeCase, 'inputs'> & Partial<NodeCase>;
 
-function microsoft(op: string, draw: (draw: Draw) => Given): CaseGenerator {
+function microsoft(op: string, draw: (draw: Draw) => NodeArguments): CaseGenerator {
   return (source) => ({
     op,
     domain: 'com.microsoft',

@@ -7,7 +7,7 @@ import {
   at,
   describeNodes,
   floats as floatsFrom,
-  type Given,
+  type NodeInput,
   ints,
   type NodeRun,
 } from '../../testing/describe-nodes.ts';
@@ -660,7 +660,7 @@ describeNodes('ai.onnx', (run) => {
           shape: ['b', channels, 't'],
         };
       };
-      const convolve = (input: Given, state: Given | undefined) =>
+      const convolve = (input: NodeInput, state: NodeInput | undefined) =>
         run({
           op: 'CausalConvWithState',
           ...version,

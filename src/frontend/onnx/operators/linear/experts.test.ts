@@ -6,7 +6,7 @@ import { writeOnnxModel } from '../../../../testing/onnx-writer.ts';
 import { compileOnnx } from '../../../index.ts';
 import { importOnnx } from '../../import-onnx.ts';
 import { expectClose, ofInts, range, sigmoid, sum, tensor } from '../../testing/computed-values.ts';
-import { at, describeNodes, floats, type Given } from '../../testing/describe-nodes.ts';
+import { at, describeNodes, floats, type NodeInput } from '../../testing/describe-nodes.ts';
 
 const domain = 'com.microsoft';
 
@@ -22,8 +22,8 @@ describeNodes('experts', (run) => {
 
   /** The sum over the two best experts, by the shares that softmax gives all. */
   function mix(
-    x: Given,
-    logits: Given,
+    x: NodeInput,
+    logits: NodeInput,
     expert: (e: number, input: (k: number) => number, out: number) => number,
     normalizes = false,
   ): HostTensor {
@@ -112,7 +112,7 @@ describeNodes('experts', (run) => {
     const [s1, s2] = [floats(random, experts, inner, 2), floats(random, experts, q, 2)];
     const z1 = ofInts('uint8', [experts, inner, 1], bytesOf(experts * inner));
     const [x, logits] = [floats(random, tokens, q), floats(random, tokens, experts)];
-    const code = ({ tensor: codes }: Given, e: number, row: number, k: number) =>
+    const code = ({ tensor: codes }: NodeInput, e: number, row: number, k: number) =>
       (at(codes, e, row, Math.floor(k / 2)) >> (4 * (k % 2))) & 15;
     const first = (e: number, row: number, k: number) => {
       const block = Math.floor(k / 16);
@@ -156,7 +156,7 @@ describeNodes('experts', (run) => {
     async (format) => {
       const { bits, q, inner, blocks, zeros } = format;
       const each = 8 / bits;
-      const bytesOf = (...shape: readonly number[]): Given => {
+      const bytesOf = (...shape: readonly number[]): NodeInput => {
         const count = shape.reduce((product, size) => product * size, 1);
         return ofInts(
           'uint8',

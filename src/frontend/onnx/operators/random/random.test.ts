@@ -4,7 +4,7 @@ import { type OnnxNodeSpec, writeOnnxModel } from '../../../../testing/onnx-writ
 
 const COUNT = 40_000;
 
-interface Given {
+interface DrawArguments {
   readonly attributes?: OnnxNodeSpec['attributes'];
   readonly x?: Tensor;
   readonly device?: 'host' | 'wasm';
@@ -13,7 +13,7 @@ interface Given {
 }
 
 /** The outputs of nodes of one operator. */
-async function draw(op: string, { attributes = {}, x, device = 'host', nodes = 1 }: Given) {
+async function draw(op: string, { attributes = {}, x, device = 'host', nodes = 1 }: DrawArguments) {
   const outputs = Array.from({ length: nodes }, (_, i) => `y${i}`);
   const model = writeOnnxModel({
     opset: 22,
@@ -114,7 +114,7 @@ test('classes come as often as their probabilities say', async () => {
 
 describe('seeds', () => {
   const shape = [50];
-  const uniform = async (attributes: Given['attributes'], rest: Given = {}) =>
+  const uniform = async (attributes: DrawArguments['attributes'], rest: DrawArguments = {}) =>
     (await draw('RandomUniform', { ...rest, attributes: { shape, ...attributes } })).map(numbers);
 
   test('one seed gives the same numbers in each session, on each device', async () => {

@@ -7,7 +7,7 @@ import {
   at,
   describeNodes,
   floats as floatsFrom,
-  type Given,
+  type NodeInput,
 } from '../../testing/describe-nodes.ts';
 
 const random = seededRandom(11);
@@ -45,13 +45,13 @@ interface Layer {
 const [steps, batch, inputs, hidden] = [4, 3, 2, 3];
 
 interface Tensors {
-  readonly x: Given;
-  readonly w: Given;
-  readonly r: Given;
-  readonly b: Given | undefined;
-  readonly h: Given | undefined;
-  readonly c: Given | undefined;
-  readonly p: Given | undefined;
+  readonly x: NodeInput;
+  readonly w: NodeInput;
+  readonly r: NodeInput;
+  readonly b: NodeInput | undefined;
+  readonly h: NodeInput | undefined;
+  readonly c: NodeInput | undefined;
+  readonly p: NodeInput | undefined;
 }
 
 function tensorsOf(layer: Layer): Tensors {
@@ -97,7 +97,7 @@ function plainLayer(layer: Layer, given: Tensors): Outputs {
   for (let d = 0; d < directions; d++) {
     for (let n = 0; n < batch; n++) {
       const length = layer.lengths?.[n] ?? steps;
-      const stateAt = (tensor: Given | undefined, j: number): number => {
+      const stateAt = (tensor: NodeInput | undefined, j: number): number => {
         if (tensor === undefined) return 0;
         return isBatchFirst ? at(tensor.tensor, n, d, j) : at(tensor.tensor, d, n, j);
       };
@@ -150,7 +150,7 @@ function nextStates(
   const width = GATES[cell] * hidden;
   const bias = (k: number): number => (b === undefined ? 0 : at(b.tensor, d, k));
   const peephole = (k: number): number => (p === undefined ? 0 : at(p.tensor, d, k));
-  const sum = (row: readonly number[], weights: Given, k: number): number =>
+  const sum = (row: readonly number[], weights: NodeInput, k: number): number =>
     row.reduce((total, value, i) => total + value * at(weights.tensor, d, k, i), 0);
   const fromX = (k: number): number => sum(x, w, k) + bias(k);
   const fromH = (k: number, states = h): number => sum(states, r, k) + bias(width + k);
@@ -231,7 +231,7 @@ describeNodes('recurrent layers', (run) => {
       const { cell, lengths } = layer;
       const given = tensorsOf(layer);
       const { x, w, r, b, h, c, p } = given;
-      const ends: Given | undefined = lengths && {
+      const ends: NodeInput | undefined = lengths && {
         tensor: HostTensor.from('int32', [batch], lengths),
         shape: ['n'],
       };

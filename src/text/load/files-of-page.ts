@@ -10,7 +10,7 @@ const MOST_PARTS = 128;
  * The files of a model that a function reads, by their names beside it: those that its weights may be in. Rejects with
  * UsageError where there is no model.
  */
-export async function givenFiles(
+export async function filesOfPage(
   file: string,
   read: ReadFile,
   signal: AbortSignal | undefined,

@@ -1,7 +1,7 @@
 import type { RangeFile, ReadOptions } from './range-file.ts';
 
 /** A file of which all bytes are there. */
-export class GivenFile implements RangeFile {
+export class LoadedFile implements RangeFile {
   readonly url: string;
   readonly byteLength: number;
   readonly #bytes: Uint8Array | Blob;
