@@ -9,7 +9,7 @@ import { findFirefox } from './find-firefox.mjs';
 const LISTENING = /WebDriver BiDi listening on ws:\/\/127\.0\.0\.1:(\d+)/;
 const EMULATE_MEDIA = 'emulation.setMediaFeaturesOverride';
 /**
- * A session hears of every worker, and a worker that starts another one waits until it has heard. In release 153 it
+ * A session is told of every worker, and a worker that starts another one waits until it was. In release 153 it
  * waits for ever now and then, so the session gives up hearing of them: `page.workers()` is empty in Firefox.
  */
 const IGNORE_WORKERS = `ChromeUtils.importESModule(

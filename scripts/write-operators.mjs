@@ -21,7 +21,7 @@ export async function writeOperators() {
     writeFileSync(partial, text);
     renameSync(partial, WRITTEN);
   } catch (error) {
-    // Who writes an operator wants to hear what the compiler says of it.
+    // Who writes an operator wants to know what the compiler says of it.
     if (!existsSync(WRITTEN)) throw error;
     console.warn(`src/program/operators.ts stays as it was: ${error.message}`);
   }

@@ -85,10 +85,10 @@ test('another version on the server takes the place of what is kept', async () =
 test('with its hash a kept file is used without asking', async () => {
   server.serve('m.weft', executable);
   const options = { cache: true, integrity: sha256(executable) };
-  const heard: LoadProgress[] = [];
-  const onProgress = (progress: LoadProgress): void => void heard.push(progress);
+  const reports: LoadProgress[] = [];
+  const onProgress = (progress: LoadProgress): void => void reports.push(progress);
   expect(await resultOf('m.weft', { ...options, onProgress })).toEqual([2, 4]);
-  const downloads = heard.filter(({ phase }) => phase === 'download');
+  const downloads = reports.filter(({ phase }) => phase === 'download');
   expect(downloads.at(-1)).toMatchObject({ loaded: executable.byteLength });
   const counts = downloads.map(({ loaded }) => loaded);
   expect(counts).toEqual(counts.toSorted((a, b) => a - b));

@@ -47,7 +47,7 @@ export interface LoadOptions extends ProgramLimits, CompileModeOption, Precision
   readonly workerTimeout?: number;
   /** Aborts the load, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
-  /** Hears how far the load is. */
+  /** Called with the progress of the load. */
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
   /**
    * Keeps the file at an address, and those with its weights beside it, in the private files of the browser, where there are such:

@@ -47,7 +47,7 @@ const UNTYPED: ReadonlySet<string> = new Set([inferTypes, toGraph, toAnf].map(({
 
 /**
  * Runs passes one after another. Types are inferred before the first that needs them. `texts` are the
- * sources by the name in spans, for messages; `onRewrite` hears of each rewrite rule that applies, `onWarning` of what is
+ * sources by the name in spans, for messages; `onRewrite` is called for each rewrite rule that applies, `onWarning` for what is
  * allowed and yet odd, `instruments` of each pass. What passes leave that are not of this compiler is verified:
  * TypeCheckError names them.
  */

@@ -41,7 +41,7 @@ import { toGraph } from './passes/to-graph.ts';
 import { widenFloat16 } from './passes/widen-float16.ts';
 import type { PassVerifier } from './verify/verify-pass.ts';
 
-/** How a module is compiled, and who hears of it. */
+/** How a module is compiled, and what is called meanwhile. */
 export interface CompileOptions {
   /** Numbers for the symbolic dimensions of inputs. */
   readonly dims?: DimBindings | undefined;
@@ -80,7 +80,7 @@ export interface CompileOptions {
   readonly memoryBudget?: number | undefined;
   /** Called with what memory was planned for each function. */
   readonly onMemoryPlan?: ((report: MemoryPlanReport) => void) | undefined;
-  /** Hears how many passes are done, of all. */
+  /** Called with how many passes are done, of all. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   /** The most that compiling may take, see {@link CompileLimits}. */
   readonly compileLimits?: CompileLimits | undefined;
@@ -100,7 +100,7 @@ export interface CompileOptions {
   readonly passes?: readonly InsertedPass[] | undefined;
   /** Rewrite rules in text form, which run as the pass `rules` before `simplify`. */
   readonly rules?: readonly string[] | undefined;
-  /** Hear of every pass before and after it runs. */
+  /** Called before and after each pass. */
   readonly instruments?: readonly PassInstrument[] | undefined;
 }
 

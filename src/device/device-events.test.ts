@@ -12,19 +12,19 @@ test('the oldest compilations go', () => {
   expect(log.latest[0]?.endMs).toBeGreaterThanOrEqual(begin);
 });
 
-test('observers hear of what is moved and compiled, each as long as it is there', () => {
+test('observers are called for what is moved and compiled, each as long as it is there', () => {
   const events = new CompilationLog('host');
-  const heard: DeviceEvent[] = [];
+  const seen: DeviceEvent[] = [];
   const other: DeviceEvent[] = [];
-  const hear = (event: DeviceEvent): number => heard.push(event);
+  const observe = (event: DeviceEvent): number => seen.push(event);
   events.moved('copy', [{ byteLength: 4 }], 0);
-  events.observers.add(hear);
+  events.observers.add(observe);
   events.observers.add((event) => other.push(event));
   events.moved('upload', [{ byteLength: 2 }, { byteLength: 6 }], 0);
-  events.observers.delete(hear);
+  events.observers.delete(observe);
   events.add('add', 0);
   const upload = { kind: 'upload', name: 'host', bytes: 8, beginMs: 0 };
-  expect(heard).toMatchObject([upload]);
+  expect(seen).toMatchObject([upload]);
   expect(other).toMatchObject([upload, { kind: 'compile', name: 'add', beginMs: 0 }]);
   for (const { beginMs, endMs } of other) expect(endMs).toBeGreaterThanOrEqual(beginMs);
 });

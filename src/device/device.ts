@@ -255,7 +255,7 @@ export interface PrepareOptions extends ProgramKernelLimits, CompileModeOption, 
   readonly boundSymbols?: ReadonlySet<string> | undefined;
   /** Ends the work, which then rejects with its reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Hears how many primitives of all are done. */
+  /** Called with how many primitives of all are done. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 

@@ -64,12 +64,12 @@ test('ranges are read, and those that follow each other come with one request', 
   expect(file.byteLength).toBe(bytes.byteLength);
   expect(await file.read(10, 30)).toEqual(bytes.subarray(10, 30));
   expect(asked()).toEqual(['GET 0-999']);
-  let heard = 0;
-  const onBytes = (count: number): void => void (heard += count);
+  let byteCount = 0;
+  const onBytes = (count: number): void => void (byteCount += count);
   const until = 9000;
   expect(await file.read(1500, 3700, { until, onBytes })).toEqual(bytes.subarray(1500, 3700));
   expect(await file.read(3700, 9000, { until, onBytes })).toEqual(bytes.subarray(3700, 9000));
-  expect(heard).toBe(7500);
+  expect(byteCount).toBe(7500);
   expect(asked()).toEqual(['GET 1000-8999']);
   expect(await file.read(10_000, 99_999)).toEqual(bytes.subarray(10_000));
   expect(asked()).toEqual(['GET 10000-10299']);

@@ -10,7 +10,7 @@ export interface RangeFile {
    */
   peek?(begin: number, end: number): Promise<Uint8Array | undefined>;
   /**
-   * Reads all, if a hash was given for it, and rejects with DownloadError for another one. Hears of the bytes as they come, the
+   * Reads all, if a hash was given for it, and rejects with DownloadError for another one. Called for the bytes as they come, the
    * first time.
    */
   verify(onBytes?: (count: number) => void): Promise<void>;
@@ -21,7 +21,7 @@ export interface RangeFile {
 export interface ReadOptions {
   /** Where the bytes end that will be read next, one range behind the other: they come with one request. */
   readonly until?: number | undefined;
-  /** Hears of the bytes of this range as they come. */
+  /** Called for the bytes of this range as they come. */
   readonly onBytes?: ((count: number) => void) | undefined;
 }
 

@@ -64,7 +64,7 @@ export interface RemoteLoadOptions {
   readonly device?: RemoteDevice | number | undefined;
   /** Functions of this side that the program calls by name. */
   readonly functions?: Readonly<Record<string, RpcFunction>> | undefined;
-  /** Hears how much of the executable was sent. */
+  /** Called with how much of the executable was sent. */
   readonly onProgress?: ((progress: ShipProgress) => void) | undefined;
   /** Aborts the load, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;

@@ -74,7 +74,7 @@ describe('strangers', () => {
   });
 });
 
-describe('peers of another version are refused, and hear why', () => {
+describe('peers of another version are refused, and told why', () => {
   test.each([1, 2, 4, '3'])('a client of version %s', async (version) => {
     const [a, b] = channelPair();
     const served = serve(b, { devices: [new TestDevice()], token: TOKEN });

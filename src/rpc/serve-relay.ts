@@ -20,7 +20,7 @@ export interface ServeRelayOptions extends ServeOptions {
   /** Until it is asked again after the relay went away. Default: 1000. */
   readonly retryMs?: number | undefined;
   /**
-   * Hears the state: the relay is being asked (`connecting`), has a place for this device
+   * Called with the state: the relay is being asked (`connecting`), has a place for this device
    * (`waiting`), or went away and is asked again later (`retrying`).
    */
   readonly onState?: ((state: 'connecting' | 'waiting' | 'retrying') => void) | undefined;

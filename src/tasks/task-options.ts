@@ -17,7 +17,7 @@ export interface TaskOptions extends PlaceOptions {
   readonly cache?: boolean | undefined;
   /** Aborts the load, which then rejects with its reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Hears how far the load is. */
+  /** Called with the progress of the load. */
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
 }
 

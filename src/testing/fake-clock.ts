@@ -10,7 +10,7 @@ interface Waiting {
 export class FakeClock implements Clock {
   #now = 0;
   readonly #waiting = new Set<Waiting>();
-  #hear: () => void = () => undefined;
+  #onChange: () => void = () => undefined;
 
   now(): number {
     return this.#now;
@@ -19,7 +19,7 @@ export class FakeClock implements Clock {
   after(delayMs: number, work: () => void): () => void {
     const waiting = { at: this.#now + delayMs, work };
     this.#waiting.add(waiting);
-    this.#hear();
+    this.#onChange();
     return () => void this.#waiting.delete(waiting);
   }
 
@@ -32,7 +32,7 @@ export class FakeClock implements Clock {
   async waitedFor(count = 1): Promise<void> {
     while (this.#waiting.size < count) {
       await new Promise<void>((resolve) => {
-        this.#hear = resolve;
+        this.#onChange = resolve;
       });
     }
   }

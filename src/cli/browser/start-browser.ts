@@ -45,7 +45,7 @@ export async function startBrowser(path: string, address: string): Promise<Start
     detached: process.platform !== 'win32',
   });
   const ended = untilEnded(browser, path);
-  // Whoever waits for the browser hears of it; others do not mind.
+  // Whoever waits for the browser gets the error; others do not mind.
   ended.catch(() => undefined);
   return {
     ended,

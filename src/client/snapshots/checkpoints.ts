@@ -42,7 +42,7 @@ export class Checkpoints {
     const ends = [this.#stopped.signal, session.closed];
     this.#end = AbortSignal.any(signal === undefined ? ends : [...ends, signal]);
     this.#end.addEventListener('abort', () => clearTimeout(this.#timer), { once: true });
-    // The last that a page hears before it is closed, if it hears anything.
+    // The last event of a page before it is closed, if it gets any.
     const { document: page } = globalThis as { document?: Document };
     const onChange = (): void => {
       if (page?.visibilityState === 'hidden') void this.#try();

@@ -51,7 +51,7 @@ export interface CheckpointOptions {
   /** Asked before each checkpoint what to store beside the runs. */
   readonly contents?: (() => SnapshotContents) | undefined;
   /**
-   * Hears of a checkpoint that failed; the next one is tried all the same. Without it a failure ends
+   * Called for a checkpoint that failed; the next one is tried all the same. Without it a failure ends
    * the checkpoints, and `stop` rejects with it.
    */
   readonly onError?: ((error: unknown) => void) | undefined;

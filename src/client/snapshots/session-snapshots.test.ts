@@ -390,9 +390,9 @@ describe('misuse', () => {
     const onError = (error: unknown) => {
       if (errors.push(error) === 2) twice.resolve();
     };
-    const heard = await session.checkpointTo(failing, { everyMs: 1, onError });
+    const checkpoints = await session.checkpointTo(failing, { everyMs: 1, onError });
     await twice.promise;
-    await heard.stop();
+    await checkpoints.stop();
     const idle = await session.checkpointTo(failing, { everyMs: 1e9 });
     await expect(idle.now()).rejects.toThrow('disk full');
     await idle.stop();

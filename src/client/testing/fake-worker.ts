@@ -5,7 +5,7 @@ export class FakeWorker extends EventTarget {
   readonly #onMessage: (worker: FakeWorker) => boolean;
   terminations = 0;
 
-  /** `onMessage` hears of each message of either side, and returns false where it is to be lost. */
+  /** `onMessage` is called for each message of either side, and returns false where it is to be lost. */
   constructor(onMessage: (worker: FakeWorker) => boolean = () => true) {
     super();
     const { port1, port2 } = new MessageChannel();

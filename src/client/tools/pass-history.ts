@@ -14,7 +14,7 @@ export interface HistoryOptions {
   readonly file?: string | undefined;
   /** The address of a model, beside which files with its tensors lie. */
   readonly url?: string | undefined;
-  /** Hears how many passes are done, of all. */
+  /** Called with how many passes are done, of all. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 

@@ -8,7 +8,7 @@ import { askTool, type ToolSession } from './ask-tool.ts';
 export interface TuneOptions {
   /** Ends the tuning, which then rejects with the reason of the signal; what was chosen stays. */
   readonly signal?: AbortSignal | undefined;
-  /** Hears of each kernel that is done. */
+  /** Called for each kernel that is done. */
   readonly onProgress?: ((progress: TuneProgress) => void) | undefined;
   /** Sizes of symbolic dimensions to tune for, beside those of runs so far; those not given are 1. */
   readonly dims?: Dims | undefined;

@@ -145,10 +145,10 @@ test('a device that does not tell its adapter runs all the same', async () => {
 
 test('errors of the page stay the page’s', async () => {
   const { gpuDevice } = page;
-  const heard: string[] = [];
+  const messages: string[] = [];
   gpuDevice.addEventListener('uncapturederror', (event) => {
     event.preventDefault();
-    heard.push(event.error.message);
+    messages.push(event.error.message);
   });
   await kept(Tensor.from(numbers));
   gpuDevice.createBuffer({ label: 'of the page', size: 4, usage: 0x01 | 0x80 });
@@ -157,7 +157,7 @@ test('errors of the page stay the page’s', async () => {
   expect((await gpuDevice.popErrorScope())?.message).toContain('scoped');
   const { result } = await session.run({ x: Tensor.from(numbers) });
   expect([...(result?.data ?? [])]).toEqual(plus(1));
-  expect(heard).toEqual([expect.stringContaining('of the page')]);
+  expect(messages).toEqual([expect.stringContaining('of the page')]);
   await expect(gpuDevice.popErrorScope()).rejects.toThrow();
 });
 

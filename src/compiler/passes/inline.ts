@@ -164,7 +164,7 @@ class KnownFunctions {
     }
   }
 
-  /** Hears of each rewritten node: a function comes before its calls. */
+  /** Called for each rewritten node: a function comes before its calls. */
   see(expr: Expr, original: Expr): void {
     if (expr.kind === 'function') this.#results.set(original, expr);
   }

@@ -39,5 +39,5 @@ export interface AppliedRule {
   readonly span?: Span | undefined;
 }
 
-/** Hears of each application of a rewrite rule. */
+/** Called for each application of a rewrite rule. */
 export type OnRewrite = (applied: AppliedRule) => void;

@@ -9,7 +9,7 @@ export interface WorkMeter {
 /** Loops deep in the compiler count for whoever called it; the calls are synchronous, and nest. */
 let inForce: WorkMeter | undefined;
 
-/** Steps of a loop whose length a file decides. Nobody hears of them but the meter in force. */
+/** Steps of a loop whose length a file decides. Only the meter in force counts them. */
 export function countWork(steps = 1): void {
   inForce?.count(steps);
 }

@@ -24,7 +24,7 @@ interface WeightFiles extends ModelFiles {
   readonly name: string;
   /** Rejects with DownloadError for a file that is not there. */
   get(name: string): Promise<RangeFile>;
-  /** From now on weights are read, of which somebody hears. Files whose hashes were given are checked before. */
+  /** From now on weights are read, and their progress is reported. Files whose hashes were given are checked before. */
   readWeights(onBytes: (count: number) => void): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ interface CompileFilesOptions extends CompileTextOptions {
   readonly compileLimits: CompileLimits | undefined;
   readonly contextLength?: number | undefined;
   readonly quantize?: Quantization | undefined;
-  /** Hears of the bytes of weights. */
+  /** Called for the bytes of weights. */
   readonly onDownload?: ((loaded: number, total: number) => void) | undefined;
 }
 

@@ -14,7 +14,7 @@ import { withReport } from './quantize-decoder.ts';
 import { textModuleWithin } from './text-module.ts';
 import type { WeightQuantizer } from './weight-quantizer.ts';
 
-/** Within which limits a language model is compiled, and who hears how far it is. */
+/** Within which limits a language model is compiled, and what its progress is reported to. */
 export interface CompileTextOptions extends Pick<BudgetOptions, 'onPlace'> {
   readonly compileLimits?: CompileLimits | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;

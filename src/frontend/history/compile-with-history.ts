@@ -9,7 +9,7 @@ interface HistoryOptions extends Pick<CompileInTurnsOptions, 'dims' | 'read'> {
   /** The name of a text in messages and places. */
   readonly file: string;
   readonly compileLimits?: CompileLimits | undefined;
-  /** Hears how many passes are done, of all. */
+  /** Called with how many passes are done, of all. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 

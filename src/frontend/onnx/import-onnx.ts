@@ -97,7 +97,7 @@ export function importOnnx(bytes: Uint8Array, options: ImportOptions = {}): Modu
 
 /** How a model is read, and trained. */
 interface TrainingImportOptions extends ImportOptions {
-  /** Takes initializers as parameters, and hears of results. */
+  /** Takes initializers as parameters, and observes results. */
   readonly training?: ImportTraining | undefined;
 }
 

@@ -20,7 +20,7 @@ export class MemoryView {
   #chosen: number | undefined;
   #instruction: number | undefined;
 
-  /** `onChoose` hears of a click on a storage, or beside all. */
+  /** `onChoose` is called for a click on a storage, or beside all. */
   constructor(onChoose: (storage: number | undefined) => void) {
     this.#onChoose = onChoose;
     this.canvas.setAttribute('role', 'img');

@@ -35,7 +35,7 @@ export class PassesPanel {
   #status = '';
   #isBusy = false;
 
-  /** `onPlace` hears of a line's place in the source, as `formatPlace` writes it. */
+  /** `onPlace` is called for a line's place in the source, as `formatPlace` writes it. */
   constructor(root: HTMLElement, onPlace: (place: string) => void) {
     this.#root = root;
     this.#onPlace = onPlace;

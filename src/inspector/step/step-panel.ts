@@ -144,7 +144,7 @@ export class StepPanel {
     try {
       await work(session);
     } catch (error) {
-      // Of a run that was stopped meanwhile nobody wants to hear.
+      // The errors of a run that was stopped meanwhile are of no use.
       const isOver = this.#session !== session || this.#status === 'Stopped.';
       if (!isOver) [this.#status, this.#isBad] = [describeError(error), true];
     }

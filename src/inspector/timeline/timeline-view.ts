@@ -30,7 +30,7 @@ export class TimelineView {
   #selected: EventPlace | undefined;
   #moved = 0;
 
-  /** `onSelect` hears of an event that is chosen, by pointer or keys. */
+  /** `onSelect` is called for an event that is chosen, by pointer or keys. */
   constructor(onSelect: (event: TimelineEvent | undefined) => void) {
     this.#onSelect = onSelect;
     const { canvas } = this;

@@ -86,7 +86,7 @@ export abstract class BaseChannel implements Channel {
     }
   }
 
-  /** Ends the channel here; the listener hears of the first reason. */
+  /** Ends the channel here; the listener gets the first reason. */
   protected end(reason: string): void {
     this.#end ??= reason;
     this.#tellEnd();

@@ -41,7 +41,7 @@ interface Peer {
   readonly keys: SealKeys | undefined;
 }
 
-/** All that both sides say before they prove anything; what one hears otherwise proves nothing. */
+/** All that both sides say before they prove anything; anything else that arrives proves nothing. */
 interface Transcript {
   readonly nonces: readonly [client: Uint8Array, server: Uint8Array];
   readonly clientName: string;

@@ -88,7 +88,7 @@ export class NatsChannel extends BaseChannel {
   readonly #pingTimer: ReturnType<typeof setInterval>;
   readonly #partByteLength: number;
   #peer: string | undefined;
-  #lastHeard = performance.now();
+  #lastSeen = performance.now();
 
   #nextPart = 0;
   readonly #queue: Uint8Array[] = [];
@@ -198,7 +198,7 @@ export class NatsChannel extends BaseChannel {
   }
 
   #ping(): void {
-    if (performance.now() - this.#lastHeard > this.#silenceMs) {
+    if (performance.now() - this.#lastSeen > this.#silenceMs) {
       this.#finish(`no sign of life in ${this.#silenceMs} ms`);
     } else this.#publishSmall(Kind.ping);
   }
@@ -213,7 +213,7 @@ export class NatsChannel extends BaseChannel {
       this.#refuse('the other side sent no message of a connection');
       return;
     }
-    this.#lastHeard = performance.now();
+    this.#lastSeen = performance.now();
     const [kind] = data;
     const count = new DataView(data.buffer, data.byteOffset).getUint32(4, true);
     if (kind === Kind.part || kind === Kind.last) this.#takePart(data, count);

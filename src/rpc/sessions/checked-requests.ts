@@ -95,7 +95,7 @@ const breakpoint: Check<Breakpoint> = (value, name) => {
 
 const NOTHING = record({});
 
-/** Numbers that are no integers are refused where pages hear of it. */
+/** Numbers that are no integers are refused where pages get the error. */
 const ORDERS: { readonly [Do in DebugOrder['do']]: Check<object> } = {
   start: NOTHING,
   step: NOTHING,

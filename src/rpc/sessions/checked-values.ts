@@ -124,7 +124,7 @@ const attribute: Check<number | string | readonly number[] | readonly string[] |
 /** Types are asked for where models are compiled, on this side. */
 const NODE = record({ kind: oneOf('run'), attributes: dictionaryOf(attribute) });
 
-/** Has the other side call a function of this page, which hears nothing that was not checked. */
+/** Has the other side call a function of this page, which gets nothing that was not checked. */
 export function offerPage(call: CallPage): RpcFunction {
   const callee = call as unknown as RpcFunction;
   return defineTarget(callee, {

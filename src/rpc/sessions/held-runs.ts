@@ -65,7 +65,7 @@ export class HeldRun {
     this.#ended = new Promise((_, fail) => {
       reject = fail;
     });
-    // Orders hear of it.
+    // Orders reject with it.
     this.#ended.catch(() => undefined);
     this.#reject = reject;
     this.#wait();

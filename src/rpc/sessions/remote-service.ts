@@ -45,7 +45,7 @@ interface OpenSession {
   readonly executable: ExecutableData;
   /** The request that opened it, by which a session of another program is opened beside it. */
   readonly request: LoadRequest;
-  /** Debugging runs, which settle when the server hears of them. */
+  /** Debugging runs, which settle when the server knows of them. */
   readonly debugged: Map<number, Deferred>;
   /** Those that run on this side. */
   readonly tools: OpenTools;

@@ -563,7 +563,7 @@ describe('what no page sends is refused with ProtocolError', () => {
     await expect.poll(() => device.counters().bytesLive).toBe(0);
   });
 
-  test('a debugging run for wrong inputs is refused as the page hears it', async () => {
+  test('a debugging run for wrong inputs is refused with the same message as on the page', async () => {
     const { call, session, over, order } = await debugging([]);
     await expect(order({ do: 'start' })).rejects.toMatchObject({ name: 'UsageError' });
     await order({ do: 'close' });

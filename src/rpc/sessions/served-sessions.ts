@@ -124,7 +124,7 @@ export class ServedSessions {
 
   /** Calls a method by its name. Rejects with ProtocolError for what no page sends. */
   async call([name, ...args]: readonly unknown[], context: CallContext): Promise<unknown> {
-    // It may have been cancelled while this code was loaded: nobody would hear of that any more.
+    // It may have been cancelled while this code was loaded: nobody would be told any more.
     context.signal.throwIfAborted();
     const known = text(name, 'name');
     if (!Object.hasOwn(this.#calls, known)) throw malformed('a call that no session has');

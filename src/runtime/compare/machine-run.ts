@@ -76,7 +76,7 @@ function overwrittenInputs(
   );
   if (!isInPlace) return undefined;
   const read = machine.read(given);
-  // Whoever wants it hears of a failure.
+  // Whoever awaits it gets a failure.
   read.catch(() => undefined);
   return read;
 }

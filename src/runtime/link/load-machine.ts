@@ -48,7 +48,7 @@ export interface MachineOptions extends ProgramKernelLimits, CompileModeOption, 
   readonly byteBudget?: number | undefined;
   /** Aborts the load, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
-  /** Hears how far the load is. */
+  /** Called with the progress of the load. */
   readonly onProgress?: ((progress: MachineProgress) => void) | undefined;
   /** The data section as it arrives, in place of `executable.data`. */
   readonly dataBlocks?: AsyncIterable<DataBlock> | undefined;

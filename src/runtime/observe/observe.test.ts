@@ -27,38 +27,38 @@ async function observed(observer: Partial<RunObserver>) {
   return { machine, device, result, stop: run.stop };
 }
 
-test('an observer hears of each instruction, of what kernels give, of storages and transfers', async () => {
+test('an observer is called for instructions, results of kernels, storages and transfers', async () => {
   const kernels = new KernelInstructions(PROGRAM);
-  const heard: string[] = [];
+  const seen: string[] = [];
   let after = 0;
   const { machine, device, result, stop } = await observed({
     before: ({ frames, program }) => {
       const frame = frames.at(-1);
       const launch = frame && kernels.next(frame, program.constants);
-      if (launch !== undefined) heard.push(`${launch.primitive.name} in ${launch.at.function}`);
+      if (launch !== undefined) seen.push(`${launch.primitive.name} in ${launch.at.function}`);
       return 1;
     },
     after: () => {
       after++;
       return undefined;
     },
-    ended: ({ invocation }) => heard.push(`${invocation.executed - after} instructions missed`),
+    ended: ({ invocation }) => seen.push(`${invocation.executed - after} instructions missed`),
     storages: {
-      allocated: () => heard.push('allocated'),
-      reclaimed: () => heard.push('reclaimed'),
+      allocated: () => seen.push('allocated'),
+      reclaimed: () => seen.push('reclaimed'),
     },
-    onDeviceEvent: ({ kind }) => heard.push(kind),
+    onDeviceEvent: ({ kind }) => seen.push(kind),
   });
   const value = await result;
-  expect(heard.filter((line) => line.includes('mul'))).toEqual(['mul in main', 'mul in main']);
-  expect(heard).toContain('0 instructions missed');
-  expect(heard.filter((line) => line === 'allocated').length).toBeGreaterThan(0);
-  expect(heard).toContain('upload');
+  expect(seen.filter((line) => line.includes('mul'))).toEqual(['mul in main', 'mul in main']);
+  expect(seen).toContain('0 instructions missed');
+  expect(seen.filter((line) => line === 'allocated').length).toBeGreaterThan(0);
+  expect(seen).toContain('upload');
   stop();
-  const { length } = heard;
+  const { length } = seen;
   machine.release(value);
   machine.release(await machine.invoke('main', INPUTS));
-  expect(heard).toHaveLength(length);
+  expect(seen).toHaveLength(length);
   expect(device.events?.observers.size).toBe(0);
 });
 

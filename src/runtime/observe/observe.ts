@@ -24,9 +24,9 @@ export interface RunObserver {
   failed?(invocation: Invocation): void;
   /** A call is over, however it ended. */
   ended?(call: CallInFlight): void;
-  /** Hears of uploads, copies, readbacks and compilations of the devices, as they end. */
+  /** Called for uploads, copies, readbacks and compilations of the devices, as they end. */
   readonly onDeviceEvent?: ((event: DeviceEvent) => void) | undefined;
-  /** Hears of the storages of the machine. */
+  /** Called for the storages of the machine. */
   readonly storages?: StorageObserver | undefined;
 }
 

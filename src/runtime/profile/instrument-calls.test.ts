@@ -41,7 +41,7 @@ async function resultOf(vm: VirtualMachine): Promise<number[]> {
 
 describe('instrument of a machine', () => {
   test.each([false, true])(
-    'hears of every call, nested as they are (async: %s)',
+    'observes every call, nested as they are (async: %s)',
     async (isAsync) => {
       const calls: string[] = [];
       let depth = 0;

@@ -113,7 +113,7 @@ test('an answer that never comes can be given up, and the machine goes on', asyn
   await expect(takeSnapshot(machine, { signal })).rejects.toMatchObject({ name: 'TimeoutError' });
   expect(control.isPaused).toBe(false);
   expect(await elements(machine, await machine.invoke('main', [X, 0]))).toEqual([1, 2, 3]);
-  // Another one waits on, and hears when the call is stopped.
+  // Another one waits on, and is told when the call is stopped.
   const patient = control.pause();
   stop.abort();
   await expect(asking).rejects.toMatchObject({ name: 'AbortError' });

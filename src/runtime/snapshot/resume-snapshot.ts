@@ -302,7 +302,7 @@ function start(
   const either = signal === undefined ? own.signal : AbortSignal.any([signal, own.signal]);
   const outcome: Promise<CallOutcome> = runner.run(fill, { signal: either, entry });
   const result = outcome.then(({ value }) => value);
-  // Whoever asks for it hears of the error; nobody has to.
+  // Whoever asks for it gets the error; nobody has to.
   result.catch(() => undefined);
   const top = frames.at(-1);
   const at = { function: top?.callee.source.name ?? entry, instruction: top?.pc ?? 0 };

@@ -80,7 +80,7 @@ export interface ChatCompletionRequest {
   readonly response_format?: ResponseFormat | null | undefined;
   /** Functions that the model may want called. */
   readonly tools?: readonly Tool[] | null | undefined;
-  /** `none`: the model does not hear of them. Default `auto`. */
+  /** `none`: the model is not told of them. Default `auto`. */
   readonly tool_choice?: 'auto' | 'none' | null | undefined;
   /** Variables of the model's chat template, such as `{ enable_thinking: false }`. */
   readonly chat_template_kwargs?: Readonly<Record<string, unknown>> | null | undefined;

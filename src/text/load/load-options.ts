@@ -46,7 +46,7 @@ export interface TextLoadOptions extends PlaceOptions {
   readonly cacheBytes?: number;
   /** Aborts the load. */
   readonly signal?: AbortSignal | undefined;
-  /** Hears how far the load is. */
+  /** Called with the progress of the load. */
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
 }
 

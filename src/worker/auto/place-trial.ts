@@ -110,7 +110,7 @@ async function meanOf(hosted: HostedSession, request: RunRequest): Promise<numbe
   const begin = performance.now();
   for (let count = 1; ; count++) {
     await hosted.run(request, signal);
-    // Messages that have arrived are heard first.
+    // Messages that have arrived come first.
     await macrotask();
     if (device.useCount - useCount !== count) return Number.POSITIVE_INFINITY;
     const ms = performance.now() - begin;

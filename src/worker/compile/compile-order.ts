@@ -15,8 +15,8 @@ export async function compileSmallOrder(
 ): Promise<Assembled | undefined> {
   const { compileSmallInTurns } = await compilerOf(bytes, files);
   const functions = nodeFunctions(nodeTypes, { tables, askType });
-  const heard = { signal, onProgress };
-  const all = { dims, dispatch, devices, rates, check, ...heard, ...tables, ...functions };
+  const context = { signal, onProgress };
+  const all = { dims, dispatch, devices, rates, check, ...context, ...tables, ...functions };
   return compileSmallInTurns(bytes, all);
 }
 

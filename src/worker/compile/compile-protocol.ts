@@ -66,7 +66,7 @@ export type ToCompiler =
   | { readonly kind: 'no type'; readonly error: ErrorData };
 
 export type FromCompiler =
-  /** Messages are heard from now on. */
+  /** Messages are read from now on. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'progress'; readonly done: number; readonly total: number }
   /** Bytes of a model that the thread reads. */

@@ -12,9 +12,9 @@ export async function compileTextOrder(
   // What is read ends with the compiling: a model may be refused in the middle of its download.
   const reading = new AbortController();
   const files = new SourceFiles(model, AbortSignal.any([signal, reading.signal]));
-  const heard = { onProgress, onPlace, onDownload };
+  const reports = { onProgress, onPlace, onDownload };
   try {
-    return await compileTextFiles(files, { ...model.text, ...heard, signal, compileLimits });
+    return await compileTextFiles(files, { ...model.text, ...reports, signal, compileLimits });
   } finally {
     reading.abort();
     files.close();

@@ -25,7 +25,7 @@ export class IdleTurns implements TuningTurns {
   }
 
   async idle(): Promise<void> {
-    // Messages that have arrived are heard first.
+    // Messages that have arrived come first.
     await macrotask();
     this.#signal.throwIfAborted();
     const device = this.#device;

@@ -23,7 +23,7 @@ interface ThreadRole {
 
 export interface ThreadEvents<Answer> {
   readonly onMessage: (message: Answer) => void;
-  /** Hears that the thread could not be started, or failed. */
+  /** Called when the thread could not be started, or failed. */
   readonly onError: (error: unknown) => void;
 }
 

@@ -15,8 +15,8 @@ export class LoadRecord {
   /** Spans by what was loaded (`program` or `machine`) and by phase. */
   readonly spans: Record<string, LoadSpan> = {};
 
-  /** A listener that also hears of progress. Phases begin with their first report, or with `beginMs`. */
-  hear(
+  /** A listener that also observes progress. Phases begin with their first report, or with `beginMs`. */
+  observe(
     part: 'program' | 'machine',
     tell: (progress: LoadProgress) => void,
     beginMs?: number,

@@ -231,8 +231,8 @@ export class SessionHost implements SessionService {
     signal.addEventListener('abort', () => ended.abort(signal.reason), { once: true });
     const askType = callPage && pageTypes(callPage);
     const record = new LoadRecord();
-    const hear = record.hear('program', onProgress);
-    const context = { signal: ended.signal, onProgress: hear, tables: this.#tables, askType };
+    const observer = record.observe('program', onProgress);
+    const context = { signal: ended.signal, onProgress: observer, tables: this.#tables, askType };
     const opening = this.#devices.open(request.device, request);
     let shared: SharedSession | undefined;
     let decided: DecidedDevices | undefined;
@@ -262,7 +262,7 @@ export class SessionHost implements SessionService {
       const machine = await createMachine(executable, devices, {
         ...machineOptions(request, owner),
         signal: context.signal,
-        onProgress: record.hear('machine', onProgress, performance.now()),
+        onProgress: record.observe('machine', onProgress, performance.now()),
         dataBlocks: program.blocks,
         dataHashes: program.dataHashes,
         ...(await shared?.begin(context.signal)),

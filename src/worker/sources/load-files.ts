@@ -73,10 +73,10 @@ async function loadStream(
   const order = { ...request, source: { kind: 'stream', stream, http, files: source } as const };
   if (loaded === 0) return load(order, context);
   // All bytes came while they were checked.
-  const heard: LoadContext['onProgress'] = (progress) => {
+  const report: LoadContext['onProgress'] = (progress) => {
     if (progress.phase !== 'download') onProgress(progress);
   };
-  return load(order, { ...context, onProgress: heard });
+  return load(order, { ...context, onProgress: report });
 }
 
 /** Compiles in a thread of its own, or in this one where there are no others. */

@@ -46,7 +46,7 @@ export class SourceFiles {
   }
 
   /**
-   * From now on weights are read, of which somebody hears; all files are open. Those whose hashes were given are checked
+   * From now on weights are read, with reports of progress; all files are open. Those whose hashes were given are checked
    * before. Rejects with UsageError for a hash of another file.
    */
   async readWeights(onBytes: (count: number) => void): Promise<void> {

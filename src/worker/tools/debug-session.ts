@@ -49,7 +49,7 @@ class DebugRuns {
     const call = new Promise<DebuggedCall>((resolve, reject) => {
       [begin, fail] = [resolve, reject];
     });
-    // Orders hear of it.
+    // Orders reject with it.
     call.catch(() => undefined);
     const entry: Entry = { call, begin, fail, functionName: '', last: call };
     this.#entries.set(run, entry);

@@ -45,7 +45,7 @@ export interface FuzzRequest {
   /** Input `i` has the seed `seed + i`. */
   readonly seed: number;
   readonly count: number;
-  /** Hears how many are done, and of each that begins. */
+  /** Called with how many are done, and for each that begins. */
   readonly onInput?: (done: number, seed: number) => void;
 }
 

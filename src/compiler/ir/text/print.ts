@@ -29,7 +29,7 @@ interface PrintOptions {
    * constants and the facts about the program. Default `elided`, for people.
    */
   readonly data?: 'full' | 'elided';
-  /** Hears which expression a line, counted from 0, ends with. */
+  /** Called with the expression that a line, counted from 0, ends with. */
   readonly onLine?: ((line: number, expr: Expr) => void) | undefined;
 }
 

@@ -146,7 +146,7 @@ function withoutUncalled(module: Module, roots: ReadonlySet<string>): Module {
   const kept = new Set<string>(roots);
   for (const name of kept) {
     const fn = module.functions.get(name);
-    // A set hears of what is added while it is walked.
+    // A set yields what is added while it is walked.
     if (fn !== undefined) for (const called of globalsOf(fn.body)) kept.add(called);
   }
   const functions = new Map([...module.functions].filter(([name]) => kept.has(name)));
@@ -300,7 +300,7 @@ function askingFunctions({ functions }: Module): ReadonlySet<string> {
   const found = new Set(
     [...functions].filter(([, { body }]) => asksFor(body)).map(([name]) => name),
   );
-  // A set hears of what is added while it is walked.
+  // A set yields what is added while it is walked.
   for (const name of found) for (const caller of callers.get(name) ?? []) found.add(caller);
   return found;
 }

@@ -79,7 +79,7 @@ export class TypedValues {
     if (known !== undefined) return known;
     const reached = new Set([name]);
     let found = false;
-    // A set hears of what is added while it is walked.
+    // A set yields what is added while it is walked.
     for (const one of reached) {
       const fields = (this.#definitions.get(one)?.constructors ?? []).flatMap((own) => own.fields);
       const parts = fields.flatMap(partsWithin);

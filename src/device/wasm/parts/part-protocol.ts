@@ -38,7 +38,7 @@ export const bytesOf = (operands: readonly PartOperand[]): ArrayBuffer[] =>
 
 /** Messages from such a thread. `done` without bytes: the thread could not do its part. */
 export type FromPart =
-  /** The thread has started, or heard a `ping`. */
+  /** The thread has started, or got a `ping`. */
   | { readonly kind: 'ready' }
   | {
       readonly kind: 'done';

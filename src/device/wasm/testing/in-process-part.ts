@@ -6,7 +6,7 @@ export interface InProcessOptions {
   readonly byteBudget?: number;
   /** Called with each message; returns false where it is to be lost. Throws what posting throws. */
   readonly deliver?: (message: ToPart) => boolean;
-  /** Hears of the end of a thread. */
+  /** Called at the end of a thread. */
   readonly onEnd?: () => void;
 }
 

@@ -12,7 +12,7 @@ import {
 type StopThread = () => void;
 /**
  * Starts a thread that calls `serveThread` with what it is given; undefined where there are none.
- * `onError` hears that it could not be started after all, or that it ended.
+ * `onError` is called where it could not be started after all, or ended.
  */
 export type StartThread = (start: ThreadStart, onError: () => void) => StopThread | undefined;
 

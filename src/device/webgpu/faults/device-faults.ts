@@ -82,7 +82,7 @@ export class DeviceFaults {
     if (this.#end !== undefined) throw this.#end;
   }
 
-  /** Leaves errors that no scope catches to whoever hears them. */
+  /** Leaves errors that no scope catches to whoever listens. */
   leaveUncaught(): void {
     // Dawn in Node never lets go of a device's listeners, nor of what they refer to.
     this.#device.removeEventListener('uncapturederror', this.#onError);
@@ -226,7 +226,7 @@ export class DeviceFaults {
       this.#add(fromGpuError(gpuError, where), serial);
       return true;
     } catch {
-      // Scopes of a lost device may reject; whoever waits hears of the loss itself.
+      // Scopes of a lost device may reject; whoever waits gets the loss itself.
       return false;
     }
   }

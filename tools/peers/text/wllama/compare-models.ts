@@ -218,7 +218,7 @@ async function* ahead<Result>(jobs: readonly (() => Promise<Result>)[]): AsyncGe
   for (let i = 1; next !== undefined; i++) {
     const result = await next;
     next = jobs[i]?.();
-    // Whoever awaits it hears of a failure.
+    // Whoever awaits it gets a failure.
     next?.catch(() => undefined);
     yield result;
   }
