@@ -131,7 +131,7 @@ async function answer(
     const held = new Set<HandleId>();
     try {
       const result = resultOf(await fn(...args.map(toOutput)), name, bridge);
-      noteHandles(result, held);
+      collectHandles(result, held);
       return result;
     } finally {
       for (const one of made) bridge.endCall(one, held);
@@ -168,9 +168,9 @@ function attributesOf(attributes: WireAttributes): SessionNodeAttributes {
 }
 
 /** The functions of the program in a result: they go on. */
-function noteHandles(value: WireValue, into: Set<HandleId>): void {
+function collectHandles(value: WireValue, into: Set<HandleId>): void {
   if (value.kind === 'closure') into.add(value.handle);
-  if (value.kind === 'adt') for (const field of value.fields) noteHandles(field, into);
+  if (value.kind === 'adt') for (const field of value.fields) collectHandles(field, into);
 }
 
 /** `made`: gets the functions of the program among the values. */

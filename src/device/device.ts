@@ -106,7 +106,7 @@ export interface DeviceQueue {
   isBusy(): boolean;
 }
 
-/** Notes down launches, copies and writes, which are carried out as ever, so that they can be repeated. */
+/** Records launches, copies and writes, which are carried out as ever, so that they can be repeated. */
 export interface DeviceRecording {
   /** One recording at a time: undefined while another one is under way or launches are profiled. */
   begin(): LaunchRecording | undefined;
@@ -382,7 +382,7 @@ export interface Kernel {
 
 /** A recording, as a device makes it. */
 export interface LaunchRecording {
-  /** Until {@link resume}, nothing is noted down: others use the device. */
+  /** Until {@link resume}, nothing is recorded: others use the device. */
   pause(): void;
   resume(): void;
   /** Ends the recording; undefined when what happened cannot be repeated. */

@@ -46,11 +46,11 @@ export async function openFile(
   if (known === 'absent') return undefined;
   if (known !== undefined) return openKnown(url, { kept, facts: known }, options);
   const file = await openNew(url, kept, options);
-  if (file === undefined) await noteAbsence(kept, url);
+  if (file === undefined) await recordAbsence(kept, url);
   return file;
 }
 
-async function noteAbsence(kept: KeptFile | undefined, url: string): Promise<void> {
+async function recordAbsence(kept: KeptFile | undefined, url: string): Promise<void> {
   try {
     await kept?.describe({ url, byteLength: 0, blockByteLength: 1, isAbsent: true });
   } catch {

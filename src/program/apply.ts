@@ -9,7 +9,7 @@ import { atPlace } from '../compiler/inference/apply-operator.ts';
 import { TypeInference } from '../compiler/inference/type-inference.ts';
 import { ArrayState, exprIn, requireLive } from './array-state.ts';
 import { callSite, placeOf } from './call-site.ts';
-import { noteCall } from './eager/pending.ts';
+import { recordCall } from './eager/pending.ts';
 import { type InnerOperand, statesOf } from './operand.ts';
 import { currentFrame } from './trace.ts';
 import type { Dim } from '../core/dims/dim.ts';
@@ -63,7 +63,7 @@ function applyEagerly(
     requireIndices(op, states, attributes);
     const depth = 1 + states.reduce((most, state) => Math.max(most, state.depth), 0);
     const state = new ArrayState({ expr, type, frame: undefined }, depth);
-    noteCall(state, states);
+    recordCall(state, states);
     return state;
   } catch (thrown) {
     throw atPlace(thrown, callSite());

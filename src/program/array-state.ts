@@ -148,7 +148,7 @@ export function requireLive(state: ArrayState): void {
 }
 
 /** Elements are not freed before a run that reads them has begun, or failed to. */
-export function noteReader({ readers }: ArrayData, work: Promise<unknown>): void {
+export function addReader({ readers }: ArrayData, work: Promise<unknown>): void {
   readers.add(work);
   const forget = (): void => void readers.delete(work);
   work.then(forget, forget);

@@ -419,14 +419,14 @@ test('a dtype and a shape are those of what is there already, too', () => {
 
 test('a program that cannot be compiled, and is given up, ends nothing', async () => {
   const failures: unknown[] = [];
-  const note = (reason: unknown): void => void failures.push(reason);
-  process.on('unhandledRejection', note);
+  const record = (reason: unknown): void => void failures.push(reason);
+  process.on('unhandledRejection', record);
   const gpu = { requestAdapter: async () => null };
   configure({ device: 'webgpu', worker: false, gpu: untyped(gpu) });
   await expect(x.mul(3).add(1).data()).rejects.toThrow('adapter');
   configure({ device: 'host' });
   await new Promise((done) => setTimeout(done));
-  process.off('unhandledRejection', note);
+  process.off('unhandledRejection', record);
   expect(failures).toEqual([]);
 });
 

@@ -19,7 +19,7 @@ import { ArrayState, type HasState, stateOfTensor } from './array-state.ts';
 import { placeOf, within } from './call-site.ts';
 import { disposeState } from './eager/pending.ts';
 import { readState } from './eager/read-state.ts';
-import { noteInScope } from './eager/scope.ts';
+import { addToScope } from './eager/scope.ts';
 import { type Index, sliceCalls } from './index-array.ts';
 import { type Operand, tensorOf } from './operand.ts';
 
@@ -492,7 +492,7 @@ export function array(values: Operand, dtype?: DType, shape?: readonly number[])
     const tensor =
       isWhole || shape === undefined ? tensorOf(given, dtype) : Tensor.from(given, dtype, shape);
     const state = stateOfTensor(tensor);
-    if (state.frame === undefined) noteInScope(state);
+    if (state.frame === undefined) addToScope(state);
     return isWhole ? array(wrap(state), dtype, shape) : wrap(state);
   }, ['array', arguments, 3]);
 }

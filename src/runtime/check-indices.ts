@@ -35,7 +35,7 @@ export class IndexChecks implements CallObserver {
     this.#checks = list;
   }
 
-  /** Takes note of what a tensor holds. */
+  /** Records what a tensor holds. */
   uploaded(value: TensorValue, tensor: HostTensor): void {
     const { dtype } = tensor;
     if (dtype === 'int32' || dtype === 'int64') this.#contents.set(value, tensor);

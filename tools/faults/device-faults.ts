@@ -64,7 +64,7 @@ export async function injectEverywhere(
   const openLife = await LIVES[life]();
   const open = (): Place => placeOf(real, { file, expected, openLife });
   const problems: string[] = [];
-  const note = (problem: string | undefined): void => {
+  const record = (problem: string | undefined): void => {
     if (problem !== undefined) problems.push(problem);
   };
   let failed = 0;
@@ -76,16 +76,16 @@ export async function injectEverywhere(
     const live =
       filled === undefined ? liveAlone(open(), injection) : liveBeside(filled, injection);
     const { problem, failures, hasStruck } = await live;
-    note(problem && `${fault.operation} ${at}, ${fault.mode}: ${problem}`);
+    record(problem && `${fault.operation} ${at}, ${fault.mode}: ${problem}`);
     if (!hasStruck) break;
     faults++;
     if (failures.length > 0) failed++;
     // A device that is lost, or in doubt, is no place for the next one.
     if (filled === undefined || (fault.mode === 'refuse' && problem === undefined)) continue;
-    note(await close(filled));
+    record(await close(filled));
     filled = undefined;
   }
-  if (filled !== undefined) note(await close(filled));
+  if (filled !== undefined) record(await close(filled));
   return { faults, failed, problems };
 }
 

@@ -94,9 +94,9 @@ async function inspectOwn(address: string | undefined): Promise<Finding> {
 /** Starts the worker once more and listens to what the page's policy says. */
 async function inspectPolicy(address: string): Promise<Finding | undefined> {
   const refusals: SecurityPolicyViolationEvent[] = [];
-  const note = (event: SecurityPolicyViolationEvent): void => void refusals.push(event);
+  const record = (event: SecurityPolicyViolationEvent): void => void refusals.push(event);
   const target: EventTarget = globalThis.document ?? globalThis;
-  target.addEventListener('securitypolicyviolation', note as EventListener);
+  target.addEventListener('securitypolicyviolation', record as EventListener);
   let worker: Worker | undefined;
   try {
     worker = startWorker(address);
@@ -105,7 +105,7 @@ async function inspectPolicy(address: string): Promise<Finding | undefined> {
     // Thrown instead of reported: the event comes all the same, a task later.
     await new Promise((resolve) => setTimeout(resolve, 0));
   } finally {
-    target.removeEventListener('securitypolicyviolation', note as EventListener);
+    target.removeEventListener('securitypolicyviolation', record as EventListener);
     worker?.terminate();
   }
   const refusal = refusals.find(({ disposition }) => disposition !== 'report');

@@ -95,10 +95,10 @@ export class CompiledStep {
       this.#distribute(this.#distributed, tensors, recording);
     } else if (this.#machine.distributor?.isIdle === false) {
       const run = this.#runner([...args]);
-      recording?.noteStep(run);
+      recording?.addStep(run);
       run();
     } else {
-      recording?.noteStep(this.#runner([...args]));
+      recording?.addStep(this.#runner([...args]));
       this.#execute(args);
     }
   }
@@ -118,7 +118,7 @@ export class CompiledStep {
   ): void {
     const args = [...this.#args];
     const constants = this.#constants(tensors);
-    recording?.noteStep(() => run(args, constants));
+    recording?.addStep(() => run(args, constants));
     run(args, constants);
   }
 
@@ -183,7 +183,7 @@ export class CompiledStep {
     if (this.#machine.isImmediate) code.run(from, to);
     else {
       const run = (): void => this.#machine.submit(() => code.run(from, to));
-      recording?.noteStep(run);
+      recording?.addStep(run);
       run();
     }
     return to;

@@ -59,29 +59,29 @@ export class LaunchRecorder implements LaunchRecording, RecordedLaunches {
   }
 
   /** A kernel begins to work with these. */
-  noteLaunch(tensors: Iterable<WasmBuffer>): void {
+  addLaunch(tensors: Iterable<WasmBuffer>): void {
     this.launchCount++;
     this.#scratchMoves ??= this.#machine.memory.scratchMoves;
     for (const buffer of tensors) this.#use(buffer);
   }
 
   /** A step, which does the same to the same places each time. */
-  noteStep(run: () => void): void {
+  addStep(run: () => void): void {
     if (this.#steps.length >= MAX_STEPS) return this.invalidate();
     this.#steps.push(run);
   }
 
-  noteCopy(from: DeviceRange, to: DeviceRange): void {
-    this.noteStep(() => this.#device.copy(from, to));
+  addCopy(from: DeviceRange, to: DeviceRange): void {
+    this.addStep(() => this.#device.copy(from, to));
     this.#use(from.buffer as WasmBuffer);
     this.#use(to.buffer as WasmBuffer);
   }
 
-  noteWrite(target: DeviceRange, bytes: Uint8Array): void {
+  addWrite(target: DeviceRange, bytes: Uint8Array): void {
     this.#writeByteLength += bytes.byteLength;
     if (this.#writeByteLength > MAX_WRITE_BYTE_LENGTH) return this.invalidate();
     const copied = bytes.slice();
-    this.noteStep(() => this.#device.write(target.buffer, target.byteOffset, copied));
+    this.addStep(() => this.#device.write(target.buffer, target.byteOffset, copied));
     this.#use(target.buffer as WasmBuffer);
   }
 

@@ -29,7 +29,7 @@ export class OrderedDevice extends ProcessorDevice {
       const [target, copied] = [this.#later(order, 'write', range), bytes.slice()];
       order.submit(() => target().set(copied));
     } else super.write(buffer, byteOffset, bytes);
-    this.#machine.recording?.noteWrite(range, bytes);
+    this.#machine.recording?.addWrite(range, bytes);
   }
 
   override copy(from: DeviceRange, to: DeviceRange): void {
@@ -39,7 +39,7 @@ export class OrderedDevice extends ProcessorDevice {
       const target = this.#later(order, 'copy to', to);
       order.submit(() => target().set(source()));
     } else super.copy(from, to);
-    this.#machine.recording?.noteCopy(from, to);
+    this.#machine.recording?.addCopy(from, to);
   }
 
   protected override contents(

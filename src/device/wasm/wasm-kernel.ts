@@ -113,7 +113,7 @@ export class WasmKernel implements Kernel {
     this.#context.launched();
     const recorded = this.#context.timings();
     const { recording } = this.#context.machine;
-    recording?.noteLaunch(this.#buffersOf(args));
+    recording?.addLaunch(this.#buffersOf(args));
     for (let i = 0; i < ready.plan.steps.length; i++) {
       const step = ready.plan.steps[i];
       if (step === undefined) continue;
@@ -236,7 +236,7 @@ export class WasmKernel implements Kernel {
     if (machine.isImmediate) return this.#refer(step, plan, addresses);
     const places = [...addresses];
     const run = (): void => machine.submit(() => this.#refer(step, plan, places));
-    machine.recording?.noteStep(run);
+    machine.recording?.addStep(run);
     run();
   }
 

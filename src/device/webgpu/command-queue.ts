@@ -46,7 +46,7 @@ export class CommandQueue {
   launches = 0;
   submits = 0;
   profiler: LaunchProfiler | undefined;
-  /** Notes down what is recorded, so that it can be replayed. */
+  /** Records work for replays, where that is wanted. */
   recording: LaunchRecorder | undefined;
 
   readonly #context: CommandQueueContext;
@@ -106,7 +106,7 @@ export class CommandQueue {
     }
   }
 
-  /** Launches again what a recording noted down. Goes out with what follows, unless much is waiting. */
+  /** Launches again what was recorded. Goes out with what follows, unless much is waiting. */
   launchAll(list: LaunchList): void {
     const { faults } = this.#context;
     faults.throwIfEnded();
@@ -153,7 +153,7 @@ export class CommandQueue {
       throw internalError(`a copy of ${byteLength} bytes into ${to.byteLength}`);
     }
     if (byteLength === 0) return;
-    this.recording?.noteCopy(from, to);
+    this.recording?.addCopy(from, to);
     const source = asWebGpuBuffer(from.buffer);
     const target = asWebGpuBuffer(to.buffer);
     if (source === target) {
@@ -171,7 +171,7 @@ export class CommandQueue {
     this.#context.faults.throwIfEnded();
     checkRange('write', target);
     const buffer = asWebGpuBuffer(target.buffer);
-    this.recording?.noteWrite(target, bytes);
+    this.recording?.addWrite(target, bytes);
     const { device, faults } = this.#context;
     if (buffer.lastUse === faults.serial) this.flush();
     const source = bytes as Uint8Array<ArrayBuffer>;
@@ -241,7 +241,7 @@ export class CommandQueue {
     const encoder = this.#open();
     this.#collectBindings(launch, args);
     const group = this.#bindGroup(launch);
-    this.recording?.noteLaunch(launch, group, this.#boundBuffers);
+    this.recording?.addLaunch(launch, group, this.#boundBuffers);
     const { pipeline } = launch.pipeline;
     const pass = this.#beginPass(encoder, launch);
     if (pipeline !== this.#passPipeline) {

@@ -99,7 +99,7 @@ export class LaunchRecorder implements LaunchRecording, RecordedLaunches, Buffer
     return this.#isInvalid ? undefined : this;
   }
 
-  noteLaunch(launch: CompiledLaunch, group: GPUBindGroup, buffers: readonly WebGpuBuffer[]): void {
+  addLaunch(launch: CompiledLaunch, group: GPUBindGroup, buffers: readonly WebGpuBuffer[]): void {
     if (++this.launchCount > MAX_LAUNCHES) return this.invalidate();
     const last = this.#steps.at(-1);
     const list = last?.kind === 'launches' ? last.list : this.#openList();
@@ -119,14 +119,14 @@ export class LaunchRecorder implements LaunchRecording, RecordedLaunches, Buffer
     }
   }
 
-  noteCopy(from: DeviceRange, to: DeviceRange): void {
+  addCopy(from: DeviceRange, to: DeviceRange): void {
     this.#closeList();
     this.#steps.push({ kind: 'copy', from, to });
     this.#use(from.buffer as WebGpuBuffer);
     this.#use(to.buffer as WebGpuBuffer);
   }
 
-  noteWrite(target: DeviceRange, bytes: Uint8Array): void {
+  addWrite(target: DeviceRange, bytes: Uint8Array): void {
     this.#writeByteLength += bytes.byteLength;
     if (this.#writeByteLength > MAX_WRITE_BYTE_LENGTH) return this.invalidate();
     this.#closeList();

@@ -3,7 +3,7 @@ import { operatorName } from '../../compiler/ir/operators/operator-name.ts';
 import type { ArrayState } from '../array-state.ts';
 import { DATA, LEAST_USERS, PENDING } from '../array-state.ts';
 import { realize, releaseNow } from './realize.ts';
-import { noteInScope } from './scope.ts';
+import { addToScope } from './scope.ts';
 
 /** As many calls in a row are one computation, about; it ends where the one before it did. */
 const LEAST_DEPTH = 32;
@@ -14,7 +14,7 @@ const MOST_DEPTH = 96;
 let lastEnd = '';
 
 /** Notes an eager call, and begins with its computation when enough calls wait. */
-export function noteCall(state: ArrayState, operands: readonly ArrayState[]): void {
+export function recordCall(state: ArrayState, operands: readonly ArrayState[]): void {
   PENDING.set(state.expr, new WeakRef(state));
   const self = new WeakRef(state);
   for (const operand of operands) {
@@ -22,7 +22,7 @@ export function noteCall(state: ArrayState, operands: readonly ArrayState[]): vo
     operand.users.push(self);
     operand.onUse?.();
   }
-  noteInScope(state);
+  addToScope(state);
   if (state.depth < LEAST_DEPTH) return;
   const end = endOf(state);
   // In a loop the parts of a long row are the same then, and are compiled once.

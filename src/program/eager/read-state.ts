@@ -1,6 +1,6 @@
 import { UsageError } from '../../core/errors.ts';
 import type { Tensor } from '../../client/values/tensor.ts';
-import { type ArrayState, noteReader, requireLive } from '../array-state.ts';
+import { addReader, type ArrayState, requireLive } from '../array-state.ts';
 import { siteOr } from '../call-site.ts';
 import { realize } from './realize.ts';
 
@@ -20,6 +20,6 @@ export async function readState(state: ArrayState): Promise<Tensor> {
   if (data?.host !== undefined) return data.host;
   if (data?.device === undefined) throw new Error('internal: an array without elements');
   const read = data.device.then((tensor) => tensor.read());
-  noteReader(data, read);
+  addReader(data, read);
   return read;
 }

@@ -7,19 +7,19 @@ import { postOrder } from '../../compiler/ir/walk/visit.ts';
 import { isOperatorCall } from '../../compiler/ir/operators/operator-name.ts';
 import { DeviceTensor } from '../../client/values/device-tensor.ts';
 import {
+  addReader,
+  type ArrayData,
   type ArrayState,
   dataOf,
   leafExpr,
-  PENDING,
-  type ArrayData,
-  noteReader,
   leafState,
+  PENDING,
 } from '../array-state.ts';
 import { LeastRecent } from '../runners/least-recent.ts';
 import { MOST_SHARED, sharedRunner } from '../runners/shared-runners.ts';
 import { bundle } from '../trace.ts';
 import type { OutputValue } from '../../client/values/session-value.ts';
-import { noteInScope } from './scope.ts';
+import { addToScope } from './scope.ts';
 import { Runner } from '../runners/runner.ts';
 
 /** Nodes of computations that were asked for after these had run without giving them, by the text. */
@@ -41,7 +41,7 @@ export function realize(targets: readonly ArrayState[]): void {
   for (const [position, index] of given.entries()) {
     keepResult(graph.at(index), tensorAt(results, position));
   }
-  noteOthers(graph, new Set(given));
+  watchOthers(graph, new Set(given));
 }
 
 interface Graph {
@@ -108,7 +108,7 @@ function keepResult(expr: Expr, device: Promise<DeviceTensor>): void {
 /**
  * Intermediate results that are asked for later are given by the next run of the same computation.
  */
-function noteOthers(graph: Graph, given: ReadonlySet<number>): void {
+function watchOthers(graph: Graph, given: ReadonlySet<number>): void {
   const { text } = graph;
   for (const [index, node] of graph.nodes.entries()) {
     const state = given.has(index) ? undefined : PENDING.get(node)?.deref();
@@ -151,7 +151,7 @@ function upload(leaf: VarExpr, data: ArrayData): void {
   });
   const host: ArrayData = { ...data, readers: new Set() };
   data.device = tensorAt(runner.run([host]), 0);
-  noteReader(data, data.device);
+  addReader(data, data.device);
   releaseWithLeaf(leaf, data);
 }
 
@@ -163,7 +163,7 @@ export function deviceArray(
 ): ArrayState {
   const state = leafState(type, { device: tensorAt(results, position) });
   if (state.expr.kind === 'var') releaseWithLeaf(state.expr, dataOf(state.expr));
-  noteInScope(state);
+  addToScope(state);
   return state;
 }
 

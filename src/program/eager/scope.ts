@@ -4,7 +4,7 @@ import type { ArrayState } from '../array-state.ts';
 const SCOPES: Set<ArrayState>[] = [];
 
 /** An eager array belongs to the scope that it is made in. */
-export function noteInScope(state: ArrayState): void {
+export function addToScope(state: ArrayState): void {
   SCOPES.at(-1)?.add(state);
 }
 
@@ -24,5 +24,5 @@ export function recordArrays<T>(work: () => T): {
 
 /** Arrays that leave a scope belong to the one around it. */
 export function passOn(states: Iterable<ArrayState>): void {
-  for (const state of states) noteInScope(state);
+  for (const state of states) addToScope(state);
 }

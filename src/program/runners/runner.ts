@@ -6,7 +6,7 @@ import { DeviceTensor } from '../../client/values/device-tensor.ts';
 import { Session } from '../../client/session.ts';
 import { LOAD_OPTIONS, type LoadOptions } from '../../client/session-options.ts';
 import type { InputValue, OutputValue } from '../../client/values/session-value.ts';
-import { type ArrayData, noteReader } from '../array-state.ts';
+import { addReader, type ArrayData } from '../array-state.ts';
 
 /** Where programs run, and how: the options of `Session.load` that say so. */
 export type RunnerOptions = Pick<
@@ -92,7 +92,7 @@ export class Runner {
   /** Runs `main`; its results stay on the device. Arguments are read when they are there. */
   run(args: readonly Argument[]): Promise<readonly OutputValue[]> {
     const done = this.#run(args);
-    for (const arg of args) if ('readers' in arg) noteReader(arg, done);
+    for (const arg of args) if ('readers' in arg) addReader(arg, done);
     return done;
   }
 

@@ -59,13 +59,13 @@ export class ConnectionValues implements HandleNames {
    */
   encode(values: readonly unknown[]): EncodedValues {
     const counted: number[] = [];
-    const note = (exported: { id: number; isTheirs: boolean }) => {
+    const record = (exported: { id: number; isTheirs: boolean }) => {
       if (!exported.isTheirs) counted.push(exported.id);
       return exported;
     };
     const names: HandleNames = {
-      exportFunction: (callee) => note(this.exportFunction(callee)),
-      exportTensor: (tensor) => note(this.exportTensor(tensor)),
+      exportFunction: (callee) => record(this.exportFunction(callee)),
+      exportTensor: (tensor) => record(this.exportTensor(tensor)),
       own: (id) => this.own(id),
       importFunction: (id, name) => this.importFunction(id, name),
       importTensor: (id, view) => this.importTensor(id, view),

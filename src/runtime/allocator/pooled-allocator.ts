@@ -132,7 +132,7 @@ export class PooledAllocator implements Allocator {
     // Who gives back does so to make room.
     if (byteLength >= 0) this.#makeRoom(byteLength, byteLength);
     this.#reservedBytes += byteLength;
-    this.#notePeak();
+    this.#updatePeak();
   }
 
   trim(): number {
@@ -183,7 +183,7 @@ export class PooledAllocator implements Allocator {
     this.#live.add(buffer);
     this.#liveBytes += buffer.byteLength;
     this.#allocations++;
-    this.#notePeak();
+    this.#updatePeak();
     return new StorageValue(this, { device: this.device, buffer, byteOffset: 0 }, byteLength);
   }
 
@@ -271,7 +271,7 @@ export class PooledAllocator implements Allocator {
     return evicted;
   }
 
-  #notePeak(): void {
+  #updatePeak(): void {
     const held = this.#liveBytes + this.#pooledBytes + this.#reservedBytes;
     if (held > this.#peakBytes) this.#peakBytes = held;
   }

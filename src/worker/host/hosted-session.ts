@@ -84,7 +84,7 @@ export class HostedSession {
   /** The most milliseconds that a run may take; see `ProgramLimits`. */
   readonly runTimeout: number | undefined;
   readonly clock: Clock;
-  /** How it was loaded; undefined where nobody noted it down. */
+  /** How it was loaded; undefined where it was not recorded. */
   readonly loaded: LoadRecord | undefined;
   readonly #observer: RunObserver | undefined;
   readonly #loadTools: LoadTools;

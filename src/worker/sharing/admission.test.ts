@@ -17,7 +17,7 @@ class FakeSession implements ResidentSession {
     this.#log = log;
   }
 
-  noteRuns(count: number): void {
+  countRuns(count: number): void {
     this.runBytes ??= 0;
     this.#log.push(`${this.name} ran, ${count} at a time`);
   }

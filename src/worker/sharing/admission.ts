@@ -13,7 +13,7 @@ export interface ResidentSession {
   /** Bytes of tensors that one run took so far, at the most; undefined before the first one. */
   readonly runBytes: number | undefined;
   /** So many runs at a time, at the most, came to their end. */
-  noteRuns(count: number): void;
+  countRuns(count: number): void;
   /** Takes the weights from the device at once. */
   evict(): void;
 }
@@ -130,7 +130,7 @@ export class Admission {
     use.users--;
     use.lastUse = this.#options.now();
     if (use.users === 0) {
-      if (use.mostUsers > 0) session.noteRuns(use.mostUsers);
+      if (use.mostUsers > 0) session.countRuns(use.mostUsers);
       use.mostUsers = 0;
     }
     this.#drop(1);

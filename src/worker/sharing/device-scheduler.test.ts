@@ -164,9 +164,9 @@ describe('a turn', () => {
     expect(await limit()).toBe(16);
     await run(world, ['L', long], { batches: 4, ms: 0.5 });
     expect(await limit()).toBe(32);
-    short.noteRun(6);
+    short.addRun(6);
     expect(await limit()).toBe(12);
-    for (let i = 0; i < 10; i++) short.noteRun(0.5);
+    for (let i = 0; i < 10; i++) short.addRun(0.5);
     expect(await limit()).toBe(4);
     short.leave();
     expect(await limit()).toBe(32);

@@ -129,7 +129,7 @@ export class DeviceScheduler {
 
   #settle(request: Request, launches: number): void {
     const ms = this.#options.now() - request.beginMs;
-    request.share.note(ms, launches);
+    request.share.addBatch(ms, launches);
     this.#current = undefined;
     this.#grantNext();
   }
@@ -169,7 +169,7 @@ export class DeviceShare {
   }
 
   /** Counts a batch of launches that has ended. */
-  note(ms: number, launches: number): void {
+  addBatch(ms: number, launches: number): void {
     this.batches++;
     this.usedMs += ms;
     this.virtualMs += ms / this.priority;
@@ -177,7 +177,7 @@ export class DeviceShare {
   }
 
   /** Counts a run that has ended. */
-  noteRun(ms: number): void {
+  addRun(ms: number): void {
     this.runMs = recent(this.runMs, ms);
   }
 }

@@ -97,7 +97,7 @@ export class SessionAllocator implements Allocator {
     this.#checkBudget(byteLength);
     this.#memory.pool.reserve(byteLength);
     this.reservedBytes += byteLength;
-    this.#notePeak();
+    this.#updatePeak();
   }
 
   forgetPeak(): void {
@@ -137,11 +137,11 @@ export class SessionAllocator implements Allocator {
     this.#allocations++;
     if (this.#memory.known.has(buffer)) this.#reuses++;
     this.#memory.known.add(buffer);
-    this.#notePeak();
+    this.#updatePeak();
     return storage;
   }
 
-  #notePeak(): void {
+  #updatePeak(): void {
     this.peakLiveBytes = Math.max(this.peakLiveBytes, this.liveBytes);
     this.#peakBytes = Math.max(this.#peakBytes, this.liveBytes + this.reservedBytes);
   }

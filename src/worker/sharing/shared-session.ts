@@ -146,7 +146,7 @@ export class SharedSession implements SharedUse, ResidentSession {
     return this.#allocator?.liveBytes ?? 0;
   }
 
-  noteRuns(count: number): void {
+  countRuns(count: number): void {
     const { peakLiveBytes = 0 } = this.#allocator ?? {};
     this.runBytes = Math.max(this.runBytes ?? 0, Math.ceil(peakLiveBytes / count));
     this.#allocator?.forgetPeak();
@@ -259,7 +259,7 @@ export class SharedSession implements SharedUse, ResidentSession {
     const share = this.#share;
     const before = share.usedMs;
     const result = await work();
-    share.noteRun(share.usedMs - before);
+    share.addRun(share.usedMs - before);
     return result;
   }
 

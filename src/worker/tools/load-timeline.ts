@@ -14,7 +14,7 @@ const SPANS: Readonly<Record<string, readonly [kind: TimelineKind, name: string]
   'machine upload': ['upload', 'weights'],
 };
 
-/** The load of a session, over time; undefined where nobody noted it down. */
+/** The load of a session, over time; undefined where it was not recorded. */
 export function loadTimeline({ loaded, device }: HostedSession): RunTimeline | undefined {
   if (loaded === undefined) return undefined;
   const { beginMs, endMs, spans } = loaded;

@@ -20,28 +20,29 @@ interface RunOptions extends Sample {
 export async function runEngine(name: EngineName, options: RunOptions): Promise<EngineResult> {
   const engine = await openEngine(name);
   const startedAt = Date.now();
-  const note = (text: string): void => {
+  const report = (text: string): void => {
     console.log(
       `${((Date.now() - startedAt) / 1000).toFixed(0).padStart(5)} s  ${engine.title}: ${text}`,
     );
   };
-  const noteCases = (of: string, { passed, total, refused = [] }: Count): void =>
-    note(`${passed} of ${total} ${of}, ${refused.length} refused`);
+  const reportCases = (of: string, { passed, total, refused = [] }: Count): void =>
+    report(`${passed} of ${total} ${of}, ${refused.length} refused`);
   let result: EngineResult;
   try {
     const facts = await engine.describe();
-    note(`${facts.adapter}, as ${facts.adapterClass}`);
+    report(`${facts.adapter}, as ${facts.adapterClass}`);
     const { caseCount, failures } = await engine.runOperators(options);
     const operators = { passed: caseCount - failures.length, total: caseCount, failures };
-    note(`${operators.passed} of ${caseCount} operator cases`);
+    report(`${operators.passed} of ${caseCount} operator cases`);
     // Models are few, so that all of them are run; a share of 1 has nothing to draw.
     const all = { ...options, share: 1 };
     const ownModels = await runCases(engine, path('../../../models'), all);
-    noteCases('data sets of our models', ownModels);
+    reportCases('data sets of our models', ownModels);
     const sharedModels = await runShared(engine, path('../../../../shared/models'), all);
-    if (sharedModels !== undefined) noteCases('data sets of the models in ../shared', sharedModels);
+    if (sharedModels !== undefined)
+      reportCases('data sets of the models in ../shared', sharedModels);
     const onnxCases = await runShared(engine, path('../../../../shared/onnx'), options);
-    if (onnxCases !== undefined) noteCases('ONNX cases', onnxCases);
+    if (onnxCases !== undefined) reportCases('ONNX cases', onnxCases);
     const title = engine.title;
     result = {
       title,

@@ -129,10 +129,10 @@ class FlatMatch {
     this.#options = options;
     const work = [tree];
     for (let node = work.pop(); node !== undefined; node = work.pop()) {
-      if (node.kind === 'leaf') this.#noteLeaf(node);
+      if (node.kind === 'leaf') this.#recordLeaf(node);
       else if (node.kind === 'switch') {
         this.#need(node.occurrence);
-        this.#noteFields(node);
+        this.#recordFields(node);
         work.push(...node.cases.map((branch) => branch.tree));
         if (node.otherwise !== undefined) work.push(node.otherwise);
       } else if (node.kind === 'compare') {
@@ -142,7 +142,7 @@ class FlatMatch {
     }
   }
 
-  #noteLeaf({ clause, bindings }: Extract<DecisionTree, { kind: 'leaf' }>): void {
+  #recordLeaf({ clause, bindings }: Extract<DecisionTree, { kind: 'leaf' }>): void {
     this.#leafCounts.set(clause, (this.#leafCounts.get(clause) ?? 0) + 1);
     for (const [variable, occurrence] of this.#used(clause, bindings)) {
       this.#need(occurrence);
@@ -150,7 +150,7 @@ class FlatMatch {
     }
   }
 
-  #noteFields({ occurrence, cases }: Extract<DecisionTree, { kind: 'switch' }>): void {
+  #recordFields({ occurrence, cases }: Extract<DecisionTree, { kind: 'switch' }>): void {
     for (const { constructor } of cases) {
       const { fields } = declared(this.#options.context.constructors, constructor).constructor;
       for (const i of fields.keys()) {

@@ -26,8 +26,8 @@ export class TensorAliases {
     }
     for (const root of blocks.roots()) {
       const { steps, result } = blocks.of(root);
-      for (const { value } of steps) this.#noteEscapes(value);
-      this.#noteEscapes(result);
+      for (const { value } of steps) this.#recordEscapes(value);
+      this.#recordEscapes(result);
       this.#escape([result, this.#viewed(result)]);
     }
   }
@@ -66,13 +66,13 @@ export class TensorAliases {
     return viewed?.kind === 'var' ? viewed : undefined;
   }
 
-  #noteEscapes(value: Expr): void {
+  #recordEscapes(value: Expr): void {
     switch (value.kind) {
       case 'call':
-        this.#noteCall(value);
+        this.#recordCall(value);
         return;
       case 'function':
-        this.#noteClosure(value);
+        this.#recordClosure(value);
         return;
       case 'tuple':
         this.#escape(value.fields);
@@ -84,16 +84,16 @@ export class TensorAliases {
     }
   }
 
-  #noteCall({ callee, args }: CallExpr): void {
+  #recordCall({ callee, args }: CallExpr): void {
     const isClosure = callee.kind === 'operator' && callee.name === MAKE_CLOSURE;
     if (callee.kind === 'operator' && !isClosure) return;
     if (this.#blocks.primitive(callee) !== undefined) return;
     this.#escape([callee, ...args]);
-    this.#noteClosure(callee);
-    for (const arg of args) this.#noteClosure(arg);
+    this.#recordClosure(callee);
+    for (const arg of args) this.#recordClosure(arg);
   }
 
-  #noteClosure(expr: Expr): void {
+  #recordClosure(expr: Expr): void {
     const isClosure = expr.kind === 'function' && innerBlocks(expr).length > 0;
     if (isClosure) this.#escape(this.#blocks.captured(expr));
   }

@@ -47,7 +47,7 @@ export class DistributedStep {
     if (way === 'shared') return this.#share(call, available);
     const started = performance.now();
     this.#step.code.run(...call.args);
-    if (way !== undefined && trial?.note(way, performance.now() - started)) {
+    if (way !== undefined && trial?.record(way, performance.now() - started)) {
       this.#dropConstants(call, available);
     }
     return undefined;
@@ -80,10 +80,10 @@ export class DistributedStep {
     }
     const split = this.#split;
     if (split?.isSettled === false) {
-      if (!split.note({ ownBegin, ownEnd, end })) return;
+      if (!split.record({ ownBegin, ownEnd, end })) return;
       this.#dropConstants(call, workers);
       this.#parts = this.#resultsOf(split);
-    } else if (trial?.note('shared', performance.now() - started)) {
+    } else if (trial?.record('shared', performance.now() - started)) {
       this.#dropConstants(call, workers);
     }
   }

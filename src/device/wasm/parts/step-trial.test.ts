@@ -15,7 +15,7 @@ function runs(
   for (let i = 0; i < count; i++) {
     const way = trial.next();
     ways.push(way);
-    if (trial.note(way, times[way](i))) isLeft = true;
+    if (trial.record(way, times[way](i))) isLeft = true;
   }
   return { ways, isLeft };
 }
@@ -96,7 +96,7 @@ test('steps are tried one at a time, the longest first', () => {
     for (const { trial, ms, tried } of steps) {
       const way = trial.next();
       if (way === 'shared') tried.push(run);
-      trial.note(way, way === 'shared' ? ms * 1.1 : ms);
+      trial.record(way, way === 'shared' ? ms * 1.1 : ms);
     }
   }
   const [two = [], four = [], three = []] = steps.map(({ tried }) => tried);

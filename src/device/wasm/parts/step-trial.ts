@@ -61,7 +61,7 @@ export class StepTrial {
   }
 
   /** Takes the time of a run. True where it decides that the step is not shared. */
-  note(way: Way, ms: number): boolean {
+  record(way: Way, ms: number): boolean {
     if (this.#decided !== undefined) return false;
     const { alone, shared } = this.#times;
     const isWaiting = shared.length === 0 && alone.length >= WARMUPS + FEWEST;

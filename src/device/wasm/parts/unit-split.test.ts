@@ -5,7 +5,7 @@ import { UnitSplit } from './unit-split.ts';
 function run(split: UnitSplit, { unitMs = 0.1, messageMs = 0 }): boolean {
   const [own = { first: 0, end: 0 }, ...others] = split.ranges;
   const ends = others.map(({ first, end }) => messageMs + unitMs * (end - first));
-  return split.note({
+  return split.record({
     ownBegin: 0,
     ownEnd: unitMs * (own.end - own.first),
     end: Math.max(unitMs * (own.end - own.first), ...ends),

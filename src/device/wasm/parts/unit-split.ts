@@ -58,7 +58,7 @@ export class UnitSplit {
   }
 
   /** Takes the times of a run. True where the next one is to be divided otherwise. */
-  note({ ownBegin, ownEnd, end }: PartTimes): boolean {
+  record({ ownBegin, ownEnd, end }: PartTimes): boolean {
     if (this.#isSettled || ++this.#runs === 0) return false;
     const sums = this.#sums;
     sums.ownBegin += ownBegin;

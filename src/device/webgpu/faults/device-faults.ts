@@ -175,11 +175,11 @@ export class DeviceFaults {
   /** Closes the scopes that were opened last, and attributes their errors to `serial`. */
   #closeScopes(where: string, serial: number, onError?: () => unknown): void {
     for (let i = 0; i < SCOPES.length; i++) {
-      const noted = this.#noteErrors(this.#device.popErrorScope(), where, serial).then(
+      const recorded = this.#recordErrors(this.#device.popErrorScope(), where, serial).then(
         (isError) => isError && onError?.(),
       );
-      this.#unsettled.add(noted);
-      void noted.finally(() => this.#unsettled.delete(noted));
+      this.#unsettled.add(recorded);
+      void recorded.finally(() => this.#unsettled.delete(recorded));
     }
   }
 
@@ -215,7 +215,7 @@ export class DeviceFaults {
     if (!this.#isRecording) this.serial++;
   }
 
-  async #noteErrors(
+  async #recordErrors(
     popped: Promise<GPUError | null>,
     where: string,
     serial: number,

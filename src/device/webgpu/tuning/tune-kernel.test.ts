@@ -98,24 +98,24 @@ test('sums of thousands of products agree, and what variants take is given back'
 describe('in the background', () => {
   const isBackground = true;
 
-  test('a kernel is noted as begun before anything is tried, and left alone once it is done', async () => {
+  test('a kernel is recorded as begun before anything is tried, and left alone once it is done', async () => {
     const kernels = await device.prepare([product('unlike', 19)]);
     const known = device.tuning?.choices().length ?? 0;
-    const noted: unknown[] = [];
+    const seen: unknown[] = [];
     const remember = async () => {
-      noted.push(device.tuning?.choices().slice(known));
+      seen.push(device.tuning?.choices().slice(known));
     };
     const tune = () => kernels.tune?.(0, { isBackground, remember });
     const first = await tune();
     expect(first?.kernels).toHaveLength(1);
     const plan = expect.any(String) as string;
-    expect(noted).toEqual([[{ plan, choices: {}, attempts: 1 }]]);
+    expect(seen).toEqual([[{ plan, choices: {}, attempts: 1 }]]);
     expect(device.tuning?.choices().slice(known)).toMatchObject([
       { plan, choices: first?.kernels[0]?.choices },
     ]);
     expect(device.tuning?.choices().at(-1)).not.toHaveProperty('attempts');
     expect((await tune())?.kernels).toEqual([]);
-    expect(noted).toHaveLength(1);
+    expect(seen).toHaveLength(1);
     expect((await kernels.tune?.(0))?.kernels).toHaveLength(1);
     kernels.dispose();
   });
@@ -127,7 +127,7 @@ describe('in the background', () => {
     const aborted = kernels.tune?.(0, { isBackground, remember, signal: abort.signal });
     await expect(aborted).rejects.toThrow('aborted');
     const entry = device.tuning?.choices().at(-1);
-    if (entry === undefined) throw new Error('nothing is noted');
+    if (entry === undefined) throw new Error('nothing is recorded');
     expect(entry).toMatchObject({ choices: {}, attempts: 0 });
     for (const [attempts, count] of [
       [3, 0],

@@ -275,7 +275,7 @@ test('choices apply to the plan that they were measured for, and to no other', (
   for (const [why, stale] of [
     ['a kernel of another version', { ...entry, chosen: '0123456789abcdef' }],
     ['names that there are no more', { ...entry, choices: { 'matmul 1x1x1, 1': 'tile of 7' } }],
-    ['what was stored before plans were noted', { ...entry, chosen: undefined }],
+    ['what was stored before plans were recorded', { ...entry, chosen: undefined }],
     ['the default as the fastest', { plan: entry.plan, choices: {} }],
   ] as const) {
     planner.measured = new TunedChoices([stale]);
