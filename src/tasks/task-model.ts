@@ -97,13 +97,13 @@ export async function loadTask<Made>(
   make: (load: LoadModel, readTokenizer: ReadTokenizer) => Promise<Made>,
 ): Promise<Made> {
   await requireImport();
-  const sessions: Session[] = [];
+  const loads: Promise<TaskModel>[] = [];
   const tokenizers: TaskTokenizer[] = [];
   try {
     return await make(
-      async (source, options, candidates = filesOf('model')) => {
-        const model = await loadOneOf(source, options, candidates);
-        sessions.push(model.session);
+      (source, options, candidates = filesOf('model')) => {
+        const model = loadOneOf(source, options, candidates);
+        loads.push(model);
         return model;
       },
       async (read, options) => {
@@ -115,7 +115,9 @@ export async function loadTask<Made>(
     );
   } catch (error) {
     for (const tokenizer of tokenizers) tokenizer.close();
-    await Promise.all(sessions.map((session) => session.dispose()));
+    // Whoever waits hears at once what failed, however long the others load.
+    const dispose = ({ session }: TaskModel) => session.dispose();
+    for (const model of loads) void model.then(dispose).catch(() => undefined);
     throw error;
   }
 }

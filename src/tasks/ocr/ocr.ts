@@ -46,12 +46,18 @@ export async function ocr(sources: OcrSources, options: OcrOptions = {}): Promis
     requireKind('ocr, sources', SOURCE, [name, sources[name]]);
   }
   return loadTask(async (load) => {
-    const dictionary = await dictionaryOf(sources.dictionary, place.signal);
-    const detection = (await load(sources.detection, place)).session;
-    const recognition = (await load(sources.recognition, place)).session;
+    // Nothing in the small files of these models says anything about reading.
+    const plain = { ...place, config: {}, preprocessor: {} };
+    const open = async (source: TaskSource) => (await load(source, plain)).session;
     const turned = sources.orientation;
-    const orientation = turned === undefined ? undefined : (await load(turned, place)).session;
-    const { classesOf, PageReader } = await import('./page-reader.ts');
+    const [dictionary, detection, recognition, orientation, { classesOf, PageReader }] =
+      await Promise.all([
+        dictionaryOf(sources.dictionary, place.signal),
+        open(sources.detection),
+        open(sources.recognition),
+        turned === undefined ? undefined : open(turned),
+        import('./page-reader.ts'),
+      ]);
     // Throws for a model that does not fit the dictionary, before a picture is read.
     classesOf(dictionary, recognition.outputs[0]?.shape.at(-1));
     const reader = new PageReader({
