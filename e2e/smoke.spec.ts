@@ -74,7 +74,7 @@ const SCENES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     await page.getByRole('button', { name: 'Play the recording' }).click();
     await expect(page.locator('#voice-status')).toContainText('2 stretches of speech in 5.');
     await expect(page.locator('#voice-facts')).toContainText('Stretches of speech2');
-    await expect(page.locator('#flow')).not.toContainText('Chosen with the program');
+    await expect(page.locator('#machine-facts')).toContainText('Runs on');
     await expect(page.locator('#machine-inside')).toBeEnabled();
     // There is none, or this browser has no right to it.
     await page.getByRole('button', { name: 'Microphone' }).click();

@@ -1,11 +1,9 @@
 import type { SessionDevice } from '../client/index.ts';
-import type { FlowDiagram } from './flow-diagram.ts';
 import type { MachineView } from './machine-view.ts';
 
 /** The state that the sections share. */
 export interface DemoContext {
   readonly machine: MachineView;
-  readonly flow: FlowDiagram;
   /** Speaks through the page's live region. */
   announce(text: string): void;
   /** Shows an error above everything else. */

@@ -6,22 +6,17 @@ export interface DeviceWords {
   readonly name: string;
   /** The name at the beginning of a sentence. */
   readonly title: string;
-  readonly detail: string;
 }
 
 /** A session's device as the page names it. */
-export function describeDevice({ kind, name, adapterClass }: SessionDevice): DeviceWords {
+export function describeDevice({ kind, name }: SessionDevice): DeviceWords {
   switch (kind) {
     case 'webgpu':
-      return { name, title: name, detail: `${adapterClass} adapter` };
+      return { name, title: name };
     case 'wasm':
-      return { name: 'WebAssembly', title: 'WebAssembly', detail: 'runs generated kernels' };
+      return { name: 'WebAssembly', title: 'WebAssembly' };
     case 'host':
-      return {
-        name: 'the host device',
-        title: 'Host device',
-        detail: 'runs the reference kernels',
-      };
+      return { name: 'the host device', title: 'Host device' };
     default:
       return kind satisfies never;
   }

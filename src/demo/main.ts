@@ -5,7 +5,6 @@ import type { DrawSection } from './sections/draw-section.ts';
 import type { ModelSection } from './model/model-section.ts';
 import { copyText } from './copy-text.ts';
 import { byId, element, toggleData } from './element.ts';
-import { FlowDiagram } from './flow-diagram.ts';
 import { describeError } from '../core/format-quantity.ts';
 import { MachineView } from './machine-view.ts';
 import { requestedDevice } from './open-session.ts';
@@ -13,11 +12,9 @@ import { PictureSection } from './sections/picture-section.ts';
 
 const notice = byId('notice', HTMLElement);
 const live = byId('live', HTMLElement);
-const flow = new FlowDiagram(byId('flow', HTMLElement));
 
 const context: DemoContext = {
   machine: new MachineView(),
-  flow,
   announce(text) {
     live.textContent = text;
   },
@@ -98,7 +95,6 @@ function showScene(id: string): void {
 
 async function turn(last: SectionName | undefined, chosen: SectionName): Promise<void> {
   if (last !== undefined) (await sectionOf(last)).close();
-  flow.clear();
   const section: Section = await sectionOf(chosen);
   // Somebody may have scrolled on while the section was fetched.
   try {
@@ -151,7 +147,6 @@ function listenToFiles(): void {
 }
 
 function showDevice(device: SessionDevice): void {
-  flow.showDevice(device);
   const { name } = describeDevice(device);
   const isAuto = requestedDevice() === 'auto';
   const reason =

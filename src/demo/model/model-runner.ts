@@ -125,7 +125,6 @@ export class ModelRunner {
     results.replaceChildren(showResults(outputs, names));
     const profile = await unlessAborted(session.profile(inputs), signal);
     status.textContent = `It took ${formatMs(first)}, and ${formatMs(profile.totalMs)} once more.`;
-    this.#context.flow.showRun({ roundTripMs: profile.totalMs, profile });
     await this.#context.machine.showProfile(session, profile);
   }
 

@@ -236,9 +236,7 @@ export class DrawSection implements Section {
     if (reader === undefined) return;
     const tensor = new Tensor('float32', image, [1, 1, IMAGE_SIZE, IMAGE_SIZE]);
     try {
-      const started = performance.now();
       const probabilities = await reader.read(tensor);
-      this.#context.flow.showRun({ roundTripMs: performance.now() - started });
       this.#lastImage = tensor;
       this.#showAnswer(probabilities);
       this.#scheduleProfile();
@@ -288,9 +286,7 @@ export class DrawSection implements Section {
     const reader = this.#reader;
     if (reader === undefined || this.#lastImage === undefined) return;
     try {
-      const started = performance.now();
       const profile = await reader.profile(this.#lastImage);
-      this.#context.flow.showRun({ roundTripMs: performance.now() - started, profile });
       await this.#context.machine.showProfile(reader.session, profile);
     } catch (error) {
       this.#text.textContent = describeError(error);

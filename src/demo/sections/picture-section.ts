@@ -101,11 +101,9 @@ export class PictureSection implements Section {
       const reader = await this.#readerFor(edge);
       const begin = performance.now();
       const page = await reader.read(picture, { signal });
-      const roundTripMs = performance.now() - begin;
       this.#paint(picture, page);
-      this.#show(page, roundTripMs);
+      this.#show(page, performance.now() - begin);
       await this.#showMachine();
-      if (this.#isOpen) this.#context.flow.showRun({ roundTripMs });
       return page;
     } catch (error) {
       // Another picture may be read by now.

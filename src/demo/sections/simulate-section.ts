@@ -254,14 +254,11 @@ export class SimulateSection extends ProgramSection implements Movable {
       ...(resumedAt === undefined ? [] : [['Went on at', `step ${resumedAt}`] as const]),
       ['Last run', `${steps} steps, ${formatMs(elapsedMs)} with the picture`],
     ]);
-    if (steps > 0 && !isDue) this.context.flow.showRun({ roundTripMs: elapsedMs });
   }
 
   async #profile(session: Session, dish: Dish, steps: number): Promise<void> {
-    const started = performance.now();
     const profile = await dish.advanceProfiled(steps, this.#pattern);
     this.#profiledAt = performance.now();
-    this.context.flow.showRun({ roundTripMs: this.#profiledAt - started, profile });
     await this.context.machine.showProfile(session, profile);
   }
 }

@@ -276,7 +276,6 @@ export class StorySection extends ProgramSection implements Movable {
     if (model === undefined) return;
     const { constantBytes, liveBytes } = await model.session.memory();
     const usage = generation?.usage;
-    if (usage) this.context.flow.showRun({ roundTripMs: usage.firstTokenMs });
     showFacts(this.#facts, [
       ...(usage
         ? ([

@@ -147,7 +147,7 @@ export class TrainSection extends ProgramSection {
       this.#lastStepMs = now - started;
       if (profile !== undefined || run.isOver || now - this.#shownAt >= SHOW_EVERY_MS) {
         this.#shownAt = now;
-        await this.#showRun(this.#lastStepMs, profile);
+        await this.#showProfile(profile);
         this.#show();
       }
       if (run.isOver) this.#finish();
@@ -155,15 +155,10 @@ export class TrainSection extends ProgramSection {
     });
   }
 
-  async #showRun(roundTripMs: number, profile: Profile | undefined): Promise<void> {
-    if (!this.isOpen) return;
+  async #showProfile(profile: Profile | undefined): Promise<void> {
     const session = this.session;
-    if (session === undefined || profile === undefined) {
-      this.context.flow.showRun({ roundTripMs });
-      return;
-    }
+    if (!this.isOpen || session === undefined || profile === undefined) return;
     this.#profiledAt = performance.now();
-    this.context.flow.showRun({ roundTripMs, profile });
     await this.context.machine.showProfile(session, profile);
   }
 
