@@ -113,14 +113,13 @@ export class CommandQueue {
     this.#mend();
     const count = list.pipelines.length;
     const { mostLaunches } = faults.watchdog;
-    if (count <= mostLaunches) return this.#launchList(list);
-    for (let i = 0; i < count; i += mostLaunches) {
-      this.#launchList(list.part(i, Math.min(i + mostLaunches, count)));
-      this.flush();
+    if (count > mostLaunches) {
+      for (let i = 0; i < count; i += mostLaunches) {
+        this.launchAll(list.part(i, Math.min(i + mostLaunches, count)));
+        this.flush();
+      }
+      return;
     }
-  }
-
-  #launchList(list: LaunchList): void {
     if (this.#recorded >= NEXT_FLUSH_LAUNCHES) this.flush();
     const encoder = this.#open();
     const pass = this.#beginPass(encoder);
@@ -137,7 +136,7 @@ export class CommandQueue {
       else pass.setBindGroup(0, group, offsets, i, 1);
       pass.dispatchWorkgroups(workgroups[at] ?? 0, workgroups[at + 1], workgroups[at + 2]);
     }
-    const { serial } = this.#context.faults;
+    const { serial } = faults;
     for (const buffer of list.used) buffer.lastUse = serial;
     for (const buffer of list.written) buffer.lastWrite = serial;
     this.launches += pipelines.length;
