@@ -65,6 +65,13 @@ interface SessionHostOptions {
 const LONGEST_WAIT_MS = 250;
 const WAIT_STEP_MS = 20;
 
+interface AnswerContext<T> {
+  /** The session that is called, where there is one. */
+  readonly session?: SessionId;
+  /** See {@link Reply}. */
+  readonly spares?: (value: T) => readonly ArrayBuffer[];
+}
+
 interface ActiveCall {
   readonly controller: AbortController;
   readonly session: SessionId | undefined;
@@ -116,41 +123,42 @@ export class SessionHost implements SessionService {
     onProgress: ((progress: LoadProgress) => void) | undefined,
     callPage?: CallPage,
   ): Promise<Reply<LoadedSession>> {
-    return this.#answer(call, undefined, (signal) =>
+    return this.#answer(call, {}, (signal) =>
       this.#load(request, { signal, onProgress: onProgress ?? (() => undefined) }, callPage),
     );
   }
 
-  async run(call: CallId, request: RunRequest, callPage?: CallPage): Promise<Reply<WireResult[]>> {
-    const reply = await this.#answer(call, request.session, (signal) =>
-      this.session(request.session).run(request, signal, callPage),
+  run(call: CallId, request: RunRequest, callPage?: CallPage): Promise<Reply<WireResult[]>> {
+    const { session } = request;
+    const spares = (value: readonly WireResult[]) => sparesOf(request, value);
+    return this.#answer(call, { session, spares }, (signal) =>
+      this.session(session).run(request, signal, callPage),
     );
-    return reply.ok ? { ...reply, spares: sparesOf(request, reply.value) } : reply;
   }
 
   profile(call: CallId, request: RunRequest, callPage?: CallPage): Promise<Reply<WireProfile>> {
-    return this.#answer(call, request.session, (signal) =>
+    return this.#answer(call, request, (signal) =>
       this.session(request.session).profile(request, signal, callPage),
     );
   }
 
   warmup(call: CallId, session: SessionId, dims: Dims): Promise<Reply<null>> {
-    return this.#answer(call, session, async (signal) => {
+    return this.#answer(call, { session }, async (signal) => {
       await this.session(session).warmup(dims, signal);
       return null;
     });
   }
 
   read(call: CallId, session: SessionId, handle: HandleId): Promise<Reply<WireTensor>> {
-    return this.#answer(call, session, () => this.session(session).read(handle));
+    return this.#answer(call, { session }, () => this.session(session).read(handle));
   }
 
   memory(call: CallId, session: SessionId): Promise<Reply<SessionMemory>> {
-    return this.#answer(call, session, async () => this.session(session).memory());
+    return this.#answer(call, { session }, async () => this.session(session).memory());
   }
 
   control(call: CallId, session: SessionId, request: ControlRequest): Promise<Reply<ControlReply>> {
-    return this.#answer(call, session, (signal) =>
+    return this.#answer(call, { session }, (signal) =>
       this.session(session).control(request, { signal, states: this.#states }),
     );
   }
@@ -160,7 +168,7 @@ export class SessionHost implements SessionService {
   }
 
   dispose(call: CallId, session: SessionId): Promise<Reply<boolean>> {
-    return this.#answer(call, undefined, async () => {
+    return this.#answer(call, {}, async () => {
       const hosted = this.#sessions.get(session);
       if (hosted !== undefined) {
         this.#sessions.delete(session);
@@ -195,7 +203,7 @@ export class SessionHost implements SessionService {
 
   async #answer<T>(
     call: CallId,
-    session: SessionId | undefined,
+    { session, spares }: AnswerContext<T>,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<Reply<T>> {
     const controller = new AbortController();
@@ -203,7 +211,8 @@ export class SessionHost implements SessionService {
     const active = { controller, session, done };
     this.#calls.set(call, active);
     try {
-      return { ok: true, value: await done };
+      const value = await done;
+      return { ok: true, value, ...(spares && { spares: spares(value) }) };
     } catch (error) {
       return { ok: false, error: errorToData(error) };
     } finally {
