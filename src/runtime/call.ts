@@ -22,34 +22,6 @@ export function read(operand: number, registers: Value[], constants: readonly Va
   return (operand >= 0 ? registers[operand] : constants[~operand]) as Value;
 }
 
-/** Calls a packed function. Up to three arguments go without an array. */
-export function callPacked(
-  instruction: LinkedInstruction,
-  registers: Value[],
-  constants: readonly Value[],
-): Value | Promise<Value> {
-  const { packed, args } = instruction;
-  switch (args.length) {
-    case 0:
-      return packed();
-    case 1:
-      return packed(read(instruction.a, registers, constants));
-    case 2:
-      return packed(
-        read(instruction.a, registers, constants),
-        read(instruction.b, registers, constants),
-      );
-    case 3:
-      return packed(
-        read(instruction.a, registers, constants),
-        read(instruction.b, registers, constants),
-        read(instruction.c, registers, constants),
-      );
-    default:
-      return packed(...args.map((operand) => read(operand, registers, constants)));
-  }
-}
-
 /** The registers of a call of a bytecode function, holding references to the arguments. */
 export function argumentRegisters(
   callee: LinkedFunction,

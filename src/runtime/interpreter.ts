@@ -1,5 +1,5 @@
 import { internalError, RuntimeError } from '../core/errors.ts';
-import { argumentRegisters, callPacked, closureCall, read, registersOf } from './call.ts';
+import { argumentRegisters, closureCall, read, registersOf } from './call.ts';
 import type { Frame } from './frame.ts';
 import type { Invocation } from './invocation.ts';
 import { type LinkedFunction, type LinkedInstruction, LinkedOp } from './link/linked-code.ts';
@@ -94,6 +94,34 @@ export function run(invocation: Invocation, slice = SLICE): Promise<Value> | und
   } finally {
     frame.pc = pc;
     invocation.executed += executed;
+  }
+}
+
+/** Calls a packed function. Up to three arguments go without an array. */
+function callPacked(
+  instruction: LinkedInstruction,
+  registers: Value[],
+  constants: readonly Value[],
+): Value | Promise<Value> {
+  const { packed, args } = instruction;
+  switch (args.length) {
+    case 0:
+      return packed();
+    case 1:
+      return packed(read(instruction.a, registers, constants));
+    case 2:
+      return packed(
+        read(instruction.a, registers, constants),
+        read(instruction.b, registers, constants),
+      );
+    case 3:
+      return packed(
+        read(instruction.a, registers, constants),
+        read(instruction.b, registers, constants),
+        read(instruction.c, registers, constants),
+      );
+    default:
+      return packed(...args.map((operand) => read(operand, registers, constants)));
   }
 }
 

@@ -113,8 +113,8 @@ export class VirtualMachine implements MachineValue {
 
   /** A function of the executable. Throws UsageError for a name that it does not have. */
   get(name: string): MachineFunction {
-    const callee = this.#function(name);
-    return (...args) => this.#call(callee, args, {}).then(({ value }) => value);
+    this.#function(name);
+    return (...args) => this.invoke(name, args);
   }
 
   /** Calls a function. Rejects with the signal's reason when it is aborted before the end. */
@@ -123,8 +123,34 @@ export class VirtualMachine implements MachineValue {
     args: readonly HostInput[] = [],
     options: InvokeOptions = {},
   ): Promise<Value> {
-    const { value } = await this.#call(this.#function(name), args, options);
-    return value;
+    return (await this.call(name, args, options)).value;
+  }
+
+  /** @internal {@link invoke}, which also counts instructions. */
+  async call(
+    name: string,
+    inputs: readonly HostInput[],
+    options: InvokeOptions,
+  ): Promise<CallOutcome> {
+    checkOptions<InvokeOptions>('invoke', options, INVOKE_OPTIONS);
+    requireKind('invoke', 'list', ['arguments that are', inputs]);
+    const callee = this.#function(name);
+    const { runner: own, state } = this.#live();
+    const { runner = own } = options;
+    const args = this.#takeArguments(callee, inputs, options);
+    let outcome: Promise<CallOutcome>;
+    try {
+      const checked = checkArguments(callee.source, args);
+      if (checked === undefined) {
+        const { explainArguments } = await import('./values/explain-arguments.ts');
+        throw explainArguments(callee.source, args);
+      }
+      for (const observer of state.observers) observer.called(callee.source, checked);
+      outcome = runner.call({ callee, args: checked, signal: options.signal });
+    } finally {
+      for (const arg of args) unhold(arg);
+    }
+    return await outcome;
   }
 
   /** Calls a function and records every launch. Other calls in flight are recorded with it. */
@@ -138,7 +164,7 @@ export class VirtualMachine implements MachineValue {
     const held = toArguments(args, this.#live(), callee.source);
     try {
       const { profileCall } = await import('./profile/profile-call.ts');
-      return await profileCall(state.allocators, () => this.#call(callee, held, options));
+      return await profileCall(state.allocators, () => this.call(name, held, options));
     } finally {
       for (const arg of held) unhold(arg);
     }
@@ -293,31 +319,6 @@ export class VirtualMachine implements MachineValue {
       got: `the function name ${JSON.stringify(name)}`,
       expected: `one of ${shortList(functions.map(({ source }) => source.name))}`,
     });
-  }
-
-  async #call(
-    callee: LinkedFunction,
-    inputs: readonly HostInput[],
-    options: InvokeOptions,
-  ): Promise<CallOutcome> {
-    checkOptions<InvokeOptions>('invoke', options, INVOKE_OPTIONS);
-    requireKind('invoke', 'list', ['arguments that are', inputs]);
-    const { runner: own, state } = this.#live();
-    const { runner = own } = options;
-    const args = this.#takeArguments(callee, inputs, options);
-    let outcome: Promise<CallOutcome>;
-    try {
-      const checked = checkArguments(callee.source, args);
-      if (checked === undefined) {
-        const { explainArguments } = await import('./values/explain-arguments.ts');
-        throw explainArguments(callee.source, args);
-      }
-      for (const observer of state.observers) observer.called(callee.source, checked);
-      outcome = runner.call({ callee, args: checked, signal: options.signal });
-    } finally {
-      for (const arg of args) unhold(arg);
-    }
-    return await outcome;
   }
 
   /** Values that are held, and those that are given away by nobody else. */

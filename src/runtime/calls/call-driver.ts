@@ -6,7 +6,8 @@ import type { RunControls, Turn } from '../run-hooks.ts';
 import type { RunRecording } from '../replay/run-recording.ts';
 import type { Value } from '../values/value.ts';
 import type { VmState } from '../vm-state.ts';
-import type { CallInFlight } from './call-in-flight.ts';
+import type { CallInFlight, CallTerms } from './call-in-flight.ts';
+import type { CallsInFlight } from './calls-in-flight.ts';
 import type { SliceClock } from './slice-clock.ts';
 
 /** Nested synchronous calls (program, JS function, program, …) before one waits for its turn. */
@@ -17,6 +18,7 @@ const COST_PER_LAUNCH = 512;
 
 interface CallDriverOptions {
   readonly controls: RunControls;
+  readonly inFlight: CallsInFlight;
   readonly slices: SliceClock;
   readonly devices: readonly Device[];
   readonly state: VmState;
@@ -25,47 +27,56 @@ interface CallDriverOptions {
 /** Runs the code of calls slice by slice; between two slices they wait, are held or take turns. */
 export class CallDriver {
   readonly #controls: RunControls;
+  readonly #inFlight: CallsInFlight;
   readonly #slices: SliceClock;
   readonly #devices: readonly Device[];
   readonly #state: VmState;
   #nesting = 0;
 
-  constructor({ controls, slices, devices, state }: CallDriverOptions) {
+  constructor({ controls, inFlight, slices, devices, state }: CallDriverOptions) {
     this.#controls = controls;
+    this.#inFlight = inFlight;
     this.#slices = slices;
     this.#devices = devices;
     this.#state = state;
   }
 
-  /** Runs the frames that `start` pushes to their end. */
+  /** Runs a call to its end, from the frames that `start` pushes at once. */
   async drive(
-    call: CallInFlight,
+    terms: CallTerms,
     start: (invocation: Invocation) => void,
-    recording: RunRecording | undefined,
+    recording?: RunRecording,
   ): Promise<CallOutcome> {
+    const call = this.#inFlight.begin(terms);
     const { invocation } = call;
-    start(invocation);
-    if (this.#nesting >= MAX_NESTING) await call.pause();
-    for (;;) {
-      for (let held = this.#hold(call); held !== undefined; held = this.#hold(call)) {
-        recording?.abandon();
-        await held;
+    try {
+      start(invocation);
+      if (this.#nesting >= MAX_NESTING) await call.pause();
+      for (;;) {
+        for (let held = this.#hold(call); held !== undefined; held = this.#hold(call)) {
+          recording?.abandon();
+          await held;
+        }
+        if (invocation.isDone) break;
+        const { turns } = this.#controls;
+        const turn = turns && (await turns.take(call));
+        const pending = this.#runSlice(call, recording, turn);
+        if (call.cancellation !== undefined) call.abandon(pending);
+        if (invocation.isDone) break;
+        if (pending !== undefined) {
+          recording?.abandon();
+          // Devices work on what was launched while the program waits.
+          for (const device of this.#devices) device.flush();
+          resume(invocation, await call.wait(pending));
+        }
+        if (this.#slices.isOver) await call.idle(this.#slices.next());
       }
-      if (invocation.isDone) break;
-      const { turns } = this.#controls;
-      const turn = turns && (await turns.take(call));
-      const pending = this.#runSlice(call, recording, turn);
-      if (call.cancellation !== undefined) call.abandon(pending);
-      if (invocation.isDone) break;
-      if (pending !== undefined) {
-        recording?.abandon();
-        // Devices work on what was launched while the program waits.
-        for (const device of this.#devices) device.flush();
-        resume(invocation, await call.wait(pending));
-      }
-      if (this.#slices.isOver) await call.idle(this.#slices.next());
+      return { value: invocation.takeResult(), instructionCount: invocation.executed };
+    } catch (error) {
+      throw await this.#inFlight.failure(call, error);
+    } finally {
+      this.#inFlight.end(call);
     }
-    return { value: invocation.takeResult(), instructionCount: invocation.executed };
   }
 
   #hold(call: CallInFlight): Promise<void> | undefined {

@@ -1,7 +1,14 @@
-import { internalError } from '../../core/errors.ts';
+import { abortError, internalError } from '../../core/errors.ts';
 import { macrotask } from '../../core/async/macrotask.ts';
 import type { Invocation } from '../invocation.ts';
 import { discard, type Value } from '../values/value.ts';
+
+/** How a call is known, and stopped. */
+export interface CallTerms {
+  readonly signal?: AbortSignal | undefined;
+  /** See {@link CallInFlight.entry}. */
+  readonly entry?: string | undefined;
+}
 
 /** A call with a stack of its own, which can be cancelled while it waits. */
 export class CallInFlight {
@@ -11,10 +18,15 @@ export class CallInFlight {
   cancellation: Error | undefined;
   #rejectWait: ((error: Error) => void) | undefined;
   #pending: Promise<unknown> | undefined;
+  #unlisten: (() => void) | undefined;
 
-  constructor(invocation: Invocation, entry: string | undefined) {
+  constructor(invocation: Invocation, { signal, entry }: CallTerms) {
     this.invocation = invocation;
     this.entry = entry;
+    if (signal === undefined) return;
+    const onAbort = (): void => this.cancel(abortError(signal));
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.#unlisten = () => signal.removeEventListener('abort', onAbort);
   }
 
   cancel(error: Error): void {
@@ -58,6 +70,7 @@ export class CallInFlight {
 
   /** Whoever still works on the arguments of a cancelled call keeps them until it is done. */
   unwind(): void {
+    this.#unlisten?.();
     const pending = this.#pending;
     const unwind = () => this.invocation.unwind();
     if (pending === undefined) unwind();

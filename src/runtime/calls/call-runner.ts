@@ -12,14 +12,13 @@ import {
   type PendingReplay,
 } from '../replay/replay-store.ts';
 import type { RunControls, RunHooks, Turns } from '../run-hooks.ts';
-import type { RunRecording } from '../replay/run-recording.ts';
 import { symbolSizes } from '../link/symbol-sizes.ts';
 import { hold, unhold, release, retain } from '../values/value.ts';
 import type { VmState } from '../vm-state.ts';
 import type { AdmissionStep, CallRequest } from './admission.ts';
 import { CallDriver } from './call-driver.ts';
-import type { CallInFlight } from './call-in-flight.ts';
-import { CallsInFlight, type CallTerms } from './calls-in-flight.ts';
+import type { CallInFlight, CallTerms } from './call-in-flight.ts';
+import { CallsInFlight } from './calls-in-flight.ts';
 import { SliceClock } from './slice-clock.ts';
 
 export interface CallRunnerOptions {
@@ -59,7 +58,7 @@ export class CallRunner implements RunControls {
     this.limits = limits;
     this.hooks = options.hooks;
     this.#inFlight = inFlight;
-    this.#driver = new CallDriver({ controls: this, slices, devices, state });
+    this.#driver = new CallDriver({ controls: this, inFlight, slices, devices, state });
     this.#replays = replays;
     this.#admission = [
       refuseAfterEnd(inFlight),
@@ -73,8 +72,8 @@ export class CallRunner implements RunControls {
   }
 
   /**
-   * Calls a function, or repeats what an earlier call did. The caller may release the arguments at
-   * once. Throws or rejects.
+   * Calls a function, and records it where it may be repeated; or repeats what an earlier call did. The caller may
+   * release the arguments at once. Throws or rejects.
    */
   call(request: CallRequest): Promise<CallOutcome> {
     for (const admit of this.#admission) {
@@ -82,7 +81,16 @@ export class CallRunner implements RunControls {
       if (answer instanceof Promise) return this.#wait(request, answer);
       if (answer !== undefined) return Promise.resolve(answer);
     }
-    return this.#interpret(request);
+    this.#interpreted++;
+    const { callee, args, signal } = request;
+    const replays = this.hooks?.mustInterpret === true ? undefined : this.#replays;
+    const pending = replays?.begin(callee, args);
+    const start = (invocation: Invocation): void => {
+      invocation.push(callee, registersOf(callee, args));
+    };
+    const terms = { signal, entry: callee.source.name };
+    const outcome = this.#driver.drive(terms, start, pending?.recording);
+    return pending === undefined ? outcome : finishRecording(pending, outcome);
   }
 
   /** Waits with a call, which is then admitted from the first step again, unless it was answered. */
@@ -95,26 +103,9 @@ export class CallRunner implements RunControls {
     }
   }
 
-  /** Runs the code of a call, and records it where it may be repeated. */
-  #interpret({ callee, args, signal }: CallRequest): Promise<CallOutcome> {
-    this.#interpreted++;
-    const replays = this.hooks?.mustInterpret === true ? undefined : this.#replays;
-    const pending = replays?.begin(callee, args);
-    const start = (invocation: Invocation): void => {
-      invocation.push(callee, registersOf(callee, args));
-    };
-    const terms = { signal, entry: callee.source.name };
-    const outcome = this.run(start, terms, pending?.recording);
-    return pending === undefined ? outcome : finishRecording(pending, outcome);
-  }
-
   /** Runs the frames that `start` pushes at once. */
-  run(
-    start: (invocation: Invocation) => void,
-    terms: CallTerms = {},
-    recording?: RunRecording,
-  ): Promise<CallOutcome> {
-    return this.#inFlight.track(terms, (call) => this.#driver.drive(call, start, recording));
+  run(start: (invocation: Invocation) => void, terms: CallTerms = {}): Promise<CallOutcome> {
+    return this.#driver.drive(terms, start);
   }
 
   /** Rejects every call in flight; no other one may come. */
@@ -167,7 +158,7 @@ function compileForSizes(libraries: readonly FunctionLibrary[]): AdmissionStep {
 /** Refuses a call that waited until its machine was disposed of, or lost its device. */
 function refuseAfterEnd(inFlight: CallsInFlight): AdmissionStep {
   return () => {
-    if (inFlight.end !== undefined) throw inFlight.end;
+    if (inFlight.stopped !== undefined) throw inFlight.stopped;
     return undefined;
   };
 }
@@ -202,13 +193,12 @@ function replayCalls({ replays, controls, inFlight, slices }: ReplayContext): Ad
     const replay = replays.find(callee, args, { inTurns: turns !== undefined });
     if (replay === undefined) return undefined;
     if (turns !== undefined) return replayInTurns(replay, request, { inFlight, turns });
+    let isComplete = false;
     try {
-      replay.enqueue();
-    } catch (error) {
-      release(replay.outcome.value);
-      throw error;
+      replay.launches.replay();
+      isComplete = true;
     } finally {
-      replay.end();
+      replay.end(isComplete);
     }
     slices.count(begin);
     return replay.outcome;
@@ -223,12 +213,15 @@ async function replayInTurns(
 ): Promise<CallOutcome | undefined> {
   let isComplete = false;
   for (const arg of args) retain(arg);
+  const call = inFlight.begin({ signal });
   try {
-    isComplete = await inFlight.track({ signal }, (call) => turns.replay(call, replay));
+    isComplete = await turns.replay(call, replay);
     return isComplete ? replay.outcome : undefined;
+  } catch (error) {
+    throw await inFlight.failure(call, error);
   } finally {
-    replay.end();
-    if (!isComplete) release(replay.outcome.value);
+    inFlight.end(call);
+    replay.end(isComplete);
     for (const arg of args) release(arg);
   }
 }

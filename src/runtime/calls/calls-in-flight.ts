@@ -1,17 +1,9 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
-import { abortError } from '../../core/errors.ts';
 import type { Frame } from '../frame.ts';
 import { type FrameCount, Invocation, type Limits } from '../invocation.ts';
 import type { LinkedProgram } from '../link/link.ts';
 import type { RunControls } from '../run-hooks.ts';
-import { CallInFlight } from './call-in-flight.ts';
-
-/** How a call is known, and stopped. */
-export interface CallTerms {
-  readonly signal?: AbortSignal | undefined;
-  /** See {@link CallInFlight.entry}. */
-  readonly entry?: string | undefined;
-}
+import { CallInFlight, type CallTerms } from './call-in-flight.ts';
 
 interface CallsInFlightOptions {
   readonly program: ExecutableData;
@@ -27,7 +19,7 @@ export class CallsInFlight {
   readonly #options: CallsInFlightOptions;
   readonly #frameCount: FrameCount = { live: 0, registers: 0 };
   readonly #calls = new Set<CallInFlight>();
-  #end: Error | undefined;
+  #stopped: Error | undefined;
 
   constructor(options: CallsInFlightOptions) {
     this.#options = options;
@@ -39,37 +31,34 @@ export class CallsInFlight {
   }
 
   /** Why no further call is taken. */
-  get end(): Error | undefined {
-    return this.#end;
+  get stopped(): Error | undefined {
+    return this.#stopped;
   }
 
   /** Cancels every call; no other one may come. */
   stop(error: Error): void {
-    this.#end = error;
+    this.#stopped = error;
     for (const call of this.#calls) call.cancel(error);
   }
 
-  /** Does the work of one call. Errors get the call's stack; its memory goes, however it ends. */
-  async track<T>(
-    { signal, entry }: CallTerms,
-    work: (call: CallInFlight) => Promise<T>,
-  ): Promise<T> {
-    const { program, linked, limits, controls, invocation = Invocation } = this.#options;
-    const call = new CallInFlight(new invocation(linked, limits, this.#frameCount), entry);
-    const onAbort = signal && (() => call.cancel(abortError(signal)));
+  /** Begins a call, which its caller has to {@link end}. */
+  begin(terms: CallTerms): CallInFlight {
+    const { linked, limits, invocation = Invocation } = this.#options;
+    const call = new CallInFlight(new invocation(linked, limits, this.#frameCount), terms);
     this.#calls.add(call);
-    if (onAbort !== undefined) signal?.addEventListener('abort', onAbort, { once: true });
-    try {
-      return await work(call);
-    } catch (error) {
-      if (call.cancellation !== undefined) throw call.cancellation;
-      throw await withStack(error, program, call.invocation.frames);
-    } finally {
-      if (onAbort !== undefined) signal?.removeEventListener('abort', onAbort);
-      this.#calls.delete(call);
-      call.unwind();
-      controls.hooks?.ended(call);
-    }
+    return call;
+  }
+
+  /** The error that a call ends with: the one that it was cancelled with, or its own with its stack. */
+  async failure({ cancellation, invocation }: CallInFlight, error: unknown): Promise<unknown> {
+    return cancellation ?? (await withStack(error, this.#options.program, invocation.frames));
+  }
+
+  /** Frees the memory of a call, however it ends. */
+  end(call: CallInFlight): void {
+    this.#calls.delete(call);
+    call.unwind();
+    this.#options.controls.hooks?.ended(call);
   }
 }
 

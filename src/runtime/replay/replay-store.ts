@@ -52,14 +52,12 @@ export interface ReplayCounters {
 
 /** A call about to be replayed. */
 export interface PendingReplay {
-  /** The caller owns one reference to the value, which it drops if not all was enqueued. */
+  /** The caller owns one reference to the value, if all is enqueued. */
   readonly outcome: CallOutcome;
-  /** False when a buffer of it was destroyed: what is left cannot be enqueued. */
-  isUsable(): boolean;
-  /** Enqueues so many launches, or all; whether these were the last. */
-  enqueue(count?: number): boolean;
-  /** Call once nothing more is enqueued. */
-  end(): void;
+  /** To be enqueued. */
+  readonly launches: RecordedLaunches;
+  /** Call once nothing more is enqueued; `isComplete` if all was. */
+  end(isComplete: boolean): void;
 }
 
 /** A call about to be interpreted and recorded. */
@@ -120,18 +118,13 @@ export class ReplayStore {
     const free = inTurns ? own.filter((buffer) => !result.storages.has(buffer)) : [];
     const held: Value[] = free.map((buffer) => context.allocator.take(buffer, buffer.byteLength));
     for (const storage of held) retain(storage);
-    let at: number | undefined = 0;
     return {
       outcome: { value, instructionCount },
-      isUsable: () => launches.isUsable(),
-      enqueue: (count) => {
-        at = launches.replay(at, count);
-        if (at !== undefined) return false;
-        this.#replayed++;
-        return true;
-      },
-      end: () => {
+      launches,
+      end: (isComplete) => {
         for (const storage of held) release(storage);
+        if (isComplete) this.#replayed++;
+        else release(value);
       },
     };
   }

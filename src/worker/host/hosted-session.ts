@@ -144,7 +144,7 @@ export class HostedSession {
       this.device.share(async () => {
         const result = held
           ? await untilAborted(held.call(...args), signal)
-          : await this.machine.invoke(functionName, args, { signal, donate: take() });
+          : (await this.machine.call(functionName, args, { signal, donate: take() })).value;
         const form = held && { names: CALLEE, type: held.type?.result };
         return this.deliver(request, result, { form, signal });
       }, signal);

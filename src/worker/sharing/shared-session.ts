@@ -43,12 +43,13 @@ export class ShareTurns implements Turns {
     }
   }
 
-  async replay(call: CallInFlight, replay: PendingReplay): Promise<boolean> {
-    for (;;) {
+  async replay(call: CallInFlight, { launches }: PendingReplay): Promise<boolean> {
+    for (let next: number | undefined = 0; ; ) {
       const turn = await this.take(call);
       try {
-        if (!replay.isUsable()) return false;
-        if (replay.enqueue(turn.launchLimit)) return true;
+        if (!launches.isUsable()) return false;
+        next = launches.replay(next, turn.launchLimit);
+        if (next === undefined) return true;
       } finally {
         turn.end();
       }
