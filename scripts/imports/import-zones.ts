@@ -77,7 +77,6 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
       'frontend/decoders/reader/model-folder.ts',
       'text/load/open-reader.ts',
       'text/load/remote-tokenizer.ts',
-      'text/text-stream.ts',
     ],
     later: ['worker/protocol', 'frontend/decoders/reader'],
   },

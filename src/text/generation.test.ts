@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { GeneratedToken } from './generation.ts';
+import type { GeneratedToken, Generation } from './generation.ts';
 import { openTestModel } from './testing/open-test-model.ts';
-import type { Generation } from './text-generation.ts';
 import type { GenerateOptions } from './generate-options.ts';
 import type { TextModel } from './text-model.ts';
 

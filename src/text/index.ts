@@ -11,11 +11,10 @@ export type {
   GenerateOptions,
   ResumeTextOptions,
 } from './generate-options.ts';
-export type { FinishReason, GeneratedToken } from './generation.ts';
+export { type FinishReason, type GeneratedToken, Generation } from './generation.ts';
 export type { ReadFile } from '../frontend/decoders/reader/model-folder.ts';
 export type { TokenConstraint } from './steps.ts';
 export type { TextBatch } from './text-batch.ts';
-export { Generation } from './text-generation.ts';
 export type { TextLoadOptions } from './load/load-options.ts';
 export { type Chat, TextModel } from './text-model.ts';
 export type { TextTokenizer } from './load/remote-tokenizer.ts';

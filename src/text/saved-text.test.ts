@@ -3,7 +3,7 @@ import { inTier } from '../testing/tier.ts';
 import { FormatError, UsageError } from '../core/errors.ts';
 import type { GenerateOptions } from './generate-options.ts';
 import { openTestModel } from './testing/open-test-model.ts';
-import type { Generation } from './text-generation.ts';
+import type { Generation } from './generation.ts';
 import type { TextModel } from './text-model.ts';
 
 const PROMPT = [5, 200, 311, 17, 54];

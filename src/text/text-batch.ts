@@ -3,7 +3,7 @@ import { UsageError } from '../core/errors.ts';
 import { type CacheMemory, HeldCaches } from './caches/cache-memory.ts';
 import { type FinishReason, noNumbers, type StopStrings } from './generation.ts';
 import { isPenalized, type Sampling } from './sampling.ts';
-import type { TextStream } from './text-stream.ts';
+import type { TextStream } from './load/remote-tokenizer.ts';
 import { requireRoom, roomFor } from './caches/text-cache.ts';
 import {
   type Blank,

@@ -13,7 +13,6 @@ import { CacheShelf } from './caches/cache-shelf.ts';
 import { ChatCompletions, checkFormat, type ResponseFormat } from './chat/chat-completions.ts';
 import type { ChatMessage } from '../frontend/decoders/reader/chat-template.ts';
 import { type CompletedBy, completeOptions } from './chat/complete-options.ts';
-import { Generation } from './text-generation.ts';
 import {
   CHAT_OPTIONS,
   type ChatOptions,
@@ -29,13 +28,14 @@ import {
   type SavedOptions,
 } from './generate-options.ts';
 import { loadBeside, SOURCE, TEXT_OPTIONS, type TextLoadOptions } from './load/load-options.ts';
-import { generateTokens, StopStrings } from './generation.ts';
+import { generateTokens, Generation, StopStrings } from './generation.ts';
 import { numberOf, numbersOf, type ReadFile } from '../frontend/decoders/reader/model-folder.ts';
 import type { JsonObject } from '../frontend/decoders/gguf-folder.ts';
 import { type OpenReader, openReader } from './load/open-reader.ts';
 import {
   type RemoteTokenizer,
   remoteTokenizer,
+  TextStream,
   type TextTokenizer,
 } from './load/remote-tokenizer.ts';
 import type { TextFacts } from '../frontend/decoders/reader/text-reader.ts';
@@ -51,7 +51,6 @@ import type { GrammarSource, JsonSchema, Vocabulary } from './grammar/index.ts';
 import { type BatchRow, TextBatch } from './text-batch.ts';
 import { TextProgram } from './text-program.ts';
 import { openTextSource } from './load/text-source.ts';
-import { TextStream } from './text-stream.ts';
 
 /** Tokens that a character is cut into at most. */
 const CUT = 4;

@@ -2,7 +2,7 @@ import { DeviceTensor } from '../../client/values/device-tensor.ts';
 import { Tensor } from '../../client/values/tensor.ts';
 import { ShapeError, UsageError } from '../../core/errors.ts';
 import { numbersOf } from '../../frontend/decoders/reader/model-folder.ts';
-import { TextStream } from '../../text/text-stream.ts';
+import { TextStream } from '../../text/load/remote-tokenizer.ts';
 import { melSpectrogram } from '../sound/mel-spectrogram.ts';
 import { isSilent, windowEnd } from './cut-recording.ts';
 import { Decoder, type EncoderStates } from './decoder.ts';

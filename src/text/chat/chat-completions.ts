@@ -10,9 +10,8 @@ import {
 } from '../../core/check-options.ts';
 import { UnsupportedError, UsageError } from '../../core/errors.ts';
 import type { ChatMessage, Tool, ToolCall } from '../../frontend/decoders/reader/chat-template.ts';
-import type { GeneratedToken } from '../generation.ts';
+import type { GeneratedToken, Generation, Usage } from '../generation.ts';
 import type { TokenConstraint } from '../steps.ts';
-import type { Generation, Usage } from '../text-generation.ts';
 import {
   checkMessages,
   type ChatOptions,
