@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { expect, forgiveWebAssembly } from './fixtures.ts';
 import type { SessionPage } from './pages/session.ts';
 import { FILES, test, WEIGHT_COUNT } from './session-test.ts';
@@ -178,24 +177,4 @@ test('runs in the page itself, on the host and on WebGPU', async ({ page }) => {
     ['webgpu', [3, 8]],
     ['host', [3, 8]],
   ]);
-});
-
-test('the first example of the README runs as it stands', async ({ page }) => {
-  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
-  const example = /```ts[^\n]*\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
-  const [imports, ...lines] = example.split('\n');
-  expect(imports).toBe("import { Session, Tensor } from 'weft-vm';");
-  const body = [
-    'const { Session, Tensor } = weft;',
-    'const logged = [];',
-    'const console = { log: (...values) => logged.push(...values) };',
-    ...lines,
-    'return [logged[0], Array.from(logged[1].data)];',
-  ].join('\n');
-  const [adapter, probabilities] = await page.evaluate<[string, number[]]>(
-    `(async () => { ${body} })()`,
-  );
-  expect(adapter).toMatch(/./);
-  const sum = probabilities.reduce((total, probability) => total + probability, 0);
-  expect(sum).toBeCloseTo(1);
 });

@@ -1,9 +1,14 @@
+import { readFileSync } from 'node:fs';
 import { COLOURS } from '../src/tasks/testing/colours-model.ts';
 import { COLOUR_CLASSES, lightnessModel } from '../src/tasks/testing/segmentation-models.ts';
 import { expect, testOfPage as test } from './fixtures.ts';
 import type { TasksPage } from './pages/tasks.ts';
 
 declare const weftTasks: TasksPage;
+
+/** 8 by 8 pixels of #00ff33. */
+const GREEN_PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEElEQVR42mNg+G+MHQ0tCQDXu0yBeZqWkQAAAABJRU5ErkJggg==';
 
 test.use({ address: '/e2e/pages/tasks.html' });
 
@@ -55,4 +60,31 @@ test('what is no picture is refused by what it is', async ({ page }) => {
   expect(await page.evaluate(() => weftTasks.failure('list'))).toMatch(
     /^UsageError: picture: got Array, expected an ImageBitmap, a VideoFrame, /,
   );
+});
+
+test('the first example of the README runs as it stands', async ({ page }) => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+  const example = /```ts[^\n]*\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
+  const [imports, ...lines] = example.split('\n');
+  expect(imports).toBe("import { imageClassifier } from 'weft-vm/tasks';");
+  const files = {
+    '/models/mobilenet/onnx/model.onnx': Buffer.from(COLOURS),
+    '/models/mobilenet/config.json': JSON.stringify({ id2label: ['red', 'green', 'blue'] }),
+    '/photo.jpg': Buffer.from(GREEN_PNG, 'base64'),
+  };
+  await page.route('**/models/mobilenet/**', (route) => route.fulfill({ status: 404 }));
+  for (const [path, body] of Object.entries(files)) {
+    await page.route(`**${path}`, (route) => route.fulfill({ body }));
+  }
+  const body = [
+    'const { imageClassifier } = weftTasks;',
+    'const logged = [];',
+    'const console = { log: (...values) => logged.push(...values) };',
+    ...lines,
+    'await classifier.dispose();',
+    'return logged;',
+  ].join('\n');
+  const [label, score] = await page.evaluate<[string, number]>(`(async () => { ${body} })()`);
+  expect(label).toBe('green');
+  expect(score).toBeGreaterThan(0.9);
 });

@@ -279,5 +279,5 @@ const page = {
 };
 
 export type TasksPage = typeof page;
-Object.assign(globalThis, { weftTasks: page });
+Object.assign(globalThis, { weftTasks: { ...page, imageClassifier } });
 document.documentElement.dataset['ready'] = 'true';
