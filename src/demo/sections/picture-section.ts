@@ -14,7 +14,7 @@ const FILES = {
   dictionary: './files/ppocr/dictionary.txt',
 };
 /** The longer side in which lines are looked for: the ticket has large letters, pictures of others may have small ones. */
-const TICKET_EDGE = 320;
+const TICKET_EDGE = 224;
 const LONGEST_EDGE = 1280;
 
 type Drawable = HTMLCanvasElement | ImageBitmap;
