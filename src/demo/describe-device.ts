@@ -1,15 +1,7 @@
 import type { SessionDevice } from '../client/index.ts';
 
-/** The names of a device in the page. */
-export interface DeviceWords {
-  /** The name in the middle of a sentence. */
-  readonly name: string;
-  /** The name at the beginning of a sentence. */
-  readonly title: string;
-}
-
-/** A session's device as the page names it. */
-export function describeDevice({ kind, name }: SessionDevice): DeviceWords {
+/** A session's device as the page names it: in the middle of a sentence, and as a title. */
+export function describeDevice({ kind, name }: SessionDevice): { name: string; title: string } {
   switch (kind) {
     case 'webgpu':
       return { name, title: name };
