@@ -66,6 +66,8 @@ export function firefoxLaunchOptions() {
       'gfx.webgpu.ignore-blocklist': true,
       // The sandbox keeps the driver from its files.
       'security.sandbox.content.level': 0,
+      // Its clock tells milliseconds apart otherwise: a quick run has no length, and its timeline nothing to zoom.
+      'privacy.reduceTimerPrecision': false,
       // Requests that a browser sends to its maker at each start.
       'app.normandy.enabled': false,
       'app.update.enabled': false,
