@@ -80,12 +80,12 @@ const FIRST_RESULT_MS = 120_000;
 /** What the README shows: the demo as it opens, once its first result is there. */
 export async function pictureOfDemo({ out, browser }: BrowserCheck, to: string): Promise<void> {
   const server = await serveFolder(dirname(out), () => ({ 'content-security-policy': COMPILES }));
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  const page = await browser.newPage({ viewport: { width: 1120, height: 720 } });
   try {
     await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
     await page.goto(`${server.origin}/${basename(out)}/index.html`);
     await page.locator('#picture-text li').first().waitFor({ timeout: FIRST_RESULT_MS });
-    await page.screenshot({ path: to, type: 'jpeg', quality: 60 });
+    await page.screenshot({ path: to, type: 'jpeg', quality: 50 });
   } finally {
     await page.close();
     await server.close();
