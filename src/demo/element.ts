@@ -16,6 +16,13 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+/** A button that aborts what it stands beside. */
+export function cancelButton(abort: AbortController): HTMLButtonElement {
+  const button = element('button', { type: 'button' }, 'Cancel');
+  button.addEventListener('click', () => abort.abort());
+  return button;
+}
+
 /** The element of the page with this id and class. */
 export function byId<T extends Element>(id: string, type: new () => T): T {
   const found = document.getElementById(id);

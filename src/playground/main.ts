@@ -1,10 +1,42 @@
 import { once } from '../core/once.ts';
 import { wrap } from 'comlink';
+import type { PASS_NAMES } from '../frontend/index.ts';
 import type { compileProgram } from './compile-program.ts';
 import type { ProgramEditor } from './editor.ts';
 import { type Example, EXAMPLES } from './examples.ts';
-import { PASS_LINES } from './pass-lines.ts';
 import { decodeProgram, encodeProgram } from './share-link.ts';
+
+/** What each pass does, in a line. */
+const PASS_LINES: Readonly<Record<(typeof PASS_NAMES)[number], string>> = {
+  'bind-dims': 'puts numbers in place of sizes that are given',
+  'infer-types': 'gives each expression its type',
+  'expand-compositions': 'replaces composed operators by what they are made of',
+  'expand-training': 'writes losses and optimisers out in other operators',
+  inline: 'puts small functions where they are called',
+  'name-unknown-dims': 'gives unknown sizes a name',
+  gradient: 'writes derivatives as functions',
+  'to-graph': 'makes nodes of each let that need not stand where it is',
+  'fold-constants': 'computes what depends on constants alone',
+  simplify: 'x + 0, x * 1, a transpose of a transpose',
+  'recognize-operators': 'finds norms, GELU and attention in smaller operators',
+  'widen-float16': 'computes in float32 what may leave the range of float16',
+  'fold-affine-into-weights': 'moves scales and shifts into weights',
+  'dispatch-by-shape': 'makes clones for intervals of sizes',
+  'eliminate-common-subexpressions': 'computes equal expressions once',
+  'assign-devices': 'chooses the device that takes less time',
+  'place-devices': 'puts on the host what the device cannot run',
+  fuse: 'makes one kernel of neighbouring operators',
+  'to-anf': 'binds each value where it is computed',
+  'lower-match': 'tests one constructor at a time',
+  'allocate-adt-tags': 'numbers the constructors of each type',
+  'tail-calls': 'turns last calls into jumps',
+  'lambda-lift': 'makes closures global, with what they capture as parameters',
+  'split-tuples': 'reads all fields of a tuple at once, and drops it',
+  rematerialize: 'computes values again rather than keeping them',
+  'plan-memory': 'lets values share memory',
+  'lower-shapes': 'makes sizes a part of the program',
+  liveness: 'drops each value after its last use',
+};
 
 function byId<T extends HTMLElement>(id: string, type: new () => T): T {
   const found = document.getElementById(id);

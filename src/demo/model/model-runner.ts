@@ -3,8 +3,8 @@ import type { ResponseFormat } from '../../text/chat/chat-completions.ts';
 import type { TextModel } from '../../text/index.ts';
 import type { DemoContext } from '../demo-context.ts';
 import { describeDevice } from '../describe-device.ts';
-import { cancelButton, unlessAborted } from '../cancel.ts';
-import { byId, element } from '../element.ts';
+import { untilAborted } from '../../core/async/until-aborted.ts';
+import { cancelButton, byId, element } from '../element.ts';
 import { describeError, formatMs } from '../../core/format-quantity.ts';
 import type { ChosenModel } from './chosen-model.ts';
 import { InputRows } from './input-rows.ts';
@@ -123,7 +123,7 @@ export class ModelRunner {
     const outputs = await session.run<OutputValue>(inputs, { signal });
     const first = performance.now() - begin;
     results.replaceChildren(showResults(outputs, names));
-    const profile = await unlessAborted(session.profile(inputs), signal);
+    const profile = await untilAborted(session.profile(inputs), signal);
     status.textContent = `It took ${formatMs(first)}, and ${formatMs(profile.totalMs)} once more.`;
     await this.#context.machine.showProfile(session, profile);
   }

@@ -6,9 +6,9 @@ import { describeError } from '../../core/format-quantity.ts';
 import type { WatchedModel } from '../../inspector/index.ts';
 import { filesAt, type ReadFile } from '../../frontend/decoders/reader/model-folder.ts';
 import type { DemoContext, Section } from '../demo-context.ts';
-import { cancelButton, unlessAborted } from '../cancel.ts';
+import { untilAborted } from '../../core/async/until-aborted.ts';
 import { copyText } from '../copy-text.ts';
-import { byId, element } from '../element.ts';
+import { cancelButton, byId, element } from '../element.ts';
 import { type Facts, showFacts } from '../facts.ts';
 import { openSession } from '../open-session.ts';
 import type { ChosenModel } from './chosen-model.ts';
@@ -132,7 +132,7 @@ export class ModelSection implements Section {
     this.#answer.append(cancelButton(loading));
     try {
       const checked = Promise.all([readHead(model), machineHere()]);
-      const [head, machine] = await unlessAborted(checked, loading.signal);
+      const [head, machine] = await untilAborted(checked, loading.signal);
       if (!isCurrent()) return;
       const answer = answerOf(head, machine);
       const load = (): void => void this.#load(model, loading);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { Deferred } from '../core/async/deferred.ts';
-import { DeviceError } from '../core/errors.ts';
-import { FakeClock } from '../testing/fake-clock.ts';
-import { CompileWatch } from './webgpu/kernels/pipeline-cache.ts';
+import { Deferred } from '../../../core/async/deferred.ts';
+import { DeviceError } from '../../../core/errors.ts';
+import { FakeClock } from '../../../testing/fake-clock.ts';
+import { CompileWatch } from './compile-watch.ts';
 
 function watched(clock: FakeClock) {
   const watch = new CompileWatch(clock);
