@@ -25,6 +25,7 @@ import {
 import { hashExpr } from './ir/walk/structural-equal.ts';
 import { parseRules } from './rewriting/parse-rules.ts';
 import { printModule, rewriteModule, rewriteRules, runPasses, variable } from './index.ts';
+import { chosen, logarithmic, parseExpr, uniform } from './index.ts';
 import { match, optimizerStep, tuplePattern, verifyModule, wildcard } from './index.ts';
 
 const untyped = (value: unknown): never => value as never;
@@ -59,6 +60,28 @@ describe('what is not meant is refused', () => {
       'childrenOf: got what is {"functions":"a Map"}, expected an expression, such as module.functions.get(name).',
     ],
     ['nothing for an expression', () => postOrder(untyped(undefined)), 'got what is undefined'],
+    [
+      'sizes of intervals',
+      () => uniform(untyped({ min: 1, max: 8, stp: 2 })),
+      'uniform: got an unknown option "stp", expected only min, max, open, step. Did you mean step?',
+    ],
+    ['no sizes', () => logarithmic(untyped(null)), 'logarithmic: got null, expected an object'],
+    ['sizes of chosen', () => chosen(() => 0, untyped({ step: 8 })), 'expected only min, max.'],
+    [
+      'options of parseExpr',
+      () => parseExpr('1f', untyped({ scope: {} })),
+      'parseExpr: got scope {}, expected a Map of expressions.',
+    ],
+    [
+      'a pattern',
+      () => tuplePattern(untyped([null])),
+      'pattern: got fields [null], expected a list, each an object.',
+    ],
+    [
+      'options of ExecBuilder',
+      () => new ExecBuilder(untyped({ exakt: true })),
+      'ExecBuilder: got an unknown option "exakt", expected only exact. Did you mean exact?',
+    ],
     ['rewrite', () => rewrite(untyped(3), (expr) => expr), 'childrenOf: got what is 3, expected'],
     [
       'hashExpr',

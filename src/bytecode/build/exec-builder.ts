@@ -1,5 +1,6 @@
+import { checkOptions } from '../../core/check-options.ts';
 import { Executable } from '../file/executable-file.ts';
-import { ProgramBuilder } from './program-builder.ts';
+import { type ExecBuilderOptions, ProgramBuilder } from './program-builder.ts';
 
 export type { ExecBuilderOptions } from './program-builder.ts';
 
@@ -15,6 +16,11 @@ export type { ExecBuilderOptions } from './program-builder.ts';
  * ```
  */
 export class ExecBuilder extends ProgramBuilder {
+  constructor(options: ExecBuilderOptions = {}) {
+    checkOptions<ExecBuilderOptions>('ExecBuilder', options, { exact: 'boolean' });
+    super(options);
+  }
+
   /**
    * Checks every function, formalizes, and verifies. The builder can go on and build again. Throws
    * VerifyError.

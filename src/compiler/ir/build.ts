@@ -234,7 +234,7 @@ export function floatPattern(value: number): FloatPattern {
 }
 
 function patternsOf(fields: readonly (Pattern | VarExpr)[]): readonly Pattern[] {
-  requireKind('pattern', 'list', ['fields', fields]);
+  requireKind('pattern', listOf('object'), ['fields', fields]);
   return fields.map(asPattern);
 }
 

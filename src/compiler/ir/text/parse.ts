@@ -1,4 +1,4 @@
-import { checkOptions } from '../../../core/check-options.ts';
+import { checkOptions, having } from '../../../core/check-options.ts';
 import { forEachSymbol } from '../../../core/dims/dim-symbols.ts';
 import { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
@@ -56,12 +56,14 @@ export function parseModule(text: string, options: ParseOptions = {}): Module {
  */
 export function parseExpr(
   text: string,
-  {
-    file = 'ir',
-    scope = new Map(),
-    operators = CORE_OPERATORS,
-  }: Omit<ParseOptions, 'prelude'> & { scope?: ReadonlyMap<string, Expr> } = {},
+  options: Omit<ParseOptions, 'prelude'> & { scope?: ReadonlyMap<string, Expr> } = {},
 ): Expr {
+  checkOptions<typeof options>('parseExpr', options, {
+    file: 'text',
+    scope: having('a Map of expressions', 'get'),
+    operators: 'operators',
+  });
+  const { file = 'ir', scope = new Map(), operators = CORE_OPERATORS } = options;
   return new ModuleParser(text, { file, library: preludeLibrary(), operators }).expr(scope);
 }
 

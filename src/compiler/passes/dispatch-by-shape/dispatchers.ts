@@ -1,3 +1,4 @@
+import { checkOptions } from '../../../core/check-options.ts';
 import { MAX_DIMENSION } from '../../../core/dims/dim.ts';
 import { UsageError } from '../../../core/errors.ts';
 import {
@@ -12,8 +13,12 @@ import {
 /** More intervals than this along one axis are taken for a mistake. */
 const MAX_INTERVALS = 4096;
 
+const SIZES = { min: 'number', max: 'number' } as const;
+const RULE_SIZES = { ...SIZES, open: 'boolean' } as const;
+
 /** Intervals of `step` sizes each: `uniform({ min: 1, max: 6, step: 2 })` is 1–2, 3–4, 5–6. */
 export function uniform(sizes: Omit<UniformIntervals, 'kind'>): UniformIntervals {
+  checkOptions<typeof sizes>('uniform', sizes, { ...RULE_SIZES, step: 'number' });
   requireStep(sizes.step);
   return { ...sizes, kind: 'uniform' };
 }
@@ -23,6 +28,7 @@ export function uniform(sizes: Omit<UniformIntervals, 'kind'>): UniformIntervals
  * They end before the powers of the base, wherever they begin.
  */
 export function logarithmic(sizes: Omit<LogarithmicIntervals, 'kind'> = {}): LogarithmicIntervals {
+  checkOptions<typeof sizes>('logarithmic', sizes, { ...RULE_SIZES, base: 'number' });
   requireBase(sizes.base ?? 2);
   return { ...sizes, kind: 'logarithmic' };
 }
@@ -36,6 +42,7 @@ export function chosen(
   choose: ChosenIntervals['choose'],
   sizes: Omit<ChosenIntervals, 'kind' | 'choose'> = {},
 ): ChosenIntervals {
+  checkOptions<typeof sizes>('chosen', sizes, SIZES);
   return { ...sizes, kind: 'chosen', choose };
 }
 
