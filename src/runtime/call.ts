@@ -1,5 +1,6 @@
 import { RuntimeError } from '../core/errors.ts';
 import { shortList } from '../core/short-list.ts';
+import type { KernelTiming } from '../device/device.ts';
 import type { LinkedFunction, LinkedInstruction } from './link/linked-code.ts';
 import type { LinkedProgram } from './link/link.ts';
 import {
@@ -14,6 +15,16 @@ import {
 export interface CallOutcome {
   /** The caller owns one reference. */
   readonly value: Value;
+  readonly instructionCount: number;
+}
+
+/** The result of a profiled call, and its times. */
+export interface Profile {
+  /** The caller owns one reference. */
+  readonly result: Value;
+  /** Launches on all devices, in order for each device. */
+  readonly timings: readonly KernelTiming[];
+  /** Bytecode instructions that were executed. */
   readonly instructionCount: number;
 }
 

@@ -19,7 +19,7 @@ export type {
 export type { HostFunction } from './link/host-function.ts';
 export { FunctionProfile } from './profile/function-profile.ts';
 export { importFunctions } from './link/import-functions.ts';
-export type { MachineInstrument } from './profile/instrument-calls.ts';
+export type { MachineInstrument } from './profile/function-profile.ts';
 export type { MachineOptions } from './link/load-machine.ts';
 export type { MemoryReport } from './profile/memory-report.ts';
 export { type RestoreOptions, resumeSnapshot } from './snapshot/resume-snapshot.ts';
@@ -36,5 +36,5 @@ export {
   type Value,
 } from './values/value.ts';
 export { type InvokeOptions, type MachineFunction, VirtualMachine } from './virtual-machine.ts';
-export type { Profile } from './profile/profile-call.ts';
+export type { Profile } from './call.ts';
 export type { Limits } from './invocation.ts';

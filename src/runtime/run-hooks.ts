@@ -3,13 +3,23 @@ import type { PendingReplay } from './replay/replay-store.ts';
 
 /** Who else has a say in when the calls of a machine run. */
 export interface RunControls {
+  /** Drives calls instruction by instruction, in place of the driver's own slices; see `observe/`. */
+  readonly stepping: Stepping | undefined;
   /** Set while calls can be paused. */
   readonly hooks: RunHooks | undefined;
   /** Set while other machines use the device too: calls then take turns, batch by batch. */
   readonly turns: Turns | undefined;
 }
 
-/** Hooks into the calls of a machine, by which they are paused or observed; see `snapshot/` and `observe/`. */
+/** Drives calls for an observer. */
+export interface Stepping {
+  /** Runs the next instructions of a call that nothing holds; undefined once it is done. */
+  between(call: CallInFlight): Promise<void> | undefined;
+  /** A call is over, however it ended. */
+  ended(call: CallInFlight): void;
+}
+
+/** Hooks into the calls of a machine, by which they are paused; see `snapshot/`. */
 export interface RunHooks {
   /** True while code must be interpreted, never replayed: there are breakpoints. */
   readonly mustInterpret: boolean;

@@ -10,16 +10,20 @@ import { HOST_TENSOR, type HostTensor } from '../core/tensor/host-tensor.ts';
 import { shortList } from '../core/short-list.ts';
 import type { TuneOptions, TuningStep } from '../device/device.ts';
 import { CallRunner } from './calls/call-runner.ts';
-import { type CallOutcome, closureCall, registersOf } from './call.ts';
+import { type CallOutcome, closureCall, type Profile, registersOf } from './call.ts';
 import { type HostInput, toValue } from './link/host-function.ts';
 import type { FunctionType } from './values/typed-values.ts';
 import { DEFAULT_LIMITS, type Invocation } from './invocation.ts';
 import type { LinkedFunction } from './link/linked-code.ts';
-import { type LoadedMachine, loadMachine, type MachineOptions } from './link/load-machine.ts';
+import {
+  type LoadedMachine,
+  loadMachine,
+  MACHINE_OPTIONS,
+  type MachineOptions,
+} from './link/load-machine.ts';
 import { memoryReport, type MemoryReport } from './profile/memory-report.ts';
 import { onDeviceLoss } from './on-device-loss.ts';
 import { readTensors, readTensorSync, requireLive } from './values/tensor-read.ts';
-import type { Profile } from './profile/profile-call.ts';
 import type { ReplayCounters } from './replay/replay-store.ts';
 import {
   FloatValue,
@@ -90,19 +94,22 @@ export class VirtualMachine implements MachineValue {
     options: MachineOptions,
   ): Promise<VirtualMachine> {
     const machine = new VirtualMachine(executable);
+    checkOptions<MachineOptions>('VirtualMachine.create', options, MACHINE_OPTIONS);
+    const { instrument, replay = true } = options;
+    const stepping =
+      instrument &&
+      (await import('./profile/instrument-calls.ts')).instrumented(machine, instrument);
     const loaded = await loadMachine(executable, machine, options);
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
     const devices = [...new Set(options.devices)];
-    const { linked, state } = loaded;
-    const { replay = options.instrument === undefined } = options;
-    const { libraries, invocation } = loaded;
+    const { linked, state, libraries } = loaded;
     const runner = new CallRunner(executable, linked, {
       limits,
       devices,
       libraries,
       state,
       replay,
-      invocation,
+      stepping,
     });
     machine.#internals = { ...loaded, runner };
     for (const device of devices) {
@@ -159,12 +166,11 @@ export class VirtualMachine implements MachineValue {
     args: readonly HostInput[] = [],
     options: InvokeOptions = {},
   ): Promise<Profile> {
-    const { state } = this.#live();
     const callee = this.#function(name);
     const held = toArguments(args, this.#live(), callee.source);
     try {
-      const { profileCall } = await import('./profile/profile-call.ts');
-      return await profileCall(state.allocators, () => this.call(name, held, options));
+      const { profileCall } = await import('./observe/observe.ts');
+      return await profileCall(this, () => this.call(name, held, options));
     } finally {
       for (const arg of held) unhold(arg);
     }

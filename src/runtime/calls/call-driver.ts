@@ -80,7 +80,8 @@ export class CallDriver {
   }
 
   #hold(call: CallInFlight): Promise<void> | undefined {
-    return this.#controls.hooks?.between(call);
+    const { hooks, stepping } = this.#controls;
+    return hooks?.between(call) ?? stepping?.between(call);
   }
 
   /** Nothing runs of a call that was cancelled as its turn came. */

@@ -11,7 +11,7 @@ import {
   ReplayStore,
   type PendingReplay,
 } from '../replay/replay-store.ts';
-import type { RunControls, RunHooks, Turns } from '../run-hooks.ts';
+import type { RunControls, RunHooks, Stepping, Turns } from '../run-hooks.ts';
 import { symbolSizes } from '../link/symbol-sizes.ts';
 import { hold, unhold, release, retain } from '../values/value.ts';
 import type { VmState } from '../vm-state.ts';
@@ -28,9 +28,8 @@ export interface CallRunnerOptions {
   readonly state: VmState;
   /** Repeated calls are recorded and replayed. */
   readonly replay: boolean;
-  /** The class of watched calls; undefined where nobody watches. */
-  readonly invocation?: typeof Invocation | undefined;
-  readonly hooks?: RunHooks | undefined;
+  /** Interprets all calls for an observer. */
+  readonly stepping?: Stepping | undefined;
 }
 
 /**
@@ -41,6 +40,7 @@ export interface CallRunnerOptions {
 export class CallRunner implements RunControls {
   hooks: RunHooks | undefined;
   turns: Turns | undefined;
+  readonly stepping: Stepping | undefined;
   readonly limits: Limits;
   readonly #inFlight: CallsInFlight;
   readonly #driver: CallDriver;
@@ -49,14 +49,15 @@ export class CallRunner implements RunControls {
   #interpreted = 0;
 
   constructor(program: ExecutableData, linked: LinkedProgram, options: CallRunnerOptions) {
-    const { limits, devices, state, libraries, invocation } = options;
+    const { limits, devices, state, libraries, stepping } = options;
     const slices = new SliceClock(limits.sliceMs);
-    const inFlight = new CallsInFlight({ program, linked, limits, controls: this, invocation });
-    const isReplaying = options.replay && devices[0]?.recording !== undefined;
+    const inFlight = new CallsInFlight({ program, linked, limits, controls: this });
+    const isReplaying =
+      options.replay && stepping === undefined && devices[0]?.recording !== undefined;
     const replays = isReplaying ? new ReplayStore(state, devices) : undefined;
     const sized = libraries.filter(({ compileForSizes }) => compileForSizes !== undefined);
     this.limits = limits;
-    this.hooks = options.hooks;
+    this.stepping = stepping;
     this.#inFlight = inFlight;
     this.#driver = new CallDriver({ controls: this, inFlight, slices, devices, state });
     this.#replays = replays;

@@ -10,8 +10,6 @@ interface CallsInFlightOptions {
   readonly linked: LinkedProgram;
   readonly limits: Limits;
   readonly controls: RunControls;
-  /** The class of watched calls; undefined where nobody watches. */
-  readonly invocation?: typeof Invocation | undefined;
 }
 
 /** The calls of a machine between their first instruction and their end, which share its limits. */
@@ -43,8 +41,8 @@ export class CallsInFlight {
 
   /** Begins a call, which its caller has to {@link end}. */
   begin(terms: CallTerms): CallInFlight {
-    const { linked, limits, invocation = Invocation } = this.#options;
-    const call = new CallInFlight(new invocation(linked, limits, this.#frameCount), terms);
+    const { linked, limits } = this.#options;
+    const call = new CallInFlight(new Invocation(linked, limits, this.#frameCount), terms);
     this.#calls.add(call);
     return call;
   }
@@ -58,7 +56,9 @@ export class CallsInFlight {
   end(call: CallInFlight): void {
     this.#calls.delete(call);
     call.unwind();
-    this.#options.controls.hooks?.ended(call);
+    const { hooks, stepping } = this.#options.controls;
+    hooks?.ended(call);
+    stepping?.ended(call);
   }
 }
 

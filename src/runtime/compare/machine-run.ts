@@ -2,7 +2,7 @@ import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { HostInput } from '../link/host-function.ts';
 import type { MachineOptions } from '../link/load-machine.ts';
 import { KernelInstructions, type KernelLaunch } from '../observe/kernel-instructions.ts';
-import { observe, type RunObserver } from '../observe/observe.ts';
+import { type InstructionObserver, steppedRunner } from '../observe/observe.ts';
 import { overlap } from '../link/kernel-library.ts';
 import { TensorValue } from '../values/value.ts';
 import { VirtualMachine } from '../virtual-machine.ts';
@@ -29,7 +29,7 @@ export class MachineRun implements WatchedRun {
     const waiting = new Set<Promise<void>>();
     let launch: KernelLaunch | undefined;
     let inputs: Promise<readonly HostTensor[]> | undefined;
-    const observer: RunObserver = {
+    const observer: InstructionObserver = {
       before: ({ frames, program }) => {
         const frame = frames.at(-1);
         launch = frame && kernels.next(frame, program.constants);
@@ -50,11 +50,10 @@ export class MachineRun implements WatchedRun {
         return waits.finally(() => waiting.delete(waits));
       },
     };
-    const { runner, stop } = observe(machine, observer);
+    const runner = steppedRunner(machine, observer);
     try {
       machine.release(await machine.invoke(functionName, this.#args, { signal, runner }));
     } finally {
-      stop();
       // Whoever owns the machine may dispose of it next.
       await Promise.allSettled(waiting);
     }

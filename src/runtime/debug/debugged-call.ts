@@ -4,7 +4,7 @@ import type { CallRunner } from '../calls/call-runner.ts';
 import type { Frame } from '../frame.ts';
 import type { HostInput } from '../link/host-function.ts';
 import { KernelInstructions } from '../observe/kernel-instructions.ts';
-import { observe } from '../observe/observe.ts';
+import { steppedRunner } from '../observe/observe.ts';
 import { openSnapshot } from '../snapshot/snapshot-file.ts';
 import { restoreCalls } from '../snapshot/resume-snapshot.ts';
 import { RunControl } from '../snapshot/run-control.ts';
@@ -126,7 +126,7 @@ export class DebuggedCall {
     this.#places = new BreakpointPlaces(executable, linked.functions, kernels);
     this.#conditions = new StopConditions({ machine, places: this.#places, kernels });
     this.#stepper = new Stepper(machine, this.#conditions);
-    this.#runner = observe(machine, this.#stepper).runner;
+    this.#runner = steppedRunner(machine, this.#stepper);
     const states = Object.entries(options.states ?? {});
     this.#firstStates = new Map(states.map(([name, each]) => [name, each.save()]));
     this.#execution = this.#fromStart();

@@ -3,7 +3,7 @@ import type { CodePlace } from '../../core/contracts/paused-call.ts';
 import type { CallInFlight } from '../calls/call-in-flight.ts';
 import type { Frame } from '../frame.ts';
 import type { Invocation } from '../invocation.ts';
-import { devicesOf, type RunObserver } from '../observe/observe.ts';
+import { devicesOf, type InstructionObserver } from '../observe/observe.ts';
 import type { VirtualMachine } from '../virtual-machine.ts';
 import type { StopReason } from './debug-types.ts';
 import type { StopConditions } from './stop-conditions.ts';
@@ -37,7 +37,7 @@ interface Going {
 }
 
 /** Has the one call of a run go as far as it is told each time. */
-export class Stepper implements RunObserver {
+export class Stepper implements InstructionObserver {
   readonly #machine: VirtualMachine;
   readonly #conditions: StopConditions;
   #going: Going | undefined;

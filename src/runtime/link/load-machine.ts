@@ -1,6 +1,6 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
 import type { DataBlock, DataHashes } from '../../bytecode/file/executable-reader.ts';
-import { checkOptions, having, listOf, oneOf, requireKind } from '../../core/check-options.ts';
+import { having, listOf, oneOf, requireKind } from '../../core/check-options.ts';
 import { COMPILE_MODES, type CompileModeOption } from '../../core/contracts/compile-mode.ts';
 import { type PrecisionOption, PRECISIONS } from '../../core/contracts/precision.ts';
 import { INDEX_CHECKS } from '../../core/contracts/index-checks.ts';
@@ -24,8 +24,8 @@ import {
   type Upload,
 } from './kernel-library.ts';
 import type { HostFunctions } from './host-function.ts';
-import { DEFAULT_LIMITS, type Invocation, type Limits } from '../invocation.ts';
-import type { MachineInstrument } from '../profile/instrument-calls.ts';
+import { DEFAULT_LIMITS, type Limits } from '../invocation.ts';
+import type { MachineInstrument } from '../profile/function-profile.ts';
 import { link, type LinkedProgram } from './link.ts';
 import { builtinLibrary, hostLibrary, type FunctionLibrary } from './function-library.ts';
 import type { MachineValue } from '../values/value.ts';
@@ -67,10 +67,7 @@ export interface MachineOptions extends ProgramKernelLimits, CompileModeOption, 
   readonly owner?: LaunchOwner | undefined;
   /** False interprets every call, however often it is repeated. Default: true. */
   readonly replay?: boolean | undefined;
-  /**
-   * Hooks around every call within the machine. Nothing is replayed then unless `replay` is true: what is replayed
-   * makes no calls.
-   */
+  /** Hooks around every call within the machine. Nothing is replayed then: what is replayed makes no calls. */
   readonly instrument?: MachineInstrument | undefined;
   /** @internal Of a program on the host that was widened: the constants that stood for float16, by their index. */
   readonly widened?: ReadonlySet<number> | undefined;
@@ -99,7 +96,7 @@ export const DEVICE = having(
 const ANY = ['anything', () => true] as const;
 const areLimits = (value: unknown): boolean =>
   Object.keys(Object(value)).every((name) => name in DEFAULT_LIMITS);
-const MACHINE_OPTIONS = {
+export const MACHINE_OPTIONS = {
   devices: listOf(DEVICE),
   functions: 'object',
   prepackedBytes: 'number',
@@ -135,8 +132,6 @@ export interface LoadedMachine {
    * types.
    */
   readonly border: TypedBorder | undefined;
-  /** The class of watched calls, for a machine with an instrument. */
-  readonly invocation?: typeof Invocation | undefined;
 }
 
 type Program = ExecutableData & {
@@ -144,14 +139,13 @@ type Program = ExecutableData & {
   blocks?(): Iterable<DataBlock>;
 };
 
-/** Prepares kernels while data blocks are uploaded, then links. Frees everything on failure. */
+/** With options that are checked. Prepares kernels while data blocks are uploaded, then links. Frees everything on failure. */
 export async function loadMachine(
   program: Program,
   machine: MachineValue,
   options: MachineOptions,
 ): Promise<LoadedMachine> {
   const where = 'VirtualMachine.create';
-  checkOptions<MachineOptions>(where, options, MACHINE_OPTIONS);
   requireKind(where, MACHINE_OPTIONS.devices, ['devices', options.devices]);
   const isProgram = (value: unknown): boolean => 'metadata' in Object(value);
   requireKind(where, ['an Executable', isProgram], ['the program', program]);
@@ -203,13 +197,10 @@ export async function loadMachine(
     await settleWrites(options);
     const { values } = constants;
     const resolved = { kernelLibraries, builtins, hostFunctions, constants: values, machine };
-    const { instrument } = options;
-    const { linked, invocation }: Pick<LoadedMachine, 'linked' | 'invocation'> = instrument
-      ? (await import('../profile/instrument-calls.ts')).instrumented(instrument, state, resolved)
-      : { linked: link(program, resolved) };
+    const linked = link(program, resolved);
     const libraries = [...kernelLibraries, builtins, hostFunctions];
     const { dataHashes } = options;
-    return { state, linked, constants, libraries, dataHashes, border, invocation };
+    return { state, linked, constants, libraries, dataHashes, border };
   } catch (error) {
     for (const library of kernelLibraries) library.dispose();
     constants.dispose();

@@ -1,4 +1,4 @@
-import type { ExecutableData } from '../../bytecode/executable.ts';
+import type { ExecutableData, FunctionEntry } from '../../bytecode/executable.ts';
 import { argumentValue, decodeInstruction, Opcode } from '../../bytecode/isa.ts';
 import type { CodePlace } from '../../core/contracts/paused-call.ts';
 import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
@@ -21,6 +21,7 @@ export interface KernelLaunch {
 }
 
 interface KnownInstruction {
+  readonly entry: FunctionEntry | undefined;
   readonly kernel: PrimitiveFunction | undefined;
   readonly name: string;
 }
@@ -50,15 +51,20 @@ export class KernelInstructions {
     return this.#at(codeIndex).name;
   }
 
+  /** The entry of the function table that the instruction at a word of the code calls. */
+  entryAt(codeIndex: number): FunctionEntry | undefined {
+    return this.#at(codeIndex).entry;
+  }
+
   #at(codeIndex: number): KnownInstruction {
     const known = this.#known.get(codeIndex);
     if (known !== undefined) return known;
     const { code, functionTable } = this.#program;
     const { spec, operands } = decodeInstruction(code, codeIndex);
-    const callee =
+    const entry =
       spec.opcode === Opcode.call ? functionTable[argumentValue(operands[1] ?? 0)] : undefined;
-    const kernel = callee?.kind === 'primitive' ? this.#primitives.get(callee.name) : undefined;
-    const found = { kernel, name: callee?.name ?? spec.name };
+    const kernel = entry?.kind === 'primitive' ? this.#primitives.get(entry.name) : undefined;
+    const found = { entry, kernel, name: entry?.name ?? spec.name };
     this.#known.set(codeIndex, found);
     return found;
   }

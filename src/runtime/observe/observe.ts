@@ -1,16 +1,17 @@
-import type { Device, DeviceEvent } from '../../device/device.ts';
+import type { Device, DeviceEvent, KernelTiming } from '../../device/device.ts';
 import type { StorageObserver } from '../allocator/allocator.ts';
+import type { CallOutcome, Profile } from '../call.ts';
 import type { CallInFlight } from '../calls/call-in-flight.ts';
 import { CallRunner } from '../calls/call-runner.ts';
 import { resume, run } from '../interpreter.ts';
 import type { Invocation } from '../invocation.ts';
-import type { RunHooks } from '../run-hooks.ts';
+import type { Stepping } from '../run-hooks.ts';
 import { RunControl } from '../snapshot/run-control.ts';
-import type { Value } from '../values/value.ts';
+import { release, type Value } from '../values/value.ts';
 import type { VirtualMachine } from '../virtual-machine.ts';
 
-/** Observes what a machine and its devices do in a run. */
-export interface RunObserver {
+/** Observes the instructions of a run. */
+export interface InstructionObserver {
   /** A call is between two instructions: a promise holds it there. */
   hold?(call: CallInFlight): Promise<void> | undefined;
   /**
@@ -24,44 +25,87 @@ export interface RunObserver {
   failed?(invocation: Invocation): void;
   /** A call is over, however it ended. */
   ended?(call: CallInFlight): void;
+}
+
+/** Observes what a machine and its devices do in a run. Without `instructions` the machine takes its calls as ever. */
+export interface RunObserver {
+  readonly instructions?: InstructionObserver | undefined;
   /** Called for uploads, copies, readbacks and compilations of the devices, as they end. */
   readonly onDeviceEvent?: ((event: DeviceEvent) => void) | undefined;
   /** Called for the storages of the machine. */
   readonly storages?: StorageObserver | undefined;
+  /** Called when the run is over, with all launches of the devices, in order for each: GPUs tell their times then. */
+  readonly onLaunches?: ((launches: readonly KernelTiming[]) => void) | undefined;
 }
 
-/** A run that is observed. */
-export interface ObservedRun {
-  /** Takes the calls that are observed, beside those of the machine. They share its kernels, constants and memory. */
-  readonly runner: CallRunner;
-  /** Ends the observation of devices and allocators. */
-  readonly stop: () => void;
-}
-
-/** Has an observer observe calls of a machine, each instruction of which is interpreted, its devices and allocators. */
-export function observe(machine: VirtualMachine, observer: RunObserver): ObservedRun {
-  const { linked, state, libraries, runner } = machine.internals();
+/** Has an observer observe a run, which makes its calls by the runner that it gets. Other calls in flight use the devices too. */
+export async function observe<T>(
+  machine: VirtualMachine,
+  { instructions, onDeviceEvent, storages, onLaunches }: RunObserver,
+  run: (runner: CallRunner | undefined) => Promise<T>,
+): Promise<T> {
+  const { allocators } = machine.internals().state;
   const devices = devicesOf(machine);
-  const { onDeviceEvent, storages } = observer;
   if (onDeviceEvent !== undefined)
     for (const { events } of devices) events?.observers.add(onDeviceEvent);
-  if (storages !== undefined) for (const { observers } of state.allocators) observers.add(storages);
-  return {
-    runner: new CallRunner(machine.executable, linked, {
-      limits: runner.limits,
-      devices,
-      libraries,
-      state,
-      replay: false,
-      hooks: new InstructionDriver(machine, observer),
-    }),
-    stop: () => {
-      if (onDeviceEvent !== undefined)
-        for (const { events } of devices) events?.observers.delete(onDeviceEvent);
-      if (storages !== undefined)
-        for (const { observers } of state.allocators) observers.delete(storages);
-    },
+  if (storages !== undefined) for (const { observers } of allocators) observers.add(storages);
+  const work = () => run(instructions && steppedRunner(machine, instructions));
+  try {
+    return await (onLaunches === undefined ? work() : timed(devices, work, onLaunches));
+  } finally {
+    if (onDeviceEvent !== undefined)
+      for (const { events } of devices) events?.observers.delete(onDeviceEvent);
+    if (storages !== undefined) for (const { observers } of allocators) observers.delete(storages);
+  }
+}
+
+async function timed<T>(
+  devices: readonly Device[],
+  work: () => Promise<T>,
+  onLaunches: NonNullable<RunObserver['onLaunches']>,
+): Promise<T> {
+  const stops = await Promise.all(devices.map((device) => device.startProfile()));
+  const stop = () => Promise.all(stops.map((stopDevice) => stopDevice()));
+  const value = await work().catch(async (error: unknown) => {
+    await stop().catch(() => undefined);
+    throw error;
+  });
+  onLaunches((await stop()).flat());
+  return value;
+}
+
+/** Makes a call of a machine, and observes the launches of all its devices meanwhile. */
+export async function profileCall(
+  machine: VirtualMachine,
+  call: () => Promise<CallOutcome>,
+): Promise<Profile> {
+  let timings: readonly KernelTiming[] = [];
+  let outcome: CallOutcome = { value: null, instructionCount: 0 };
+  const onLaunches: RunObserver['onLaunches'] = (launches) => {
+    timings = launches;
   };
+  try {
+    await observe(machine, { onLaunches }, async () => {
+      outcome = await call();
+    });
+  } catch (error) {
+    release(outcome.value);
+    throw error;
+  }
+  return { result: outcome.value, timings, instructionCount: outcome.instructionCount };
+}
+
+/** Takes calls that are observed, beside those of the machine. They share its kernels, constants and memory. */
+export function steppedRunner(machine: VirtualMachine, observer: InstructionObserver): CallRunner {
+  const { linked, state, libraries, runner } = machine.internals();
+  return new CallRunner(machine.executable, linked, {
+    limits: runner.limits,
+    devices: devicesOf(machine),
+    libraries,
+    state,
+    replay: false,
+    stepping: new InstructionDriver(machine, observer, { passesBreakpoints: true }),
+  });
 }
 
 /** The devices of a machine, each once. */
@@ -72,21 +116,27 @@ export function devicesOf(machine: VirtualMachine): readonly Device[] {
 /** How long a call holds the thread before messages get their turn. */
 const SLICE_MS = 8;
 
+interface InstructionDriverOptions {
+  /** Breakpoints are those of other calls: of whoever pauses the session. */
+  readonly passesBreakpoints: boolean;
+}
+
 /** Drives calls instruction by instruction, as an observer asks for it. */
-class InstructionDriver implements RunHooks {
-  readonly mustInterpret = true;
+export class InstructionDriver implements Stepping {
   readonly #machine: VirtualMachine;
-  readonly #observer: RunObserver;
+  readonly #observer: InstructionObserver;
+  readonly #passesBreakpoints: boolean;
   /** When messages had their last turn. */
   #begin = performance.now();
 
-  constructor(machine: VirtualMachine, observer: RunObserver) {
+  constructor(
+    machine: VirtualMachine,
+    observer: InstructionObserver,
+    { passesBreakpoints }: InstructionDriverOptions,
+  ) {
     this.#machine = machine;
     this.#observer = observer;
-  }
-
-  admission(): undefined {
-    return undefined;
+    this.#passesBreakpoints = passesBreakpoints;
   }
 
   between(call: CallInFlight): Promise<void> | undefined {
@@ -98,10 +148,6 @@ class InstructionDriver implements RunHooks {
 
   ended(call: CallInFlight): void {
     this.#observer.ended?.(call);
-  }
-
-  close(): void {
-    // Whoever observes ends its calls.
   }
 
   /** A call that stood holds the thread from now on. */
@@ -149,17 +195,18 @@ class InstructionDriver implements RunHooks {
       if (count === 0) break;
       const pending = this.#runInstructions(invocation, count);
       if (pending !== undefined) return { pending };
+      // The instruction did not run yet.
+      if (invocation.isBroken) break;
       const waits = this.#observer.after(invocation);
       if (waits !== undefined) return { waits };
     } while (!invocation.isDone && !this.#isLong);
     return {};
   }
 
-  /** As {@link run} does. A breakpoint of whoever pauses the session is not one of this call. */
   #runInstructions(invocation: Invocation, count: number): Promise<Value> | undefined {
     const pending = run(invocation, count);
     const frame = invocation.frames.at(-1);
-    if (!invocation.isBroken || frame === undefined) return pending;
+    if (!this.#passesBreakpoints || !invocation.isBroken || frame === undefined) return pending;
     invocation.isBroken = false;
     const control = RunControl.of(this.#machine);
     return control.withoutBreakpoint(frame.function, frame.pc, () => run(invocation, 1));

@@ -1,4 +1,34 @@
-import type { InstrumentedCall, MachineInstrument } from './instrument-calls.ts';
+import type { CodePlace } from '../../core/contracts/paused-call.ts';
+import type { Value } from '../values/value.ts';
+
+/** One call within a machine. The same object comes before and after it. */
+export interface InstrumentedCall {
+  /** The name in the function table: of a bytecode function, a builtin, a primitive or a function of the host. */
+  readonly name: string;
+  /** The kind of the callee. */
+  readonly kind: 'bytecode' | 'builtin' | 'kernel' | 'host function';
+  /** Arguments, borrowed for the time of the call. */
+  readonly args: readonly Value[];
+  /** Bytes of storages that the machine holds now, on all devices. */
+  liveBytes(): number;
+  /** The instruction that calls. Undefined for a call from outside. */
+  place(): CodePlace | undefined;
+}
+
+/**
+ * Hooks around every call that a machine makes, of bytecode functions too. An error that a hook throws ends the
+ * call from outside. Kernels of WebGPU only enter its queue during a call: their times are those of `profile`.
+ */
+export interface MachineInstrument {
+  /** Called before a call. */
+  before?(call: InstrumentedCall): void;
+  /**
+   * Called after a call, however it ended; after a promise has settled, for one of an async function. `result` is
+   * what a builtin, a kernel or a function of the host gave, borrowed, null where nothing takes it; undefined for
+   * bytecode and after an error. The call goes on when a promise has resolved.
+   */
+  after?(call: InstrumentedCall, result?: Value): void | Promise<void>;
+}
 
 /** The calls of one function so far. */
 interface FunctionUse {

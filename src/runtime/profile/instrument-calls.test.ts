@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { compile, parseModule } from '../../frontend/index.ts';
 import { createDevice } from '../../worker/index.ts';
+import { RunControl } from '../snapshot/run-control.ts';
 import { FunctionProfile, HostTensor, type MachineInstrument, VirtualMachine } from '../index.ts';
 
 const PROGRAM = `
@@ -88,6 +89,26 @@ describe('instrument of a machine', () => {
     await resultOf(vm);
     await resultOf(vm);
     expect(seen).toEqual(['tensor', 'tensor', 'tensor']);
+  });
+
+  test('tells where calls come from, also of a machine that is paused at one', async () => {
+    const places: string[] = [];
+    const vm = await machineWith({
+      before: (call) => {
+        if (call.kind !== 'builtin') places.push(`${call.name} from ${call.place()?.function}`);
+      },
+    });
+    const expected = await resultOf(vm);
+    const first = places.splice(0);
+    expect(first.slice(0, 2)).toEqual(['main from undefined', 'loop from main']);
+    const control = RunControl.of(vm);
+    const paused = control.pause({ at: { function: 'loop', instruction: 3 } });
+    const result = resultOf(vm);
+    await paused;
+    expect(places.length).toBeLessThan(first.length);
+    control.continue();
+    expect(await result).toEqual(expected);
+    expect(places).toEqual(first);
   });
 
   test('an error of a hook ends the call and frees what it held', async () => {

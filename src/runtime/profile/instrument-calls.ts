@@ -1,170 +1,166 @@
+import { BUILTIN_PREFIX } from '../../bytecode/builtins.ts';
 import type { CodePlace } from '../../core/contracts/paused-call.ts';
+import type { Allocator } from '../allocator/allocator.ts';
+import { read } from '../call.ts';
+import type { CallInFlight } from '../calls/call-in-flight.ts';
 import type { Frame } from '../frame.ts';
-import type { FunctionLibrary } from '../link/function-library.ts';
-import { Invocation } from '../invocation.ts';
-import type { LinkedFunction } from '../link/linked-code.ts';
-import { link, type LinkedProgram, type LinkOptions } from '../link/link.ts';
-import type { PackedFunction, Value } from '../values/value.ts';
-import type { VmState } from '../vm-state.ts';
+import type { Invocation } from '../invocation.ts';
+import { type LinkedInstruction, LinkedOp } from '../link/linked-code.ts';
+import { KernelInstructions } from '../observe/kernel-instructions.ts';
+import { InstructionDriver, type InstructionObserver } from '../observe/observe.ts';
+import type { Stepping } from '../run-hooks.ts';
+import { ClosureValue, PackedFunctionValue, type Value } from '../values/value.ts';
+import type { VirtualMachine } from '../virtual-machine.ts';
+import type { InstrumentedCall, MachineInstrument } from './function-profile.ts';
 
-/** One call within a machine. The same object comes before and after it. */
-export interface InstrumentedCall {
-  /** The name in the function table: of a bytecode function, a builtin, a primitive or a function of the host. */
-  readonly name: string;
-  /** The kind of the callee. */
-  readonly kind: 'bytecode' | 'builtin' | 'kernel' | 'host function';
-  /** Arguments, borrowed for the time of the call. */
-  readonly args: readonly Value[];
-  /** Bytes of storages that the machine holds now, on all devices. */
-  liveBytes(): number;
-  /**
-   * The instruction that calls, once the machine waits for a promise of `after`: of the function that was entered last,
-   * where several calls are in flight. Undefined for a call from outside.
-   */
-  place(): CodePlace | undefined;
+/** Drives the calls of a machine with hooks around them. A file of its own, loaded where there is an instrument. */
+export function instrumented(machine: VirtualMachine, instrument: MachineInstrument): Stepping {
+  const observer = new InstrumentObserver(machine, instrument);
+  return new InstructionDriver(machine, observer, { passesBreakpoints: false });
 }
 
-/**
- * Hooks around every call that a machine makes, of bytecode functions too. An error that a hook throws ends the
- * call from outside. Kernels of WebGPU only enter its queue during a call: their times are those of `profile`.
- */
-export interface MachineInstrument {
-  /** Called before a call. */
-  before?(call: InstrumentedCall): void;
-  /**
-   * Called after a call, however it ended; after a promise has settled, for one of an async function. `result` is
-   * what a builtin, a kernel or a function of the host gave, borrowed; undefined for bytecode and after an error. The
-   * machine goes on when a promise has resolved, but for that of bytecode.
-   */
-  after?(call: InstrumentedCall, result?: Value): void | Promise<void>;
+type CallFields = Pick<InstrumentedCall, 'name' | 'args'> & {
+  readonly kind: InstrumentedCall['kind'] | undefined;
+};
+
+/** The call of a builtin, a kernel or a function of the host that an instruction makes. */
+interface PackedCall {
+  readonly call: InstrumentedCall;
+  readonly frame: Frame;
+  readonly pc: number;
+  readonly instruction: LinkedInstruction;
 }
 
-/** Links a program with hooks around its calls. A file of its own, loaded where there is an instrument. */
-export function instrumented(
-  instrument: MachineInstrument,
-  state: VmState,
-  options: LinkOptions,
-): { readonly linked: LinkedProgram; readonly invocation: typeof Invocation } {
-  const { libraries, invocation } = new InstrumentedCalls(instrument, state, options);
-  return { linked: link(state.program, { ...options, ...libraries }), invocation };
+/** The calls within one call from outside that have begun. */
+interface OpenCalls {
+  /** Of bytecode, one for each frame: a tail call gives that of its caller other registers. */
+  readonly frames: { readonly call: InstrumentedCall; readonly registers: readonly Value[] }[];
+  packed: PackedCall | undefined;
+  /** The instruction that ran last. */
+  place: CodePlace | undefined;
 }
 
-/** The parts of a machine that call, with an instrument. */
-class InstrumentedCalls {
-  /** The class of watched calls, in place of {@link Invocation}. */
-  readonly invocation: typeof Invocation;
-  /** The libraries to link, with hooks around each of their packed functions. */
-  readonly libraries: Pick<LinkOptions, 'kernelLibraries' | 'builtins' | 'hostFunctions'>;
+/** Calls the hooks of an instrument as instructions and frames come and go. */
+class InstrumentObserver implements InstructionObserver {
+  readonly #machine: VirtualMachine;
   readonly #instrument: MachineInstrument;
-  readonly #liveBytes: () => number;
-  /** The call that entered a function last. */
-  #entered: Invocation | undefined;
+  readonly #instructions: KernelInstructions;
+  /** Of packed functions by name; others are the host's. */
+  readonly #kinds = new Map<string, InstrumentedCall['kind']>();
+  readonly #open = new Map<Invocation, OpenCalls>();
+  /** Known from the first call on, as long as the machine is there. */
+  #allocators: ReadonlySet<Allocator> = new Set();
+  readonly #liveBytes = (): number => {
+    return [...this.#allocators].reduce(
+      (sum, allocator) => sum + allocator.counters().liveBytes,
+      0,
+    );
+  };
 
-  constructor(
-    instrument: MachineInstrument,
-    { allocators }: VmState,
-    { kernelLibraries, builtins, hostFunctions }: LinkOptions,
-  ) {
+  constructor(machine: VirtualMachine, instrument: MachineInstrument) {
+    this.#machine = machine;
     this.#instrument = instrument;
-    const all = new Set(allocators);
-    this.#liveBytes = () =>
-      [...all].reduce((sum, allocator) => sum + allocator.counters().liveBytes, 0);
-    this.invocation = this.#invocationClass();
-    this.libraries = {
-      kernelLibraries: kernelLibraries.map((library) => this.#library(library, 'kernel')),
-      builtins: this.#library(builtins, 'builtin'),
-      hostFunctions: this.#library(hostFunctions, 'host function'),
-    };
-  }
-
-  #library(library: FunctionLibrary, kind: InstrumentedCall['kind']): FunctionLibrary {
-    return {
-      name: library.name,
-      callCost: (name) => library.callCost(name),
-      get: (name) => {
-        const call = library.get(name);
-        return call && this.#packed(call, name, kind);
-      },
-      dispose: () => undefined,
-    };
-  }
-
-  #packed(callee: PackedFunction, name: string, kind: InstrumentedCall['kind']): PackedFunction {
-    return (...args) => {
-      const call = this.#call(name, kind, args);
-      this.#instrument.before?.(call);
-      let result: Value | Promise<Value>;
-      try {
-        result = callee(...args);
-      } catch (error) {
-        void this.#instrument.after?.(call);
-        throw error;
-      }
-      if (result instanceof Promise) return this.#settled(call, result);
-      const waits = this.#instrument.after?.(call, result);
-      return waits === undefined ? result : waits.then(() => result);
-    };
-  }
-
-  async #settled(call: InstrumentedCall, result: Promise<Value>): Promise<Value> {
-    let value: Value | undefined;
-    try {
-      value = await result;
-      return value;
-    } finally {
-      await this.#instrument.after?.(call, value);
+    this.#instructions = new KernelInstructions(machine.executable);
+    for (const { name, kind } of machine.executable.functionTable) {
+      if (kind === 'primitive') this.#kinds.set(name, 'kernel');
+      else if (name.startsWith(BUILTIN_PREFIX)) this.#kinds.set(name, 'builtin');
     }
   }
 
-  #call(name: string, kind: InstrumentedCall['kind'], args: readonly Value[]): InstrumentedCall {
-    return { name, kind, args, liveBytes: this.#liveBytes, place: () => this.#place() };
+  before(invocation: Invocation): number {
+    const open = this.#open.get(invocation) ?? { frames: [], packed: undefined, place: undefined };
+    this.#open.set(invocation, open);
+    if (this.#allocators.size === 0) {
+      this.#allocators = new Set(this.#machine.internals().state.allocators);
+    }
+    const frame = invocation.frames.at(-1);
+    // Whoever pauses the machine may have run the instruction after a breakpoint.
+    if (open.packed?.frame === frame && open.packed?.pc === frame?.pc) return 1;
+    void this.#settle(invocation, open);
+    const instruction = frame?.function.code[frame.pc];
+    if (frame === undefined || instruction === undefined) return 1;
+    open.place = { function: frame.function.source.name, instruction: frame.pc };
+    const call = this.#packedCall(invocation, frame, instruction, open.place);
+    if (call === undefined) return 1;
+    try {
+      this.#instrument.before?.(call);
+    } catch (error) {
+      // Errors name the instruction that a frame is behind.
+      frame.pc++;
+      throw error;
+    }
+    open.packed = { call, frame, pc: frame.pc, instruction };
+    return 1;
   }
 
-  #place(): CodePlace | undefined {
-    const frame = this.#entered?.frames.at(-1);
-    // The frame goes on behind the instruction.
-    return frame && { function: frame.function.source.name, instruction: frame.pc - 1 };
+  after(invocation: Invocation): Promise<void> | undefined {
+    const open = this.#open.get(invocation);
+    return open && this.#settle(invocation, open);
   }
 
-  #invocationClass(): typeof Invocation {
-    const instrument = this.#instrument;
-    const enter = (invocation: Invocation): void => {
-      this.#entered = invocation;
-    };
-    const callOf = ({ source, paramCount }: LinkedFunction, registers: readonly Value[]) =>
-      this.#call(source.name, 'bytecode', registers.slice(0, paramCount));
-    return class extends Invocation {
-      readonly #open: InstrumentedCall[] = [];
+  failed(invocation: Invocation): void {
+    const open = this.#open.get(invocation);
+    const { call } = open?.packed ?? {};
+    if (open !== undefined) open.packed = undefined;
+    if (call !== undefined) void this.#instrument.after?.(call);
+  }
 
-      override push(callee: LinkedFunction, registers: Value[]): Frame {
-        const call = callOf(callee, registers);
-        const frame = super.push(callee, registers);
-        enter(this);
-        this.#begin(call);
-        return frame;
-      }
+  ended({ invocation }: CallInFlight): void {
+    void this.after(invocation);
+    this.#open.delete(invocation);
+  }
 
-      override replace(frame: Frame, callee: LinkedFunction, registers: Value[]): void {
-        const call = callOf(callee, registers);
-        super.replace(frame, callee, registers);
-        this.#end();
-        this.#begin(call);
-      }
+  /** Ends and begins calls until those that are open are those of the frames. */
+  #settle({ frames }: Invocation, open: OpenCalls): Promise<void> | undefined {
+    let waits: Promise<void> | void = undefined;
+    const { packed } = open;
+    if (packed !== undefined) {
+      open.packed = undefined;
+      const result = packed.frame.registers[packed.instruction.destination] ?? null;
+      waits = this.#instrument.after?.(packed.call, result);
+    }
+    for (let i = open.frames.length - 1; i >= 0; i--) {
+      const known = open.frames[i];
+      if (known === undefined || known.registers === frames[i]?.registers) break;
+      open.frames.pop();
+      const ending = this.#instrument.after?.(known.call);
+      waits = waits === undefined ? ending : waits.then(() => ending);
+    }
+    for (const { function: callee, registers } of frames.slice(open.frames.length)) {
+      const { source, paramCount } = callee;
+      const args = registers.slice(0, paramCount);
+      const call = this.#call({ name: source.name, kind: 'bytecode', args }, open.place);
+      open.frames.push({ call, registers });
+      this.#instrument.before?.(call);
+    }
+    return waits ?? undefined;
+  }
 
-      override pop(): void {
-        super.pop();
-        this.#end();
-      }
+  #packedCall(
+    { program }: Invocation,
+    { registers }: Frame,
+    instruction: LinkedInstruction,
+    place: CodePlace,
+  ): InstrumentedCall | undefined {
+    const { op, codeIndex } = instruction;
+    const args = instruction.args.map((operand) => read(operand, registers, program.constants));
+    if (op !== LinkedOp.invoke && op !== LinkedOp.tailInvoke) {
+      const { name, kind } = this.#instructions.entryAt(codeIndex) ?? {};
+      if (name === undefined || kind === 'bytecode') return undefined;
+      return this.#call({ name, kind: this.#kinds.get(name), args }, place);
+    }
+    const [callee = null, ...given] = args;
+    const captured = callee instanceof ClosureValue ? callee.captured : [];
+    const target = callee instanceof ClosureValue ? callee.target : callee;
+    if (!(target instanceof PackedFunctionValue)) return undefined;
+    const { name } = target;
+    return this.#call({ name, kind: this.#kinds.get(name), args: [...given, ...captured] }, place);
+  }
 
-      #begin(call: InstrumentedCall): void {
-        this.#open.push(call);
-        instrument.before?.(call);
-      }
-
-      #end(): void {
-        const call = this.#open.pop();
-        if (call !== undefined) void instrument.after?.(call);
-      }
-    };
+  #call(
+    { name, args, kind = 'host function' }: CallFields,
+    place: CodePlace | undefined,
+  ): InstrumentedCall {
+    return { name, kind, args, liveBytes: this.#liveBytes, place: () => place };
   }
 }

@@ -2,7 +2,6 @@ import type { TimelineStorage } from '../../core/contracts/run-timeline.ts';
 import type { DeviceEvent, KernelTiming } from '../../device/device.ts';
 import type { HostInput } from '../link/host-function.ts';
 import { observe } from '../observe/observe.ts';
-import { profileCall } from '../profile/profile-call.ts';
 import type { Value } from '../values/value.ts';
 import type { VirtualMachine } from '../virtual-machine.ts';
 import { type RecordedInstruction, RunRecorder } from './run-recorder.ts';
@@ -36,23 +35,24 @@ export async function recordRun(
   machine: VirtualMachine,
   { functionName, inputs, signal, deliver }: RecordOptions,
 ): Promise<RecordedRun> {
-  const { allocators } = machine.internals().state;
   const recorder = new RunRecorder(machine.executable);
-  const { runner, stop } = observe(machine, recorder);
+  const { storages, onDeviceEvent } = recorder;
+  let launches: readonly KernelTiming[] = [];
   let [beginMs, endMs] = [0, 0];
-  const call = async () => {
+  const observer = {
+    instructions: recorder,
+    onDeviceEvent,
+    storages,
+    onLaunches: (all: readonly KernelTiming[]): void => {
+      launches = all;
+      storages.stop();
+    },
+  };
+  await observe(machine, observer, async (runner) => {
     beginMs = performance.now();
     await deliver(await machine.invoke(functionName, inputs, { signal, runner }));
     endMs = performance.now();
-    return { value: null, instructionCount: recorder.executed };
-  };
-  try {
-    const { timings: launches } = await profileCall(allocators, call);
-    recorder.storages.stop();
-    const { instructions, executed, events } = recorder;
-    const { storages } = recorder.storages;
-    return { beginMs, endMs, instructions, executed, launches, events, storages };
-  } finally {
-    stop();
-  }
+  });
+  const { instructions, executed, events } = recorder;
+  return { beginMs, endMs, instructions, executed, launches, events, storages: storages.storages };
 }

@@ -6,7 +6,7 @@ import type { ExecutableData } from '../../bytecode/executable.ts';
 import type { DeviceEvent } from '../../device/device.ts';
 import type { Invocation } from '../invocation.ts';
 import { KernelInstructions } from '../observe/kernel-instructions.ts';
-import type { RunObserver } from '../observe/observe.ts';
+import type { InstructionObserver } from '../observe/observe.ts';
 import { TensorValue, type Value } from '../values/value.ts';
 import { type RecordedPlace, StorageRecorder } from './storage-recorder.ts';
 
@@ -30,7 +30,7 @@ export interface RecordedCall {
 const MOST_INSTRUCTIONS = 50_000;
 
 /** Notes when each instruction began and ended, what devices did, and which storages were in use. */
-export class RunRecorder implements RunObserver {
+export class RunRecorder implements InstructionObserver {
   readonly instructions: RecordedInstruction[] = [];
   readonly events: DeviceEvent[] = [];
   readonly storages = new StorageRecorder();
