@@ -199,6 +199,26 @@ test('steps that run references are told of, and only those', async () => {
   expect(references).toEqual([{ primitive: 'sin float64', label: 'sin' }]);
 });
 
+test('a step without code runs its reference where only a launch tells sizes, beside one that has code', async () => {
+  const softmax = (dtype: 'float32' | 'float64'): PrimitiveFunction => {
+    const type = { dtype, shape: ['n', 2] };
+    const body = [{ op: 'softmax', inputs: [0], attributes: { axis: -1 } }];
+    return { name: dtype, params: [type], body, results: [{ value: 1, type }] };
+  };
+  const kernels = await device.prepare([softmax('float32'), softmax('float64')]);
+  const wide = (): DeviceTensor => {
+    const buffer = device.createBuffer(3 * 2 * 8);
+    return { buffer, byteOffset: 0, dtype: 'float64', shape: [3, 2], isReadOnly: false };
+  };
+  const [x, y] = [wide(), wide()];
+  kernels.get('float64')?.launch([x, y]);
+  const [bytes] = await device.read([{ buffer: y.buffer, byteOffset: 0, byteLength: 48 }]);
+  expect([...new Float64Array(bytes?.buffer ?? new ArrayBuffer(0))]).toEqual(Array(6).fill(0.5));
+  const [from, to] = [tensor([3, 2]), tensor([3, 2])];
+  kernels.get('float32')?.launch([from, to]);
+  expect(await elementsOf(to)).toEqual(Array(6).fill(0.5));
+});
+
 test('a product that is the result but for a sum lies there, also where an argument is', async () => {
   const type = matrix(2, 2);
   const kernel = await kernelOf({

@@ -32,8 +32,8 @@ interface ReadyKernel extends PlannedKernel {
   readonly compiled: readonly (CompiledStep | undefined)[];
 }
 
-/** Sizes at which operators have other kernels, if any. */
-const SAMPLED_SIZES = [1, 3, 64, 1024];
+/** Whether a step has code depends on which sizes are 1, and on no others; windows may be too large for small ones. */
+const SAMPLED_SIZES = [3, 64, 1024, 1];
 
 /** Sizes of symbols whose code is kept. */
 const KEPT = 8;
@@ -72,19 +72,21 @@ export class WasmKernel implements Kernel {
   }
 
   /**
-   * Returns true if references are needed: for a result whose shape depends on elements, and for
-   * steps without code. Where shapes have symbols, some sizes are tried. Throws what planning
-   * throws.
+   * Returns true if references are needed: for a result whose shape depends on elements, and for steps without code. Where
+   * shapes have symbols, the first sizes that a call may have answer. `known` has the answers of calls that differ in sizes
+   * alone. Throws what planning throws.
    */
-  needsReferences(): boolean {
+  needsReferences(known: Map<string, boolean>): boolean {
     if (returnsTensor(this.#primitive)) return true;
-    const known = this.planAhead();
-    if (known !== undefined) return known.steps.includes(undefined);
+    const ahead = this.planAhead();
+    if (ahead !== undefined) return ahead.steps.includes(undefined);
     const options = { differing: true, values: SAMPLED_SIZES, hasResults: true };
     const samples = representativeShapes(this.#primitive, options);
-    const plans = samples.flatMap((shapes) => this.#planSample(shapes) ?? []);
-    const isSampled = plans.length > 0;
-    return !isSampled || plans.some((plan) => plan.steps.some((step) => !isPlanned(step, plan)));
+    for (const shapes of samples) {
+      const plan = this.#planSample(shapes);
+      if (plan !== undefined) return !plan.steps.every((step) => isPlanned(step, plan, known));
+    }
+    return true;
   }
 
   /** Undefined where no call has such shapes. */
