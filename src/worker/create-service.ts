@@ -13,6 +13,7 @@ import type { DeviceKind } from './protocol/loaded-session.ts';
 import type { SessionService } from './protocol/session-service.ts';
 import { compileTables } from './host/loaded-program.ts';
 import { SessionHost } from './host/session-host.ts';
+import type { CreateDevice } from './devices/device-pool.ts';
 import { pooledDevices } from './devices/pooled-devices.ts';
 
 /** The functions that the programs of a worker may call, and the WebGPU that they run on. */
@@ -60,10 +61,9 @@ export async function createDevice(
   }
   if (kind === 'auto') {
     const { createAutoDevice } = await import('./auto/create-auto-device.ts');
-    return createAutoDevice((one, options) => createDevice(one, gpu, { ...options, operators }), {
-      deviceTimeout,
-      threads,
-    });
+    const create: CreateDevice = (one, options) =>
+      createDevice(one, gpu, { ...options, operators });
+    return createAutoDevice(create, { deviceTimeout, threads }, gpu);
   }
   const found = (gpu ?? globalThis.navigator?.gpu) as GPU | GPUDevice | undefined;
   // Each device is a file of its own.
@@ -88,7 +88,9 @@ export function hostSessions(
   return new SessionHost({
     ...options,
     tables: compileTables({ operators, importers, functions: nodeTypesOf(options) }, isInThreads),
-    devices: pooledDevices((kind, device) => createDevice(kind, gpu, { ...device, operators })),
+    devices: pooledDevices((kind, device) => createDevice(kind, gpu, { ...device, operators }), {
+      gpu,
+    }),
   });
 }
 

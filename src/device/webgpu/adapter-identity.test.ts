@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { type AdapterIdentity, adapterName, classifyAdapter, vendorName } from './adapter.ts';
+import {
+  type AdapterIdentity,
+  adapterName,
+  classifyAdapter,
+  vendorName,
+} from './adapter-identity.ts';
 
 function identity(known: Partial<AdapterIdentity>): AdapterIdentity {
   const unknown = { vendor: '', architecture: '', device: '', description: '' };

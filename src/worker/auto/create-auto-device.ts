@@ -1,3 +1,4 @@
+import type { GpuDeviceLike, GpuLike } from '../../core/contracts/gpu-like.ts';
 import type { Device } from '../../device/device.ts';
 import { type CreateDevice, DevicePool, type PooledOptions } from '../devices/device-pool.ts';
 import { openAuto } from './open-auto.ts';
@@ -6,7 +7,8 @@ import { openAuto } from './open-auto.ts';
 export async function createAutoDevice(
   create: CreateDevice,
   options: PooledOptions,
+  gpu: GpuLike | GpuDeviceLike | undefined,
 ): Promise<Device> {
-  const { main } = await openAuto(new DevicePool(create), options);
+  const { main } = await openAuto(new DevicePool(create), options, gpu);
   return main.device;
 }

@@ -39,7 +39,7 @@ afterEach(async () => {
 
 function hostOf(create: Create, places?: PlaceStores, clock?: Clock): SessionHost {
   const functions = { 'test.twice': (x: number) => x };
-  return new SessionHost({ devices: pooledDevices(create, places), functions, clock });
+  return new SessionHost({ devices: pooledDevices(create, { places }), functions, clock });
 }
 
 /** A discrete adapter and WebAssembly, both of which compute on the host. */

@@ -1,4 +1,5 @@
 import type { ExecutableData } from '../../bytecode/executable.ts';
+import type { GpuDeviceLike, GpuLike } from '../../core/contracts/gpu-like.ts';
 import { OutOfMemoryError } from '../../core/errors.ts';
 import { MAX_BYTE_LENGTH } from '../../device/wasm/memory/address-space.ts';
 import type { PlaceStores } from '../auto/place-store.ts';
@@ -9,14 +10,24 @@ import { type CreateDevice, DevicePool } from './device-pool.ts';
 import type { DeviceSource, FitOptions, MainDevice } from './opened-devices.ts';
 import { withWasmBeside } from './second-device.ts';
 
-/** The devices of a thread, which sessions share. `places`: what is known of their adapters. */
-export function pooledDevices(createDevice: CreateDevice, places?: PlaceStores): DeviceSource {
+interface PoolOptions {
+  /** What is known of adapters. */
+  readonly places?: PlaceStores | undefined;
+  /** WebGPU, where it is not `navigator.gpu`. */
+  readonly gpu?: GpuLike | GpuDeviceLike | undefined;
+}
+
+/** The devices of a thread, which sessions share. */
+export function pooledDevices(
+  createDevice: CreateDevice,
+  { places, gpu }: PoolOptions = {},
+): DeviceSource {
   const pool = new DevicePool(createDevice, places);
   return {
     open: async (wanted, options) => {
       const opened =
         wanted === 'auto'
-          ? await (await import('../auto/open-auto.ts')).openAuto(pool, options)
+          ? await (await import('../auto/open-auto.ts')).openAuto(pool, options, gpu)
           : { main: await pool.acquire(wanted, options), reason: requested(wanted) };
       try {
         // WebAssembly is a host too: what is placed there finds its tensors in the same memory.
