@@ -34,6 +34,34 @@ describe.each(['host', 'wasm'] as const)('a classifier on %s', (device) => {
 const open = (options: ImageClassifierOptions) =>
   imageClassifier(COLOURS, { device: 'host', ...options });
 
+test.each([false, true])(
+  'a model of one channel gets grey, with a file of its folder: %s',
+  async (hasFile) => {
+    const model = writeOnnxModel({
+      nodes: [
+        { op: 'GlobalAveragePool', inputs: ['x'], outputs: ['mean'] },
+        { op: 'Neg', inputs: ['mean'], outputs: ['minus'] },
+        { op: 'Concat', inputs: ['mean', 'minus'], outputs: ['y'], attributes: { axis: 1 } },
+      ],
+      inputs: [{ name: 'x', dtype: 'float32', shape: [1, 1, 4, 4] }],
+      outputs: ['y'],
+    });
+    const config = new TextEncoder().encode('{ "do_flip_channel_order": true }');
+    const files: Record<string, Uint8Array | undefined> = {
+      'onnx/model.onnx': model,
+      'preprocessor_config.json': hasFile ? config : undefined,
+    };
+    await using classifier = await imageClassifier(async (name) => files[name], {
+      device: 'host',
+      activation: 'none',
+      labels: ['light', 'dark'],
+    });
+    const [first] = await classifier.classify(colour(0, 255, 0));
+    // The share of green in luma.
+    expect(first).toMatchObject({ label: 'light', score: expect.closeTo(0.587, 2) });
+  },
+);
+
 test('options go before files, and scores may stay as they are', async () => {
   const options = { labels: LABELS, activation: 'none', pictures: { scale: 1 } } as const;
   await using classifier = await open(options);

@@ -7,7 +7,7 @@ const pad = element<HTMLCanvasElement>('pad');
 const file = element<HTMLInputElement>('file');
 
 // The folder has a trained network, the names of its classes, and how it wants pictures.
-const classifier = await imageClassifier('/digits/', { pictures: { channels: 'grey' } });
+const classifier = await imageClassifier('/digits/');
 
 async function show(what: HTMLImageElement | HTMLCanvasElement): Promise<void> {
   const [best] = await classifier.classify(what);
