@@ -9,6 +9,7 @@ import type { KernelSource } from '../core/contracts/kernel-source.ts';
 import type { AdapterClass } from '../core/contracts/launch-plan.ts';
 import type { PictureSource } from '../core/pictures/picture-source.ts';
 import type { PictureSteps } from '../core/pictures/picture-steps.ts';
+import type { RegionSteps } from '../core/pictures/sample-region.ts';
 import type { TimelineEvent } from '../core/contracts/run-timeline.ts';
 import type { PrimitiveFunction } from '../core/contracts/primitive-function.ts';
 import type { Shape } from '../core/tensor/shape.ts';
@@ -129,6 +130,8 @@ export interface DevicePictures {
   draw(tensor: DeviceTensor, elements: DrawnElements): Promise<ImageBitmap>;
   /** Resizes a picture of the page and writes its elements, in order with launches, without reading anything. */
   prepare(picture: PictureSource, target: PictureTarget): Promise<void>;
+  /** Samples regions of a picture of the page, in order with launches, without reading anything. */
+  sample(picture: PictureSource, targets: readonly RegionTarget[]): Promise<void>;
 }
 
 /** Memory that a device shares with the page, on the GPU device that this brought. */
@@ -434,6 +437,12 @@ export interface PictureTarget {
   /** The index of the picture's first element in the tensor; it begins a word. */
   readonly firstElement: number;
   readonly steps: PictureSteps;
+}
+
+/** The tensor in float32 that a region of a picture is written to, and how. */
+export interface RegionTarget {
+  readonly tensor: DeviceTensor;
+  readonly steps: RegionSteps;
 }
 
 /** Counts since a device was created. */

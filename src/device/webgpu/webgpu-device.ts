@@ -115,6 +115,10 @@ export class WebGpuDevice implements Device {
       const { preparePicture } = await import('./pictures/prepare-picture.ts');
       return this.#faults.untilLost(preparePicture(picture, target, this.#context));
     },
+    sample: async (picture, targets) => {
+      const { sampleRegions } = await import('./pictures/sample-regions.ts');
+      return this.#faults.untilLost(sampleRegions(picture, targets, this.#context));
+    },
   };
 
   /** While the owner of what the device works on says nothing else, `deviceTimeout` is for that. */

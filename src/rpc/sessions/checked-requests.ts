@@ -121,7 +121,7 @@ const debugOrder: Check<DebugOrder> = (value, name) => {
 /** Without what pages do themselves, and without what needs the memory or the files of the server. */
 type ServedKind = Exclude<
   ControlRequest['kind'],
-  'adopt' | 'draw' | 'drop' | 'expose' | 'hold' | 'keep' | 'pixels' | 'prepare'
+  'adopt' | 'draw' | 'drop' | 'expose' | 'hold' | 'keep' | 'pixels' | 'prepare' | 'sample'
 >;
 
 type Parts<Kind extends ServedKind> = Omit<

@@ -197,6 +197,7 @@ export class RemoteService implements SessionService {
           return this.#askTool(session, request, signal);
         // Pictures are prepared on this side, where they are; only elements cross.
         case 'prepare':
+        case 'sample':
         case 'hold':
         case 'pixels':
         case 'drop': {

@@ -109,16 +109,25 @@ export function askForTensor(
   signal: AbortSignal | undefined,
 ): Promise<ControlReply> {
   const discard = (late: ControlReply): void => {
-    const tensor = tensorIn(late, session);
-    if (tensor instanceof DeviceTensor) tensor.dispose();
+    for (const tensor of tensorsIn(late, session)) {
+      if (tensor instanceof DeviceTensor) tensor.dispose();
+    }
   };
   return session.control(request, { signal, discard });
 }
 
-/** The tensor in a reply. */
-export function tensorIn({ results }: ControlReply, session: Session): Tensor | DeviceTensor {
-  const value = results[0]?.value;
-  if (value?.kind === 'tensor') return new Tensor(value.dtype, value.data, value.shape);
-  if (value?.kind === 'handle') return new DeviceTensor(session, value.handle, value);
+/** The first tensor in a reply. */
+export function tensorIn(reply: ControlReply, session: Session): Tensor | DeviceTensor {
+  const [first] = tensorsIn(reply, session);
+  if (first !== undefined) return first;
   throw internalError('no tensor of pictures');
+}
+
+/** The tensors in a reply. */
+export function tensorsIn({ results }: ControlReply, session: Session): (Tensor | DeviceTensor)[] {
+  return results.map(({ value }) => {
+    if (value.kind === 'tensor') return new Tensor(value.dtype, value.data, value.shape);
+    if (value.kind === 'handle') return new DeviceTensor(session, value.handle, value);
+    throw internalError('no tensor of pictures');
+  });
 }

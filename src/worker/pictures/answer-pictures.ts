@@ -12,7 +12,7 @@ import { WorkerPicture } from './worker-picture.ts';
 /** Requests of a page about pictures. */
 type PictureRequest = Extract<
   ControlRequest,
-  { readonly kind: 'prepare' | 'hold' | 'pixels' | 'drop' }
+  { readonly kind: 'prepare' | 'sample' | 'hold' | 'pixels' | 'drop' }
 >;
 
 /** Answers where the session is, or in the page for a remote one. Rejects with the signal's reason. */
@@ -21,9 +21,10 @@ export async function answerPictures(
   request: PictureRequest,
   signal: AbortSignal,
 ): Promise<WireResult[]> {
-  return request.kind === 'prepare'
-    ? [await preparePictures(owner, request, signal)]
-    : holdPicture(owner, request);
+  if (request.kind === 'prepare') return [await preparePictures(owner, request, signal)];
+  if (request.kind !== 'sample') return holdPicture(owner, request);
+  const { sampleRegions } = await import('./sample-regions.ts');
+  return sampleRegions(owner, request);
 }
 
 type PrepareRequest = Extract<ControlRequest, { readonly kind: 'prepare' }>;

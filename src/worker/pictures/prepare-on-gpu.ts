@@ -21,6 +21,10 @@ export function fitsGpu({ source, resized, padded, order, elementSize }: Picture
   return isSmall && byteLength % 4 === 0 && byteLength <= MOST_BYTES;
 }
 
+/** Returns true for a picture that is no larger than textures are everywhere. */
+export const isSmallEnough = ({ width, height }: { width: number; height: number }): boolean =>
+  Math.max(width, height) <= MOST_SIDE;
+
 /** Returns true if the device of a session prepares pictures itself. */
 export function hasShaders({ machine }: HostedSession): boolean {
   return machine.internals().state.allocator(0).device.pictures !== undefined;

@@ -1,7 +1,7 @@
 import { UnsupportedError } from '../../core/errors.ts';
 import { isGpuTexture } from '../../core/contracts/gpu-like.ts';
 import type { PictureSource } from '../../core/pictures/picture-source.ts';
-import { type Rgb, toRgb } from '../../core/pictures/pixels.ts';
+import { type Pixels, type Rgb, toRgb } from '../../core/pictures/pixels.ts';
 import { drawsPictures, readDrawn } from '../../core/pictures/read-drawn.ts';
 import type { HostedSession } from '../host/hosted-session.ts';
 
@@ -12,7 +12,8 @@ import type { HostedSession } from '../host/hosted-session.ts';
 export class WorkerPicture {
   readonly source: PictureSource;
   readonly #hosted: HostedSession | undefined;
-  #pixels: Promise<Rgb> | undefined;
+  #pixels: Promise<Pixels> | undefined;
+  #rgb: Promise<Rgb> | undefined;
 
   constructor(source: PictureSource, hosted: HostedSession | undefined) {
     this.source = source;
@@ -24,15 +25,21 @@ export class WorkerPicture {
     return this.#pixels !== undefined;
   }
 
-  /** Rejects with UnsupportedError where nothing draws pictures, or nothing reads textures of such a size. */
+  /** In RGB. Rejects with UnsupportedError where nothing draws pictures, or nothing reads textures of such a size. */
   pixels(): Promise<Rgb> {
+    this.#rgb ??= this.read().then((pixels) => toRgb(pixels, 'picture'));
+    return this.#rgb;
+  }
+
+  /** The same in as many channels as there are. */
+  read(): Promise<Pixels> {
     this.#pixels ??= this.#read();
     return this.#pixels;
   }
 
-  async #read(): Promise<Rgb> {
+  async #read(): Promise<Pixels> {
     const { source } = this;
-    if ('data' in source) return toRgb(source, 'picture');
+    if ('data' in source) return source;
     if (isGpuTexture(source)) {
       if (this.#hosted === undefined) throw notThere();
       const { readTexture } = await import('./read-texture.ts');
@@ -46,7 +53,7 @@ export class WorkerPicture {
         remedy: 'Load the session with { worker: false }, or give { width, height, data }.',
       });
     }
-    return toRgb(readDrawn(source, source.width, source.height), 'picture');
+    return readDrawn(source, source.width, source.height);
   }
 
   /** Frees a bitmap; textures stay the page's. */

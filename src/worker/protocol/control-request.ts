@@ -4,6 +4,7 @@ import type { GpuBufferLike, PageGpuBuffer } from '../../core/contracts/gpu-like
 import type { PauseOptions, PausedCall } from '../../core/contracts/paused-call.ts';
 import type { PictureSource } from '../../core/pictures/picture-source.ts';
 import type { PictureSteps } from '../../core/pictures/picture-steps.ts';
+import type { RegionSteps } from '../../core/pictures/sample-region.ts';
 import type { Rectangle } from '../../core/pictures/rectangle.ts';
 import type { Shape } from '../../core/tensor/shape.ts';
 import type {
@@ -50,6 +51,12 @@ export type ControlRequest = {
       readonly dtype: DType;
       readonly shape: Shape;
       readonly keep?: 'device' | undefined;
+    }
+  /** Makes a tensor of each of some regions of a picture; where they go is as for `prepare`. */
+  | {
+      readonly kind: 'sample';
+      readonly source: PictureSource;
+      readonly regions: readonly RegionSteps[];
     }
   /** Holds a picture under a number that the page chose, for what it asks then. */
   | { readonly kind: 'hold'; readonly picture: number; readonly source: PictureSource }

@@ -85,6 +85,7 @@ export class SessionTools implements HostedTools {
       case 'result':
         return reply({ results: await this.#result(request, context) });
       case 'prepare':
+      case 'sample':
       case 'hold':
       case 'pixels':
       case 'drop': {
