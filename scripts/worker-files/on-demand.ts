@@ -13,6 +13,7 @@ export const PASSES = [
   'expand-compositions.ts',
   'expand-training.ts',
   'gradient/gradient.ts',
+  'choose-layouts/choose-layouts.ts',
   'dispatch-by-shape/dispatch-by-shape.ts',
   'rematerialize/rematerialize.ts',
 ].map((path) => `compiler/passes/${path}`);

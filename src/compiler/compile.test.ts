@@ -106,6 +106,7 @@ describe('compile', () => {
         "name-unknown-dims",
         "gradient",
         "to-graph",
+        "choose-layouts",
         "fold-constants",
         "simplify",
         "recognize-operators",

@@ -17,6 +17,7 @@ import { CompileBudget } from './ir/compile-budget.ts';
 import { formatSpan, type FunctionExpr, type Module } from './ir/expr.ts';
 import { requireNodes } from './ir/require-nodes.ts';
 import type { Type } from './ir/type.ts';
+import { chooseLayouts } from './passes/choose-layouts/choose-layouts.ts';
 import { dispatchFor } from './passes/dispatch-by-shape/dispatch-by-shape.ts';
 import { expandCompositions } from './passes/expand-compositions.ts';
 import { expandTraining } from './passes/expand-training.ts';
@@ -49,6 +50,7 @@ export const PARTS: CompilerParts = {
     ['expand-compositions', expandCompositions],
     ['expand-training', expandTraining],
     ['gradient', gradient],
+    ['choose-layouts', chooseLayouts],
     ['dispatch-by-shape', dispatchFor],
     ['rematerialize', rematerialize],
   ]),

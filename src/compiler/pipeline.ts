@@ -111,6 +111,8 @@ export type DevicePair = readonly ['webgpu', 'wasm'];
 export const OPTIONAL_PASSES = [
   'inline',
   'to-graph',
+  'choose-layouts',
+  'choose-layouts',
   'fold-constants',
   'simplify',
   'recognize-operators',
@@ -139,11 +141,11 @@ type PipelineEntry = {
   /** Returns true if the pass runs with these options. Default: it always does. */
   readonly when?: (options: CompileOptions) => boolean;
 } & (
-  | { readonly pass: PassMaker; readonly load?: undefined }
+  | { readonly pass: PassMaker; readonly load?: undefined; readonly operators?: undefined }
   | {
       readonly load: () => Promise<PassMaker>;
-      /** A module that calls none of these does not need the pass. Default: each module does. */
-      readonly operators?: readonly ScalarOperator[];
+      /** Without `when`: what modules call that need the pass; transposes with their axes. */
+      readonly operators?: readonly Pick<ScalarOperator, 'name'>[];
     }
 );
 
@@ -171,6 +173,11 @@ const PIPELINE: readonly PipelineEntry[] = [
     load: async () => (await import('./passes/gradient/gradient.ts')).gradient,
   },
   { name: 'to-graph', pass: toGraph },
+  {
+    name: 'choose-layouts',
+    operators: [{ name: 'transpose0,3,1,2' }],
+    load: async () => (await import('./passes/choose-layouts/choose-layouts.ts')).chooseLayouts,
+  },
   { name: 'fold-constants', pass: foldConstants },
   { name: 'simplify', pass: simplify },
   { name: 'recognize-operators', pass: recognizeOperators },
@@ -228,15 +235,19 @@ export interface CompilerParts {
 
 /** Loads the passes that a module needs. */
 export async function loadPasses(module: Module, options: CompileOptions): Promise<LoadedPasses> {
-  const bodies = [...module.functions.values()].map(({ body }) => postOrder(body));
-  const called = new Set(bodies.flat().map(operatorName));
-  const loads = PIPELINE.flatMap((entry) => {
-    if (entry.load === undefined || entry.when?.(options) === false) return [];
-    const { name, load, operators } = entry;
+  // Of transposes only those to channels first lead to layouts to choose from.
+  const called = new Set(
+    [...module.functions.values()].flatMap(({ body }) =>
+      postOrder(body).map((expr) => operatorName(expr) + (Object(expr).attributes?.perm ?? '')),
+    ),
+  );
+  const loads = PIPELINE.flatMap(({ name, when, load, operators = [] }) => {
+    if (load === undefined || when?.(options) === false) return [];
     // What compositions call is not written yet.
     const isNeeded =
+      when !== undefined ||
       options.operators?.hasCompositions === true ||
-      operators?.some((operator) => called.has(operator.name)) !== false;
+      operators.some((operator) => called.has(operator.name));
     return isNeeded ? [load().then((pass) => [name, pass] as const)] : [];
   });
   return new Map(await Promise.all(loads));

@@ -16,6 +16,7 @@ const PASS_LINES: Readonly<Record<(typeof PASS_NAMES)[number], string>> = {
   'name-unknown-dims': 'gives unknown sizes a name',
   gradient: 'writes derivatives as functions',
   'to-graph': 'makes nodes of each let that need not stand where it is',
+  'choose-layouts': 'takes transposes between convolutions away',
   'fold-constants': 'computes what depends on constants alone',
   simplify: 'x + 0, x * 1, a transpose of a transpose',
   'recognize-operators': 'finds norms, GELU and attention in smaller operators',

@@ -8,6 +8,7 @@ export const PASS_NAMES = [
   'name-unknown-dims',
   'gradient',
   'to-graph',
+  'choose-layouts',
   'fold-constants',
   'simplify',
   'recognize-operators',

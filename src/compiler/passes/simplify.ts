@@ -14,7 +14,8 @@ import { TRANSPOSED_CONVOLUTIONS } from './patterns/transposed-convolution.ts';
 
 /**
  * The rules that need no code. Adding +0 turns -0 into +0: the one place where these rules may change a
- * sign of zero. Constants may broadcast %x, so that these rules ask for its shape.
+ * sign of zero. Constants may broadcast %x, so that these rules ask for its shape. A product takes
+ * a thirtieth of the instructions of a power; doubles may be rounded differently.
  */
 const TEXT = `
 "x + 0 = x": commutes(add(%x, 0)) => %x where shape(%x) == shape(%root);
@@ -22,7 +23,7 @@ const TEXT = `
 "x * 1 = x": commutes(mul(%x, 1)) => %x where shape(%x) == shape(%root);
 "x / 1 = x": div(%x, 1) => %x where shape(%x) == shape(%root);
 "x ** 1 = x": pow(%x, 1) => %x where shape(%x) == shape(%root);
-"x ** 2 = x * x" "A product takes a thirtieth of the instructions. Doubles may be rounded differently.":
+"x ** 2 = x * x":
   pow(%x, 2) => mul(%x, %x)
   where shape(%x) == shape(%root), dtype(%x) in (float32, float16, bfloat16,
     int8, uint8, int16, uint16, int32, uint32, int64, uint64);
