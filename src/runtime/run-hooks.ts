@@ -1,4 +1,5 @@
 import type { CallInFlight } from './calls/call-in-flight.ts';
+import type { LinkedFunction } from './link/linked-code.ts';
 import type { PendingReplay } from './replay/replay-store.ts';
 
 /** Who else has a say in when the calls of a machine run. */
@@ -29,6 +30,8 @@ export interface RunHooks {
   between(call: CallInFlight): Promise<void> | undefined;
   /** A call is over, however it ended. */
   ended(call: CallInFlight): void;
+  /** Does work while an instruction is as it is without a breakpoint. */
+  withoutBreakpoint<T>(callee: LinkedFunction, index: number, work: () => T): T;
   /** Called when the machine is disposed of. */
   close(): void;
 }

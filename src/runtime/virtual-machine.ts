@@ -19,6 +19,7 @@ import {
   type LoadedMachine,
   loadMachine,
   MACHINE_OPTIONS,
+  type MachineInternals,
   type MachineOptions,
 } from './link/load-machine.ts';
 import { memoryReport, type MemoryReport } from './profile/memory-report.ts';
@@ -58,11 +59,6 @@ const TENSOR = instanceOf('a tensor of a machine', TensorValue);
 
 /** A function of a program as a JS function. The caller owns a reference to the result. */
 export type MachineFunction = (...args: HostInput[]) => Promise<Value>;
-
-/** @internal */
-export interface MachineInternals extends LoadedMachine {
-  readonly runner: CallRunner;
-}
 
 /**
  * Runs one executable on given devices. Several calls may be in flight at once, each with a stack

@@ -15,6 +15,7 @@ import type {
 } from '../../device/device.ts';
 import type { Allocator } from '../allocator/allocator.ts';
 import { PooledAllocator } from '../allocator/pooled-allocator.ts';
+import type { CallRunner } from '../calls/call-runner.ts';
 import { IndexChecks } from '../check-indices.ts';
 import { ConstantUpload } from './constant-upload.ts';
 import {
@@ -132,6 +133,16 @@ export interface LoadedMachine {
    * types.
    */
   readonly border: TypedBorder | undefined;
+}
+
+export interface MachineInternals extends LoadedMachine {
+  readonly runner: CallRunner;
+}
+
+/** A machine with its parts, for those who observe it. */
+export interface OpenMachine {
+  readonly executable: ExecutableData;
+  internals(): MachineInternals;
 }
 
 type Program = ExecutableData & {

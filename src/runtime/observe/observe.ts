@@ -5,10 +5,9 @@ import type { CallInFlight } from '../calls/call-in-flight.ts';
 import { CallRunner } from '../calls/call-runner.ts';
 import { resume, run } from '../interpreter.ts';
 import type { Invocation } from '../invocation.ts';
+import type { OpenMachine } from '../link/load-machine.ts';
 import type { Stepping } from '../run-hooks.ts';
-import { RunControl } from '../snapshot/run-control.ts';
 import { release, type Value } from '../values/value.ts';
-import type { VirtualMachine } from '../virtual-machine.ts';
 
 /** Observes the instructions of a run. */
 export interface InstructionObserver {
@@ -40,7 +39,7 @@ export interface RunObserver {
 
 /** Has an observer observe a run, which makes its calls by the runner that it gets. Other calls in flight use the devices too. */
 export async function observe<T>(
-  machine: VirtualMachine,
+  machine: OpenMachine,
   { instructions, onDeviceEvent, storages, onLaunches }: RunObserver,
   run: (runner: CallRunner | undefined) => Promise<T>,
 ): Promise<T> {
@@ -76,7 +75,7 @@ async function timed<T>(
 
 /** Makes a call of a machine, and observes the launches of all its devices meanwhile. */
 export async function profileCall(
-  machine: VirtualMachine,
+  machine: OpenMachine,
   call: () => Promise<CallOutcome>,
 ): Promise<Profile> {
   let timings: readonly KernelTiming[] = [];
@@ -96,7 +95,7 @@ export async function profileCall(
 }
 
 /** Takes calls that are observed, beside those of the machine. They share its kernels, constants and memory. */
-export function steppedRunner(machine: VirtualMachine, observer: InstructionObserver): CallRunner {
+export function steppedRunner(machine: OpenMachine, observer: InstructionObserver): CallRunner {
   const { linked, state, libraries, runner } = machine.internals();
   return new CallRunner(machine.executable, linked, {
     limits: runner.limits,
@@ -109,7 +108,7 @@ export function steppedRunner(machine: VirtualMachine, observer: InstructionObse
 }
 
 /** The devices of a machine, each once. */
-export function devicesOf(machine: VirtualMachine): readonly Device[] {
+export function devicesOf(machine: OpenMachine): readonly Device[] {
   return [...new Set(machine.internals().state.allocators.map(({ device }) => device))];
 }
 
@@ -123,14 +122,14 @@ interface InstructionDriverOptions {
 
 /** Drives calls instruction by instruction, as an observer asks for it. */
 export class InstructionDriver implements Stepping {
-  readonly #machine: VirtualMachine;
+  readonly #machine: OpenMachine;
   readonly #observer: InstructionObserver;
   readonly #passesBreakpoints: boolean;
   /** When messages had their last turn. */
   #begin = performance.now();
 
   constructor(
-    machine: VirtualMachine,
+    machine: OpenMachine,
     observer: InstructionObserver,
     { passesBreakpoints }: InstructionDriverOptions,
   ) {
@@ -206,10 +205,10 @@ export class InstructionDriver implements Stepping {
   #runInstructions(invocation: Invocation, count: number): Promise<Value> | undefined {
     const pending = run(invocation, count);
     const frame = invocation.frames.at(-1);
-    if (!this.#passesBreakpoints || !invocation.isBroken || frame === undefined) return pending;
+    const { hooks } = this.#machine.internals().runner;
+    if (!this.#passesBreakpoints || !invocation.isBroken || !frame || !hooks) return pending;
     invocation.isBroken = false;
-    const control = RunControl.of(this.#machine);
-    return control.withoutBreakpoint(frame.function, frame.pc, () => run(invocation, 1));
+    return hooks.withoutBreakpoint(frame.function, frame.pc, () => run(invocation, 1));
   }
 }
 

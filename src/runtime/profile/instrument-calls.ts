@@ -6,15 +6,15 @@ import type { CallInFlight } from '../calls/call-in-flight.ts';
 import type { Frame } from '../frame.ts';
 import type { Invocation } from '../invocation.ts';
 import { type LinkedInstruction, LinkedOp } from '../link/linked-code.ts';
+import type { OpenMachine } from '../link/load-machine.ts';
 import { KernelInstructions } from '../observe/kernel-instructions.ts';
 import { InstructionDriver, type InstructionObserver } from '../observe/observe.ts';
 import type { Stepping } from '../run-hooks.ts';
 import { ClosureValue, PackedFunctionValue, type Value } from '../values/value.ts';
-import type { VirtualMachine } from '../virtual-machine.ts';
 import type { InstrumentedCall, MachineInstrument } from './function-profile.ts';
 
 /** Drives the calls of a machine with hooks around them. A file of its own, loaded where there is an instrument. */
-export function instrumented(machine: VirtualMachine, instrument: MachineInstrument): Stepping {
+export function instrumented(machine: OpenMachine, instrument: MachineInstrument): Stepping {
   const observer = new InstrumentObserver(machine, instrument);
   return new InstructionDriver(machine, observer, { passesBreakpoints: false });
 }
@@ -42,7 +42,7 @@ interface OpenCalls {
 
 /** Calls the hooks of an instrument as instructions and frames come and go. */
 class InstrumentObserver implements InstructionObserver {
-  readonly #machine: VirtualMachine;
+  readonly #machine: OpenMachine;
   readonly #instrument: MachineInstrument;
   readonly #instructions: KernelInstructions;
   /** Of packed functions by name; others are the host's. */
@@ -57,7 +57,7 @@ class InstrumentObserver implements InstructionObserver {
     );
   };
 
-  constructor(machine: VirtualMachine, instrument: MachineInstrument) {
+  constructor(machine: OpenMachine, instrument: MachineInstrument) {
     this.#machine = machine;
     this.#instrument = instrument;
     this.#instructions = new KernelInstructions(machine.executable);

@@ -147,7 +147,7 @@ export class RunControl implements RunHooks {
     return this.#breakpoints.at(callee, index)?.original ?? callee.code[index];
   }
 
-  /** @internal Does work while an instruction is as it is without a breakpoint: for whoever drives a call of its own. */
+  /** Does work while an instruction is as it is without a breakpoint. */
   withoutBreakpoint<T>(callee: LinkedFunction, index: number, work: () => T): T {
     return this.#breakpoints.without(callee, index, work);
   }

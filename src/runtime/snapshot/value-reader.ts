@@ -16,7 +16,7 @@ import {
   TensorValue,
   type Value,
 } from '../values/value.ts';
-import type { MachineInternals } from '../virtual-machine.ts';
+import type { MachineInternals } from '../link/load-machine.ts';
 import { type EntryKind, OperandCode, STORAGE_ALIGNMENT, ValueCode } from './snapshot-format.ts';
 import { firstFunction } from './value-writer.ts';
 

@@ -4,7 +4,7 @@ import { dtypeInfo } from '../../core/tensor/dtype.ts';
 import { UnsupportedError } from '../../core/errors.ts';
 import type { Shape } from '../../core/tensor/shape.ts';
 import { foldValues, type ValueCases } from '../../core/contracts/value-fold.ts';
-import type { MachineInternals } from '../virtual-machine.ts';
+import type { MachineInternals } from '../link/load-machine.ts';
 import { PitchedTensor } from '../values/pitched-tensor.ts';
 import { type ClosureValue, type StorageValue, TensorValue, type Value } from '../values/value.ts';
 import { type EntryKind, OperandCode, ValueCode } from './snapshot-format.ts';
