@@ -21,7 +21,7 @@ const LOADED: Partial<Record<DType, readonly [string, number]>> = {
 };
 
 /** Kernels of the pools over a sliding window. */
-export function lowerPool(kind: PoolKind): (call: LoweringCall) => readonly KernelSpec[] {
+function lowerPool(kind: PoolKind): (call: LoweringCall) => readonly KernelSpec[] {
   return ({ inputs, output, attributes, caps }) => {
     const axes = windowAxes(inputs[0]?.shape ?? [], attributes, {
       name: 'pool',
@@ -90,12 +90,19 @@ function tileOf(
 }
 
 /** Kernels of `global_max_pool` and `global_avg_pool`: all axes after the second. */
-export function lowerGlobalPool(
-  kind: 'max' | 'mean',
-): (call: LoweringCall) => readonly KernelSpec[] {
+function lowerGlobalPool(kind: 'max' | 'mean'): (call: LoweringCall) => readonly KernelSpec[] {
   return (call) => {
     const rank = call.inputs[0]?.shape.length ?? 0;
     const axes = Array.from({ length: Math.max(0, rank - 2) }, (_, i) => i + 2);
     return lowerReduceAxes(call, kind, axes);
   };
 }
+
+export const POOL_LOWERINGS = {
+  max_pool: lowerPool('max'),
+  max_pool_indices: lowerPool('place'),
+  avg_pool: lowerPool('mean'),
+  sum_pool: lowerPool('sum'),
+  global_max_pool: lowerGlobalPool('max'),
+  global_avg_pool: lowerGlobalPool('mean'),
+};

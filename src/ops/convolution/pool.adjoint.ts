@@ -8,7 +8,7 @@ import { intsAttribute } from '../attributes.ts';
 import { windowLists } from './window-adjoint.ts';
 
 /** Every element of a window gets the cotangent; of a mean, divided as the mean was. */
-export function sumPoolAdjoint(isMean: boolean): AdjointRule {
+function sumPoolAdjoint(isMean: boolean): AdjointRule {
   return ({ inputs: [x], attributes, cotangent, graph }) => {
     if (x === undefined) return [];
     const sizes = x.shape.slice(2);
@@ -35,7 +35,7 @@ export function sumPoolAdjoint(isMean: boolean): AdjointRule {
 }
 
 /** The first of the largest elements gets the cotangent. */
-export const maxPoolAdjoint: AdjointRule = (call) => {
+const maxPoolAdjoint: AdjointRule = (call) => {
   const [x] = call.inputs;
   if (x === undefined) return [];
   return [isTiling(call.attributes) ? chosenInTiles(call, x) : summedByPlaces(call, x)];
@@ -114,9 +114,17 @@ function countOf(graph: GraphBuilder, shape: readonly Dim[]): Dim {
 }
 
 /** The adjoint of the reduction over the spatial axes. */
-export const globalPoolAdjoint = (reduction: string): AdjointRule =>
+const globalPoolAdjoint = (reduction: string): AdjointRule =>
   byExpansion(({ inputs: [x], output, graph }) => {
     if (x === undefined) return output;
     const axes = x.shape.slice(2).map((_, axis) => axis + 2);
     return graph.call(reduction, [x], { axes, keepdims: true });
   });
+
+export const POOL_ADJOINTS = {
+  max_pool: maxPoolAdjoint,
+  avg_pool: sumPoolAdjoint(true),
+  sum_pool: sumPoolAdjoint(false),
+  global_max_pool: globalPoolAdjoint('reduce_max'),
+  global_avg_pool: globalPoolAdjoint('reduce_mean'),
+};

@@ -13,7 +13,7 @@ import { rowLaunch } from '../reduction/row-kernel.ts';
 import { chooseRows, isInBlocks, rowAccess } from './row-access.ts';
 
 /** Kernels of the norms of rows; `isCentered`: the mean is taken off first. */
-export function lowerRowNorm(
+function lowerRowNorm(
   { output, attributes, caps }: LoweringCall,
   isCentered: boolean,
 ): readonly KernelSpec[] {
@@ -54,7 +54,7 @@ export function lowerRowNorm(
 }
 
 /** The kernel of `batch_norm`: one element per invocation, rows of workgroups folded to two. */
-export function lowerBatchNorm(call: LoweringCall): readonly KernelSpec[] {
+function lowerBatchNorm(call: LoweringCall): readonly KernelSpec[] {
   const { shape } = call.output;
   const count = elementCount(shape);
   return elementKernel(count, call.caps, {
@@ -68,3 +68,9 @@ export function lowerBatchNorm(call: LoweringCall): readonly KernelSpec[] {
     hooks: ['x', 'scale', 'bias', 'mean', 'variance'],
   });
 }
+
+export const NORM_LOWERINGS = {
+  batch_norm: lowerBatchNorm,
+  layer_norm: (call: LoweringCall) => lowerRowNorm(call, true),
+  rms_norm: (call: LoweringCall) => lowerRowNorm(call, false),
+};

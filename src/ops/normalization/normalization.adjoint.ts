@@ -8,21 +8,21 @@ const axesOf = ({ attributes, output }: AdjointCall): readonly number[] => [
 ];
 
 /** y * (dy - sum(y * dy)) */
-export const softmaxAdjoint: AdjointRule = (call) => {
+const softmaxAdjoint: AdjointRule = (call) => {
   const { output: y, cotangent, graph } = call;
   const sum = graph.sum(graph.mul(cotangent, y), axesOf(call));
   return [graph.mul(graph.sub(cotangent, sum), y)];
 };
 
 /** dy - exp(y) * sum(dy) */
-export const logSoftmaxAdjoint: AdjointRule = (call) => {
+const logSoftmaxAdjoint: AdjointRule = (call) => {
   const { output: y, cotangent, graph } = call;
   const sum = graph.sum(cotangent, axesOf(call));
   return [graph.sub(cotangent, graph.mul(graph.unary('exp', y), sum))];
 };
 
 /** (x - mean) * scale / sqrt(var + epsilon) + bias, written out. */
-export const batchNormAdjoint = byExpansion(({ inputs, output, attributes, graph }) => {
+const batchNormAdjoint = byExpansion(({ inputs, output, attributes, graph }) => {
   const [x, ...statistics] = inputs;
   if (x === undefined) return output;
   const shape = x.shape.slice(1).map((dim, i) => (i === 0 ? dim : 1));
@@ -35,7 +35,7 @@ export const batchNormAdjoint = byExpansion(({ inputs, output, attributes, graph
 });
 
 /** (dy - y * mean(y * dy) - mean(dy)) / deviation; only a centered norm takes off the mean of dy. */
-export function rowNormAdjoint(isCentered: boolean): AdjointRule {
+function rowNormAdjoint(isCentered: boolean): AdjointRule {
   return ({ inputs: [x], output: y, attributes, cotangent, graph }) => {
     if (x === undefined) return [];
     const axes = [x.shape.length - 1];
@@ -51,3 +51,11 @@ export function rowNormAdjoint(isCentered: boolean): AdjointRule {
     return [graph.div(kept, deviation)];
   };
 }
+
+export const NORM_ADJOINTS = {
+  batch_norm: batchNormAdjoint,
+  layer_norm: rowNormAdjoint(true),
+  rms_norm: rowNormAdjoint(false),
+  softmax: softmaxAdjoint,
+  log_softmax: logSoftmaxAdjoint,
+};

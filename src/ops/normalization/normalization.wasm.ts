@@ -30,7 +30,7 @@ function rowsAlong({ output: { dtype, shape } }: WasmCall, axis: number): Rows |
 }
 
 /** Subtracts each row's maximum first, so that nothing overflows. */
-export const softmax =
+const softmax =
   (name: 'softmax' | 'log_softmax'): WasmLowering =>
   (call) => {
     const axis = normalizeAxis(
@@ -51,7 +51,7 @@ export const softmax =
     });
   };
 
-export const rowNorm =
+const rowNorm =
   (isCentered: boolean): WasmLowering =>
   (call) => {
     const rows = rowsAlong(call, call.output.shape.length - 1);
@@ -89,3 +89,10 @@ export const rowNorm =
       ];
     });
   };
+
+export const NORM_WASM = {
+  softmax: softmax('softmax'),
+  log_softmax: softmax('log_softmax'),
+  layer_norm: rowNorm(true),
+  rms_norm: rowNorm(false),
+};

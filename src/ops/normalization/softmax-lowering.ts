@@ -12,7 +12,7 @@ import type { LoweringCall, KernelSpec } from '../lowering/lowering.ts';
 import { perInvocation } from '../lowering/element-kernel.ts';
 
 /** Kernels of `softmax`, or of `log_softmax` when `log`. */
-export function lowerSoftmax(log: boolean): (call: LoweringCall) => readonly KernelSpec[] {
+function lowerSoftmax(log: boolean): (call: LoweringCall) => readonly KernelSpec[] {
   return ({ output: { shape }, attributes, caps }) => {
     const axis = normalizeAxis(Number(attributes.axis ?? -1), shape.length, 'softmax');
     const size = shape[axis] ?? 1;
@@ -42,3 +42,8 @@ export function lowerSoftmax(log: boolean): (call: LoweringCall) => readonly Ker
     ];
   };
 }
+
+export const SOFTMAX_LOWERINGS = {
+  softmax: lowerSoftmax(false),
+  log_softmax: lowerSoftmax(true),
+};

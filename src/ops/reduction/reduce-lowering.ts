@@ -27,7 +27,7 @@ import { perInvocation } from '../lowering/element-kernel.ts';
 export type { Reduction } from './reduction-wgsl.ts';
 
 /** Kernels of the reductions. No axes: all of them. */
-export function lowerReduce(kind: Reduction): (call: LoweringCall) => readonly KernelSpec[] {
+function lowerReduce(kind: Reduction): (call: LoweringCall) => readonly KernelSpec[] {
   return (call) => {
     const rank = call.inputs[0]?.shape.length ?? 0;
     const given = intsAttribute(call.attributes, 'axes');
@@ -246,3 +246,11 @@ function axisParams(name: string, runs: readonly AxisRun[]): KernelSpec['params'
     ]),
   );
 }
+
+export const REDUCE_LOWERINGS = {
+  reduce_sum: lowerReduce('sum'),
+  reduce_mean: lowerReduce('mean'),
+  reduce_prod: lowerReduce('prod'),
+  reduce_max: lowerReduce('max'),
+  reduce_min: lowerReduce('min'),
+};

@@ -13,7 +13,7 @@ import type { Reduction } from './reduction-wgsl.ts';
 import { rowKernel } from './row-loops.wasm.ts';
 import { type Combine, RowWalk } from './row-walk.wasm.ts';
 
-export const reduceWasm =
+const reduceWasm =
   (name: ReduceName, kind: Reduction): WasmLowering =>
   (call) => {
     const axes = reducedAxes(call.attributes, call.inputs[0]?.shape.length ?? 0, name);
@@ -164,3 +164,11 @@ function meanOf(total: Local, count: number, { type, isSigned }: ScalarAccess): 
   const divisor = type === 'i64' ? w.i64(BigInt(count)) : w.i32(count);
   return w.apply(`${type}.div_${isSigned ? 's' : 'u'}`, total, divisor);
 }
+
+export const REDUCE_WASM = {
+  reduce_sum: reduceWasm('reduce_sum', 'sum'),
+  reduce_mean: reduceWasm('reduce_mean', 'mean'),
+  reduce_prod: reduceWasm('reduce_prod', 'prod'),
+  reduce_max: reduceWasm('reduce_max', 'max'),
+  reduce_min: reduceWasm('reduce_min', 'min'),
+};

@@ -6,7 +6,7 @@ import { boolAttribute, intAttribute } from '../attributes.ts';
 import { reducedAxes } from './reduce.ts';
 
 /** Running sums in the other direction; of products see below. */
-export const cumulativeAdjoint: AdjointRule = (call) => {
+const cumulativeAdjoint: AdjointRule = (call) => {
   const { inputs, attributes, cotangent, graph } = call;
   const [x] = inputs;
   if (x === undefined) return [];
@@ -72,7 +72,7 @@ const RULES = {
 };
 
 /** Of a reduction by its kind; elements that tie for an extremum share its cotangent. */
-export function reduceAdjoint(kind: keyof typeof RULES): AdjointRule {
+function reduceAdjoint(kind: keyof typeof RULES): AdjointRule {
   return ({ inputs: [x], output, attributes, cotangent, graph }) => {
     if (x === undefined) return [];
     const axes = [...reducedAxes(attributes, x.shape.length, `reduce_${kind}`)];
@@ -109,3 +109,12 @@ function productOfOthers(
   const back = perm.map((_, i) => perm.indexOf(i));
   return graph.transpose(graph.reshape(graph.mul(before, after), moved.shape), back);
 }
+
+export const REDUCTION_ADJOINTS = {
+  reduce_sum: reduceAdjoint('sum'),
+  reduce_mean: reduceAdjoint('mean'),
+  reduce_prod: reduceAdjoint('prod'),
+  reduce_max: reduceAdjoint('max'),
+  reduce_min: reduceAdjoint('min'),
+  cumulative: cumulativeAdjoint,
+};

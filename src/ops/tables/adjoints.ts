@@ -9,7 +9,7 @@ import {
   deformConvAdjoint,
   maxRoiPoolAdjoint,
 } from '../convolution/convolution.adjoint.ts';
-import { globalPoolAdjoint, maxPoolAdjoint, sumPoolAdjoint } from '../convolution/pool.adjoint.ts';
+import { POOL_ADJOINTS } from '../convolution/pool.adjoint.ts';
 import { rangeAdjoint } from '../dynamic/range.adjoint.ts';
 import {
   gatherElementsAdjoint,
@@ -32,18 +32,13 @@ import {
   tileAdjoint,
   transposeAdjoint,
 } from '../movement/movement.adjoint.ts';
-import {
-  batchNormAdjoint,
-  logSoftmaxAdjoint,
-  rowNormAdjoint,
-  softmaxAdjoint,
-} from '../normalization/normalization.adjoint.ts';
+import { NORM_ADJOINTS } from '../normalization/normalization.adjoint.ts';
 import {
   gatherMatmulNbitsAdjoint,
   matmulNbitsAdjoint,
 } from '../quantization/matmul-nbits.adjoint.ts';
 import { recurrentAdjoint } from '../recurrent/recurrent.adjoint.ts';
-import { reduceAdjoint, cumulativeAdjoint } from '../reduction/reduction.adjoint.ts';
+import { REDUCTION_ADJOINTS } from '../reduction/reduction.adjoint.ts';
 import { dftAdjoint, framesAdjoint } from '../signal/signal.adjoint.ts';
 import { gridSampleAdjoint, repeatAdjoint, resampleAdjoint } from '../spatial/spatial.adjoint.ts';
 import { roiAlignAdjoint } from '../spatial/roi-align.adjoint.ts';
@@ -78,26 +73,13 @@ const ADJOINTS: Readonly<Record<string, Adjoint>> = {
   conv_transpose: convTransposeAdjoint,
   deform_conv: deformConvAdjoint,
   max_roi_pool: maxRoiPoolAdjoint,
-  max_pool: maxPoolAdjoint,
-  avg_pool: sumPoolAdjoint(true),
-  sum_pool: sumPoolAdjoint(false),
-  global_max_pool: globalPoolAdjoint('reduce_max'),
-  global_avg_pool: globalPoolAdjoint('reduce_mean'),
-  batch_norm: batchNormAdjoint,
-  layer_norm: rowNormAdjoint(true),
-  rms_norm: rowNormAdjoint(false),
-  softmax: softmaxAdjoint,
-  log_softmax: logSoftmaxAdjoint,
+  ...POOL_ADJOINTS,
+  ...NORM_ADJOINTS,
   recurrent: recurrentAdjoint,
   cached_attention: cachedAttentionAdjoint,
   linear_attention: linearAttentionAdjoint,
   scaled_dot_product_attention: scaledDotProductAttentionAdjoint,
-  reduce_sum: reduceAdjoint('sum'),
-  reduce_mean: reduceAdjoint('mean'),
-  reduce_prod: reduceAdjoint('prod'),
-  reduce_max: reduceAdjoint('max'),
-  reduce_min: reduceAdjoint('min'),
-  cumulative: cumulativeAdjoint,
+  ...REDUCTION_ADJOINTS,
   transpose: transposeAdjoint,
   reshape: reshapeAdjoint,
   broadcast_to: broadcastAdjoint,

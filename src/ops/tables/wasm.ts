@@ -5,8 +5,8 @@ import { loadDoubles } from '../formula/wasm/find-intrinsic.ts';
 import { gemmProblem, type MatmulProblem, matmulProblem } from '../linear/matmul-problem.ts';
 import { productKernel } from '../linear/product.wasm.ts';
 import { transposeWasm } from '../movement/transpose.wasm.ts';
-import { rowNorm, softmax } from '../normalization/normalization.wasm.ts';
-import { reduceWasm } from '../reduction/reduce.wasm.ts';
+import { NORM_WASM } from '../normalization/normalization.wasm.ts';
+import { REDUCE_WASM } from '../reduction/reduce.wasm.ts';
 import { ofFloats, withHalves } from '../lowering/wasm-kernels.ts';
 import type { WasmCall, WasmLowering } from '../lowering/wasm-lowering.ts';
 import type { KernelOpName } from './kernel-ops.ts';
@@ -28,15 +28,8 @@ const LOWERINGS = {
   global_max_pool: withHalves(globalPoolKernel('max')),
   global_avg_pool: withHalves(globalPoolKernel('mean')),
   scaled_dot_product_attention: attentionWasm,
-  softmax: softmax('softmax'),
-  log_softmax: softmax('log_softmax'),
-  layer_norm: rowNorm(true),
-  rms_norm: rowNorm(false),
-  reduce_sum: reduceWasm('reduce_sum', 'sum'),
-  reduce_mean: reduceWasm('reduce_mean', 'mean'),
-  reduce_prod: reduceWasm('reduce_prod', 'prod'),
-  reduce_max: reduceWasm('reduce_max', 'max'),
-  reduce_min: reduceWasm('reduce_min', 'min'),
+  ...NORM_WASM,
+  ...REDUCE_WASM,
   transpose: transposeWasm,
   // Few programs need these: their kernels are in a file of their own.
   recurrent: 'rare',

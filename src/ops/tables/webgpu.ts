@@ -10,7 +10,7 @@ import {
   lowerDeformConv,
   lowerMaxRoiPool,
 } from '../convolution/convolution.webgpu.ts';
-import { lowerGlobalPool, lowerPool } from '../convolution/pool-lowering.ts';
+import { POOL_LOWERINGS } from '../convolution/pool-lowering.ts';
 import {
   lowerScatterElements,
   lowerScatterNd,
@@ -19,12 +19,12 @@ import {
 import { lowerTopK } from '../indexing/top-k-lowering.ts';
 import { lowerDet } from '../linear/det.webgpu.ts';
 import { lowerGemm, lowerMatmul } from '../linear/matmul-lowering.ts';
-import { lowerBatchNorm, lowerRowNorm } from '../normalization/norm-lowering.ts';
-import { lowerSoftmax } from '../normalization/softmax-lowering.ts';
+import { NORM_LOWERINGS } from '../normalization/norm-lowering.ts';
+import { SOFTMAX_LOWERINGS } from '../normalization/softmax-lowering.ts';
 import { lowerGatherMatmulNbits, lowerMatmulNbits } from '../quantization/matmul-nbits-lowering.ts';
 import { lowerConvInteger, lowerMatmulInteger } from '../quantization/quantization.webgpu.ts';
 import { lowerRecurrent } from '../recurrent/recurrent-lowering.ts';
-import { lowerReduce } from '../reduction/reduce-lowering.ts';
+import { REDUCE_LOWERINGS } from '../reduction/reduce-lowering.ts';
 import { lowerArgReduce, lowerCumulative } from '../reduction/reduction.webgpu.ts';
 import { lowerDft } from '../signal/dft.webgpu.ts';
 import { lowerGridSample, lowerResample, lowerRoiAlign } from '../spatial/spatial.webgpu.ts';
@@ -42,26 +42,14 @@ const WEBGPU_LOWERINGS: Readonly<Record<string, Lowering | undefined>> = {
   conv_transpose: lowerConvTranspose,
   deform_conv: lowerDeformConv,
   max_roi_pool: lowerMaxRoiPool,
-  max_pool: lowerPool('max'),
-  max_pool_indices: lowerPool('place'),
-  avg_pool: lowerPool('mean'),
-  sum_pool: lowerPool('sum'),
-  global_max_pool: lowerGlobalPool('max'),
-  global_avg_pool: lowerGlobalPool('mean'),
-  batch_norm: lowerBatchNorm,
-  layer_norm: (call) => lowerRowNorm(call, true),
-  rms_norm: (call) => lowerRowNorm(call, false),
-  softmax: lowerSoftmax(false),
-  log_softmax: lowerSoftmax(true),
+  ...POOL_LOWERINGS,
+  ...NORM_LOWERINGS,
+  ...SOFTMAX_LOWERINGS,
   recurrent: lowerRecurrent,
   cached_attention: lowerCachedAttention,
   linear_attention: lowerLinearAttention,
   scaled_dot_product_attention: lowerAttention,
-  reduce_sum: lowerReduce('sum'),
-  reduce_mean: lowerReduce('mean'),
-  reduce_prod: lowerReduce('prod'),
-  reduce_max: lowerReduce('max'),
-  reduce_min: lowerReduce('min'),
+  ...REDUCE_LOWERINGS,
   arg_max: lowerArgReduce('max'),
   arg_min: lowerArgReduce('min'),
   cumulative: lowerCumulative,
