@@ -13,7 +13,7 @@ describe('options of Session.load', () => {
   const message = (got: string, expected: string) =>
     `Session.load: got ${got}, expected ${expected}.`;
   const names =
-    'only device, worker, workerFiles, workerTimeout, signal, onProgress, cache, integrity, externalData, dims, dispatch, devices, compileLimits, check, byteBudget, programKernels, workgroupLimit, instructionLimit, runTimeout, deviceTimeout, limits, pin, priority, threads, compile, precision, functions, gpu, operators, importers, remote';
+    'only device, worker, workerFiles, workerTimeout, signal, onProgress, cache, integrity, externalData, dims, dispatch, devices, compileLimits, check, byteBudget, programKernels, workgroupLimit, instructionLimit, runTimeout, deviceTimeout, pin, priority, threads, compile, precision, limits, functions, gpu, operators, importers, remote';
 
   test.each<[string, unknown, string]>([
     [

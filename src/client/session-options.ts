@@ -1,12 +1,12 @@
-import type { CompileLimits } from '../core/limits/compile-limits.ts';
-import { COMPILE_MODES, type CompileModeOption } from '../core/contracts/compile-mode.ts';
 import type { GpuDeviceLike, GpuLike } from '../core/contracts/gpu-like.ts';
-import { PRECISIONS, type PrecisionOption } from '../core/contracts/precision.ts';
 import type { ServiceOptions } from '../worker/create-service.ts';
 import type { PauseOptions } from '../core/contracts/paused-call.ts';
-import type { MachineLimits, ProgramLimits } from '../core/limits/program-limits.ts';
-import type { Dims, Dispatch } from '../worker/protocol/dispatch-sizes.ts';
-import type { LoadProgress } from '../worker/protocol/load-request.ts';
+import type { MachineLimits } from '../core/limits/program-limits.ts';
+import {
+  type LoadProgress,
+  SENT_OPTIONS,
+  type SentOptions,
+} from '../worker/protocol/load-request.ts';
 import type { DeviceKind } from '../worker/protocol/loaded-session.ts';
 import type { SessionProvider } from '../worker/protocol/session-service.ts';
 import {
@@ -22,7 +22,7 @@ import type { SessionFunctions } from './session-functions.ts';
 import type { ExternalData, SessionSource } from './source.ts';
 
 /** How and where a session is loaded. */
-export interface LoadOptions extends ProgramLimits, CompileModeOption, PrecisionOption {
+export interface LoadOptions extends SentOptions {
   /**
    * Default `auto`: WebGPU on graphics hardware, or `wasm` (kernels in WebAssembly, on the processor)
    * where that is faster or there is no such hardware, else WebGPU in software, else the host;
@@ -65,51 +65,11 @@ export interface LoadOptions extends ProgramLimits, CompileModeOption, Precision
    * `model.onnx_data`. Beside an address files are found without it.
    */
   readonly externalData?: ExternalData;
-  /** Fixes symbolic dimensions of an ONNX model, such as `{ batch: 1 }`. */
-  readonly dims?: Dims;
-  /**
-   * Makes clones of an ONNX model for intervals of sizes, chosen when it is called:
-   * `{ main: { data: { 0: [[1, 2], [2, 8]] } } }`, or rules such as
-   * `{ kind: 'logarithmic', min: 1, max: 512, base: 2 }`.
-   */
-  readonly dispatch?: Dispatch;
-  /**
-   * Places parts of an ONNX model beside WebGPU wherever a run then takes less time, copies counted, by measured
-   * rates of both where there are such. Implies `device: 'webgpu'`. Default: only what WebGPU cannot run.
-   */
-  readonly devices?: readonly ['webgpu', 'wasm'];
-  /**
-   * The most that compiling an ONNX model may take, for models that are not to be trusted, or that are
-   * larger than the defaults allow. Beyond it a load rejects with CompileLimitError.
-   */
-  readonly compileLimits?: CompileLimits;
-  /**
-   * `indices`: an ONNX model also checks the indices that it computes, of Gather, Scatter and the like, and
-   * a run with one out of bounds rejects with RuntimeError, which names the node. Each such operator then
-   * waits for its indices and moves them to the processor and back. Constant indices and those of inputs
-   * are always checked, before anything runs.
-   */
-  readonly check?: 'indices';
   /**
    * Limits of the machine that runs the program; a worker or a server that sets lower ones keeps to its own. A
    * run beyond them rejects with RuntimeError or OutOfMemoryError.
    */
   readonly limits?: MachineLimits;
-  /** Keeps the weights on the device; see {@link configureWorker}. */
-  readonly pin?: boolean;
-  /**
-   * Runs take turns with those of other sessions that have a priority or were loaded after
-   * {@link configureWorker}, twice as many for twice the priority. Default 1.
-   */
-  readonly priority?: number;
-  /**
-   * Threads that share the work of the device `wasm`, the worker's own included: 1 to 64. Default: all
-   * cores but one, at most 8; in a page that is not cross-origin isolated one, because threads have
-   * memories of their own there, which take more memory and gain less. More than one need a worker:
-   * else there is one; `Session.device` says how many there are. Sessions with as many share a
-   * device.
-   */
-  readonly threads?: number;
   /**
    * Functions that the program calls by these names (`extern def`), wherever the session runs. Each call goes to
    * this thread and back. One that throws ends the run with its error. `{ type, run }` under a name such as
@@ -186,23 +146,8 @@ export const LOAD_OPTIONS: OptionKinds<LoadOptions> = {
   cache: 'boolean',
   integrity: either('text', 'object'),
   externalData: 'function',
-  dims: 'sizes',
-  dispatch: 'object',
-  devices: ['["webgpu", "wasm"]', (value) => String(value) === 'webgpu,wasm'],
-  compileLimits: 'object',
-  check: oneOf('indices'),
-  byteBudget: 'bytes',
-  programKernels: oneOf('allow', 'refuse'),
-  workgroupLimit: 'positive',
-  instructionLimit: 'positive',
-  runTimeout: 'positive',
-  deviceTimeout: 'positive',
+  ...SENT_OPTIONS,
   limits: 'object',
-  pin: 'boolean',
-  priority: 'positive',
-  threads: THREADS_KIND,
-  compile: oneOf(...COMPILE_MODES),
-  precision: oneOf(...PRECISIONS),
   functions: 'object',
   gpu: GPU_KIND,
   operators: 'operators',
