@@ -3,7 +3,6 @@
  * has one implementation per entry, and `docs/builtins.md` is generated from it.
  */
 export type BuiltinOperand =
-  /** Anything. */
   | 'value'
   | 'tensor'
   | 'storage'
@@ -18,7 +17,6 @@ export type BuiltinOperand =
   | 'float'
   | 'string'
   | 'dtype'
-  /** A function operand. */
   | 'function'
   /** An immediate below the size of the heap operand before it. */
   | 'slot'
@@ -57,7 +55,6 @@ export interface BuiltinSignature {
     | 'void';
 }
 
-/** One operand of a builtin. */
 export interface BuiltinParam {
   /** Its name in listings and messages. */
   readonly name: string;

@@ -9,7 +9,6 @@ export interface CodeStep {
   readonly callee: number | undefined;
   /** Registers that it reads, in order; undefined for operands that are no registers. */
   readonly reads: readonly (number | undefined)[];
-  /** Instructions that may come next, by their numbers. */
   readonly next: readonly number[];
 }
 

@@ -33,7 +33,6 @@ export interface ExecutableData {
   readonly dataByteLength: number;
 }
 
-/** A function of the program, in bytecode. */
 export interface BytecodeFunction {
   /** Unique among the functions of the program. */
   readonly name: string;
@@ -57,11 +56,9 @@ export interface FunctionSignature {
   readonly results: readonly NamedResult[];
 }
 
-/** A result of a function. */
 export interface NamedResult {
   /** Unique among the results of the function. */
   readonly name: string;
-  /** Its type. */
   readonly type: ValueType;
 }
 
@@ -92,7 +89,6 @@ export type FullType =
   /** A type parameter of the data type or function around it. */
   | { readonly kind: 'type-param'; readonly name: string };
 
-/** Types of a program in full. */
 export interface ProgramTypes {
   /** Algebraic data types that the others mention. */
   readonly dataTypes: readonly DataType[];
@@ -122,9 +118,7 @@ export interface DataConstructor {
   readonly fields: readonly FullType[];
 }
 
-/** The type of a function that has a name. */
 export interface NamedFunctionType {
-  /** The name of the function. */
   readonly name: string;
   /** Types of its parameters, in order. */
   readonly params: readonly FullType[];
@@ -136,7 +130,6 @@ export interface NamedFunctionType {
 export interface FunctionEntry {
   /** Where it is found: in the bytecode, among the primitives, or among packed functions. */
   readonly kind: 'bytecode' | 'primitive' | 'packed';
-  /** The name that is resolved. */
   readonly name: string;
 }
 
@@ -156,9 +149,7 @@ export type Constant =
 export interface TensorConstant {
   /** Tells constants apart. */
   readonly kind: 'tensor';
-  /** The dtype of its elements. */
   readonly dtype: DType;
-  /** Its dimensions. */
   readonly shape: Shape;
   /** True if the data section holds one element that stands for all. */
   readonly isSplat: boolean;

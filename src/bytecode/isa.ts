@@ -130,7 +130,6 @@ export function argumentValue(word: number): number {
   return argumentKind(word) === ArgumentKind.immediate ? (word << 4) >> 4 : word & VALUE_MASK;
 }
 
-/** One decoded instruction. */
 export interface Instruction {
   readonly spec: InstructionSpec;
   /** Index of its first word in `code`. */

@@ -106,7 +106,6 @@ function calleeOf({ spec, operands }: Instruction): number | undefined {
   return word === undefined ? undefined : isa.argumentValue(word);
 }
 
-/** The number of instructions of each function. */
 function instructionCounts({ functions, code }: ExecutableData): number[] {
   return functions.map(({ codeStart, codeLength }) => {
     let count = 0;

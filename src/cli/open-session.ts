@@ -26,7 +26,6 @@ export interface OpenFlags {
   readonly function?: string;
 }
 
-/** A session, and what was started for it. */
 export interface OpenedSession {
   readonly session: Session;
   /** Disposes of the session, and ends the browser if one was started. */

@@ -10,7 +10,6 @@ interface KernelSourceFlags {
   readonly kernels: string | true;
 }
 
-/** The code of kernels, and the device that it is for. */
 interface KernelSources {
   readonly device: string;
   readonly sources: readonly KernelSource[];

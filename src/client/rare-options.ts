@@ -27,7 +27,6 @@ export type RareOptions = Pick<
 /** The part of a request that rare options become. */
 export interface RareRequest {
   readonly request: Partial<LoadRequest>;
-  /** Calls the functions of the page. */
   readonly callPage: CallPage | undefined;
   /** Functions that cross in calls of the page's functions; they get the session when it is loaded. */
   readonly bridge: FunctionArguments | undefined;

@@ -30,7 +30,6 @@ import { PAGE_FORMS } from './values/wire-values.ts';
 /** An attribute of a node of an ONNX model. */
 export type SessionNodeAttribute = number | string | readonly number[] | readonly string[] | Tensor;
 
-/** The attributes that a node has, by name. */
 export type SessionNodeAttributes = Readonly<Record<string, SessionNodeAttribute>>;
 
 /** A node, as the function sees it that tells its type; see `NodeSignature` of `weft-vm/compiler`. */
@@ -63,7 +62,6 @@ export type SessionFunctions = Readonly<Record<string, SessionFunction | Session
 
 /** Converts functions and objects between a page and its program. */
 export interface FunctionBridge {
-  /** Objects of the page that went there. */
   readonly objects: PageObjects;
   /** An object of the page, as it goes there. */
   wireObject(value: OpaqueValue): WireValue;

@@ -74,7 +74,6 @@ export function pipeline(options: CompileOptions = {}): readonly Pass[] {
   return pipelineOf(options, PARTS);
 }
 
-/** A pass. */
 export const PASS = having('{ name, run }', 'run');
 
 /** Kinds of {@link CompileOptions}. */

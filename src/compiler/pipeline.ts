@@ -233,7 +233,6 @@ export interface CompilerParts {
   readonly newVerifier?: (operators: Operators, source: Module) => PassVerifier;
 }
 
-/** Loads the passes that a module needs. */
 export async function loadPasses(module: Module, options: CompileOptions): Promise<LoadedPasses> {
   // Of transposes only those to channels first lead to layouts to choose from.
   const called = new Set(

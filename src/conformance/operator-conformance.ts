@@ -120,7 +120,6 @@ const OPTIONS: OptionKinds<ConformanceOptions> = {
 
 /** One check of a case. */
 interface ConformanceResult {
-  /** The title of the case. */
   readonly title: string;
   /** The form of the program, or `refused` for a bad case. */
   readonly form: ProgramForm | 'refused';

@@ -71,7 +71,6 @@ export function fits(kind: OptionKind, value: unknown): boolean {
   return ownKind(kind)[1](value);
 }
 
-/** One of a few words. */
 export function oneOf(...words: readonly string[]): OptionKind {
   return [
     words.map((word) => `"${word}"`).join(' or '),
@@ -80,7 +79,6 @@ export function oneOf(...words: readonly string[]): OptionKind {
   ];
 }
 
-/** A list of what is of one kind. */
 export function listOf(kind: OptionKind): OptionKind {
   const isOne = (value: unknown): boolean => fits(kind, value);
   return [
@@ -89,7 +87,6 @@ export function listOf(kind: OptionKind): OptionKind {
   ];
 }
 
-/** Either of two kinds. */
 export function either(one: OptionKind, other: OptionKind): OptionKind {
   const expected = `${ownKind(one)[0]} or ${ownKind(other)[0]}`;
   return [expected, (value) => fits(one, value) || fits(other, value)];
@@ -112,7 +109,6 @@ export function instanceOf(
   return [expected, (value) => value instanceof type];
 }
 
-/** What has some methods. */
 export function having(expected: string, ...methods: readonly string[]): OptionKind {
   return [expected, (value) => methods.every((name) => hasMethod(value, name))];
 }

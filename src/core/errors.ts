@@ -9,7 +9,6 @@ export interface Complaint {
   readonly got: string;
   /** The thing that should have been there, as a noun phrase. */
   readonly expected: string;
-  /** The remedy, as a sentence. */
   readonly remedy?: string | undefined;
 }
 

@@ -283,7 +283,6 @@ export interface PreparedKernels {
   dispose(): void;
 }
 
-/** A step that runs the reference of its operators. */
 export interface ReferenceStep {
   readonly primitive: string;
   /** The operator, or several that are one step. */
@@ -317,7 +316,6 @@ export interface TuningStep {
   readonly kernels: readonly KernelTuning[];
 }
 
-/** The findings of tuning for a kernel. */
 export interface KernelTuning {
   /** Its name and the shapes of its parameters. */
   readonly kernel: string;
@@ -327,7 +325,6 @@ export interface KernelTuning {
   readonly firstMs: number;
   /** Milliseconds of a call with what was chosen. */
   readonly chosenMs: number;
-  /** All variants that were measured. */
   readonly tried: readonly TriedVariant[];
 }
 
@@ -335,7 +332,6 @@ export interface KernelTuning {
 export interface TriedVariant {
   /** The place in the plan that it is a choice for. */
   readonly place: string;
-  /** The name of the variant. */
   readonly name: string;
   /** Milliseconds of one call; undefined if the variant was refused. */
   readonly ms: number | undefined;
@@ -407,13 +403,10 @@ export interface RecordedLaunches {
   dispose(): void;
 }
 
-/** The time of a launch. */
 export interface KernelTiming {
-  /** Name of the primitive function. */
   readonly primitive: string;
   /** Name of the shader, or of the operator on the host. */
   readonly label: string;
-  /** Workgroups in each dimension. */
   readonly workgroups: readonly [number, number, number];
   /** Undefined where the adapter has no timestamps. */
   readonly durationMs: number | undefined;

@@ -1,11 +1,9 @@
 /** Keeps blocks of one file, each whole. */
 export interface BlockStore {
-  /** The numbers of the blocks that are there. */
   readonly indices: ReadonlySet<number>;
   /** A block as it was written; undefined for one that is not there or no longer what it was. */
   read(index: number): Promise<Uint8Array | undefined>;
   write(index: number, bytes: Uint8Array): Promise<void>;
-  /** Forgets all blocks. */
   clear(): Promise<void>;
 }
 

@@ -67,7 +67,6 @@ export class KeptFile implements BlockStore {
     return new Set(this.#hashes.keys());
   }
 
-  /** How many bytes of the file are kept. */
   get storedByteLength(): number {
     const { byteLength = 0, blockByteLength = 1 } = this.#facts ?? {};
     return [...this.#hashes.keys()].reduce(

@@ -8,7 +8,6 @@ interface CachedFile {
   readonly url: string;
   /** The length of the whole file, in bytes. */
   readonly byteLength: number;
-  /** Bytes of it that are stored. */
   readonly storedByteLength: number;
   /** Its version as the server told it. */
   readonly etag: string | undefined;

@@ -9,7 +9,6 @@ import type { RangeFile } from './range-file.ts';
 import { isAbsent, requestVersion } from './range-request.ts';
 import { RemoteReader } from './remote-reader.ts';
 
-/** How a file is opened. */
 export interface OpenFileOptions {
   readonly signal?: AbortSignal | undefined;
   /** Keeps it in the browser's private files, and takes from there what is kept. Default true. */

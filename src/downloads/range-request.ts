@@ -7,7 +7,6 @@ interface RangeRequest {
   readonly begin: number;
   /** The offset behind the last byte. */
   readonly end: number;
-  /** The version of which they have to be. */
   readonly version: FileVersion | undefined;
   readonly signal: AbortSignal | undefined;
   /** Keeps the browser from keeping a second copy. */

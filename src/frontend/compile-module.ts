@@ -6,7 +6,6 @@ import { CompileLimitError } from '../core/errors.ts';
 import { parseJson } from '../core/bytes/sniff.ts';
 import { takeTurns } from './take-turns.ts';
 
-/** How a module is compiled. */
 interface CompileModuleOptions extends CompileOptions, Pick<BudgetOptions, 'onPlace'> {
   /** The name of the module in messages. */
   readonly where: string;

@@ -12,7 +12,6 @@ interface PassChange {
   readonly difference: string;
 }
 
-/** A program in all its forms. */
 interface CompiledProgram {
   readonly passes: readonly PassChange[];
   /** Its data types, and its functions with the types that were inferred, a line each. */

@@ -6,7 +6,6 @@ import type { ProgramEditor } from './editor.ts';
 import { type Example, EXAMPLES } from './examples.ts';
 import { decodeProgram, encodeProgram } from './share-link.ts';
 
-/** What each pass does, in a line. */
 const PASS_LINES: Readonly<Record<(typeof PASS_NAMES)[number], string>> = {
   'bind-dims': 'puts numbers in place of sizes that are given',
   'infer-types': 'gives each expression its type',

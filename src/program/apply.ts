@@ -84,7 +84,6 @@ function requireIndices(op: string, states: readonly ArrayState[], attributes: A
   throw new UsageError({ where: placeOf(op)(), ...describeStray(stray, given.shape), remedy });
 }
 
-/** The type of an expression that is a tensor. */
 export function tensorTypeOf(inference: TypeInference, expr: Expr): TensorTypeNode {
   const type = inference.of(expr);
   if (type.kind === 'tensor') return type;

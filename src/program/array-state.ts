@@ -72,7 +72,6 @@ export class ArrayState implements TracedValue {
 
 /** An object with such a state: an array. */
 export interface HasState {
-  /** The dtype of its elements. */
   readonly dtype: DType;
   /** Its sizes, the outermost first. */
   readonly shape: readonly Dim[];

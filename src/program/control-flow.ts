@@ -252,7 +252,6 @@ function counted(frame: Frame, { construct, count, carried, step }: Counted): Ex
   });
 }
 
-/** A size as an int of the host. */
 function intOf(size: Dim): Expr {
   if (typeof size === 'number') return int(size);
   if (size === '?') {

@@ -445,7 +445,6 @@ function keepsDims(method: string, options: ReduceOptions | undefined): boolean 
   return options.keepDims ?? options.keepdims ?? false;
 }
 
-/** The array of a state. */
 export function wrap(state: ArrayState): NdArray {
   return new NdArray(state);
 }
@@ -454,7 +453,6 @@ function apply1(op: string, ...operands: readonly Operand[]): NdArray {
   return wrap(apply(op, operands));
 }
 
-/** Arguments one by one, or in one list. */
 function listOfArguments<T>(
   method: string,
   given: readonly T[] | readonly [readonly T[]],

@@ -44,7 +44,6 @@ export interface ProgramOptions extends RunnerOptions {
   readonly name?: string;
 }
 
-/** A program, as it was given. */
 export interface ProgramSource {
   readonly params: Spec;
   /** The result of a program that says what it gives. */
@@ -55,7 +54,6 @@ export interface ProgramSource {
   readonly isShared?: boolean;
 }
 
-/** One value of a result. */
 class ResultLeaf {
   readonly path: string;
   readonly spec: DataSpec | undefined;

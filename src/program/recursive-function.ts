@@ -10,7 +10,6 @@ import { bundle, Frame } from './trace.ts';
 interface LoopStep {
   /** The condition for another step. */
   readonly condition: Expr;
-  /** The values that are carried into it. */
   readonly next: readonly Expr[];
 }
 

@@ -18,7 +18,6 @@ import {
   typeOfLeaf,
 } from './data/value-spec.ts';
 
-/** A value: an array or data. */
 export type Value = NdArray | DataValue;
 
 /** Returns true for a leaf of a body's result: a value, or an operand that becomes one. */
@@ -94,7 +93,6 @@ function describe(value: unknown): string {
   return value === null || value === undefined ? String(value) : `a ${typeof value}`;
 }
 
-/** A value of an expression. */
 export function valueOf(
   frame: Frame,
   expr: Expr,

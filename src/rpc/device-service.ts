@@ -264,15 +264,12 @@ function plain(callee: RpcFunction, { fields }: RpcTuple, context: CallContext):
   };
 }
 
-/** A device as it is announced. */
 export function describeDevice({ kind, info }: ServedDevice): RemoteDevice {
   const { name, vendor, architecture, adapterClass, maxBufferByteLength } = info;
   return { name, kind, vendor, architecture, adapterClass, maxBufferByteLength };
 }
 
-/** A function of a remote executable. */
 export interface RemoteFunctionInfo {
-  /** The name of the function. */
   readonly name: string;
   /** Names of its parameters, in order. */
   readonly paramNames: readonly string[];

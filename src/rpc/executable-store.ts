@@ -34,7 +34,6 @@ export class ExecutableStore {
     this.#source = source;
   }
 
-  /** Bytes of the executables that it holds. */
   get byteLength(): number {
     return this.#byteLength;
   }

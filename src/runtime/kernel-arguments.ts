@@ -33,7 +33,6 @@ function dimFits(
   return true;
 }
 
-/** Values that calls of a primitive read. */
 export function readValues({ body }: PrimitiveFunction): ReadonlySet<number> {
   return new Set(body.flatMap(({ inputs }) => inputs));
 }

@@ -82,7 +82,6 @@ function callOfBorder(
   return frames.at(-1)?.function.isBorder === true ? placesOf(map, frames.at(-2)) : [];
 }
 
-/** The instruction that a frame is at: its counter is at the next one. */
 function instructionOf({ pc }: Frame): number {
   return Math.max(0, pc - 1);
 }

@@ -30,7 +30,6 @@ interface WidenedTensors {
 
 /** Observes what is brought to a machine. */
 export interface CallObserver {
-  /** A host tensor has been uploaded. */
   uploaded(value: TensorValue, tensor: HostTensor): void;
   /** Called before a call from outside, with arguments that fit. Throws to refuse it. */
   called(callee: BytecodeFunction, args: readonly Value[]): void;

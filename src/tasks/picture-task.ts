@@ -15,13 +15,11 @@ interface PictureResults {
   readonly places: readonly PicturePlace[];
 }
 
-/** One picture, and what ends the run. */
 interface PictureRun {
   readonly picture: Picture;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Runs a model on pictures. */
 export async function runOnPictures(
   session: Session,
   input: PictureInput,
@@ -39,7 +37,6 @@ export async function runOnPictures(
   }
 }
 
-/** A picture that may be held already. */
 interface HeldRun extends Omit<PictureRun, 'picture'> {
   readonly picture: Picture | HeldPicture;
 }
@@ -59,7 +56,6 @@ export async function runForFirst(
   }
 }
 
-/** The same for one picture. */
 export async function runOnPicture(
   session: Session,
   input: PictureInput,

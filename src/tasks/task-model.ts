@@ -128,7 +128,6 @@ interface FolderOptions {
 }
 
 interface OpenOptions extends FolderOptions {
-  /** The file that was asked for. */
   readonly file: string | undefined;
   /** Those that a folder is searched for. */
   readonly names: readonly string[];

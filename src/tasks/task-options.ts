@@ -45,7 +45,6 @@ export const SOURCE: OptionKind = [
   (value) => value !== null && /^(string|object|function)$/.test(typeof value),
 ];
 
-/** Kinds of the options that tasks of several models share. */
 export const MODELS_OPTIONS: OptionKinds<Omit<TaskOptions, 'file' | 'config' | 'preprocessor'>> = {
   cache: 'boolean',
   signal: 'signal',
@@ -53,7 +52,6 @@ export const MODELS_OPTIONS: OptionKinds<Omit<TaskOptions, 'file' | 'config' | '
   ...PLACE_OPTIONS,
 };
 
-/** Kinds of the options that all other tasks share. */
 export const TASK_OPTIONS: OptionKinds<TaskOptions> = {
   file: 'text',
   config: 'object',

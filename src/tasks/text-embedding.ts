@@ -184,7 +184,6 @@ const INPUTS: Readonly<Record<string, (ids: readonly number[]) => readonly numbe
   position_ids: (ids) => ids.map((_, at) => at),
 };
 
-/** Inputs of a run. */
 interface TokenBatch {
   readonly inputs: Readonly<Record<string, Tensor>>;
   /** The tokens of a row, with what fills it up. */

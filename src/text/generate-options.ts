@@ -69,7 +69,6 @@ const NAMED = (value: unknown): boolean =>
     (Object((Object(value) as Partial<Tool>).function) as Partial<Tool['function']>).name,
   );
 const CALLS = listOf(['{ function: { name, arguments } }', NAMED]);
-/** Tools of a conversation. */
 export const TOOLS = listOf(["{ type: 'function', function: { name, … } }", NAMED]);
 const GUESSER = either(oneOf('prompt'), having('a TextModel', 'guesser'));
 

@@ -21,7 +21,6 @@ export interface TokenConstraint {
   forced?(limit?: number): readonly number[];
 }
 
-/** The next tokens of a text. */
 export interface NextTokens {
   readonly ids: readonly number[];
   /** Logarithms of their probabilities; none for tokens that were not drawn. */

@@ -96,7 +96,6 @@ export class TextProgram {
   readonly guesses = GUESSES;
   /** Bytes of one position of one text in all caches. */
   readonly bytesPerPosition: number;
-  /** The dtypes of the caches, by name. */
   readonly cacheDTypes: ReadonlyMap<string, string>;
   readonly #names: readonly string[];
   #blank: Promise<Blank> | undefined;

@@ -15,7 +15,6 @@ import { TYPE_CODES, type ValueType } from './value-type.ts';
 /** Functions that call each other by name; of other groups they know nothing. */
 export type FunctionGroup = readonly WasmFunction[];
 
-/** A module to be. */
 interface ModuleOptions extends CodeOptions {
   readonly groups: readonly FunctionGroup[];
   /** The imported memory `env.memory`, in pages of 64 KiB; `shared` needs a maximum. */
@@ -99,7 +98,6 @@ export function encodeModule({
   return module.written().slice();
 }
 
-/** The types of functions, each once. */
 class FunctionTypes {
   readonly #indices = new Map<string, number>();
   readonly #types: (readonly (readonly ValueType[])[])[] = [];
@@ -148,7 +146,6 @@ function section(to: ByteWriter, id: number, write: (content: ByteWriter) => voi
   to.sized(content.written());
 }
 
-/** The body of one function. */
 class FunctionEmitter {
   readonly #fn: WasmFunction;
   readonly #functions: ReadonlyMap<string, number>;

@@ -279,7 +279,6 @@ const SCALARS: Readonly<Record<keyof typeof EXTRACTS, ValueType>> = {
   f64x2: 'f64',
 };
 
-/** One lane of a vector. */
 export function lane(lanes: keyof typeof EXTRACTS, value: Expression, index: number): Expression {
   return {
     kind: 'lane',

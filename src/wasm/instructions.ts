@@ -229,7 +229,6 @@ export function findInstruction(name: string): Instruction | undefined {
   return BY_NAME.get(name);
 }
 
-/** All names, for tests. */
 export function instructionNames(): readonly string[] {
   return [...BY_NAME.keys()];
 }

@@ -43,14 +43,12 @@ interface Call {
   readonly args: readonly Expression[];
 }
 
-/** A function of the module. */
 export interface WasmFunction {
   readonly name: string;
   readonly params: readonly Local[];
   readonly body: readonly Statement[];
 }
 
-/** Gives a local a value. */
 export function set(target: Local, value: Expression): Assignment {
   if (target.type === value.type) return { kind: 'set', target, value };
   throw internalError(`${value.type} set to a local ${target.type}`);

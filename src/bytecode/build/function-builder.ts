@@ -35,7 +35,6 @@ interface Label {
   readonly index: number;
 }
 
-/** How a call is emitted. */
 interface CallOptions {
   /** The register that receives the result; `f.void` drops it. Default: a fresh register. */
   readonly into?: RegisterOperand;

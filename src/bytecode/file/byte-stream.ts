@@ -3,7 +3,6 @@ import { abortError, FormatError } from '../../core/errors.ts';
 
 /** How bytes are taken from a stream. */
 export interface ByteStreamOptions {
-  /** Ends it. */
   readonly signal?: AbortSignal | undefined;
   /** Gets the number of bytes that have arrived so far. */
   readonly onBytes?: ((received: number) => void) | undefined;

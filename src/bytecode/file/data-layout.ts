@@ -10,7 +10,6 @@ export interface ByteRange {
 export interface DataBlock {
   /** Where the block begins in the data section, in bytes. */
   readonly byteOffset: number;
-  /** Its contents. */
   readonly bytes: Uint8Array;
 }
 

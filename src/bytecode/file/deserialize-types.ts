@@ -62,7 +62,6 @@ function readType(r: ByteReader, depth: number): FullType {
   }
 }
 
-/** The type of a signature. */
 export function readValueType(r: ByteReader): ValueType {
   const kind = readCodeOf(r, format.VALUE_TYPE_CODES, 'value type');
   return kind === 'tensor' ? { kind, ...readTensorType(r) } : { kind };

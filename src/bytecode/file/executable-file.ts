@@ -37,7 +37,6 @@ import { toTypeScript, type ToTypeScriptOptions } from '../text/to-typescript.ts
 
 /** A verified program together with its data section. Immutable. */
 export class Executable implements ExecutableData {
-  /** Bytecode functions. */
   readonly functions: readonly BytecodeFunction[];
   /** All functions' instructions, 32-bit words. */
   readonly code: Uint32Array;
@@ -53,7 +52,6 @@ export class Executable implements ExecutableData {
   declare readonly types?: ProgramTypes;
   /** Facts about the program, such as its producer. */
   readonly metadata: Readonly<Record<string, string>>;
-  /** Bytes of the data section. */
   readonly dataByteLength: number;
   /** The bytes of the tensor constants; none where they lie in files, see {@link blocks}. */
   readonly data: Uint8Array;

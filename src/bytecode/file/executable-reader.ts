@@ -20,7 +20,6 @@ export interface DataHashes {
   readonly hashes: readonly Uint8Array[];
 }
 
-/** How a stream is read. */
 interface ReaderOptions extends ByteStreamOptions {
   /** Bytes of the stream, where they are known: a file of another length is refused at once. */
   readonly byteLength?: number | undefined;

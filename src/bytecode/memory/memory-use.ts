@@ -10,7 +10,6 @@ import { KnownSizes, type Sizes, symbolsOf } from './known-sizes.ts';
 export interface StorageLife {
   /** The instruction that allocates it; undefined for an input. */
   readonly instruction: number | undefined;
-  /** The name of an input. */
   readonly input: string | undefined;
   /** Undefined where elements decide the size. */
   readonly byteLength: number | undefined;

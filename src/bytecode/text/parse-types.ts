@@ -13,7 +13,6 @@ export function parseDType(lexer: TextLexer): DType {
   throw lexer.unexpected('a dtype such as float32', token);
 }
 
-/** A shape of numbers. */
 export function parseShape(lexer: TextLexer): number[] {
   return lexer.list('(', ')', () => lexer.integer('a dimension'));
 }

@@ -10,7 +10,6 @@ export interface FlowInstruction {
   readonly heapSlots: number;
   /** Registers that must hold shape heaps of at least so many slots. */
   readonly heapUses: readonly HeapUse[];
-  /** Instructions that may come next. */
   readonly next: readonly number[];
 }
 

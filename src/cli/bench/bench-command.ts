@@ -15,7 +15,6 @@ export interface BenchFlags extends Omit<OpenFlags, 'device'> {
   readonly json?: boolean;
 }
 
-/** The times of a program on one device. */
 interface DeviceTimes extends Spread {
   readonly device: string;
   /** From the file to a session, compiling included. */

@@ -37,7 +37,6 @@ const WINDOWS_PATHS = [
   String.raw`Chromium\Application\chrome.exe`,
   String.raw`Microsoft\Edge\Application\msedge.exe`,
 ];
-/** Variables of Windows with folders of programs. */
 const WINDOWS_FOLDERS = ['ProgramFiles', 'ProgramFiles(x86)', 'LOCALAPPDATA'];
 
 /**

@@ -18,7 +18,6 @@ export interface ProgramAnswer {
   readonly memory: MemoryAnswer;
   /** Symbols of `main` whose sizes a run tells. */
   readonly symbols: readonly string[];
-  /** Outputs with sizes that the program computes. */
   readonly computedSizes: readonly string[];
   readonly kernels: number;
   /** Calls and kernels that run elsewhere than in kernels of the device, and why. */

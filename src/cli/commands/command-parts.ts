@@ -1,6 +1,5 @@
 import type { Terminal } from '../terminal.ts';
 
-/** The context of a command. */
 export interface CommandParts {
   readonly terminal: Terminal;
   /** Resolves once the command is over; its number becomes the exit status. */

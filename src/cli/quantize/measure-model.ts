@@ -24,7 +24,6 @@ export async function openModel(
   return Session.load(responseOf(executable), { worker: false, device: 'wasm' });
 }
 
-/** Gives the inputs of a sample by its number. */
 type SampleReader = (index: number) => Inputs | Promise<Inputs>;
 
 /** Random inputs, the same for a seed. */

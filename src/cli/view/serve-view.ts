@@ -6,7 +6,6 @@ interface ViewOptions {
   readonly title: string;
   /** The source that it was compiled from; undefined for a file that was an executable. */
   readonly source?: ServedSource | undefined;
-  /** The device that the page runs it on. */
   readonly device: string;
   /** The port; 0 takes any that is free. */
   readonly port: number;

@@ -29,7 +29,6 @@ export interface MachineChoice {
   readonly tables?: unknown;
 }
 
-/** The worker of the sources. */
 export function startSource(): Worker {
   return new Worker(new URL('../../worker/worker-main.ts', import.meta.url), { type: 'module' });
 }

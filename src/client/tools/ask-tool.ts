@@ -18,7 +18,6 @@ export type AskAboutRun = <Name extends ToolName>(
   question: RunQuestion<Name>,
 ) => Promise<ToolReply<Name>>;
 
-/** A reply with the answer of a tool. */
 export type ToolReply<Name extends ToolName> = ControlReply & {
   readonly answer?: ToolAnswer<Name>;
 };
@@ -26,7 +25,6 @@ export type ToolReply<Name extends ToolName> = ControlReply & {
 /** The part of a session that is needed. */
 export type ToolSession = Pick<HandleOwner, 'control'>;
 
-/** Asks a tool about a session. */
 export function askTool<Name extends ToolName>(
   session: ToolSession,
   [tool, request]: readonly [tool: Name, request: ToolRequest<Name>],
@@ -36,7 +34,6 @@ export function askTool<Name extends ToolName>(
   return reply as Promise<ToolReply<Name>>;
 }
 
-/** What a tool answered. */
 export async function answerOf<Answer>(
   reply: Promise<{ readonly answer?: Answer }>,
 ): Promise<Answer> {

@@ -14,7 +14,6 @@ export type ExpectedValues = Readonly<Record<string, Tensor>>;
 export interface ValueComparison {
   /** The first value that departs, with its name. */
   readonly departure: (ValueDeparture & { readonly value: string }) | undefined;
-  /** Values that were compared. */
   readonly calls: number;
   readonly largestError: number;
   /** Names of expected values that this program does not compute, or not in that size. */

@@ -24,9 +24,7 @@ export interface TuneOptions {
 export interface TuneProgress {
   /** Kernels that are done. */
   readonly loaded: number;
-  /** Kernels in all. */
   readonly total: number;
-  /** The kernels that were tuned last. */
   readonly kernels: readonly KernelTuning[];
 }
 

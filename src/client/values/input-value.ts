@@ -12,7 +12,6 @@ export type BoundValue = Tensor | DeviceTensor | WiredValue | number | string;
 /** A tuple or data, as it goes to the worker. */
 export interface WiredValue {
   readonly wire: WireValue;
-  /** Calls the functions of the page in it. */
   readonly callPage?: CallPage | undefined;
 }
 

@@ -17,7 +17,6 @@ export type ImageInput =
 
 /** A value of an algebraic data type of the program: `{ constructor: 'Cons', fields: [head, tail] }`. */
 export interface DataInput {
-  /** The name of the constructor. */
   readonly constructor: string;
   /** Its fields, in order. */
   readonly fields: readonly InputValue[];
@@ -50,7 +49,6 @@ export interface AdtOutput {
 
 /** A value of an algebraic data type. */
 export interface DataOutput {
-  /** The name of the constructor. */
   readonly constructor: string;
   /** Its fields, in order. */
   readonly fields: readonly OutputValue[];

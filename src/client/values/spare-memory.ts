@@ -68,5 +68,4 @@ export class SpareMemory {
   }
 }
 
-/** That of this page. */
 export const SPARE_MEMORY = new SpareMemory();

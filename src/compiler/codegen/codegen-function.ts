@@ -102,7 +102,6 @@ export class FunctionGenerator implements BlockEmitter {
     runTask(this.block(blocks.of(fn.body), RETURN));
   }
 
-  /** Emits a block. */
   *block(block: Block, destination: Destination): Task<void> {
     const { steps, result } = block;
     // The result of the block is in its place from the beginning.

@@ -45,7 +45,6 @@ const HOST_DEVICE = 1;
 interface MachineCall {
   readonly call: CallExpr;
   readonly args: readonly Operand[];
-  /** The register for the result, if it has to be one. */
   readonly into: RegisterOperand | undefined;
   readonly emitter: Emitter;
 }

@@ -15,9 +15,7 @@ export interface BlockEmitter {
   readonly module: ModuleContext;
   /** The operand that stands for an atom. */
   operand(expr: Expr): Operand;
-  /** The block that begins with an expression. */
   blockOf(root: Expr): Block;
-  /** Emits a block. */
   block(block: Block, destination: Destination): Task<void>;
   /** Sets the value that the next instructions compute, for their place in the source. */
   at(value: Expr): void;

@@ -50,7 +50,6 @@ export class Emitter {
   }
 }
 
-/** An operand that must be a register. */
 export function asRegister(operand: Operand): RegisterOperand {
   if (operand.kind === 'register') return { kind: 'register', value: operand.value };
   throw new Error(`internal: a ${operand.kind} where a register is needed`);

@@ -30,7 +30,6 @@ export class ModuleContext {
   /** Names of functions that a function of JavaScript has too. */
   readonly #renamed = new Map<string, string>();
   readonly #constructorFunctions = new Map<string, string>();
-  /** Names of functions and primitives. */
   readonly #names: Set<string>;
   /** Numbers that were tried to make names unique. */
   readonly #counts = new Map<string, number>();

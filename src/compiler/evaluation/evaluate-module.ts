@@ -87,7 +87,6 @@ class FunctionEvaluator {
   readonly #fn: FunctionExpr;
   readonly #scopes: Scopes;
   readonly #inScope = new Map<Scope, Expr[]>();
-  /** Values of lets by the variable. */
   readonly #letValues = new Map<Expr, Expr>();
   /** Variables by the expression whose value they have. */
   readonly #variables = new Map<Expr, Expr[]>();

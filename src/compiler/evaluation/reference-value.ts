@@ -9,7 +9,6 @@ export type ReferenceValue =
   | ReferenceData
   | ReferenceFunction;
 
-/** A tuple. */
 interface ReferenceTuple {
   /** Tells values apart. */
   readonly kind: 'tuple';
@@ -21,17 +20,14 @@ interface ReferenceTuple {
 interface ReferenceData {
   /** Tells values apart. */
   readonly kind: 'data';
-  /** The name of the constructor. */
   readonly name: string;
   /** Its fields, in order. */
   readonly fields: readonly ReferenceValue[];
 }
 
-/** A function as a value. */
 export interface ReferenceFunction {
   /** Tells values apart. */
   readonly kind: 'function';
-  /** Calls it. */
   readonly apply: (args: readonly ReferenceValue[]) => ReferenceValue;
 }
 

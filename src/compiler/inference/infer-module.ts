@@ -97,7 +97,6 @@ export function inferModule(module: Module, options: InferOptions = {}): Module 
 
 interface TogetherInferred {
   readonly context: InferenceContext;
-  /** How many complaints there were before. */
   readonly complaints: number;
   /** True if a function calls itself by the variable of a let, which has to be lifted. */
   readonly isLifted: boolean;

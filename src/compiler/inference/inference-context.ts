@@ -52,7 +52,6 @@ export interface TypingContext {
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
-/** Types of the operands of calls. */
 export type WidenedOperands = Map<CallExpr, readonly Type[]>;
 
 interface RequireOptions {
@@ -96,7 +95,6 @@ export class InferenceContext {
   readonly typeArguments = new Map<CallExpr, readonly Term[]>();
   /** Polymorphic functions that are used as values, with the type at which they are. */
   readonly expansions = new Map<Expr, Instance>();
-  /** The results of functions. */
   readonly results = new Map<FunctionExpr, Term>();
   /** Symbols of the global function, and what each is a dimension of. */
   readonly #names = new Map<string, 'value' | 'parameter'>();
@@ -309,7 +307,6 @@ export class InferenceContext {
     });
   }
 
-  /** Begins with a global function. */
   enterGlobal(name: string, fn: FunctionExpr): void {
     this.global = name;
     this.scope = { ...NO_SCOPE, symbols: new Set(), naming: new Map() };

@@ -17,19 +17,15 @@ interface BisectionOptions extends Pick<EvaluationOptions, 'functions'> {
 
 /** A pass after which a program gives something else. */
 interface ChangedResult {
-  /** The name of the pass. */
   readonly pass: string;
   /** Where and by how much the result differs, or the error that the program ends with. */
   readonly difference: string;
-  /** The module that the pass was given. */
   readonly before: Module;
-  /** The module that the pass made of it. */
   readonly after: Module;
 }
 
 /** A pass after which the program could not be computed. */
 interface UncheckedPass {
-  /** The name of the pass. */
   readonly pass: string;
   /** Why the program could not be computed. */
   readonly reason: string;

@@ -2,11 +2,8 @@ import { fits, listOf } from '../../core/check-options.ts';
 import type { Module } from '../ir/expr.ts';
 import type { Pass, PassContext } from '../passes/pass.ts';
 
-/** One run of a pass, with its modules before and after. */
 export interface PassRun {
-  /** The name of the pass. */
   readonly pass: string;
-  /** The module that it was given. */
   readonly before: Module;
   /** The module that it made; the same object where it changed nothing. */
   readonly after: Module;

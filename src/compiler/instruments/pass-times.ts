@@ -2,7 +2,6 @@ import type { PassInstrument } from './pass-instrument.ts';
 
 /** The time that one run of a pass took. */
 interface PassTime {
-  /** The name of the pass. */
   readonly pass: string;
   /** Milliseconds of wall-clock time that the pass took. */
   readonly milliseconds: number;

@@ -42,7 +42,6 @@ export interface VarExpr {
 export interface ConstantExpr {
   /** Tells expressions apart. */
   readonly kind: 'constant';
-  /** The tensor. */
   readonly value: HostTensor;
   /** Where it stands in the source. */
   readonly span?: Span;
@@ -62,7 +61,6 @@ export interface IntExpr {
 export interface OperatorExpr {
   /** Tells expressions apart. */
   readonly kind: 'operator';
-  /** The name of the operator. */
   readonly name: string;
 }
 
@@ -70,7 +68,6 @@ export interface OperatorExpr {
 export interface ConstructorExpr {
   /** Tells expressions apart. */
   readonly kind: 'constructor';
-  /** The name of the constructor. */
   readonly name: string;
   /** Where it stands in the source. */
   readonly span?: Span;
@@ -166,7 +163,6 @@ export interface TupleExpr {
 export interface ProjectionExpr {
   /** Tells expressions apart. */
   readonly kind: 'projection';
-  /** The tuple. */
   readonly tuple: Expr;
   /** The number of the field, from 0. */
   readonly index: number;
@@ -178,9 +174,7 @@ export interface ProjectionExpr {
 export interface LetExpr {
   /** Tells expressions apart. */
   readonly kind: 'let';
-  /** The variable that is bound. */
   readonly variable: VarExpr;
-  /** The value that it is bound to. */
   readonly value: Expr;
   /** The expression in which the variable is bound. */
   readonly body: Expr;
@@ -206,7 +200,6 @@ export interface IfExpr {
 export interface MatchExpr {
   /** Tells expressions apart. */
   readonly kind: 'match';
-  /** The value that is matched. */
   readonly value: Expr;
   /** Clauses in the order in which they are tried. */
   readonly clauses: readonly Clause[];
@@ -244,17 +237,13 @@ export interface WildcardPattern {
 
 /** Fits everything, and binds it. */
 interface VarPattern {
-  /** Tells patterns apart. */
   readonly kind: 'var-pattern';
-  /** The variable that is bound. */
   readonly variable: VarExpr;
 }
 
 /** Fits values that a constructor made and whose fields fit. */
 export interface ConstructorPattern {
-  /** Tells patterns apart. */
   readonly kind: 'constructor-pattern';
-  /** The name of the constructor. */
   readonly constructor: string;
   /** Patterns of its fields, in order. */
   readonly fields: readonly Pattern[];
@@ -262,7 +251,6 @@ export interface ConstructorPattern {
 
 /** Fits tuples whose fields fit. */
 export interface TuplePattern {
-  /** Tells patterns apart. */
   readonly kind: 'tuple-pattern';
   /** Patterns of its fields, in order. */
   readonly fields: readonly Pattern[];
@@ -270,7 +258,6 @@ export interface TuplePattern {
 
 /** `#3`: fits the int of this value. */
 export interface IntPattern {
-  /** Tells patterns apart. */
   readonly kind: 'int-pattern';
   /** A safe integer. */
   readonly value: number;
@@ -278,7 +265,6 @@ export interface IntPattern {
 
 /** `#0.5`: fits the float of this value, as `float_eq` compares: -0 is 0. */
 export interface FloatPattern {
-  /** Tells patterns apart. */
   readonly kind: 'float-pattern';
   /** Any number but NaN, which equals nothing. */
   readonly value: number;

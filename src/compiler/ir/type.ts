@@ -13,13 +13,11 @@ export type Type =
   | TypeVarNode
   | ScalarTypeNode;
 
-/** The type of a tensor. */
 export interface TensorTypeNode extends TensorType {
   /** Tells types apart. */
   readonly kind: 'tensor';
 }
 
-/** The type of a tuple. */
 export interface TupleTypeNode {
   /** Tells types apart. */
   readonly kind: 'tuple';
@@ -27,7 +25,6 @@ export interface TupleTypeNode {
   readonly fields: readonly Type[];
 }
 
-/** The type of a function. */
 export interface FunctionTypeNode {
   /** Tells types apart. */
   readonly kind: 'function';
@@ -43,7 +40,6 @@ export interface FunctionTypeNode {
 export interface AdtTypeNode {
   /** Tells types apart. */
   readonly kind: 'adt';
-  /** The name of its definition. */
   readonly name: string;
   /** The types that the definition's type parameters stand for. */
   readonly args: readonly Type[];
@@ -51,9 +47,7 @@ export interface AdtTypeNode {
 
 /** A type parameter of the function or type definition around it. */
 export interface TypeVarNode {
-  /** Tells types apart. */
   readonly kind: 'type-var';
-  /** The name of the type parameter. */
   readonly name: string;
 }
 
@@ -111,7 +105,6 @@ export function depthOfType(root: Type): number {
   return depths.get(root) ?? 0;
 }
 
-/** The types that a type is made of. */
 export function partsOfType(type: Type): readonly Type[] {
   switch (type.kind) {
     case 'tuple':

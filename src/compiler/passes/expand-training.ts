@@ -58,7 +58,6 @@ class NodeGraph implements GraphTarget {
     return this.tensor(constant(value, this.#span));
   }
 
-  /** An expression as a tensor. */
   tensor(expr: Expr): GraphTensor {
     const type = this.#types.of(expr);
     if (type.kind !== 'tensor') {
@@ -70,7 +69,6 @@ class NodeGraph implements GraphTarget {
     return tensor;
   }
 
-  /** The expression of a tensor of this graph. */
   exprOf(tensor: GraphTensor): Expr {
     const expr = this.#exprs.get(tensor);
     if (expr === undefined) throw new Error('internal: a tensor of another graph');

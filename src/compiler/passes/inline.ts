@@ -146,7 +146,6 @@ class KnownFunctions {
   readonly #values = new Map<Expr, FunctionExpr>();
   /** Names of global functions by variables that stand for them. */
   readonly #globals = new Map<Expr, string>();
-  /** Functions as they are rewritten, by what they were. */
   readonly #results = new Map<Expr, FunctionExpr>();
   readonly #reduced = new Set<VarExpr>();
 
@@ -178,7 +177,6 @@ class KnownFunctions {
     return this.#reduced.has(variable);
   }
 
-  /** The function that a call may be replaced by. */
   bodyOf(call: CallExpr): FunctionExpr | undefined {
     const { callee } = call;
     const value = this.#values.get(callee) ?? callee;

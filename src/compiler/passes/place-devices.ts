@@ -25,7 +25,6 @@ import type { Pass } from './pass.ts';
 export interface Placement {
   /** Where it comes from: the name of a node of the model, or file, line and column. */
   readonly node: string;
-  /** The operator that is called. */
   readonly operator: string;
   /** The cause, in words that follow "because". */
   readonly reason: string;
@@ -170,7 +169,6 @@ class Placer {
     return inside ?? this.#scopes.of(expr);
   }
 
-  /** The replacement of a child. */
   #operand(expr: Expr, child: Expr): Expr {
     for (const [index, arg] of this.#childrenOf(expr).entries()) {
       if (arg === child && this.#isMoved(arg, this.#wanted(expr, index))) {

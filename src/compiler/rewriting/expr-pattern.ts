@@ -11,7 +11,6 @@ export type ExprPattern = AnyPattern | CallPattern | ConstantPattern | EitherPat
 interface AnyPattern {
   /** Tells patterns apart. */
   readonly kind: 'any';
-  /** The name of the capture. */
   readonly name: string;
 }
 
@@ -19,9 +18,7 @@ interface AnyPattern {
 export interface CallPattern {
   /** Tells patterns apart. */
   readonly kind: 'call';
-  /** The name of the operator. */
   readonly op: string;
-  /** Patterns of the operands. */
   readonly args: readonly ExprPattern[];
   /** Attributes that are not named may have any value. */
   readonly attributes?: Readonly<Record<string, AttributePattern>>;
@@ -31,11 +28,9 @@ export interface CallPattern {
   readonly isVariadic?: true;
   /** Nothing else may read the value: it is not computed where the call is replaced. */
   readonly isOnce?: true;
-  /** The name of the capture, if it is one. */
   readonly name?: string;
 }
 
-/** A constant. */
 export interface ConstantPattern {
   /** Tells patterns apart. */
   readonly kind: 'constant';
@@ -43,7 +38,6 @@ export interface ConstantPattern {
   readonly value?: NumberPattern;
   /** Has one element and therefore makes no tensor larger but in rank. */
   readonly isSingle?: true;
-  /** The name of the capture, if it is one. */
   readonly name?: string;
 }
 
@@ -55,16 +49,13 @@ interface EitherPattern {
   readonly patterns: readonly ExprPattern[];
 }
 
-/** A predicate of a number. */
 export type NumberPattern =
   | { readonly equal: number }
   /** Exporters round numbers to float32 or to a few digits: within 1e-6 of it. */
   | { readonly near: number }
   | { readonly atMost: number };
 
-/** A predicate of an attribute. */
 export interface AttributePattern {
-  /** The values that the attribute may have. */
   readonly oneOf?: readonly AttributeValue[];
   /** The number that the attribute is a list of, with nothing else in it. */
   readonly every?: number;
@@ -76,9 +67,7 @@ export interface AttributePattern {
 
 /** A predicate of the type of a capture, which has to be a tensor. `root` names the whole match. */
 export interface TypePattern {
-  /** The allowed dtypes. */
   readonly dtypes?: readonly DType[];
-  /** The number of dimensions. */
   readonly rank?: number;
   /** A capture that has the same dtype. */
   readonly dtypeOf?: string;
@@ -115,7 +104,6 @@ export function once(pattern: CallPattern): CallPattern {
   return { ...pattern, isOnce: true };
 }
 
-/** A constant with a single element. */
 export function single(value?: NumberPattern, name?: string): ConstantPattern {
   return { ...filled(value, name), isSingle: true };
 }

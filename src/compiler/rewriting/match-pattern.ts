@@ -15,7 +15,6 @@ interface Readers {
   isOnce(expr: Expr): boolean;
 }
 
-/** The callback for a match. */
 interface Matching<T> {
   /** Undefined: the next way in which the pattern fits is tried. */
   readonly accept: (captures: Captures) => T | undefined;
@@ -103,7 +102,6 @@ class Matcher<T> {
     });
   }
 
-  /** Tries the operands from an index on. */
   #all(operands: Operands<T>, bindings: Binding | undefined, index = 0): T | undefined {
     const [pattern, arg] = [operands.patterns[index], operands.args[index]];
     if (pattern === undefined || arg === undefined) return operands.next(bindings);

@@ -163,7 +163,6 @@ export function startsAttribute(cursor: TokenCursor): boolean {
   return isName && (cursor.at('=', 1) || (cursor.at('?', 1) && cursor.at('=', 2)));
 }
 
-/** The name of an attribute that the operator has. */
 export function takeAttributeName({ cursor }: RuleContext, op: Operator): string {
   const token = cursor.take('name', 'an attribute');
   const names = Object.keys(op.attributes);

@@ -6,7 +6,6 @@ export const patterns = {
   any,
   /** Three operands of an associative and commutative operator, in any order and grouping. */
   anyOrder,
-  /** A call of an operator. */
   calls,
   /** A call with its two operands in either order. */
   commutes,

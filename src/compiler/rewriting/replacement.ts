@@ -28,7 +28,6 @@ interface NumberReplacement {
   readonly value: number;
 }
 
-/** A constant. */
 interface TensorReplacement {
   readonly kind: 'tensor';
   readonly value: HostTensor;
@@ -44,7 +43,6 @@ export interface CallReplacement {
   readonly copied: readonly string[];
 }
 
-/** The source of an attribute's value. */
 export type AttributeSource =
   | { readonly from: 'value'; readonly value: AttributeValue }
   | { readonly from: 'attribute'; readonly name: string }

@@ -29,7 +29,6 @@ export interface RewriteRule {
 
 /** One application of a rewrite rule. */
 export interface AppliedRule {
-  /** The name of the rule. */
   readonly rule: string;
   /** Why, where the name does not say it. */
   readonly explains?: string | undefined;

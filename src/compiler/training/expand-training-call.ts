@@ -65,7 +65,6 @@ function expandLoss(name: LossName, { graph, inputs, attributes }: TrainingCall)
   return graph.cast(loss, 'float32');
 }
 
-/** The number of the step as a float32. */
 function stepOf({ graph, inputs }: TrainingCall, index: number): GraphTensor {
   const step = inputs[index];
   if (step === undefined) throw new Error(`internal: no input ${index}`);

@@ -43,7 +43,6 @@ export class FunctionVerifier {
   readonly #fn: FunctionExpr;
   readonly #scopes: Scopes;
   readonly #recursive: ReadonlySet<Expr>;
-  /** The scope in which each variable is visible. */
   readonly #visible = new Map<VarExpr, Scope>();
   /** Type parameters by the scope of the function that has them. */
   readonly #typeParams = new Map<Scope, ReadonlySet<string>>();

@@ -9,7 +9,6 @@ export interface Clock {
   after(delayMs: number, work: () => void): () => void;
 }
 
-/** That of this thread. */
 export const CLOCK: Clock = {
   now: () => performance.now(),
   after(delayMs, work) {

@@ -9,9 +9,7 @@ const [FIRST_BYTES, LEAST_BYTES, MOST_BYTES] = [2 ** 16, 2 ** 12, 2 ** 18];
 /** A file of which small parts are looked at, one behind the other, with few reads. */
 export class FileWindow {
   readonly byteLength: number;
-  /** How many bytes were read. */
   readByteLength = 0;
-  /** How many reads there were. */
   reads = 0;
   readonly #read: ReadRange;
   #begin = 0;

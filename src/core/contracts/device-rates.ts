@@ -18,7 +18,6 @@ export interface RatesOfBoth {
   readonly wasm: DeviceRates;
 }
 
-/** The work of a launch. */
 export interface LaunchAmount {
   /** Additions and multiplications, about. */
   readonly operations: number;

@@ -17,7 +17,6 @@ export interface GpuDeviceLike {
   readonly lost: Promise<object>;
   /** The queue that work is submitted to. */
   readonly queue: object;
-  /** Makes a buffer. */
   createBuffer(descriptor: { size: number; usage: number }): object;
 }
 
@@ -31,7 +30,6 @@ export interface GpuTextureLike {
   readonly format: string;
   /** The bits of GPUTextureUsage. */
   readonly usage: number;
-  /** A view of it. */
   createView(): object;
 }
 

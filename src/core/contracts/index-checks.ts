@@ -8,7 +8,6 @@ export const INDEX_CHECKS = 'indices';
  * element. Bounds are one for all elements, or one for each place along the last axis.
  */
 export interface IndexCheck {
-  /** The function that is called. */
   readonly function: string;
   /** The parameter that holds the indices, counted from 0. */
   readonly parameter?: number | undefined;
@@ -22,7 +21,6 @@ export interface IndexCheck {
   readonly below: readonly Dim[];
   /** An index that is allowed all the same. */
   readonly except?: number | undefined;
-  /** Symbols that are elements of parameters. */
   readonly sizes?: Readonly<Record<string, ElementOfParameter>> | undefined;
 }
 

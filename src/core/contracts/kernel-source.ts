@@ -21,7 +21,6 @@ export interface KernelSource {
 export interface KernelPart {
   /** Name of the shader, or of the operators of the step, as profiles have it. */
   readonly label: string;
-  /** Its text. */
   readonly code: string;
   /** Workgroups of the launch along x, y and z; absent on a processor. */
   readonly workgroups?: readonly [number, number, number];

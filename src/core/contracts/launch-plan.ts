@@ -62,7 +62,6 @@ export type VariantKind = 'matmul' | 'reduction' | 'convolution' | 'window' | 'r
 
 export interface VariantPlace<Variant> {
   readonly first: Variant;
-  /** The problem that it was chosen for. */
   readonly problem: object;
   readonly caps: PlannerCaps;
 }

@@ -10,7 +10,6 @@ export interface NodeCall {
   readonly operator: string;
   /** Inputs of the nodes, those that they leave out included. */
   readonly inputCount: number;
-  /** The inputs that the arguments are. */
   readonly inputs: readonly number[];
   readonly attributes: NodeAttributes;
   /** The nodes, for messages: `node "a" (Op)`. */

@@ -9,12 +9,10 @@ export type NodeAttributeValue =
   | readonly string[]
   | HostTensor;
 
-/** The attributes that a node has, by name. */
 export type NodeAttributes = Readonly<Record<string, NodeAttributeValue>>;
 
 /** The type of an input or an output of a node. */
 export interface NodeTensor {
-  /** The dtype of its elements. */
   readonly dtype: DType;
   /** A dimension is a number, a name or an expression over names; `?`: only the running program knows it. */
   readonly shape: readonly (number | string)[];
@@ -28,9 +26,7 @@ export interface NodeSignature {
   readonly where: string;
   /** The types of its inputs; undefined for one that it leaves out. */
   readonly inputs: readonly (NodeTensor | undefined)[];
-  /** Its attributes, by name. */
   readonly attributes: NodeAttributes;
-  /** How many outputs it has. */
   readonly outputCount: number;
 }
 

@@ -1,6 +1,5 @@
 /** An instruction of a bytecode function, counted from 0 as listings do. */
 export interface CodePlace {
-  /** The name of the function. */
   readonly function: string;
   /** The number of the instruction, from 0. */
   readonly instruction: number;

@@ -10,12 +10,10 @@ export type AttributeValue =
   | readonly string[]
   | readonly Dim[];
 
-/** Attributes of an operator, by name. */
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
 /** The type of a tensor whose dimensions are of type `D`: numbers, or symbols too. */
 export interface TensorTypeOf<D extends Dim> {
-  /** The dtype of the elements. */
   readonly dtype: DType;
   /** Its dimensions, the outermost first. */
   readonly shape: readonly D[];
@@ -33,7 +31,6 @@ export interface OperatorCall {
   readonly op: string;
   /** Values it reads: parameters come first, then the calls in order. -1: an absent optional input. */
   readonly inputs: readonly number[];
-  /** Attributes of the operator. */
   readonly attributes: Attributes;
 }
 
@@ -65,8 +62,6 @@ export interface PrimitiveFunction {
 
 /** A value that a primitive function gives. */
 interface PrimitiveResult {
-  /** The number of the value. */
   readonly value: number;
-  /** Its type. */
   readonly type: TensorType;
 }

@@ -1,7 +1,6 @@
 import type { DeviceRates, LaunchAmount } from './device-rates.ts';
 import type { CodePlace } from './paused-call.ts';
 
-/** Runs that one request may record. */
 export const MOST_TIMELINE_RUNS = 100;
 
 /**
@@ -21,18 +20,14 @@ export type TimelineKind =
 
 /** Something that took time in a run. All times are milliseconds since the run began, on one clock. */
 export interface TimelineEvent {
-  /** The kind of work. */
   readonly kind: TimelineKind;
   /**
    * Of an instruction what it calls, else its opcode; of a kernel the primitive function; of a pipeline its shader; of a
    * load's phase what is loaded; of other events the name of the device.
    */
   readonly name: string;
-  /** When it began. */
   readonly beginMs: number;
-  /** When it ended. */
   readonly endMs: number;
-  /** The place of an instruction. */
   readonly at?: CodePlace | undefined;
   /** Bytes of an upload, a copy or a readback. */
   readonly bytes?: number | undefined;
@@ -49,15 +44,11 @@ export interface TimelineEvent {
 
 /** Memory that a run held, apart from constants and from temporary memory of kernels. */
 export interface TimelineStorage {
-  /** The name of its device. */
   readonly device: string;
   /** The kernel that wrote it first; else what allocated it; undefined for an input. */
   readonly name: string | undefined;
-  /** The instruction that this was. */
   readonly at: CodePlace | undefined;
-  /** Bytes of its buffer. */
   readonly bytes: number;
-  /** When it was allocated. */
   readonly beginMs: number;
   /** When nothing referred to it any more; the end of the run where something did until then. */
   readonly endMs: number;

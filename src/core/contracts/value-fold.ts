@@ -24,16 +24,13 @@ type ValueKind =
   | 'storage'
   /** Integers of symbolic dimensions. */
   | 'heap'
-  /** The machine itself. */
   | 'vm';
 
 /** The form that a side has for each kind; `never` where it has none. */
 type ValueForms = Readonly<Record<ValueKind, unknown>>;
 
-/** Any value of a side. */
 type AnyValue<Forms extends ValueForms> = Forms[ValueKind];
 
-/** The kinds that a side has. */
 export type KindOf<Forms extends ValueForms> = {
   [Kind in ValueKind]: [Forms[Kind]] extends [never] ? never : Kind;
 }[ValueKind];

@@ -78,7 +78,6 @@ function number(dim: Dim): number {
   throw internalError(`the symbolic dimension ${formatDim(dim)} where numbers are computed`);
 }
 
-/** The number of elements of a shape. */
 export function countElements<D extends Dim>(shape: readonly D[], dims: DimContext<D>): D {
   return shape.reduce((count, dim) => dims.mul(count, dim), dims.of(1));
 }

@@ -80,7 +80,6 @@ export function constantOf(p: Polynomial): number | undefined {
   return p.size === 1 ? p.get('')?.coefficient : undefined;
 }
 
-/** The atom that the whole polynomial is. */
 export function soleAtom(p: Polynomial): Atom | undefined {
   const [term] = p.values();
   if (p.size !== 1 || term?.coefficient !== 1 || term.factors.length !== 1) return undefined;

@@ -2,7 +2,6 @@
 export interface PictureSteps {
   /** Columns and rows of the picture itself. */
   readonly source: readonly [width: number, height: number];
-  /** Those that it is resized to. */
   readonly resized: readonly [width: number, height: number];
   /** A rectangle that the resized picture is put onto, where it may be cut off. */
   readonly frame: readonly [left: number, top: number, width: number, height: number];

@@ -10,7 +10,6 @@ export interface Pixels {
   readonly data: Uint8Array | Uint8ClampedArray;
 }
 
-/** Pixels in RGB. */
 export interface Rgb extends Pixels {
   readonly data: Uint8Array;
 }

@@ -28,7 +28,6 @@ export class PreparedElements {
     this.#bits = this.data instanceof Float32Array ? new Int32Array(this.data.buffer) : this.data;
   }
 
-  /** Writes the elements of one picture. */
   write(index: number, picture: Rgb): void {
     const steps = this.#steps[index];
     if (steps === undefined) throw internalError('a picture without steps');

@@ -149,7 +149,6 @@ export class HostTensor {
   }
 }
 
-/** A tensor of this thread. */
 export const HOST_TENSOR: OptionKind = instanceOf('a HostTensor', HostTensor);
 
 function requireType(dtype: DType, shape: Shape): void {

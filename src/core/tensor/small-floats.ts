@@ -56,7 +56,6 @@ export function isSmallFloat(dtype: DType): boolean {
   return dtype === 'float8e8m0' || SMALL_FLOATS[dtype] !== undefined;
 }
 
-/** The number that the bits of a small float stand for. */
 export function smallFloatToNumber(dtype: DType, bits: number): number {
   if (dtype === 'float8e8m0') return bits === 0xff ? Number.NaN : 2 ** (bits - 127);
   const format = formatOf(dtype);

@@ -2,7 +2,6 @@ import { dtypeInfo } from './dtype.ts';
 import { float16ToNumber } from './float16.ts';
 import type { HostTensor } from './host-tensor.ts';
 
-/** The elements of a tensor. */
 type Elements = Pick<HostTensor, 'dtype' | 'data'>;
 
 /** How far the elements of a tensor are from those that they should be. */
@@ -16,11 +15,8 @@ export interface TensorDifference {
   readonly element: number;
   /** The value of that element. */
   readonly got: number;
-  /** The value that was expected there. */
   readonly expected: number;
-  /** Elements that are no number. */
   readonly nans: number;
-  /** Elements that are infinite. */
   readonly infinities: number;
 }
 

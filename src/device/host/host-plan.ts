@@ -63,7 +63,6 @@ export interface PlannedCall {
   readonly attributes: Attributes;
   /** Values it reads; -1 for an absent input. */
   readonly inputs: readonly number[];
-  /** The value that the call makes. */
   readonly value: number;
 }
 

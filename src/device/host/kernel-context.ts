@@ -12,13 +12,11 @@ import type { StoredTensor } from './storage-view.ts';
 /** The memory that holds a tensor. */
 export type StoredBytes = Pick<StoredTensor, 'bytes' | 'byteOffset'>;
 
-/** Services of the device to its kernels. */
 export interface KernelServices {
   /** Memory for temporaries, by slot; it grows to the largest request and is reused. */
   scratch(slot: number, byteLength: number): StoredBytes;
   /** The memory that holds the elements of an argument. */
   locate(tensor: DeviceTensor): StoredBytes;
-  /** Called for each launch. */
   launched(): void;
   /** The timings that are being recorded, if any. */
   timings(): KernelTiming[] | undefined;

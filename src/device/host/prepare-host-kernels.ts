@@ -42,7 +42,6 @@ class HostKernel implements Kernel {
   readonly overwrites: number | undefined;
   readonly #primitive: PrimitiveFunction;
   readonly #context: KernelContext;
-  /** Values that calls read. */
   readonly #reads: ReadonlySet<number>;
   /** The launch that was planned for the last call. */
   #known: PlannedLaunch | undefined;
@@ -135,7 +134,6 @@ export type MakeKernels = (
 ) => Promise<readonly Kernel[]>;
 
 interface HostKernelsOptions {
-  /** The name of the device in messages. */
   readonly deviceName: string;
   readonly services: KernelServices;
   /** Default: the core operators. */

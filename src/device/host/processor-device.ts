@@ -106,7 +106,6 @@ export class ProcessorDevice implements Device {
     return this.#timings !== undefined;
   }
 
-  /** Counts launches. */
   launched(count: number): void {
     this.#requireLive();
     this.#launches += count;

@@ -25,7 +25,6 @@ export function storedElements({ dtype, shape, bytes, byteOffset }: StoredTensor
   return view;
 }
 
-/** A new array for elements of a dtype as they are stored. */
 export function newElements(dtype: DType, count: number): NumberArray {
   const bytes = new ArrayBuffer(count * (dtype === 'bool' ? 4 : dtypeInfo(dtype).byteLength));
   return storedElements({ dtype, shape: [count], bytes, byteOffset: 0 });

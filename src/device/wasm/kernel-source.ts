@@ -14,7 +14,6 @@ import type { PlannedKernel } from './planned-kernel.ts';
 import type { StepPlan } from './step-plan.ts';
 
 interface Planning {
-  /** The kernel of the latest call, if there was one. */
   readonly latest: PlannedKernel | undefined;
   readonly plan: (types: readonly ConcreteTensorType[]) => PlannedKernel;
   readonly operators: OperatorTable;

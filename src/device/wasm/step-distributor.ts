@@ -32,7 +32,6 @@ export interface StepDistributor extends LaunchOrder {
   dispose(): void;
 }
 
-/** Creates it for the memory of a device. */
 export type CreateDistributor = (memory: WasmMemory) => StepDistributor;
 
 export interface DistributableStep {

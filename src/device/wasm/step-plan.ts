@@ -28,7 +28,6 @@ export interface StepPlan {
 /** Parts of its operands that each unit reads and writes. */
 export interface StepAccess {
   readonly writes: UnitWrites;
-  /** Bytes of an element of the result. */
   readonly elementByteLength: number;
   /** The result, as an index of the step's values. */
   readonly output: number;

@@ -45,7 +45,6 @@ export class WasmKernel implements Kernel {
   references: readonly string[];
   readonly #primitive: PrimitiveFunction;
   readonly #context: WasmKernelContext;
-  /** Values that calls read. */
   readonly #reads: ReadonlySet<number>;
   #ahead: PlannedKernel | undefined;
   /** Compiled kernels, the one that was used last first. */

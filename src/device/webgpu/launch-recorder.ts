@@ -42,7 +42,6 @@ type Step =
   | { readonly kind: 'copy'; readonly from: DeviceRange; readonly to: DeviceRange }
   | { readonly kind: 'write'; readonly target: DeviceRange; readonly bytes: Uint8Array };
 
-/** The queue that a recording records from and replays to. */
 interface RecordedQueue {
   recording: LaunchRecorder | undefined;
   readonly profiler: object | undefined;

@@ -76,7 +76,6 @@ export class GraphImporter {
     return this.#own.has(name);
   }
 
-  /** Reads the tensors of a graph. */
   readInitializers({ initializer, sparseInitializer }: GraphProto): void {
     const { externalData } = this.#graphContext.context;
     const define = (name: string, read: (where: string) => Expr): void => {

@@ -113,7 +113,6 @@ export class Block {
     return this.#conditions.get(condition);
   }
 
-  /** A variable for a value, of any type. */
   bind(value: Expr, { name, type, span }: { name: string; type?: Type; span?: Span }): VarExpr {
     const variable = variableOf(name, type, span);
     this.#lets.push({ variable, value });

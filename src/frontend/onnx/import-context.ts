@@ -75,7 +75,6 @@ export class ImportContext {
   readonly composites: Composites = new WeakMap();
   /** Elements of tensors that are known in part, `?` for the others. */
   readonly partialValues = new WeakMap<Expr, readonly Dim[]>();
-  /** The names of sizes by the formulas that they have. */
   readonly sizeNames = new Map<string, string>();
   /** Global functions that sub-graphs became, by name. */
   readonly functions = new Map<string, FunctionExpr>();

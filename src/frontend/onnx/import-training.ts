@@ -52,9 +52,7 @@ export class ImportTraining {
   readonly variables = new Map<string, VarExpr>();
   /** Running averages of the model after a step, by initializer. */
   readonly updates = new Map<string, Expr>();
-  /** The outputs of the model, and the types that they have. */
   readonly outputs = new Map<string, TensorType | undefined>();
-  /** The inputs of the model. */
   readonly inputs: VarExpr[] = [];
   /** The operator that was dropped at the end of the output. */
   droppedOperator: string | undefined;

@@ -7,7 +7,6 @@ import type { Importers } from './importers.ts';
 import { canonicalDomain } from './model/operator-sets.ts';
 import { IMPORTERS } from './operators/index.ts';
 
-/** The importers of a compilation. */
 export interface ImporterTable {
   /** The importer function of an operator, undefined where there is none. */
   find(domain: string | undefined, opType: string | undefined): NodeImporter | undefined;

@@ -9,7 +9,6 @@ import type { ImportNode } from './import-node.ts';
 export class NodeGraphTarget implements GraphTarget {
   readonly #node: ImportNode;
   readonly #exprs = new WeakMap<GraphTensor, Expr>();
-  /** The builder of this graph. */
   readonly builder = new GraphBuilder(this);
 
   constructor(node: ImportNode) {
@@ -25,7 +24,6 @@ export class NodeGraphTarget implements GraphTarget {
     return this.tensor(this.#node.constant(value));
   }
 
-  /** An expression as a tensor. */
   tensor(expr: Expr): GraphTensor {
     const { dtype, shape } = this.#node.type(expr);
     const tensor = { dtype, shape };
@@ -33,7 +31,6 @@ export class NodeGraphTarget implements GraphTarget {
     return tensor;
   }
 
-  /** The expression of a tensor of this graph. */
   exprOf(tensor: GraphTensor): Expr {
     const expr = this.#exprs.get(tensor);
     if (expr === undefined) throw new Error('internal: a tensor of another graph');

@@ -155,7 +155,6 @@ class Float16Constants {
     return typeof error === 'string' ? 0 : error;
   }
 
-  /** The name of the constant of float16. */
   add(name: string, found: FoundConstant): string {
     const known = this.#added.get(found.tensor);
     if (known !== undefined) return known;

@@ -41,7 +41,6 @@ export const roundTo =
   (scale: number): number =>
     dtype === 'float16' ? float16ToNumber(numberToFloat16(scale)) : Math.fround(scale);
 
-/** A tensor of floats of a dtype. */
 export function floatTensor(dtype: WeightDType, shape: Shape, values: Float32Array): HostTensor {
   if (dtype === 'float32') return new HostTensor(dtype, shape, values);
   const bits = new Uint16Array(values.length);

@@ -49,7 +49,6 @@ export class GraphScope {
       .map(({ owner, g }, index) => new GraphScope(g, { parent: this, owner, index }));
   }
 
-  /** This graph and all within it. */
   all(): readonly GraphScope[] {
     return [this, ...this.children.flatMap((child) => child.all())];
   }

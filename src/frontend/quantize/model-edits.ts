@@ -283,7 +283,6 @@ class ModelWriter {
     return [...written, ...behind];
   }
 
-  /** A node with the graphs in its attributes written. */
   #withGraphs({ attribute }: NodeProto, bytes: Uint8Array): Uint8Array {
     if (!attribute.some(({ g, t }) => g !== undefined || (t !== undefined && isExternal(t)))) {
       return bytes;

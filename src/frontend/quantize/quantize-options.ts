@@ -46,7 +46,6 @@ export interface QuantizeOptions {
   readonly maxByteLength?: number | undefined;
 }
 
-/** The options with their defaults. */
 export interface CheckedOptions {
   readonly bits: WeightBits;
   readonly weightsOnly: boolean;

@@ -29,7 +29,6 @@ export interface QuantizedLayer {
 export interface KeptNode {
   /** The name of the node, or of its first output where it has none. */
   readonly node: string;
-  /** Its operator. */
   readonly operator: string;
   /** Why the weights of the node stay as they are. */
   readonly reason: string;

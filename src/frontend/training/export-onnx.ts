@@ -9,7 +9,6 @@ import { ONNX_SCHEMA } from '../onnx/protobuf/schema.ts';
 import { inlineData } from '../onnx/protobuf/tensor-data.ts';
 import { readModel } from '../onnx/protobuf/read-model.ts';
 
-/** Tensors by name. */
 export type NamedTensors = Readonly<Record<string, HostTensor>>;
 
 const MODEL_GRAPH = ONNX_SCHEMA.ModelProto.graph[0];

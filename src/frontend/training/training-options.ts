@@ -18,7 +18,6 @@ import { IMPORT_OPTIONS, type ImportOptions } from '../onnx/import-onnx.ts';
 
 /** An operator of training with its settings. */
 interface Setting<Name extends string> {
-  /** The name of its operator. */
   readonly name: Name;
   /** Its attributes, see docs/training.md; those that are left out have their defaults. */
   readonly settings?: Attributes | undefined;

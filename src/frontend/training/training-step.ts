@@ -18,7 +18,6 @@ const DEFAULT_RATE = 1e-3;
 
 /** Operands of a step besides the state. */
 export interface StepInputs {
-  /** The inputs of the model. */
   readonly inputs: readonly VarExpr[];
   /** The targets of the loss; absent where the model computes its loss. */
   readonly targets: VarExpr | undefined;

@@ -19,7 +19,6 @@ export interface ShownGraph {
   readonly edges: readonly (readonly [from: number, to: number])[];
 }
 
-/** The key of a scope, from its parts. */
 export const scopeKey = (parts: readonly string[]): string => parts.join('/');
 
 /** The graph with each scope of `collapsed` (keys of {@link scopeKey}) drawn as one node. */

@@ -16,7 +16,6 @@ const MOST_FOUND = 100;
 const MOST_LISTED = 40;
 
 interface GraphPanelEvents {
-  /** A node of the graph was chosen. */
   onSelect?(node: GraphNode | undefined): void;
   /** More on the chosen node, below what the graph knows of it. */
   detailsOf?(node: GraphNode): HTMLElement | undefined;

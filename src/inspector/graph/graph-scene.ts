@@ -78,7 +78,6 @@ export class GraphScene {
     return found;
   }
 
-  /** Edges that may be seen in an area. */
   edgesIn(area: Area): number[] {
     const found: number[] = [];
     const stamp = ++this.#stamp;
@@ -93,12 +92,10 @@ export class GraphScene {
     return found;
   }
 
-  /** The node at a point. */
   nodeAt(x: number, y: number): number | undefined {
     return this.nodesIn({ left: x, right: x, top: y, bottom: y })[0];
   }
 
-  /** Nodes beside a node in its layer. */
   beside(node: number, step: -1 | 1): number | undefined {
     const row = this.#rows[this.layout.layers[node] ?? 0] ?? [];
     return row[row.indexOf(node) + step];

@@ -94,7 +94,6 @@ export class GraphView {
     this.redraw();
   }
 
-  /** Marks what a search has found. */
   mark(found: ReadonlySet<number>): void {
     this.#found = found;
     this.redraw();
@@ -129,7 +128,6 @@ export class GraphView {
     });
   }
 
-  /** Shows all of the graph. */
   fitAll(): void {
     const { layout } = this.#scene ?? {};
     const { width, height } = this.#viewport;

@@ -78,7 +78,6 @@ function add(array: Uint32Array, index: number, amount: number): void {
 interface Edges {
   readonly from: Uint32Array;
   readonly to: Uint32Array;
-  /** Edges that were turned round. */
   readonly turned: ReadonlySet<number>;
 }
 

@@ -1,6 +1,5 @@
 import type { GraphNode } from '../program/program-graph.ts';
 
-/** Nodes of one name. */
 export interface FoundName {
   readonly text: string;
   /** Their numbers, in the order of the program. */

@@ -10,9 +10,7 @@ import { MemoryView } from './memory-view.ts';
 const MOST_LISTED = 200;
 
 interface MemoryPanelEvents {
-  /** An instruction was chosen. */
   onInstruction(instruction: number): void;
-  /** The node of an instruction, if it has one. */
   nodeAt(instruction: number): GraphNode | undefined;
 }
 
@@ -39,7 +37,6 @@ export class MemoryPanel {
     for (const [symbol, size] of sizes) this.#sizes.set(symbol, size);
   }
 
-  /** Shows a function. */
   async show(service: Remote<ProgramService>, functionName: string): Promise<void> {
     this.#service = service;
     this.#function = functionName;

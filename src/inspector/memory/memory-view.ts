@@ -41,7 +41,6 @@ export class MemoryView {
     this.redraw();
   }
 
-  /** Marks a storage, and the line of an instruction. */
   mark(storage: number | undefined, instruction: number | undefined): void {
     this.#chosen = storage;
     this.#instruction = instruction;

@@ -18,7 +18,6 @@ export interface ProgramSummary {
   readonly constantBytes: number;
 }
 
-/** A function as a graph that is laid out. */
 export interface LaidOutGraph {
   readonly graph: ProgramGraph;
   readonly scopes: readonly Scope[];

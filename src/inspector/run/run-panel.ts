@@ -10,13 +10,10 @@ import { NO_SESSION } from '../view/no-session.ts';
 import { kernelTimes } from './kernel-times.ts';
 
 interface RunPanelEvents {
-  /** A profiled run has ended. */
   onProfile(profile: Profile): void;
-  /** A comparison has ended. */
   onComparison(comparison: SessionComparison): void;
   /** An instruction was chosen. */
   onPlace(place: CodePlace): void;
-  /** A kernel was chosen. */
   onKernel(name: string): void;
 }
 

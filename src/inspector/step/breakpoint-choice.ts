@@ -49,7 +49,6 @@ export class BreakpointChoice {
   }
 }
 
-/** Describes a breakpoint in words. */
 export function describeBreakpoint(breakpoint: Breakpoint): string {
   if ('at' in breakpoint) return `${breakpoint.at.function} ${breakpoint.at.instruction}`;
   if ('node' in breakpoint) return breakpoint.node;

@@ -66,7 +66,6 @@ export class StepPanel {
     this.#say('');
   }
 
-  /** Shows the bytecode of a function. */
   showCode(functionName: string, { lines }: FunctionCode): void {
     this.#function = functionName;
     this.#lines.show(lines);

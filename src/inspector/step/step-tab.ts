@@ -4,7 +4,6 @@ import type { StepPanel, StepPanelEvents } from './step-panel.ts';
 import type { Inputs } from '../../client/values/input-value.ts';
 import type { Session } from '../../client/session.ts';
 
-/** A view of a session. */
 export interface SessionPanel {
   /** Turns to another session; undefined: there is none to run. */
   show(session: Session | undefined, inputs: Inputs | undefined): void;
@@ -56,7 +55,6 @@ export class StepTab extends LateTab<StepPanel> {
     if (this.#code !== undefined) this.panel?.showCode(...this.#code);
   }
 
-  /** Shows the bytecode of a function. */
   showCode(functionName: string, code: FunctionCode): void {
     this.#code = [functionName, code];
     this.panel?.showCode(functionName, code);

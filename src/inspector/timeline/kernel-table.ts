@@ -6,9 +6,7 @@ import { type KernelLoad, kernelLoads } from './kernel-loads.ts';
 import { formatRate } from './run-advice.ts';
 
 interface KernelTableOptions {
-  /** The run that is shown. */
   readonly run: RunTimeline;
-  /** All runs that were recorded. */
   readonly runs: readonly RunTimeline[];
   readonly rates: DeviceRates | undefined;
   readonly onKernel: (name: string) => void;

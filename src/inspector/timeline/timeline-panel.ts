@@ -308,7 +308,6 @@ function summary(
   return `${formatCount(instructions, 'instruction')} and ${formatCount(kernels, 'kernel')} in ${formatMs(totalMs)}.${left}`;
 }
 
-/** Describes an event in a line. */
 function describeEvent({ kind, name, beginMs, endMs, bytes }: TimelineEvent): string {
   const size = bytes === undefined ? '' : `, ${formatBytes(bytes)}`;
   return `${name}, ${kind}${size}, ${formatMs(endMs - beginMs)} from ${formatMs(beginMs)} on.`;

@@ -2,7 +2,6 @@ import type { RunTimeline, TimelineEvent } from '../../core/contracts/run-timeli
 import { type HeldBytes, heldBytes } from './held-bytes.ts';
 import { MOST_ROWS, timelineLanes } from './timeline-lanes.ts';
 
-/** Heights in CSS pixels. */
 export const AXIS_HEIGHT = 20;
 export const TITLE_HEIGHT = 16;
 export const ROW_HEIGHT = 18;
@@ -17,13 +16,11 @@ interface PlacedRow {
   readonly top: number;
 }
 
-/** A lane with the place of its title. */
 interface PlacedLane {
   readonly title: string;
   readonly top: number;
 }
 
-/** The event that is chosen, by its place. */
 export interface EventPlace {
   readonly row: number;
   readonly index: number;

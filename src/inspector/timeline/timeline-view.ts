@@ -50,7 +50,6 @@ export class TimelineView {
     return this.#frames.canvas;
   }
 
-  /** Shows a run, all of it. */
   show(run: RunTimeline): void {
     this.#scene = new TimelineScene(run);
     this.#selected = undefined;
@@ -63,7 +62,6 @@ export class TimelineView {
     return this.#window;
   }
 
-  /** Shows all of the run. */
   fit(): void {
     const totalMs = this.#scene?.totalMs ?? 1;
     this.#look(0, totalMs);

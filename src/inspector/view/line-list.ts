@@ -1,4 +1,3 @@
-/** A line of a list. */
 export interface ListedLine {
   readonly text: string;
   /** A note at the end of the line, such as a time. */
@@ -56,7 +55,6 @@ export class LineList {
     new ResizeObserver(() => this.#render()).observe(this.root);
   }
 
-  /** Shows other lines. */
   show(lines: readonly ListedLine[]): void {
     this.#lines = lines;
     this.#marked = new Set();
@@ -79,7 +77,6 @@ export class LineList {
     this.#render();
   }
 
-  /** Marks lines in the margin. */
   markMargin(lines: ReadonlySet<number>): void {
     this.#inMargin = lines;
     this.#render();

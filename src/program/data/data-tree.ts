@@ -8,7 +8,6 @@ import { type DataSpec, isLeafSpec, type LeafSpec, type SelfSpec } from './value
 export interface DataTree {
   /** The name of the constructor. */
   readonly is: string;
-  /** Fields by name. */
   readonly [field: string]: unknown;
 }
 

@@ -159,7 +159,6 @@ type Cases<C extends ConstructorSpecs> =
   | AllCases<C>
   | (Partial<AllCases<C>> & { readonly _: () => unknown });
 
-/** The results of all cases, as a union. */
 type ResultOfCases<K> = {
   [N in keyof K]: K[N] extends (...args: never[]) => infer R ? R : never;
 }[keyof K];

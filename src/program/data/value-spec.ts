@@ -13,14 +13,12 @@ import { ShapeError } from '../../core/errors.ts';
 /** Fields of a constructor by name: types of arrays, data, or objects and arrays of such. */
 export type FieldSpecs = { readonly [name: string]: Spec };
 
-/** Constructors by name. */
 export type ConstructorSpecs = { readonly [constructor: string]: FieldSpecs };
 
 /** An algebraic data type, as a type of parameters, results and fields. */
 export interface DataSpec<C extends ConstructorSpecs = ConstructorSpecs> {
   /** Tells specs apart. */
   readonly kind: 'data';
-  /** The name of the type. */
   readonly name: string;
   /** @internal */
   readonly definition: TypeDefinition;
@@ -53,7 +51,6 @@ function isDataSpec(value: unknown): value is DataSpec {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'data';
 }
 
-/** The type that the compiler has for a leaf. */
 export function typeOfLeaf(spec: LeafSpec): Type {
   if (spec.kind === 'array') return typeOfSpec(spec);
   return { kind: 'adt', name: spec.name, args: [] };
@@ -120,7 +117,6 @@ export const u64: SpecOf<'uint64'> = /* @__PURE__ */ specOf('uint64');
 /** Arrays of true and false. */
 export const bool: SpecOf<'bool'> = /* @__PURE__ */ specOf('bool');
 
-/** The type that the compiler has for a spec. */
 function typeOfSpec({ dtype, shape }: ArraySpec): TensorTypeNode {
   return tensorType({ dtype, shape });
 }

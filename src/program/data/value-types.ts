@@ -22,7 +22,6 @@ export type InputFor<S> = S extends ArraySpec
     ? DataValue<C>
     : { readonly [K in keyof S]: InputFor<S[K]> };
 
-/** The fields of a constructor, in which the type itself may stand. */
 export type FieldsOf<F, C extends ConstructorSpecs> = F extends SelfSpec
   ? DataValue<C>
   : F extends ArraySpec
@@ -31,7 +30,6 @@ export type FieldsOf<F, C extends ConstructorSpecs> = F extends SelfSpec
       ? DataValue<D>
       : { readonly [K in keyof F]: FieldsOf<F[K], C> };
 
-/** The values that are accepted for the fields of a constructor. */
 export type InputFields<F, C extends ConstructorSpecs> = F extends SelfSpec
   ? DataValue<C>
   : F extends ArraySpec

@@ -171,7 +171,6 @@ async function load(text: string, options: RunnerOptions): Promise<Session> {
   return Session.load(new TextEncoder().encode(text), options);
 }
 
-/** A module as text. */
 export function moduleText(module: Module): string {
   return JSON.stringify(moduleToJson(module));
 }

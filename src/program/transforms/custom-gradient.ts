@@ -34,9 +34,7 @@ import { transformed } from './transform.ts';
 
 /** Arguments of an adjoint: those of the function, its result, and the cotangent of the result. */
 interface AdjointArguments<A, R> {
-  /** The arguments of the function. */
   readonly args: A;
-  /** The result of the function. */
   readonly result: ResultOf<R>;
   /** The cotangent of that, in its form; `null` for what is no float. */
   readonly cotangent: ResultOf<R>;

@@ -9,7 +9,6 @@ const PREFIX_BYTE_LENGTH = 4;
 /** Most bytes that sealing adds. */
 const SEAL_BYTE_LENGTH = 64;
 
-/** The largest frame as bytes. */
 export const MAX_FRAME_BYTE_LENGTH =
   PIECE_BYTE_LENGTH + MAX_HEAD_BYTE_LENGTH + PREFIX_BYTE_LENGTH + ALIGNMENT + SEAL_BYTE_LENGTH;
 

@@ -10,7 +10,6 @@ interface SendOptions {
   /** Allows handing the memory of the blobs over, in place of a copy. */
   readonly isOwned?: boolean | undefined;
   readonly onProgress?: ((sentByteLength: number) => void) | undefined;
-  /** All of it was sent. */
   readonly onSent?: (() => void) | undefined;
 }
 
@@ -145,7 +144,6 @@ export function bodyByteLength(blobByteLengths: readonly number[]): number {
   return blobByteLengths.reduce((sum, length) => sum + align(length), 0);
 }
 
-/** The blobs of a body, as views. */
 export function splitBody(body: Uint8Array, blobByteLengths: readonly number[]): Uint8Array[] {
   let offset = 0;
   return blobByteLengths.map((length) => {

@@ -37,7 +37,6 @@ interface HandshakeOptions {
 interface Peer {
   /** The other side's name for itself. */
   readonly name: string;
-  /** The keys of a connection that is sealed. */
   readonly keys: SealKeys | undefined;
 }
 

@@ -23,7 +23,6 @@ export interface FleetDevice {
 interface FleetLimits {
   /** The most connections at one time. */
   readonly connections: number;
-  /** Bytes of tensors in one message. */
   readonly messageBytes: number;
   /** Calls of one connection that were not answered. */
   readonly pending: number;

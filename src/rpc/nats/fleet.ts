@@ -34,9 +34,7 @@ const FLEET_OPTIONS: OptionKinds<FleetOptions> = {
 
 /** A connection with one device of a fleet. */
 interface FleetRemote {
-  /** The connection. */
   readonly remote: Remote;
-  /** The device of the remote that was asked for. */
   readonly device: RemoteDevice;
 }
 

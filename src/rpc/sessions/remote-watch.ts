@@ -19,7 +19,6 @@ export interface WatchedRemote {
   /** Opens a session of another program on the same device. */
   readonly open: (program: Uint8Array, signal: AbortSignal | undefined) => Promise<SessionId>;
   readonly read: (handle: HandleId) => Promise<WireTensor>;
-  /** The arguments of the request. */
   readonly args: readonly WireValue[];
   readonly signal: AbortSignal;
 }

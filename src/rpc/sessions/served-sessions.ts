@@ -81,7 +81,6 @@ export class ServedSessions {
   readonly #devices: ServedDevices;
   readonly #host: SessionHost;
   readonly #handles: CountedHandles;
-  /** Runs that are held, of all sessions together. */
   readonly #heldRuns: HeldRuns;
   readonly #open = new Map<SessionId, OpenSession>();
   readonly #calls: Calls;

@@ -28,7 +28,6 @@ export const int = checked<number>((value) => Number.isSafeInteger(value));
 /** An integer from 0 up. */
 export const count = checked<number>((value) => Number.isSafeInteger(value) && Number(value) >= 0);
 export const bytes = checked<Uint8Array>((value) => value instanceof Uint8Array);
-/** The elements of a tensor. */
 export const typedArray = checked<HostTensor['elements']>((value) => ArrayBuffer.isView(value));
 export const callable = checked<RpcFunction>(
   (value) => typeof value === 'function' && isRpcValue(value),
@@ -42,7 +41,6 @@ export const optional =
   (value, name) =>
     value === undefined || value === null ? undefined : check(value, name);
 
-/** One of these texts. */
 export const oneOf = <const T extends string>(...known: readonly T[]): Check<T> =>
   checked<T>((value) => known.some((one) => one === value));
 

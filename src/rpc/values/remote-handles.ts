@@ -16,7 +16,6 @@ interface CallOptions {
   readonly onProgress?: ((sentByteLength: number) => void) | undefined;
 }
 
-/** How a call is sent. */
 export interface SendOptions extends CallOptions {
   /** All of the call was sent: whatever is sent from now on arrives behind it. */
   readonly onSent?: (() => void) | undefined;

@@ -93,9 +93,7 @@ export type RpcInput = RpcValue | undefined | void | boolean | readonly RpcInput
 export interface TensorHandle {
   /** Tells values apart. */
   readonly kind: 'tensor handle';
-  /** The dtype of its elements. */
   readonly dtype: DType;
-  /** Its dimensions. */
   readonly shape: Shape;
 }
 

@@ -31,7 +31,6 @@ const Code = {
   packed: 7,
   /** A tensor of whoever sends it. */
   handle: 8,
-  /** A typed array. */
   array: 9,
   list: 10,
   /** Names of the fields of records, which have them in common. */

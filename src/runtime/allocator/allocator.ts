@@ -50,7 +50,6 @@ export interface StorageObserver {
 
 /** Bytes that an allocator holds and has handed out. */
 export interface AllocatorCounters {
-  /** Bytes reserved for constants. */
   readonly reservedBytes: number;
   /** Bytes of buffers in use, unused ends included. */
   readonly liveBytes: number;
@@ -62,13 +61,10 @@ export interface AllocatorCounters {
   readonly allocations: number;
   /** Storages that came from the pool. */
   readonly reuses: number;
-  /** The same for each size class. */
   readonly classes: readonly SizeClassCounters[];
 }
 
-/** Buffers of one size class. */
 interface SizeClassCounters {
-  /** Bytes of each buffer. */
   readonly byteLength: number;
   /** Buffers in use. */
   readonly live: number;

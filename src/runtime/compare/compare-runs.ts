@@ -34,7 +34,6 @@ export type LookIntoKernel = (
 export interface OperatorDeparture extends TensorDifference {
   /** The number of the operator among those of the kernel, from 0. */
   readonly index: number;
-  /** The name of the operator. */
   readonly operator: string;
   /** Its node of the model or line of the source; undefined where several operators of the kernel share few nodes. */
   readonly source: string | undefined;
@@ -44,9 +43,7 @@ export interface OperatorDeparture extends TensorDifference {
 export interface ValueDeparture extends TensorDifference, KernelCall {
   /** The number of the call among all calls of kernels, from 0. */
   readonly call: number;
-  /** The dtype of the value. */
   readonly dtype: DType;
-  /** The shape of the value. */
   readonly shape: Shape;
   /**
    * Of a kernel of several operators: the first of them that departs when they run one by one, without fusion. Undefined

@@ -30,7 +30,6 @@ export class KernelCalls {
     return this.#sources?.places ?? [];
   }
 
-  /** The places of an instruction in the source. */
   placesOf(at: CodePlace | undefined): readonly SourcePlace[] {
     return (at && this.#sources?.at(at.function, at.instruction)) ?? [];
   }
@@ -41,7 +40,6 @@ export class KernelCalls {
     return at !== undefined && this.#lastCalls?.get(at.function)?.get(place) === at.instruction;
   }
 
-  /** The primitive function of a name. */
   primitive(name: string): PrimitiveFunction | undefined {
     return this.#primitives.get(name);
   }

@@ -17,7 +17,6 @@ export interface ValueRange extends KernelCall {
 /** Runs a program in float32 and remembers how large the values are that it stores as float16. */
 export class RangeMeasurement {
   readonly #machine: VirtualMachine;
-  /** The calls of the program as it is. */
   readonly #kernels: KernelCalls;
   readonly #ranges = new Map<string, ValueRange>();
 

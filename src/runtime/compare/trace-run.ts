@@ -172,7 +172,6 @@ function expand(place: ValuePlace, places: readonly string[]): readonly ValuePla
   return [place, ...onLine.map((source) => ({ ...place, source }))];
 }
 
-/** A place as metadata and names have it. */
 const sourceName = (place: SourcePlace): string =>
   place.line === undefined ? place.source : formatPlace(place);
 

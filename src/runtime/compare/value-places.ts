@@ -5,7 +5,6 @@ import { DERIVED, VALUE_NAMES } from '../../core/contracts/value-names.ts';
 export interface ValuePlace {
   /** The name of a node, or a line as `file:line:column`. */
   readonly source: string;
-  /** The number of the output of that node. */
   readonly output: number;
 }
 

@@ -3,9 +3,7 @@ import type { CodePlace } from '../../core/contracts/paused-call.ts';
 
 /** A call of a kernel that has returned, in a run that waits. */
 export interface WatchedCall {
-  /** The name of the kernel. */
   readonly kernel: string;
-  /** The instruction that called it. */
   readonly at: CodePlace | undefined;
   /** Reads the tensors that it gave. */
   results(): Promise<readonly HostTensor[]>;

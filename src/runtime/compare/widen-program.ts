@@ -25,7 +25,6 @@ import type {
   TensorType,
 } from '../../core/contracts/primitive-function.ts';
 
-/** A program with its constants in memory. */
 export type ProgramInMemory = ExecutableData & { blocks(): Iterable<DataBlock> };
 
 /**

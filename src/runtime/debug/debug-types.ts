@@ -15,7 +15,6 @@ export type Breakpoint =
 
 /** A breakpoint with the instructions that it stands for; none for one that every kernel's output is tested by. */
 export interface SetBreakpoint {
-  /** The breakpoint as it was given. */
   readonly breakpoint: Breakpoint;
   /** The instructions that it stands for. */
   readonly places: readonly CodePlace[];
@@ -29,9 +28,7 @@ export interface DebugFrame extends CodePlace {
 
 /** A kernel whose output made a debugging run stop. */
 export interface FoundOutput extends DebugFrame {
-  /** The name of the kernel. */
   readonly kernel: string;
-  /** The breakpoint that holds. */
   readonly breakpoint: Breakpoint;
   /** How many elements of the output it holds for. */
   readonly count: number;
@@ -65,7 +62,6 @@ export interface DebugStop {
 export interface DebugValue {
   /** The number of the register in its frame, or of the part in its value. */
   readonly index: number;
-  /** The kind of value. */
   readonly kind: string;
   /** The value in words: `float32 tensor (2, 3)`, `int 4`. */
   readonly text: string;
@@ -87,19 +83,14 @@ export interface TensorStatistics {
   readonly mean: number;
   /** The standard deviation of the finite elements, of all and not of a sample. */
   readonly deviation: number;
-  /** Elements that are no number. */
   readonly nans: number;
-  /** Elements that are infinite. */
   readonly infinities: number;
-  /** Elements that are zero. */
   readonly zeros: number;
 }
 
 /** A tensor as a picture, which is made smaller where it is larger than 256 pixels. */
 export interface TensorPicture {
-  /** Width of the picture in pixels. */
   readonly width: number;
-  /** Height of the picture in pixels. */
   readonly height: number;
   /** Red, green, blue and opacity of each pixel, row by row. */
   readonly rgba: Uint8ClampedArray<ArrayBuffer>;
@@ -109,9 +100,7 @@ export interface TensorPicture {
 export interface TensorDetail {
   /** Tells details apart. */
   readonly kind: 'tensor';
-  /** The dtype of its elements. */
   readonly dtype: DType;
-  /** Its dimensions. */
   readonly shape: Shape;
   /** Numbers about its elements. */
   readonly statistics: TensorStatistics;
@@ -139,7 +128,6 @@ export type DebugDetail =
 export interface StorageUse {
   /** The number of the frame, 0 the innermost. */
   readonly frame: number;
-  /** The number of the register. */
   readonly register: number;
   /** The offset of the first byte in the storage. */
   readonly byteOffset: number;
@@ -153,9 +141,7 @@ export interface StorageUse {
 export interface DebugStorage {
   /** Tells storages apart; the first that was seen is 0. */
   readonly number: number;
-  /** The device that it lies on. */
   readonly device: string;
-  /** Bytes that were asked for. */
   readonly byteLength: number;
   /** True if it holds constants. */
   readonly isReadOnly: boolean;

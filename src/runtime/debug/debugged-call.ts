@@ -230,7 +230,6 @@ export class DebuggedCall {
     this.#ended = undefined;
   }
 
-  /** Resolves when it is closed. */
   get closed(): Promise<void> {
     return this.#closing.promise;
   }

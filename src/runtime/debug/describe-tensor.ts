@@ -10,7 +10,6 @@ const SHOWN_ELEMENTS = 256;
 /** Elements of a tensor as numbers; those of 64-bit integers are rounded beyond 2^53. */
 type Numbers = ArrayLike<number>;
 
-/** The elements of a tensor as numbers. */
 export function numbersOf({ dtype, data }: Pick<HostTensor, 'dtype' | 'data'>): Numbers {
   if (isSmallFloat(dtype)) return decoded(dtype, data);
   if (data instanceof BigInt64Array || data instanceof BigUint64Array) {
@@ -23,7 +22,6 @@ function decoded(dtype: DType, bits: TypedArray): Numbers {
   return Float32Array.from(bits as ArrayLike<number>, (each) => smallFloatToNumber(dtype, each));
 }
 
-/** Describes a tensor in numbers. */
 export function describeTensor(tensor: HostTensor): TensorDetail {
   const { dtype, shape } = tensor;
   const numbers = numbersOf(tensor);

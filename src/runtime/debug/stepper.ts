@@ -12,7 +12,6 @@ import type { StopConditions } from './stop-conditions.ts';
 export type Advance =
   /** Until it has run so many instructions; nothing stops it before but a pause. */
   | { readonly kind: 'seek'; readonly executed: number }
-  /** For one instruction. */
   | { readonly kind: 'step' }
   /** Until it is back in a stack that is no deeper than this. */
   | { readonly kind: 'depth'; readonly depth: number }

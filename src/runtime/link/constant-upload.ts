@@ -32,7 +32,6 @@ const MAX_SPLAT_BYTE_LENGTH = 2 ** 30;
 export class ConstantUpload implements StorageOwner {
   /** One for each constant. Tensors hold their elements only after {@link finish}. */
   readonly values: readonly Value[];
-  /** Bytes of all buffers. */
   readonly byteLength: number;
   /** One for each buffer, on all devices. */
   readonly storages: StorageValue[] = [];
@@ -122,7 +121,6 @@ export class ConstantUpload implements StorageOwner {
   }
 }
 
-/** Constants of one buffer. */
 interface Chunk {
   byteLength: number;
   readonly tensors: { readonly constant: TensorConstant; readonly byteOffset: number }[];

@@ -27,7 +27,6 @@ export type HostInput =
 
 /** A value of an algebraic data type, where the program declares one. */
 export interface HostData {
-  /** The name of the constructor. */
   readonly constructor: string;
   /** Its fields, in order. */
   readonly fields: readonly HostInput[];

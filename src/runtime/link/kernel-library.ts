@@ -27,7 +27,6 @@ interface DeviceProgram {
   readonly returning: typeof Returning | undefined;
 }
 
-/** The kernels of one device. */
 class KernelLibrary implements FunctionLibrary {
   readonly name: string;
   readonly callCost: () => number;

@@ -42,7 +42,6 @@ export interface LinkOptions {
   readonly builtins: FunctionLibrary;
   /** Asked for packed functions that are no builtins. */
   readonly hostFunctions: FunctionLibrary;
-  /** Values of the constant pool. */
   readonly constants: readonly Value[];
   /** The value of `%vm`. */
   readonly machine: MachineValue;
@@ -151,7 +150,6 @@ class ConstantTable {
     this.values = [...constants, null, machine, ...functions];
   }
 
-  /** The operand for an argument word. */
   operand(word: number): number {
     const value = isa.argumentValue(word);
     switch (isa.argumentKind(word)) {

@@ -84,11 +84,9 @@ export interface MachineProgress {
   readonly phase: 'compile' | 'upload';
   /** Primitives or bytes that are done. */
   readonly loaded: number;
-  /** How many there are in all. */
   readonly total: number;
 }
 
-/** A device. */
 export const DEVICE = having(
   'a device, as createDevice of weft-vm/worker makes one',
   'synchronize',

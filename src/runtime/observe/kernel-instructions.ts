@@ -10,9 +10,7 @@ import { TensorValue, type Value } from '../values/value.ts';
 /** A call of a kernel that is about to be made. */
 export interface KernelLaunch {
   readonly primitive: PrimitiveFunction;
-  /** The instruction that makes it. */
   readonly at: CodePlace;
-  /** The inputs of the kernel. */
   readonly inputs: readonly Value[];
   /** True if its results go to tensors that it is given; false if it makes them itself. */
   readonly hasRoom: boolean;

@@ -31,7 +31,6 @@ export interface RunObserver {
   readonly instructions?: InstructionObserver | undefined;
   /** Called for uploads, copies, readbacks and compilations of the devices, as they end. */
   readonly onDeviceEvent?: ((event: DeviceEvent) => void) | undefined;
-  /** Called for the storages of the machine. */
   readonly storages?: StorageObserver | undefined;
   /** Called when the run is over, with all launches of the devices, in order for each: GPUs tell their times then. */
   readonly onLaunches?: ((launches: readonly KernelTiming[]) => void) | undefined;
@@ -107,7 +106,6 @@ export function steppedRunner(machine: OpenMachine, observer: InstructionObserve
   });
 }
 
-/** The devices of a machine, each once. */
 export function devicesOf(machine: OpenMachine): readonly Device[] {
   return [...new Set(machine.internals().state.allocators.map(({ device }) => device))];
 }

@@ -5,7 +5,6 @@ import type { Value } from '../values/value.ts';
 export interface InstrumentedCall {
   /** The name in the function table: of a bytecode function, a builtin, a primitive or a function of the host. */
   readonly name: string;
-  /** The kind of the callee. */
   readonly kind: 'bytecode' | 'builtin' | 'kernel' | 'host function';
   /** Arguments, borrowed for the time of the call. */
   readonly args: readonly Value[];
@@ -32,11 +31,8 @@ export interface MachineInstrument {
 
 /** The calls of one function so far. */
 interface FunctionUse {
-  /** The name of the function. */
   readonly name: string;
-  /** The kind of the function. */
   readonly kind: InstrumentedCall['kind'];
-  /** Calls that have ended. */
   readonly calls: number;
   /** Milliseconds from begin to end, with what it calls; a recursive function counts its inner calls again. */
   readonly totalMs: number;

@@ -20,9 +20,7 @@ export interface MemoryReport {
   readonly devices: readonly DeviceMemory[];
 }
 
-/** The memory of a machine on one device. */
 interface DeviceMemory extends AllocatorCounters {
-  /** The name of the device. */
   readonly device: string;
   /** Temporary memory of kernels on the device. */
   readonly scratchBytes: number;

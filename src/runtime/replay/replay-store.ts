@@ -54,7 +54,6 @@ export interface ReplayCounters {
 export interface PendingReplay {
   /** The caller owns one reference to the value, if all is enqueued. */
   readonly outcome: CallOutcome;
-  /** To be enqueued. */
   readonly launches: RecordedLaunches;
   /** Call once nothing more is enqueued; `isComplete` if all was. */
   end(isComplete: boolean): void;
@@ -87,12 +86,10 @@ export class ReplayStore {
     this.#extendsTensors = state.growing !== undefined;
   }
 
-  /** Calls that were recorded. */
   get recorded(): number {
     return this.#recorded;
   }
 
-  /** Calls that were replayed. */
   get replayed(): number {
     return this.#replayed;
   }

@@ -14,7 +14,6 @@ const MAX_VALUES = 256;
 /** A part of a result, and where its tensors lie. */
 type Part =
   | { readonly kind: 'plain'; readonly value: Value }
-  /** A view of the argument tensor of this index. */
   | { readonly kind: 'argument'; readonly index: number; readonly view: TensorValue }
   | { readonly kind: 'fresh'; readonly buffer: DeviceBuffer; readonly view: TensorValue }
   | { readonly kind: 'adt'; readonly tag: number; readonly fields: readonly Part[] };

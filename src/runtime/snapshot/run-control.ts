@@ -22,7 +22,6 @@ interface Pause {
   isTold: boolean;
 }
 
-/** A machine. */
 export const MACHINE: OptionKind = having('a VirtualMachine', 'internals');
 
 /**

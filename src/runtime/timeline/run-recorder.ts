@@ -18,7 +18,6 @@ export interface RecordedInstruction extends RecordedPlace {
   endMs: number;
 }
 
-/** The types in the call of a kernel. */
 export interface RecordedCall {
   readonly primitive: PrimitiveFunction;
   readonly inputs: readonly ConcreteTensorType[];

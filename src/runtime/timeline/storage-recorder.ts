@@ -3,7 +3,6 @@ import type { TimelineStorage } from '../../core/contracts/run-timeline.ts';
 import type { StorageObserver } from '../allocator/allocator.ts';
 import type { StorageValue } from '../values/value.ts';
 
-/** The instruction that a run is at. */
 export interface RecordedPlace {
   readonly name: string;
   readonly at: CodePlace;

@@ -35,7 +35,6 @@ import type { VmState } from '../vm-state.ts';
 
 type AdtType = Extract<FullType, { readonly kind: 'adt' }>;
 
-/** The type of a function that is a value. */
 export type FunctionType = Extract<FullType, { readonly kind: 'function' }>;
 
 function isFunction(value: Value | undefined): value is ClosureValue | PackedFunctionValue {
@@ -210,7 +209,6 @@ export function constructorNames(
   }
 }
 
-/** The context of a conversion. */
 interface TypedContext {
   /** Names the result or argument in messages. */
   readonly where: string;

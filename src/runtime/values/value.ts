@@ -125,7 +125,6 @@ export class FieldCount {
 export class ShapeHeap {
   /** Tells values apart. */
   readonly kind = 'heap';
-  /** The integers. */
   readonly slots: Float64Array;
   /** The limit that its slots count towards. */
   readonly count: FieldCount | undefined;
@@ -145,7 +144,6 @@ export interface StorageOwner {
   reclaim(storage: StorageValue): void;
 }
 
-/** Gives storages out. */
 export interface StorageSource {
   /** A storage without references. */
   allocate(byteLength: number): StorageValue;
@@ -188,9 +186,7 @@ export class StorageValue {
 
 /** The place of a storage in the memory of a device. */
 interface StoragePlace {
-  /** The device that has the memory. */
   readonly device: Device;
-  /** The buffer of the device. */
   readonly buffer: DeviceBuffer;
   /** The offset of the storage in the buffer, in bytes; a multiple of 256. */
   readonly byteOffset: number;
@@ -258,9 +254,7 @@ export class TensorValue implements DeviceTensor {
 export interface TensorView {
   /** The offset of the first element in the buffer, in bytes. */
   readonly byteOffset: number;
-  /** The dtype of the elements. */
   readonly dtype: DType;
-  /** The dimensions. */
   readonly shape: Shape;
 }
 
@@ -325,13 +319,11 @@ interface Capture {
   readonly count?: FieldCount;
 }
 
-/** A packed function as a value. */
 export class PackedFunctionValue {
   /** Tells values apart. */
   readonly kind = 'packed';
   /** The name by which programs call it. */
   readonly name: string;
-  /** The function that a call runs. */
   readonly call: PackedFunction;
 
   constructor(name: string, call: PackedFunction) {

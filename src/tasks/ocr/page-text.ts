@@ -2,7 +2,6 @@ import type { Point } from '../../core/pictures/rectangle.ts';
 import type { Box } from '../results/boxes.ts';
 import type { CallOptions } from '../task-options.ts';
 
-/** How one picture is read. */
 export interface ReadOptions extends CallOptions {
   /** Pixels from this likelihood on are text. Default 0.3. */
   readonly threshold?: number | undefined;

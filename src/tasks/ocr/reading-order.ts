@@ -152,7 +152,6 @@ function rowShape(slopes: readonly Slope[]): RowShape {
   return { fall: slope - bend * x - spread * y, bend, spread };
 }
 
-/** The row that goes on with a piece, if any. */
 function nearestRow<P extends Piece>(
   rows: readonly Levelled<P>[][],
   piece: Levelled<P>,

@@ -73,7 +73,6 @@ export class HeldPicture implements Size {
     return { tensor: tensorIn(await askForTensor(session, request, signal), session), place };
   }
 
-  /** The pixels in rectangles. */
   async cut(rectangles: readonly Rectangle[], { signal }: CallOptions): Promise<readonly Rgb[]> {
     if (rectangles.length === 0) return [];
     return this.#pixels(rectangles, signal);

@@ -1,7 +1,6 @@
 import { oneOf, type OptionKind, type OptionKinds } from '../../core/check-options.ts';
 import type { Resampling } from './resample-weights.ts';
 
-/** A size in pixels. */
 export interface Size {
   /** Pixels in a row. */
   readonly width: number;

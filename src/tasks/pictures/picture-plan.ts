@@ -10,7 +10,6 @@ interface Frame extends Size {
 
 /** The sizes that a picture goes through when it is prepared. */
 export interface PicturePlan {
-  /** The size that it is resized to. */
   readonly resized: Size;
   /** Where the resized picture lies in the one that the model gets. */
   readonly frame: Frame;

@@ -116,7 +116,6 @@ export function askForTensor(
   return session.control(request, { signal, discard });
 }
 
-/** The first tensor in a reply. */
 export function tensorIn(reply: ControlReply, session: Session): Tensor | DeviceTensor {
   const [first] = tensorsIn(reply, session);
   if (first !== undefined) return first;

@@ -91,7 +91,6 @@ export function classifyPixels(
   return out;
 }
 
-/** The class with the highest score at each place. */
 function highest({ numbers, classes, width, height, classStep, placeStep }: ClassScores) {
   const best = new Uint16Array(width * height);
   for (let place = 0; place < best.length; place++) {

@@ -50,7 +50,6 @@ export function partOf(place: PicturePlace, mask: Size): Rectangle {
   });
 }
 
-/** A rectangle of elements. */
 export interface Rectangle extends Size {
   readonly left: number;
   readonly top: number;

@@ -3,7 +3,6 @@
  * factors, such as 400 or 512, is fast.
  */
 export class FourierTransform {
-  /** Numbers that are transformed. */
   readonly length: number;
   readonly #factors: readonly number[];
   readonly #cos: Float64Array;

@@ -37,7 +37,6 @@ interface SpeechOptions {
   readonly padMs?: number | undefined;
 }
 
-/** How one sound is heard. */
 interface DetectSpeechOptions extends SpeechOptions, CallOptions {}
 
 /** The latest window of a stream. */

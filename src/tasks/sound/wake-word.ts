@@ -39,9 +39,7 @@ interface ListenOptions {
 /** How one sound is searched for words. */
 interface DetectWordsOptions extends ListenOptions, CallOptions {}
 
-/** A word that was heard. */
 interface HeardWord {
-  /** Its name. */
   readonly word: string;
   /** How likely it was said, from 0 to 1. */
   readonly score: number;

@@ -35,7 +35,6 @@ export interface TranscriptSegment {
 export interface TranscriptPiece {
   /** Pieces one behind the other are the text. */
   readonly text: string;
-  /** The segment that ends with it. */
   readonly segment?: TranscriptSegment | undefined;
 }
 

@@ -98,7 +98,6 @@ interface TokenLogprob {
   readonly logprob: number;
 }
 
-/** An answer. */
 interface ChatChoice {
   /** Which of `n` answers it is. */
   readonly index: number;

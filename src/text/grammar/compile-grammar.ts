@@ -66,7 +66,6 @@ export function compileGrammar(source: GrammarSource, vocabulary: Vocabulary): G
   return withMeter(meter, () => new Grammar(rulesOf(source, meter), vocabulary, meter));
 }
 
-/** The rules of a grammar in any of the languages. */
 export function rulesOf(source: GrammarSource, meter = new GrammarMeter()): Rules {
   if ('schema' in source) return compileSchema(source.schema, source.space ?? 'none', meter);
   if ('ebnf' in source) return parseEbnf(source.ebnf, source.root);

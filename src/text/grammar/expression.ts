@@ -3,7 +3,6 @@ import type { CodePointSet } from './languages/code-points.ts';
 /** A part of a grammar. It describes a set of texts, which are matched as UTF-8. */
 export type Expression =
   | { readonly kind: 'text'; readonly text: string }
-  /** One code point of a set. */
   | { readonly kind: 'character'; readonly set: CodePointSet }
   | { readonly kind: 'sequence'; readonly parts: readonly Expression[] }
   | { readonly kind: 'choice'; readonly options: readonly Expression[] }

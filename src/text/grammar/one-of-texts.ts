@@ -5,7 +5,6 @@ import { EMPTY, type Graph, type GraphEdge, text } from './expression.ts';
 interface Node {
   /** Closed nodes by the characters that lead to them. */
   readonly next: Map<string, number>;
-  /** The character that leads to it. */
   readonly character: string;
   isEnd: boolean;
 }
@@ -22,7 +21,6 @@ const END = 1;
  */
 export function oneOfTexts(texts: readonly string[], where: string): Graph {
   const edges: GraphEdge[] = [];
-  /** Places by what may follow there. */
   const places = new Map<string, number>();
   /** The nodes of the last text, to which the next one may add. */
   const path: Node[] = [{ next: new Map(), character: '', isEnd: false }];

@@ -8,7 +8,6 @@ import type { TextReader } from '../../frontend/decoders/reader/text-reader.ts';
 /** Where a reader works. */
 export type ReaderPlace = Pick<PlaceOptions, 'worker' | 'workerFiles' | 'workerTimeout' | 'remote'>;
 
-/** Names of the calls that a reader answers. */
 type ReaderCall = {
   [Name in keyof TextReader]: TextReader[Name] extends (...given: never[]) => unknown
     ? Name

@@ -24,7 +24,6 @@ export interface RemoteTokenizer extends TextTokenizer {
   readonly decodeNext: DecodeNext;
 }
 
-/** The tokenizer that a reader has opened. */
 export function remoteTokenizer(reader: OpenReader): RemoteTokenizer {
   return {
     async encode(text, options = {}) {

@@ -13,7 +13,6 @@ const MOST_INPUT_BYTES = 2 ** 22;
 
 interface FirstRunsOptions {
   readonly store: PlaceStore;
-  /** The kind of the device that the session runs on. */
   readonly kind: DeviceKind;
   /** A trial of the other device, where the estimate is too close to trust. */
   readonly trial: PlaceTrial | undefined;

@@ -7,7 +7,6 @@ import { callCounts, primitiveWork } from './program-work.ts';
 /** The cost of a kernel in one run of `main`: each call counts once, whatever branches and loops do. */
 export interface KernelCost {
   readonly kernel: string;
-  /** The number of its calls. */
   readonly calls: number;
   /** Additions and multiplications of all its calls, about; undefined where nobody can tell. */
   readonly operations: number | undefined;

@@ -18,7 +18,6 @@ export interface Findings {
   readonly programs: readonly MeasuredProgram[];
 }
 
-/** A device of a pool. */
 interface MeasuredDevice {
   readonly device: Pick<Device, 'info'>;
   readonly places: PlaceStores;

@@ -14,13 +14,11 @@ import type { OperatorTable } from '../../ops/operator.ts';
 import { operatorWork } from '../../ops/tables/work.ts';
 import { WGSL_KERNEL } from '../../ops/program/wgsl-kernel.ts';
 
-/** The work of launches that do the same. */
 interface LaunchWork extends LaunchAmount {
   /** How often they are launched. */
   readonly count: number;
 }
 
-/** The work of one run. */
 export interface ProgramWork {
   readonly launches: readonly LaunchWork[];
   /** Those that WebGPU cannot do. */

@@ -19,7 +19,6 @@ import type { CallingSession } from './page-functions.ts';
 import { PageObject } from './page-object.ts';
 import type { SharedUse } from './shared-use.ts';
 
-/** What arguments are taken from. */
 export type ArgumentRequest = Pick<RunRequest, 'args'> &
   Partial<Pick<RunRequest, 'functionName' | 'donate'>>;
 

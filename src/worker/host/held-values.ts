@@ -20,7 +20,6 @@ export class HandleTable {
   readonly #owners = new WeakMap<StorageValue, HeldValues>();
   #next = 1;
 
-  /** The handle that comes next. */
   get next(): HandleId {
     return this.#next;
   }

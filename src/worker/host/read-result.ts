@@ -32,7 +32,6 @@ interface ResultDraft {
   readonly finish: (toWire: TensorToWire) => WireValue;
 }
 
-/** The draft of a whole result, with all tensors in it. */
 interface WholeDraft extends ResultDraft {
   readonly tensors: readonly TensorValue[];
 }
@@ -105,7 +104,6 @@ function nameOf(name: string | undefined): { name?: string } {
   return name === undefined ? {} : { name };
 }
 
-/** The session whose results are read. */
 interface ResultSession {
   readonly machine: VirtualMachine;
   readonly device: SharedDevice;

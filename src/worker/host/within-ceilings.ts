@@ -6,7 +6,6 @@ import type { Limits } from '../../runtime/invocation.ts';
 import type { MachineOptions } from '../../runtime/link/load-machine.ts';
 import type { MachineLimits, ProgramLimits } from '../../core/limits/program-limits.ts';
 
-/** The limits of a program and of the machine that runs it. */
 export type RequestLimits = ProgramLimits & MachineLimits;
 
 const MACHINE_NUMBERS = [

@@ -1,7 +1,6 @@
 import type { HostedSession } from '../host/hosted-session.ts';
 import type { WorkerPicture } from './worker-picture.ts';
 
-/** A session that pictures are for. */
 export interface PictureOwner {
   /** Pictures that it holds, by the numbers that the page chose. */
   readonly held: Map<number, WorkerPicture>;

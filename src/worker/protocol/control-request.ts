@@ -107,7 +107,6 @@ export interface GpuRange {
 }
 
 export interface ControlReply {
-  /** Runs that are paused, or that go on. */
   readonly calls: readonly PausedCall[];
   /** The bytes of a snapshot (uint8), what was stored beside the runs, or results of a run. */
   readonly results: readonly WireResult[];

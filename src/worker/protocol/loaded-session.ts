@@ -12,9 +12,7 @@ export interface LoadedSession {
 export interface Placement {
   /** Its name in the model, or file, line and column of a program; of a reference the kernel's name. */
   readonly node: string;
-  /** The operator of the node. */
   readonly operator: string;
-  /** The device that runs the node. */
   readonly device: 'host' | 'wasm';
   /** The cause, in words that follow "because". */
   readonly reason: string;

@@ -59,7 +59,6 @@ export interface Greeting {
 }
 
 export interface WorkerInfo {
-  /** The version of the package. */
   readonly version: string;
 }
 
@@ -79,7 +78,6 @@ export interface WorkerConfig {
 export interface OwnTables {
   readonly operators?: Operators | undefined;
   readonly importers?: Importers | undefined;
-  /** Types of functions that compute nodes. */
   readonly functions?: NodeTypes | undefined;
 }
 

@@ -21,7 +21,6 @@ export interface FilesSource {
   readonly text?: TextModelOptions | undefined;
 }
 
-/** The begin of a file. */
 export interface FileHead {
   readonly byteLength: number;
   readonly sha256: Uint8Array;
@@ -55,7 +54,6 @@ export type WireSource =
   | {
       readonly kind: 'bytes';
       readonly bytes: Uint8Array;
-      /** The files beside it. */
       readonly files?: FilesSource | undefined;
     }
   | { readonly kind: 'blob'; readonly blob: Blob; readonly files?: FilesSource | undefined }

@@ -149,7 +149,6 @@ export class DeviceScheduler {
 /** A session's part of a device. */
 export class DeviceShare {
   readonly priority: number;
-  /** Asks for a turn on the device. */
   readonly take: () => DeviceTurn;
   readonly leave: () => void;
   /** Device time divided by the priority, by which the scheduler orders sessions. */

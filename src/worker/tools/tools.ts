@@ -22,10 +22,8 @@ type OpenTool<Name extends ToolName> = Awaited<
   ReturnType<(typeof TOOLS)[Name]['load']>
 >['openTool'];
 
-/** The fields of a request to a tool. */
 export type ToolRequest<Name extends ToolName> = Parameters<ReturnType<OpenTool<Name>>>[0];
 
-/** The answer of a tool. */
 export type ToolAnswer<Name extends ToolName> = Awaited<
   ReturnType<ReturnType<OpenTool<Name>>>
 >['answer'];

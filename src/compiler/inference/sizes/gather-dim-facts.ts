@@ -40,7 +40,6 @@ export function symbolsIn(fn: FunctionExpr): ReadonlySet<string> {
   return symbols;
 }
 
-/** Collects the symbols in a type. */
 export function symbolsOfType(type: Type): ReadonlySet<string> {
   const symbols = new Set<string>();
   forEachDim(type, (dim) => forEachSymbol(dim, (symbol) => symbols.add(symbol)));

@@ -54,7 +54,6 @@ function solve(types: DataTypes): Variances {
   return variances;
 }
 
-/** The definitions that mention each data type. */
 function usersOf(types: DataTypes): ReadonlyMap<string, ReadonlySet<TypeDefinition>> {
   const users = new Map<string, Set<TypeDefinition>>();
   for (const definition of types.values()) {

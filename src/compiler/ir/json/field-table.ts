@@ -137,9 +137,7 @@ const DEFINITION: FieldsOf<TypeDefinition> = {
   constructors: 'constructor*',
 };
 
-/** One field of a kind of node. */
 export interface Field {
-  /** The name of the property. */
   readonly name: string;
   /** The content of the field. */
   readonly role: RequiredRole;
@@ -228,7 +226,6 @@ export function fieldValue(node: Node, field: Field): unknown {
   return Reflect.get(node, field.name);
 }
 
-/** The nodes that a node holds in a field. */
 export function fieldNodes(node: Node, field: Field): readonly Node[] {
   const value = fieldValue(node, field);
   if (field.family === undefined || value === undefined) return [];

@@ -13,7 +13,6 @@ const SCALARS: readonly ScalarTypeNode['scalar'][] = [
   'storage',
 ];
 
-/** A value of JSON. */
 export type JsonValue =
   | string
   | number

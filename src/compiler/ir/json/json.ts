@@ -26,9 +26,7 @@ const VERSION = 1;
  * index, so that what is shared stays shared; constants stand in a list of their own, as base64.
  */
 interface JsonModule {
-  /** Tells that it is a module. */
   readonly format: typeof FORMAT;
-  /** The version of this form. */
   readonly version: typeof VERSION;
   /** Nodes of global functions by name. */
   readonly functions: readonly (readonly [string, number])[];

@@ -1,6 +1,5 @@
 import type { CallExpr, Expr, OperatorExpr } from '../expr.ts';
 
-/** A call of an operator. */
 export type OperatorCall = CallExpr & { readonly callee: OperatorExpr };
 
 export function isOperatorCall(expr: Expr): expr is OperatorCall {

@@ -23,7 +23,6 @@ export interface ScalarOperator {
   readonly builtin?: BuiltinName;
 }
 
-/** The kind of an operand. */
 export type ScalarInput =
   | 'int'
   | 'float'

@@ -29,7 +29,6 @@ export interface TypeContext {
   refer(reference: { readonly token: Token; readonly argumentCount: number }): void;
 }
 
-/** Parses a type. */
 export function* parseType(context: TypeContext): Task<Type> {
   const { cursor } = context;
   const token = cursor.peek();

@@ -25,7 +25,6 @@ export class Bindings<T> {
     return this.#values.get(name)?.at(-1)?.value;
   }
 
-  /** The names that are visible here. */
   names(): string[] {
     return [...this.#values].flatMap(([name, values]) => (values.length > 0 ? [name] : []));
   }

@@ -178,7 +178,6 @@ export function innerBlocks(value: Expr): readonly Expr[] {
   }
 }
 
-/** The closure that a value is or calls. */
 function closureIn(value: Expr): readonly FunctionExpr[] {
   const fn = value.kind === 'call' ? value.callee : value;
   return fn.kind === 'function' && primitiveOf(fn) === undefined ? [fn] : [];

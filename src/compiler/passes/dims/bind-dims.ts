@@ -88,7 +88,6 @@ function bindFunctionTypes(fn: FunctionExpr, symbols: Replacements): FunctionExp
   return { ...fn, resultType, attributes };
 }
 
-/** Bounds of the symbols that are left. */
 function bindBounds(attributes: FunctionAttributes, symbols: Replacements): FunctionAttributes {
   const { bounds, ...others } = attributes;
   if (bounds === undefined || !Object.keys(bounds).some((name) => symbols.has(name))) {

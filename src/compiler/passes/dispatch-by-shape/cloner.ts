@@ -54,7 +54,6 @@ export class Cloner {
   readonly #symbols: ReadonlySet<string>;
   /** The size of each axis, one node for all branches. */
   readonly #sizes = new Map<DispatchAxis, Expr>();
-  /** The clones that are there, by their indices. */
   readonly #made = new Map<string, MadeClone>();
   #genericName: string | undefined;
 

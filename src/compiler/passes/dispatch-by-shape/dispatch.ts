@@ -17,9 +17,7 @@ export type FunctionDispatch = Readonly<Record<string, Readonly<Record<number, A
 
 /** How much larger a program became. */
 export interface DispatchReport {
-  /** The function that was dispatched. */
   readonly name: string;
-  /** Clones that were made. */
   readonly clones: number;
   /** Combinations of intervals that no sizes can be in. */
   readonly pruned: number;
@@ -31,7 +29,6 @@ export interface DispatchReport {
 
 /** A module whose function has clones, and how much larger it is. */
 interface Dispatched {
-  /** The module with the clones. */
   readonly module: Module;
   /** How much larger the module became. */
   readonly report: DispatchReport;

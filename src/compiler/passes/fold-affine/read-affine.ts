@@ -14,7 +14,6 @@ import {
   vectorCoefficients,
 } from './affine.ts';
 
-/** A call that is affine in one of its operands. */
 interface AffineCall {
   /** The name of its row of the table. */
   readonly rule: string;

@@ -40,7 +40,6 @@ export function kernelWork(
   return { operations, bytes: stored.reduce((sum, bytes) => sum + bytes, 0) };
 }
 
-/** Bytes of a tensor of these sizes. */
 export function byteLength(type: TensorType, sizes: RepresentativeSizes): number {
   return storageByteLength(type.dtype, elementCount(sizes.shape(type.shape)));
 }

@@ -46,7 +46,6 @@ export interface BranchReads {
   readonly operands: readonly VarExpr[];
   /** The value of a match, if it has derivatives. */
   readonly matched?: Expr | undefined;
-  /** The type of the result. */
   readonly type: Type;
 }
 

@@ -33,7 +33,6 @@ export class Derivatives {
     return this.#known.get(variable);
   }
 
-  /** Adds to the derivative of an operand. */
   add(operand: Expr, added: Derivative, type: Type): void {
     if (operand.kind !== 'var' || !this.#values.hasFloats(type)) return;
     const known = this.#known.get(operand);

@@ -98,7 +98,6 @@ export class Emitter {
     return { ...value, span: this.#span };
   }
 
-  /** The lets around their result. */
   around(result: Expr): Expr {
     let body = this.#flat(result);
     for (const { variable, value } of this.#steps.toReversed()) {

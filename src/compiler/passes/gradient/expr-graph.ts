@@ -36,7 +36,6 @@ export class ExprGraph implements GraphTarget {
     return this.tensor(constant(value));
   }
 
-  /** An expression as a tensor. */
   tensor(expr: Expr): ExprTensor {
     const type = this.#types.of(expr);
     if (type.kind === 'tensor') return new ExprTensor(expr, type);
@@ -44,7 +43,6 @@ export class ExprGraph implements GraphTarget {
   }
 }
 
-/** The expression of a tensor of this graph. */
 export function exprOf(tensor: GraphTensor): Expr {
   if (tensor instanceof ExprTensor) return tensor.expr;
   throw new Error('internal: a tensor of another graph');

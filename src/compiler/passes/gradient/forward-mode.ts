@@ -27,7 +27,6 @@ export class ForwardMode implements DerivativeMode {
     return { value, tangent: this.#tangentOf(value) };
   }
 
-  /** The tangent of an atom as an expression. */
   #tangentOf(atom: Expr): Expr {
     return this.#tangents.wholeOf(atom, this.#typeOf(atom));
   }
@@ -36,7 +35,6 @@ export class ForwardMode implements DerivativeMode {
     return this.#at.program.types.of(expr);
   }
 
-  /** Says what the tangent of a variable is. */
   set(variable: VarExpr, tangent: Derivative | undefined): void {
     const type = this.#typeOf(variable);
     if (tangent === undefined || !this.#at.program.values.hasFloats(type)) return;

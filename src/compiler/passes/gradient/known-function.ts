@@ -23,7 +23,6 @@ export type KnownFunction =
 /** Function values by the variables that are bound to them. */
 export type KnownFunctions = Map<VarExpr, KnownFunction>;
 
-/** The function that an atom is known to be. */
 export function knownFunction(atom: Expr, known: KnownFunctions): KnownFunction | undefined {
   if (atom.kind === 'global') return { kind: 'global', name: atom.name, value: atom };
   return atom.kind === 'var' ? known.get(atom) : undefined;
@@ -60,7 +59,6 @@ export function closeFunction(value: Expr, known: KnownFunctions): ClosedFunctio
   };
 }
 
-/** The expression within lets. */
 export function withinLets(lets: ClosedFunction['lets'], body: Expr): Expr {
   return lets.reduceRight<Expr>(
     (rest, { variable, value }) => ({ kind: 'let', variable, value, body: rest }),

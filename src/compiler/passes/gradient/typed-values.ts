@@ -99,7 +99,6 @@ export class TypedValues {
     return (found?.fields ?? []).map((type) => substituteTypes(type, given));
   }
 
-  /** The zero cotangent of a value. */
   zero(value: Expr, type: Type, emitter: Emitter): Expr {
     if (type.kind === 'tuple') {
       const fields = type.fields.map((field, i) =>
@@ -180,7 +179,6 @@ export class TypedValues {
     return isOwn ? cotangent : primal;
   }
 
-  /** A field of data as a cotangent. */
   fromData(field: Expr, type: Type, emitter: Emitter): Expr {
     if (type.kind === 'tuple') {
       return tuple(

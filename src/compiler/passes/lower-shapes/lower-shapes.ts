@@ -58,7 +58,6 @@ class ShapeLowering {
   readonly #binder = new ShapeBinder(this.#slots);
   /** Symbols in the sizes of what is allocated. */
   #allocated: ReadonlySet<string> | undefined;
-  /** Calls whose checks were made. */
   readonly #checked = new Set<CallExpr>();
 
   constructor(fn: FunctionExpr, types: TypeInference) {

@@ -117,7 +117,6 @@ class FlatMatch {
   readonly #options: FlattenOptions;
   readonly #leafCounts = new Map<number, number>();
   readonly #functionOf = new Map<number, VarExpr>();
-  /** A variable that a clause has for a place. */
   readonly #hints = new Map<Occurrence, { readonly variable: VarExpr; readonly clause: number }>();
   /** How many ways through the tree reach the place of a field. */
   readonly #ways = new Map<Occurrence, number>();

@@ -57,7 +57,6 @@ interface TensorPlace {
   readonly isJoined: boolean;
 }
 
-/** The memory plan of a block. */
 export interface BlockPlan {
   readonly block: Block;
   readonly kernels: readonly KernelCall[];
@@ -77,7 +76,6 @@ interface BlockPeaks {
 
 const NO_PEAKS: BlockPeaks = { planned: 0, live: 0 };
 
-/** The plans of the blocks of a function. */
 export class BlockPlans {
   readonly #blocks: BlockTable;
   readonly #types: TypeInference;
@@ -97,7 +95,6 @@ export class BlockPlans {
     for (const root of blocks.roots()) this.#plans.set(root, this.#planBlock(root));
   }
 
-  /** The plan for the block that begins with an expression. */
   of(root: Expr): BlockPlan {
     const plan = this.#plans.get(root);
     if (plan === undefined) throw new Error('internal: a block without a plan');

@@ -10,7 +10,6 @@ export interface FunctionMemoryPlan {
   readonly storages: number;
   /** Tensors that are put into storages. */
   readonly tensors: number;
-  /** Bytes of all storages together. */
   readonly storageBytes: number;
   /** Tensors whose bytes only the running program knows, which the sums leave out. */
   readonly unsizedTensors: number;

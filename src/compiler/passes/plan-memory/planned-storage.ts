@@ -18,9 +18,7 @@ export interface PlannedStorage {
   size: number | undefined;
   first: number;
   last: number;
-  /** Indices of the tensors in the storage. */
   readonly tensors: number[];
-  /** The offset of each of these tensors in the storage, in bytes. */
   readonly byteOffsets: number[];
   /** The storage that it is a part of in time: the pool has the memory in between. */
   readonly whole?: PlannedStorage;

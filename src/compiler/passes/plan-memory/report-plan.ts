@@ -4,7 +4,6 @@ import { type BlockPlans, valuesOf } from './block-plans.ts';
 import type { FunctionMemoryPlan } from './memory-report.ts';
 import type { PlannedStorage } from './planned-storage.ts';
 
-/** The plan of a function with this body. */
 export function reportPlan(name: string, body: Expr, plans: BlockPlans): FunctionMemoryPlan {
   const { planned, live } = plans.of(body).peaks;
   const storages = storagesOf(body, plans);
@@ -20,7 +19,6 @@ export function reportPlan(name: string, body: Expr, plans: BlockPlans): Functio
   };
 }
 
-/** Storages of a body and of the branches in it. */
 function storagesOf(body: Expr, plans: BlockPlans): PlannedStorage[] {
   const found: PlannedStorage[] = [];
   const work = [body];

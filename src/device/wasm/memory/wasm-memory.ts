@@ -81,7 +81,6 @@ export class WasmMemory implements ProcessorMemory {
     this.memory = new WebAssembly.Memory({ initial: 1, maximum: MOST_PAGES, shared: isShared });
   }
 
-  /** Bytes from an address on. */
   view(address: number, byteLength: number): Uint8Array<ArrayBuffer> {
     return new Uint8Array(this.bytes, address, byteLength);
   }

@@ -32,7 +32,6 @@ export type PartOperand =
   | { readonly kind: 'room'; readonly byteLength: number }
   | { readonly kind: 'absent' };
 
-/** The buffers that go with operands. */
 export const bytesOf = (operands: readonly PartOperand[]): ArrayBuffer[] =>
   operands.flatMap((operand) => (operand.kind === 'bytes' ? [operand.bytes] : []));
 

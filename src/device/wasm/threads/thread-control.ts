@@ -31,7 +31,6 @@ export const MOST_ARGS = 240;
 export const controlByteLength = (threads: number): number =>
   4 * (CONTROL.args + threads * MOST_ARGS);
 
-/** The message that starts a thread. */
 export interface ThreadStart {
   readonly memory: WebAssembly.Memory;
   readonly control: SharedArrayBuffer;

@@ -15,13 +15,11 @@ const SHORTEST_PAUSE_MS = 10;
 export const FIRST_MOST_LAUNCHES = 4;
 /** Nobody submits more launches at once, so from here on there need not be a limit. */
 const ENOUGH_LAUNCHES = 48;
-/** Names of kernels in an error. */
 const MAX_NAMES = 8;
 /** A loss while an owner's kernels ran may be chance and counts once; a device that does not answer counts twice. */
 const LOSS_FAULTS = 1;
 const STUCK_FAULTS = 2;
 
-/** The description of a launch. */
 export interface SubmittedLaunch {
   readonly owner: LaunchOwner | undefined;
   readonly primitive: string;

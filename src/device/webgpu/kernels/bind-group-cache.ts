@@ -95,7 +95,6 @@ export class BindGroupCache {
     return entry.group;
   }
 
-  /** Forgets all groups. */
   clear(): void {
     for (const first of this.#buckets.values()) {
       for (let entry: BindGroupEntry | undefined = first; entry; entry = entry.next)

@@ -46,7 +46,6 @@ interface CompiledBinding {
 /** The buffer to bind where a tensor has no elements, since WebGPU binds no empty range. */
 const EMPTY: CompiledBinding = { kind: 'empty', index: 0 };
 
-/** The launches of a plan that have any workgroups. */
 export function realLaunches(plan: LaunchPlan): readonly Launch[] {
   return plan.launches.filter(({ workgroups }) => workgroups.every((count) => count > 0));
 }

@@ -2,7 +2,6 @@ import { elementCount, type Shape } from '../../../core/tensor/shape.ts';
 
 /** How the position in a broadcast operand follows from the position in the result. */
 export type Broadcast =
-  /** The same position. */
   | { readonly kind: 'same' }
   /** Element 0. */
   | { readonly kind: 'scalar' }

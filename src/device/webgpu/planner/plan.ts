@@ -19,7 +19,6 @@ import { WGSL_KERNEL } from '../../../ops/program/wgsl-kernel.ts';
 /** Planning walks along chains of calls, and takes longer than linear for anchors. */
 const MAX_CALL_COUNT = 256;
 
-/** The request for a plan. */
 interface PlanTarget {
   readonly caps: PlannerCaps;
   readonly operators: OperatorTable;

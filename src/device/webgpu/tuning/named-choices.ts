@@ -27,7 +27,6 @@ export interface ChosenNames {
   get(place: string, names: readonly string[]): string | undefined;
 }
 
-/** Takes the variants that are named. */
 export class NamedChoices implements VariantChoices {
   readonly #chosen: ChosenNames;
 

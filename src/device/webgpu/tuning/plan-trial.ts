@@ -63,7 +63,6 @@ export class TrialArguments {
     for (const buffer of this.#buffers) buffer.destroy();
   }
 
-  /** Bytes of the tensors of a call. */
   get byteLength(): number {
     const { params, results } = this.primitive;
     const types = [...params, ...results.map(({ type }) => type)];

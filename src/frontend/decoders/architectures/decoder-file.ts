@@ -25,7 +25,6 @@ type TensorReader = (tensor: StoredTensor) => Uint8Array | Promise<Uint8Array>;
 interface DecoderFileOptions {
   readonly architecture: Architecture;
   readonly config: DecoderConfig;
-  /** Tensors of the file, by their names in it. */
   readonly stored: ReadonlyMap<string, StoredTensor>;
   /** The name in the file of a weight by that of GGUF. */
   readonly nameOf: (name: string) => string;
@@ -206,7 +205,6 @@ function halvedPairs(
 }
 
 interface QuantizedOptions {
-  /** The name of the tensor in the file. */
   readonly name: string;
   /** True if it has a row for each token. */
   readonly isVocabulary: boolean;

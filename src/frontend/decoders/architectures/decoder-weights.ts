@@ -25,7 +25,6 @@ export class DecoderWeights {
     return matrix;
   }
 
-  /** The vector of this name, as a constant. */
   vector(name: string): Expr {
     const vector = this.optionalVector(name);
     if (vector === undefined) throw new Error(`internal: no vector ${name}`);

@@ -25,7 +25,6 @@ export interface Cache<Value extends Expr = Expr> {
 
 /** Builds a layer of a decoder. Its weights go by the names of GGUF without `blk.N.` and `.weight`. */
 export class LayerBuilder {
-  /** The sizes of the decoder. */
   readonly config: DecoderConfig;
   readonly #index: number;
   readonly #context: DecoderContext;

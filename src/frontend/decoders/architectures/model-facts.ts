@@ -90,7 +90,6 @@ export abstract class ModelFacts {
     return key;
   }
 
-  /** The value as the file has it. */
   abstract value(key: string): unknown;
 
   #number(key: string, otherwise: number | undefined): number {

@@ -2,7 +2,6 @@ import type { DecoderConfig } from './decoder-config.ts';
 
 /** A weight that a decoder has. */
 export interface TensorSpec {
-  /** Its name in GGUF. */
   readonly name: string;
   /** (rows, columns) of a matrix, or the length of a vector. */
   readonly shape: readonly [number] | readonly [number, number];
@@ -81,7 +80,6 @@ export function sharedTensors({ vocabulary, width, rotary }: DecoderConfig): Ten
   ];
 }
 
-/** The embedding of tokens. */
 export const EMBEDDING = 'token_embd.weight';
 
 /** The matrix that gives logits, where it is not the embedding. */

@@ -138,7 +138,6 @@ interface GgufType {
   readonly name: string;
   /** Elements of a block; 1 for numbers of their own. */
   readonly elements: number;
-  /** Bytes of a block. */
   readonly bytes: number;
 }
 
@@ -187,7 +186,6 @@ function ggufType(code: number): GgufType | undefined {
   return GGUF_TYPES.get(code);
 }
 
-/** The number of a type by its name, for writers. */
 export function ggufTypeCode(name: string): number {
   for (const [code, type] of GGUF_TYPES) if (type.name === name) return code;
   throw new Error(`internal: no GGUF type ${name}`);

@@ -1,6 +1,5 @@
 import { FormatError } from '../../../core/errors.ts';
 
-/** An object of JSON. */
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
 /** Returns true if a value of JSON is an object. */

@@ -7,7 +7,6 @@ import type { StoredTensor } from './stored-tensor.ts';
 interface SafetensorsIndex {
   /** Names of the files, each once, in the order of their first tensors. */
   readonly files: readonly string[];
-  /** The file of each tensor by name. */
   readonly fileOf: ReadonlyMap<string, string>;
 }
 

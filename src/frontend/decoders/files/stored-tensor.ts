@@ -2,7 +2,6 @@ import type { Shape } from '../../../core/tensor/shape.ts';
 
 /** A tensor as the table of a model file has it: nothing of its elements is read yet. */
 export interface StoredTensor {
-  /** Its name in the file. */
   readonly name: string;
   /** Row-major, the longest stride first. */
   readonly shape: Shape;

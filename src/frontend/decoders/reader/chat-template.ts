@@ -24,7 +24,6 @@ export interface ToolCall {
   readonly id: string;
   /** Always `function`, the only kind of tool. */
   readonly type: 'function';
-  /** Which one, and with what. */
   readonly function: {
     readonly name: string;
     /** The arguments, as JSON. */
@@ -49,7 +48,6 @@ export interface Tool {
 interface TextPart {
   /** Always `text`, the only kind of part that is read. */
   readonly type: 'text';
-  /** The text. */
   readonly text: string;
 }
 

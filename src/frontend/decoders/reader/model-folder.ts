@@ -59,7 +59,6 @@ export async function readModelFolder(read: ReadFile): Promise<ModelFolder> {
   return { config, tokenizer, generation, tokenizerConfig, chatTemplate };
 }
 
-/** How files of a folder are read. */
 export type FolderOptions = Pick<OpenFileOptions, 'cache'> & {
   /** Hashes that files must have, by their names in the folder. */
   readonly integrity?: Readonly<Record<string, string>> | undefined;
@@ -119,7 +118,6 @@ const FILES = UNREAD.flatMap(([name, what]) =>
   (name.includes('.') ? [''] : ENDS).map((end) => [name + end, what] as const),
 );
 
-/** A folder, and what was looked for there. */
 interface Folder {
   readonly where: string;
   readonly names: readonly string[];

@@ -109,7 +109,6 @@ export class TextReader {
     return this.#own.encode(text, { addSpecialTokens: false });
   }
 
-  /** The tokens for grammars. */
   vocabulary(size: number, endTokens: readonly number[]): VocabularyData {
     return vocabularyData(tokenBytes(this.#content, size), { endTokens });
   }
@@ -143,7 +142,6 @@ function plainValues(file: unknown): JsonObject {
   return Object.fromEntries(Object.entries(Object(file)).filter(([, value]) => isPlain(value)));
 }
 
-/** A tokenizer of this thread. */
 export interface SyncTokenizer {
   encode(text: string, options?: { readonly addSpecialTokens?: boolean }): number[];
   decode(ids: readonly number[]): string;

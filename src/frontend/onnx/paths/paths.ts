@@ -65,7 +65,6 @@ export class Path {
 /** A node at which a path goes on in one of several. */
 export class Fork {
   readonly paths: readonly Path[];
-  /** The node at which it does. */
   readonly where: string;
   readonly span: Span;
   readonly #choose: (bodies: readonly Expr[]) => Expr;

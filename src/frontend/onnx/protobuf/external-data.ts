@@ -2,11 +2,9 @@ import { FormatError, UnsupportedError } from '../../../core/errors.ts';
 import type { StoredBytesReader } from '../../../core/tensor/host-tensor.ts';
 import type { GraphProto, Message, ModelProto, TensorProto } from './schema.ts';
 
-/** A part of a file, in bytes. */
 export interface ByteRange {
   /** The offset of the part in the file. */
   readonly byteOffset: number;
-  /** The length of the part. */
   readonly byteLength: number;
 }
 

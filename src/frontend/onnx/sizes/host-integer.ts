@@ -11,7 +11,6 @@ const SCALAR_OPERATORS: Readonly<Record<Exclude<DimOperator, 'min' | 'max'>, str
   mod: 'int_mod',
 };
 
-/** A dimension as an integer of the host. */
 export function hostInteger(dim: Dim, frame: FunctionFrame): Expr {
   if (typeof dim === 'number') return int(dim);
   if (typeof dim === 'string') {

@@ -13,9 +13,7 @@ export interface FloatValue {
 
 /** The vectors of a node's input that each row of its weights is multiplied by. */
 export interface LayerInput {
-  /** The value that it reads. */
   readonly value: string;
-  /** Its weights. */
   readonly weights: TensorProto;
   /** Elements of a vector, and of a row. */
   readonly depth: number;

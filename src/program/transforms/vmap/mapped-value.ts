@@ -126,7 +126,6 @@ export function fieldOf(expr: Expr, index: number): Expr {
   return own ?? projection(expr, index);
 }
 
-/** The expression of a tensor of this graph. */
 export function exprOf(tensor: GraphTensor): Expr {
   if (tensor instanceof ExprTensor) return tensor.expr;
   throw new Error('internal: a tensor of another graph');

@@ -84,7 +84,6 @@ export class Mapper {
     this.#options = options;
   }
 
-  /** Sets the mapped value of a variable. */
   set(variable: VarExpr, value: MappedValue): void {
     this.#values.set(variable, value);
   }

@@ -23,9 +23,7 @@ export interface NfaState {
   readonly calls: (RuleCall & { readonly target: number })[];
 }
 
-/** The automaton of one rule. */
 export interface RuleNfa {
-  /** The rule, for messages. */
   readonly where: string;
   readonly states: readonly NfaState[];
   readonly start: number;

@@ -50,7 +50,6 @@ export function contains(set: CodePointSet, codePoint: number): boolean {
   return set.some(([first, last]) => first <= codePoint && codePoint <= last);
 }
 
-/** The set of the characters of a text. */
 export const charactersOf = (text: string): CodePointSet =>
   codePointSet(
     Array.from(text, (character) => {

@@ -40,7 +40,6 @@ export class SchemaDocument {
     }
   }
 
-  /** The JSON pointer of a schema, or of its keyword. */
   pointer(schema: SchemaObject, keyword?: string): string {
     const pointer = this.#pointers.get(schema) ?? '#';
     return keyword === undefined ? pointer : `${pointer}/${escape(keyword)}`;
@@ -145,7 +144,6 @@ export class SchemaDocument {
     throw this.invalid(schema, keyword, 'a count');
   }
 
-  /** The types that a schema names. */
   typesOf(schema: SchemaObject): readonly TypeName[] | undefined {
     const type = schema['type'];
     if (type === undefined) return undefined;

@@ -11,7 +11,6 @@ import {
 import { CountedTokens, TokenWalk } from './token-walk.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** The tokens that a state allows. */
 interface StateTokens {
   /** Tokens that are allowed whatever the stack is. */
   readonly tokens: {

@@ -50,12 +50,10 @@ export class DataInstances {
     return made.data;
   }
 
-  /** The applied data type of an instance. */
   source({ name }: AdtTypeNode): AdtTypeNode | undefined {
     return this.#byName.get(name)?.source;
   }
 
-  /** The types of all fields of an applied data type. */
   fields(type: AdtTypeNode): readonly Type[] {
     return this.#constructors(type).flatMap(({ fields }) => fields);
   }
@@ -81,7 +79,6 @@ export class DataInstances {
   }
 }
 
-/** The name of a constructor in an instance. */
 export function constructorOf({ name }: AdtTypeNode, constructor: string): string {
   return `${name}.${constructor}`;
 }

@@ -140,7 +140,6 @@ function addReached(
   }
 }
 
-/** Applied data types in a type that have instances. */
 function appliedData(type: Type | undefined, data: DataInstances): readonly AdtTypeNode[] {
   const found: AdtTypeNode[] = [];
   if (type !== undefined) {

@@ -11,7 +11,6 @@ import { asHeld, withoutSizes } from './type-parts.ts';
 /** The function values of one type, which differ in nothing but sizes. */
 export interface FunctionClass {
   readonly type: FunctionTypeNode;
-  /** The data type that they become. */
   readonly data: AdtTypeNode;
   /** The function that calls such a value. */
   readonly apply: string;
@@ -36,7 +35,6 @@ export class FunctionClasses {
     return this.#classes.values();
   }
 
-  /** Adds the class of a type of functions. */
   add(type: FunctionTypeNode): void {
     const key = keyOf(type);
     if (this.#classes.has(key)) return;
@@ -67,7 +65,6 @@ export class FunctionClasses {
     return asHeld(this.mapped(type));
   }
 
-  /** The type that was mapped. */
   source(type: Type): Type {
     if (type.kind === 'adt') {
       for (const { data, type: own } of this.all()) if (data.name === type.name) return own;

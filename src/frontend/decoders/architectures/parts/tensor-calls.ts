@@ -40,7 +40,6 @@ export function softcap(x: Expr, limit: number): Expr {
 /** A constant float32 of rank 0. */
 export const number = (value: number): Expr => constant(HostTensor.from('float32', [], [value]));
 
-/** A constant float32 tensor. */
 export const floats = (shape: readonly number[], values: Float32Array): ConstantExpr =>
   constant(new HostTensor('float32', shape, values));
 

@@ -37,7 +37,6 @@ interface BlockMatrix extends MatrixSizes {
 
 export interface StoredMatrix extends MatrixSizes {
   readonly type: string;
-  /** The tensor, for messages. */
   readonly where: string;
 }
 
@@ -54,7 +53,6 @@ export function readMatrix(bytes: Uint8Array, stored: StoredMatrix): Matrix {
   return blockMatrix(stored, repackBlocks(bytes, format));
 }
 
-/** A matrix of float32 elements. */
 export function denseMatrix({ rows, columns }: MatrixSizes, values: Float32Array): Matrix {
   return { kind: 'dense', rows, columns, elements: floats([rows, columns], values) };
 }

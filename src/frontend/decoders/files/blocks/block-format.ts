@@ -13,13 +13,10 @@ export interface UnpackedBlock {
  * these formats, so that ggml's order of operations and ours give the same bits.
  */
 export interface BlockFormat {
-  /** Elements of a block. */
   readonly elements: number;
-  /** Bytes of a block. */
   readonly bytes: number;
   /** Elements that share a scale. */
   readonly group: number;
-  /** Bits of a code. */
   readonly bits: 4 | 8;
   /** The code that stands for 0. */
   readonly zero: number;

@@ -9,7 +9,6 @@ interface Elements {
   /** The type of the elements, one of {@link READABLE_TYPES}. */
   readonly type: string;
   readonly count: number;
-  /** The tensor, for messages. */
   readonly where: string;
 }
 

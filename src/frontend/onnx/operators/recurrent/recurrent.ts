@@ -15,7 +15,6 @@ const givenWeights = (node: ImportNode): LayerWeights => [node.input(1), node.in
 
 interface Layer {
   readonly cell: CellName;
-  /** The weights of the inputs. */
   readonly weights: Expr;
   readonly directions: number;
   readonly hidden: Dim;

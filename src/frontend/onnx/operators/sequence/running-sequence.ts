@@ -17,7 +17,6 @@ import type { ImportNode } from '../../import-node.ts';
 /** A sequence, or an optional value, that the running program has: a list or an option, bound in the node's block. */
 export interface RunningData {
   readonly value: Expr;
-  /** The type of the element, or of elements. */
   readonly element: Type;
 }
 
@@ -35,7 +34,6 @@ export function wrongKind(node: ImportNode, name: 'List' | 'Option'): Error {
   return node.malformed(`an input that is not ${wanted}`, wanted);
 }
 
-/** A variable for data of a type. */
 export function bindData(node: ImportNode, value: Expr, type: Type): VarExpr {
   node.context.useLists();
   return node.block.bind(value, { name: 'data', type, span: node.span });
