@@ -20,6 +20,8 @@ const ITEM_WORK = 4096;
 
 /** Normalizers, pre-tokenizers, decoders and post-processors of a file. */
 const MAX_PART_COUNT = 100;
+/** Of these, those that spell bytes: each after the first doubles what is not ASCII. Real files have three. */
+const MAX_BYTE_LEVEL_COUNT = 8;
 /** Letters that are put before texts, behind words and for blanks. */
 const MAX_AFFIX_LENGTH = 64;
 /** WordPiece takes longer words for unknown, unless the file says otherwise. */
@@ -201,7 +203,7 @@ function hasPattern(pattern: unknown): boolean {
 }
 
 function requireParts(roots: readonly unknown[]): void {
-  let [count, patternLength] = [0, 0];
+  let [count, byteLevels, patternLength] = [0, 0, 0];
   const pending = [...roots];
   while (pending.length > 0) {
     const part = pending.pop();
@@ -216,10 +218,13 @@ function requireParts(roots: readonly unknown[]): void {
     const own = part as JsonRecord;
     const type = String(own['type']);
     if ('type' in own) count++;
+    if (type === 'ByteLevel') byteLevels++;
     if (Object.hasOwn(PARTS, type) && PARTS[type]?.(own) === false)
       throw refused(`the ${type} ${describe(own)}`, 'one that is whole, ends, and doubles no text');
   }
   if (count > MAX_PART_COUNT) throw refused(`${count} steps`, `at most ${MAX_PART_COUNT}`);
+  if (byteLevels > MAX_BYTE_LEVEL_COUNT)
+    throw refused(`${byteLevels} steps of ByteLevel`, `at most ${MAX_BYTE_LEVEL_COUNT}`);
   if (patternLength > MAX_PATTERN_LENGTH)
     throw refused(`patterns of ${patternLength} letters`, `at most ${MAX_PATTERN_LENGTH}`);
 }

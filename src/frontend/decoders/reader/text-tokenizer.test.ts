@@ -165,6 +165,12 @@ test.each<[name: string, parts: object, given: string | number[], message: strin
     'got 101 steps, expected at most 100.',
   ],
   [
+    'steps that double',
+    { pre_tokenizer: { type: 'Sequence', pretokenizers: many(9, () => ({ type: 'ByteLevel' })) } },
+    'a',
+    'got 9 steps of ByteLevel, expected at most 8.',
+  ],
+  [
     'a long pattern',
     { pre_tokenizer: split('\\x{'.repeat(7000)) },
     'a',
