@@ -8,6 +8,8 @@ export const COMPILER = [
   'worker/compile/compile-model.ts',
   'worker/compile/compile-service.ts',
 ];
+/** Reads models of TensorFlow Lite, besides the compiler. */
+export const TFLITE = 'frontend/tflite/import-tflite.ts';
 /** Passes that load when a program needs them. */
 export const PASSES = [
   'expand-compositions.ts',

@@ -13,6 +13,7 @@ const NAMES = [
   'formats',
   'extras',
   'compiler',
+  'tflite',
   'text',
   'reader',
   'passes',

@@ -5,7 +5,18 @@ import remapping from '@jridgewell/remapping';
 import { Bundle } from 'magic-string';
 import { minifySync, type Plugin, type Rollup } from 'vite';
 import { addExports, type ChunkFactory, chunkFactory } from './chunk-factory.ts';
-import { APART, COMPILER, HOST, PASSES, RARE, READER, TEXT, WASM, WEBGPU } from './on-demand.ts';
+import {
+  APART,
+  COMPILER,
+  HOST,
+  PASSES,
+  RARE,
+  READER,
+  TEXT,
+  TFLITE,
+  WASM,
+  WEBGPU,
+} from './on-demand.ts';
 import { MAIN, pathOf, TEXTS } from './packaged-addresses.ts';
 
 /** Chunks that have little to do with each other, of which few are ever needed. */
@@ -32,6 +43,7 @@ const ON_DEMAND: readonly { readonly name: string; readonly entries: readonly En
   { name: 'formats', entries: [COMPILER, EXTRAS] },
   { name: EXTRAS, entries: [EXTRAS] },
   { name: 'compiler', entries: [COMPILER] },
+  { name: 'tflite', entries: [TFLITE] },
   { name: 'passes', entries: [PASSES] },
   { name: 'text', entries: [TEXT] },
   { name: 'reader', entries: [READER] },

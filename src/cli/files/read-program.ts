@@ -2,8 +2,9 @@ import type { Executable } from '../../bytecode/index.ts';
 import { looksLikeExecutable } from '../../bytecode/file/file-format.ts';
 import type { CompileOptions, Module } from '../../compiler/index.ts';
 import type { ImportOptions } from '../../frontend/index.ts';
+import type { ModelFormat } from '../../frontend/model-format.ts';
 import { UsageError } from '../../core/errors.ts';
-import { checkLooksLikeOnnx } from '../../core/bytes/sniff.ts';
+import { checkLooksLikeModel } from '../../core/bytes/sniff.ts';
 import { isExecutableFile, readExecutableFile } from './open-executable.ts';
 import { readBytes, siblingReader } from './read-file.ts';
 
@@ -33,7 +34,7 @@ export function checkNotCompiled(
 }
 
 /**
- * Compiles an ONNX model, or a program in text form. The compiler is loaded only when there is
+ * Compiles a model, or a program in text form. The compiler is loaded only when there is
  * something to compile.
  */
 export async function compileFile(
@@ -41,16 +42,27 @@ export async function compileFile(
   bytes: Uint8Array,
   { check, functions, ...options }: CompileOptions & Pick<ImportOptions, 'check' | 'functions'>,
 ): Promise<Executable> {
-  const { compile, compileOnnx } = await import('../../frontend/index.ts');
   if (!looksLikeText(path, bytes)) {
-    checkLooksLikeOnnx(bytes, path);
-    return compileOnnx(bytes, { ...options, check, functions, externalData: siblingReader(path) });
+    checkLooksLikeModel(bytes, path);
+    const { compileImported } = await import('../../frontend/onnx/compile-onnx.ts');
+    const { importWithin } = await formatOf(bytes);
+    const given = { ...options, check, functions, externalData: siblingReader(path) };
+    return compileImported(bytes, given, importWithin);
   }
+  const { compile } = await import('../../frontend/index.ts');
   const [{ module, texts }, { nameLets }] = await Promise.all([
     parseFile(path, bytes),
     import('../name-lets.ts'),
   ]);
   return compile(nameLets(module), { ...options, texts });
+}
+
+/** How a model is read, by its content. */
+export async function formatOf(bytes: Uint8Array): Promise<ModelFormat> {
+  const { importFormat } = await import('../../worker/compile/import-format.ts');
+  return (
+    (await importFormat(bytes)) ?? (await import('../../frontend/onnx/compile-in-turns.ts')).ONNX
+  );
 }
 
 /** A module with the texts that its spans refer to. */
@@ -59,7 +71,7 @@ export interface ReadModule {
   readonly texts: ReadonlyMap<string, string>;
 }
 
-/** The module of a program in text form, or of an ONNX model as it is imported. */
+/** The module of a program in text form, or of a model as it is imported. */
 export async function readModule(path: string, dims?: Record<string, number>): Promise<ReadModule> {
   const bytes = await readBytes(path);
   if (looksLikeText(path, bytes)) {
@@ -72,10 +84,12 @@ export async function readModule(path: string, dims?: Record<string, number>): P
     const expected = 'a program in text form or an .onnx model';
     throw new UsageError({ where: path, got: 'an executable', expected });
   }
-  checkLooksLikeOnnx(bytes, path);
-  const { importOnnx } = await import('../../frontend/index.ts');
+  checkLooksLikeModel(bytes, path);
+  const { importWithin } = await formatOf(bytes);
+  const { CompileBudget } = await import('../../compiler/ir/compile-budget.ts');
   const externalData = siblingReader(path);
-  return { module: importOnnx(bytes, { dims, externalData }), texts: new Map() };
+  const module = new CompileBudget().run(() => importWithin(bytes, { dims, externalData }));
+  return { module, texts: new Map() };
 }
 
 async function parseFile(path: string, bytes: Uint8Array): Promise<ReadModule> {

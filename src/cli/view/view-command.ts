@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import type { CompileLimits } from '../../core/limits/compile-limits.ts';
 import { isExecutableFile } from '../files/open-executable.ts';
 import { readBytes } from '../files/read-file.ts';
-import { looksLikeText, readProgram } from '../files/read-program.ts';
+import { formatOf, looksLikeText, readProgram } from '../files/read-program.ts';
 import { writeJson } from '../report.ts';
 import { aborted, interrupted } from '../rpc/rpc-commands.ts';
 import type { Terminal } from '../terminal.ts';
@@ -42,7 +42,7 @@ export async function sourceOf(
   if (await isExecutableFile(path)) return undefined;
   const bytes = await readBytes(path);
   if (looksLikeText(path, bytes)) return { bytes, isText: true, dims };
-  const { externalRanges } = await import('../../frontend/onnx/model/external-data.ts');
+  const { externalRanges } = await formatOf(bytes);
   const names = externalRanges(bytes).map((range) => range.path);
   const siblings = new Map(names.map((name) => [name, join(dirname(path), name)]));
   return { bytes, isText: false, dims, siblings };

@@ -86,8 +86,8 @@ export class CompileBudget implements WorkMeter {
   }
 
   /** Nodes as the file has them: the default for work grows with them. */
-  addWrittenNodes(count: number): void {
-    this.place = 'ONNX model';
+  addWrittenNodes(count: number, place = 'ONNX model'): void {
+    this.place = place;
     if (count > this.#limits.nodes) this.#refuse('nodes', count);
     this.#raise('work', count * WORK_PER_NODE);
   }

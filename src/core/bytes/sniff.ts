@@ -42,7 +42,7 @@ const FILES: readonly Row[] = [
     'a pickle of Python, such as PyTorch writes',
     'A PyTorch model becomes an ONNX model by torch.onnx.export.',
   ],
-  [/^.{4}TFL3/s, 'a TensorFlow Lite model', 'tf2onnx --tflite makes an ONNX model of it.'],
+  [/^.{4}TFL3/s, 'a TensorFlow Lite model', 'Session.load and weft compile read it.'],
   [/^\x89HDF/, 'an HDF5 file, such as Keras writes', TO_ONNX],
   [/^GGUF/, 'a GGUF file', 'TextModel.load of weft-vm/text loads language models from it.'],
   [
@@ -117,7 +117,17 @@ export function parseJsonObject(
 /** Tags with which the fields of an ONNX ModelProto begin: fields 1 to 8, 14, 20 and 25. */
 const MODEL_TAGS = [0x08, 0x12, 0x1a, 0x22, 0x28, 0x32, 0x3a, 0x42, 0x72, 0xa2, 0xca];
 
-/** Throws FormatError for a file, neither executable nor model, by its first bytes. */
+/** Returns true for a TensorFlow Lite model, or an archive that may hold some, by its first bytes. */
+export function looksLikeTflite(head: Uint8Array): boolean {
+  return /^(?:....TFL3|PK)/s.test(String.fromCharCode(...head.subarray(0, 8)));
+}
+
+/** Throws FormatError for a file, neither executable nor model of any format, by its first bytes. */
+export function checkLooksLikeModel(head: Uint8Array, where: string): void {
+  if (!looksLikeTflite(head)) checkLooksLikeOnnx(head, where);
+}
+
+/** Throws FormatError for a file, neither executable nor ONNX model, by its first bytes. */
 export function checkLooksLikeOnnx(head: Uint8Array, where: string): void {
   const expected = 'a .weft executable or an .onnx model';
   refuseOtherFile(head, { where, expected });

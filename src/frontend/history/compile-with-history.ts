@@ -5,7 +5,7 @@ import { compileInTurns, type CompileInTurnsOptions } from '../onnx/compile-in-t
 import { takeTurns } from '../take-turns.ts';
 import { PassHistory } from './pass-history.ts';
 
-interface HistoryOptions extends Pick<CompileInTurnsOptions, 'dims' | 'read'> {
+interface HistoryOptions extends Pick<CompileInTurnsOptions, 'dims' | 'format' | 'read'> {
   /** The name of a text in messages and places. */
   readonly file: string;
   readonly compileLimits?: CompileLimits | undefined;
@@ -14,17 +14,17 @@ interface HistoryOptions extends Pick<CompileInTurnsOptions, 'dims' | 'read'> {
 }
 
 /**
- * Compiles an ONNX model, or a program in text form, and keeps what each pass made of it. Rejects as `compileOnnxAsync`
+ * Compiles a model, or a program in text form, and keeps what each pass made of it. Rejects as `compileOnnxAsync`
  * and `parseModule` do.
  */
 export async function compileWithHistory(
   model: Uint8Array | string,
-  { file, read, ...options }: HistoryOptions,
+  { file, format, read, ...options }: HistoryOptions,
 ): Promise<PassHistory> {
   const history = new PassHistory();
   const watched = { ...options, instruments: [history] };
   if (typeof model !== 'string') {
-    await compileInTurns(model, { ...watched, read });
+    await compileInTurns(model, { ...watched, format, read });
     return history;
   }
   const budget = new CompileBudget(options.compileLimits);

@@ -4,7 +4,8 @@ import type { CompileOptions } from '../../compiler/pipeline.ts';
 import { CompileLimitError, UnsupportedError } from '../../core/errors.ts';
 import { macrotask } from '../../core/async/macrotask.ts';
 import { type Turns, takeTurns } from '../take-turns.ts';
-import { hasExternalData, loadExternalData } from './model/external-data.ts';
+import type { ModelFormat } from '../model-format.ts';
+import { externalRanges, hasExternalData, loadRanges } from './model/external-data.ts';
 import { type ImportOptions, importWithin } from './import-onnx.ts';
 import type { ByteRange } from './protobuf/external-data.ts';
 import { nodeCallsToJson } from '../../core/contracts/node-calls.ts';
@@ -15,7 +16,8 @@ import type {
   NodeTypes,
 } from '../../core/contracts/node-function.ts';
 
-export { externalRanges } from './model/external-data.ts';
+/** How ONNX models are read. */
+export const ONNX: ModelFormat = { importWithin, hasExternalData, externalRanges };
 
 /** How a model is read and compiled. */
 export interface CompileOnnxOptions extends CompileOptions, ImportOptions {}
@@ -24,6 +26,8 @@ export interface CompileOnnxOptions extends CompileOptions, ImportOptions {}
 export interface CompileInTurnsOptions
   extends Omit<CompileOnnxOptions, 'externalData'>,
     Pick<BudgetOptions, 'onPlace'> {
+  /** How the model is read. Default: as ONNX. */
+  readonly format?: ModelFormat | undefined;
   /** Looked at between passes. */
   readonly signal?: AbortSignal | undefined;
   /** Reads a part of a file beside the model; `path` is relative to its folder, without `..`. */
@@ -33,18 +37,19 @@ export interface CompileInTurnsOptions
 }
 
 /**
- * `compileOnnx` for a thread that others wait for: between two passes the event loop gets its
- * turn. Rejects as that throws, with what `read` rejects with, and with the signal's reason.
+ * Compiles a model of any format for a thread that others wait for: between two passes the event loop gets its
+ * turn. Rejects as `compileOnnx` throws, with what `read` rejects with, and with the signal's reason.
  */
 export async function compileInTurns(
   bytes: Uint8Array,
-  { signal, read, typeOf, ...given }: CompileInTurnsOptions = {},
+  { format = ONNX, signal, read, typeOf, ...given }: CompileInTurnsOptions = {},
 ): Promise<Assembled> {
-  const externalData = read && (await loadExternalData(bytes, read));
+  const externalData = read && (await loadRanges(format.externalRanges(bytes), read));
   const newBudget = () => new CompileBudget(given.compileLimits, given);
-  const functions = await nodeTypes(bytes, { ...given, externalData }, { typeOf, newBudget });
+  const asking = { format, typeOf, newBudget };
+  const functions = await nodeTypes(bytes, { ...given, externalData }, asking);
   const options = { ...given, externalData, functions };
-  return imported(bytes, options, { budget: newBudget(), signal });
+  return imported(bytes, options, { format, budget: newBudget(), signal });
 }
 
 /** A model that takes a few tenths of a second, with turns for others that are shorter. */
@@ -61,17 +66,17 @@ const SMALL = {
  */
 export async function compileSmallInTurns(
   bytes: Uint8Array,
-  { signal, typeOf, ...given }: Omit<CompileInTurnsOptions, 'read'> = {},
+  { format = ONNX, signal, typeOf, ...given }: Omit<CompileInTurnsOptions, 'read'> = {},
 ): Promise<Assembled | undefined> {
   if (bytes.byteLength > SMALL.byteLength) return undefined;
   const newBudget = () => new CompileBudget(SMALL.limits, SMALL);
   const budget = newBudget();
   try {
-    if (budget.run(() => hasExternalData(bytes))) return undefined;
+    if (budget.run(() => format.hasExternalData(bytes))) return undefined;
     await macrotask();
-    const functions = await nodeTypes(bytes, given, { typeOf, newBudget });
+    const functions = await nodeTypes(bytes, given, { format, typeOf, newBudget });
     const options = { ...given, functions };
-    return await imported(bytes, options, { budget, signal });
+    return await imported(bytes, options, { format, budget, signal });
   } catch (error) {
     if (error instanceof CompileLimitError) return undefined;
     throw error;
@@ -81,9 +86,9 @@ export async function compileSmallInTurns(
 function imported(
   bytes: Uint8Array,
   options: CompileOnnxOptions,
-  turns: Turns,
+  { format, ...turns }: Turns & { readonly format: ModelFormat },
 ): Promise<Assembled> {
-  const module = turns.budget.run(() => importWithin(bytes, options));
+  const module = turns.budget.run(() => format.importWithin(bytes, options));
   // The importer binds sizes, and refuses those that name nothing.
   return takeTurns(module, { ...options, dims: undefined }, turns);
 }
@@ -92,6 +97,7 @@ function imported(
 type TypeOfNode = (node: NodeSignature) => Promise<NodeOutput | readonly NodeOutput[]>;
 
 interface Asking {
+  readonly format: ModelFormat;
   readonly typeOf: TypeOfNode | undefined;
   readonly newBudget: () => CompileBudget;
 }
@@ -103,7 +109,7 @@ interface Asking {
 async function nodeTypes(
   bytes: Uint8Array,
   options: ImportOptions,
-  { typeOf, newBudget }: Asking,
+  { format, typeOf, newBudget }: Asking,
 ): Promise<NodeTypes | undefined> {
   const { functions = {} } = options;
   const isTold = Object.values(functions).every(({ type }) => type !== undefined);
@@ -121,7 +127,7 @@ async function nodeTypes(
     const types = Object.entries(functions).map(([name, { type = ask }]) => [name, { type }]);
     const told: NodeTypes = Object.fromEntries(types);
     try {
-      newBudget().run(() => importWithin(bytes, { ...options, functions: told }));
+      newBudget().run(() => format.importWithin(bytes, { ...options, functions: told }));
     } catch (error) {
       if (requests.size === 0) throw error;
     }

@@ -39,7 +39,7 @@ import type { Fork } from './paths/paths.ts';
  */
 export type NodeImporter = (node: ImportNode) => Expr | readonly (Expr | undefined)[] | Fork;
 
-interface ImportNodeOptions {
+export interface ImportNodeOptions {
   readonly opType: string;
   /** `node "name" (Conv)`, for messages. */
   readonly where: string;

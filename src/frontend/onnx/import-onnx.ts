@@ -187,7 +187,8 @@ function resultOf(results: readonly Expr[]): Expr {
   return results.length === 1 ? first : tuple(results);
 }
 
-function moduleWith(
+/** A module of `main` and of the functions that it calls, with facts about it. */
+export function moduleWith(
   main: FunctionExpr,
   context: ImportContext,
   facts: Readonly<Record<string, string | undefined>>,

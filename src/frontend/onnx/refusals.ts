@@ -2,10 +2,15 @@ import { UnsupportedError } from '../../core/errors.ts';
 
 /** Nodes that cannot be imported: one error lists them all. */
 export class Refusals {
+  readonly #where: string;
   /** The first error by its message. */
   readonly #limits = new Map<string, UnsupportedError>();
   /** The operators by the nodes that have them. */
   readonly #unknown = new Map<string, string>();
+
+  constructor(where = 'ONNX model') {
+    this.#where = where;
+  }
 
   /** The error thrown for a node, or by {@link throwIfAny} for the nodes of a graph inside it. */
   add(error: UnsupportedError): void {
@@ -26,7 +31,7 @@ export class Refusals {
   /** Throws UnsupportedError. Unknown operators go first: what else there is may follow from them. */
   throwIfAny(): void {
     if (this.#unknown.size > 0)
-      throw new NodesRefusedError(this, ...unknownOperators(this.#unknown));
+      throw new NodesRefusedError(this, ...unknownOperators(this.#where, this.#unknown));
     const [first] = this.#limits.values();
     if (first === undefined) return;
     const nodes = [...this.#limits.keys()];
@@ -47,12 +52,13 @@ class NodesRefusedError extends UnsupportedError {
 }
 
 function unknownOperators(
+  where: string,
   unknown: ReadonlyMap<string, string>,
 ): [message: string, details: Record<string, readonly string[]>] {
   const operators = [...new Set(unknown.values())].sort();
   const nodes = [...unknown.keys()];
   const message =
-    `ONNX model: got ${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'} of ` +
+    `${where}: got ${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'} of ` +
     `${operators.length === 1 ? 'an unsupported operator' : 'unsupported operators'} ` +
     `(${operators.join(', ')}), expected operators that Weft has:\n  ${nodes.join('\n  ')}`;
   return [message, { operators, nodes }];

@@ -5,7 +5,7 @@ import { blocksOf } from '../../bytecode/file/blocks-of.ts';
 import { concatenate } from '../../core/bytes/concatenate.ts';
 import { platformSha256 } from '../../core/bytes/platform-sha256.ts';
 import { untilAborted } from '../../core/async/until-aborted.ts';
-import { checkLooksLikeOnnx } from '../../core/bytes/sniff.ts';
+import { checkLooksLikeModel } from '../../core/bytes/sniff.ts';
 import type { CompileContext } from './compile-context.ts';
 import { compileOrder, compileSmallOrder } from './compile-order.ts';
 import type { CompileOrder } from './compile-protocol.ts';
@@ -29,7 +29,7 @@ type ModelOrder = Omit<CompileOrder, 'bytes' | 'url' | 'files'> & Pick<LoadReque
 const LARGE_BYTE_LENGTH = 2 ** 22;
 
 /**
- * Reads an ONNX model to its end and compiles it. Rejects with FormatError, DownloadError,
+ * Reads a model to its end and compiles it. Rejects with FormatError, DownloadError,
  * UnsupportedError or CompileLimitError. Pages that load executables only never fetch this file.
  */
 export async function compileModel(
@@ -37,7 +37,7 @@ export async function compileModel(
   { source, ...options }: ModelOrder,
   { signal, onProgress, tables, askType }: LoadContext,
 ): Promise<LoadedProgram> {
-  checkLooksLikeOnnx(head, where);
+  checkLooksLikeModel(head, where);
   const isLarge = byteLength > LARGE_BYTE_LENGTH || options.compileLimits !== undefined;
   // It starts while the bytes come.
   const startCompiler = () => new RemoteCompiler(tables?.isInThreads ?? true);

@@ -4,6 +4,7 @@ import type { CompileInTurnsOptions } from '../../frontend/onnx/compile-in-turns
 import type { CompileContext } from './compile-context.ts';
 import type { CompileOrder, TextOrder } from './compile-protocol.ts';
 import { importCompiler } from './import-compiler.ts';
+import { importFormat } from './import-format.ts';
 import type { FilesSource } from '../protocol/wire-source.ts';
 import { wireSignature } from './wire-nodes.ts';
 import { SiblingFiles } from '../sources/sibling-files.ts';
@@ -13,10 +14,20 @@ export async function compileSmallOrder(
   { bytes, files, dims, dispatch, devices, rates, check, nodeTypes }: CompileOrder,
   { signal, onProgress, tables, askType }: CompileContext,
 ): Promise<Assembled | undefined> {
-  const { compileSmallInTurns } = await compilerOf(bytes, files);
+  const { compileSmallInTurns, format } = await compilerOf(bytes, files);
   const functions = nodeFunctions(nodeTypes, { tables, askType });
   const context = { signal, onProgress };
-  const all = { dims, dispatch, devices, rates, check, ...context, ...tables, ...functions };
+  const all = {
+    format,
+    dims,
+    dispatch,
+    devices,
+    rates,
+    check,
+    ...context,
+    ...tables,
+    ...functions,
+  };
   return compileSmallInTurns(bytes, all);
 }
 
@@ -30,12 +41,12 @@ export async function compileOrder(
     const { operators } = tables ?? {};
     return compileModule(bytes, { where: module, ...options, ...context, operators });
   }
-  const { compileInTurns } = await compilerOf(bytes, files);
+  const { compileInTurns, format } = await compilerOf(bytes, files);
   const siblings = new SiblingFiles(url, files, context.signal);
   const read = siblings.read.bind(siblings);
   const functions = nodeFunctions(nodeTypes, { tables, askType });
   try {
-    const all = { ...options, ...context, ...tables, ...functions, read };
+    const all = { format, ...options, ...context, ...tables, ...functions, read };
     return await compileInTurns(bytes, all);
   } finally {
     siblings.close();
@@ -45,16 +56,17 @@ export async function compileOrder(
 /** The compiler, for a model whose files have the hashes that were given. Rejects with UsageError for those of other files. */
 async function compilerOf(bytes: Uint8Array, files: FilesSource | undefined) {
   const compiler = await importCompiler();
+  const format = (await importFormat(bytes)) ?? compiler.ONNX;
   if (files) {
     const own = files.url.replace(/[?#].*|[^/?#]*\//g, '');
     const name = decodeURIComponent(own);
     // Few models have hashes of other files: no other is read a second time for it.
     if (Object.keys(files.integrity).some((each) => each !== name)) {
-      const others = compiler.externalRanges(bytes).map(({ path }) => path);
+      const others = format.externalRanges(bytes).map(({ path }) => path);
       requireOwnHashes(files.integrity, [name, ...others]);
     }
   }
-  return compiler;
+  return { ...compiler, format };
 }
 
 /** {@link compileOrder}, or a language model. */

@@ -38,8 +38,16 @@ export async function loadExternalData(
   model: Uint8Array,
   read: (path: string, range: ByteRange) => Promise<Uint8Array>,
 ): Promise<ExternalDataReader> {
+  return loadRanges(externalRanges(model), read);
+}
+
+/** {@link loadExternalData} of the parts that a model of any format needs. */
+export async function loadRanges(
+  ranges: readonly ExternalRange[],
+  read: (path: string, range: ByteRange) => Promise<Uint8Array>,
+): Promise<ExternalDataReader> {
   const pieces: (ExternalRange & { readonly bytes: Uint8Array })[] = [];
-  for (const range of externalRanges(model)) {
+  for (const range of ranges) {
     pieces.push({ ...range, bytes: await read(range.path, range) });
   }
   return (path, range) => {

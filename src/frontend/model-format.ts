@@ -1,0 +1,13 @@
+import type { Module } from '../compiler/ir/expr.ts';
+import type { ImportOptions } from './onnx/import-onnx.ts';
+import type { ExternalRange } from './onnx/protobuf/external-data.ts';
+
+/** How models of one format are read. All of it throws FormatError for bytes that are no model. */
+export interface ModelFormat {
+  /** The module of a model, within the budget in force. Throws as `importOnnx` does. */
+  readonly importWithin: (bytes: Uint8Array, options: ImportOptions) => Module;
+  /** Returns true if parts of a model lie in other files. */
+  readonly hasExternalData: (bytes: Uint8Array) => boolean;
+  /** Where these parts lie, each place once. */
+  readonly externalRanges: (bytes: Uint8Array) => readonly ExternalRange[];
+}
