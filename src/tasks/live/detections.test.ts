@@ -60,7 +60,7 @@ test('what overlaps the best becomes a mean by scores, with its score', () => {
   const [first, second, ...others] = mergeDetections([at(2, 0.3), at(50, 0.7), at(0, 0.9)], 0.3);
   expect(others).toEqual([]);
   expect(first?.score).toBe(0.9);
-  expect(first?.box.left).toBeCloseTo((2 * 0.3 + 0 * 0.9) / 1.2);
+  expect(first?.box.left).toBeCloseTo((2 * 0.3) / (0.3 + 0.9));
   expect(first?.points[0]?.[0]).toBeCloseTo(0.5);
   expect(second).toEqual(at(50, 0.7));
 });

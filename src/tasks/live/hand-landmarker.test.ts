@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+import type { Pixels } from '../../core/pictures/pixels.ts';
+import { saysBoxes, saysLandmarks } from '../testing/live-models.ts';
+import { type HandLandmarker, handLandmarker } from './hand-landmarker.ts';
+
+/** An upright palm in the middle of the model's picture, wrist below, of 24 x 24 pixels. */
+const PALM = {
+  // Row 12, column 12 of 24 of the first layer, whose middle is at 100.
+  anchor: (12 * 24 + 12) * 2,
+  numbers: [-4, -4, 24, 24, -4, 8, 0, 0, -4, -16, ...Array<number>(8).fill(0)],
+  logit: 3,
+};
+/** Points of a hand: all in the middle, but for the wrist and the middle finger below and above. */
+const POINTS = Array.from({ length: 21 }, (_, i): number[] => {
+  return i === 0 ? [112, 168, 0] : i === 6 ? [112, 56, 22.4] : [112, 112, 0];
+}).flat();
+
+const WORLD = Array.from({ length: 63 }, (_, i) => i / 100);
+
+const MODELS = {
+  detector: saysBoxes({ anchors: 2016, row: 18, side: 192 }, [PALM]),
+  landmarks: saysLandmarks(224, {
+    points: HostTensor.from('float32', [1, 63], POINTS),
+    presence: 'mean',
+    right: HostTensor.from('float32', [1, 1], [0.25]),
+    world: HostTensor.from('float32', [1, 63], WORLD),
+  }),
+};
+
+const picture = (level: number): Pixels => ({
+  width: 640,
+  height: 480,
+  data: new Uint8Array(640 * 480).fill(level),
+});
+const WHITE = picture(255);
+const BLACK = picture(0);
+
+let hands: HandLandmarker;
+beforeAll(async () => {
+  hands = await handLandmarker(MODELS, { device: 'wasm', count: 1 });
+});
+afterAll(() => hands.dispose());
+
+test('a hand lies where the region of its palm lies in the picture', async () => {
+  const { hands: found, width, height } = await hands.detect(WHITE);
+  expect([width, height, found.length]).toEqual([640, 480, 1]);
+  const [hand] = found;
+  // The letterbox shows 640 x 640 pixels from -80 on in 192; the palm's middle is that of the picture, 80 pixels wide.
+  // Its square has 2.6 times that, and its middle lies half a palm above.
+  const side = 2.6 * 80;
+  expect(hand?.landmarks[5]).toEqual({
+    x: expect.closeTo(320, 3),
+    y: expect.closeTo(200, 3),
+    z: 0,
+  });
+  expect(hand?.landmarks[0]?.y).toBeCloseTo(200 + side / 4, 3);
+  expect(hand?.landmarks[6]?.y).toBeCloseTo(200 - side / 4, 3);
+  expect(hand?.landmarks[6]?.z).toBeCloseTo((0.1 / 0.4) * side, 3);
+  expect(hand?.world[1]).toEqual({
+    x: expect.closeTo(0.03),
+    y: expect.closeTo(0.04),
+    z: expect.closeTo(0.05),
+  });
+  expect([hand?.handedness, hand?.handednessScore]).toEqual(['left', 0.75]);
+  expect(hand?.presence).toBeCloseTo(1);
+});
+
+test('what the model of landmarks does not see is no hand', async () => {
+  expect((await hands.detect(BLACK)).hands).toEqual([]);
+});
+
+test('the detector runs while nothing is followed, and when the hand is lost', async () => {
+  const detector = vi.spyOn(hands.sessions[0], 'run');
+  async function* frames() {
+    for (const frame of [BLACK, WHITE, WHITE, WHITE, BLACK, WHITE]) yield frame;
+  }
+  const counts: number[] = [];
+  const runs: number[] = [];
+  for await (const { hands: found } of hands.watch(frames())) {
+    counts.push(found.length);
+    runs.push(detector.mock.calls.length);
+  }
+  detector.mockRestore();
+  expect(counts).toEqual([0, 1, 1, 1, 0, 1]);
+  expect(runs).toEqual([1, 2, 2, 2, 2, 3]);
+});
+
+test('a signal ends a watch with its reason, and what cannot be watched is refused at once', async () => {
+  const stop = new AbortController();
+  async function* frames() {
+    for (;;) yield WHITE;
+  }
+  const watching = async (): Promise<void> => {
+    for await (const { hands: found } of hands.watch(frames(), { signal: stop.signal })) {
+      if (found.length > 0) stop.abort(new Error('enough'));
+    }
+  };
+  await expect(watching()).rejects.toThrow('enough');
+  expect(() => hands.watch(5 as never)).toThrow(
+    'watch: got something to watch that is 5, expected a video, a canvas, a MediaStream, a stream of VideoFrames or pictures one by one.',
+  );
+});
+
+test('frames of a stream that nobody waits for are closed, the newest is seen', async () => {
+  const closed: number[] = [];
+  const frame = (level: number): Pixels & { close(): void } => ({
+    ...picture(level),
+    close: () => closed.push(level),
+  });
+  const stream = new ReadableStream<never>({
+    start(controller) {
+      for (const level of [10, 20, 30, 255]) controller.enqueue(frame(level) as never);
+      controller.close();
+    },
+  });
+  const found: number[] = [];
+  for await (const result of hands.watch(stream)) found.push(result.hands.length);
+  expect(found.at(-1)).toBe(1);
+  expect(closed.toSorted((a, b) => a - b)).toEqual([10, 20, 30, 255]);
+  expect(found.length).toBeLessThan(4);
+});
+
+test('models of another kind are refused with their outputs', async () => {
+  const swapped = { detector: MODELS.landmarks, landmarks: MODELS.landmarks };
+  await expect(handLandmarker(swapped, { device: 'wasm' })).rejects.toThrow(
+    'the model: got outputs points: float32 [1, 63], presence: float32 [1, 1], right: float32 [1, 1], world: float32 [1, 63], expected pictures of 192 x 192, boxes [1, 2016, 18] and scores [1, 2016, 1]',
+  );
+  const wrong = { detector: MODELS.detector, landmarks: MODELS.detector };
+  await expect(handLandmarker(wrong, { device: 'wasm' })).rejects.toThrow(
+    'expected points [1, 63], presence [1, 1], handedness [1, 1], world [1, 63]',
+  );
+  await expect(handLandmarker({ detector: MODELS.detector } as never)).rejects.toThrow(
+    'the models: got landmarks undefined, expected an address, bytes or a function that reads files',
+  );
+});
