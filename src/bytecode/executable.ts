@@ -102,7 +102,6 @@ export interface ProgramTypes {
 export interface DataType {
   /** Unique among the data types of the program. */
   readonly name: string;
-  /** Names of its type parameters. */
   readonly params: readonly string[];
   /** The ways to make a value of it. */
   readonly constructors: readonly DataConstructor[];
@@ -112,7 +111,6 @@ export interface DataType {
 export interface DataConstructor {
   /** Unique among the constructors of the program. */
   readonly name: string;
-  /** The number that stands for it in values. */
   readonly tag: number;
   /** Types of its fields, in order. */
   readonly fields: readonly FullType[];
@@ -147,7 +145,6 @@ export type Constant =
  * of 256), little-endian, row-major. A splat stores one element for all.
  */
 export interface TensorConstant {
-  /** Tells constants apart. */
   readonly kind: 'tensor';
   readonly dtype: DType;
   readonly shape: Shape;

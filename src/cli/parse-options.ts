@@ -91,7 +91,6 @@ export function splitNames(text: string, previous: readonly string[] = []): stri
   return [...previous, ...names.filter((name) => name !== '')];
 }
 
-/** The devices that a program is placed on. */
 export function parseDevices(text: string): DevicePair {
   if (text !== 'webgpu,wasm') throw new InvalidArgumentError('Write webgpu,wasm.');
   return ['webgpu', 'wasm'];

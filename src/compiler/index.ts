@@ -70,7 +70,7 @@ export {
 export { equalModules, hashModule } from './ir/walk/structural-equal.ts';
 export { opaqueType, type Type } from './ir/type.ts';
 export { PassBisection } from './instruments/pass-bisection.ts';
-export { passDifferences } from './instruments/pass-differences.ts';
+export { passDifferences } from './instruments/difference-of-texts.ts';
 export type { PassInstrument } from './instruments/pass-instrument.ts';
 export { PassTimes } from './instruments/pass-times.ts';
 export type { Pass, PassContext } from './passes/pass.ts';

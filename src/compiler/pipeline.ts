@@ -104,7 +104,6 @@ export interface CompileOptions {
   readonly instruments?: readonly PassInstrument[] | undefined;
 }
 
-/** The devices that a program may be placed on. */
 export type DevicePair = readonly ['webgpu', 'wasm'];
 
 /** Passes that a program means the same without. */
@@ -124,7 +123,6 @@ export const OPTIONAL_PASSES = [
   'liveness',
 ] as const;
 
-/** The name of a pass that may be left out. */
 export type OptionalPass = (typeof OPTIONAL_PASSES)[number];
 
 interface Compilation extends CompileOptions {

@@ -119,7 +119,6 @@ export const GPU_KIND: OptionKind = [
   (value) => hasMethod(value, 'requestAdapter') || hasMethod(value, 'createBuffer'),
 ];
 
-/** How many threads a device has. */
 export const THREADS_KIND: OptionKind = [
   'an integer from 1 to 64',
   (value) => fits('count', value) && Number(value) <= 64,

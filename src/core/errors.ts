@@ -26,7 +26,6 @@ export type ErrorDetail = string | number | boolean | readonly string[] | readon
 
 /** Data that an error carries beside its message. */
 interface WeftErrorOptions {
-  /** The error that led to it. */
   readonly cause?: unknown;
   /** Facts for programs, such as sizes in bytes. */
   readonly details?: Readonly<Record<string, ErrorDetail>>;

@@ -330,7 +330,6 @@ export interface KernelTuning {
 
 /** A variant of a kernel that was measured. */
 export interface TriedVariant {
-  /** The place in the plan that it is a choice for. */
   readonly place: string;
   readonly name: string;
   /** Milliseconds of one call; undefined if the variant was refused. */

@@ -7,7 +7,6 @@ import { parseJson } from '../core/bytes/sniff.ts';
 import { takeTurns } from './take-turns.ts';
 
 interface CompileModuleOptions extends CompileOptions, Pick<BudgetOptions, 'onPlace'> {
-  /** The name of the module in messages. */
   readonly where: string;
   /** Looked at between passes. */
   readonly signal?: AbortSignal | undefined;

@@ -75,7 +75,6 @@ export interface HasState {
   readonly dtype: DType;
   /** Its sizes, the outermost first. */
   readonly shape: readonly Dim[];
-  /** How many axes it has. */
   readonly ndim: number;
   /** @internal */
   readonly state: ArrayState;

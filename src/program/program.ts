@@ -46,7 +46,6 @@ export interface ProgramOptions extends RunnerOptions {
 
 export interface ProgramSource {
   readonly params: Spec;
-  /** The result of a program that says what it gives. */
   readonly result: Spec | undefined;
   readonly body: (args: never, self: never) => unknown;
   readonly options: ProgramOptions;

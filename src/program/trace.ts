@@ -9,7 +9,6 @@ import { siteOr } from './call-site.ts';
 export interface TracedValue {
   readonly expr: Expr;
   readonly type: Type;
-  /** The function that it is computed in. */
   readonly frame: Frame | undefined;
 }
 

@@ -55,5 +55,4 @@ export const DEFAULT_RPC_LIMITS: RpcLimits = {
   ...DEFAULT_MACHINE_LIMITS,
 };
 
-/** Limits of a connection, as an option. */
 export const LIMITS = someOf(DEFAULT_RPC_LIMITS);

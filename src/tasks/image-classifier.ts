@@ -34,7 +34,6 @@ export interface ImageClassifierOptions extends TaskOptions {
   readonly output?: string | undefined;
 }
 
-/** How one picture is classified. */
 interface ClassifyOptions extends CallOptions {
   /** The classes that are given, the likeliest first. Default 5. */
   readonly topK?: number | undefined;

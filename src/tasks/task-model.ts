@@ -26,7 +26,6 @@ export type TaskSource = SessionSource | ReadFile;
 /** A folder with several models: its address, or a function that reads a file of it by its name. */
 export type TaskFolder = string | URL | ReadFile;
 
-/** The content of a file in JSON. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A loaded model and the small files beside it. */

@@ -27,7 +27,6 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The kind of options that are a part of a whole. */
 export const SHARE: OptionKind = [
   'a number from 0 to 1',
   (value) => typeof value === 'number' && value >= 0 && value <= 1,

@@ -13,7 +13,6 @@ export interface Guesser {
 
 /** A model that guesses for another one: a `TextModel`. */
 export interface DraftModel {
-  /** How many tokens the vocabulary has. */
   readonly vocabularySize: number;
   /** @internal What guesses tokens behind a text, drawn as the other model draws them. */
   guesser(text: readonly number[], sampling: Sampling): Guesser;

@@ -35,7 +35,6 @@ export interface BatchRow {
 interface BatchOrder {
   readonly program: TextProgram;
   readonly memory: CacheMemory;
-  /** How many texts there are. */
   readonly count: number;
   /** The texts, whose prompts are read as tokens first. */
   readonly prepare: () => Promise<readonly BatchRow[]>;

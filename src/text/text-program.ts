@@ -88,7 +88,6 @@ const FUNCTIONS = ['allocate', 'grow', 'cut', 'blank', 'hold', 'prefill', 'main'
 /** The functions of a program that generates text, as one session has them. */
 export class TextProgram {
   readonly session: Session;
-  /** How many tokens there are. */
   readonly vocabulary: number;
   /** The most tokens that {@link step} generates. */
   readonly chunk = CHUNK;

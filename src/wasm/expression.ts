@@ -214,7 +214,6 @@ function foldInteger(name: string, [a, b]: readonly Expression[]): Expression | 
 
 const isPowerOfTwo = (value: number): boolean => value > 0 && (value & (value - 1)) === 0;
 
-/** The number of a constant i32. */
 export function integerOf(expression: Expression): number | undefined {
   if (expression.kind !== 'constant' || expression.type !== 'i32') return undefined;
   return Number(expression.value);

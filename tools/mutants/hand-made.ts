@@ -182,7 +182,7 @@ export const HAND_MADE: readonly HandMade[] = [
     effect: 'the oldest program goes, though it was used last',
   },
   {
-    file: 'src/inspector/memory/memory-view.ts',
+    file: 'src/inspector/memory/memory-panel.ts',
     find: 'other.last >= first',
     replace: 'other.last > first',
     effect: 'storages of one instruction are drawn over each other',

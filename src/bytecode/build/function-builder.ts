@@ -16,13 +16,11 @@ export interface Operand {
 
 /** A register of the function. */
 export interface RegisterOperand extends Operand {
-  /** Tells operands apart. */
   readonly kind: 'register';
 }
 
 /** A reference to a function, to call it or to make a closure of it. */
 export interface FunctionOperand extends Operand {
-  /** Tells operands apart. */
   readonly kind: 'function';
 }
 

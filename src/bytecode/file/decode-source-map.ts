@@ -7,7 +7,6 @@ import { verifyText } from '../verify/verify-text.ts';
 // Both options matter: a byte order mark is part of the text, and bad UTF-8 is an error.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The content of the section *source map*. */
 export interface DecodedSourceMap {
   readonly places: readonly SourcePlace[];
   /** For each function, in order. */

@@ -180,7 +180,6 @@ class MemoryFollower {
     this.#hold(writes, this.#resultOf(number, { entry, builtin, held, words }), number);
   }
 
-  /** The storages that a result refers to. */
   #resultOf(instruction: number, { entry, builtin, held, words }: Called): Held {
     const all = new Set(held.flatMap((each) => [...each]));
     if (entry === undefined) return all;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { Executable } from '../../bytecode/index.ts';
 import { compile, parseModule } from '../../frontend/index.ts';
-import { peakMemory } from './peak-memory.ts';
+import { peakMemory } from './check-program.ts';
 
 const of = (text: string) => peakMemory(compile(parseModule(text)));
 const KILOBYTE = 1024;

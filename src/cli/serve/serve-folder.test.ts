@@ -3,8 +3,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { serveFilesCommand } from './serve-command.ts';
-import { serveFolder } from './serve-folder.ts';
+import { serveFilesCommand, serveFolder } from './serve-command.ts';
 import type { ServedPage } from './serve-package.ts';
 
 let outside: string;

@@ -7,8 +7,7 @@ import { writeOnnxModel } from '../../testing/onnx-writer.ts';
 import type { FromCompiler } from '../../worker/compile/compile-protocol.ts';
 import { PassService } from '../../worker/compile/pass-service.ts';
 import type { ServedPage } from '../serve/serve-package.ts';
-import { serveView } from './serve-view.ts';
-import { sourceOf } from './view-command.ts';
+import { serveView, sourceOf } from './view-command.ts';
 
 let folder: string;
 let view: ServedPage;

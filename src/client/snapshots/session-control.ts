@@ -17,7 +17,6 @@ import type {
   SnapshotOptions,
 } from './control-options.ts';
 
-/** The part of a session that is needed. */
 export interface ControlledSession extends FunctionOwner {
   pause(): Promise<unknown>;
   continue(): Promise<void>;

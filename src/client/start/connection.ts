@@ -238,7 +238,6 @@ export class Connection {
   }
 }
 
-/** The machine for this thread. */
 async function importHost(tables: unknown) {
   try {
     return await importMachine({ tables });

@@ -22,7 +22,6 @@ export type ToolReply<Name extends ToolName> = ControlReply & {
   readonly answer?: ToolAnswer<Name>;
 };
 
-/** The part of a session that is needed. */
 export type ToolSession = Pick<HandleOwner, 'control'>;
 
 export function askTool<Name extends ToolName>(

@@ -10,7 +10,6 @@ import type { AskAboutRun } from './ask-tool.ts';
 /** Values that are right, by their names in the source. */
 export type ExpectedValues = Readonly<Record<string, Tensor>>;
 
-/** The result of a comparison of named values. */
 export interface ValueComparison {
   /** The first value that departs, with its name. */
   readonly departure: (ValueDeparture & { readonly value: string }) | undefined;

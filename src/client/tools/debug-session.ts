@@ -46,7 +46,6 @@ export interface DebugPlace extends DebugStop {
 
 const DEBUG_OPTIONS: OptionKinds<DebugOptions> = { function: 'text', signal: 'signal' };
 
-/** The part of a session that is needed. */
 export interface DebuggedSession extends FunctionOwner {
   readonly closed: AbortSignal;
 }

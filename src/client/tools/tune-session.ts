@@ -45,7 +45,6 @@ const TUNE_OPTIONS: OptionKinds<TuneOptions> = {
   idle: 'boolean',
 };
 
-/** The part of a session that is needed. */
 export interface TunedSession extends ToolSession {
   readonly closed: AbortSignal;
   warmup(dims: Dims, options: { signal?: AbortSignal }): Promise<void>;

@@ -11,7 +11,6 @@ export interface Binding {
   readonly mismatches: readonly ValueInfo[];
   /** Sizes of named dimensions, each with the input that fixed it. */
   readonly sizes: ReadonlyMap<string, DimSize>;
-  /** The session whose handles fit. */
   readonly owner: HandleOwner | undefined;
 }
 

@@ -53,7 +53,6 @@ const FLOAT_BUILTINS: Readonly<Partial<Record<BuiltinName, (a: number, b: number
   int_from_float: (a) => Math.floor(a) + 0,
 };
 
-/** The result of an operator on values of the host. */
 export function evaluateScalarOperator(
   { name, builtin }: ScalarOperator,
   args: readonly ReferenceValue[],

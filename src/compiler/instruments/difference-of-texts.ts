@@ -1,5 +1,7 @@
 import { requireKind } from '../../core/check-options.ts';
 import { diffArrays } from 'diff';
+import { printModule } from '../ir/text/print.ts';
+import type { PassInstrument } from './pass-instrument.ts';
 
 /** So many equal lines stand around changes. */
 const CONTEXT = 2;
@@ -84,4 +86,20 @@ function commonPlaces(a: readonly string[], b: readonly string[]): [number, numb
     if (!removed) y += count;
   }
   return pairs;
+}
+
+/**
+ * An instrument that tells what each pass changed: the lines of the program as text that it took away
+ * (`-`) and added (`+`), with lines around them. Passes that change nothing are not told of.
+ */
+export function passDifferences(
+  onDifference: (pass: string, difference: string) => void,
+): PassInstrument {
+  return {
+    afterPass({ pass, before, after }) {
+      if (after === before) return;
+      const difference = differenceOfTexts(printModule(before), printModule(after));
+      if (difference !== '') onDifference(pass, difference);
+    },
+  };
 }

@@ -8,8 +8,7 @@ import { rewriteBodies } from '../ir/walk/visit.ts';
 import { allPasses, runPasses } from '../pass-table.ts';
 import type { Pass } from '../passes/pass.ts';
 import { PASS_NAMES } from '../passes/pass-names.ts';
-import { differenceOfTexts } from './difference-of-texts.ts';
-import { passDifferences } from './pass-differences.ts';
+import { differenceOfTexts, passDifferences } from './difference-of-texts.ts';
 import { PassTimes } from './pass-times.ts';
 
 const PROGRAM = 'def @main(%x: Tensor[(2,), float32]) { exp(add(log(%x), 0f)) }';

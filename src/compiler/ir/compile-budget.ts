@@ -74,7 +74,6 @@ export class CompileBudget implements WorkMeter {
     return this.#isTimed ? performance.now() : 0;
   }
 
-  /** How many steps were counted. */
   get steps(): number {
     return this.#steps;
   }

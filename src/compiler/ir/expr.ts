@@ -164,7 +164,6 @@ export interface ProjectionExpr {
   /** Tells expressions apart. */
   readonly kind: 'projection';
   readonly tuple: Expr;
-  /** The number of the field, from 0. */
   readonly index: number;
   /** Where it stands in the source. */
   readonly span?: Span;
@@ -231,7 +230,6 @@ export type Pattern =
 
 /** `_` */
 export interface WildcardPattern {
-  /** Tells patterns apart. */
   readonly kind: 'wildcard';
 }
 

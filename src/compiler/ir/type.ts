@@ -14,19 +14,16 @@ export type Type =
   | ScalarTypeNode;
 
 export interface TensorTypeNode extends TensorType {
-  /** Tells types apart. */
   readonly kind: 'tensor';
 }
 
 export interface TupleTypeNode {
-  /** Tells types apart. */
   readonly kind: 'tuple';
   /** Types of its fields, in order. */
   readonly fields: readonly Type[];
 }
 
 export interface FunctionTypeNode {
-  /** Tells types apart. */
   readonly kind: 'function';
   /** Bound in `params` and `result`; absent for a function that is not polymorphic. */
   readonly typeParams?: readonly string[];
@@ -38,7 +35,6 @@ export interface FunctionTypeNode {
 
 /** An algebraic data type of the module, applied: `List[Tensor[(4,), float32]]`. */
 export interface AdtTypeNode {
-  /** Tells types apart. */
   readonly kind: 'adt';
   readonly name: string;
   /** The types that the definition's type parameters stand for. */
@@ -57,7 +53,6 @@ export interface TypeVarNode {
  * object of JavaScript that the program hands on.
  */
 export interface ScalarTypeNode {
-  /** Tells types apart. */
   readonly kind: 'scalar';
   /** Which of these it is. */
   readonly scalar: 'int' | 'float' | 'shape' | 'storage' | 'shape_heap' | 'any' | OpaqueTypeName;
@@ -122,7 +117,6 @@ export function partsOfType(type: Type): readonly Type[] {
 export interface TypeDefinition {
   /** Unique among the types of a module. */
   readonly name: string;
-  /** Names of its type parameters. */
   readonly params: readonly string[];
   /** Its constructors, in order. */
   readonly constructors: readonly ConstructorDefinition[];
@@ -138,11 +132,9 @@ export interface ConstructorDefinition {
   readonly tag?: number | undefined;
 }
 
-/** The type of an integer of the host. */
 export const INT_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'int' };
 /** The type of a number of the host with a fraction, of double precision. */
 export const FLOAT_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'float' };
-/** The type of a list of integers. */
 export const SHAPE_TYPE: ScalarTypeNode = { kind: 'scalar', scalar: 'shape' };
 /** The type of a call that gives nothing: the empty tuple. */
 export const UNIT_TYPE: TupleTypeNode = { kind: 'tuple', fields: [] };

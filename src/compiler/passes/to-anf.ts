@@ -172,7 +172,6 @@ function namesUnknown({ type }: VarExpr, { type: known }: VarExpr): boolean {
   return known.shape.some((dim, axis) => dim === '?' && type.shape[axis] !== '?');
 }
 
-/** The result of a chain of lets. */
 function resultOf(expr: Expr): Expr {
   let result = expr;
   while (result.kind === 'let') result = result.body;

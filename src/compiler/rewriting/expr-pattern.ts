@@ -9,14 +9,12 @@ export type ExprPattern = AnyPattern | CallPattern | ConstantPattern | EitherPat
 
 /** Every expression, which is captured. */
 interface AnyPattern {
-  /** Tells patterns apart. */
   readonly kind: 'any';
   readonly name: string;
 }
 
 /** A call of an operator whose operands fit. */
 export interface CallPattern {
-  /** Tells patterns apart. */
   readonly kind: 'call';
   readonly op: string;
   readonly args: readonly ExprPattern[];
@@ -32,7 +30,6 @@ export interface CallPattern {
 }
 
 export interface ConstantPattern {
-  /** Tells patterns apart. */
   readonly kind: 'constant';
   /** A predicate of its elements, which then have to be equal. */
   readonly value?: NumberPattern;
@@ -43,7 +40,6 @@ export interface ConstantPattern {
 
 /** An expression that one of the patterns fits; the first that does comes first. */
 interface EitherPattern {
-  /** Tells patterns apart. */
   readonly kind: 'either';
   /** The alternatives, in the order in which they are tried. */
   readonly patterns: readonly ExprPattern[];

@@ -29,7 +29,6 @@ import {
 } from './replacement.ts';
 import type { RewriteContext, RewriteRule } from './rewrite-rule.ts';
 
-/** How a text of rules is read. */
 export interface ParseRulesOptions {
   /** The name of the text, for messages. Default `rules`. */
   readonly file?: string | undefined;
@@ -227,7 +226,6 @@ function takeWord(context: ReplacementContext): string {
   return name;
 }
 
-/** The name of an expression that the match has. */
 function takeExprName(context: ReplacementContext): string {
   const token = context.cursor.take('variable', 'a name of the pattern, such as %x');
   if (token.text !== ROOT) requireName(context, token, context.names.exprs);
@@ -245,7 +243,6 @@ function requireName({ cursor }: RuleContext, token: Token, names: ReadonlySet<s
 interface PatternNames {
   /** Names of expressions that every match has. */
   readonly exprs: ReadonlySet<string>;
-  /** Names of attributes that every match has. */
   readonly attributes: ReadonlySet<string>;
 }
 

@@ -35,7 +35,6 @@ export async function withinRunTime<T>(
   }
 }
 
-/** The error of a run that took longer. */
 export function tooLongRun(runTimeout: number): RuntimeError {
   return new RuntimeError(
     {

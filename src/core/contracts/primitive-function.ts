@@ -22,7 +22,6 @@ export interface TensorTypeOf<D extends Dim> {
 /** The type of a tensor whose dimensions may be symbolic. */
 export type TensorType = TensorTypeOf<Dim>;
 
-/** The type of a tensor at run time. */
 export type ConcreteTensorType = TensorTypeOf<number>;
 
 /** One call of an operator inside a primitive function. It yields one value. */

@@ -12,7 +12,6 @@ function normalBits(value: number): number | undefined {
   return ((bits >>> 16) & 0x8000) | ((size - 0x38000000 + 0xfff + ((size >> 13) & 1)) >> 13);
 }
 
-/** The values of binary16 bits. */
 export function decodeFloat16(bits: ArrayLike<number>): Float32Array<ArrayBuffer> {
   const values = new Float32Array(bits.length);
   for (let i = 0; i < values.length; i++) values[i] = float16ToNumber(bits[i] ?? 0);

@@ -13,7 +13,6 @@ export interface TensorDifference {
   readonly relativeError: number;
   /** The number of the element that is furthest from the expected one, in row-major order. */
   readonly element: number;
-  /** The value of that element. */
   readonly got: number;
   readonly expected: number;
   readonly nans: number;

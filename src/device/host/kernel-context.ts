@@ -9,7 +9,6 @@ import type { DeviceTensor, KernelTiming, PrepackingBudget } from '../device.ts'
 import type { HostStep } from './host-plan.ts';
 import type { StoredTensor } from './storage-view.ts';
 
-/** The memory that holds a tensor. */
 export type StoredBytes = Pick<StoredTensor, 'bytes' | 'byteOffset'>;
 
 export interface KernelServices {

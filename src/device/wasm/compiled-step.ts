@@ -28,7 +28,6 @@ export interface StepMachine {
   scratch(slot: number, byteLength: number): number;
 }
 
-/** The functions of a step, and what it may keep. */
 interface StepCode {
   readonly step: LoadedCode;
   /** The functions of the packs, in their order. */

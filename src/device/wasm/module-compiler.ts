@@ -96,7 +96,6 @@ export class ModuleCompiler {
 export class MemoryChecks {
   /** The begin and the end of each range, one range after the other. */
   readonly #ranges: number[] = [];
-  /** How many accesses were checked. */
   count = 0;
 
   /** Allows no range any more. */

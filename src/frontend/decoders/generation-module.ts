@@ -1,4 +1,4 @@
-import { call, func, scalar, variable } from '../../compiler/ir/build.ts';
+import { call, func, scalar, variable, constant } from '../../compiler/ir/build.ts';
 import type { Expr, FunctionExpr, Module } from '../../compiler/ir/expr.ts';
 import { parseModule } from '../../compiler/ir/text/parse.ts';
 import { formatDim } from '../../core/dims/dim.ts';
@@ -13,7 +13,47 @@ import {
   WORD_BITS,
 } from '../../core/text-layout.ts';
 import { countOnDevice } from './count-on-device.ts';
-import { weightsFingerprint } from './weights-fingerprint.ts';
+import { postOrder } from '../../compiler/ir/walk/visit.ts';
+import { HostTensor } from '../../core/tensor/host-tensor.ts';
+
+/** Bytes of each constant that count, at its begin, in its middle and at its end: weights may lie in files that are long to read. */
+const SAMPLE = 1024;
+
+/** A function that gives two words, uint32 (2,), which tell the constants of a module from those of another. */
+function weightsFingerprint({ functions }: Module): FunctionExpr {
+  const [left, right] = [new Hash(0x811c9dc5), new Hash(0x01000193)];
+  for (const [name, { body }] of functions) {
+    for (const expr of postOrder(body)) {
+      if (expr.kind !== 'constant') continue;
+      const { value } = expr;
+      const text = new TextEncoder().encode(`${name} ${value.dtype} ${value.shape.join()}`);
+      const last = Math.max(value.storedByteLength - SAMPLE, 0);
+      const samples = [0, Math.floor(last / 2), last].map((offset) =>
+        value.storedBytes(offset, Math.min(SAMPLE, value.storedByteLength)),
+      );
+      for (const hash of [left, right]) for (const bytes of [text, ...samples]) hash.add(bytes);
+    }
+  }
+  const words = HostTensor.from('uint32', [2], [left.value, right.value]);
+  return func([], constant(words), { resultNames: ['fingerprint'] });
+}
+
+/** The hash FNV-1a, of 32 bits. */
+class Hash {
+  #value: number;
+
+  constructor(start: number) {
+    this.#value = start;
+  }
+
+  get value(): number {
+    return this.#value >>> 0;
+  }
+
+  add(bytes: Uint8Array): void {
+    for (const byte of bytes) this.#value = Math.imul(this.#value ^ byte, 0x01000193);
+  }
+}
 
 /** Of 24 random bits, which float32 has exactly: what one of them counts. */
 const UNIT = 2 ** -24;
@@ -53,7 +93,6 @@ export interface Decoder {
    * A key at position j counts for a query at position i if j <= i, so whatever a cache holds behind is never seen.
    */
   readonly module: Module;
-  /** The number of tokens, V. */
   readonly vocabulary: number;
   /** Types of the caches, (b, heads, c, width) each, where c is how many positions there is room for. */
   readonly caches: readonly TensorType[];

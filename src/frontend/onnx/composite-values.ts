@@ -94,7 +94,6 @@ export interface CompositeSource {
   readonly composites: Composites;
   /** The type of a value that is no known composite. */
   typeOf(value: Expr): Type;
-  /** The tensor of a value of shape arithmetic. */
   tensor(value: Expr): Expr;
 }
 

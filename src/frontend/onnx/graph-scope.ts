@@ -38,7 +38,6 @@ export class FunctionFrame {
     return [...this.#captures.values()];
   }
 
-  /** The value as the function sees it. */
   capture(value: Expr): Expr {
     const isFree = value.kind === 'constant' || value.kind === 'int' || value.kind === 'global';
     if (isFree || this.#context.shapeValues.has(value)) return value;

@@ -95,7 +95,6 @@ export function importOnnx(bytes: Uint8Array, options: ImportOptions = {}): Modu
   return new CompileBudget(options.compileLimits).run(() => importWithin(bytes, options));
 }
 
-/** How a model is read, and trained. */
 interface TrainingImportOptions extends ImportOptions {
   /** Takes initializers as parameters, and observes results. */
   readonly training?: ImportTraining | undefined;

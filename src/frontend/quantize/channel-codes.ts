@@ -129,7 +129,6 @@ function flipCodes(codes: Int8Array, { errors, places, begin, end }: Part): void
   }
 }
 
-/** The elements that codes stand for. */
 export function decodeChannels(
   { codes, scales }: ChannelCodes,
   { shape, axis }: { readonly shape: Shape; readonly axis: number },

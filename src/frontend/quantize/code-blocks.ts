@@ -1,7 +1,6 @@
 import type { BlockCodes } from './decode-blocks.ts';
 import { type ErrorFeedback, roundWithFeedback } from './samples/error-feedback.ts';
 
-/** How a matrix is coded in blocks. */
 interface BlockFormat {
   readonly bits: 4 | 8;
   /** Elements of a row that share a scale. */

@@ -53,7 +53,6 @@ export class GraphScope {
     return [this, ...this.children.flatMap((child) => child.all())];
   }
 
-  /** The node of this graph that gives a value. */
   producerOf(name: string): NodeProto | undefined {
     return this.#producers.get(name);
   }

@@ -84,7 +84,6 @@ export class ModelEdits {
     this.#nodes.set(node, written);
   }
 
-  /** The nodes that stand in place of one. */
   writtenOf(node: NodeProto): readonly WrittenNode[] {
     return this.#nodes.get(node) ?? [{ draft: {}, base: node }];
   }

@@ -17,7 +17,6 @@ interface TrainedParameter {
 
 interface TrainingStateOptions {
   readonly imported: ImportTraining;
-  /** The values of the initializers. */
   readonly tensors: ReadonlyMap<string, HostTensor>;
   readonly optimizer: OptimizerName;
   readonly hasScale: boolean;

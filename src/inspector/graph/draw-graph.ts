@@ -53,7 +53,6 @@ interface DrawOptions {
   readonly tints: ReadonlyMap<number, Tint>;
 }
 
-/** How much was drawn. */
 export interface Drawn {
   readonly nodes: number;
   readonly edges: number;

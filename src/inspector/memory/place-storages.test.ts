@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { MemoryUse, StorageLife } from '../../bytecode/memory/memory-use.ts';
-import { placeStorages, type StorageBox } from './memory-view.ts';
+import { placeStorages, type StorageBox } from './memory-panel.ts';
 
 /** The boxes of an instruction, from the bottom up. */
 function boxesAt(boxes: readonly StorageBox[], instruction: number): readonly StorageBox[] {

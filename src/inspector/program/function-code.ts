@@ -8,7 +8,6 @@ import { codeSteps } from '../../bytecode/code-steps.ts';
 
 /** An instruction, and what it belongs to. */
 export interface CodeLine {
-  /** The instruction as a listing has it. */
   readonly text: string;
   /** The primitive function that it calls. */
   readonly kernel: string | undefined;

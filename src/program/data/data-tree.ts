@@ -6,7 +6,6 @@ import { type DataSpec, isLeafSpec, type LeafSpec, type SelfSpec } from './value
 
 /** A value of data in the page. */
 export interface DataTree {
-  /** The name of the constructor. */
   readonly is: string;
   readonly [field: string]: unknown;
 }

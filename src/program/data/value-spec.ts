@@ -17,7 +17,6 @@ export type ConstructorSpecs = { readonly [constructor: string]: FieldSpecs };
 
 /** An algebraic data type, as a type of parameters, results and fields. */
 export interface DataSpec<C extends ConstructorSpecs = ConstructorSpecs> {
-  /** Tells specs apart. */
   readonly kind: 'data';
   readonly name: string;
   /** @internal */
@@ -28,7 +27,6 @@ export interface DataSpec<C extends ConstructorSpecs = ConstructorSpecs> {
 
 /** The data type that is being declared, as a type of its own fields. */
 export interface SelfSpec {
-  /** Tells specs apart. */
   readonly kind: 'self';
 }
 

@@ -17,7 +17,6 @@ export interface WrittenFunction {
   readonly fn: FunctionExpr;
   /** The leaves that are its parameters; all others it captures. */
   readonly given: readonly WrittenLeaf[];
-  /** The result of the function, and its leaves. */
   readonly returned: unknown;
   readonly leaves: readonly WrittenLeaf[];
 }

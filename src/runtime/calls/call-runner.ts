@@ -13,13 +13,13 @@ import {
 } from '../replay/replay-store.ts';
 import type { RunControls, RunHooks, Stepping, Turns } from '../run-hooks.ts';
 import { symbolSizes } from '../link/symbol-sizes.ts';
-import { hold, unhold, release, retain } from '../values/value.ts';
+import { hold, unhold, release, retain, type Value } from '../values/value.ts';
 import type { VmState } from '../vm-state.ts';
-import type { AdmissionStep, CallRequest } from './admission.ts';
 import { CallDriver } from './call-driver.ts';
 import type { CallInFlight, CallTerms } from './call-in-flight.ts';
 import { CallsInFlight } from './calls-in-flight.ts';
 import { SliceClock } from './slice-clock.ts';
+import type { LinkedFunction } from '../link/linked-code.ts';
 
 export interface CallRunnerOptions {
   readonly limits: Limits;
@@ -226,3 +226,20 @@ async function replayInTurns(
     for (const arg of args) release(arg);
   }
 }
+
+/** A call from outside, with arguments that were checked. */
+interface CallRequest {
+  readonly callee: LinkedFunction;
+  readonly args: readonly Value[];
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Undefined where the call may go on to the next step. An outcome where no code has to run. A promise
+ * where the call waits: of its outcome, or of undefined, after which it is admitted from the first
+ * step again.
+ */
+type Admission = CallOutcome | Promise<CallOutcome | void> | undefined;
+
+/** Stands between a call and its code. Throws to refuse the call. */
+type AdmissionStep = (request: CallRequest) => Admission;

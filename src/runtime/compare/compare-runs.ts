@@ -52,7 +52,6 @@ export interface ValueDeparture extends TensorDifference, KernelCall {
   readonly unfused?: OperatorDeparture | undefined;
 }
 
-/** The result of a comparison of two runs. */
 export interface RunComparison {
   /** The first value that departs; undefined where none does. */
   readonly departure: ValueDeparture | undefined;

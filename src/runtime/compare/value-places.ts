@@ -44,7 +44,6 @@ export class ValueNames {
     return this.#outputs.get(source)?.[output] || source;
   }
 
-  /** How many outputs a node has. */
   outputCount(source: string): number {
     return this.#outputs.get(source)?.length ?? 1;
   }

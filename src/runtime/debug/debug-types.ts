@@ -16,7 +16,6 @@ export type Breakpoint =
 /** A breakpoint with the instructions that it stands for; none for one that every kernel's output is tested by. */
 export interface SetBreakpoint {
   readonly breakpoint: Breakpoint;
-  /** The instructions that it stands for. */
   readonly places: readonly CodePlace[];
 }
 
@@ -98,7 +97,6 @@ export interface TensorPicture {
 
 /** The elements of a tensor, described in numbers. */
 export interface TensorDetail {
-  /** Tells details apart. */
   readonly kind: 'tensor';
   readonly dtype: DType;
   readonly shape: Shape;

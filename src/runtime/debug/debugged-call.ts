@@ -210,7 +210,6 @@ export class DebuggedCall {
     return describeInFull(this.#machine, valueAt(this.#frame(frame), register, path));
   }
 
-  /** The memory that the registers hold. */
   memory(): DebugMemory {
     return this.#memory.describe(this.#frames());
   }

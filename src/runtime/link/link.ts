@@ -51,7 +51,6 @@ export interface LinkedProgram {
   readonly functions: readonly LinkedFunction[];
   /** The table that negative operands index: `~operand`. */
   readonly constants: readonly Value[];
-  /** The machine of closures over these functions. */
   readonly machine: MachineValue;
 }
 

@@ -36,13 +36,11 @@ export interface ResumedCall extends PausedCall {
   abort(error: Error): void;
 }
 
-/** The content of a snapshot. */
 interface Restored {
   /** Calls that go on, in the order in which they began. */
   readonly calls: readonly ResumedCall[];
   /** The caller owns one reference to each. */
   readonly roots: Readonly<Record<string, Value>>;
-  /** The text that was stored. */
   readonly note: string;
 }
 

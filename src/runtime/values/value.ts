@@ -214,7 +214,6 @@ export class TensorValue implements DeviceTensor {
     this.shape = view.shape;
   }
 
-  /** The buffer that its elements lie in. */
   get buffer(): DeviceBuffer {
     return this.storage.buffer;
   }
@@ -283,7 +282,6 @@ export class AdtValue {
 
 /** A function with captured values, which follow the arguments when it is invoked. */
 export class ClosureValue {
-  /** Tells values apart. */
   readonly kind = 'closure';
   /** Index of a bytecode function, or a packed function. */
   readonly target: number | PackedFunctionValue;
@@ -320,7 +318,6 @@ interface Capture {
 }
 
 export class PackedFunctionValue {
-  /** Tells values apart. */
   readonly kind = 'packed';
   /** The name by which programs call it. */
   readonly name: string;

@@ -14,20 +14,198 @@ import {
   type DetectorOutputs,
   type KeyPoint,
   matrixOf,
+  cornersAround,
+  MOST_SHARE,
 } from './output-matrix.ts';
-import {
-  arePlacesFirst,
-  BOX_NUMBERS,
-  cellsOf,
-  type Matrix,
-  type Place,
-  type Places,
-  readByClasses,
-  type ReadPlaces,
-  readSingle,
-  readWithObjectness,
-  readYolox,
-} from './yolo-places.ts';
+import { likeliest } from '../results/likeliest.ts';
+
+/** An output for one picture. */
+interface Matrix {
+  readonly numbers: Float32Array | Float64Array;
+  readonly rows: number;
+  readonly columns: number;
+}
+
+/** A place of the output with its box, its likeliest class and the score of that. */
+interface Place {
+  readonly corners: Corners;
+  readonly index: number;
+  readonly score: number;
+  /** The numbers behind those of its classes: coefficients of a mask, key points, an angle. */
+  readonly others: readonly number[];
+}
+
+interface ReadPlaces {
+  readonly threshold: number;
+  /** How many numbers follow those of the classes. */
+  readonly others: number;
+  /** The size of the model's picture. */
+  readonly whole: Size;
+}
+
+interface Places {
+  readonly places: readonly Place[];
+  readonly classes?: number;
+}
+
+/** Likelihoods of rounded numbers end a little beyond 0 and 1. */
+const ROUNDING = 0.01;
+
+/** Throws ShapeError for numbers that are no likelihoods: what is read as classes is something else then. */
+function requireLikelihood(score: number): void {
+  if (score >= -ROUNDING && score <= 1 + ROUNDING) return;
+  throw new ShapeError({
+    where: 'the result of the model',
+    got: `${score.toPrecision(3)} where a place has the likelihoods of its classes`,
+    expected: 'numbers from 0 to 1',
+    remedy:
+      'Say what the outputs mean with the option shape, such as yolo-pose for key points and yolo-obb for turned boxes; labels tell how many classes there are.',
+  });
+}
+
+/** Places come first where there is one in each cell of the model's picture. */
+function arePlacesFirst({ rows, columns }: Matrix, whole: Size): boolean {
+  return rows === cellsOf(whole) && columns > BOX_NUMBERS + 1;
+}
+
+/** Numbers of a box, which come before those of the classes. */
+const BOX_NUMBERS = 4;
+
+/** (4 + classes + others, places), or with places first, where there is one in each cell. */
+function readByClasses(matrix: Matrix, { threshold, others, whole }: ReadPlaces): Places {
+  const { numbers, rows, columns } = matrix;
+  const isFirst = arePlacesFirst(matrix, whole);
+  const [count, width] = isFirst ? [rows, columns] : [columns, rows];
+  const [placeStep, step] = isFirst ? [columns, 1] : [1, columns];
+  const classes = width - BOX_NUMBERS - others;
+  const scores = new Float64Array(count).fill(Number.NEGATIVE_INFINITY);
+  const indices = new Uint32Array(count);
+  let [least, most] = [0, 0];
+  for (let index = 0; index < classes; index++) {
+    for (let place = 0; place < count; place++) {
+      const score = numbers[place * placeStep + (BOX_NUMBERS + index) * step] ?? 0;
+      if (score < least) least = score;
+      if (score > most) most = score;
+      if (score <= (scores[place] ?? 0)) continue;
+      scores[place] = score;
+      indices[place] = index;
+    }
+  }
+  requireLikelihood(least);
+  requireLikelihood(most);
+  const places: Place[] = [];
+  const at = (place: number, k: number): number => numbers[place * placeStep + k * step] ?? 0;
+  const [across, down] = unitOf(count, at, whole);
+  for (const [place, score] of scores.entries()) {
+    if (score <= threshold) continue;
+    const [x, y, w, h] = [at(place, 0), at(place, 1), at(place, 2), at(place, 3)];
+    places.push({
+      corners: cornersAround(x * across, y * down, w * across, h * down),
+      index: indices[place] ?? 0,
+      score,
+      others: Array.from({ length: others }, (_, i) => at(place, BOX_NUMBERS + classes + i)),
+    });
+  }
+  return { places, classes };
+}
+
+/** Factors to pixels: numbers of boxes that are all small are shares of the picture. */
+function unitOf(
+  count: number,
+  at: (place: number, k: number) => number,
+  { width, height }: Size,
+): readonly [across: number, down: number] {
+  for (let place = 0; place < count; place++) {
+    for (let k = 0; k < BOX_NUMBERS; k++) if (at(place, k) > MOST_SHARE) return [1, 1];
+  }
+  return [width, height];
+}
+
+/** A class is as sure as it is that there is anything, times how sure it is of the class. */
+function readWithObjectness(matrix: Matrix, { threshold, others }: ReadPlaces): Places {
+  const { numbers, rows, columns } = matrix;
+  const end = columns - others;
+  const places: Place[] = [];
+  for (let row = 0; row < rows; row++) {
+    const from = row * columns;
+    const [x = 0, y = 0, w = 0, h = 0, something = 0] = numbers.subarray(from, from + 5);
+    const found = likeliest(numbers.subarray(from + 5, from + end));
+    requireLikelihood(something);
+    requireLikelihood(found.score);
+    const score = something * found.score;
+    if (score <= threshold) continue;
+    places.push({
+      corners: cornersAround(x, y, w, h),
+      index: found.index,
+      score,
+      others: Array.from(numbers.subarray(from + end, from + columns)),
+    });
+  }
+  return { places, classes: end - 5 };
+}
+
+/** Pixels between the middles of cells. */
+const STRIDES = [8, 16, 32] as const;
+
+/** The cells of a picture: all of one stride row by row, then those of the next. */
+function cellsOf({ width, height }: Size): number {
+  return STRIDES.reduce(
+    (sum, stride) => sum + Math.ceil(width / stride) * Math.ceil(height / stride),
+    0,
+  );
+}
+
+/**
+ * YOLOX as it is exported: middles from the corner of their cell, in cells, and logarithms of sides in cells; or decoded, in pixels. Decoded
+ * sides are above 0, logarithms of some are not.
+ */
+function readYolox(matrix: Matrix, options: ReadPlaces): Places {
+  const { numbers, rows, columns } = matrix;
+  const sides = Array.from({ length: rows }, (_, row) => numbers[row * columns + 2] ?? 0);
+  if (sides.every((side) => side >= 0)) return readWithObjectness(matrix, options);
+  if (rows !== cellsOf(options.whole)) {
+    throw new ShapeError({
+      where: 'the result of the model',
+      got: `[1, ${rows}, ${columns}]`,
+      expected: `${cellsOf(options.whole)} places, one in each cell of 8, 16 and 32 pixels`,
+    });
+  }
+  const pixels = Float64Array.from(numbers);
+  let row = 0;
+  for (const stride of STRIDES) {
+    const across = Math.ceil(options.whole.width / stride);
+    const down = Math.ceil(options.whole.height / stride);
+    for (let cell = 0; cell < across * down; cell++, row++) {
+      const [x = 0, y = 0, w = 0, h = 0] = numbers.subarray(row * columns, row * columns + 4);
+      const corner = [cell % across, Math.floor(cell / across)] as const;
+      const decoded = [x + corner[0], y + corner[1], Math.exp(w), Math.exp(h)];
+      pixels.set(
+        decoded.map((number) => number * stride),
+        row * columns,
+      );
+    }
+  }
+  return readWithObjectness({ numbers: pixels, rows, columns }, options);
+}
+
+/** Places without overlaps: corners, how sure, the class. */
+function readSingle(matrix: Matrix, { threshold, others }: ReadPlaces): Places {
+  const { numbers, rows, columns } = matrix;
+  const places: Place[] = [];
+  for (let row = 0; row < rows; row++) {
+    const from = row * columns;
+    const [left = 0, top = 0, right = 0, bottom = 0, score = 0, index = 0] = numbers.subarray(from);
+    requireLikelihood(score);
+    if (score <= threshold) continue;
+    places.push({
+      corners: [left, top, right, bottom],
+      index,
+      score,
+      others: Array.from(numbers.subarray(from + columns - others, from + columns)),
+    });
+  }
+  return { places };
+}
 
 type YoloShape = Extract<DetectorShape, `yolo${string}`>;
 

@@ -3,7 +3,6 @@ import type { ValueInfo } from '../../worker/protocol/loaded-session.ts';
 
 /** Which output of a model a task reads. */
 interface OutputChoice {
-  /** The output that the page names. */
   readonly wanted: string | undefined;
   /** Names that exporters give it, the surest first. */
   readonly usual: readonly string[];

@@ -12,7 +12,7 @@ import {
 } from '../testing/segmentation-models.ts';
 import { drawnPicture, formulaPicture } from '../testing/test-pictures.ts';
 import { type AxisSamples, axisSamples } from './axis-samples.ts';
-import { type ClassScores, classifyPixels } from './class-scores.ts';
+import { type ClassScores, classifyPixels } from './image-segmenter.ts';
 
 const LABELS = ['red', 'green', 'blue'];
 const open = (options: ImageSegmenterOptions = {}, model = COLOUR_CLASSES) =>

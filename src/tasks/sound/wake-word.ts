@@ -36,7 +36,6 @@ interface ListenOptions {
   readonly refractoryMs?: number | undefined;
 }
 
-/** How one sound is searched for words. */
 interface DetectWordsOptions extends ListenOptions, CallOptions {}
 
 interface HeardWord {

@@ -10,7 +10,6 @@ import { numbersOf } from '../results/numbers.ts';
 /** The encoder's output for a window: (1, frames, size). */
 export type EncoderStates = Tensor | DeviceTensor;
 
-/** The decoder as an exporter left it. */
 export interface DecoderModels {
   /** Reads tokens from their beginning; a merged one reads further ones too. */
   readonly first: Session;

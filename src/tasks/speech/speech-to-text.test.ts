@@ -21,7 +21,7 @@ import {
   WHISPER_ENCODER,
   WORDS,
 } from '../testing/speech-models.ts';
-import { isSilent, windowEnd } from './cut-recording.ts';
+import { isSilent, windowEnd } from './transcriber.ts';
 
 const RATE = 16_000;
 /** Whisper's windows are 2 s long here. */

@@ -28,7 +28,6 @@ export class TextCache {
     this.#place = place;
   }
 
-  /** The tokens that it holds, from the first one on. */
   get tokens(): readonly number[] {
     return this.#tokens;
   }

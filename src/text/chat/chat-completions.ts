@@ -92,7 +92,6 @@ type ChatFinishReason = 'stop' | 'length' | 'tool_calls' | 'aborted';
 
 /** The probability of a token of an answer. */
 interface TokenLogprob {
-  /** The text that it completes. */
   readonly token: string;
   /** The logarithm of the probability that the model gave it. */
   readonly logprob: number;

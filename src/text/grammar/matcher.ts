@@ -13,7 +13,6 @@ import { GrammarMeter } from './grammar-meter.ts';
 import type { TokenMasks } from './tokens/token-masks.ts';
 import type { Vocabulary } from './tokens/vocabulary.ts';
 
-/** The parts that matchers of one grammar share. */
 interface MatcherParts {
   readonly automaton: Automaton;
   readonly vocabulary: Vocabulary;

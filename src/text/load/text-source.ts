@@ -25,7 +25,6 @@ import type { TextFacts, ReadPage } from '../../frontend/decoders/reader/text-re
 
 /** Which files a language model is loaded from, and how. */
 interface TextFilesOptions extends Pick<FolderOptions, 'cache'> {
-  /** The file of the model in its folder. */
   readonly file?: string | undefined;
   readonly integrity?: string | Readonly<Record<string, string>> | undefined;
   readonly context?: number | undefined;
@@ -211,7 +210,6 @@ async function folderOf(
   }
 }
 
-/** The files that a reader asks this page for. */
 interface PageFiles {
   /** The name of the model's file in its folder. */
   readonly own: string;

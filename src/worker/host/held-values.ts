@@ -9,7 +9,6 @@ import type { SessionDevices, SharedUse } from './shared-use.ts';
 
 interface HeldTensor {
   readonly tensor: TensorValue;
-  /** The values of the session whose handle it is. */
   readonly owner: HeldValues;
 }
 

@@ -115,6 +115,5 @@ export interface ControlReply {
   readonly answer?: unknown;
   /** The place in a buffer of the tensor that was asked for. */
   readonly range?: GpuRange | undefined;
-  /** The tensor that was drawn. */
   readonly bitmap?: ImageBitmap | undefined;
 }

@@ -1,16 +1,15 @@
-import { internalError, UsageError } from '../../core/errors.ts';
+import { internalError, UsageError, UnsupportedError } from '../../core/errors.ts';
 import { withinRunTime } from '../../core/async/within-run-time.ts';
 import { restoreSnapshot, type ResumedCall } from '../../runtime/snapshot/resume-snapshot.ts';
 import { RunControl } from '../../runtime/snapshot/run-control.ts';
 import { takeSnapshot } from '../../runtime/snapshot/take-snapshot.ts';
 import type { HostInput } from '../../runtime/link/host-function.ts';
-import { isValue, type Value } from '../../runtime/values/value.ts';
+import { isValue, type Value, StorageValue, TensorValue } from '../../runtime/values/value.ts';
 import { openOpfs } from '../../snapshots/opfs-store.ts';
 import { snapshotHash } from '../../snapshots/snapshot-hash.ts';
 import type { HostedSession, HostedTools, RequestContext } from '../host/hosted-session.ts';
-import { adoptBuffer, exposeTensor } from '../host/page-buffers.ts';
 import type { WorkerPicture } from '../pictures/worker-picture.ts';
-import type { ControlReply, ControlRequest } from '../protocol/control-request.ts';
+import type { ControlReply, ControlRequest, GpuRange } from '../protocol/control-request.ts';
 import type { WireResult } from '../protocol/wire-value.ts';
 import type { ExecutableData } from '../../bytecode/executable.ts';
 import { DEFAULT_BLOCK_BYTE_LENGTH } from '../../bytecode/file/file-format.ts';
@@ -18,6 +17,8 @@ import { serializeHead } from '../../bytecode/file/serialize.ts';
 import { handOver } from './hand-over.ts';
 import type { ToolContext, ToolReply } from './tool.ts';
 import { isWatching, OpenTools, type ToolName } from './tools.ts';
+import { storageByteLength } from '../../core/tensor/dtype.ts';
+import { elementCount } from '../../core/tensor/element-count.ts';
 
 const HASH_BYTE_LENGTH = 32;
 
@@ -219,5 +220,43 @@ function takenBefore(): UsageError {
     where: 'result of a resumed run',
     got: 'a result that was already requested',
     expected: 'one request for each run',
+  });
+}
+
+/** A tensor of a buffer of the page's on the device that it brought. Rejects with UsageError for a buffer that does not fit. */
+async function adoptBuffer(
+  hosted: HostedSession,
+  { buffer: pageBuffer, byteOffset, dtype, shape }: Extract<ControlRequest, { kind: 'adopt' }>,
+): Promise<WireResult> {
+  const { device } = hosted.machine.internals().state.allocator(0);
+  const byteLength = storageByteLength(dtype, elementCount(shape));
+  const buffer = await device.page?.adopt(pageBuffer, { byteOffset, byteLength });
+  if (buffer === undefined) throw notThere('fromGpuBuffer', device.info.name);
+  const place = { device, buffer, byteOffset };
+  const storage = new StorageValue({ reclaim: () => buffer.destroy() }, place, byteLength);
+  const tensor = new TensorValue(storage, { byteOffset, dtype, shape });
+  hosted.machine.retain(tensor);
+  return { name: 'tensor', value: await handOver(hosted, tensor) };
+}
+
+/** Where a tensor of a session lies on the device that the page brought. Throws UnsupportedError for one that lies elsewhere. */
+function exposeTensor([tensor]: readonly Value[]): GpuRange {
+  if (!(tensor instanceof TensorValue) || tensor.layout !== '') {
+    throw new UsageError({ where: 'gpuBuffer', got: 'no tensor', expected: 'one without gaps' });
+  }
+  const { device } = tensor.storage;
+  const buffer = device.page?.expose(tensor.buffer);
+  if (buffer === undefined) throw notThere('gpuBuffer', device.info.name);
+  const { byteOffset, byteLength } = tensor;
+  return { buffer, byteOffset, byteLength };
+}
+
+function notThere(where: string, device: string): UnsupportedError {
+  return new UnsupportedError({
+    where,
+    got: `a tensor on ${device}`,
+    expected: 'one on a device of the page',
+    remedy:
+      "Load the session with { worker: false, device: 'webgpu', gpu: device }, or read the tensor.",
   });
 }

@@ -34,7 +34,6 @@ interface FlowOptions {
 
 export interface Instance {
   readonly term: AppliedTerm;
-  /** The types that the type parameters stand for. */
   readonly typeArguments: readonly Term[];
 }
 
@@ -424,7 +423,6 @@ function isMetaDim(dim: Dim): dim is string {
   return typeof dim === 'string' && dim.startsWith(META);
 }
 
-/** The symbols of tensors in fields of data. */
 function symbolsInData(terms: readonly Term[]): ReadonlySet<string> {
   const symbols = new Set<string>();
   const visit = (term: Term): void => {

@@ -139,7 +139,6 @@ const DEFINITION: FieldsOf<TypeDefinition> = {
 
 export interface Field {
   readonly name: string;
-  /** The content of the field. */
   readonly role: RequiredRole;
   /** True if a node may lack the field. */
   readonly isOptional: boolean;

@@ -9,7 +9,6 @@ import type { TypeDefinition } from '../type.ts';
 export interface Reference {
   readonly kind: 'global' | 'constructor' | 'type';
   readonly token: Token;
-  /** How many arguments a reference to a type has. */
   readonly argumentCount?: number;
 }
 

@@ -20,10 +20,9 @@ import { dispatchByShape } from './dispatch-by-shape.ts';
 import { f32, loadProgram } from '../../testing/load-program.ts';
 import { TypeInference } from '../../inference/type-inference.ts';
 import { verifyModule } from '../../verify/verify-module.ts';
-import { dispatch, type FunctionDispatch } from './dispatch.ts';
+import { dispatch, type FunctionDispatch, intervalsOf } from './dispatch.ts';
 import { chosen, logarithmic, uniform } from './dispatchers.ts';
 import type { AxisDispatcher, DimRange } from './interval.ts';
-import { intervalsOf } from './intervals-of.ts';
 
 const ANY_SIZE = { min: 0, max: 2 ** 31 - 1 };
 

@@ -31,7 +31,6 @@ interface RuleSizes extends Sizes {
 export interface UniformIntervals extends RuleSizes {
   /** Tells rules apart. */
   readonly kind: 'uniform';
-  /** How many sizes an interval has. */
   readonly step: number;
 }
 

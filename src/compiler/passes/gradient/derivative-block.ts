@@ -44,7 +44,6 @@ export interface DerivativeMode {
 /** The variables that branches get derivatives from. */
 export interface BranchReads {
   readonly operands: readonly VarExpr[];
-  /** The value of a match, if it has derivatives. */
   readonly matched?: Expr | undefined;
   readonly type: Type;
 }

@@ -21,7 +21,6 @@ export class Emitter {
     this.#taken = taken;
   }
 
-  /** The place of what is made now. */
   get span(): Span | undefined {
     return this.#span;
   }

@@ -277,7 +277,6 @@ function withoutUnreadFunctions(body: Expr): Expr {
   });
 }
 
-/** The values of lets by their variables. */
 function valuesOf(body: Expr): ReadonlyMap<Expr, Expr> {
   const lets = new Map<Expr, Expr>();
   for (const expr of postOrder(body)) if (expr.kind === 'let') lets.set(expr.variable, expr.value);

@@ -27,7 +27,6 @@ import {
 interface ComputedDims {
   readonly rank: number;
   readonly later: readonly (readonly [axis: number, dim: Dim])[];
-  /** The tensor in messages. */
   readonly context: string;
 }
 

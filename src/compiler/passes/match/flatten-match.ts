@@ -60,7 +60,6 @@ export class MatchFlattener {
     this.#context = context;
   }
 
-  /** The variable that stands for one now. */
   nameOf(variable: VarExpr): VarExpr {
     let name = variable;
     for (let next = this.#names.get(name); next !== undefined; next = this.#names.get(name)) {

@@ -31,7 +31,6 @@ export class DistributedStep {
   readonly #step: DistributableStep;
   readonly #options: DistributedStepOptions;
   #split: UnitSplit | undefined;
-  /** The parts as the units are divided now. */
   #parts: readonly PartResult[] = [];
 
   constructor(step: DistributableStep, options: DistributedStepOptions) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LaunchQueue } from './launch-queue.ts';
+import { LaunchQueue } from './distributor.ts';
 
 /** A task that is over when told so. */
 function longTask(log: string[], name: string) {

@@ -14,7 +14,6 @@ export const CONTROL = {
   third: 6,
   /** Not 0 once a thread has failed. */
   failed: 7,
-  /** How many arguments a function has. */
   count: 8,
   /** Runs that threads have done, all of them together. */
   runs: 9,

@@ -242,7 +242,6 @@ function nameOf({ primitive, label }: SubmittedLaunch): string {
   return primitive === label ? label : `${primitive} (${label})`;
 }
 
-/** The kernels of a submit in a message. */
 export function listKernels(kernels: readonly string[]): string {
   const more = kernels.length > MAX_NAMES ? `, and ${kernels.length - MAX_NAMES} more` : '';
   return kernels.slice(0, MAX_NAMES).join(', ') + more;

@@ -7,7 +7,6 @@ const CAPACITY = 8192;
 
 /** The entries of a bind group. The arrays are read at once, so callers may reuse them. */
 export interface BindGroupQuery {
-  /** The name of the bind group in messages. */
   readonly label: string;
   readonly layout: BindingLayout;
   readonly page: ParamPage | undefined;

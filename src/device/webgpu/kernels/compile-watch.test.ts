@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Deferred } from '../../../core/async/deferred.ts';
 import { DeviceError } from '../../../core/errors.ts';
 import { FakeClock } from '../../../testing/fake-clock.ts';
-import { CompileWatch } from './compile-watch.ts';
+import { CompileWatch } from './pipeline-cache.ts';
 
 function watched(clock: FakeClock) {
   const watch = new CompileWatch(clock);

@@ -43,7 +43,6 @@ export class NamedChoices implements VariantChoices {
 }
 
 interface VariantList {
-  /** The name of the place in the plan. */
   readonly name: string;
   readonly variants: ReadonlyMap<string, unknown>;
 }

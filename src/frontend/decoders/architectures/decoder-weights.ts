@@ -36,7 +36,6 @@ export class DecoderWeights {
     return values && floats([values.length], values);
   }
 
-  /** The elements of a vector. */
   values(name: string): Float32Array {
     const values = this.#vectors.get(name);
     if (values === undefined) throw new Error(`internal: no vector ${name}`);

@@ -11,6 +11,5 @@ export interface StoredTensor {
   readonly byteOffset: number;
   /** Bytes in the file; undefined where the type is unknown. */
   readonly byteLength: number | undefined;
-  /** The file of a model in several. */
   readonly file?: string | undefined;
 }

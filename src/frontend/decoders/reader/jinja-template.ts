@@ -23,7 +23,6 @@ const TURN: JinjaNode = { type: 'Comment', value: '' };
  */
 export class JinjaTemplate {
   readonly #program: Template['parsed'];
-  /** The name of the template in messages. */
   readonly #where: string;
 
   constructor(where: string, source: string) {

@@ -234,7 +234,6 @@ interface Routes {
   readonly shares: Expr;
   /** Which these are, (tokens, k). */
   readonly indices: Expr;
-  /** How many experts there are. */
   readonly count: number;
 }
 

@@ -43,7 +43,6 @@ function checkBits(node: ImportNode, bits: number): void {
 interface Codes {
   readonly expr: Expr;
   readonly bits: number;
-  /** How many codes an element has. */
   readonly each: number;
 }
 
