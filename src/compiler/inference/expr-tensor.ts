@@ -14,3 +14,9 @@ export class ExprTensor implements GraphTensor {
     this.shape = shape;
   }
 }
+
+/** The expression of a tensor. */
+export function exprOf(tensor: GraphTensor): Expr {
+  if (tensor instanceof ExprTensor) return tensor.expr;
+  throw new Error('internal: a tensor of another graph');
+}

@@ -1,8 +1,9 @@
 import type { HostTensor } from '../../core/tensor/host-tensor.ts';
-import type { Attributes, TensorType } from '../../core/contracts/primitive-function.ts';
+import type { Attributes } from '../../core/contracts/primitive-function.ts';
 import { GraphBuilder } from '../../ops/adjoint/graph-builder.ts';
 import type { GraphTarget, GraphTensor } from '../../ops/adjoint/graph-target.ts';
 import { completeAttributes } from '../../ops/attributes.ts';
+import { exprOf, ExprTensor } from '../inference/expr-tensor.ts';
 import type { TypeInference } from '../inference/type-inference.ts';
 import { call, constant, tuple } from '../ir/build.ts';
 import type { Expr, Span } from '../ir/expr.ts';
@@ -28,7 +29,7 @@ export const expandTraining: Pass = {
         inputs: expr.args.map((arg) => nodes.tensor(arg)),
         attributes: completeAttributes(op, expr.attributes),
       });
-      const values = (results ?? []).map((result) => nodes.exprOf(result));
+      const values = (results ?? []).map(exprOf);
       const [only] = values;
       const isTuple = types.of(expr).kind === 'tuple';
       return !isTuple && only !== undefined ? only : tuple(values);
@@ -41,7 +42,6 @@ export const expandTraining: Pass = {
 class NodeGraph implements GraphTarget {
   readonly #types: TypeInference;
   readonly #span: Span | undefined;
-  readonly #exprs = new WeakMap<GraphTensor, Expr>();
 
   /** Nodes at a place of the source. */
   constructor(types: TypeInference, span?: Span) {
@@ -50,28 +50,18 @@ class NodeGraph implements GraphTarget {
   }
 
   call(op: string, inputs: readonly GraphTensor[], attributes: Attributes): GraphTensor {
-    const args = inputs.map((input) => this.exprOf(input));
-    return this.tensor(call(op, args, attributes, this.#span));
+    return this.tensor(call(op, inputs.map(exprOf), attributes, this.#span));
   }
 
   constant(value: HostTensor): GraphTensor {
     return this.tensor(constant(value, this.#span));
   }
 
-  tensor(expr: Expr): GraphTensor {
+  tensor(expr: Expr): ExprTensor {
     const type = this.#types.of(expr);
     if (type.kind !== 'tensor') {
       throw new Error(`internal: an operator on ${formatType(type)}`);
     }
-    const { dtype, shape }: TensorType = type;
-    const tensor = { dtype, shape };
-    this.#exprs.set(tensor, expr);
-    return tensor;
-  }
-
-  exprOf(tensor: GraphTensor): Expr {
-    const expr = this.#exprs.get(tensor);
-    if (expr === undefined) throw new Error('internal: a tensor of another graph');
-    return expr;
+    return new ExprTensor(expr, type);
   }
 }

@@ -1,3 +1,4 @@
+import { exprOf, ExprTensor } from '../../compiler/inference/expr-tensor.ts';
 import type { Expr } from '../../compiler/ir/expr.ts';
 import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Attributes } from '../../core/contracts/primitive-function.ts';
@@ -8,7 +9,6 @@ import type { ImportNode } from './import-node.ts';
 /** Makes the calls of a node by a graph builder. */
 export class NodeGraphTarget implements GraphTarget {
   readonly #node: ImportNode;
-  readonly #exprs = new WeakMap<GraphTensor, Expr>();
   readonly builder = new GraphBuilder(this);
 
   constructor(node: ImportNode) {
@@ -16,8 +16,7 @@ export class NodeGraphTarget implements GraphTarget {
   }
 
   call(op: string, inputs: readonly GraphTensor[], attributes: Attributes): GraphTensor {
-    const args = inputs.map((input) => this.exprOf(input));
-    return this.tensor(this.#node.call(op, args, attributes));
+    return this.tensor(this.#node.call(op, inputs.map(exprOf), attributes));
   }
 
   constant(value: HostTensor): GraphTensor {
@@ -25,15 +24,6 @@ export class NodeGraphTarget implements GraphTarget {
   }
 
   tensor(expr: Expr): GraphTensor {
-    const { dtype, shape } = this.#node.type(expr);
-    const tensor = { dtype, shape };
-    this.#exprs.set(tensor, expr);
-    return tensor;
-  }
-
-  exprOf(tensor: GraphTensor): Expr {
-    const expr = this.#exprs.get(tensor);
-    if (expr === undefined) throw new Error('internal: a tensor of another graph');
-    return expr;
+    return new ExprTensor(expr, this.#node.type(expr));
   }
 }

@@ -1,7 +1,7 @@
 import type { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import type { Attributes } from '../../../core/contracts/primitive-function.ts';
 import type { GraphTarget, GraphTensor } from '../../../ops/adjoint/graph-target.ts';
-import { ExprTensor } from '../../inference/expr-tensor.ts';
+import { exprOf, ExprTensor } from '../../inference/expr-tensor.ts';
 import type { TypeInference } from '../../inference/type-inference.ts';
 import { call, constant } from '../../ir/build.ts';
 import type { CallExpr, Expr, Span } from '../../ir/expr.ts';
@@ -41,9 +41,4 @@ export class ExprGraph implements GraphTarget {
     if (type.kind === 'tensor') return new ExprTensor(expr, type);
     throw new Error(`internal: a derivative of an operator on ${formatType(type)}`);
   }
-}
-
-export function exprOf(tensor: GraphTensor): Expr {
-  if (tensor instanceof ExprTensor) return tensor.expr;
-  throw new Error('internal: a tensor of another graph');
 }

@@ -12,7 +12,8 @@ import type { Type } from '../../ir/type.ts';
 import { rewrite } from '../../ir/walk/visit.ts';
 import { isOperatorCall } from '../../ir/operators/operator-name.ts';
 import { Emitter } from './emitter.ts';
-import { ExprGraph, exprOf } from './expr-graph.ts';
+import { exprOf } from '../../inference/expr-tensor.ts';
+import { ExprGraph } from './expr-graph.ts';
 import { unusedName } from './unused-name.ts';
 
 /**

@@ -7,7 +7,8 @@ import { type CallExpr, type Expr, formatSpan, type Pattern, type VarExpr } from
 import type { AdtTypeNode } from '../../ir/type.ts';
 import type { BlockPlace } from './derivative-context.ts';
 import type { Derivative, Derivatives } from './derivatives.ts';
-import { ExprGraph, exprOf } from './expr-graph.ts';
+import { exprOf } from '../../inference/expr-tensor.ts';
+import { ExprGraph } from './expr-graph.ts';
 import { construct } from './typed-values.ts';
 
 /** A step is linear in derivatives: this maps those of what it reads, and its transpose that of its variable. */

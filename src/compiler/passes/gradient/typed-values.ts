@@ -14,7 +14,8 @@ import {
   withParts,
 } from '../../ir/type.ts';
 import { Emitter } from './emitter.ts';
-import { ExprGraph, exprOf } from './expr-graph.ts';
+import { exprOf } from '../../inference/expr-tensor.ts';
+import { ExprGraph } from './expr-graph.ts';
 import { unusedName } from './unused-name.ts';
 
 /** Functions that make zeros of values begin with this, and have no derivative. */

@@ -3,7 +3,7 @@ import type { HostTensor } from '../../../core/tensor/host-tensor.ts';
 import type { Attributes } from '../../../core/contracts/primitive-function.ts';
 import { GraphBuilder } from '../../../ops/adjoint/graph-builder.ts';
 import type { GraphTarget, GraphTensor } from '../../../ops/adjoint/graph-target.ts';
-import { ExprTensor } from '../../../compiler/inference/expr-tensor.ts';
+import { exprOf, ExprTensor } from '../../../compiler/inference/expr-tensor.ts';
 import type { TypeInference } from '../../../compiler/inference/type-inference.ts';
 import { call, constant, projection, tuple } from '../../../compiler/ir/build.ts';
 import type { Expr, Span } from '../../../compiler/ir/expr.ts';
@@ -124,9 +124,4 @@ export class ExprGraph implements GraphTarget {
 export function fieldOf(expr: Expr, index: number): Expr {
   const own = expr.kind === 'tuple' ? expr.fields[index] : undefined;
   return own ?? projection(expr, index);
-}
-
-export function exprOf(tensor: GraphTensor): Expr {
-  if (tensor instanceof ExprTensor) return tensor.expr;
-  throw new Error('internal: a tensor of another graph');
 }

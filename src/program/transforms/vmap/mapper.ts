@@ -1,3 +1,4 @@
+import { exprOf } from '../../../compiler/inference/expr-tensor.ts';
 import type { Dim } from '../../../core/dims/dim.ts';
 import { UnsupportedError } from '../../../core/errors.ts';
 import { completeAttributes } from '../../../ops/attributes.ts';
@@ -38,7 +39,6 @@ import { callPlaceByPlace } from './call-place-by-place.ts';
 import {
   allMapped,
   eitherFlags,
-  exprOf,
   ExprGraph,
   fieldFlags,
   fieldOf,

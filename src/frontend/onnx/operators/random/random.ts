@@ -1,3 +1,4 @@
+import { exprOf } from '../../../../compiler/inference/expr-tensor.ts';
 import type { Expr } from '../../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../../core/dims/dim.ts';
 import type { DType } from '../../../../core/tensor/dtype.ts';
@@ -20,7 +21,7 @@ export function uniform(node: ImportNode, shape: readonly Dim[], seed: number | 
   const key = node.context.training?.key(node) ?? node.scalar(seed ?? 0, 'int32');
   const target = new NodeGraphTarget(node);
   const stream = node.context.nextRandomStream();
-  return target.exprOf(uniformNumbers(target.builder, target.tensor(key), { stream, shape }));
+  return exprOf(uniformNumbers(target.builder, target.tensor(key), { stream, shape }));
 }
 
 interface Drawn {
@@ -28,7 +29,6 @@ interface Drawn {
   readonly dtype: DType;
 }
 
-/** The shape that an attribute gives. */
 function ofShape(node: ImportNode): Drawn {
   const shape = node.attributes.ints('shape');
   if (shape === undefined) throw node.malformed('no attribute shape', 'one');

@@ -1,3 +1,4 @@
+import { exprOf } from '../../../../compiler/inference/expr-tensor.ts';
 import type { Attributes } from '../../../../core/contracts/primitive-function.ts';
 import type { GraphBuilder } from '../../../../ops/adjoint/graph-builder.ts';
 import type { GraphTensor } from '../../../../ops/adjoint/graph-target.ts';
@@ -54,7 +55,7 @@ function importOptimizer(node: ImportNode, optimizer: OnnxOptimizer): Expr[] {
     });
   });
   return Array.from({ length: 1 + optimizer.slots }, (_, group) =>
-    results.map((of) => target.exprOf(of[group] ?? of[0] ?? at(0, 0))),
+    results.map((of) => exprOf(of[group] ?? of[0] ?? at(0, 0))),
   ).flat();
 }
 
