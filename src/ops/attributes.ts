@@ -105,7 +105,6 @@ const TYPE_NAMES: Readonly<Record<AttributeSpec['type'], string>> = {
   dtype: 'the name of a dtype',
 };
 
-/** Types of attributes. */
 export const ATTRIBUTE_TYPES: readonly string[] = Object.keys(TYPE_NAMES);
 
 function typeName({ type, length }: AttributeSpec): string {

@@ -14,7 +14,6 @@ interface ReferenceCall {
   readonly output: HostTensor;
 }
 
-/** A call that has been checked, with its operands. */
 interface CheckedCall extends InferredCall<number> {
   readonly inputs: Operands<HostTensor>;
 }

@@ -22,9 +22,7 @@ import type { Lowering, LoweringCall, Operands } from './lowering/lowering.ts';
  */
 export type OpKind = 'elementwise' | 'injective' | 'reduction' | 'anchor' | 'opaque' | 'dynamic';
 
-/** An input of an operator. */
 export interface InputSpec {
-  /** The name in messages, and in compositions. */
   readonly name: string;
   /** Allowed types of its elements. */
   readonly dtypes: readonly DType[];
@@ -41,7 +39,6 @@ export const tensor = (
   how: Pick<InputSpec, 'optional' | 'variadic'> = {},
 ): InputSpec => ({ name, dtypes, ...how });
 
-/** An attribute of an operator. */
 export interface AttributeSpec {
   /** `dims`: integers that may be symbolic. */
   readonly type:
@@ -58,7 +55,6 @@ export interface AttributeSpec {
   readonly default?: AttributeValue;
   /** The least value, of each element for a list. */
   readonly minimum?: number;
-  /** The number of elements of a list. */
   readonly length?: number;
   /** The only values allowed. */
   readonly oneOf?: readonly string[];
@@ -78,7 +74,6 @@ export interface Tolerance {
  */
 export type ScalarFunction = FormulaFunction | CodedFunction;
 
-/** A scalar function that is a formula. */
 interface FormulaFunction {
   /** The formula in plain data, as the functions of `formula` make it. */
   readonly formula: Formula;
@@ -159,9 +154,7 @@ export interface CoordinateMap extends IndexMapFacts {
 export interface IndexCall {
   /** Complete attributes. */
   readonly attributes: Attributes;
-  /** Types of its inputs. */
   readonly inputs: readonly ConcreteTensorType[];
-  /** The type of its result. */
   readonly output: ConcreteTensorType;
 }
 
@@ -186,7 +179,6 @@ export interface IndexMapContext extends IndexCall {
 
 /** A place that an output element may come from. */
 export interface IndexSource {
-  /** The input, by its position. */
   readonly input: number;
   /** One per axis of that input. */
   readonly coords: readonly IndexExpression<'u32'>[];

@@ -12,11 +12,8 @@ export interface OpCase {
   readonly attributes?: Attributes;
 }
 
-/** An input of a case. */
 export interface OpCaseInput {
-  /** The dtype of its elements. */
   readonly dtype: DType;
-  /** Its dimensions. */
   readonly shape: Shape;
   /** Half-open range for random data; default [-2, 2) for floats, [-8, 8) for ints. */
   readonly range?: readonly [number, number];

@@ -13,7 +13,6 @@ export function operand<T>(inputs: Operands<T>, index: number): T {
   return input;
 }
 
-/** The inputs that are there. */
 export function present<T>(inputs: Operands<T>): T[] {
   return inputs.filter((input) => input !== undefined) as T[];
 }
@@ -48,7 +47,6 @@ export function requireMinimumRank(type: TensorType, rank: number, where: string
   });
 }
 
-/** The dtype that all types share. */
 export function commonDType(types: readonly TensorType[], where: string): DType {
   const first = types[0]?.dtype ?? 'float32';
   if (types.every((type) => type.dtype === first)) return first;

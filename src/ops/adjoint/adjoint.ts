@@ -8,7 +8,6 @@ import type { GraphTensor } from './graph-target.ts';
 export interface AdjointCall {
   /** Its operands; absent ones at the end are left out. */
   readonly inputs: readonly GraphTensor[];
-  /** Its result. */
   readonly output: GraphTensor;
   /** Complete attributes. */
   readonly attributes: Attributes;
@@ -61,6 +60,5 @@ export interface Halving {
 export interface Half {
   /** How many steps the first call has. */
   readonly first: Dim;
-  /** The call with other inputs. */
   readonly run: (inputs: ExpandedCall['inputs']) => GraphTensor;
 }

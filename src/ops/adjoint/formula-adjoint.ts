@@ -54,7 +54,6 @@ class FormulaAdjoint {
     return type === 'f32' && this.#half !== undefined ? this.#half : DTYPES[type];
   }
 
-  /** The value of a node, in operators. */
   #value(node: TypedExpression): GraphTensor {
     const known = this.#values.get(node);
     if (known !== undefined) return known;

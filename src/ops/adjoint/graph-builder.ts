@@ -240,7 +240,6 @@ export function sameShape(a: readonly Dim[], b: readonly Dim[]): boolean {
   );
 }
 
-/** A number as tensors of a dtype store it. */
 function storedNumber(value: number, dtype: DType): number | bigint {
   if (dtype === 'float16') return numberToFloat16(value);
   if (dtype === 'bfloat16') {

@@ -15,6 +15,5 @@ export interface GraphTensor {
 export interface GraphTarget {
   /** A call of an operator. Throws ShapeError. */
   call(op: string, inputs: readonly GraphTensor[], attributes: Attributes): GraphTensor;
-  /** A tensor that is known. */
   constant(value: HostTensor): GraphTensor;
 }

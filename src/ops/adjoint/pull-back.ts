@@ -37,7 +37,6 @@ export class RecordedGraph implements GraphTarget {
 
 interface PulledBack {
   readonly calls: readonly RecordedCall[];
-  /** The cotangents of the results. */
   readonly cotangents: ReadonlyMap<GraphTensor, GraphTensor>;
   /** The tensors whose cotangents are wanted. */
   readonly sources: readonly GraphTensor[];

@@ -31,7 +31,6 @@ const matmulRule: BatchingRule = (call) => {
   return graph.reshape(product, [size, ...output.shape]);
 };
 
-/** The shape of a vector as a matrix. */
 function matrixOf({ shape }: BatchedInput, as: 'row' | 'column'): BatchedInput['shape'] {
   if (shape.length !== 1) return shape;
   return as === 'row' ? [1, ...shape] : [...shape, 1];

@@ -153,9 +153,7 @@ export interface BatchedCall {
   readonly inputs: readonly BatchedInput[];
   /** Complete attributes of the call that is mapped. */
   readonly attributes: Attributes;
-  /** The type of the result of that. */
   readonly output: TensorType;
-  /** How many places there are. */
   readonly size: Dim;
   readonly graph: GraphBuilder;
 }
@@ -173,7 +171,6 @@ export function whole({ tensor, isMapped, shape }: BatchedInput, call: BatchedCa
   return graph.broadcastTo(graph.reshape(tensor, [1, ...shape]), [size, ...shape]);
 }
 
-/** The operand at an index. */
 export function inputAt({ inputs, name }: BatchedCall, index: number): BatchedInput {
   const input = inputs[index];
   if (input === undefined) throw new Error(`internal: ${name} without input ${index}`);

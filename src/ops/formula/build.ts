@@ -10,7 +10,6 @@ import type {
 /** An expression, or a number that stands for a constant. */
 type Term = Expression | number;
 
-/** The operand of an index. */
 export const operand = (index: number): Expression => ({ kind: 'operand', index });
 
 /** The operand of a unary operator. */
@@ -41,7 +40,6 @@ const unary = (operator: UnaryOperator, x: Term): Expression => ({
   x: expression(x),
 });
 
-/** The negative. */
 export const neg = (x: Term) => unary('neg', x);
 /** The absolute value. */
 export const abs = (x: Term) => unary('abs', x);
@@ -63,19 +61,14 @@ const binary = (operator: BinaryOperator, left: Term, right: Term): Expression =
   right: expression(right),
 });
 
-/** The sum. */
 export const add = (a: Term, b: Term) => binary('add', a, b);
-/** The difference. */
 export const sub = (a: Term, b: Term) => binary('sub', a, b);
-/** The product. */
 export const mul = (a: Term, b: Term) => binary('mul', a, b);
 /** The quotient; integers round towards zero. */
 export const div = (a: Term, b: Term) => binary('div', a, b);
 /** The remainder, with the sign of the first. */
 export const rem = (a: Term, b: Term) => binary('rem', a, b);
-/** The lesser one. */
 export const min = (a: Term, b: Term) => binary('min', a, b);
-/** The greater one. */
 export const max = (a: Term, b: Term) => binary('max', a, b);
 /** And: of booleans, and of the bits of integers. */
 export const and = (a: Term, b: Term) => binary('and', a, b);
@@ -95,17 +88,11 @@ const compare = (operator: CompareOperator, left: Term, right: Term): Expression
   right: expression(right),
 });
 
-/** The condition a = b. */
 export const equal = (a: Term, b: Term) => compare('==', a, b);
-/** The condition a ≠ b. */
 export const notEqual = (a: Term, b: Term) => compare('!=', a, b);
-/** The condition a < b. */
 export const less = (a: Term, b: Term) => compare('<', a, b);
-/** The condition a ≤ b. */
 export const lessEqual = (a: Term, b: Term) => compare('<=', a, b);
-/** The condition a > b. */
 export const greater = (a: Term, b: Term) => compare('<', b, a);
-/** The condition a ≥ b. */
 export const greaterEqual = (a: Term, b: Term) => compare('<=', b, a);
 
 /** One of two values, by a condition. */

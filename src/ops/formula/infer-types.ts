@@ -41,7 +41,6 @@ type Variables =
   | { readonly name: string; readonly type: ScalarType; readonly outer: Variables }
   | undefined;
 
-/** The expression of a formula for a call. */
 export function typedFormula(formula: Formula, call: FormulaCall): TypedExpression {
   const expression = typeof formula === 'function' ? formula(call) : formula;
   const typed = inferTypes(expression, call);
@@ -173,7 +172,6 @@ function typeOfVariable(name: string, variables: Variables): ScalarType | undefi
   return known?.type;
 }
 
-/** The nodes that a node computes with. */
 export function childrenOf(node: TypedExpression): readonly TypedExpression[] {
   switch (node.kind) {
     case 'operand':

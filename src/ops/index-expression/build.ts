@@ -44,17 +44,13 @@ export const constant = <T extends IntegerType>(value: number, type: T): IndexEx
 /** The coordinate of an axis that there may not be. */
 export const ZERO: U32 = /* @__PURE__ */ constant(0, 'u32');
 
-/** The sum. */
 export const add = /* @__PURE__ */ binary('+');
-/** The difference. */
 export const sub = /* @__PURE__ */ binary('-');
-/** The product. */
 export const mul = /* @__PURE__ */ binary('*');
 /** The quotient, rounded towards zero. */
 export const div = /* @__PURE__ */ binary('/');
 /** The remainder, with the sign of the first. */
 export const rem = /* @__PURE__ */ binary('%');
-/** The lesser one. */
 export const min = /* @__PURE__ */ binary('min');
 /** The condition a < b. */
 export const less = /* @__PURE__ */ compare('<');

@@ -15,7 +15,6 @@ export type IndexType = IntegerType | 'bool';
 
 export type IntegerType = 'u32' | 'i32';
 
-/** One of the kinds of node. */
 export type IndexNode = CoordinateNode | ConstantNode | ParameterNode | ElementNode | OperationNode;
 
 /** A coordinate of the output element. */

@@ -69,7 +69,6 @@ interface ReadIndexMap {
   readonly values: readonly (ParameterNode | ElementNode)[];
 }
 
-/** The index map of a call. */
 function readIndexMap(map: CoordinateMap, call: IndexCall): ReadIndexMap {
   const values: (ParameterNode | ElementNode)[] = [];
   const kept = <Node extends ParameterNode | ElementNode>(node: Node): Node => {

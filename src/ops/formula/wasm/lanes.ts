@@ -25,7 +25,6 @@ export function splat(type: ScalarType, value: number): Expression {
 
 type Vectors<T extends readonly Lanes[]> = { readonly [K in keyof T]: Expression };
 
-/** The function of each vector. */
 export function mapLanes<const T extends readonly Lanes[]>(
   compute: (...vectors: Vectors<T>) => Expression,
   ...operands: T
@@ -60,7 +59,6 @@ export function halved(name: string, value: Lanes): Expression {
   return w.shuffle32(low, high, [0, 1, 4, 5]);
 }
 
-/** The lane of one of four elements. */
 function element(type: ScalarType, value: Lanes, index: number): Expression {
   const [part, at] = isWideLanes(type) ? [index >> 1, index & 1] : [0, index];
   return w.lane(lanesName(type), value[part] ?? w.i32x4(0), at);

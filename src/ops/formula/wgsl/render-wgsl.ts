@@ -36,7 +36,6 @@ const REMAINDERS: Readonly<Record<'f32' | 'i32' | 'u32', Readonly<Record<string,
 };
 
 export interface RenderOptions {
-  /** Names of the operands. */
   readonly operands: readonly string[];
   /** 1, or 4 when operands are vectors; of 64-bit integers always 1. */
   readonly width: 1 | 4;
@@ -46,7 +45,6 @@ export interface RenderOptions {
   readonly declare: (name: string, text: string) => void;
 }
 
-/** The WGSL expression of a formula. */
 export function renderWgsl(expression: TypedExpression, options: RenderOptions): string {
   return new WgslRenderer(options).render(expression, new Map());
 }
