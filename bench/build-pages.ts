@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'vite';
+import { installPackages } from '../scripts/install-packages.ts';
+import packageFile from '../package.json' with { type: 'json' };
 
 const here = dirname(fileURLToPath(import.meta.url));
 const library = join(here, 'dist/library');
@@ -20,17 +21,15 @@ export function installPeers(): void {
   const { dependencies } = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8')) as {
     readonly dependencies: Readonly<Record<string, string>>;
   };
-  if (Object.keys(dependencies).every((name) => existsSync(join(PEER_PACKAGES, name)))) return;
-  console.error('installing the runtimes to compare with (bench/package.json) …');
-  execFileSync('npm', ['ci', '--ignore-scripts'], { cwd: here, stdio: ['ignore', 2, 2] });
+  for (const name of Object.keys(dependencies)) installPackages(here, name);
 }
 
 /**
- * Builds the library as `npm run build` does, and with it `page.html` of a folder of this one, minified, as the
- * bundler of a user would. Resolves to the page's folder.
+ * Builds the library as `npm run build` does, and with it `page/page.html`, minified, as the bundler of a user would.
+ * Resolves to the page's folder.
  */
-export async function buildPages(folder = 'page'): Promise<string> {
-  const pages = join(here, 'dist', folder === 'page' ? 'pages' : folder);
+export async function buildPages(): Promise<string> {
+  const pages = join(here, 'dist/pages');
   console.error('building the library and the pages …');
   await build({
     configFile: join(here, '../scripts/library.config.ts'),
@@ -39,7 +38,7 @@ export async function buildPages(folder = 'page'): Promise<string> {
     build: { outDir: library },
   });
   await build({
-    root: join(here, folder),
+    root: join(here, 'page'),
     configFile: false,
     base: './',
     logLevel: 'error',
@@ -52,7 +51,7 @@ export async function buildPages(folder = 'page'): Promise<string> {
       reportCompressedSize: false,
       chunkSizeWarningLimit: 100_000,
       modulePreload: { polyfill: false },
-      rolldownOptions: { input: join(here, folder, 'page.html') },
+      rolldownOptions: { input: join(here, 'page/page.html') },
     },
   });
   return pages;
@@ -64,6 +63,9 @@ function useBuiltLibrary(): Plugin {
     name: 'weft:use-built-library',
     enforce: 'pre',
     async resolveId(id, importer) {
+      // The package's own `imports` name files of `dist`.
+      const own = Object.entries(packageFile.imports).find(([name]) => name === id)?.[1];
+      if (own !== undefined) return join(library, basename(own.default));
       const resolved = await this.resolve(id, importer, { skipSelf: true });
       const built = ENTRIES.get(resolved?.id ?? '');
       return built === undefined ? null : join(library, built);

@@ -24,7 +24,7 @@ export interface Cell {
 }
 
 /** Standards that Weft is compared with besides other runtimes. */
-const STANDARDS = ['ceiling', 'float32', 'oneThread'] as const;
+const STANDARDS = ['ceiling', 'float32', 'oneThread', 'memory'] as const;
 export type Standard = (typeof STANDARDS)[number];
 
 /** Where products of bytes are less fast than that, theirs are only to be no slower than float32. */
@@ -53,15 +53,18 @@ export function rateOf(
 }
 
 /** Weft's run that is compared with a peer's: with data where the peer has them. */
-const weftFor = (peer: Peer, { residentPeers }: Method): RunName =>
-  residentPeers.includes(peer) ? 'weft-resident' : 'weft';
+const weftFor = (
+  peer: Peer,
+  { residentPeers }: Method,
+  { isTraining = false }: CasePlan,
+): RunName => (residentPeers.includes(peer) && !isTraining ? 'weft-resident' : 'weft');
 
 /** Every ratio of a case, with its verdict. */
 export function cellsOf(lab: Lab, plan: CasePlan, results: WarmResults): Cell[] {
   const { method } = lab;
   const floorMs = timeOf(results, 'floor') ?? Number.NaN;
   const peers = PEERS.flatMap((peer) => {
-    const [weft, other] = [results[weftFor(peer, method)], results[peer]];
+    const [weft, other] = [results[weftFor(peer, method, plan)], results[peer]];
     if (!isTimed(weft) || !isTimed(other)) return [];
     const ratio = other.ms / weft.ms;
     const floor = { most: other.ms / floorMs, floorShare: floorMs / weft.ms };
@@ -84,6 +87,7 @@ function standards(lab: Lab, { targets, work }: CasePlan, results: WarmResults):
     ceiling: [flops / resident / 1e6 / sums, targets.ceiling],
     float32: [(timeOf(results, 'weft-float32') ?? Number.NaN) / resident, float32Target],
     oneThread: [oneThread / weft, targets.oneThread?.[pageKind(lab)]],
+    memory: [memoryRatio(results), targets.memory],
   };
   return STANDARDS.flatMap((against) => {
     const [ratio, target] = ratios[against];
@@ -91,6 +95,14 @@ function standards(lab: Lab, { targets, work }: CasePlan, results: WarmResults):
     const nothing = { most: Number.POSITIVE_INFINITY, floorShare: 0 };
     return [judge(lab.method, { against, ratio, target, ...nothing }, false)];
   });
+}
+
+/** The memory of the fastest peer that is known, over Weft's. */
+function memoryRatio(results: WarmResults): number {
+  const peers = PEERS.flatMap((name) => (isTimed(results[name]) ? [results[name]] : []));
+  const [fastest] = peers.toSorted((a, b) => a.ms - b.ms);
+  const { weft } = results;
+  return (fastest?.peakBytes ?? Number.NaN) / ((isTimed(weft) && weft.peakBytes) || Number.NaN);
 }
 
 type Measured = Pick<Cell, 'against' | 'ratio' | 'target' | 'most' | 'floorShare'>;

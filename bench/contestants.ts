@@ -47,7 +47,7 @@ export function contestantsOf(lab: Lab, plan: CasePlan, benchCase: BenchCase): C
         benchCase,
         request: { ...base, session: { threads: 1 } },
       },
-    { name: 'floor', ...own },
+    plan.isTraining !== true && { name: 'floor', ...own },
     (ceiling ?? float32) !== undefined && { name: 'multiply-adds', ...own },
     float32 !== undefined && { name: 'byte-products', ...own },
   ];

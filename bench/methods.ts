@@ -1,5 +1,4 @@
 import type { BenchDevice, Peer } from './cases/bench-case.ts';
-import type { MachineCase } from './cases/machine-cases.ts';
 
 /** How a device of Weft is compared with the same kind of device of other runtimes; see README.md. */
 export interface Method {
@@ -33,7 +32,6 @@ export interface Method {
   readonly fewerBytes: Readonly<Record<'.weft' | '.onnx', number>>;
   /** True if a missed target is a failure. */
   readonly mustReach: boolean;
-  readonly machineCases: readonly MachineCase[];
   /** Files that a page with onnxruntime-web loads. */
   readonly onnxRuntimeFiles: readonly string[];
 }
@@ -53,16 +51,6 @@ export const METHODS: Readonly<Record<BenchDevice, Method>> = {
     cold: { rounds: 3, budgetMs: 20_000, statistic: 'median', sources: ['.weft', '.onnx'] },
     fewerBytes: { '.weft': 40, '.onnx': 40 },
     mustReach: false,
-    machineCases: [
-      'launch-overhead',
-      'allocator-churn',
-      'interpretation',
-      'load-time',
-      'readback',
-      'state-step',
-      'state-append',
-      'state-append-heads',
-    ],
     onnxRuntimeFiles: [
       'onnxruntime-web/dist/ort.webgpu.bundle.min.mjs',
       'onnxruntime-web/dist/ort-wasm-simd-threaded.asyncify.wasm',
@@ -85,12 +73,6 @@ export const METHODS: Readonly<Record<BenchDevice, Method>> = {
     },
     fewerBytes: { '.weft': 20, '.onnx': 10 },
     mustReach: true,
-    machineCases: [
-      'round-trip',
-      'state-step-processor',
-      'state-append-processor',
-      'state-append-heads-processor',
-    ],
     onnxRuntimeFiles: [
       'onnxruntime-web/dist/ort.wasm.bundle.min.mjs',
       'onnxruntime-web/dist/ort-wasm-simd-threaded.wasm',

@@ -1,4 +1,5 @@
-import type { Browser, Page } from 'playwright';
+import { type Browser, chromium, type Page } from 'playwright';
+import { findChromium } from '../scripts/find-chromium.mjs';
 import type { BenchDevice, Peer } from './cases/bench-case.ts';
 import type { Method } from './methods.ts';
 import type { PageServer } from './serve-pages.ts';
@@ -22,15 +23,37 @@ export interface Lab {
 export const pageKind = ({ isIsolated }: Pick<Lab, 'isIsolated'>): 'isolated' | 'apart' =>
   isIsolated ? 'isolated' : 'apart';
 
-/** A page of a context of its own. The browser's GPU process is running already. */
-export async function openPage({
-  browser,
-  server,
-}: Pick<Lab, 'browser' | 'server'>): Promise<Page> {
+/** Work in a page of a context of its own. The browser's GPU process is running already. */
+export async function inPage<Result>(
+  { browser, server }: Pick<Lab, 'browser' | 'server'>,
+  work: (page: Page) => Promise<Result>,
+): Promise<Result> {
   const context = await browser.newContext();
-  const page = await context.newPage();
-  page.on('pageerror', (error) => console.error(`  page: ${error.message}`));
-  await page.goto(`${server.origin}/page.html`);
-  await page.waitForFunction(() => 'bench' in globalThis);
-  return page;
+  try {
+    const page = await context.newPage();
+    page.on('pageerror', (error) => console.error(`  page: ${error.message}`));
+    await page.goto(`${server.origin}/page.html`);
+    await page.waitForFunction(() => 'bench' in globalThis);
+    return await work(page);
+  } finally {
+    await context.close();
+  }
+}
+
+const FLAGS = ['--enable-unsafe-webgpu', '--no-sandbox', '--disable-background-networking'];
+
+/** Chromium with WebGPU, on SwiftShader or on graphics hardware. */
+export async function launchBrowser(
+  adapter: 'software' | 'hardware',
+  { isHeaded = false } = {},
+): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) throw new Error('No Chromium is installed; run npm test once.');
+  const software = adapter === 'software' ? ['--use-webgpu-adapter=swiftshader'] : [];
+  const hardware = adapter === 'hardware' ? ['--enable-features=Vulkan'] : [];
+  return chromium.launch({
+    executablePath,
+    headless: !isHeaded,
+    args: [...FLAGS, ...software, ...hardware],
+  });
 }

@@ -1,21 +1,8 @@
 import { parseArgs } from 'node:util';
-import { type BenchDevice, DEVICES, PEERS, type Peer } from './cases/bench-case.ts';
+import { DEVICES, PEERS, type Peer } from './cases/bench-case.ts';
 import { METHODS } from './methods.ts';
 
-export interface BenchOptions {
-  readonly device: BenchDevice;
-  /** Of each runtime, on the processor. */
-  readonly threads: number;
-  /** True if pages are cross-origin isolated, without which peers have one thread. */
-  readonly isIsolated: boolean;
-  readonly peers: readonly Peer[];
-  readonly cases: RegExp;
-  readonly json: string | undefined;
-  readonly adapter: 'software' | 'hardware';
-  /** Warm runs of each runtime at most. */
-  readonly runs: number;
-  readonly isWritten: boolean;
-}
+export type BenchOptions = ReturnType<typeof parseOptions>;
 
 export const USAGE = `npm run bench -- [OPTIONS]
   --device NAME     of Weft and the peers: ${DEVICES.join(' or ')} (default webgpu)
@@ -29,7 +16,7 @@ export const USAGE = `npm run bench -- [OPTIONS]
   --write           put the tables into docs/performance.md`;
 
 /** Throws an Error that says what is wrong. */
-export function parseOptions(args: readonly string[]): BenchOptions {
+export function parseOptions(args: readonly string[]) {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -44,10 +31,6 @@ export function parseOptions(args: readonly string[]): BenchOptions {
       write: { type: 'boolean', default: false },
     },
   });
-  const { adapter } = values;
-  if (adapter !== 'software' && adapter !== 'hardware') {
-    throw new Error(`--adapter is software or hardware, not ${adapter}`);
-  }
   const device = DEVICES.find((name) => name === values.device);
   if (device === undefined) {
     throw new Error(`--device is ${DEVICES.join(' or ')}, not ${values.device}`);
@@ -57,15 +40,34 @@ export function parseOptions(args: readonly string[]): BenchOptions {
   const { runs } = values;
   return {
     device,
+    /** Of each runtime, on the processor. */
     threads,
+    /** True if pages are cross-origin isolated, without which peers have one thread. */
     isIsolated: threads > 1 && !values.apart,
     peers: parsePeers(values.peers),
     cases: new RegExp(values.case),
     json: values.json,
-    adapter,
+    adapter: parseAdapter(values.adapter),
+    /** Warm runs of each runtime at most. */
     runs: runs === undefined ? METHODS[device].rounds : parseCount('--runs', runs),
     isWritten: values.write,
   };
+}
+
+/** Throws an Error for another word. */
+export function parseAdapter(word: string): 'software' | 'hardware' {
+  if (word === 'software' || word === 'hardware') return word;
+  throw new Error(`--adapter is software or hardware, not ${word}`);
+}
+
+/** What `parse` gives of the arguments; undefined where it throws, after saying why. */
+export function parsed<Options>(usage: string, parse: () => Options): Options | undefined {
+  try {
+    return parse();
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
+    return undefined;
+  }
 }
 
 function parseCount(option: string, text: string): number {

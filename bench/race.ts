@@ -17,6 +17,8 @@ export type RuntimeResult =
       readonly tolerance: number;
       /** True if Weft was in the page's own thread. */
       readonly isInPage: boolean;
+      /** The most bytes on its device at once, where they are counted. */
+      readonly peakBytes?: number | undefined;
     }
   | { readonly failure: string };
 
@@ -28,6 +30,7 @@ export interface RaceSteps {
   warm(name: RunName, limit: WarmLimit): Promise<number>;
   run(name: RunName, leastMs: number): Promise<number>;
   compare(name: RunName, benchCase: BenchCase): Promise<number>;
+  peakBytes(name: RunName): Promise<number | undefined>;
 }
 
 /** How long or how often a contestant runs before anything is timed. */
@@ -41,6 +44,8 @@ interface RaceOptions {
   readonly method: Method;
   /** Rounds at most. */
   readonly runs: number;
+  /** A step that takes longer has failed. Default: two minutes. */
+  readonly limitMs?: number | undefined;
 }
 
 /** Before anything is timed each runtime runs so often, or for so long, but twice at least. */
@@ -69,7 +74,8 @@ export class Race {
     this.#times.set(name, []);
     const { inPageMs } = this.#options.method;
     await this.#attempt(name, async () => {
-      const mayBeInPage = name.startsWith('weft') && inPageMs > 0;
+      const mayBeInPage =
+        name.startsWith('weft') && inPageMs > 0 && contestant.benchCase.training === undefined;
       if (mayBeInPage && (await this.#startInPage(contestant)) < inPageMs) {
         this.#inPage.add(name);
       } else {
@@ -118,6 +124,7 @@ export class Race {
           difference,
           tolerance: benchCase.tolerance,
           isInPage: this.#inPage.has(name),
+          peakBytes: await this.#steps.peakBytes(name),
         };
       });
     }
@@ -134,7 +141,7 @@ export class Race {
 
   async #attempt(name: RunName, work: () => Promise<void>): Promise<void> {
     try {
-      await limited(work());
+      await limited(work(), this.#options.limitMs);
     } catch (error) {
       this.#times.delete(name);
       this.#results[name] = { failure: messageOf(error) };

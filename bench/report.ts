@@ -1,13 +1,13 @@
 import type { CasePlan, Peer, RunName, RuntimeName } from './cases/bench-case.ts';
 import { type Cell, differs, rateOf, type Standard, timeOf } from './cells.ts';
-import type { CaseResult } from './measure-case.ts';
+import type { CaseResult, ColdResult } from './measure-case.ts';
 import type { Method } from './methods.ts';
 import type { MachineFigure } from './page/machine-steps.ts';
 import type { AdapterReport } from './page/measure-ceilings.ts';
 import type { RuntimeResult } from './race.ts';
 import { figure, markdown } from './table.ts';
 
-export const TITLES: Readonly<Record<RuntimeName, string>> = {
+const TITLES: Readonly<Record<RuntimeName, string>> = {
   weft: 'Weft',
   onnxruntime: 'onnxruntime-web',
   tensorflow: 'TensorFlow.js',
@@ -46,13 +46,13 @@ export function warmTable(outcomes: readonly Outcome[], options: TableOptions): 
   const { peers, method } = options;
   const time = (name: RunName, title = RUN_TITLES[name]): Column => ({
     title: `${title} ms`,
-    cell: ({ result }) => milliseconds(result.runtimes[name], method),
+    cell: ({ result }) => milliseconds(result.runtimes[name], method) + memory(result, name),
   });
   const columns: Column[] = [
     { title: 'case', cell: ({ plan }) => plan.title },
     {
       title: `${method.floor.title} ms`,
-      cell: ({ result }) => figure(timeOf(result.runtimes, 'floor') ?? Number.NaN),
+      cell: ({ result }) => milliseconds(result.runtimes.floor, method),
     },
     time('weft'),
     ...(method.residentPeers.length > 0 ? [time('weft-resident')] : []),
@@ -73,10 +73,11 @@ export function warmTable(outcomes: readonly Outcome[], options: TableOptions): 
   );
 }
 
-/** Comparisons of Weft with itself. */
+/** Comparisons of Weft with itself, and of its memory with that of the fastest peer. */
 const OWN = [
   { against: 'float32', title: 'own float32' },
   { against: 'oneThread', title: 'own, one thread' },
+  { against: 'memory', title: 'memory' },
 ] as const;
 
 const cellAgainst = ({ cells }: CaseResult, name: Peer | Standard): Cell | undefined =>
@@ -88,6 +89,13 @@ function milliseconds(result: RuntimeResult | undefined, method: Method): string
   if ('failure' in result) return 'fails';
   const isMarked = method.inPageMs > 0 && result.isInPage;
   return `${figure(result.ms)}${isMarked ? '*' : ''}`;
+}
+
+/** Such as `, 8.50 MB`, where it is counted. */
+function memory({ runtimes }: CaseResult, name: RunName): string {
+  const result = runtimes[name];
+  const bytes = result && 'ms' in result ? result.peakBytes : undefined;
+  return bytes === undefined ? '' : `, ${figure(bytes / 2 ** 20)} MB`;
 }
 
 /** Such as `9.3x of 8x`, `5.1x of 8x: missed`, `2.3x of 6x: missed, the floor is 5.1x`. */
@@ -199,4 +207,73 @@ export function machineComplaints(figures: readonly MachineFigure[]): string[] {
   return figures
     .filter(({ value, most }) => isOver(value, most))
     .map(({ what, value, unit, most }) => `${what}: ${figure(value)} ${unit} of at most ${most}`);
+}
+
+/** One start of Weft beside that of onnxruntime-web. */
+interface ColdRow {
+  readonly title: string;
+  readonly start: ColdResult;
+  /** Texts of the ratios of time and of bytes. */
+  readonly ratio: string;
+  readonly bytesRatio: string;
+}
+
+/** The cold starts as a Markdown table, the parts of each in its last column. */
+export function coldTable(outcomes: readonly Outcome[], method: Method): string {
+  const header = ['case', 'runtime', 'cold ms', 'ratio', 'KB sent', 'ratio', 'parts, ms'];
+  const rows = coldRows(outcomes, method).map(({ title, start, ratio, bytesRatio }) => [
+    title,
+    [TITLES[start.runtime], start.source].filter((word) => word !== '').join(' '),
+    figure(start.totalMs),
+    ratio,
+    figure(start.sent.runtime / 1024),
+    bytesRatio,
+    start.parts.map(([part, ms]) => `${part} ${figure(ms)}`).join(', '),
+  ]);
+  return markdown(header, rows);
+}
+
+/** Promises about cold starts that were not kept, each in a line. */
+export function coldComplaints(outcomes: readonly Outcome[], method: Method): string[] {
+  return coldRows(outcomes, method).flatMap(({ title, start, ratio, bytesRatio }) => {
+    const name = `${title} ${start.source}`;
+    return [
+      ...(ratio.includes('missed') ? [`${name}, cold: ${ratio}`] : []),
+      ...(bytesRatio.includes('missed') ? [`${name}, bytes: ${bytesRatio}`] : []),
+    ];
+  });
+}
+
+function coldRows(outcomes: readonly Outcome[], method: Method): ColdRow[] {
+  return outcomes.flatMap(({ plan, result: { cold } }) => {
+    const peer = cold.find(({ runtime }) => runtime === 'onnxruntime');
+    return cold.map((start) => ({
+      title: plan.title,
+      start,
+      ratio: coldRatio(start, peer, {
+        target: method.cold.sources.includes(start.source) ? plan.targets.cold : undefined,
+        of: ({ totalMs }) => totalMs,
+      }),
+      bytesRatio: coldRatio(start, peer, {
+        target: start.source === '' ? undefined : method.fewerBytes[start.source],
+        of: ({ sent }) => sent.runtime,
+      }),
+    }));
+  });
+}
+
+interface ColdMeasure {
+  readonly target: number | undefined;
+  readonly of: (start: ColdResult) => number;
+}
+
+function coldRatio(
+  start: ColdResult,
+  peer: ColdResult | undefined,
+  { target, of }: ColdMeasure,
+): string {
+  if (start.runtime !== 'weft' || peer === undefined) return '';
+  const ratio = of(peer) / of(start);
+  if (target === undefined) return `${figure(ratio)}x`;
+  return `${figure(ratio)}x of ${target}x${ratio < target ? ': missed' : ''}`;
 }

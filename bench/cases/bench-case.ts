@@ -40,6 +40,17 @@ export interface BenchCase {
   readonly tolerance: number;
   /** The same case with elements of float32, for a case with others. */
   readonly float32?: BenchCase | undefined;
+  /** Of a case whose runs are steps of training: `inputs` are the batch and its targets, `weights` the parameters. */
+  readonly training?: Training | undefined;
+}
+
+export interface Training {
+  /** Names of the weights in their order. */
+  readonly parameters: readonly string[];
+  /** Names of the executable's state. */
+  readonly state: readonly string[];
+  /** The learning rate of Adam. */
+  readonly rate: number;
 }
 
 /** The element types of the benchmark's models. */
@@ -60,9 +71,14 @@ export interface Targets extends Readonly<Partial<Record<Peer, number>>> {
   readonly ceiling?: number;
   /** Against Weft's own product of float32, where the processor's products of bytes are that fast. */
   readonly float32?: number;
+  /** How many times less memory than the fastest peer it may take at the least. */
+  readonly memory?: number;
   /** Of several threads against Weft's own run on one: in a page that is isolated, and in another. */
   readonly oneThread?: { readonly isolated?: number; readonly apart?: number };
 }
+
+/** A case is measured on the devices that it has targets for. */
+export type DeviceTargets = Readonly<Partial<Record<BenchDevice, Targets>>>;
 
 /** Work of one run, to be compared with a ceiling of the adapter. */
 export type Work = { readonly flops: number } | { readonly bytes: number };
@@ -77,6 +93,8 @@ export interface CasePlan {
   readonly work?: Work | undefined;
   /** Launches that depend on each other, as many as the case is made of. Default 1. */
   readonly launches?: number | undefined;
+  /** True if its runs are steps of training, which have to reach their targets on every device. */
+  readonly isTraining?: boolean;
   /** Writes nothing: makes the case and the bytes behind its addresses, when its turn comes. */
   build(): BuiltCase;
 }

@@ -1,10 +1,23 @@
-import type { HostTensor } from '../../src/core/tensor/host-tensor.ts';
+import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
+import type { DType } from '../../src/core/tensor/dtype.ts';
+import { elementCount } from '../../src/core/tensor/shape.ts';
+import { seededRandom } from '../../src/core/random.ts';
 import { compile } from '../../src/compiler/compile.ts';
 import { func, variable } from '../../src/compiler/ir/build.ts';
-import type { DType } from '../../src/core/tensor/dtype.ts';
 import { compileOnnx } from '../../src/frontend/onnx/compile-onnx.ts';
 import { importOnnx } from '../../src/frontend/onnx/import-onnx.ts';
-import { type BuiltCase, CASE_TYPES, type CaseTensor } from './bench-case.ts';
+import { type OnnxNodeSpec, writeOnnxModel } from '../../src/testing/onnx-writer.ts';
+import {
+  type BenchDevice,
+  type BuiltCase,
+  CASE_TYPES,
+  type CasePlan,
+  type CaseTensor,
+  type DeviceTargets,
+  PEERS,
+  type Peer,
+  type Work,
+} from './bench-case.ts';
 
 /** Of results that are not quantised on the way. */
 const TOLERANCE = 1e-3;
@@ -20,10 +33,8 @@ interface CaseContents {
   readonly isHeld?: boolean;
 }
 
-/** Gives a model and its tensors addresses below `/cases/NAME/`. */
-export function buildCase(name: string, contents: CaseContents): BuiltCase {
-  const { model, inputs, weights, expected = [], tolerance = TOLERANCE, isHeld = false } = contents;
-  const [x] = inputs;
+/** The files of a case, and what gives them addresses below `/cases/NAME/`. */
+export function caseFiles(name: string) {
   const files = new Map<string, Uint8Array>();
   const place = (file: string, bytes: Uint8Array): string => {
     const url = `/cases/${name}/${file}`;
@@ -35,6 +46,14 @@ export function buildCase(name: string, contents: CaseContents): BuiltCase {
       if (!isCaseType(dtype)) throw new Error(`${name}: the benchmark has no ${dtype} tensors`);
       return { dtype, shape, url: place(`${role}-${i}.bin`, bytes) };
     });
+  return { files, place, placeAll };
+}
+
+/** A case of a model and its tensors. */
+export function buildCase(name: string, contents: CaseContents): BuiltCase {
+  const { model, inputs, weights, expected = [], tolerance = TOLERANCE, isHeld = false } = contents;
+  const [x] = inputs;
+  const { files, place, placeAll } = caseFiles(name);
   return {
     benchCase: {
       name,
@@ -59,4 +78,79 @@ function compileHolding(model: Uint8Array, { dtype, shape }: HostTensor): Uint8A
   const x = variable('x', dtype, shape);
   const functions = new Map([...module.functions, ['hold', func([x], x)] as const]);
   return compile({ ...module, functions }).toBytes();
+}
+
+type Initializers = Readonly<Record<string, HostTensor>>;
+
+/** An operator, or a few, from `x` to `y`; weights in the order in which other runtimes take them. */
+export interface Operators {
+  /** The shape of `x`, whose elements are random, or `x` itself. */
+  readonly input: readonly number[] | HostTensor;
+  readonly weights?: Initializers | undefined;
+  /** Initializers that are no data: axes and the like. */
+  readonly constants?: Initializers;
+  readonly nodes: readonly OnnxNodeSpec[];
+  /** Versions of operator sets besides ONNX's own. */
+  readonly opsets?: Readonly<Record<string, number>>;
+}
+
+export interface OperatorCase {
+  readonly name: string;
+  readonly title: string;
+  readonly work?: Work;
+  readonly launches?: number;
+  readonly peers?: readonly Peer[];
+  readonly targets: DeviceTargets;
+  readonly operators: () => Operators;
+  /** The same with elements of float32. */
+  readonly float32?: OperatorCase;
+}
+
+/** The plan of a case on a device, if it has targets for it. */
+export function planOperators(operatorCase: OperatorCase, device: BenchDevice): CasePlan[] {
+  const { peers = PEERS, targets: all, ...rest } = operatorCase;
+  const targets = all[device];
+  return targets === undefined
+    ? []
+    : [{ ...rest, targets, peers, build: () => buildOperators(operatorCase) }];
+}
+
+function buildOperators({ name, operators, float32 }: OperatorCase): BuiltCase {
+  const { input, weights = {}, constants = {}, nodes, opsets = {} } = operators();
+  const x = input instanceof HostTensor ? input : randomTensor(input, 1);
+  const model = writeOnnxModel({
+    nodes,
+    inputs: [{ name: 'x', dtype: x.dtype, shape: x.shape }],
+    outputs: ['y'],
+    initializers: { ...weights, ...constants },
+    opsets,
+  });
+  const built = buildCase(name, {
+    model,
+    inputs: [x],
+    weights: Object.values(weights),
+    isHeld: true,
+  });
+  if (float32 === undefined) return built;
+  const other = buildOperators(float32);
+  return {
+    benchCase: { ...built.benchCase, float32: other.benchCase },
+    files: new Map([...built.files, ...other.files]),
+  };
+}
+
+/** Elements from -0.5 to 0.5, times `scale`. */
+export function randomTensor(shape: readonly number[], seed: number, scale = 1): HostTensor {
+  const random = seededRandom(seed);
+  const data = Float32Array.from({ length: elementCount(shape) }, () => (random() - 0.5) * scale);
+  return new HostTensor('float32', shape, data);
+}
+
+/** One node from `x` to `y`. */
+export function single(
+  op: string,
+  inputs: readonly string[],
+  attributes: NonNullable<OnnxNodeSpec['attributes']> = {},
+): OnnxNodeSpec[] {
+  return [{ op, inputs, outputs: ['y'], attributes }];
 }

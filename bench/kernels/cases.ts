@@ -7,6 +7,7 @@ import type {
 import { elementCount, type Shape } from '../../src/core/tensor/shape.ts';
 import { CORE_OPERATORS } from '../../src/ops/tables/core-operators.ts';
 import { inferConcreteCall } from '../../src/ops/infer-concrete-call.ts';
+import type { Ceilings } from './ceilings.ts';
 
 /** One measured primitive. */
 export interface BenchCase {
@@ -35,14 +36,11 @@ function singleCall(
 }
 
 function matmul(m: number, k: number, n: number): BenchCase {
-  const primitive = singleCall(
-    'matmul',
-    [
-      [m, k],
-      [k, n],
-    ],
-    {},
-  );
+  const shapes = [
+    [m, k],
+    [k, n],
+  ];
+  const primitive = singleCall('matmul', shapes, {});
   return { title: `matmul ${m}x${k}x${n}`, primitive, work: { flops: 2 * m * k * n } };
 }
 
@@ -69,7 +67,14 @@ function conv(title: string, { c, size, k, kernel, stride = 1, groups = 1 }: Con
   return { title: `conv ${title}`, primitive, work: { flops } };
 }
 
-function moved(title: string, primitive: PrimitiveFunction): BenchCase {
+/** A call whose work is to move its operands and its result. */
+function moved(
+  title: string,
+  op: string,
+  shapes: readonly Shape[],
+  attributes: Attributes = {},
+): BenchCase {
+  const primitive = singleCall(op, shapes, attributes);
   return { title, primitive, work: { bytes: movedBytes(primitive) } };
 }
 
@@ -106,19 +111,20 @@ function attention(queries: number, keys: number): BenchCase {
   return { title: `attention 8 heads ${queries}x${keys}x64`, primitive, work: { flops } };
 }
 
-function chain(length: number, count: number): PrimitiveFunction {
+function chain(title: string, count: number): BenchCase {
   const ops = ['relu', 'neg', 'tanh', 'abs'];
-  return {
-    name: 'chain',
-    params: [tensor([count])],
-    body: Array.from({ length }, (_, i) => ({
-      op: ops[i % 4] ?? 'relu',
-      inputs: [i],
-      attributes: {},
-    })),
-    results: [{ value: length, type: tensor([count]) }],
-  };
+  const type = tensor([count]);
+  const body = Array.from({ length: 16 }, (_, i) => ({
+    op: ops[i % 4] ?? 'relu',
+    inputs: [i],
+    attributes: {},
+  }));
+  const primitive = { name: 'chain', params: [type], body, results: [{ value: 16, type }] };
+  return { title: `chain of 16 over ${title}`, primitive, work: { bytes: movedBytes(primitive) } };
 }
+
+const SQUARE = [[1024, 1024]];
+const WINDOW = { kernel: [3, 3], strides: [2, 2], pads: [0, 0, 0, 0], dilations: [1, 1] };
 
 /** Layers of the models that the project is measured by, and the usual suspects. */
 export function benchCases(): BenchCase[] {
@@ -144,46 +150,48 @@ export function benchCases(): BenchCase[] {
     conv('3x3 depthwise 64 112', { c: 64, size: 112, k: 64, kernel: 3, groups: 64 }),
     attention(512, 512),
     attention(1, 4096),
-    moved('softmax 1024x1024', singleCall('softmax', [[1024, 1024]], { axis: -1 })),
-    moved('layer_norm 1024x1024', singleCall('layer_norm', [[1024, 1024]], {})),
-    moved('arg_max 1024x1024', singleCall('arg_max', [[1024, 1024]], { axis: 1 })),
-    moved(
-      'reduce_sum rows 1024x1024',
-      singleCall('reduce_sum', [[1024, 1024]], { axes: [1], keepdims: false }),
-    ),
-    moved(
-      'reduce_sum columns 1024x1024',
-      singleCall('reduce_sum', [[1024, 1024]], { axes: [0], keepdims: false }),
-    ),
-    moved(
-      'reduce_sum all 1024x1024',
-      singleCall('reduce_sum', [[1024, 1024]], { axes: [0, 1], keepdims: false }),
-    ),
-    moved('transpose 2048x2048', singleCall('transpose', [[2048, 2048]], { perm: [1, 0] })),
-    moved('add 4M', singleCall('add', [[1 << 22], [1 << 22]], {})),
-    moved(
-      'add channel 64x256x256',
-      singleCall(
-        'add',
-        [
-          [1, 64, 256, 256],
-          [64, 1, 1],
-        ],
-        {},
-      ),
-    ),
-    moved('chain of 16 over 1M', chain(16, 1 << 20)),
-    moved('chain of 16 over 4M', chain(16, 1 << 22)),
-    moved(
-      'max_pool 3x3 s2 64 113',
-      singleCall('max_pool', [[1, 64, 113, 113]], {
-        kernel: [3, 3],
-        strides: [2, 2],
-        pads: [0, 0, 0, 0],
-        dilations: [1, 1],
-        ceil_mode: false,
-      }),
-    ),
-    moved('global_avg_pool 1000x13x13', singleCall('global_avg_pool', [[1, 1000, 13, 13]], {})),
+    moved('softmax 1024x1024', 'softmax', SQUARE, { axis: -1 }),
+    moved('layer_norm 1024x1024', 'layer_norm', SQUARE),
+    moved('arg_max 1024x1024', 'arg_max', SQUARE, { axis: 1 }),
+    sums('rows', [1]),
+    sums('columns', [0]),
+    sums('all', [0, 1]),
+    moved('transpose 2048x2048', 'transpose', [[2048, 2048]], { perm: [1, 0] }),
+    moved('add 4M', 'add', [[1 << 22], [1 << 22]]),
+    moved('add channel 64x256x256', 'add', [
+      [1, 64, 256, 256],
+      [64, 1, 1],
+    ]),
+    chain('1M', 1 << 20),
+    chain('4M', 1 << 22),
+    moved('max_pool 3x3 s2 64 113', 'max_pool', [[1, 64, 113, 113]], {
+      ...WINDOW,
+      ceil_mode: false,
+    }),
+    moved('global_avg_pool 1000x13x13', 'global_avg_pool', [[1, 1000, 13, 13]]),
   ];
+}
+
+const sums = (which: string, axes: readonly number[]): BenchCase =>
+  moved(`reduce_sum ${which} 1024x1024`, 'reduce_sum', SQUARE, { axes, keepdims: false });
+
+/** A rate beside the ceiling for its kind of work. */
+export interface Rate {
+  readonly rate: number;
+  readonly unit: 'GFLOPS' | 'GB/s';
+  /** Of the ceiling, 1 for all of it. */
+  readonly share: number;
+}
+
+/** The rate of work that took so many milliseconds. */
+export function rateOf(
+  work: BenchCase['work'],
+  { ms, ceilings }: { readonly ms: number; readonly ceilings: Ceilings },
+): Rate {
+  const [amount, ceiling, unit] =
+    'flops' in work
+      ? ([work.flops, ceilings.gflops, 'GFLOPS'] as const)
+      : ([work.bytes, ceilings.gbps, 'GB/s'] as const);
+  const rate = amount / ms / 1e6;
+  return { rate, unit, share: rate / ceiling };
 }

@@ -1,8 +1,7 @@
 import type { PlannerCaps } from '../../src/core/contracts/launch-plan.ts';
-import { benchCases } from './cases.ts';
+import { benchCases, rateOf } from './cases.ts';
 import { measureCeilings } from './ceilings.ts';
 import { openGpu } from '../../src/device/webgpu/testing/open-gpu.ts';
-import { rateOf } from './rate.ts';
 import { timeCase } from './time-case.ts';
 
 /**

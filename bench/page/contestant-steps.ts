@@ -1,6 +1,6 @@
 import type { BenchCase, RunName } from '../cases/bench-case.ts';
 import type { WarmLimit } from '../race.ts';
-import { largestDifference } from './largest-difference.ts';
+import { largestDifference, trainingDifference } from './compare.ts';
 import {
   elements,
   type Output,
@@ -79,8 +79,7 @@ export class ContestantSteps {
 
   /** Milliseconds of a warm run: the mean of so many as take `leastMs`, at least one. */
   async run(name: RunName, leastMs: number): Promise<number> {
-    const running = this.#started.get(name);
-    if (running === undefined) throw new Error(`internal: ${name} was not started`);
+    const running = this.#running(name);
     let count = 0;
     const begin = performance.now();
     let taken = 0;
@@ -99,6 +98,8 @@ export class ContestantSteps {
    * where nobody says anything, over the range of the latter.
    */
   async compare(name: RunName, { expected }: BenchCase): Promise<number> {
+    const [own, wefts] = [name, 'weft' as const].map((one) => this.#running(one).progress?.());
+    if (own && wefts) return trainingDifference(own, wefts);
     const published = expected.map((tensor) => ({
       data: typedElements(tensor),
       shape: tensor.shape,
@@ -107,6 +108,11 @@ export class ContestantSteps {
       await this.lastOutputs(name),
       published.length > 0 ? published : await this.lastOutputs('weft'),
     );
+  }
+
+  /** The most bytes that a contestant held on its device, where they are counted. */
+  async peakBytes(name: RunName): Promise<number | undefined> {
+    return this.#running(name).peakBytes?.();
   }
 
   /** Frees what a contestant holds. */
@@ -118,9 +124,14 @@ export class ContestantSteps {
 
   /** The outputs of the last run, in ONNX's layout. */
   async lastOutputs(name: RunName): Promise<readonly Output[]> {
-    const running = this.#started.get(name);
-    if (running === undefined) throw new Error(`internal: ${name} was not started`);
+    const running = this.#running(name);
     const outputs = (await running.read?.()) ?? running.first;
     return running.canonical?.(outputs) ?? outputs;
+  }
+
+  #running(name: RunName): Started {
+    const running = this.#started.get(name);
+    if (running === undefined) throw new Error(`internal: ${name} was not started`);
+    return running;
   }
 }

@@ -2,7 +2,7 @@ import type * as library from '@jax-js/jax';
 import type { BenchCase } from '../cases/bench-case.ts';
 import { float32, type Output, type Running, type StartOptions, timePart } from './runtime.ts';
 
-type Jax = typeof library;
+export type Jax = typeof library;
 type JaxArray = library.Array;
 type Operator = (jax: Jax, x: JaxArray, weights: readonly JaxArray[]) => JaxArray;
 
@@ -56,15 +56,23 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
 /** jax-js only notes a transpose down, for the operation that comes next: here one more. */
 const TRANSPOSED: Operator = ({ numpy }, x) => numpy.add(numpy.transpose(x, [1, 0]), 1);
 
-/** Takes a case to jax-js's backend for the device; weights are arrays on the device. */
-export async function start(benchCase: BenchCase, options: StartOptions): Promise<Running> {
-  const { name, inputs, weights } = benchCase;
-  const { device, isResident } = options;
+/** jax-js with its backend for the device. */
+export async function openJax(options: StartOptions): Promise<Jax> {
+  const { device } = options;
   limitThreads(options);
   const jax = await timePart(options, 'library', () => import('@jax-js/jax'));
   const devices = await timePart(options, 'backend', () => jax.init(device));
   if (!devices.includes(device)) throw new Error(`its backend ${device} did not start`);
   jax.defaultDevice(device);
+  return jax;
+}
+
+/** Takes a case to jax-js; weights are arrays on the device. */
+export async function start(benchCase: BenchCase, options: StartOptions): Promise<Running> {
+  if (benchCase.training) return (await import('./train-jax.ts')).start(benchCase, options);
+  const { name, inputs, weights } = benchCase;
+  const { isResident } = options;
+  const jax = await openJax(options);
   const isNoted = isResident && name === 'transpose';
   const operator = isNoted ? TRANSPOSED : OPERATORS[name];
   const [x] = inputs;
@@ -72,7 +80,7 @@ export async function start(benchCase: BenchCase, options: StartOptions): Promis
   const upload = (url: string, shape: readonly number[]): JaxArray =>
     jax.numpy.array(float32(url)).reshape(shape);
   const resident = weights.map(({ shape, url }) => upload(url, shape));
-  const compiled = jax.jit((x, ...weights) => operator(jax, x, weights));
+  const compiled = jax.jit((x: JaxArray, ...weights: JaxArray[]) => operator(jax, x, weights));
   const compute = (x: JaxArray): JaxArray => compiled(x, ...resident.map(({ ref }) => ref));
   const outputOf = async (result: JaxArray): Promise<Output> => {
     const { shape } = result;

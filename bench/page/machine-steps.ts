@@ -1,4 +1,6 @@
-import { type DeviceTensor, Session, Tensor } from '../../src/client/index.ts';
+import { DeviceTensor, Session, Tensor } from '../../src/client/index.ts';
+import type { BenchDevice } from '../cases/bench-case.ts';
+import type { MachineCase, SizedProgram } from '../cases/machine-cases.ts';
 import { sourceAt } from './runtime.ts';
 
 /** A cost of the machine with its unit in words. */
@@ -10,11 +12,23 @@ export interface MachineFigure {
   readonly most?: number;
 }
 
-/** A program's address with its size: launches or megabytes. */
-export interface SizedProgram {
-  readonly size: number;
-  readonly url: string;
-}
+type Measure = (
+  programs: readonly SizedProgram[],
+  device: BenchDevice,
+) => Promise<readonly MachineFigure[]>;
+
+/** What measures each cost. */
+export const MEASURES: Readonly<Record<MachineCase, Measure>> = {
+  'launch-overhead': launchOverhead,
+  'allocator-churn': allocatorChurn,
+  interpretation,
+  'load-time': loadTime,
+  readback,
+  'round-trip': roundTrip,
+  'state-step': (programs, device) => stateSteps('change', programs, device),
+  'state-append': (programs, device) => stateSteps('append', programs, device),
+  'state-append-heads': (programs, device) => stateSteps('append heads', programs, device),
+};
 
 const REPEATS = 9;
 const DEVICE = { device: 'webgpu' } as const;
@@ -23,7 +37,7 @@ const DEVICE = { device: 'webgpu' } as const;
  * Microseconds that one more launch costs: until the host has handed everything over, and until the
  * result is there. Both programs are the same but for the number of their launches.
  */
-export async function launchOverhead(programs: readonly SizedProgram[]): Promise<MachineFigure[]> {
+async function launchOverhead(programs: readonly SizedProgram[]): Promise<MachineFigure[]> {
   const x = new Tensor('float32', new Float32Array(64).fill(0.1), [8, 8]);
   const handed: number[] = [];
   const done: number[] = [];
@@ -49,7 +63,7 @@ export async function launchOverhead(programs: readonly SizedProgram[]): Promise
 }
 
 /** Milliseconds of a run whose sizes were never seen before, and what the pool holds in the end. */
-export async function allocatorChurn([program]: readonly SizedProgram[]): Promise<MachineFigure[]> {
+async function allocatorChurn([program]: readonly SizedProgram[]): Promise<MachineFigure[]> {
   await using session = await Session.load(sourceAt(program?.url ?? ''), DEVICE);
   const run = async (rows: number): Promise<number> => {
     const x = new Tensor('float32', new Float32Array(rows * 64).fill(0.1), [rows, 64]);
@@ -79,7 +93,7 @@ export async function allocatorChurn([program]: readonly SizedProgram[]): Promis
 }
 
 /** Nanoseconds of one bytecode instruction, in a loop over ints on the host. */
-export async function interpretation([program]: readonly SizedProgram[]): Promise<MachineFigure[]> {
+async function interpretation([program]: readonly SizedProgram[]): Promise<MachineFigure[]> {
   await using session = await Session.load(sourceAt(program?.url ?? ''), { device: 'host' });
   const counts = [1000, 201_000];
   const times: number[] = [];
@@ -98,7 +112,7 @@ export async function interpretation([program]: readonly SizedProgram[]): Promis
 }
 
 /** Milliseconds that one more megabyte of weights takes from a local server to the device. */
-export async function loadTime(programs: readonly SizedProgram[]): Promise<MachineFigure[]> {
+async function loadTime(programs: readonly SizedProgram[]): Promise<MachineFigure[]> {
   const times: number[] = [];
   for (const { url } of programs) {
     let least = Number.POSITIVE_INFINITY;
@@ -114,13 +128,46 @@ export async function loadTime(programs: readonly SizedProgram[]): Promise<Machi
   return [{ what: 'loading a megabyte of weights', value: slope(sizes, times), unit: 'ms' }];
 }
 
+/**
+ * The time of one number, and the speed of many, from the device to the page. What is read was computed before. Sizes
+ * of the programs are numbers of floats, the smaller first.
+ */
+async function readback(programs: readonly SizedProgram[]): Promise<MachineFigure[]> {
+  const times: number[] = [];
+  for (const { size, url } of programs) {
+    await using session = await Session.load(sourceAt(url), { device: 'webgpu' });
+    const x = new Tensor('float32', new Float32Array(size).fill(1), [size]);
+    const { y } = await session.run({ x }, { keep: 'device' });
+    if (!(y instanceof DeviceTensor)) throw new Error('internal: nothing to read');
+    (await y.read()).dispose();
+    let least = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < 2 * REPEATS; i++) {
+      const begin = performance.now();
+      const read = await y.read();
+      least = Math.min(least, performance.now() - begin);
+      read.dispose();
+    }
+    times.push(least);
+  }
+  const [shortMs = Number.NaN, longMs = Number.NaN] = times;
+  const [small = 0, large = 0] = programs.map(({ size }) => size * Float32Array.BYTES_PER_ELEMENT);
+  return [
+    { what: 'reading one number back', value: shortMs, unit: 'ms' },
+    {
+      what: `reading ${large / 2 ** 20} MB back`,
+      value: (large - small) / (longMs - shortMs) / 1e6,
+      unit: 'GB/s',
+    },
+  ];
+}
+
 /** Rounds of a round trip, each of so many runs. */
 const ROUNDS = { count: 20, runs: 50 };
 /** Weft's own part of a round trip, beside two messages. */
 const MOST_OWN_MS = 0.15;
 
 /** Milliseconds of a run in the worker more than in the page, on the processor, and of two bare messages. */
-export async function roundTrip([program]: readonly SizedProgram[]): Promise<MachineFigure[]> {
+async function roundTrip([program]: readonly SizedProgram[]): Promise<MachineFigure[]> {
   const url = program?.url ?? '';
   await using near = await Session.load(sourceAt(url), { device: 'wasm', worker: false });
   await using far = await Session.load(sourceAt(url), { device: 'wasm' });
@@ -171,32 +218,34 @@ function meanOfFast(times: readonly number[]): number {
   return fast.reduce((sum, ms) => sum + ms, 0) / fast.length;
 }
 
-type StateDevice = 'webgpu' | 'wasm' | 'host';
+type StateDevice = BenchDevice | 'host';
 
 /**
  * Milliseconds of a step that changes or adds a row of a state, which stays on the device and is given to the next
  * step: on a small state and on a large one, by turns, since the rest of the machine is busy at times. Means of all but
  * the slowest quarter, so that of a state that grows the steps count that have room; clocks of pages tell tenths.
  */
-export function stateSteps(kind: StateStep, devices: readonly StateDevice[]) {
-  return async (programs: readonly SizedProgram[]): Promise<MachineFigure[]> => {
-    const figures: MachineFigure[] = [];
-    for (const device of devices) {
-      const steppers = await Promise.all(programs.map((one) => openState(one, kind, device)));
-      const times: number[][] = steppers.map(() => []);
-      for (let round = 0; round < 10 * REPEATS; round++) {
-        for (const [i, { step }] of steppers.entries()) times[i]?.push(await step(round));
-      }
-      const [small = 0, large = 0] = times.map(meanOfFast);
-      figures.push(
-        { what: `${STEP_NAMES[kind]} a state of 64 KB on ${device}`, value: small, unit: 'ms' },
-        { what: `the same of 64 MB on ${device}`, value: large, unit: 'ms' },
-        { what: `their ratio on ${device}`, value: large / small, unit: 'x', most: MOST_FOR_SIZE },
-      );
-      for (const { session } of steppers) await session.dispose();
+async function stateSteps(
+  kind: StateStep,
+  programs: readonly SizedProgram[],
+  place: BenchDevice,
+): Promise<MachineFigure[]> {
+  const figures: MachineFigure[] = [];
+  for (const device of place === 'wasm' ? (['wasm', 'host'] as const) : [place]) {
+    const steppers = await Promise.all(programs.map((one) => openState(one, kind, device)));
+    const times: number[][] = steppers.map(() => []);
+    for (let round = 0; round < 10 * REPEATS; round++) {
+      for (const [i, { step }] of steppers.entries()) times[i]?.push(await step(round));
     }
-    return figures;
-  };
+    const [small = 0, large = 0] = times.map(meanOfFast);
+    figures.push(
+      { what: `${STEP_NAMES[kind]} a state of 64 KB on ${device}`, value: small, unit: 'ms' },
+      { what: `the same of 64 MB on ${device}`, value: large, unit: 'ms' },
+      { what: `their ratio on ${device}`, value: large / small, unit: 'x', most: MOST_FOR_SIZE },
+    );
+    for (const { session } of steppers) await session.dispose();
+  }
+  return figures;
 }
 
 /** A session with a state of so many kilobytes, and steps of which each takes milliseconds. */

@@ -12,13 +12,7 @@ const ENTRIES: Readonly<Record<BenchDevice, string>> = {
  */
 export async function start(benchCase: BenchCase, options: StartOptions): Promise<Running> {
   const { device, threads } = options;
-  const entry = ENTRIES[device];
-  const runtime = await timePart(
-    options,
-    'library',
-    () => import(/* @vite-ignore */ entry) as Promise<OnnxRuntime>,
-  );
-  if (device === 'wasm') runtime.env.wasm.numThreads = threads;
+  const runtime = await timePart(options, 'library', () => openOnnxRuntime(device, threads));
   const model = await timePart(options, 'download of the model', async () => {
     const response = await fetch(benchCase.model);
     return new Uint8Array(await response.arrayBuffer());
@@ -47,22 +41,34 @@ export async function start(benchCase: BenchCase, options: StartOptions): Promis
   };
 }
 
+/** onnxruntime-web as its users load it for a device. */
+export async function openOnnxRuntime(device: BenchDevice, threads: number): Promise<OnnxRuntime> {
+  const runtime = (await import(/* @vite-ignore */ ENTRIES[device])) as OnnxRuntime;
+  if (device === 'wasm') runtime.env.wasm.numThreads = threads;
+  return runtime;
+}
+
 /** The part of its interface that is used here; the package is not there when types are checked. */
-interface OnnxRuntime {
+export interface OnnxRuntime {
   readonly env: { readonly wasm: { numThreads: number } };
   readonly InferenceSession: {
     create(model: Uint8Array, options: object): Promise<OnnxSession>;
   };
-  readonly Tensor: new (dtype: string, data: ArrayBufferView, shape: readonly number[]) => object;
+  readonly Tensor: new (
+    dtype: string,
+    data: ArrayBufferView,
+    shape: readonly number[],
+  ) => OnnxTensor;
 }
 
 interface OnnxSession {
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
-  run(feeds: Record<string, object>): Promise<Record<string, OnnxTensor>>;
+  run(feeds: Readonly<Record<string, OnnxTensor | undefined>>): Promise<Record<string, OnnxTensor>>;
 }
 
-interface OnnxTensor {
+export interface OnnxTensor {
   readonly data: ArrayLike<number | bigint>;
   readonly dims: readonly number[];
+  dispose(): void;
 }

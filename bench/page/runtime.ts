@@ -6,10 +6,20 @@ export interface Running {
   run(): Promise<readonly Output[]>;
   /** The outputs of a run, where {@link Running.run} leaves them on the device. */
   read?(): Promise<readonly Output[]>;
+  /** What its runs have learnt, where they are steps of training. */
+  progress?(): Progress;
+  /** The most bytes that it held on its device at once, where they are counted. */
+  peakBytes?(): number;
   /** Outputs in ONNX's layout, where the runtime has another. Not timed. */
   canonical?(outputs: readonly Output[]): readonly Output[];
   /** Frees what it holds. */
   stop?(): Promise<void>;
+}
+
+/** The losses of the first steps, and the first gradients by parameter, if the runtime tells them. */
+export interface Progress {
+  readonly losses: readonly number[];
+  readonly gradients?: Readonly<Record<string, Float32Array>> | undefined;
 }
 
 export interface Output {

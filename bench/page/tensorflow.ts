@@ -1,16 +1,15 @@
 import type * as library from '@tensorflow/tfjs';
 import type { BenchCase, BenchDevice } from '../cases/bench-case.ts';
-import { permute } from './permute.ts';
 import { float32, type Output, type Running, type StartOptions, timePart } from './runtime.ts';
 
-type TensorFlow = typeof library;
+export type TensorFlow = typeof library;
 type Tensor = library.Tensor;
 type Operator = (tf: TensorFlow, x: Tensor, weights: readonly Tensor[]) => Tensor;
 
 /** TensorFlow.js holds images as NHWC and filters as HWIO; they are turned before anything is timed. */
-const TO_NHWC = [0, 2, 3, 1];
+export const TO_NHWC = [0, 2, 3, 1];
 const TO_NCHW = [0, 3, 1, 2];
-const TO_HWIO = [2, 3, 1, 0];
+export const TO_HWIO = [2, 3, 1, 0];
 
 /** Filters of a depthwise convolution are height, width, channel, multiplier. */
 const TO_HWCM = [2, 3, 0, 1];
@@ -83,9 +82,17 @@ interface WasmBackend {
   };
 }
 
-/** TensorFlow.js as its users load it for a device. */
-export const loadTensorFlow = (device: BenchDevice, threads: number): Promise<TensorFlow> =>
-  LIBRARIES[device](threads);
+/** TensorFlow.js as its users load it for a device, with the backend for it. */
+export async function openTensorFlow(options: StartOptions): Promise<TensorFlow> {
+  const { device, threads } = options;
+  const tf = await timePart(options, 'library', () => LIBRARIES[device](threads));
+  await timePart(options, 'backend', async () => {
+    await tf.setBackend(device);
+    await tf.ready();
+  });
+  if (tf.getBackend() !== device) throw new Error(`its backend ${device} did not start`);
+  return tf;
+}
 
 function loadScript(src: string): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -97,16 +104,11 @@ function loadScript(src: string): Promise<void> {
   });
 }
 
-/** Takes a case to TensorFlow.js's backend for the device; weights are tensors on the device. */
+/** Takes a case to TensorFlow.js; weights are tensors on the device. */
 export async function start(benchCase: BenchCase, options: StartOptions): Promise<Running> {
+  if (benchCase.training) return (await import('./train-tensorflow.ts')).start(benchCase, options);
   const { name, inputs, weights } = benchCase;
-  const { device, threads } = options;
-  const tf = await timePart(options, 'library', () => LIBRARIES[device](threads));
-  await timePart(options, 'backend', async () => {
-    await tf.setBackend(device);
-    await tf.ready();
-  });
-  if (tf.getBackend() !== device) throw new Error(`its backend ${device} did not start`);
+  const tf = await openTensorFlow(options);
   const operator = OPERATORS[name];
   const [x] = inputs;
   if (operator === undefined || x === undefined) throw new Error(`case ${name} is not written`);
@@ -146,3 +148,33 @@ export async function start(benchCase: BenchCase, options: StartOptions): Promis
 
 const toNchw = ({ data, shape }: Output): Output =>
   permute({ data: Float32Array.from(data, Number), shape }, TO_NCHW);
+
+interface Dense {
+  readonly shape: readonly number[];
+  readonly data: Float32Array;
+}
+
+/** A tensor with its axes in the order `perm`. */
+export function permute({ shape, data }: Dense, perm: readonly number[]): Dense {
+  const strides = shape.map((_, axis) => shape.slice(axis + 1).reduce((a, b) => a * b, 1));
+  const outShape = perm.map((axis) => shape[axis] ?? 1);
+  const outStrides = perm.map((axis) => strides[axis] ?? 1);
+  const index = outShape.map(() => 0);
+  let source = 0;
+  const out = new Float32Array(data.length);
+  for (let i = 0; i < out.length; i++) {
+    out[i] = data[source] ?? Number.NaN;
+    for (let axis = index.length - 1; axis >= 0; axis--) {
+      const next = (index[axis] ?? 0) + 1;
+      const stride = outStrides[axis] ?? 0;
+      source += stride;
+      if (next < (outShape[axis] ?? 0)) {
+        index[axis] = next;
+        break;
+      }
+      source -= next * stride;
+      index[axis] = 0;
+    }
+  }
+  return { shape: outShape, data: out };
+}

@@ -4,8 +4,7 @@ import type { Device } from '../../src/device/device.ts';
 import { createDevice } from '../../src/worker/index.ts';
 import { KERNEL_OPS } from '../../src/ops/tables/kernel-ops.ts';
 import { withNodeGpu } from '../../src/worker/devices/node-gpu.ts';
-import { checkOperator, operatorChecks } from './check-kernels.ts';
-import { kernelCases, timeKernelCase } from './time-kernel-cases.ts';
+import { checkOperator, kernelCases, operatorChecks, timeKernelCase } from './kernels.ts';
 
 let device: Device;
 let opened: OpenedAdapter;

@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright';
 import { openPages } from '../../scripts/open-pages.ts';
-import { launchBrowser } from '../launch-browser.ts';
+import { launchBrowser } from '../open-page.ts';
+import { parseAdapter, parsed } from '../options.ts';
 import { type BenchReport, complaintsOf } from './bench-report.ts';
 import { reportMarkdown } from './report-tables.ts';
 
@@ -12,25 +13,15 @@ const USAGE = `npm run bench -- report [OPTIONS]
   --headed          with a window, for machines whose GPU no headless browser gets
   --json FILE       where the figures go (default weft-report.json)`;
 
-interface Options {
-  readonly isQuick: boolean;
-  readonly adapter: 'hardware' | 'software';
-  readonly isHeaded: boolean;
-  readonly json: string;
-}
+type Options = ReturnType<typeof parseOptions>;
 
 /**
  * Opens report.html in Chromium, measures this machine, prints tables and writes a file. Resolves to the exit status:
  * 1 where a kernel departs or there is no adapter, 2 for wrong arguments.
  */
 export async function main(args: readonly string[]): Promise<number> {
-  let options: Options;
-  try {
-    options = parseOptions(args);
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
-    return 2;
-  }
+  const options = parsed(USAGE, () => parseOptions(args));
+  if (options === undefined) return 2;
   const { adapter, isHeaded, json } = options;
   const pages = await openPages({
     only: ['report.html'],
@@ -53,7 +44,7 @@ export async function main(args: readonly string[]): Promise<number> {
 }
 
 /** Throws an Error that says what is wrong. */
-function parseOptions(args: readonly string[]): Options {
+function parseOptions(args: readonly string[]) {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -64,10 +55,7 @@ function parseOptions(args: readonly string[]): Options {
     },
   });
   const { adapter, quick, headed, json } = values;
-  if (adapter !== 'hardware' && adapter !== 'software') {
-    throw new Error(`--adapter is hardware or software, not ${adapter}`);
-  }
-  return { isQuick: quick, adapter, isHeaded: headed, json };
+  return { isQuick: quick, adapter: parseAdapter(adapter), isHeaded: headed, json };
 }
 
 const POLL_MS = 1000;

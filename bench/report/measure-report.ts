@@ -1,27 +1,16 @@
 import packageFile from '../../package.json' with { type: 'json' };
 import { createDevice } from '../../src/worker/index.ts';
 import { type OpenedAdapter, openAdapter } from '../../src/device/webgpu/adapter.ts';
-import type { MachineCase } from '../cases/machine-cases.ts';
-import { machineFiles } from '../cases/machine-cases.ts';
+import { type MachineCase, machinePrograms, type SizedProgram } from '../cases/machine-cases.ts';
 import { measureCeilings } from '../kernels/ceilings.ts';
 import { messageOf } from '../limited.ts';
-import {
-  interpretation,
-  launchOverhead,
-  type MachineFigure,
-  type SizedProgram,
-} from '../page/machine-steps.ts';
-import { readback } from '../page/readback.ts';
+import { MEASURES } from '../page/machine-steps.ts';
 import { elements } from '../page/runtime.ts';
-import { adapterFacts } from './adapter-facts.ts';
-import { type BenchReport, startReport } from './bench-report.ts';
-import { checkOperator, operatorChecks } from './check-kernels.ts';
-import { REPORT_MODELS } from './model-case.ts';
+import { adapterFacts, type BenchReport, startReport } from './bench-report.ts';
+import { checkOperator, kernelCases, operatorChecks, timeKernelCase } from './kernels.ts';
+import { REPORT_MODELS, timeModel, tuneModel } from './models.ts';
 import { SCOPES, type ReportScope, type SectionName } from './scopes.ts';
 import { SectionTime } from './section-time.ts';
-import { kernelCases, timeKernelCase } from './time-kernel-cases.ts';
-import { timeModel } from './time-models.ts';
-import { tuneModel } from './tune-models.ts';
 
 /** How far it is: `done` of `total` steps of a section, of which `what` is next. */
 export interface ReportProgress {
@@ -59,14 +48,9 @@ export async function measureReport(options: MeasureOptions): Promise<BenchRepor
   return report;
 }
 
-const COSTS: readonly (readonly [
-  MachineCase,
-  (programs: readonly SizedProgram[]) => Promise<readonly MachineFigure[]>,
-])[] = [
-  ['launch-overhead', launchOverhead],
-  ['readback', readback],
-  ['interpretation', interpretation],
-];
+const COSTS = (['launch-overhead', 'readback', 'interpretation'] as const).map((title) => ({
+  title,
+}));
 
 class Measuring {
   readonly #report: BenchReport;
@@ -113,8 +97,18 @@ class Measuring {
     this.#options.onProgress({ section, what, done, total }, this.#report);
   }
 
-  #note(line: string | undefined): void {
-    if (line !== undefined) this.#report.notes.push(line);
+  /** Each of the items in the time of a section. */
+  async #each<T extends { readonly title: string }>(
+    section: SectionName,
+    time: SectionTime,
+    items: readonly T[],
+    work: (item: T, index: number) => Promise<void>,
+  ): Promise<void> {
+    const left = await time.each(section, items, (item, i) => {
+      this.#progress(section, item.title, i, items.length);
+      return work(item, i);
+    });
+    if (left !== undefined) this.#report.notes.push(left);
   }
 
   async #open(): Promise<void> {
@@ -128,28 +122,23 @@ class Measuring {
   }
 
   async #check(time: SectionTime): Promise<void> {
-    const checks = operatorChecks();
+    const checks = operatorChecks().map((check) => ({ ...check, title: check.operator }));
     const device = await createDevice('webgpu');
     try {
-      const left = await time.each('correctness', checks, async (check, i) => {
-        this.#progress('correctness', check.operator, i, checks.length);
+      await this.#each('correctness', time, checks, async (check) => {
         if (!this.#report.families.includes(check.check)) this.#report.families.push(check.check);
         await checkOperator(device, check, this.#scope.casesPerOperator);
       });
-      this.#note(left);
     } finally {
       device.destroy();
     }
   }
 
   async #measureCosts(time: SectionTime): Promise<void> {
-    const total = COSTS.length + 1;
-    const left = await time.each('costs', COSTS, async ([name, measure], i) => {
-      this.#progress('costs', name, i, total);
-      this.#report.costs.push(...(await measure(placePrograms(name))));
+    await this.#each('costs', time, COSTS, async ({ title }) => {
+      this.#report.costs.push(...(await MEASURES[title](placePrograms(title), 'webgpu')));
     });
-    this.#note(left);
-    this.#progress('costs', 'arithmetic and copies', COSTS.length, total);
+    this.#progress('costs', 'arithmetic and copies', COSTS.length, COSTS.length + 1);
     if (this.#opened !== undefined) this.#report.ceilings = await measureCeilings(this.#opened);
   }
 
@@ -159,41 +148,36 @@ class Measuring {
     if (opened === undefined || ceilings === undefined)
       throw new Error('no ceilings to compare with');
     const cases = kernelCases(opened.caps.shaderF16, this.#report.scope === 'quick');
-    const left = await time.each('kernels', cases, async (benchCase, i) => {
-      this.#progress('kernels', benchCase.title, i, cases.length);
+    await this.#each('kernels', time, cases, async (benchCase) => {
       this.#report.kernels.push(await timeKernelCase(opened, benchCase, ceilings));
     });
-    this.#note(left);
-    if (!opened.caps.shaderF16) this.#note('kernels: no float16, the adapter lacks shader-f16');
+    if (!opened.caps.shaderF16)
+      this.#report.notes.push('kernels: no float16, the adapter lacks shader-f16');
   }
 
   async #timeModels(time: SectionTime): Promise<void> {
     const devices =
       this.#opened === undefined ? (['wasm'] as const) : (['webgpu', 'wasm'] as const);
-    const races = REPORT_MODELS.flatMap((model) => devices.map((device) => ({ model, device })));
-    const left = await time.each('models', races, async ({ model, device }, i) => {
-      this.#progress('models', `${model.name} on ${device}`, i, races.length);
+    const races = REPORT_MODELS.flatMap((model) =>
+      devices.map((device) => ({ model, device, title: `${model.name} on ${device}` })),
+    );
+    await this.#each('models', time, races, async ({ model, device }) => {
       this.#report.models.push(await timeModel(model, device));
     });
-    this.#note(left);
   }
 
   async #tune(time: SectionTime): Promise<void> {
     const { signal } = this.#options;
-    const left = await time.each('tuning', REPORT_MODELS, async (model, i) => {
-      this.#progress('tuning', model.name, i, REPORT_MODELS.length);
+    await this.#each('tuning', time, REPORT_MODELS, async (model, i) => {
       const limitMs = time.leftMs / (REPORT_MODELS.length - i);
       this.#report.tunings.push(await tuneModel(model, { signal, limitMs }));
     });
-    this.#note(left);
   }
 }
 
 /** Gives the programs of a cost addresses in this page. */
-function placePrograms(name: MachineCase): SizedProgram[] {
-  return [...machineFiles(name)].map(([file, bytes]) => {
-    const url = `${name}${file}`;
-    elements.set(url, bytes.slice().buffer);
-    return { url, size: Number(/(\d+)\.weft$/.exec(file)?.[1]) };
-  });
+function placePrograms(name: MachineCase): readonly SizedProgram[] {
+  const { programs, files } = machinePrograms(name);
+  for (const [url, bytes] of files) elements.set(url, bytes.slice().buffer);
+  return programs;
 }

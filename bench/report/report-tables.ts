@@ -1,8 +1,7 @@
 import { figure, markdown } from '../table.ts';
-import type { AdapterFacts } from './adapter-facts.ts';
-import { type BenchReport, complaintsOf } from './bench-report.ts';
-import type { KernelTime } from './time-kernel-cases.ts';
-import type { ModelTuning } from './tune-models.ts';
+import { type AdapterFacts, type BenchReport, complaintsOf } from './bench-report.ts';
+import type { KernelTime } from './kernels.ts';
+import type { ModelTuning } from './models.ts';
 
 /** A part of the report, for the page and for the terminal. */
 interface ReportTable {

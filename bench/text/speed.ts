@@ -3,40 +3,52 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright';
 import { installWllama } from '../../tools/peers/text/wllama/open-peer.ts';
-import { writeSection } from '../../scripts/write-section.ts';
+import { median } from '../../src/core/median.ts';
 import { buildPages, installPeers, PEER_PACKAGES } from '../build-pages.ts';
-import { launchBrowser } from '../launch-browser.ts';
-import { type PageServer, servePages } from '../serve-pages.ts';
-import type { ContestantName } from './page/contestant.ts';
-import { promptOf, type SpeedPrompt } from './speed/prompts.ts';
-import { type Measured, missedTargets, speedTable } from './speed/speed-table.ts';
+import type { BenchDevice } from '../cases/bench-case.ts';
+import { inPage, launchBrowser } from '../open-page.ts';
+import type { ContestantName } from '../page/text.ts';
+import { servePages } from '../serve-pages.ts';
+import { parsed } from '../options.ts';
+import { printSection } from '../print-section.ts';
+import { markdown } from '../table.ts';
 import {
   CACHE,
+  promptOf,
   SPEED_TYPES,
   type SpeedModel,
   speedModel,
   type SpeedType,
-} from './speed/speed-model.ts';
+} from './speed-model.ts';
 
-/** Who runs which file where. */
+/** Who runs which file where. The peer is the last contestant. */
 interface Race {
-  readonly device: 'webgpu' | 'wasm';
+  readonly title: string;
+  readonly device: BenchDevice;
   readonly file: 'gguf' | 'onnx';
   readonly contestants: readonly ContestantName[];
   /** Tokens of a prompt that is read, and those that are timed in a turn. */
   readonly prefill: number;
   readonly tokens: number;
+  /** How many times as fast as the peer decoding has to be in the better precision, behind the counted ones of {@link POSITIONS}. */
+  readonly target?: { readonly ratio: number; readonly positions: readonly number[] };
 }
+
+/** Tokens before the ones that are timed. */
+const POSITIONS = [56, 1016];
 
 const RACES: Readonly<Record<string, Race>> = {
   wllama: {
+    title: 'GGUF on wasm, one thread',
     device: 'wasm',
     file: 'gguf',
     contestants: ['weft', 'weft-fast', 'wllama'],
     prefill: 256,
     tokens: 16,
+    target: { ratio: 1, positions: POSITIONS },
   },
   wasm: {
+    title: 'ONNX on wasm, one thread',
     device: 'wasm',
     file: 'onnx',
     contestants: ['weft', 'weft-fast', 'onnxruntime'],
@@ -45,16 +57,22 @@ const RACES: Readonly<Record<string, Race>> = {
   },
   // The adapter in software takes seconds.
   webgpu: {
+    title: 'ONNX on WebGPU',
     device: 'webgpu',
     file: 'onnx',
     contestants: ['weft', 'onnxruntime'],
     prefill: 64,
     tokens: 8,
+    target: { ratio: 2, positions: POSITIONS.slice(-1) },
   },
 };
 
-/** Tokens before the ones that are timed. */
-const POSITIONS = [56, 1016];
+const NAMES: Readonly<Record<ContestantName, string>> = {
+  weft: 'Weft',
+  'weft-fast': "Weft, `precision: 'fast'`",
+  wllama: 'wllama',
+  onnxruntime: 'onnxruntime-web',
+};
 
 /** Once the turns of a row took so long, no more are begun; each contestant has one at least. */
 const BUDGET_MS = 40_000;
@@ -67,61 +85,41 @@ const USAGE = `npm run bench -- text [OPTIONS]
 
 /** Times text generation beside other runtimes; see README.md. Resolves to the exit status: 1 when a target is missed. */
 export async function main(args: readonly string[]): Promise<number> {
-  const options = parseOptions(args);
-  if (options === undefined) {
-    console.error(USAGE);
-    return 2;
-  }
+  const options = parsed(USAGE, () => parseOptions(args));
+  if (options === undefined) return 2;
   installPeers();
-  const pages = await buildPages('text/page');
+  const pages = await buildPages();
   const wllama = join(installWllama(), 'wllama');
   const server = await servePages({ pages, peers: PEER_PACKAGES, warm: [], isIsolated: false });
   const browser = await launchBrowser('software');
+  const results: RaceResult[] = [];
   try {
-    const measured: Measured[] = [];
     for (const type of options.types) {
       const model = await speedModel(type);
       console.error(`${type}: ${(model.weightCount / 1e6).toFixed(1)} million weights`);
       server.offer(offered(model, wllama));
-      for (const name of options.races) {
-        const race = RACES[name];
-        if (race === undefined) continue;
-        const context = await browser.newContext();
-        try {
-          const page = await openPage(await context.newPage(), server);
-          measured.push(await run(page, { race, name, type, model, rounds: options.rounds }));
-        } finally {
-          await context.close();
-        }
+      for (const race of options.races) {
+        const { rounds } = options;
+        const times = await inPage({ browser, server }, (page) =>
+          run(page, { race, model, rounds }),
+        );
+        results.push({ race, type, times });
       }
     }
-    const command = ['npm run bench -- text', ...args].join(' ');
-    const date = new Date().toISOString().slice(0, 10);
-    const about = `\`${command}\`, ${date}, Chromium ${browser.version()}, SwiftShader.`;
-    const text = `${about}\n\n${speedTable(measured)}`;
-    console.log(text);
-    if (options.isWritten) {
-      writeSection(join(import.meta.dirname, '../../docs/performance.md'), SECTION, text);
-    }
-    const missed = missedTargets(measured);
-    for (const line of missed) console.error(`missed: ${line}`);
-    return missed.length > 0 ? 1 : 0;
   } finally {
     await browser.close();
     server.close();
   }
+  const command = ['npm run bench -- text', ...args].join(' ');
+  const about = `${browser.version()}, SwiftShader.`;
+  const place = options.isWritten ? 'npm run bench -- text --write' : undefined;
+  printSection({ command, about, parts: [table(results)] }, place);
+  const missed = results.flatMap(missedTargets);
+  for (const line of missed) console.error(`missed: ${line}`);
+  return missed.length > 0 ? 1 : 0;
 }
 
-const SECTION = 'npm run bench -- text --write';
-
-interface SpeedOptions {
-  readonly races: readonly string[];
-  readonly types: readonly SpeedType[];
-  readonly rounds: number;
-  readonly isWritten: boolean;
-}
-
-function parseOptions(args: readonly string[]): SpeedOptions | undefined {
+function parseOptions(args: readonly string[]) {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -131,12 +129,14 @@ function parseOptions(args: readonly string[]): SpeedOptions | undefined {
       write: { type: 'boolean', default: false },
     },
   });
-  const races = values.race.split(',');
+  const races = values.race.split(',').map((name) => RACES[name]);
   const types = SPEED_TYPES.filter((type) => values.type.split(',').includes(type));
   const rounds = Number(values.rounds);
-  const isKnown = races.every((name) => Object.hasOwn(RACES, name)) && types.length > 0;
-  if (!isKnown || !(rounds >= 1)) return undefined;
-  return { races, types, rounds, isWritten: values.write };
+  const known = races.filter((race) => race !== undefined);
+  if (known.length < races.length) throw new Error(`--race has no ${values.race}`);
+  if (types.length === 0) throw new Error(`--type has no ${values.type}`);
+  if (!(rounds >= 1)) throw new Error(`--rounds is no count: ${values.rounds}`);
+  return { races: known, types, rounds, isWritten: values.write };
 }
 
 /** The model's files and wllama's by their paths. */
@@ -152,72 +152,104 @@ function offered(model: SpeedModel, wllama: string): ReadonlyMap<string, Uint8Ar
   ]);
 }
 
-async function openPage(page: Page, server: PageServer): Promise<Page> {
-  page.setDefaultTimeout(0);
-  page.on('pageerror', (error) => console.error(`  page: ${error.message}`));
-  await page.goto(`${server.origin}/page.html`);
-  await page.waitForFunction(() => 'speed' in globalThis);
-  return page;
-}
+/** Median milliseconds of a token by contestant: in a prompt, then behind each of {@link POSITIONS}. */
+type Times = Readonly<Partial<Record<ContestantName, readonly number[]>>>;
 
-interface RunOrder {
-  readonly name: string;
+interface RaceResult {
   readonly race: Race;
   readonly type: SpeedType;
+  readonly times: Times;
+}
+
+interface RunOptions {
+  readonly race: Race;
   readonly model: SpeedModel;
   readonly rounds: number;
 }
 
 /** All contestants with their model, then by turns. */
-async function run(page: Page, { name, race, type, model, rounds }: RunOrder): Promise<Measured> {
-  const { device, file, contestants, prefill, tokens } = race;
+async function run(page: Page, { race, model, rounds }: RunOptions): Promise<Times> {
+  const { device, file, contestants, tokens } = race;
   for (const contestant of contestants) {
     const request = { device, model: `/model/model.${file}`, cache: CACHE };
-    await page.evaluate(([who, given]) => globalThis.speed.start(who, given), [
-      contestant,
-      request,
-    ] as const);
+    const given = [contestant, request] as const;
+    await page.evaluate(
+      async (given) => (await globalThis.bench.text()).startText(...given),
+      given,
+    );
   }
-  const figures = new Map<string, number[]>();
+  const times = Object.fromEntries(contestants.map((name) => [name, [] as number[]]));
   const turns = async (
     title: string,
     turn: (contestant: ContestantName, round: number) => Promise<number>,
   ) => {
     const begin = performance.now();
     const isOver = (): boolean => performance.now() - begin > BUDGET_MS;
+    const figures = contestants.map((): number[] => []);
     // The first turn of each compiles, and reads the prompt.
     for (let round = 0; round <= rounds && !(round > 1 && isOver()); round++) {
-      for (const contestant of contestants) {
-        const ms = await turn(contestant, round);
-        if (round === 0)
-          console.error(`  ${name} ${title}: ${contestant} begins with ${ms.toFixed(1)} ms`);
-        const key = `${contestant} ${title}`;
-        if (round > 0) figures.set(key, [...(figures.get(key) ?? []), ms]);
+      for (const [i, contestant] of contestants.entries()) {
+        figures[i]?.push(await turn(contestant, round));
       }
     }
-    for (const contestant of contestants) {
-      const all = figures.get(`${contestant} ${title}`) ?? [];
-      console.error(
-        `  ${name} ${title}: ${contestant} ${all.map((ms) => ms.toFixed(1)).join(' ')}`,
-      );
+    for (const [i, contestant] of contestants.entries()) {
+      const all = figures[i] ?? [];
+      const said = all.map((ms) => ms.toFixed(1)).join(' ');
+      console.error(`  ${race.title}, ${title}: ${contestant} begins with ${said}`);
+      times[contestant]?.push(median(all.slice(1)));
     }
   };
-  await turns(`prefill ${prefill}`, (contestant, round) => {
-    const prompt = promptOf(model.tokenizer, prefill, 50 + round);
-    return page.evaluate(([who, given]) => globalThis.speed.prefill(who, given), [
-      contestant,
-      prompt,
-    ] as const);
+  await turns('a token of a prompt', async (contestant, round) => {
+    const given = [contestant, promptOf(model.tokenizer, race.prefill, 50 + round)] as const;
+    return (
+      (await page.evaluate(
+        async (given) => (await globalThis.bench.text()).prefill(...given),
+        given,
+      )) / race.prefill
+    );
   });
   for (const position of POSITIONS) {
-    const prompt: SpeedPrompt = promptOf(model.tokenizer, position, 3);
+    const prompt = promptOf(model.tokenizer, position, 3);
     await turns(`decode ${position + 8}`, (contestant) =>
-      page.evaluate(([who, given, count]) => globalThis.speed.decode(who, given, count), [
+      page.evaluate(async (given) => (await globalThis.bench.text()).decode(...given), [
         contestant,
         prompt,
         tokens,
       ] as const),
     );
   }
-  return { name, type, contestants, figures };
+  return times;
 }
+
+const HEADER = ['', 'weights', '', 'prefill ms a token', 'decode 64 ms', 'decode 1024 ms'];
+
+/** A row for each contestant; ratios are the peer's time over the contestant's. */
+function table(results: readonly RaceResult[]): string {
+  const rows = results.flatMap(({ race: { title, contestants }, type, times }) =>
+    contestants.map((contestant, i) => {
+      const peer = times[contestants.at(-1) ?? contestant] ?? [];
+      const cells = (times[contestant] ?? []).map((ms, at) =>
+        i === contestants.length - 1
+          ? figure(ms)
+          : `${figure(ms)} (${((peer[at] ?? NaN) / ms).toFixed(2)}x)`,
+      );
+      return [...(i === 0 ? [title, type] : ['', '']), NAMES[contestant], ...cells];
+    }),
+  );
+  return markdown(HEADER, rows);
+}
+
+/** Where Weft is not as much faster than its peer as it has to be. */
+function missedTargets({ race, type, times }: RaceResult): string[] {
+  const { title, contestants, target } = race;
+  const peer = contestants.at(-1) ?? 'weft';
+  return POSITIONS.flatMap((position, i) => {
+    if (target?.positions.includes(position) !== true) return [];
+    const at = (name: ContestantName): number => times[name]?.[i + 1] ?? NaN;
+    const ratio = at(peer) / Math.min(...contestants.slice(0, -1).map(at));
+    if (ratio >= target.ratio) return [];
+    return [`${title}, ${type}, decode ${position + 8}: ${ratio.toFixed(2)}x of ${target.ratio}x`];
+  });
+}
+
+const figure = (ms: number): string => (ms < 100 ? ms.toFixed(1) : ms.toFixed(0));

@@ -1,54 +1,13 @@
-import type { TrainingCaseName } from '../../training/training-cases.ts';
-import { TRANSFORMER } from '../../training/transformer-sizes.ts';
-import { FIRST_SHARE, type OpenTrainer } from './trainer.ts';
+import type * as library from '@jax-js/jax';
+import type { BenchCase } from '../cases/bench-case.ts';
+import { TRANSFORMER } from '../cases/transformer-sizes.ts';
+import { type Jax, openJax } from './jax.ts';
+import { float32, type Running, type StartOptions } from './runtime.ts';
+import { startTraining } from './training.ts';
 
-/** An array of jax-js, which every operation takes over; `ref` gives one reference more. */
-interface JaxArray {
-  readonly ref: JaxArray;
-  readonly shape: readonly number[];
-  add(other: JaxArray | number): JaxArray;
-  sub(other: JaxArray | number): JaxArray;
-  mul(other: JaxArray | number): JaxArray;
-  div(other: JaxArray | number): JaxArray;
-  sum(axis?: number): JaxArray;
-  max(axis: number | readonly number[]): JaxArray;
-  reshape(shape: readonly number[]): JaxArray;
-  transpose(perm: readonly number[]): JaxArray;
-  slice(...index: readonly unknown[]): JaxArray;
-  data(): Promise<Float32Array>;
-}
-
-type Arrays = Readonly<Record<string, JaxArray>>;
+type JaxArray = library.Array;
+type Arrays = library.Arrays;
 type State = { readonly w: Arrays; readonly mean: Arrays; readonly square: Arrays };
-
-/** The parts of jax-js that a step needs. */
-interface Jax {
-  init(...devices: string[]): Promise<string[]>;
-  defaultDevice(device: string): string;
-  jit<F>(work: F): F;
-  valueAndGrad(loss: (w: Arrays) => JaxArray): (w: Arrays) => readonly [JaxArray, Arrays];
-  readonly numpy: {
-    array(data: Float32Array): JaxArray;
-    zeros(shape: readonly number[]): JaxArray;
-    matmul(a: JaxArray, b: JaxArray): JaxArray;
-    sqrt(x: JaxArray): JaxArray;
-    square(x: JaxArray): JaxArray;
-  };
-  readonly nn: {
-    relu(x: JaxArray): JaxArray;
-    softmax(x: JaxArray, axis: number): JaxArray;
-    logSoftmax(x: JaxArray, axis: number): JaxArray;
-    standardize(x: JaxArray, axis: number): JaxArray;
-  };
-  readonly lax: {
-    convGeneralDilated(
-      x: JaxArray,
-      w: JaxArray,
-      strides: readonly number[],
-      padding: readonly (readonly number[])[],
-    ): JaxArray;
-  };
-}
 
 type Model = (jax: Jax, w: Arrays, x: JaxArray) => JaxArray;
 
@@ -63,7 +22,7 @@ const PADDING = [
   [2, 2],
 ];
 
-const MODELS: Readonly<Record<TrainingCaseName, Model>> = {
+const MODELS: Readonly<Record<string, Model>> = {
   'train-mlp'({ numpy, nn }, w, x) {
     const first = nn.relu(numpy.matmul(x, of(w, 'w1')).add(of(w, 'b1')));
     const second = nn.relu(numpy.matmul(first, of(w, 'w2')).add(of(w, 'b2')));
@@ -122,13 +81,13 @@ const map = (arrays: Arrays, change: (array: JaxArray, name: string) => JaxArray
   Object.fromEntries(Object.entries(arrays).map(([name, array]) => [name, change(array, name)]));
 
 /** One step of Adam; the corrections of biases travel as numbers, so that one trace serves all steps. */
-function stepOf(jax: Jax, name: TrainingCaseName, rate: number) {
+function stepOf(jax: Jax, model: Model, rate: number) {
   const { numpy, nn } = jax;
   return jax.jit((state: State, x: JaxArray, targets: JaxArray, fixes: JaxArray) => {
     const rows = targets.shape[0] ?? 1;
     const lossOf = (w: Arrays) =>
       nn
-        .logSoftmax(MODELS[name](jax, w, x.ref), -1)
+        .logSoftmax(model(jax, w, x.ref), -1)
         .mul(targets.ref)
         .sum()
         .mul(-1 / rows);
@@ -146,39 +105,35 @@ function stepOf(jax: Jax, name: TrainingCaseName, rate: number) {
 }
 
 /** jax-js: forward, backward and update compiled together by `jit`. */
-export const openJax: OpenTrainer = async ({ trainingCase, device, rate, elements }) => {
-  const jax = (await import('@jax-js/jax')) as unknown as Jax;
-  const devices = await jax.init(device);
-  if (!devices.includes(device)) throw new Error(`its backend ${device} did not start`);
-  jax.defaultDevice(device);
-  const { name, parameters, x, targets } = trainingCase;
-  const upload = ({ url, shape }: { url: string; shape: readonly number[] }) =>
-    jax.numpy.array(elements(url)).reshape(shape);
-  const entries = Object.entries(parameters);
-  const zeros = () =>
-    Object.fromEntries(entries.map(([key, { shape }]) => [key, jax.numpy.zeros([...shape])]));
-  let state: State = {
-    w: Object.fromEntries(entries.map(([key, tensor]) => [key, upload(tensor)])),
-    mean: zeros(),
-    square: zeros(),
-  };
-  const step = stepOf(jax, name, rate);
-  let count = 0;
-  return {
-    async step() {
-      count++;
-      const fixes = Float32Array.of(1 / (1 - 0.9 ** count), 1 / (1 - 0.999 ** count));
-      const { loss, ...next } = step(state, upload(x), upload(targets), jax.numpy.array(fixes));
-      state = next;
-      return Number((await loss.data())[0]);
-    },
-    async gradients() {
-      const gradients: Record<string, Float32Array> = {};
-      for (const name of Object.keys(parameters)) {
-        const mean = await of(state.mean, name).data();
-        gradients[name] = mean.map((value) => value / FIRST_SHARE);
-      }
-      return gradients;
-    },
-  };
-};
+export const start = (benchCase: BenchCase, options: StartOptions): Promise<Running> =>
+  startTraining('jax', async () => {
+    const { name, inputs, weights, training } = benchCase;
+    const model = MODELS[name];
+    if (model === undefined || training === undefined) throw new Error(`${name} is not written`);
+    const jax = await openJax(options);
+    const upload = ({ url, shape }: (typeof inputs)[number]) =>
+      jax.numpy.array(float32(url)).reshape(shape);
+    const named = (make: (weight: (typeof weights)[number]) => JaxArray): Arrays =>
+      Object.fromEntries(weights.map((weight, i) => [training.parameters[i] ?? '', make(weight)]));
+    const zeros = () => named(({ shape }) => jax.numpy.zeros([...shape]));
+    let state: State = { w: named(upload), mean: zeros(), square: zeros() };
+    const step = stepOf(jax, model, training.rate);
+    let count = 0;
+    return {
+      async step() {
+        count++;
+        const fixes = Float32Array.of(1 / (1 - 0.9 ** count), 1 / (1 - 0.999 ** count));
+        const [x, targets] = inputs.map(upload);
+        if (x === undefined || targets === undefined) throw new Error('no batch');
+        const { loss, ...next } = step(state, x, targets, jax.numpy.array(fixes));
+        state = next;
+        return Number((await loss.data())[0]);
+      },
+      async means() {
+        const pairs = training.parameters.map(
+          async (key) => [key, await of(state.mean, key).data()] as const,
+        );
+        return Object.fromEntries(await Promise.all(pairs));
+      },
+    };
+  });

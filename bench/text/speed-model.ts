@@ -1,26 +1,26 @@
-import { numberToFloat16 } from '../../../src/core/tensor/float16.ts';
-import { seededRandom } from '../../../src/core/random.ts';
+import { numberToFloat16 } from '../../src/core/tensor/float16.ts';
+import { seededRandom } from '../../src/core/random.ts';
 import {
   ggufOf,
   type TestedTensor,
   weightShapes,
-} from '../../../src/frontend/decoders/architectures/testing/decoder-files.ts';
-import { blockFormat } from '../../../src/frontend/decoders/files/blocks/block-formats.ts';
-import { decodeElements } from '../../../src/frontend/decoders/files/blocks/decode-elements.ts';
-import { repackBlocks } from '../../../src/frontend/decoders/files/blocks/repack-blocks.ts';
-import { type GgufHead, readGguf } from '../../../src/frontend/decoders/files/gguf.ts';
-import { writeGguf } from '../../../src/frontend/decoders/files/testing/gguf-writer.ts';
+} from '../../src/frontend/decoders/architectures/testing/decoder-files.ts';
+import { blockFormat } from '../../src/frontend/decoders/files/blocks/block-formats.ts';
+import { decodeElements } from '../../src/frontend/decoders/files/blocks/decode-elements.ts';
+import { repackBlocks } from '../../src/frontend/decoders/files/blocks/repack-blocks.ts';
+import { type GgufHead, readGguf } from '../../src/frontend/decoders/files/gguf.ts';
+import { writeGguf } from '../../src/frontend/decoders/files/testing/gguf-writer.ts';
 import {
   llamaVocabulary,
   type TokenizerMetadata,
-} from '../../../src/frontend/decoders/files/testing/gguf-vocabularies.ts';
-import { ggufTokenizer } from '../../../src/frontend/decoders/files/tokenizer/gguf-tokenizer.ts';
-import { folderFiles, ggufFolder } from '../../../src/frontend/decoders/gguf-folder.ts';
+} from '../../src/frontend/decoders/files/testing/gguf-vocabularies.ts';
+import { ggufTokenizer } from '../../src/frontend/decoders/files/tokenizer/gguf-tokenizer.ts';
+import { folderFiles, ggufFolder } from '../../src/frontend/decoders/gguf-folder.ts';
 import {
   openTokenizer,
   type SyncTokenizer,
-} from '../../../src/frontend/decoders/reader/text-reader.ts';
-import { type StoryCodes, writeStoryModel } from '../../../src/text/testing/story-model.ts';
+} from '../../src/frontend/decoders/reader/text-reader.ts';
+import { type StoryCodes, writeStoryModel } from '../../src/text/testing/story-model.ts';
 
 /** A decoder like Llama's with 63 million weights, the embedding the head too. */
 const CONFIG = {
@@ -172,3 +172,31 @@ export const CACHE = {
   heads: CONFIG.num_key_value_heads,
   width: CONFIG.head_dim,
 };
+
+/** A text and its tokens, the one that begins texts included. */
+export interface SpeedPrompt {
+  readonly text: string;
+  readonly ids: readonly number[];
+}
+
+const WORDS = ['The', 'quick', 'brown', 'fox', 'Hello', 'world', '42', 'camelCase', '世界', 'мир'];
+
+/** A random text of so many tokens; another one for another seed. */
+export function promptOf(tokenizer: SyncTokenizer, length: number, seed: number): SpeedPrompt {
+  const random = seededRandom(seed);
+  let text = '';
+  let ids: number[] = [];
+  while (ids.length < length) {
+    text += ` ${WORDS[Math.floor(random() * WORDS.length)]}`;
+    ids = tokenizer.encode(text);
+  }
+  // Characters are few tokens each: one cut at the end is found.
+  const characters = Array.from(text);
+  for (let end = characters.length; end > 0; end--) {
+    const cut = characters.slice(0, end).join('');
+    const own = tokenizer.encode(cut);
+    if (own.length === length) return { text: cut, ids: own };
+    if (own.length < length) break;
+  }
+  return promptOf(tokenizer, length, seed + 1000);
+}

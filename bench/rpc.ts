@@ -1,11 +1,11 @@
-import { median } from '../../src/core/median.ts';
-import { HostTensor } from '../../src/core/tensor/host-tensor.ts';
-import { createHostDevice } from '../../src/device/host/host-device.ts';
-import { ExecBuilder } from '../../src/bytecode/index.ts';
-import { findNatsServer } from '../../src/cli/rpc/testing/find-nats-server.mjs';
-import { openBroker } from '../../src/cli/rpc/nats-commands.ts';
-import { startRelay } from '../../src/cli/rpc/start-relay.ts';
-import { startNatsServer } from '../../src/cli/rpc/testing/nats-server.ts';
+import { median } from '../src/core/median.ts';
+import { HostTensor } from '../src/core/tensor/host-tensor.ts';
+import { createHostDevice } from '../src/device/host/host-device.ts';
+import { ExecBuilder } from '../src/bytecode/index.ts';
+import { findNatsServer } from '../src/cli/rpc/testing/find-nats-server.mjs';
+import { openBroker } from '../src/cli/rpc/nats-commands.ts';
+import { startRelay } from '../src/cli/rpc/start-relay.ts';
+import { startNatsServer } from '../src/cli/rpc/testing/nats-server.ts';
 import {
   connect,
   createToken,
@@ -13,8 +13,9 @@ import {
   type ServedDevice,
   type Remote,
   serveRelay,
-} from '../../src/rpc/index.ts';
-import { Fleet, serveNats } from '../../src/rpc/nats/index.ts';
+} from '../src/rpc/index.ts';
+import type { MachineFigure } from './page/machine-steps.ts';
+import { Fleet, serveNats } from '../src/rpc/nats/index.ts';
 
 const CALLS = 500;
 const LOADS = 10;
@@ -23,30 +24,29 @@ const WEIGHT_BYTE_LENGTH = 10 * 2 ** 20;
 const OFFER = { nothing: () => null };
 
 /** Round trips and shipping on loopback, through a relay and over NATS; all but the broker share a process. */
-export async function main(): Promise<number> {
+export async function measure(): Promise<MachineFigure[]> {
   const token = createToken();
   const device = createHostDevice();
-  await throughRelay(token, device);
-  await overNats(token, device);
+  const figures = [...(await throughRelay(token, device)), ...(await overNats(token, device))];
   device.destroy();
-  return 0;
+  return figures;
 }
 
-async function throughRelay(token: string, device: ServedDevice): Promise<void> {
+async function throughRelay(token: string, device: ServedDevice): Promise<MachineFigure[]> {
   const relay = await startRelay({ port: 0, relayToken: await deriveRelayToken(token) });
   const key = 'bench';
   const serving = serveRelay(relay.url, { key, token, devices: [device], offer: OFFER });
-  console.log('through a relay');
-  await measure(await connect(relay.url, { key, token }));
+  const figures = await timeRemote('a relay', await connect(relay.url, { key, token }));
   serving.stop();
   await serving.ended;
   await relay.close();
+  return figures;
 }
 
-async function overNats(token: string, device: ServedDevice): Promise<void> {
+async function overNats(token: string, device: ServedDevice): Promise<MachineFigure[]> {
   if (findNatsServer() === undefined) {
-    console.log('no nats-server here');
-    return;
+    console.error('no nats-server here');
+    return [];
   }
   const auth = createToken();
   const server = await startNatsServer({ auth });
@@ -55,20 +55,20 @@ async function overNats(token: string, device: ServedDevice): Promise<void> {
     await openBroker(server.url, { auth }),
   ];
   const serving = await serveNats(host, { token, devices: [device], offer: OFFER });
-  console.log('over NATS, encrypted');
-  await measure((await new Fleet(client, { token }).connect()).remote);
+  const { remote } = await new Fleet(client, { token }).connect();
+  const figures = await timeRemote('NATS, encrypted', remote);
   await serving.stop();
   await host.close();
   await client.close();
   await server.close();
+  return figures;
 }
 
-/** Prints how long empty calls and executables take, and ends the session. */
-async function measure(remote: Remote): Promise<void> {
+/** How long empty calls and executables take; ends the session. */
+async function timeRemote(way: string, remote: Remote): Promise<MachineFigure[]> {
   const nothing = await remote.getFunction('nothing');
   const trips: number[] = [];
   for (let i = 0; i < CALLS; i++) trips.push(await timed(() => nothing()));
-  console.log(`  empty call: median ${median(trips).toFixed(3)} ms of ${CALLS}`);
   const shipped: number[] = [];
   const loaded: number[] = [];
   for (let i = 0; i < LOADS; i++) {
@@ -82,11 +82,12 @@ async function measure(remote: Remote): Promise<void> {
     loaded.push(rate(performance.now() - begin));
     module.release();
   }
-  console.log(`  10 MB executable: sent with ${median(shipped).toFixed(0)} MB/s`);
-  console.log(
-    `  10 MB executable: sent, checked and loaded with ${median(loaded).toFixed(0)} MB/s`,
-  );
   remote.close();
+  return [
+    { what: `an empty call over ${way}, median of ${CALLS}`, value: median(trips), unit: 'ms' },
+    { what: 'an executable of 10 MB, sent', value: median(shipped), unit: 'MB/s' },
+    { what: 'the same, sent, checked and loaded', value: median(loaded), unit: 'MB/s' },
+  ];
 }
 
 function program(seed: number): Uint8Array {
