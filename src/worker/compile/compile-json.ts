@@ -1,6 +1,5 @@
-import { DEFAULT_BLOCK_BYTE_LENGTH } from '../../bytecode/file/file-format.ts';
 import type { CompileLimits } from '../../core/limits/compile-limits.ts';
-import { compiledHere, compileOnce, hashed, readAll } from './compile-model.ts';
+import { compiledHere, compileOnce, loadedProgram, readAll } from './compile-model.ts';
 import type { CompileOrder } from './compile-protocol.ts';
 import type { LoadContext, LoadedProgram } from '../host/loaded-program.ts';
 import type { Dims } from '../protocol/dispatch-sizes.ts';
@@ -34,7 +33,7 @@ export async function compileJson(
   const { operators } = tables ?? {};
   const small = await compileSmallModule(bytes, { where, ...options, ...context, operators });
   const order: CompileOrder = { bytes, module: where, url: undefined, ...options };
-  const { program, blocks } =
+  const compiled =
     small === undefined
       ? await compileOnce(order, context, {
           remote: new RemoteCompiler(tables?.isInThreads ?? true),
@@ -42,7 +41,5 @@ export async function compileJson(
         })
       : compiledHere(small);
   onProgress({ phase: 'verify', loaded: 1, total: 1 });
-  const hashes: Uint8Array[] = [];
-  const dataHashes = { blockByteLength: DEFAULT_BLOCK_BYTE_LENGTH, hashes };
-  return { executable: program, blocks: hashed(blocks, hashes), dataHashes, tables };
+  return { ...loadedProgram(compiled), tables };
 }

@@ -7,8 +7,8 @@ import { platformSha256 } from '../../core/bytes/platform-sha256.ts';
 import { untilAborted } from '../../core/async/until-aborted.ts';
 import { checkLooksLikeModel } from '../../core/bytes/sniff.ts';
 import type { CompileContext } from './compile-context.ts';
-import { compileOrder, compileSmallOrder } from './compile-order.ts';
-import type { CompileOrder } from './compile-protocol.ts';
+import { compileAnyOrder, compileOrder, compileSmallOrder } from './compile-order.ts';
+import type { CompileOrder, TextOrder } from './compile-protocol.ts';
 import type { LoadContext, LoadedProgram } from '../host/loaded-program.ts';
 import type { PeekedSource } from '../sources/open-source.ts';
 import type { LoadRequest } from '../protocol/load-request.ts';
@@ -56,20 +56,55 @@ export async function compileModel(
     };
     const small = remote === undefined ? await compileSmallOrder(order, context) : undefined;
     const isOwn = source.kind !== 'bytes';
-    const { program, blocks } =
+    const compiled =
       small === undefined
         ? await compileOnce(order, context, { remote: remote ?? startCompiler(), isOwn })
         : compiledHere(small);
-    // Whoever builds an executable verifies it.
     onProgress({ phase: 'verify', loaded: 1, total: 1 });
     signal.throwIfAborted();
-    const hashes: Uint8Array[] = [];
-    const dataHashes = { blockByteLength: DEFAULT_BLOCK_BYTE_LENGTH, hashes };
-    return { executable: program, blocks: hashed(blocks, hashes), dataHashes, tables };
+    return { ...loadedProgram(compiled), tables };
   } catch (error) {
     remote?.close();
     throw error;
   }
+}
+
+/** Compiles a language model, whose files the compiler's thread reads. Rejects as `compileModel` does. */
+export async function compileText(
+  model: TextOrder['model'],
+  { compileLimits }: LoadRequest,
+  { signal, onProgress }: LoadContext,
+): Promise<LoadedProgram> {
+  const context: CompileContext = {
+    signal,
+    onProgress: (loaded, total) => onProgress({ phase: 'compile', loaded, total }),
+    onDownload: (loaded, total) => onProgress({ phase: 'download', loaded, total }),
+  };
+  const order = { model, compileLimits };
+  const remote = new RemoteCompiler();
+  const compiled = (await isReady(remote, signal))
+    ? await remote.compile(order, context)
+    : compiledHere(await compileAnyOrder(order, context));
+  onProgress({ phase: 'verify', loaded: 1, total: 1 });
+  return loadedProgram(compiled);
+}
+
+/** Whoever builds an executable verifies it. */
+export function loadedProgram({ program, blocks }: CompiledModel): LoadedProgram {
+  const hashes: Uint8Array[] = [];
+  const dataHashes = { blockByteLength: DEFAULT_BLOCK_BYTE_LENGTH, hashes };
+  return { executable: program, blocks: hashed(blocks, hashes), dataHashes };
+}
+
+/** Resolves to false where there is no thread for it. */
+async function isReady(remote: RemoteCompiler, signal: AbortSignal): Promise<boolean> {
+  let ready = false;
+  try {
+    ready = await untilAborted(remote.ready, signal);
+  } finally {
+    if (!ready) remote.close();
+  }
+  return ready;
 }
 
 /** Compiles in a thread of its own, or in this one where there are no others. */
@@ -78,13 +113,9 @@ export async function compileOnce(
   context: CompileContext,
   { remote, isOwn }: { readonly remote: RemoteCompiler; readonly isOwn: boolean },
 ): Promise<CompiledModel> {
-  let isReady = false;
-  try {
-    isReady = await untilAborted(remote.ready, context.signal);
-  } finally {
-    if (!isReady) remote.close();
+  if (!(await isReady(remote, context.signal))) {
+    return compiledHere(await compileOrder(order, context));
   }
-  if (!isReady) return compiledHere(await compileOrder(order, context));
   const { bytes } = order;
   // The bytes go away; a session that shares its device may load from those that it was given again.
   const isWhole = isOwn && bytes.byteLength === bytes.buffer.byteLength;
@@ -100,7 +131,7 @@ async function* later(blocks: Iterable<DataBlock>): AsyncGenerator<DataBlock, vo
 }
 
 /** Blocks as they are. Snapshots need the hashes, which are made while others work on the blocks. */
-export async function* hashed(
+async function* hashed(
   blocks: AsyncIterable<DataBlock>,
   hashes: Uint8Array[],
 ): AsyncGenerator<DataBlock, void> {

@@ -1,16 +1,10 @@
-import { DEFAULT_BLOCK_BYTE_LENGTH, looksLikeExecutable } from '../../bytecode/file/file-format.ts';
+import { looksLikeExecutable } from '../../bytecode/file/file-format.ts';
 import { UsageError } from '../../core/errors.ts';
 import { requireOwnHashes, SMALL_FILES } from '../../core/bytes/require-own-hashes.ts';
-import { untilAborted } from '../../core/async/until-aborted.ts';
 import { streamOf } from '../../downloads/range-file.ts';
-import { compiledHere, hashed } from '../compile/compile-model.ts';
-import type { CompileContext } from '../compile/compile-context.ts';
-import { compileAnyOrder } from '../compile/compile-order.ts';
-import type { TextOrder } from '../compile/compile-protocol.ts';
 import type { LoadContext, LoadedProgram } from '../host/loaded-program.ts';
 import type { LoadRequest } from '../protocol/load-request.ts';
 import type { FilesSource } from '../protocol/wire-source.ts';
-import { type CompiledModel, RemoteCompiler } from '../compile/remote-compiler.ts';
 import { SourceFiles } from './source-files.ts';
 
 interface FilesContext extends LoadContext {
@@ -31,21 +25,12 @@ export async function loadFiles(
   if (text === undefined || /\.weft$/i.test(new SourceFiles(source, context.signal).name)) {
     return loadStream(source, request, { load, ...context });
   }
-  const { signal, onProgress, tables } = context;
-  if (tables !== undefined) {
+  if (context.tables !== undefined) {
     const got = 'operators, importers or functions of your own';
     throw new UsageError({ where: source.url, got, expected: 'a language model without any' });
   }
-  const { program, blocks } = await compile({ ...source, text }, request, {
-    signal,
-    onProgress: (loaded, total) => onProgress({ phase: 'compile', loaded, total }),
-    onDownload: (loaded, total) => onProgress({ phase: 'download', loaded, total }),
-  });
-  // Whoever builds an executable verifies it.
-  onProgress({ phase: 'verify', loaded: 1, total: 1 });
-  const hashes: Uint8Array[] = [];
-  const dataHashes = { blockByteLength: DEFAULT_BLOCK_BYTE_LENGTH, hashes };
-  return { executable: program, blocks: hashed(blocks, hashes), dataHashes };
+  const { compileText } = await import('../compile/compile-model.ts');
+  return compileText({ ...source, text }, request, context);
 }
 
 /** Reads the file from its begin to its end, as other sources are. */
@@ -77,23 +62,4 @@ async function loadStream(
     if (progress.phase !== 'download') onProgress(progress);
   };
   return load(order, { ...context, onProgress: report });
-}
-
-/** Compiles in a thread of its own, or in this one where there are no others. */
-async function compile(
-  model: TextOrder['model'],
-  { compileLimits }: LoadRequest,
-  context: CompileContext,
-): Promise<CompiledModel> {
-  const order = { model, compileLimits };
-  const remote = new RemoteCompiler();
-  let isReady = false;
-  try {
-    isReady = await untilAborted(remote.ready, context.signal);
-  } finally {
-    if (!isReady) remote.close();
-  }
-  return isReady
-    ? remote.compile(order, context)
-    : compiledHere(await compileAnyOrder(order, context));
 }
