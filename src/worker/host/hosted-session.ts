@@ -98,9 +98,10 @@ export interface HostedTools {
   ): Promise<ControlReply>;
 }
 
-export type LoadTools = () => Promise<{
-  readonly SessionTools: new (session: HostedSession) => HostedTools;
-}>;
+/** What answers a request, one for each session. */
+export type LoadTools = (
+  kind: ControlRequest['kind'],
+) => Promise<new (session: HostedSession) => HostedTools>;
 
 /** Observes the runs of a session. */
 export interface RunObserver {
@@ -134,7 +135,7 @@ export class HostedSession {
   readonly loaded: LoadRecord | undefined;
   readonly #observer: RunObserver | undefined;
   readonly #loadTools: LoadTools;
-  #tools: HostedTools | undefined;
+  readonly #tools = new Map<unknown, HostedTools>();
   /** Calls wait for it before they begin. */
   ready: Promise<unknown> | undefined;
   /** Replaced, as its machine is, when a device is lost. */
@@ -257,11 +258,12 @@ export class HostedSession {
 
   /** Pauses or stores it, or looks inside. Runs that come later do not overtake the request. */
   control(request: ControlRequest, context: RequestContext): Promise<ControlReply> {
-    const loading = this.#loadTools();
+    const loading = this.#loadTools(request.kind);
     const done = withArguments({ session: this }, request, async (inputs) => {
-      const { SessionTools } = await loading;
-      this.#tools ??= new SessionTools(this);
-      return this.#tools.answer(request, inputs, context);
+      const Tools = await loading;
+      const tools = this.#tools.get(Tools) ?? new Tools(this);
+      this.#tools.set(Tools, tools);
+      return tools.answer(request, inputs, context);
     });
     this.ready = loading;
     return done;

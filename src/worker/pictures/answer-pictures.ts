@@ -2,13 +2,13 @@ import { handOver } from '../tools/hand-over.ts';
 import { isGpuTexture } from '../../core/contracts/gpu-like.ts';
 import { cutRectangle } from '../../core/pictures/cut-rectangle.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
-import type { ControlRequest, PreparedPicture } from '../protocol/control-request.ts';
+import type { HostedSession, HostedTools, RequestContext } from '../host/hosted-session.ts';
+import type { ControlReply, ControlRequest, PreparedPicture } from '../protocol/control-request.ts';
 import type { WireResult, WireValue } from '../protocol/wire-value.ts';
 import { fitsGpu, hasShaders, prepareOnGpu } from './prepare-on-gpu.ts';
-import { WorkerPicture } from './worker-picture.ts';
+import { type PictureOwner, WorkerPicture } from './worker-picture.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Rgb } from '../../core/pictures/pixels.ts';
-import type { HostedSession } from '../host/hosted-session.ts';
 
 type HoldRequest = Extract<ControlRequest, { readonly kind: 'hold' | 'pixels' | 'drop' }>;
 
@@ -48,10 +48,28 @@ function toResult({ width, height, data }: Rgb): WireResult {
 }
 
 /** Requests of a page about pictures. */
-type PictureRequest = Extract<
+export type PictureRequest = Extract<
   ControlRequest,
   { readonly kind: 'prepare' | 'sample' | 'hold' | 'pixels' | 'drop' }
 >;
+
+/** The pictures of a session. A file of its own, loaded with the first of them. */
+export class SessionPictures implements HostedTools {
+  readonly #owner: PictureOwner;
+
+  constructor(hosted: HostedSession) {
+    this.#owner = { held: new Map(), hosted };
+  }
+
+  async answer(
+    request: ControlRequest,
+    _: unknown,
+    { signal }: RequestContext,
+  ): Promise<ControlReply> {
+    const results = await answerPictures(this.#owner, request as PictureRequest, signal);
+    return { calls: [], results, note: '' };
+  }
+}
 
 /** Answers where the session is, or in the page for a remote one. Rejects with the signal's reason. */
 export async function answerPictures(
@@ -121,11 +139,4 @@ async function prepared(
   const { data } = elements;
   if (isForPage) return { kind: 'tensor', dtype, shape, data };
   return handOver(hosted, hosted.machine.tensor(new HostTensor(dtype, shape, data)));
-}
-
-interface PictureOwner {
-  /** Pictures that it holds, by the numbers that the page chose. */
-  readonly held: Map<number, WorkerPicture>;
-  /** Undefined for a session on a remote device, whose pictures stay in the page. */
-  readonly hosted: HostedSession | undefined;
 }

@@ -6,9 +6,8 @@ import type { HostedSession } from '../host/hosted-session.ts';
 import type { ControlRequest } from '../protocol/control-request.ts';
 import type { WireResult } from '../protocol/wire-value.ts';
 import { handOver } from '../tools/hand-over.ts';
-import type { PictureOwner } from './picture-owner.ts';
 import { isSmallEnough } from './prepare-on-gpu.ts';
-import { WorkerPicture } from './worker-picture.ts';
+import { type PictureOwner, WorkerPicture } from './worker-picture.ts';
 
 type SampleRequest = Extract<ControlRequest, { readonly kind: 'sample' }>;
 

@@ -5,6 +5,14 @@ import { type Pixels, type Rgb, toRgb } from '../../core/pictures/pixels.ts';
 import { drawsPictures, readDrawn } from '../../core/pictures/read-drawn.ts';
 import type { HostedSession } from '../host/hosted-session.ts';
 
+/** Who holds pictures. */
+export interface PictureOwner {
+  /** Pictures that it holds, by the numbers that the page chose. */
+  readonly held: Map<number, WorkerPicture>;
+  /** Undefined for a session on a remote device, whose pictures stay in the page. */
+  readonly hosted: HostedSession | undefined;
+}
+
 /**
  * A picture of the page where its session is, or in the page for a session on a remote device. Its pixels are read when somebody asks
  * for them, once.

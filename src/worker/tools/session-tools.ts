@@ -8,7 +8,6 @@ import { isValue, type Value, StorageValue, TensorValue } from '../../runtime/va
 import { openOpfs } from '../../snapshots/opfs-store.ts';
 import { snapshotHash } from '../../snapshots/snapshot-hash.ts';
 import type { HostedSession, HostedTools, RequestContext } from '../host/hosted-session.ts';
-import type { WorkerPicture } from '../pictures/worker-picture.ts';
 import type { ControlReply, ControlRequest, GpuRange } from '../protocol/control-request.ts';
 import type { WireResult } from '../protocol/wire-value.ts';
 import type { ExecutableData } from '../../bytecode/executable.ts';
@@ -45,7 +44,6 @@ export class SessionTools implements HostedTools {
   readonly #tools: OpenTools;
   /** Runs of the snapshot that was restored, until their results are asked for. */
   #resumed: (ResumedRun | undefined)[] = [];
-  readonly #pictures = new Map<number, WorkerPicture>();
   /** A snapshot that waits to be kept. */
   #held: Uint8Array<ArrayBuffer> | undefined;
 
@@ -89,11 +87,8 @@ export class SessionTools implements HostedTools {
       case 'sample':
       case 'hold':
       case 'pixels':
-      case 'drop': {
-        const { answerPictures } = await import('../pictures/answer-pictures.ts');
-        const owner = { held: this.#pictures, hosted };
-        return reply({ results: await answerPictures(owner, request, context.signal) });
-      }
+      case 'drop':
+        throw internalError('a request about pictures');
       case 'adopt':
         return reply({ results: [await adoptBuffer(hosted, request)] });
       case 'expose':
