@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 import type { InlineConfig } from 'vitest/node';
 import { builtEntries } from './scripts/built/built-entries.ts';
 import { demoFiles } from './scripts/demo-files.ts';
-import { entryChunk } from './scripts/entry-chunk.ts';
+import { homeChunks, workerChunks } from './scripts/entry-chunk.ts';
 import { LongestFirst } from './scripts/longest-first.ts';
 import { minifyWgsl } from './scripts/minify-wgsl.ts';
 import { writeOperators } from './scripts/write-operators.mjs';
@@ -115,6 +115,7 @@ export default defineConfig(({ mode }) => ({
     minifyWgsl(),
     securityHeaders(),
     demoFiles(),
+    homeChunks(),
     ...(mode === 'built' ? [builtEntries()] : []),
   ],
   build: {
@@ -128,7 +129,7 @@ export default defineConfig(({ mode }) => ({
   },
   worker: {
     format: 'es' as const,
-    plugins: () => [minifyWgsl(), entryChunk('machine')],
+    plugins: () => [minifyWgsl(), workerChunks()],
     rolldownOptions: {
       // Some workers have at once what others load later.
       checks: { bundlerTimings: false, ineffectiveDynamicImport: false },

@@ -1,44 +1,96 @@
 import type { Plugin } from 'vite';
 
-/**
- * Puts all that the entry of a worker imports statically into a chunk of its own, so that no chunk imports the
- * entry: WebKit evaluates it a second time where one does. Fails the build where one still does.
- */
-export function entryChunk(name: string): Plugin {
-  const known = new Map<string, boolean>();
+/** Chunks by what imports their modules. */
+interface ChunkOptions {
+  /** The name that a module gives to all that it imports statically, and to itself; undefined for most. */
+  readonly nameOf: (id: string, isEntry: boolean) => string | undefined;
+  /** The chunk of modules with these names, in the order of the alphabet; undefined where the bundler decides. */
+  readonly chunkOf: (names: readonly string[]) => string | undefined;
+}
+
+/** Puts modules that are fetched together into one chunk: a page waits for each file that it asks for. */
+export function chunksByImporters({ nameOf, chunkOf }: ChunkOptions): Plugin {
+  const known = new Map<string, ReadonlySet<string>>();
   return {
-    name: 'weft:entry-chunk',
+    name: 'weft:chunks-by-importers',
     outputOptions: (options) => ({
       ...options,
       codeSplitting: {
+        includeDependenciesRecursively: false,
         groups: [
           {
             name(id, graph) {
-              const isImported = (module: string): boolean => {
-                const importers = graph.getModuleInfo(module)?.importers ?? [];
-                return importers.some((importer) => {
-                  if (graph.getModuleInfo(importer)?.isEntry === true) return true;
-                  const answer = known.get(importer);
-                  if (answer !== undefined) return answer;
-                  known.set(importer, false);
-                  const found = isImported(importer);
-                  known.set(importer, found);
-                  return found;
-                });
+              const namesOf = (module: string): ReadonlySet<string> => {
+                const answer = known.get(module);
+                if (answer !== undefined) return answer;
+                known.set(module, new Set());
+                const info = graph.getModuleInfo(module);
+                const own = nameOf(module, info?.isEntry === true);
+                const names = new Set(own === undefined ? [] : [own]);
+                for (const importer of info?.importers ?? []) {
+                  for (const name of namesOf(importer)) names.add(name);
+                }
+                known.set(module, names);
+                return names;
               };
-              return isImported(id) ? name : null;
+              if (graph.getModuleInfo(id)?.isEntry === true) return null;
+              return chunkOf([...namesOf(id)].sort()) ?? null;
             },
           },
         ],
       },
     }),
+  };
+}
+
+/** What devices and models need beside the machine, by the chunk that it is fetched in. */
+const PARTS: Readonly<Record<string, string>> = {
+  'auto/open-auto.ts': 'load',
+  'sources/load-files.ts': 'load',
+  'sources/source-files.ts': 'load',
+  'devices/open-wasm.ts': 'wasm',
+  'devices/open-webgpu.ts': 'webgpu',
+  'host/prepare-host-kernels.ts': 'host',
+  'tools/session-tools.ts': 'tools',
+  'pictures/answer-pictures.ts': 'pictures',
+  'pictures/prepare-elements.ts': 'pictures',
+};
+
+/**
+ * Puts all that the entry of a worker imports statically into a chunk of its own, so that no chunk imports the
+ * entry: WebKit evaluates it a second time where one does. Fails the build where one still does.
+ */
+export function workerChunks(): Plugin[] {
+  const chunks = chunksByImporters({
+    nameOf: (id, isEntry) => (isEntry ? 'machine' : PARTS[id.split('/').slice(-2).join('/')]),
+    chunkOf: (names) => (names.includes('machine') ? 'machine' : names.join('-') || undefined),
+  });
+  const check: Plugin = {
+    name: 'weft:entry-chunk',
     generateBundle(_, bundle) {
-      const chunks = Object.values(bundle).filter((file) => file.type === 'chunk');
-      const entries = new Set(chunks.flatMap((chunk) => (chunk.isEntry ? [chunk.fileName] : [])));
-      for (const { fileName, imports } of chunks) {
+      const files = Object.values(bundle).filter((file) => file.type === 'chunk');
+      const entries = new Set(files.flatMap((chunk) => (chunk.isEntry ? [chunk.fileName] : [])));
+      for (const { fileName, imports } of files) {
         const entry = imports.find((file) => entries.has(file));
         if (entry !== undefined) this.error(`${fileName} imports ${entry}, the entry of a worker.`);
       }
     },
   };
+  return [chunks, check];
+}
+
+/** What the first result of the demo needs beside what its script imports at once. */
+const FIRST =
+  /\/(ocr\/page-reader|client\/kept-source|client\/model-cache|pictures\/picture-batch)\.ts$/;
+
+/** Puts what the demo shows its first result with into one chunk, and what other pages have of that into another. */
+export function homeChunks(): Plugin {
+  return chunksByImporters({
+    nameOf(id, isEntry) {
+      if (isEntry) return id.endsWith('/index.html') ? 'home' : 'shared';
+      return FIRST.test(id) ? 'home' : undefined;
+    },
+    chunkOf: (names) =>
+      names.includes('home') ? (names.includes('shared') ? 'shared' : 'home') : undefined,
+  });
 }
