@@ -6,11 +6,15 @@ import { build, type Plugin, preview } from 'vite';
 import { findChromium } from './find-chromium.mjs';
 import { firefoxLaunchOptions, missingFirefox } from './find-firefox.mjs';
 
-/** Without the first flag there is no adapter in headless Chromium. */
+/**
+ * Without the first flag there is no adapter in headless Chromium. Without the last one Chromium loads two pages of its own,
+ * of 200 files each, beside each page that it opens.
+ */
 const CHROMIUM_FLAGS = [
   '--enable-unsafe-webgpu',
   '--use-webgpu-adapter=swiftshader',
   '--no-sandbox',
+  '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup',
 ];
 
 export type BrowserName = 'chromium' | 'firefox';
