@@ -78,7 +78,7 @@ test('takes the device that is asked for, whatever would be faster', async ({ pa
 test('a session on WebAssembly fetches no WebGPU device', async ({ page }) => {
   const fetched: string[] = [];
   page.context().on('request', (request) => {
-    const file = /open-(webgpu|wasm)[^/]*\.js/.exec(request.url());
+    const file = /\/assets\/(webgpu|wasm)-[\w-]{8}\.js$/.exec(request.url());
     if (file?.[1] !== undefined) fetched.push(file[1]);
   });
   await page.goto('/e2e/pages/wasm.html');
@@ -109,7 +109,8 @@ test.describe('beside WebGPU', () => {
   }) => {
     const fetched: string[] = [];
     page.context().on('request', (request) => {
-      if (/(open-wasm|wasm-device)[^/]*\.js/.test(request.url())) fetched.push(request.url());
+      if (/\/assets\/(open-wasm|wasm-device|wasm)-[\w-]{8}\.js$/.test(request.url()))
+        fetched.push(request.url());
     });
     await page.goto('/e2e/pages/wasm.html');
     await expect(page.locator('html')).toHaveAttribute('data-ready', 'true');

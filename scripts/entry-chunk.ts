@@ -5,7 +5,7 @@ interface ChunkOptions {
   /** The name that a module gives to all that it imports statically, and to itself; undefined for most. */
   readonly nameOf: (id: string, isEntry: boolean) => string | undefined;
   /** The chunk of modules with these names, in the order of the alphabet; undefined where the bundler decides. */
-  readonly chunkOf: (names: readonly string[]) => string | undefined;
+  readonly chunkOf: (names: readonly string[], id: string) => string | undefined;
 }
 
 /** Puts modules that are fetched together into one chunk: a page waits for each file that it asks for. */
@@ -34,7 +34,7 @@ export function chunksByImporters({ nameOf, chunkOf }: ChunkOptions): Plugin {
                 return names;
               };
               if (graph.getModuleInfo(id)?.isEntry === true) return null;
-              return chunkOf([...namesOf(id)].sort()) ?? null;
+              return chunkOf([...namesOf(id)].sort(), id) ?? null;
             },
           },
         ],
@@ -62,7 +62,7 @@ const PARTS: Readonly<Record<string, string>> = {
  */
 export function workerChunks(): Plugin[] {
   const chunks = chunksByImporters({
-    nameOf: (id, isEntry) => (isEntry ? 'machine' : PARTS[id.split('/').slice(-2).join('/')]),
+    nameOf: (id, isEntry) => (isEntry ? 'machine' : PARTS[nameIn(id)]),
     chunkOf: (names) => (names.includes('machine') ? 'machine' : names.join('-') || undefined),
   });
   const check: Plugin = {
@@ -79,18 +79,30 @@ export function workerChunks(): Plugin[] {
   return [chunks, check];
 }
 
-/** What the first result of the demo needs beside what its script imports at once. */
-const FIRST =
-  /\/(ocr\/page-reader|client\/kept-source|client\/model-cache|pictures\/picture-batch)\.ts$/;
+/** What pages fetch later, by the chunk that it is fetched in. */
+const LATER: Readonly<Record<string, string>> = {
+  'client/kept-source.ts': 'files',
+  'client/model-cache.ts': 'files',
+  'ocr/page-reader.ts': 'pictures',
+  'pictures/picture-batch.ts': 'pictures',
+};
 
-/** Puts what the demo shows its first result with into one chunk, and what other pages have of that into another. */
+/**
+ * Puts what the demo shows its first result with into few chunks: what only the demo imports, what other pages import too, and what
+ * comes with the first picture. Its script stays alone: it is run by whoever fetches its chunk.
+ */
 export function homeChunks(): Plugin {
   return chunksByImporters({
     nameOf(id, isEntry) {
-      if (isEntry) return id.endsWith('/index.html') ? 'home' : 'shared';
-      return FIRST.test(id) ? 'home' : undefined;
+      if (isEntry) return id.endsWith('/index.html') ? 'home' : 'pages';
+      return LATER[nameIn(id)];
     },
-    chunkOf: (names) =>
-      names.includes('home') ? (names.includes('shared') ? 'shared' : 'home') : undefined,
+    chunkOf: (names, id) =>
+      names.some((name) => name !== 'pages') && !id.endsWith('/demo/main.ts')
+        ? names.join('-')
+        : undefined,
   });
 }
+
+/** The file in its folder. */
+const nameIn = (id: string): string => id.split('/').slice(-2).join('/');
