@@ -9,7 +9,7 @@ const CLOCK =
 
 /** Files that read a clock: for a limit of time that the caller gave, and to tell how long passes took. */
 const ALLOWED = [
-  'compiler/instruments/pass-times.ts',
+  'compiler/instruments/pass-instrument.ts',
   'compiler/ir/compile-budget.ts',
   'frontend/history/pass-history.ts',
 ];

@@ -21,7 +21,7 @@ export {
 } from './data/value-spec.ts';
 export { type Program, program } from './define-program.ts';
 export type { ProgramOptions } from './program.ts';
-export { configure } from './configure.ts';
+export { configure } from './runners/shared-runners.ts';
 export { type Counters, counters, type RunnerOptions } from './runners/runner.ts';
 export { If, loop, repeatTimes, scan, type ScanOptions } from './control-flow.ts';
 export { data, type DataType, match } from './data/data.ts';

@@ -4,7 +4,7 @@ import { DTypeValue, FloatValue, ShapeValue } from '../runtime/values/value.ts';
 import { VirtualMachine } from '../runtime/virtual-machine.ts';
 import { TestDevice } from '../runtime/testing/test-device.ts';
 import { LimitError } from './errors.ts';
-import { linkRemote } from './link-remote.ts';
+import { linkRemote } from './values/machine-values.ts';
 import { decodeValues, encodeValues, type HandleNames } from './values/wire-values.ts';
 import { type RemoteFunction, RemoteTensor } from './values/remote-handles.ts';
 import { type RpcFunction, RpcTuple, type RpcValue } from './values/rpc-value.ts';

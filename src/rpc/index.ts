@@ -14,7 +14,7 @@ export { AccessError, LimitError, ProtocolError, RemoteLostError } from './error
 export { createToken } from './handshake/create-token.ts';
 export { deriveRelayToken } from './handshake/credentials.ts';
 export type { RemoteDevice } from './device-service.ts';
-export { linkRemote } from './link-remote.ts';
+export { linkRemote } from './values/machine-values.ts';
 export { messagePortChannel, type PortLike } from './channels/message-port-channel.ts';
 export { type RemoteFunction, RemoteTensor } from './values/remote-handles.ts';
 export { RemoteModule } from './remote-module.ts';

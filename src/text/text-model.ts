@@ -9,7 +9,7 @@ import {
 import { Session } from '../client/session.ts';
 import { UsageError } from '../core/errors.ts';
 import { requireImport } from '../core/require-import.ts';
-import { CacheShelf } from './caches/cache-shelf.ts';
+import { CacheShelf } from './caches/text-cache.ts';
 import { ChatCompletions, checkFormat, type ResponseFormat } from './chat/chat-completions.ts';
 import type { ChatMessage } from '../frontend/decoders/reader/chat-template.ts';
 import { type CompletedBy, completeOptions } from './chat/complete-options.ts';

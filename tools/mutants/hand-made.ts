@@ -44,7 +44,7 @@ export const HAND_MADE: readonly HandMade[] = [
     effect: 'a text does not stop after the call of a tool',
   },
   {
-    file: 'src/text/grammar/schema/compile-number.ts',
+    file: 'src/text/grammar/schema/compile-string.ts',
     find: 'lower[1] >= lower[0]',
     replace: 'lower[1] > lower[0]',
     effect: 'exclusiveMinimum beside an equal minimum allows it',

@@ -9,7 +9,7 @@ import { allPasses, runPasses } from '../pass-table.ts';
 import type { Pass } from '../passes/pass.ts';
 import { PASS_NAMES } from '../passes/pass-names.ts';
 import { differenceOfTexts, passDifferences } from './difference-of-texts.ts';
-import { PassTimes } from './pass-times.ts';
+import { PassTimes } from './pass-instrument.ts';
 
 const PROGRAM = 'def @main(%x: Tensor[(2,), float32]) { exp(add(log(%x), 0f)) }';
 

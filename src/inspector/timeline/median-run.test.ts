@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { timelineEvent, timelineRun, timelineStorage } from '../testing/timeline-run.ts';
 import { median } from '../../core/median.ts';
-import { medianRun } from './median-run.ts';
+import { medianRun } from './timeline-panel.ts';
 
 test('the median of an even number is the lower one of the middle', () => {
   expect([median([]), median([3]), median([4, 1, 3, 2]), median([9, 1, 5])]).toEqual([0, 3, 2, 5]);

@@ -1,6 +1,7 @@
 import type { Module } from '../../compiler/ir/expr.ts';
 import { LeastRecent } from './least-recent.ts';
-import { moduleText, Runner } from './runner.ts';
+import { moduleText, Runner, RUNNER_OPTIONS, type RunnerOptions, setDefaults } from './runner.ts';
+import { checkOptions, requireCount } from '../../core/check-options.ts';
 
 /**
  * As many computations stay compiled beside programs: those of eager arrays and of transformed functions. A further one
@@ -22,4 +23,12 @@ export function sharedRunner(key: string, module: () => Module): Runner {
 /** All are compiled again for where computations run from now on. */
 export function forgetShared(): void {
   SHARED.clear();
+}
+
+/** Sets where eager arrays are computed, and programs that have no options of their own. */
+export function configure(options: RunnerOptions): void {
+  requireCount('configure', arguments, 1);
+  checkOptions<RunnerOptions>('configure', options, RUNNER_OPTIONS);
+  setDefaults(options);
+  forgetShared();
 }

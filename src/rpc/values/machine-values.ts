@@ -1,4 +1,4 @@
-import { UnsupportedError } from '../../core/errors.ts';
+import { UnsupportedError, UsageError } from '../../core/errors.ts';
 import { foldParts, foldValues } from '../../core/contracts/value-fold.ts';
 import { readTensors } from '../../runtime/values/tensor-read.ts';
 import {
@@ -26,6 +26,7 @@ import { defineTarget } from '../targets.ts';
 import { toRpcValue } from './to-rpc-value.ts';
 import { valueOf } from './wire-values.ts';
 import { MACHINE_SIDE, type MachineForms } from '../../runtime/machine-side.ts';
+import type { HostFunction } from '../../runtime/link/host-function.ts';
 
 /** A tensor of a machine of this side, held for the other one. */
 export class LocalTensor implements TensorHandle {
@@ -261,4 +262,28 @@ export function packedFunction(callee: RpcFunction, machine: MachineOf): PackedF
 
 export function isMachine(value: Value): value is MachineValue {
   return typeof value === 'object' && value !== null && value.kind === 'vm';
+}
+
+/**
+ * A remote function as a packed function, for option `functions` of a session or a machine: the
+ * program then calls a function that lives on another device. Its arguments are read and sent, its
+ * result is uploaded. The program passes `%vm` first, as to every function that makes tensors; it
+ * is not sent.
+ */
+export function linkRemote(callee: RpcFunction): HostFunction {
+  const name = callee.name === '' ? 'a remote function' : callee.name;
+  return async (...args: Value[]) => {
+    const [machine] = args;
+    const isFirst = machine !== undefined && isMachine(machine);
+    const home = (): MachineValue => {
+      if (isFirst) return machine;
+      throw new UsageError({
+        where: name,
+        got: 'a call without %vm whose result holds tensors',
+        expected: 'the machine as first argument',
+        remedy: 'Let the program pass %vm first.',
+      });
+    };
+    return packedFunction(callee, home)(...args);
+  };
 }

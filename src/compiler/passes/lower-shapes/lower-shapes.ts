@@ -19,8 +19,7 @@ import { isShapeOperator, VIEW_AS } from '../../ir/operators/shape-operators.ts'
 import { placeOfFunction } from '../../ir/place.ts';
 import { runTask, sub, type Task } from '../../ir/task.ts';
 import { mapFunctions, postOrder, variablesOf } from '../../ir/walk/visit.ts';
-import { ShapeBinder } from './shape-binder.ts';
-import { ShapeBounds } from './shape-bounds.ts';
+import { ShapeBinder, ShapeBounds } from './shape-binder.ts';
 import { symbolsOfType } from '../../inference/sizes/gather-dim-facts.ts';
 import { ShapeNeeds, tensorTypesOf } from '../../inference/sizes/shape-needs.ts';
 import { ShapeSlots } from './shape-slots.ts';

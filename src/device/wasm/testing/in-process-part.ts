@@ -1,5 +1,5 @@
 import type { FromPart, StartPart, ToPart } from '../parts/part-protocol.ts';
-import { PartServer } from '../parts/part-server.ts';
+import { PartServer } from '../parts/serve-part.ts';
 
 export interface InProcessOptions {
   /** Bytes of a thread's memory. */

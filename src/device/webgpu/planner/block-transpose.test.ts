@@ -3,7 +3,7 @@ import type { LaunchPlan } from '../../../core/contracts/launch-plan.ts';
 import type { OperatorCall } from '../../../core/contracts/primitive-function.ts';
 import type { Shape } from '../../../core/tensor/shape.ts';
 import { CORE_OPERATORS } from '../../../ops/tables/core-operators.ts';
-import { chooseBlockTile } from './block-transpose.ts';
+import { chooseBlockTile } from './plan-map-step.ts';
 import { plan } from './plan.ts';
 import { plannerCaps } from '../../../testing/planner-caps.ts';
 

@@ -18,9 +18,8 @@ import {
 import { CONVOLUTION_IMPORTERS } from './convolution/convolution.ts';
 import { MICROSOFT_CONVOLUTION_IMPORTERS } from './convolution/fused-convolution.ts';
 import { SELECTION_IMPORTERS } from './dynamic/selection.ts';
-import { ACTIVATION_IMPORTERS } from './elementwise/activation.ts';
+import { ACTIVATION_IMPORTERS, MICROSOFT_ACTIVATION_IMPORTERS } from './elementwise/activation.ts';
 import { ELEMENTWISE_IMPORTERS } from './elementwise/elementwise.ts';
-import { MICROSOFT_ACTIVATION_IMPORTERS } from './elementwise/microsoft-activation.ts';
 import { INDEXING_IMPORTERS } from './indexing/indexing.ts';
 import { EXPERT_IMPORTERS } from './linear/experts.ts';
 import { MICROSOFT_LINEAR_IMPORTERS, LINEAR_IMPORTERS } from './linear/linear.ts';

@@ -8,7 +8,7 @@ import { elementCount, normalizeAxis, type Shape } from '../../../../core/tensor
 import { alongAxis, fromBegin, type IndexRange, indicesInput } from '../../sizes/check-indices.ts';
 import type { ImportNode } from '../../import-node.ts';
 import { type OperatorImporters, since } from '../../operator-importer.ts';
-import { importRange } from '../dynamic/range.ts';
+import { importRange } from '../dynamic/selection.ts';
 import { concatParts } from '../movement/joining.ts';
 import { sliceAlong } from '../movement/slice-along.ts';
 
