@@ -3,7 +3,6 @@ import type { Row, Section } from '../faults/sections/row.ts';
 /** The parts of the table, in order, by the word that selects them. */
 const SECTIONS: Readonly<Record<string, () => Promise<Section>>> = {
   hostile: async () => (await import('../faults/sections/hostile-files.ts')).hostileFiles,
-  programs: async () => (await import('../faults/sections/programs.ts')).programs,
   shared: async () => (await import('../faults/sections/shared-files.ts')).sharedFiles,
   page: async () => (await import('../faults/sections/page-thread.ts')).pageThread,
   memory: async () => (await import('../faults/sections/memory.ts')).memory,
