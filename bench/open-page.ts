@@ -1,5 +1,5 @@
-import { type Browser, chromium, type Page } from 'playwright';
-import { findChromium } from '../scripts/find-chromium.mjs';
+import type { Browser, Page } from 'playwright';
+import { launchChromium } from '../scripts/launch-chromium.ts';
 import type { BenchDevice, Peer } from './cases/bench-case.ts';
 import type { Method } from './methods.ts';
 import type { PageServer } from './serve-pages.ts';
@@ -43,17 +43,11 @@ export async function inPage<Result>(
 const FLAGS = ['--enable-unsafe-webgpu', '--no-sandbox', '--disable-background-networking'];
 
 /** Chromium with WebGPU, on SwiftShader or on graphics hardware. */
-export async function launchBrowser(
+export function launchBrowser(
   adapter: 'software' | 'hardware',
   { isHeaded = false } = {},
 ): Promise<Browser> {
-  const executablePath = findChromium();
-  if (executablePath === undefined) throw new Error('No Chromium is installed; run npm test once.');
-  const software = adapter === 'software' ? ['--use-webgpu-adapter=swiftshader'] : [];
-  const hardware = adapter === 'hardware' ? ['--enable-features=Vulkan'] : [];
-  return chromium.launch({
-    executablePath,
-    headless: !isHeaded,
-    args: [...FLAGS, ...software, ...hardware],
-  });
+  const own =
+    adapter === 'software' ? '--use-webgpu-adapter=swiftshader' : '--enable-features=Vulkan';
+  return launchChromium([...FLAGS, own], !isHeaded);
 }

@@ -1,21 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Browser, chromium, firefox, type Page } from 'playwright';
+import { type Browser, firefox, type Page } from 'playwright';
 import { build, type Plugin, preview } from 'vite';
-import { findChromium } from './find-chromium.mjs';
 import { firefoxLaunchOptions, missingFirefox } from './find-firefox.mjs';
-
-/**
- * Without the first flag there is no adapter in headless Chromium. Without the last one Chromium loads two pages of its own,
- * of 200 files each, beside each page that it opens.
- */
-const CHROMIUM_FLAGS = [
-  '--enable-unsafe-webgpu',
-  '--use-webgpu-adapter=swiftshader',
-  '--no-sandbox',
-  '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup',
-];
+import { launchChromium } from './launch-chromium.ts';
 
 export type BrowserName = 'chromium' | 'firefox';
 
@@ -108,9 +97,5 @@ async function launchTested(browserName: BrowserName): Promise<Browser> {
     if (missing !== undefined) throw new Error(`No tests in Firefox: ${missing}.`);
     return firefox.launch(firefoxLaunchOptions());
   }
-  const executablePath = findChromium();
-  return chromium.launch({
-    args: CHROMIUM_FLAGS,
-    ...(executablePath === undefined ? {} : { executablePath }),
-  });
+  return launchChromium();
 }

@@ -1,4 +1,3 @@
-import { chromium } from 'playwright';
 import type { Consumer } from '../../e2e/consumers/consumer.ts';
 import { BUNDLERS } from '../../e2e/consumers/environments/bundlers.ts';
 import { GUIDES } from '../../e2e/consumers/environments/guides.ts';
@@ -6,8 +5,8 @@ import { RUNTIME_CONSUMERS } from '../../e2e/consumers/environments/runtimes.ts'
 import { STARTER } from '../../e2e/consumers/environments/starter.ts';
 import { THREADS } from '../../e2e/consumers/environments/threads.ts';
 import { UNBUNDLED } from '../../e2e/consumers/environments/unbundled.ts';
-import { CHROMIUM_FLAGS, installTools, Lab, packPackage } from '../../e2e/consumers/lab.ts';
-import { findChromium } from '../../scripts/find-chromium.mjs';
+import { installTools, Lab, packPackage } from '../../e2e/consumers/lab.ts';
+import { launchChromium } from '../../scripts/launch-chromium.ts';
 
 export const CONSUMERS: readonly Consumer[] = [
   STARTER,
@@ -31,11 +30,7 @@ export async function main(args: readonly string[] = []): Promise<number> {
   );
   const packed = packPackage(args.includes('--built'));
   if (chosen.some(({ isHeavy }) => isHeavy)) installTools();
-  const executablePath = findChromium();
-  const browser = await chromium.launch({
-    args: CHROMIUM_FLAGS,
-    ...(executablePath === undefined ? {} : { executablePath }),
-  });
+  const browser = await launchChromium();
   let failures = 0;
   try {
     for (const consumer of chosen)

@@ -1,7 +1,7 @@
-import { type Browser, chromium } from 'playwright';
+import type { Browser } from 'playwright';
 import type { Box } from '../../../src/tasks/index.ts';
 import type { Pixels } from '../../../src/core/pictures/pixels.ts';
-import { findChromium } from '../../../scripts/find-chromium.mjs';
+import { launchChromium } from '../../../scripts/launch-chromium.ts';
 
 /** A piece of text, and where it was drawn. */
 export interface DrawnText {
@@ -41,9 +41,7 @@ const ROWS: readonly (readonly [left: string, right?: string])[] = [
 
 /** Receipts in black on white, drawn by Chromium's canvas in every font and size. */
 export async function drawReceipts(): Promise<Receipt[]> {
-  const executablePath = findChromium();
-  if (executablePath === undefined) throw new Error('No Chromium is installed; run npm test once.');
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  const browser = await launchChromium(['--no-sandbox']);
   try {
     const receipts: Receipt[] = [];
     for (const font of FONTS) {

@@ -3,9 +3,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium, type Page } from 'playwright';
-import { findChromium } from '../../../../scripts/find-chromium.mjs';
+import type { Page } from 'playwright';
 import { installPackages } from '../../../../scripts/install-packages.ts';
+import { launchChromium } from '../../../../scripts/launch-chromium.ts';
 import { type ChatRequest, type Completion, complete, tokenize } from './in-page.ts';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
@@ -42,11 +42,7 @@ export async function openPeer(): Promise<Peer> {
   const server = serve(() => model);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const executablePath = findChromium();
-  const browser = await chromium.launch({
-    args: ['--no-sandbox'],
-    ...(executablePath !== undefined && { executablePath }),
-  });
+  const browser = await launchChromium(['--no-sandbox']);
   const page: Page = await browser.newPage();
   page.on('pageerror', (error) => console.error(`page: ${error.message}`));
   // llama.cpp says there why it refuses a file, and to callers only that it does.
