@@ -5,7 +5,7 @@ const SHOWS: Readonly<
   consumers: () => import('./show/consumers.ts'),
   engines: () => import('./show/engines.ts'),
   faults: () => import('./show/faults.ts'),
-  text: () => import('./show/text.ts'),
+  text: () => import('./peers/text/wllama.ts'),
   tasks: () => import('./show/tasks.ts'),
   lighthouse: () => import('./show/lighthouse.ts'),
   'first-sight': () => import('./show/first-sight.ts'),

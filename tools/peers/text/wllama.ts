@@ -1,4 +1,4 @@
-import type { Checks } from '../../show/checks.ts';
+import { Checks } from '../../show/checks.ts';
 import { compareModels, SHOWN_TYPES, USUAL_TYPES } from './wllama/compare-models.ts';
 import { compareTemplates } from './wllama/compare-templates.ts';
 import { compareTokens } from './wllama/compare-tokens.ts';
@@ -8,8 +8,12 @@ import { shownModels } from './wllama/shown-models.ts';
 /** The model that is shown in all types of elements, the others in the usual ones. */
 const OF_ALL_TYPES = 'llama';
 
-/** Tokens, templates and texts beside those of llama.cpp in wasm: all, or those that words name, of these types or those of the words. */
-export async function show(checks: Checks, given: readonly string[]): Promise<void> {
+/**
+ * `npm run show -- text [WORD …]`: tokens, templates and texts beside those of llama.cpp in wasm: all, or those that words
+ * name, of these types or those of the words. Resolves to 0 only when all of it holds.
+ */
+export async function main(given: readonly string[]): Promise<number> {
+  const checks = new Checks();
   const named = given.filter((word) => SHOWN_TYPES.includes(word));
   const words = given.filter((word) => !named.includes(word));
   const typesOf = (model: string): readonly string[] =>
@@ -27,9 +31,10 @@ export async function show(checks: Checks, given: readonly string[]): Promise<vo
   };
   const unknown = words.filter((word) => !Object.hasOwn(jobs, word));
   if (unknown.length > 0) {
-    throw new Error(
-      `${unknown.join(', ')}: not one of ${[...Object.keys(jobs), ...SHOWN_TYPES].join(', ')}`,
+    console.error(
+      `got ${unknown.join(', ')}, expected ${[...Object.keys(jobs), ...SHOWN_TYPES].join(', ')}`,
     );
+    return 2;
   }
   const peer = await openPeer();
   try {
@@ -39,4 +44,5 @@ export async function show(checks: Checks, given: readonly string[]): Promise<vo
   } finally {
     await peer.close();
   }
+  return checks.end();
 }
