@@ -1,14 +1,8 @@
 import type { HostTensor } from '../../src/core/tensor/host-tensor.ts';
 import { HostTensor as Tensor } from '../../src/core/tensor/host-tensor.ts';
 import { seededRandom } from '../../src/core/random.ts';
-import {
-  drawDigit,
-  drawNormal,
-  drawPicture,
-  drawSound,
-  type Random,
-  scaledTensor,
-} from './draw-inputs.ts';
+import { sampleDigit } from '../../src/demo/digits/write-digit.ts';
+import { drawNormal, drawPicture, drawSound, type Random, scaledTensor } from './draw-inputs.ts';
 
 export type ModelInputs = Readonly<Record<string, HostTensor>>;
 
@@ -28,7 +22,7 @@ export interface TrainedModel {
 const digit =
   (name: string, scale: number) =>
   (random: Random): ModelInputs => ({
-    [name]: scaledTensor([1, 1, 28, 28], drawDigit(random), [scale, 0]),
+    [name]: scaledTensor([1, 1, 28, 28], sampleDigit(random).image, [scale, 0]),
   });
 
 const picture =
