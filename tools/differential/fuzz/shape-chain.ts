@@ -1,6 +1,6 @@
 import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
-import type { OnnxAttribute, OnnxNodeSpec } from '../../../src/testing/onnx-writer.ts';
-import { writeOnnxModel } from '../../../src/testing/onnx-writer.ts';
+import type { OnnxAttribute } from '../../../src/testing/onnx-writer.ts';
+import { GraphBuilder } from '../compare-onnx/model-builder.ts';
 import { Draws } from '../draws.ts';
 
 /** Sizes of the input `x` with the dimensions (n, m, 3). */
@@ -56,13 +56,12 @@ export function shapeChain(seed: number): ShapeChain {
 
 class ChainDraft {
   readonly #draws: Draws;
-  readonly #nodes: OnnxNodeSpec[] = [];
-  readonly #initializers: Record<string, HostTensor> = {};
+  readonly #graph = new GraphBuilder();
   readonly #pool: Sizes[] = [];
-  #count = 0;
 
   constructor(seed: number) {
     this.#draws = new Draws(seed);
+    this.#graph.input('x', 'float32', ['n', 'm', 3]);
     this.#add('Shape', ['x'], { length: 3, evaluate: ({ n, m }) => [n, m, 3] });
   }
 
@@ -93,13 +92,10 @@ class ChainDraft {
       () => this.#tile(),
     ];
     const outputs = [0, 1, 2].map(() => this.#draws.pick(sinks)());
-    const bytes = writeOnnxModel({
-      opset: 17,
-      nodes: this.#nodes,
-      inputs: [{ name: 'x', shape: ['n', 'm', 3] }],
-      outputs: outputs.map(({ name }) => name),
-      initializers: this.#initializers,
-    });
+    const { bytes } = this.#graph.model(
+      17,
+      outputs.map(({ name }) => name),
+    );
     return { bytes, expected: (sizes) => outputs.map(({ evaluate }) => evaluate(sizes)) };
   }
 
@@ -161,14 +157,12 @@ class ChainDraft {
   /** As exporters write a division that is rounded up or down: through float32. */
   #halve(): void {
     const from = this.#draws.pick(this.#pool);
-    const [float, half, rounded] = [this.#name(), this.#name(), this.#name()];
     const divisor = this.#draws.pick([2, 4]);
     const op = this.#draws.pick(['Floor', 'Ceil'] as const);
     const round = op === 'Floor' ? Math.floor : Math.ceil;
-    this.#node('Cast', [from.name], float, { to: 1 });
-    this.#node('Div', [float, this.#float(divisor)], half);
-    this.#node(op, [half], rounded);
-    this.#add('Cast', [rounded], {
+    const float = this.#graph.add('Cast', [from.name], { to: 1 });
+    const half = this.#graph.add('Div', [float, this.#graph.float(divisor)]);
+    this.#add('Cast', [this.#graph.add(op, [half])], {
       length: from.length,
       attributes: { to: 7 },
       evaluate: (sizes) => from.evaluate(sizes).map((x) => round(x / divisor) + 0),
@@ -179,8 +173,7 @@ class ChainDraft {
   #choose(): void {
     const from = this.#draws.pick(this.#pool);
     const [value, other] = [this.#draws.below(4), 1 + this.#draws.below(3)];
-    const equal = this.#name();
-    this.#node('Equal', [from.name, this.#ints(value)], equal);
+    const equal = this.#graph.add('Equal', [from.name, this.#ints(value)]);
     this.#add('Where', [equal, this.#ints(other), from.name], {
       length: from.length,
       evaluate: (sizes) => from.evaluate(sizes).map((x) => (x === value ? other : x)),
@@ -200,9 +193,7 @@ class ChainDraft {
   #throughScalar(): void {
     const from = this.#draws.pick(this.#pool);
     const at = this.#draws.below(from.length);
-    const scalar = this.#name();
-    this.#initializers[`${scalar}_at`] = HostTensor.from('int64', [], [at]);
-    this.#node('Gather', [from.name, `${scalar}_at`], scalar);
+    const scalar = this.#graph.add('Gather', [from.name, this.#graph.int(at)]);
     this.#add('Unsqueeze', [scalar, this.#ints(0)], {
       length: 1,
       evaluate: (sizes) => from.evaluate(sizes).slice(at, at + 1),
@@ -211,48 +202,36 @@ class ChainDraft {
 
   /** The list with each size from 0 (or 1) to a few. */
   #small(from: Sizes, least = 0): Sizes {
-    const raised = this.#name();
-    this.#node('Max', [from.name, this.#ints(least)], raised);
-    const name = this.#name();
-    this.#node('Min', [raised, this.#ints(LARGEST_SIZE)], name);
+    const raised = this.#graph.add('Max', [from.name, this.#ints(least)]);
+    const name = this.#graph.add('Min', [raised, this.#ints(LARGEST_SIZE)]);
     const clamp = (x: number): number => Math.min(Math.max(x, least), LARGEST_SIZE);
     return { ...from, name, evaluate: (sizes) => from.evaluate(sizes).map(clamp) };
   }
 
   #plain(): Output {
     const { name, length, evaluate } = this.#draws.pick(this.#pool);
-    const result = this.#name();
-    this.#node('Identity', [name], result);
+    const result = this.#graph.add('Identity', [name]);
     return { name: result, evaluate: (at) => ({ shape: [length], elements: evaluate(at) }) };
   }
 
   #constantOfShape(): Output {
     const size = this.#small(this.#draws.pick(this.#pool));
-    const name = this.#name();
-    this.#node('ConstantOfShape', [size.name], name, {
-      value: HostTensor.from('float32', [1], [7]),
-    });
+    const value = HostTensor.from('float32', [1], [7]);
+    const name = this.#graph.add('ConstantOfShape', [size.name], { value });
     return { name, evaluate: (sizes) => filled(size.evaluate(sizes), 7) };
   }
 
   #expand(): Output {
     const size = this.#small(this.#draws.pick(this.#pool), 1);
-    const name = this.#name();
-    this.#node('Expand', [this.#float(5), size.name], name);
+    const name = this.#graph.add('Expand', [this.#graph.float(5), size.name]);
     return { name, evaluate: (sizes) => filled(size.evaluate(sizes), 5) };
   }
 
   #range(): Output {
     const size = this.#small(this.#draws.pick(this.#pool));
-    const [scalar, name, at] = [this.#name(), this.#name(), this.#name()];
-    for (const [initializer, value] of [
-      [at, 0],
-      [`${at}_one`, 1],
-    ] as const) {
-      this.#initializers[initializer] = HostTensor.from('int64', [], [value]);
-    }
-    this.#node('Gather', [size.name, at], scalar);
-    this.#node('Range', [at, scalar, `${at}_one`], name);
+    const zero = this.#graph.int(0);
+    const scalar = this.#graph.add('Gather', [size.name, zero]);
+    const name = this.#graph.add('Range', [zero, scalar, this.#graph.int(1)]);
     return {
       name,
       evaluate: (sizes) => {
@@ -264,10 +243,8 @@ class ChainDraft {
 
   #sliceOfInput(): Output {
     const all = this.#small(this.#draws.pick(this.#pool));
-    const end = this.#name();
-    this.#node('Slice', [all.name, this.#ints(0), this.#ints(1)], end);
-    const name = this.#name();
-    this.#node('Slice', ['x', this.#ints(0), end, this.#ints(1)], name);
+    const end = this.#graph.add('Slice', [all.name, this.#ints(0), this.#ints(1)]);
+    const name = this.#graph.add('Slice', ['x', this.#ints(0), end, this.#ints(1)]);
     return {
       name,
       evaluate: (sizes) => ({
@@ -279,19 +256,14 @@ class ChainDraft {
   /** One axis as it is, the rest in one. */
   #reshape(): Output {
     const axis = this.#draws.below(3);
-    const [shape, kept, target, name] = [this.#name(), this.#name(), this.#name(), this.#name()];
-    this.#node('Shape', ['x'], shape);
-    this.#node('Gather', [shape, this.#ints(axis)], kept);
-    this.#node('ReduceProd', [shape], `${kept}_all`, { keepdims: 1 });
+    const shape = this.#graph.add('Shape', ['x']);
+    const kept = this.#graph.add('Gather', [shape, this.#ints(axis)]);
+    const all = this.#graph.add('ReduceProd', [shape], { keepdims: 1 });
+    const divisor = this.#graph.add('Max', [kept, this.#ints(1)]);
     const isRest = this.#draws.below(2) === 0;
-    const rest = `${kept}_rest`;
-    if (isRest) this.#node('Concat', [kept, this.#ints(-1)], target, { axis: 0 });
-    else {
-      this.#node('Max', [kept, this.#ints(1)], `${kept}_divisor`);
-      this.#node('Div', [`${kept}_all`, `${kept}_divisor`], rest);
-      this.#node('Concat', [kept, rest], target, { axis: 0 });
-    }
-    this.#node('Reshape', ['x', target], name, { allowzero: 0 });
+    const rest = isRest ? this.#ints(-1) : this.#graph.add('Div', [all, divisor]);
+    const target = this.#graph.add('Concat', [kept, rest], { axis: 0 });
+    const name = this.#graph.add('Reshape', ['x', target], { allowzero: 0 });
     return {
       name,
       evaluate: ({ n, m }) => {
@@ -304,11 +276,9 @@ class ChainDraft {
   #tile(): Output {
     const from = this.#draws.pick(this.#pool);
     const repeats = this.#small(from);
-    const name = this.#name();
-    const value = `${name}_value`;
     const shape = Array.from({ length: from.length }, () => 1);
-    this.#initializers[value] = HostTensor.from('float32', shape, [2]);
-    this.#node('Tile', [value, repeats.name], name);
+    const value = this.#graph.constant(HostTensor.from('float32', shape, [2]));
+    const name = this.#graph.add('Tile', [value, repeats.name]);
     return { name, evaluate: (sizes) => filled(repeats.evaluate(sizes), 2) };
   }
 
@@ -319,18 +289,7 @@ class ChainDraft {
   ): void {
     const all = SAMPLES.flatMap((sizes) => evaluate(sizes));
     if (all.some((value) => Math.abs(value) > LARGEST)) return;
-    const name = this.#name();
-    this.#node(op, inputs, name, attributes);
-    this.#pool.push({ name, length, evaluate });
-  }
-
-  #node(
-    op: string,
-    inputs: readonly string[],
-    output: string,
-    attributes: Readonly<Record<string, OnnxAttribute>> = {},
-  ): void {
-    this.#nodes.push({ op, inputs, outputs: [output], name: `${op}_${output}`, attributes });
+    this.#pool.push({ name: this.#graph.add(op, inputs, attributes), length, evaluate });
   }
 
   #names(parts: readonly Sizes[]): string[] {
@@ -342,19 +301,7 @@ class ChainDraft {
   }
 
   #ints(...values: readonly number[]): string {
-    const name = this.#name();
-    this.#initializers[name] = HostTensor.from('int64', [values.length], values);
-    return name;
-  }
-
-  #float(value: number): string {
-    const name = this.#name();
-    this.#initializers[name] = HostTensor.from('float32', [], [value]);
-    return name;
-  }
-
-  #name(): string {
-    return `t${this.#count++}`;
+    return this.#graph.ints(...values);
   }
 }
 

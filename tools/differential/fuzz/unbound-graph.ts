@@ -1,11 +1,8 @@
 import { elementCount } from '../../../src/core/tensor/shape.ts';
 import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
+import type { OnnxAttribute } from '../../../src/testing/onnx-writer.ts';
+import { GraphBuilder } from '../compare-onnx/model-builder.ts';
 import { Draws } from '../draws.ts';
-import {
-  type OnnxAttribute,
-  type OnnxNodeSpec,
-  writeOnnxModel,
-} from '../../../src/testing/onnx-writer.ts';
 
 /** The sizes of one session in turn: each pair of `a` and `b` broadcasts, and `c` is any number. */
 export const SIZES = [
@@ -40,7 +37,7 @@ interface List {
 
 interface UnboundGraph {
   readonly bytes: Uint8Array;
-  readonly ops: readonly string[];
+  readonly text: string;
   /** The arguments under each of {@link SIZES}; whole numbers, of which the graph makes whole numbers. */
   readonly inputs: readonly (readonly HostTensor[])[];
   /** The shapes of the outputs under each. */
@@ -69,16 +66,16 @@ function broadcast(a: Dims, b: Dims): Dims | undefined {
 
 class UnboundDraft {
   readonly #draws: Draws;
-  readonly #nodes: OnnxNodeSpec[] = [];
-  readonly #initializers: Record<string, HostTensor> = {};
+  readonly #graph = new GraphBuilder();
+  /** Names of values that are operands. */
+  readonly #read = new Set<string>();
   readonly #values: Value[];
   readonly #lists: List[] = [];
-  #count = 0;
 
   constructor(seed: number) {
     this.#draws = new Draws(seed);
     this.#values = Object.entries(INPUTS).map(([name, dims]) => ({
-      name,
+      name: this.#graph.input(name, 'float32', dims),
       shapes: SIZES.map((sizes) => dims.map((dim) => (typeof dim === 'number' ? dim : sizes[dim]))),
     }));
   }
@@ -106,25 +103,18 @@ class UnboundDraft {
   }
 
   finish(): UnboundGraph {
-    const isRead = new Set(this.#nodes.flatMap((node) => node.inputs ?? []));
     const made = this.#values.slice(Object.keys(INPUTS).length);
-    const sinks = made.filter(({ name }) => !isRead.has(name));
+    const sinks = made.filter(({ name }) => !this.#read.has(name));
     const [x] = this.#values;
     const outputs = sinks.length === 0 && x ? [{ ...x, name: this.#node('Neg', ['x']) }] : sinks;
-    const inputs = Object.entries(INPUTS).map(([name, shape]) => ({ name, shape }));
-    const bytes = writeOnnxModel({
-      opset: 18,
-      nodes: this.#nodes,
-      inputs,
-      outputs: outputs.map(({ name }) => name),
-      initializers: this.#initializers,
-    });
-    const leaves = this.#values.slice(0, inputs.length);
+    const { bytes, text } = this.#graph.model(
+      18,
+      outputs.map(({ name }) => name),
+    );
+    const leaves = this.#values.slice(0, Object.keys(INPUTS).length);
     return {
       bytes,
-      ops: this.#nodes.map(
-        ({ op, inputs: from = [], outputs: to }) => `${to.join()} = ${op}(${from.join()})`,
-      ),
+      text,
       inputs: SIZES.map((_, i) => leaves.map(({ shapes }) => this.#tensor(shapes[i] ?? []))),
       shapes: SIZES.map((_, i) => outputs.map(({ shapes }) => shapes[i] ?? [])),
     };
@@ -373,19 +363,16 @@ class UnboundDraft {
   }
 
   #node(op: string, inputs: readonly string[], attributes: Attributes = {}): string {
-    const name = `t${this.#count++}`;
-    this.#nodes.push({ op, inputs, outputs: [name], name: `${op}_${name}`, attributes });
-    return name;
+    for (const input of inputs) this.#read.add(input);
+    return this.#graph.add(op, inputs, attributes);
   }
 
   #constant(tensor: HostTensor): string {
-    const name = `t${this.#count++}`;
-    this.#initializers[name] = tensor;
-    return name;
+    return this.#graph.constant(tensor);
   }
 
   #ints(...values: readonly number[]): string {
-    return this.#constant(HostTensor.from('int64', [values.length], values));
+    return this.#graph.ints(...values);
   }
 }
 
