@@ -1,6 +1,7 @@
 import { HostTensor } from '../../../../src/core/tensor/host-tensor.ts';
 import { type Draw, float, integersBetween, ints, positive, quarters, scalar } from '../draw.ts';
 import type { CaseTable, NodeCase } from '../node-case.ts';
+import { quantisation } from './microsoft.ts';
 
 const OPSETS = [13, 17, 20, 22];
 
@@ -236,13 +237,6 @@ function fusedConv(draw: Draw): NodeCase {
     },
     atol: 1e-3,
   });
-}
-
-function quantisation(draw: Draw, dtype: 'uint8' | 'int8') {
-  return [
-    draw.tensor('float32', [], { number: (d) => d.real(0.02, 0.2) }),
-    scalar(dtype, dtype === 'uint8' ? draw.int(60, 200) : draw.int(-30, 30)),
-  ];
 }
 
 function qLinearConcat(draw: Draw): NodeCase {

@@ -1,5 +1,5 @@
 import type { DType } from '../../../../src/core/tensor/dtype.ts';
-import { type Draw, float, integersBetween, ints, positive, quarters, scalar } from '../draw.ts';
+import { type Draw, float, positive, scalar } from '../draw.ts';
 import type { CaseGenerator, CaseTable, NodeCase } from '../node-case.ts';
 
 type NodeArguments = Pick<NodeCase, 'inputs'> & Partial<NodeCase>;
@@ -61,7 +61,8 @@ function skipNormalization(op: string): CaseGenerator {
 const BYTES = ['uint8', 'int8'] as const;
 
 /** Scale and zero point of a quantised tensor. */
-function quantisation(draw: Draw, dtype: DType) {
+/** A scale and a zero point. */
+export function quantisation(draw: Draw, dtype: DType) {
   return [
     draw.tensor('float32', [], { number: (d) => d.real(0.02, 0.2) }),
     scalar(dtype, dtype === 'uint8' ? draw.int(60, 200) : draw.int(-30, 30)),
@@ -124,104 +125,6 @@ function quantisedPool(op: string): CaseGenerator {
     };
   });
 }
-
-const multiHeadAttention = microsoft('MultiHeadAttention', (draw) => {
-  const [batch, heads, size, length, other] = [
-    draw.int(1, 2),
-    draw.int(1, 3),
-    draw.int(1, 4),
-    draw.int(1, 4),
-    draw.int(1, 4),
-  ];
-  const hidden = heads * size;
-  return {
-    inputs: [
-      float(draw, [batch, length, hidden]),
-      float(draw, [batch, other, hidden]),
-      float(draw, [batch, other, hidden]),
-      draw.maybe(() => float(draw, [3 * hidden])),
-      draw.maybe(() => draw.tensor('int32', [batch, other], integersBetween(1, 1)), 0.3),
-      draw.maybe(() => draw.tensor('float32', [1, heads, length, other], quarters), 0.3),
-    ],
-    parameters: [3],
-    attributes: { num_heads: heads, scale: draw.maybe(() => ({ float: 0.4 })) },
-    atol: 1e-4,
-  };
-});
-
-const attention = microsoft('Attention', (draw) => {
-  const [batch, heads, size, length, width] = [
-    draw.int(1, 2),
-    draw.int(1, 3),
-    draw.int(1, 4),
-    draw.int(1, 4),
-    draw.int(1, 5),
-  ];
-  const hidden = heads * size;
-  return {
-    inputs: [
-      float(draw, [batch, length, width]),
-      float(draw, [width, 3 * hidden]),
-      float(draw, [3 * hidden]),
-      draw.maybe(() => draw.tensor('int32', [batch, length], integersBetween(1, 1)), 0.3),
-    ],
-    parameters: [1, 2],
-    attributes: { num_heads: heads, unidirectional: draw.maybe(() => draw.int(0, 1)) },
-    atol: 1e-4,
-  };
-});
-
-const groupQueryAttention = microsoft('GroupQueryAttention', (draw) => {
-  const [kv, group, size, length] = [draw.int(1, 2), draw.int(1, 3), 8, draw.int(1, 4)];
-  const past = draw.int(0, 3);
-  const heads = kv * group;
-  // The runtime takes several tokens only as a first prompt.
-  const tokens = past > 0 ? 1 : length;
-  const total = past + tokens;
-  return {
-    inputs: [
-      float(draw, [1, tokens, heads * size]),
-      float(draw, [1, tokens, kv * size]),
-      float(draw, [1, tokens, kv * size]),
-      float(draw, [1, kv, past, size]),
-      float(draw, [1, kv, past, size]),
-      ints([total - 1], 'int32'),
-      scalar('int32', total),
-    ],
-    attributes: {
-      num_heads: heads,
-      kv_num_heads: kv,
-      scale: draw.maybe(() => ({ float: 0.4 })),
-      softcap: draw.maybe(() => ({ float: 3 }), 0.3),
-      local_window_size: draw.maybe(() => draw.int(1, 4), 0.3),
-    },
-    outputs: 3,
-    atol: 1e-4,
-  };
-});
-
-const rotaryEmbedding = microsoft('RotaryEmbedding', (draw) => {
-  const [batch, heads, half, length] = [
-    draw.int(1, 2),
-    draw.int(1, 3),
-    draw.int(1, 4),
-    draw.int(1, 4),
-  ];
-  const size = 2 * half;
-  return {
-    inputs: [
-      float(draw, [batch, heads, length, size]),
-      draw.often(0.5)
-        ? draw.tensor('int64', [1], integersBetween(0, 3))
-        : draw.tensor('int64', [batch, length], integersBetween(0, 7)),
-      float(draw, [8, half]),
-      float(draw, [8, half]),
-    ],
-    parameters: [2, 3],
-    attributes: { interleaved: draw.maybe(() => draw.int(0, 1)) },
-    atol: 1e-4,
-  };
-});
 
 const matMulNBits = microsoft('MatMulNBits', (draw) => {
   const bits = draw.pick([4, 8]);
@@ -302,16 +205,13 @@ const qGemm = microsoft('QGemm', (draw) => {
 });
 
 export const MICROSOFT_CASES: CaseTable = {
-  'microsoft.Attention': attention,
   'microsoft.BiasGelu': activation('BiasGelu', true),
   'microsoft.DynamicQuantizeMatMul': dynamicQuantizeMatMul,
   'microsoft.FastGelu': activation('FastGelu'),
   'microsoft.FusedMatMul': fusedMatMul,
   'microsoft.Gelu': activation('Gelu'),
-  'microsoft.GroupQueryAttention': groupQueryAttention,
   'microsoft.MatMulIntegerToFloat': matMulIntegerToFloat,
   'microsoft.MatMulNBits': matMulNBits,
-  'microsoft.MultiHeadAttention': multiHeadAttention,
   'microsoft.QGemm': qGemm,
   'microsoft.QLinearAdd': quantisedPair('QLinearAdd'),
   'microsoft.QLinearAveragePool': quantisedPool('QLinearAveragePool'),
@@ -320,7 +220,6 @@ export const MICROSOFT_CASES: CaseTable = {
   'microsoft.QLinearMul': quantisedPair('QLinearMul'),
   'microsoft.QLinearSigmoid': quantisedUnary('QLinearSigmoid'),
   'microsoft.QuickGelu': activation('QuickGelu'),
-  'microsoft.RotaryEmbedding': rotaryEmbedding,
   'microsoft.SkipLayerNormalization': skipNormalization('SkipLayerNormalization'),
   'microsoft.SkipSimplifiedLayerNormalization': skipNormalization(
     'SkipSimplifiedLayerNormalization',

@@ -315,18 +315,17 @@ function gatherElements(draw: Draw): NodeCase {
   };
 }
 
+/** How a scatter joins updates of one place, which operator sets have from 16 and 18 on. */
+function reductionOf(draw: Draw, opset: number): string | undefined {
+  const known = ['none', 'add', 'mul', ...(opset < 18 ? [] : ['max', 'min'])];
+  return opset < 16 ? undefined : draw.maybe(() => draw.pick(known), 0.8);
+}
+
 function scatterElements(draw: Draw): NodeCase {
   const opset = draw.pick([9, 11, 13, 16, 18]);
   const isOld = opset === 9;
   const { shape, axis, dim, indexShape } = alongAxis(draw);
-  const reduction =
-    opset < 16
-      ? undefined
-      : draw.maybe(
-          () =>
-            draw.pick(opset < 18 ? ['none', 'add', 'mul'] : ['none', 'add', 'mul', 'max', 'min']),
-          0.8,
-        );
+  const reduction = reductionOf(draw, opset);
   const isUnique = reduction === undefined || reduction === 'none';
   if (isUnique) indexShape[axis] = Math.min(indexShape[axis] ?? 1, dim);
   const indices = draw.tensor('int64', indexShape, integersBetween(0, dim - 1));
@@ -374,14 +373,7 @@ function scatterNd(draw: Draw): NodeCase {
   const opset = draw.pick([11, 13, 16, 18]);
   const shape = draw.shape({ from: 1, to: 4, zero: 0 });
   const depth = draw.int(1, shape.length);
-  const reduction =
-    opset < 16
-      ? undefined
-      : draw.maybe(
-          () =>
-            draw.pick(opset < 18 ? ['none', 'add', 'mul'] : ['none', 'add', 'mul', 'max', 'min']),
-          0.8,
-        );
+  const reduction = reductionOf(draw, opset);
   const isUnique = reduction === undefined || reduction === 'none';
   const places = elementCount(shape.slice(0, depth));
   const count = isUnique ? draw.int(0, Math.min(places, 6)) : draw.int(0, 8);
