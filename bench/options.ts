@@ -1,86 +1,84 @@
-import { parseArgs } from 'node:util';
-import { DEVICES, PEERS, type Peer } from './cases/bench-case.ts';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { type BenchDevice, DEVICES, PEERS, type Peer } from './cases/bench-case.ts';
 import { METHODS } from './methods.ts';
+
+interface Values {
+  readonly device: BenchDevice;
+  readonly threads: number;
+  readonly apart?: true;
+  readonly peers: readonly Peer[];
+  readonly case: RegExp;
+  readonly runs?: number;
+  readonly adapter: Adapter;
+  readonly json?: string;
+  readonly write?: true;
+}
+
+export type Adapter = 'software' | 'hardware';
+
+/** SwiftShader, or graphics hardware. */
+export const adapterOption = (byDefault: Adapter): Option =>
+  new Option('--adapter <kind>', 'SwiftShader or graphics hardware')
+    .choices(['software', 'hardware'])
+    .default(byDefault);
 
 export type BenchOptions = ReturnType<typeof parseOptions>;
 
-export const USAGE = `npm run bench -- [OPTIONS]
-  --device NAME     of Weft and the peers: ${DEVICES.join(' or ')} (default webgpu)
-  --threads N       of each runtime, with --device wasm (default 1); several in an isolated page
-  --apart           several threads in a page that is not isolated
-  --peers LIST      of ${PEERS.join(',')}; none for Weft alone (default: all)
-  --case RE         cases whose name matches
-  --runs N          warm rounds of each runtime at most (default 15, with --device wasm 20)
-  --adapter KIND    software (SwiftShader, the default) or hardware
-  --json FILE       write all figures there too
-  --write           put the tables into docs/performance.md`;
-
-/** Throws an Error that says what is wrong. */
+/** Throws what {@link parsed} takes. */
 export function parseOptions(args: readonly string[]) {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      device: { type: 'string', default: 'webgpu' },
-      threads: { type: 'string', default: '1' },
-      apart: { type: 'boolean', default: false },
-      peers: { type: 'string', default: PEERS.join(',') },
-      case: { type: 'string', default: '' },
-      runs: { type: 'string' },
-      adapter: { type: 'string', default: 'software' },
-      json: { type: 'string' },
-      write: { type: 'boolean', default: false },
-    },
-  });
-  const device = DEVICES.find((name) => name === values.device);
-  if (device === undefined) {
-    throw new Error(`--device is ${DEVICES.join(' or ')}, not ${values.device}`);
-  }
-  const threads = parseCount('--threads', values.threads);
-  if (threads > 1 && device !== 'wasm') throw new Error('--threads is for --device wasm');
-  const { runs } = values;
+  const command = new Command('npm run bench --')
+    .addOption(
+      new Option('--device <name>', 'of Weft and the peers').choices(DEVICES).default('webgpu'),
+    )
+    .option('--threads <number>', 'of each runtime, with --device wasm', parseCount, 1)
+    .option('--apart', 'several threads in a page that is not isolated')
+    .option('--peers <list>', `of ${PEERS.join(',')}; none for Weft alone`, namesOf(PEERS), [
+      ...PEERS,
+    ])
+    .option('--case <regexp>', 'cases whose name matches', (text) => new RegExp(text), /(?:)/)
+    .option('--runs <number>', 'warm rounds of each runtime at most', parseCount)
+    .addOption(adapterOption('software'))
+    .option('--json <file>', 'write all figures there too')
+    .option('--write', 'put the tables into docs/performance.md');
+  const values = withArguments(command, args).opts<Values>();
+  const { device, threads } = values;
+  if (threads > 1 && device !== 'wasm') command.error('--threads is for --device wasm');
   return {
-    device,
-    /** Of each runtime, on the processor. */
-    threads,
+    ...values,
     /** True if pages are cross-origin isolated, without which peers have one thread. */
-    isIsolated: threads > 1 && !values.apart,
-    peers: parsePeers(values.peers),
-    cases: new RegExp(values.case),
-    json: values.json,
-    adapter: parseAdapter(values.adapter),
+    isIsolated: threads > 1 && values.apart !== true,
     /** Warm runs of each runtime at most. */
-    runs: runs === undefined ? METHODS[device].rounds : parseCount('--runs', runs),
-    isWritten: values.write,
+    runs: values.runs ?? METHODS[device].rounds,
   };
 }
 
-/** Throws an Error for another word. */
-export function parseAdapter(word: string): 'software' | 'hardware' {
-  if (word === 'software' || word === 'hardware') return word;
-  throw new Error(`--adapter is software or hardware, not ${word}`);
-}
+/** The command with its arguments. Throws what {@link parsed} takes. */
+export const withArguments = (command: Command, args: readonly string[]): Command =>
+  command.exitOverride().allowExcessArguments(false).parse(args, { from: 'user' });
 
-/** What `parse` gives of the arguments; undefined where it throws, after saying why. */
-export function parsed<Options>(usage: string, parse: () => Options): Options | undefined {
+/** What `parse` gives of the arguments; else the exit status, after what is wrong was said, or help. */
+export function parsed<Options>(parse: () => Options): Options | number {
   try {
     return parse();
   } catch (error) {
-    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
-    return undefined;
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? 0 : 2;
   }
 }
 
-function parseCount(option: string, text: string): number {
+/** Throws for what is no number from 1 up. */
+export function parseCount(text: string): number {
   const count = Number(text);
-  if (!Number.isInteger(count) || count < 1) throw new Error(`${option} is no count: ${text}`);
-  return count;
+  if (Number.isInteger(count) && count >= 1) return count;
+  throw new InvalidArgumentError('It has to be an integer from 1 up.');
 }
 
-function parsePeers(list: string): Peer[] {
-  const names = list.split(',').filter((name) => name !== '' && name !== 'none');
-  const unknown = names.filter((name) => !PEERS.some((peer) => peer === name));
-  if (unknown.length > 0) {
-    throw new Error(`--peers has no ${unknown.join(', ')}; there are ${PEERS.join(', ')}`);
-  }
-  return PEERS.filter((peer) => names.includes(peer));
-}
+/** A reader of lists of these names. */
+export const namesOf =
+  <Name extends string>(known: readonly Name[]) =>
+  (list: string): Name[] => {
+    const names = list.split(',').filter((name) => name !== '' && name !== 'none');
+    const unknown = names.filter((name) => !known.some((one) => one === name));
+    if (unknown.length > 0) throw new InvalidArgumentError(`There are ${known.join(', ')}.`);
+    return known.filter((name) => names.includes(name));
+  };

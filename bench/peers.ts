@@ -9,7 +9,7 @@ import { trainingCases } from './cases/model-writer.ts';
 import { measureCase, measureMachine } from './measure-case.ts';
 import { METHODS } from './methods.ts';
 import { inPage, launchBrowser } from './open-page.ts';
-import { type BenchOptions, parsed, parseOptions, USAGE } from './options.ts';
+import { type BenchOptions, parsed, parseOptions } from './options.ts';
 import type { MachineFigure } from './page/machine-steps.ts';
 import type { AdapterReport } from './page/measure-ceilings.ts';
 import {
@@ -35,8 +35,8 @@ const models = join(dirname(fileURLToPath(import.meta.url)), '../../shared/model
  * wrong arguments.
  */
 export async function main(args: readonly string[]): Promise<number> {
-  const options = parsed(USAGE, () => parseOptions(args));
-  if (options === undefined) return 2;
+  const options = parsed(() => parseOptions(args));
+  if (typeof options === 'number') return options;
   if (!existsSync(models)) console.error(`no models: ${models} is not there; operator cases only`);
   const { device, threads, isIsolated } = options;
   const method = METHODS[device];
@@ -44,7 +44,7 @@ export async function main(args: readonly string[]): Promise<number> {
     ...operatorCases(device),
     ...modelCases(models, device),
     ...trainingCases(),
-  ].filter(({ name }) => options.cases.test(name));
+  ].filter(({ name }) => options.case.test(name));
   installPeers();
   const pages = await buildPages();
   const warm = options.peers.includes('onnxruntime') ? method.onnxRuntimeFiles : [];
@@ -65,7 +65,7 @@ export async function main(args: readonly string[]): Promise<number> {
       for (const line of progress(result, method)) console.error(`  ${line}`);
     }
     const machine: MachineFigure[] = [];
-    for (const name of machineCases(device).filter((name) => options.cases.test(name))) {
+    for (const name of machineCases(device).filter((name) => options.case.test(name))) {
       console.error(name);
       machine.push(...(await measureMachine(lab, name)));
     }
@@ -103,7 +103,7 @@ function report(
     ...(outcomes.some(({ result }) => result.cold.length > 0) ? [coldTable(outcomes, method)] : []),
     ...(machine.length > 0 ? [machineTable(machine)] : []),
   ];
-  printSection({ command, about, parts }, options.isWritten ? sectionOf(options) : undefined);
+  printSection({ command, about, parts }, options.write === true ? sectionOf(options) : undefined);
   const { differing, missed: missedWarm } = warmComplaints(outcomes);
   const missed = [
     ...missedWarm,

@@ -20,7 +20,7 @@ const BOTH = ['webgpu', 'wasm'] as const;
 const STATE_KILOBYTES = [64, 65_536];
 
 /** The costs by name; `page/machine-steps.ts` has what measures each. */
-export const MACHINE_CASES = {
+const MACHINE_CASES = {
   'launch-overhead': { devices: WEBGPU, sizes: [100, 2000], program: productsProgram },
   'allocator-churn': { devices: WEBGPU, sizes: [0], program: growingProgram },
   interpretation: { devices: WEBGPU, sizes: [0], program: countProgram },

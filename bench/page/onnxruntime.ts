@@ -49,7 +49,7 @@ export async function openOnnxRuntime(device: BenchDevice, threads: number): Pro
 }
 
 /** The part of its interface that is used here; the package is not there when types are checked. */
-export interface OnnxRuntime {
+interface OnnxRuntime {
   readonly env: { readonly wasm: { numThreads: number } };
   readonly InferenceSession: {
     create(model: Uint8Array, options: object): Promise<OnnxSession>;

@@ -8,7 +8,7 @@ import { type OnnxTensor, openOnnxRuntime } from './onnxruntime.ts';
 export type ContestantName = 'weft' | 'weft-fast' | 'wllama' | 'onnxruntime';
 
 /** How one is loaded. */
-export interface ContestantRequest {
+interface ContestantRequest {
   readonly device: BenchDevice;
   /** The address of the model. */
   readonly model: string;

@@ -1,28 +1,34 @@
 import { writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { Command } from 'commander';
 import type { Page } from 'playwright';
 import { openPages } from '../../scripts/open-pages.ts';
 import { launchBrowser } from '../open-page.ts';
-import { parseAdapter, parsed } from '../options.ts';
+import { type Adapter, adapterOption, parsed, withArguments } from '../options.ts';
 import { type BenchReport, complaintsOf } from './bench-report.ts';
 import { reportMarkdown } from './report-tables.ts';
 
-const USAGE = `npm run bench -- report [OPTIONS]
-  --quick           a part of it, in about a minute
-  --adapter KIND    hardware (the default) or software (SwiftShader)
-  --headed          with a window, for machines whose GPU no headless browser gets
-  --json FILE       where the figures go (default weft-report.json)`;
+interface Options {
+  readonly quick?: true;
+  readonly adapter: Adapter;
+  readonly headed?: true;
+  readonly json: string;
+}
 
-type Options = ReturnType<typeof parseOptions>;
+const command = (): Command =>
+  new Command('npm run bench -- report')
+    .option('--quick', 'a part of it, in about a minute')
+    .addOption(adapterOption('hardware'))
+    .option('--headed', 'with a window, for machines whose GPU no headless browser gets')
+    .option('--json <file>', 'where the figures go', 'weft-report.json');
 
 /**
  * Opens report.html in Chromium, measures this machine, prints tables and writes a file. Resolves to the exit status:
  * 1 where a kernel departs or there is no adapter, 2 for wrong arguments.
  */
 export async function main(args: readonly string[]): Promise<number> {
-  const options = parsed(USAGE, () => parseOptions(args));
-  if (options === undefined) return 2;
-  const { adapter, isHeaded, json } = options;
+  const options = parsed(() => withArguments(command(), args).opts<Options>());
+  if (typeof options === 'number') return options;
+  const { adapter, headed: isHeaded = false, json } = options;
   const pages = await openPages({
     only: ['report.html'],
     launch: () => launchBrowser(adapter, { isHeaded }),
@@ -43,26 +49,11 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Throws an Error that says what is wrong. */
-function parseOptions(args: readonly string[]) {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      quick: { type: 'boolean', default: false },
-      adapter: { type: 'string', default: 'hardware' },
-      headed: { type: 'boolean', default: false },
-      json: { type: 'string', default: 'weft-report.json' },
-    },
-  });
-  const { adapter, quick, headed, json } = values;
-  return { isQuick: quick, adapter: parseAdapter(adapter), isHeaded: headed, json };
-}
-
 const POLL_MS = 1000;
 
 /** Starts the page and tells what it does, until it is done. */
-async function measure(page: Page, { isQuick }: Options): Promise<BenchReport> {
-  if (isQuick) await page.check('input[value="quick"]');
+async function measure(page: Page, { quick }: Options): Promise<BenchReport> {
+  if (quick === true) await page.check('input[value="quick"]');
   await page.click('#start');
   let said = '';
   for (;;) {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { Command } from 'commander';
 import type { Page } from 'playwright';
 import { installWllama } from '../../tools/peers/text/wllama/open-peer.ts';
 import { median } from '../../src/core/median.ts';
@@ -9,7 +9,7 @@ import type { BenchDevice } from '../cases/bench-case.ts';
 import { inPage, launchBrowser } from '../open-page.ts';
 import type { ContestantName } from '../page/text.ts';
 import { servePages } from '../serve-pages.ts';
-import { parsed } from '../options.ts';
+import { namesOf, parseCount, parsed, withArguments } from '../options.ts';
 import { printSection } from '../print-section.ts';
 import { markdown } from '../table.ts';
 import {
@@ -77,16 +77,31 @@ const NAMES: Readonly<Record<ContestantName, string>> = {
 /** Once the turns of a row took so long, no more are begun; each contestant has one at least. */
 const BUDGET_MS = 40_000;
 
-const USAGE = `npm run bench -- text [OPTIONS]
-  --race LIST    of ${Object.keys(RACES).join(',')} (default: all)
-  --type LIST    of ${SPEED_TYPES.join(',')} (default: all)
-  --rounds N     turns of each contestant, of which the median counts (default 5; fewer where they take long)
-  --write        put the table into docs/performance.md`;
+interface Options {
+  readonly race: readonly string[];
+  readonly type: readonly SpeedType[];
+  readonly rounds: number;
+  readonly write?: true;
+}
+
+const command = (): Command => {
+  const races = Object.keys(RACES);
+  return new Command('npm run bench -- text')
+    .option('--race <list>', `of ${races.join(',')}`, namesOf(races), races)
+    .option('--type <list>', `of ${SPEED_TYPES.join(',')}`, namesOf(SPEED_TYPES), SPEED_TYPES)
+    .option(
+      '--rounds <number>',
+      'turns of each contestant, of which the median counts',
+      parseCount,
+      5,
+    )
+    .option('--write', 'put the table into docs/performance.md');
+};
 
 /** Times text generation beside other runtimes; see README.md. Resolves to the exit status: 1 when a target is missed. */
 export async function main(args: readonly string[]): Promise<number> {
-  const options = parsed(USAGE, () => parseOptions(args));
-  if (options === undefined) return 2;
+  const options = parsed(() => withArguments(command(), args).opts<Options>());
+  if (typeof options === 'number') return options;
   installPeers();
   const pages = await buildPages();
   const wllama = join(installWllama(), 'wllama');
@@ -94,11 +109,11 @@ export async function main(args: readonly string[]): Promise<number> {
   const browser = await launchBrowser('software');
   const results: RaceResult[] = [];
   try {
-    for (const type of options.types) {
+    for (const type of options.type) {
       const model = await speedModel(type);
       console.error(`${type}: ${(model.weightCount / 1e6).toFixed(1)} million weights`);
       server.offer(offered(model, wllama));
-      for (const race of options.races) {
+      for (const race of options.race.flatMap((name) => RACES[name] ?? [])) {
         const { rounds } = options;
         const times = await inPage({ browser, server }, (page) =>
           run(page, { race, model, rounds }),
@@ -110,33 +125,13 @@ export async function main(args: readonly string[]): Promise<number> {
     await browser.close();
     server.close();
   }
-  const command = ['npm run bench -- text', ...args].join(' ');
+  const said = ['npm run bench -- text', ...args].join(' ');
   const about = `${browser.version()}, SwiftShader.`;
-  const place = options.isWritten ? 'npm run bench -- text --write' : undefined;
-  printSection({ command, about, parts: [table(results)] }, place);
+  const place = options.write === true ? 'npm run bench -- text --write' : undefined;
+  printSection({ command: said, about, parts: [table(results)] }, place);
   const missed = results.flatMap(missedTargets);
   for (const line of missed) console.error(`missed: ${line}`);
   return missed.length > 0 ? 1 : 0;
-}
-
-function parseOptions(args: readonly string[]) {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      race: { type: 'string', default: Object.keys(RACES).join(',') },
-      type: { type: 'string', default: SPEED_TYPES.join(',') },
-      rounds: { type: 'string', default: '5' },
-      write: { type: 'boolean', default: false },
-    },
-  });
-  const races = values.race.split(',').map((name) => RACES[name]);
-  const types = SPEED_TYPES.filter((type) => values.type.split(',').includes(type));
-  const rounds = Number(values.rounds);
-  const known = races.filter((race) => race !== undefined);
-  if (known.length < races.length) throw new Error(`--race has no ${values.race}`);
-  if (types.length === 0) throw new Error(`--type has no ${values.type}`);
-  if (!(rounds >= 1)) throw new Error(`--rounds is no count: ${values.rounds}`);
-  return { races: known, types, rounds, isWritten: values.write };
 }
 
 /** The model's files and wllama's by their paths. */

@@ -15,7 +15,7 @@ const ENTRIES = { web: 'onnxruntime-web/dist/ort.node.min.js', node: 'onnxruntim
 export type PeerValue = Pick<HostTensor, 'dtype' | 'shape' | 'data'>;
 
 /** A tensor of onnxruntime. */
-export interface PeerTensor {
+interface PeerTensor {
   readonly type: string;
   readonly dims: readonly number[];
   readonly data: TypedArray;
