@@ -4,9 +4,15 @@ import type { Plugin } from 'vite';
 interface ChunkOptions {
   /** The name that a module gives to all that it imports statically, and to itself; undefined for most. */
   readonly nameOf: (id: string, isEntry: boolean) => string | undefined;
-  /** The chunk of modules with these names, in the order of the alphabet; undefined where the bundler decides. */
+  /**
+   * The chunk of modules with these names, in the order of the alphabet; undefined where the bundler decides. What a module imports
+   * has its names and more: chunks that are told apart by all of them never import each other in a circle.
+   */
   readonly chunkOf: (names: readonly string[], id: string) => string | undefined;
 }
+
+/** What is imported later and has no name gives this one. */
+const OTHER = 'other';
 
 /** Puts modules that are fetched together into one chunk: a page waits for each file that it asks for. */
 export function chunksByImporters({ nameOf, chunkOf }: ChunkOptions): Plugin {
@@ -25,7 +31,8 @@ export function chunksByImporters({ nameOf, chunkOf }: ChunkOptions): Plugin {
                 if (answer !== undefined) return answer;
                 known.set(module, new Set());
                 const info = graph.getModuleInfo(module);
-                const own = nameOf(module, info?.isEntry === true);
+                const isLater = (info?.dynamicImporters.length ?? 0) > 0;
+                const own = nameOf(module, info?.isEntry === true) ?? (isLater ? OTHER : undefined);
                 const names = new Set(own === undefined ? [] : [own]);
                 for (const importer of info?.importers ?? []) {
                   for (const name of namesOf(importer)) names.add(name);
@@ -50,6 +57,7 @@ const PARTS: Readonly<Record<string, string>> = {
   'sources/source-files.ts': 'load',
   'devices/open-wasm.ts': 'wasm',
   'devices/open-webgpu.ts': 'webgpu',
+  'kernels/sampled-launches.ts': 'webgpu',
   'host/prepare-host-kernels.ts': 'host',
   'tools/session-tools.ts': 'tools',
   'pictures/answer-pictures.ts': 'pictures',
@@ -63,7 +71,10 @@ const PARTS: Readonly<Record<string, string>> = {
 export function workerChunks(): Plugin[] {
   const chunks = chunksByImporters({
     nameOf: (id, isEntry) => (isEntry ? 'machine' : PARTS[nameIn(id)]),
-    chunkOf: (names) => (names.includes('machine') ? 'machine' : names.join('-') || undefined),
+    chunkOf(names) {
+      if (names.includes('machine')) return 'machine';
+      return names.every((name) => name === OTHER) ? undefined : names.join('-');
+    },
   });
   const check: Plugin = {
     name: 'weft:entry-chunk',
@@ -98,9 +109,9 @@ export function homeChunks(): Plugin {
       return LATER[nameIn(id)];
     },
     chunkOf: (names, id) =>
-      names.some((name) => name !== 'pages') && !id.endsWith('/demo/main.ts')
-        ? names.join('-')
-        : undefined,
+      id.endsWith('/demo/main.ts') || names.every((name) => name === OTHER || name === 'pages')
+        ? undefined
+        : names.join('-'),
   });
 }
 
