@@ -69,8 +69,20 @@ test('moves a running simulation to another profile through a relay that it asks
     await expect.poll(() => stepsOf(other)).toBeGreaterThan(steps);
     // The key has left the address bar, and opens nothing a second time.
     expect(new URL(other.url()).hash).toBe('#simulate');
-    await expect.poll(() => relay.counters().connections).toBe(0);
     await expect(other.locator('#notice')).toBeHidden();
+
+    // It comes back as far as it has come there, and goes there again.
+    const back = page.getByRole('button', { name: 'Bring it back' });
+    const there = other.getByRole('button', { name: 'Bring it back' });
+    const gone = await stepsOf(other);
+    await back.click();
+    await expect(other.locator('#dish-facts')).toContainText('continues on the other device');
+    expect(await resumedAt(page)).toBeGreaterThanOrEqual(gone);
+    await expect.poll(() => stepsOf(page)).toBeGreaterThan(gone);
+    await expect(back).toBeHidden();
+    await there.click();
+    await expect(facts).toContainText('The simulation continues on the other device.');
+    expect(await resumedAt(other)).toBeGreaterThanOrEqual(gone);
 
     // A reload goes on there, and begins anew here.
     await expect.poll(() => keptSteps(other, 'reaction-diffusion')).toBeGreaterThanOrEqual(steps);
@@ -138,6 +150,9 @@ test('moves a half-written story to another tab and to another profile, with the
   // Not written anew: what the model had read was moved, too.
   await expect(tab.locator('#story-facts')).toContainText(/Read before[1-9]\d* of/);
   expect(new URL(tab.url()).hash).toBe('#story');
+  await page.getByRole('button', { name: 'Bring it back' }).click();
+  await expect(tab.locator('#story-facts')).toContainText('continues in the other tab');
+  await expect(text).toHaveText(whole);
   await tab.close();
 
   await openStory(page);

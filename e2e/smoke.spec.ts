@@ -70,7 +70,7 @@ const SCENES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     await expect(page.locator('#model-run .status')).toContainText('It took');
   },
   async voice(page) {
-    await expect(page.locator('#voice-snippet code')).toHaveText(/from 'weft-vm\/tasks'/);
+    await expect(page.locator('#voice-code')).toHaveText(/from 'weft-vm\/tasks'/);
     await page.getByRole('button', { name: 'Play the recording' }).click();
     await expect(page.locator('#voice-status')).toContainText('2 stretches of speech in 5.');
     await expect(page.locator('#voice-facts')).toContainText('Stretches of speech2');

@@ -10,13 +10,14 @@ export const WITH_DOCUMENTATION = 'site';
 
 const PLACE = / *<!-- documentation (\S+) -->\n?/g;
 const SOURCE = / *<!-- source -->\n?/;
+const RELAY = /<!-- relay -->\n?/;
 const WAITING = `<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="2">
 <meta name="color-scheme" content="light dark"><title>Weft: documentation</title>
 <p>The documentation is being built, once for each npm start. This page opens it when it is there.</p></html>`;
 
 /**
- * Links of the demo's pages: to the documentation in place of `<!-- documentation PAGE -->` where it lies beside them, and to
- * the repository that package.json names. A server builds the documentation when somebody asks for it first.
+ * Links of the demo's pages: to the documentation in place of `<!-- documentation PAGE -->` where it lies beside them, to
+ * the repository that package.json names, and to the relay of `npm start`. A server builds the documentation when somebody asks for it first.
  */
 export function documentationBeside(): Plugin {
   let isBeside = false;
@@ -27,7 +28,10 @@ export function documentationBeside(): Plugin {
     },
     transformIndexHtml(html) {
       const link = '<a href="./docs/$1">Documentation</a>\n';
-      return html.replaceAll(PLACE, isBeside ? link : '').replace(SOURCE, sourceLink());
+      return html
+        .replaceAll(PLACE, isBeside ? link : '')
+        .replace(SOURCE, sourceLink())
+        .replace(RELAY, relayMeta());
     },
     configurePreviewServer({ middlewares, config }) {
       if (!isBeside) return;
@@ -58,6 +62,12 @@ async function buildBeside(folder: string): Promise<void> {
   const command = ['scripts/run-ts.mjs', 'scripts/site/documents.ts', folder];
   const { isGood, output } = await runNode(command, { cwd: ROOT });
   if (!isGood) throw new Error(`The documentation could not be built:\n${output}`);
+}
+
+/** The relay that `npm start` runs: its address, and what it asks for. */
+function relayMeta(): string {
+  const { WEFT_START_RELAY: relay } = process.env;
+  return relay === undefined ? '' : `<meta name="weft-relay" content="${relay}" />\n`;
 }
 
 function sourceLink(): string {

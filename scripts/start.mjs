@@ -1,5 +1,7 @@
-// `npm start`: installs what is missing, builds the page, serves it and opens it in the browser.
-import { fileURLToPath } from 'node:url';
+// `npm start`: installs what is missing, builds the page, serves it with a relay, and opens it in the browser.
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { installDependencies } from './install-dependencies.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -16,8 +18,21 @@ function reasonNotToOpen() {
   return undefined;
 }
 
+/** Starts a relay of this machine, at which pages hand over what they run. Its address, and what it asks for. */
+async function startedRelay() {
+  const { builtEntry } = await import('./run-ts/built-entry.mjs');
+  const file = await builtEntry(join(root, 'src/cli/rpc/start-relay.ts'));
+  const { startRelay } = await import(pathToFileURL(file).href);
+  const relayToken = randomUUID();
+  const { url } = await startRelay({ port: 0, relayToken });
+  return `${url} ${relayToken}`;
+}
+
 const { build, preview } = await import('vite');
 console.log('Building the page …');
+const { writeOperators } = await import('./write-operators.mjs');
+await writeOperators();
+process.env.WEFT_START_RELAY = await startedRelay();
 await build({ root, mode: 'site', logLevel: 'warn' });
 const reason = reasonNotToOpen();
 const server = await preview({

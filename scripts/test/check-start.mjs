@@ -48,6 +48,9 @@ try {
   const own = /http-equiv="Content-Security-Policy"\s+content="([^"]+)"/.exec(page.text)?.[1];
   if (!own?.startsWith("default-src 'self'")) throw new Error(`The page's own policy is ${own}.`);
   expectPolicy(address, page.policy, own);
+  const relay = /<meta name="weft-relay" content="ws:(\S+) \S{16,}"/.exec(page.text)?.[1];
+  const { status } = await fetch(`http:${relay}`);
+  if (status !== 426) throw new Error(`The relay at ${relay} answers with ${status}, not 426.`);
   const script = /<script type="module"[^>]* src="([^"]+)"/.exec(page.text)?.[1];
   if (script === undefined) throw new Error(`The page has no script:\n${page.text}`);
   for (const path of [script, 'ticket.svg', 'models/digits.weft']) {

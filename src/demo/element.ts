@@ -48,3 +48,33 @@ export function context2d(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
 export function toggleData(target: HTMLElement, name: string, on: boolean): void {
   target.toggleAttribute(`data-${name}`, on);
 }
+
+/** Terms and what is known of them. */
+export type Facts = readonly (readonly [term: string, text: string])[];
+
+/** Replaces what a description list says. */
+export function showFacts(list: HTMLElement, facts: Facts): void {
+  list.replaceChildren(
+    ...facts.flatMap(([term, text]) => [element('dt', {}, term), element('dd', {}, text)]),
+  );
+}
+
+const COPIED_MS = 1500;
+
+/** Copies a text, and says so on the button. Where a browser does not allow it, the field is selected, to copy by hand. */
+export async function copyText(
+  text: string,
+  button: HTMLButtonElement,
+  field?: HTMLInputElement,
+): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    field?.select();
+    return;
+  }
+  const label = button.textContent;
+  button.textContent = 'Copied';
+  await new Promise((resolve) => setTimeout(resolve, COPIED_MS));
+  button.textContent = label;
+}

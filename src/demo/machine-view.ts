@@ -1,8 +1,7 @@
 import type { KernelProfile, Profile, Session, SessionDevice } from '../client/index.ts';
 import type { WatchedModel } from '../inspector/index.ts';
-import { byId, element } from './element.ts';
-import { showFacts } from './facts.ts';
-import { describeDevice } from './describe-device.ts';
+import { byId, element, showFacts } from './element.ts';
+import { describeDevice } from './open-session.ts';
 import { describeError, formatBytes, formatCount, formatMs } from '../core/format-quantity.ts';
 
 /** All launches of one primitive function in a run. */

@@ -1,13 +1,11 @@
 import type { SessionDevice } from '../client/index.ts';
 import type { DemoContext, Section } from './demo-context.ts';
-import { describeDevice } from './describe-device.ts';
+import { describeDevice, requestedDevice } from './open-session.ts';
 import type { DrawSection } from './sections/draw-section.ts';
 import type { ModelSection } from './model/model-section.ts';
-import { copyText } from './copy-text.ts';
-import { byId, element, toggleData } from './element.ts';
+import { byId, copyText, element, toggleData } from './element.ts';
 import { describeError } from '../core/format-quantity.ts';
 import { MachineView } from './machine-view.ts';
-import { requestedDevice } from './open-session.ts';
 import { PictureSection } from './sections/picture-section.ts';
 
 const notice = byId('notice', HTMLElement);

@@ -3,6 +3,7 @@ import {
   type LoadProgress,
   type ResumedState,
   Session,
+  type SessionDevice,
   type SessionSource,
 } from '../client/index.ts';
 import { formatBytes } from '../core/format-quantity.ts';
@@ -68,4 +69,18 @@ export function describeProgress({ phase, loaded, total }: LoadProgress): string
 /** The address of a file in `public/models`. */
 export function modelUrl(file: string): string {
   return new URL(`models/${file}`, document.baseURI).href;
+}
+
+/** A session's device as the page names it: in the middle of a sentence, and as a title. */
+export function describeDevice({ kind, name }: SessionDevice): { name: string; title: string } {
+  switch (kind) {
+    case 'webgpu':
+      return { name, title: name };
+    case 'wasm':
+      return { name: 'WebAssembly', title: 'WebAssembly' };
+    case 'host':
+      return { name: 'the host device', title: 'Host device' };
+    default:
+      return kind satisfies never;
+  }
 }

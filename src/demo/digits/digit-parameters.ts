@@ -1,4 +1,4 @@
-import { Tensor } from '../../client/index.ts';
+import { type Profile, type Session, Tensor } from '../../client/index.ts';
 
 /** Digits in one step of the training. */
 export const TRAINING_BATCH = 128;
@@ -28,4 +28,15 @@ export function randomParameters(random: () => number): Record<string, Tensor> {
 function inputsOf(shape: readonly number[]): number {
   const [first = 1, ...others] = shape;
   return others.length === 1 ? first : others.reduce((product, size) => product * size, 1);
+}
+
+/** A network that reads digits: the one that comes with the page, or the one trained in it. */
+export interface DigitReader {
+  readonly session: Session;
+  /** The executable's name. */
+  readonly title: string;
+  /** Probabilities [10] of an image [1, 1, 28, 28]. */
+  read(image: Tensor): Promise<Float32Array>;
+  /** Does the same as `read`, and tells what each kernel took. */
+  profile(image: Tensor): Promise<Profile>;
 }

@@ -1,7 +1,6 @@
 import { describeError } from '../../core/format-quantity.ts';
 import { createToken } from '../../rpc/handshake/create-token.ts';
-import { copyText } from '../copy-text.ts';
-import { byId, element, select } from '../element.ts';
+import { byId, copyText, element, select } from '../element.ts';
 import {
   afterEvent,
   describeRunning,

@@ -13,7 +13,7 @@ import type { PictureInput } from '../../tasks/pictures/model-pictures.ts';
 import { readSound } from '../../tasks/sound/sound.ts';
 import { neatDigit } from '../digits/write-digit.ts';
 import { element } from '../element.ts';
-import { openCamera } from '../sections/open-camera.ts';
+import { openCamera } from '../sections/describe-media-error.ts';
 import { synthesizedSound } from '../sound/synthesized-sound.ts';
 import type { TextField } from './text-field.ts';
 import {

@@ -5,7 +5,7 @@ import { seededRandom } from '../../core/random.ts';
 import { type PictureInput, pictureInputOf } from '../../tasks/pictures/model-pictures.ts';
 import type { ReadFile } from '../../frontend/decoders/reader/model-folder.ts';
 import { element } from '../element.ts';
-import type { ChosenModel } from './chosen-model.ts';
+import type { ChosenModel } from './model-head.ts';
 import { A_TEXT, type InputKind, type KnownInputs, kindsOf } from './input-kinds.ts';
 import { TextField } from './text-field.ts';
 import { textInputsOf, type TextRow } from './text-inputs.ts';

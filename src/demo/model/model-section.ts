@@ -7,14 +7,11 @@ import type { WatchedModel } from '../../inspector/index.ts';
 import { filesAt, type ReadFile } from '../../frontend/decoders/reader/model-folder.ts';
 import type { DemoContext, Section } from '../demo-context.ts';
 import { untilAborted } from '../../core/async/until-aborted.ts';
-import { copyText } from '../copy-text.ts';
-import { cancelButton, byId, element } from '../element.ts';
-import { type Facts, showFacts } from '../facts.ts';
+import { byId, cancelButton, copyText, element, type Facts, showFacts } from '../element.ts';
 import { openSession } from '../open-session.ts';
-import type { ChosenModel } from './chosen-model.ts';
+import type { ChosenModel, ModelHead } from './model-head.ts';
 import { measureDevice } from './measure-device.ts';
 import type { ModelHeadReader } from './model-head-worker.ts';
-import type { ModelHead } from './model-head.ts';
 import { ModelRunner } from './model-runner.ts';
 import { answerOf, type Machine, type RunAnswer } from './run-answer.ts';
 

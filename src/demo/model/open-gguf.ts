@@ -1,6 +1,6 @@
 import { TextModel } from '../../text/index.ts';
 import { describeProgress, requestedDevice } from '../open-session.ts';
-import type { ChosenModel } from './chosen-model.ts';
+import type { ChosenModel } from './model-head.ts';
 
 /** How a language model is opened. */
 export interface OpenGgufOptions {

@@ -1,4 +1,4 @@
-import type { Facts } from '../facts.ts';
+import type { Facts } from '../element.ts';
 import { formatBytes, formatCount, formatMs } from '../../core/format-quantity.ts';
 import { expectedMs, type MeasuredDevice } from './measure-device.ts';
 import type { ModelHead } from './model-head.ts';

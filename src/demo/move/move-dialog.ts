@@ -1,9 +1,8 @@
-import { element } from '../element.ts';
-import { copyText } from '../copy-text.ts';
-import { isLoopback, PLAIN_HTTP } from '../lend/lend-address.ts';
+import { copyText, element } from '../element.ts';
+import { createToken } from '../../rpc/handshake/create-token.ts';
+import { isLoopback, LOCAL_RELAY, PLAIN_HTTP } from '../lend/lend-address.ts';
 import { qrPicture } from '../lend/qr-picture.ts';
 import { relayCommand } from '../lend/relay-command.ts';
-import type { KnownRelay } from './known-relay.ts';
 import './move-dialog.css';
 
 const UNREACHABLE =
@@ -163,5 +162,41 @@ export class MoveDialog {
       onRelay({ url: this.#url.value.trim(), auth: this.#auth.value.trim() });
     });
     return form;
+  }
+}
+
+/** A relay that this browser knows. */
+export interface KnownRelay {
+  readonly url: string;
+  /** The relay's credential. It admits nobody to a connection; each move has a token of its own. */
+  readonly auth: string;
+}
+
+const STORE = 'weft-relay';
+/** Where the documentation puts a relay behind a server that speaks TLS. */
+const PROXIED_PATH = '/weft-rpc/';
+
+/** The relay that `npm start` runs, or that of the last move; else that of this machine, or of this site where it is another one. */
+export function knownRelay(page: string): KnownRelay {
+  const meta = document.querySelector<HTMLMetaElement>('meta[name="weft-relay"]');
+  const [own, auth = ''] = meta?.content.split(' ') ?? [];
+  if (own !== undefined) return { url: own, auth };
+  const usual = isLoopback(page) ? LOCAL_RELAY : `wss://${new URL(page).host}${PROXIED_PATH}`;
+  return { url: usual, auth: createToken(), ...kept() };
+}
+
+export function keepRelay(relay: KnownRelay): void {
+  try {
+    localStorage.setItem(STORE, JSON.stringify(relay));
+  } catch {
+    // Where nothing can be kept, the next move asks for another credential.
+  }
+}
+
+function kept(): Partial<KnownRelay> {
+  try {
+    return JSON.parse(localStorage.getItem(STORE) ?? '{}') as Partial<KnownRelay>;
+  } catch {
+    return {};
   }
 }

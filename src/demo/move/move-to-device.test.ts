@@ -3,10 +3,9 @@ import { type AddressInfo, createConnection, createServer, type Socket } from 'n
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Relay, startRelay } from '../../cli/rpc/start-relay.ts';
 import { connect, createToken, deriveRelayToken } from '../../rpc/index.ts';
-import type { LendAddress } from '../lend/lend-address.ts';
-import { handOver, type MoveState } from './move-to-device.ts';
+import { type LendAddress, readFragment } from '../lend/lend-address.ts';
 import type { Parcel } from './parcel.ts';
-import { takeFromRelay } from './take-from-relay.ts';
+import { handOver, type MoveState, takeFromRelay } from './relay-parcels.ts';
 
 const AUTH = createToken();
 const PARCEL: Parcel = {
@@ -30,9 +29,11 @@ function give(address: LendAddress, parcel = PARCEL) {
   const states: MoveState[] = [];
   const abort = new AbortController();
   const onState = (state: MoveState): void => void states.push(state);
-  const hasMoved = handOver(parcel, address, { signal: abort.signal, onState });
+  const lost: string[] = [];
+  const onLost = (): void => void lost.push('lost');
+  const hasMoved = handOver(async () => parcel, address, { signal: abort.signal, onState, onLost });
   onTestFinished(() => abort.abort());
-  return { states, abort, hasMoved };
+  return { states, abort, hasMoved, lost };
 }
 
 /** Somebody between the pages and a relay, who sees what the relay sees. */
@@ -61,21 +62,43 @@ describe('a parcel through a relay', () => {
     const { note, snapshot, confirm } = await takeFromRelay(address);
     expect({ note, snapshot }).toEqual(PARCEL);
     await confirm();
-    expect(await hasMoved).toBe(true);
+    expect(await hasMoved).toMatch(/^relay=/);
     expect(states).toContain('taken');
     await expect(takeFromRelay(address)).rejects.toMatchObject({ name: 'RemoteLostError' });
   });
 
+  test('is taken back by the page that gave it', async () => {
+    const address = addressOf(await openRelay());
+    const { hasMoved } = give(address);
+    const arrival = await takeFromRelay(address);
+    await arrival.confirm();
+    const fragment = (await hasMoved) ?? '';
+    const later: Parcel = { note: 'later', snapshot: Uint8Array.of(1, 2) };
+    const abort = new AbortController();
+    onTestFinished(() => abort.abort());
+    const options = { signal: abort.signal, onLost: () => undefined };
+    const isBack = arrival.giveBack(async () => later, options);
+    // Who has seen the first address knows nothing of the way back.
+    expect(readFragment(fragment)?.url).toBe(address.url);
+    expect(fragment).not.toContain(address.token);
+    const back = await takeFromRelay(readFragment(fragment) ?? address);
+    expect({ note: back.note, snapshot: back.snapshot }).toEqual(later);
+    await back.confirm();
+    expect(await isBack).not.toBe(fragment);
+    expect(readFragment((await isBack) ?? '')?.url).toBe(address.url);
+  });
+
   test('waits for another page when the first one cannot go on', async () => {
     const address = addressOf(await openRelay());
-    const { hasMoved } = give(address, { note: 'nothing runs', snapshot: new Uint8Array() });
+    const { hasMoved, lost } = give(address, { note: 'nothing runs', snapshot: new Uint8Array() });
     const refused = await takeFromRelay(address);
     refused.refuse();
+    await expect.poll(() => lost).toEqual(['lost']);
     const taken = await takeFromRelay(address);
     expect(taken.note).toBe('nothing runs');
     expect(taken.snapshot.length).toBe(0);
     await taken.confirm();
-    expect(await hasMoved).toBe(true);
+    expect(await hasMoved).toMatch(/^relay=/);
   });
 
   test('is given to nobody with another token, nor by the token of the relay', async () => {
@@ -87,7 +110,7 @@ describe('a parcel through a relay', () => {
       });
     }
     abort.abort();
-    expect(await hasMoved).toBe(false);
+    expect(await hasMoved).toBeUndefined();
   });
 
   test('is not readable on its way', async () => {
@@ -115,7 +138,7 @@ describe('a parcel through a relay', () => {
     await openRelay(port);
     await expect.poll(() => states).toContain('waiting');
     await (await takeFromRelay(address)).confirm();
-    expect(await hasMoved).toBe(true);
+    expect(await hasMoved).toMatch(/^relay=/);
     const stranger = give({ ...address, url: (await openRelay()).url, auth: createToken() });
     await expect(stranger.hasMoved).rejects.toMatchObject({ name: 'AccessError' });
   });

@@ -1,5 +1,5 @@
 import { Tensor } from '../../client/index.ts';
-import type { DigitReader } from '../digits/digit-reader.ts';
+import type { DigitReader } from '../digits/digit-parameters.ts';
 import { PenPlayback } from '../digits/pen-playback.ts';
 import {
   type Drawing,

@@ -2,11 +2,9 @@ import { modelCache } from '../../client/index.ts';
 import { describeError, formatBytes, formatMs } from '../../core/format-quantity.ts';
 import { type Ocr, ocr, type PageText } from '../../tasks/index.ts';
 import type { DemoContext, Section } from '../demo-context.ts';
-import { describeDevice } from '../describe-device.ts';
+import { describeDevice, requestedDevice } from '../open-session.ts';
 import { byId, context2d, element } from '../element.ts';
-import { requestedDevice } from '../open-session.ts';
-import { describeMediaError } from './describe-media-error.ts';
-import { openCamera } from './open-camera.ts';
+import { describeMediaError, openCamera } from './describe-media-error.ts';
 
 const FILES = {
   detection: './files/ppocr/detection.weft',

@@ -1,14 +1,20 @@
 import type { Session, SnapshotContents } from '../../client/index.ts';
 import { seededRandom } from '../../core/random.ts';
 import type { DemoContext } from '../demo-context.ts';
-import { DISH_SIZE, Dish, type DishNote, PATTERNS, type Pattern, restoreDish } from './dish.ts';
-import { addDrop, paintDish } from './dish-picture.ts';
-import { byId, context2d, element } from '../element.ts';
-import { showFacts } from '../facts.ts';
+import {
+  addDrop,
+  Dish,
+  DISH_SIZE,
+  type DishNote,
+  paintDish,
+  type Pattern,
+  PATTERNS,
+  restoreDish,
+} from './dish.ts';
+import { byId, context2d, element, showFacts } from '../element.ts';
 import { formatMs } from '../../core/format-quantity.ts';
 import { KeptSession, type Resumed } from '../kept-session.ts';
-import { withArrival } from '../move/expect-arrival.ts';
-import { describeLeft, enable, setUpMoves } from '../move/move-buttons.ts';
+import { describeLeft, enable, Moves } from '../move/moves.ts';
 import type { Destination, Movable, Parcel } from '../move/parcel.ts';
 import { modelUrl, openSession } from '../open-session.ts';
 import { ProgramSection } from './program-section.ts';
@@ -32,7 +38,8 @@ export class SimulateSection extends ProgramSection implements Movable {
   readonly #random = seededRandom(7);
   readonly #kept = new KeptSession(modelUrl(TITLE), 'reaction-diffusion');
   readonly #patterns = byId('dish-pattern', HTMLSelectElement);
-  readonly #keeping = new AbortController();
+  readonly #moves: Moves;
+  #keeping = new AbortController();
   #dish: Dish | undefined;
   /** The step at which the page was closed before. */
   #resumedAt: number | undefined;
@@ -49,7 +56,7 @@ export class SimulateSection extends ProgramSection implements Movable {
   constructor(context: DemoContext) {
     super(context, TITLE);
     this.#play.addEventListener('click', () => {
-      if (this.#keeping.signal.aborted && this.session === undefined) void this.#beginAnew();
+      if (this.#keeping.signal.aborted && this.session === undefined) void this.comeBack();
       else this.#setPlaying(!this.#isPlaying);
     });
     byId('dish-step', HTMLButtonElement).addEventListener('click', () => {
@@ -60,7 +67,7 @@ export class SimulateSection extends ProgramSection implements Movable {
     this.#steps.addEventListener('input', () => {
       byId('dish-steps-value', HTMLElement).textContent = this.#steps.value;
     });
-    setUpMoves('dish', this, context);
+    this.#moves = new Moves('dish', this, context);
     this.#listPatterns(this.#patterns);
     this.#listenToDrops();
   }
@@ -72,8 +79,8 @@ export class SimulateSection extends ProgramSection implements Movable {
 
   protected override load(): Promise<void> {
     const onStatus = (text: string): void => showFacts(this.#facts, [['', text]]);
-    const { section, context } = this;
-    return withArrival({ section, context, onStatus }, async (arrived) => {
+    return this.#moves.arrive(onStatus, async (arrived) => {
+      if (arrived !== undefined) this.#keeping = new AbortController();
       // What is stored belongs to the tab in which it goes on.
       const hasLeft = this.#keeping.signal.aborted;
       await this.#begin(
@@ -84,8 +91,9 @@ export class SimulateSection extends ProgramSection implements Movable {
     });
   }
 
-  async #beginAnew(): Promise<void> {
+  async comeBack(): Promise<void> {
     this.#play.disabled = true;
+    this.#play.textContent = 'Play';
     await this.reopen().catch((error: unknown) => this.context.fail(error));
   }
 

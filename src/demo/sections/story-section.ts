@@ -1,21 +1,13 @@
 import { UsageError } from '../../client/index.ts';
 import { formatBytes } from '../../core/format-quantity.ts';
-import {
-  type GenerateOptions,
-  type Generation,
-  TextModel,
-  type TextLoadOptions,
-} from '../../text/index.ts';
+import { type GenerateOptions, type Generation, TextModel } from '../../text/index.ts';
 import type { ResponseFormat } from '../../text/chat/chat-completions.ts';
 import type { DemoContext } from '../demo-context.ts';
-import { byId, element } from '../element.ts';
-import { showFacts } from '../facts.ts';
-import { withArrival } from '../move/expect-arrival.ts';
-import { describeLeft, enable, setUpMoves } from '../move/move-buttons.ts';
+import { byId, element, showFacts } from '../element.ts';
+import { describeLeft, enable, Moves } from '../move/moves.ts';
 import type { Destination, Movable, Parcel } from '../move/parcel.ts';
 import { requestedDevice } from '../open-session.ts';
 import { ProgramSection } from './program-section.ts';
-import { snippetOf } from '../snippet.ts';
 import { keepStory, keptStory, type MovedStory, readMovedStory, type Story } from './story.ts';
 
 const TITLE = 'stories/model.weft';
@@ -44,6 +36,7 @@ export class StorySection extends ProgramSection implements Movable {
   readonly #topP = byId('story-top-p', HTMLInputElement);
   readonly #asJson = byId('story-json', HTMLInputElement);
   readonly #facts = byId('story-facts', HTMLElement);
+  readonly #moves: Moves;
   #model: TextModel | undefined;
   #abort: AbortController | undefined;
   /** The generation of the run, or of the last one. */
@@ -52,6 +45,8 @@ export class StorySection extends ProgramSection implements Movable {
   #isJson = false;
   #running: Promise<void> = Promise.resolve();
   #story: Story;
+  /** What is begun here is another story. */
+  #hasLeft = false;
   /** A generation that was packed half-written. */
   #packed: Uint8Array | undefined;
 
@@ -60,7 +55,7 @@ export class StorySection extends ProgramSection implements Movable {
     this.#story = keptStory() ?? this.#newStory();
     this.#prompt.value = this.#story.prompt;
     this.#write.addEventListener('click', () => {
-      if (this.#model === undefined) void this.#beginAnew();
+      if (this.#model === undefined) void this.comeBack();
       else this.#toggle();
     });
     byId('story-again', HTMLButtonElement).addEventListener('click', () => void this.#again());
@@ -70,8 +65,7 @@ export class StorySection extends ProgramSection implements Movable {
       // It may have been moved, or come back with the page, before.
       showSetting(input);
     }
-    setUpMoves('story', this, context);
-    byId('story-snippet', HTMLElement).append(snippetOf('write-story'));
+    this.#moves = new Moves('story', this, context);
     this.#show();
   }
 
@@ -82,9 +76,8 @@ export class StorySection extends ProgramSection implements Movable {
 
   protected override load(): Promise<void> {
     const onStatus = (text: string): void => showFacts(this.#facts, [['', text]]);
-    const { section, context } = this;
-    return withArrival({ section, context, onStatus }, async (arrived) => {
-      const model = await openStories({
+    return this.#moves.arrive(onStatus, async (arrived) => {
+      const model = await TextModel.load('./models/stories/', {
         device: requestedDevice(),
         onProgress: ({ phase, loaded, total }) => {
           showFacts(this.#facts, [
@@ -94,10 +87,11 @@ export class StorySection extends ProgramSection implements Movable {
       });
       this.#model = model;
       this.session = model.session;
-      context.showDevice(model.session.device);
-      enable(BUTTONS, true);
+      this.context.showDevice(model.session.device);
+      this.#enable(true);
       await this.#showUsage(undefined);
       if (arrived !== undefined) await this.#takeOver(model, arrived);
+      else if (this.#hasLeft) this.#change();
     });
   }
 
@@ -127,7 +121,7 @@ export class StorySection extends ProgramSection implements Movable {
 
   async leave(to: Destination): Promise<void> {
     await this.#model?.dispose();
-    [this.#model, this.session] = [undefined, undefined];
+    [this.#model, this.session, this.#hasLeft] = [undefined, undefined, true];
     // The other tab goes on with what is stored.
     if (to === 'another device') keepStory(undefined);
     this.#write.textContent = 'Begin anew';
@@ -139,11 +133,9 @@ export class StorySection extends ProgramSection implements Movable {
     await this.showMachine();
   }
 
-  async #beginAnew(): Promise<void> {
+  async comeBack(): Promise<void> {
     this.#write.disabled = true;
     await this.reopen().catch((error: unknown) => this.context.fail(error));
-    this.#prompt.disabled = false;
-    this.#change();
   }
 
   async #takeOver(model: TextModel, { note, snapshot }: Parcel): Promise<void> {
@@ -249,7 +241,7 @@ export class StorySection extends ProgramSection implements Movable {
     if (text === '') {
       throw new UsageError({ where: 'the story', got: 'no begin', expected: 'a word or more' });
     }
-    return writeStory(model, text, options);
+    return model.generate(text, options);
   }
 
   #newStory(): Story {
@@ -294,9 +286,3 @@ export class StorySection extends ProgramSection implements Movable {
 function showSetting(input: HTMLInputElement): void {
   byId(`${input.id}-value`, HTMLElement).textContent = Number(input.value).toFixed(2);
 }
-
-const openStories = (options?: TextLoadOptions) => TextModel.load('./models/stories/', options);
-
-/** Pieces of text: `for await (const piece of writeStory(stories, 'Mia went', {})) show(piece)`. */
-const writeStory = (stories: TextModel, begin: string, options: GenerateOptions) =>
-  stories.generate(begin, options);

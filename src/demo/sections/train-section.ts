@@ -11,10 +11,8 @@ import {
   TRAINING_STEPS,
   TrainingRun,
 } from '../digits/training-run.ts';
-import { TRAINING_BATCH } from '../digits/digit-parameters.ts';
-import type { DigitReader } from '../digits/digit-reader.ts';
-import { byId } from '../element.ts';
-import { showFacts } from '../facts.ts';
+import { type DigitReader, TRAINING_BATCH } from '../digits/digit-parameters.ts';
+import { byId, showFacts } from '../element.ts';
 import { formatMs } from '../../core/format-quantity.ts';
 import { KeptSession } from '../kept-session.ts';
 import { LinePlot } from './line-plot.ts';

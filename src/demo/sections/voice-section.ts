@@ -1,12 +1,9 @@
-import type { Session } from '../../client/index.ts';
 import type { DemoContext, Section } from '../demo-context.ts';
 import { describeMediaError } from './describe-media-error.ts';
-import { byId, context2d } from '../element.ts';
-import { showFacts } from '../facts.ts';
+import { byId, context2d, showFacts } from '../element.ts';
 import { synthesizedSound } from '../sound/synthesized-sound.ts';
-import { snippetOf } from '../snippet.ts';
 import workletAddress from '../sound/microphone-worklet.ts?worker&url';
-import type { Samples } from '../../tasks/index.ts';
+import type { Samples, VoiceActivity } from '../../tasks/index.ts';
 
 /** A window of the model at 16,000 samples a second. */
 const CHUNK = 512;
@@ -75,8 +72,8 @@ export class VoiceSection implements Section {
   readonly #status = byId('voice-status', HTMLElement);
   readonly #facts = byId('voice-facts', HTMLElement);
   #listening: AbortController | undefined;
-  /** The session of the model, once it is here. */
-  #session: Session | undefined;
+  /** Once it is here. */
+  #voice: VoiceActivity | undefined;
   #isOpen = false;
   #heard: HeardWindow[] = [];
   /** Loudness of the latest chunks, from 0 to 1, in step with the windows. */
@@ -84,7 +81,6 @@ export class VoiceSection implements Section {
 
   constructor(context: DemoContext) {
     this.#context = context;
-    byId('voice-snippet', HTMLElement).append(snippetOf('hear-speech'));
     this.#play.addEventListener('click', () =>
       this.#toggle((signal) => playedChunks(synthesizedSound(), signal)),
     );
@@ -103,7 +99,7 @@ export class VoiceSection implements Section {
   }
 
   async #showMachine(): Promise<void> {
-    const session = this.#session;
+    const session = this.#voice?.session;
     if (session !== undefined) this.#context.showDevice(session.device);
     await this.#context.machine.show(session, 'silero-vad');
   }
@@ -131,12 +127,14 @@ export class VoiceSection implements Section {
     this.#showState(true);
     this.#say('Fetching the model, 2 MB, if it is not here yet…');
     try {
-      const { hearSpeech, voice } = await import('../snippets/hear-speech.ts');
-      this.#session = (await voice).session;
-      // Another tab may have been chosen while the model was fetched.
+      const { voiceActivity } = await import('../../tasks/sound/voice-activity.ts');
+      this.#voice ??= await voiceActivity('./files/silero/silero_vad.onnx');
+      // Another scene may have been chosen while the model was fetched.
       if (this.#isOpen) await this.#showMachine();
-      for await (const window of hearSpeech(this.#watched(open(listening.signal)))) {
-        this.#hear(window);
+      await using stream = this.#voice.stream();
+      for await (const chunk of open(listening.signal)) {
+        this.#levels.push(levelOf(chunk));
+        for (const window of await stream.push(chunk)) this.#hear(window);
       }
       this.#say(
         `${speechCount(this.#heard)} stretches of speech in ${seconds(this.#heard.length)}`,
@@ -149,14 +147,6 @@ export class VoiceSection implements Section {
       listening.abort();
       this.#listening = undefined;
       this.#showState(false);
-    }
-  }
-
-  /** Chunks as they pass on their way to the model. */
-  async *#watched(chunks: AsyncIterable<Float32Array>): AsyncGenerator<Float32Array> {
-    for await (const chunk of chunks) {
-      this.#levels.push(levelOf(chunk));
-      yield chunk;
     }
   }
 
