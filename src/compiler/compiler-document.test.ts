@@ -6,16 +6,20 @@ import { printModule } from './ir/text/print.ts';
 
 const DOCUMENT = readFileSync(new URL('../../docs/compiler-walk.md', import.meta.url), 'utf8');
 
-/** The program of the document after each pass that changes it, as the document has to show it. */
+const functionsOf = (text: string): string[] => text.trimEnd().split(/\n\n(?=def )/);
+
+/** The functions of the document's program after each pass that changes them, as the document has to show them. */
 function sections(program: string): string[] {
   const shown: string[] = [];
-  let last = '';
+  let last: readonly string[] = [];
   const section = (title: string, text: string): void => {
-    if (text !== last) shown.push(`**${title}**\n\n\`\`\`\n${text}\`\`\`\n`);
-    last = text;
+    const functions = functionsOf(text);
+    const changed = functions.filter((one) => !last.includes(one)).join('\n\n');
+    if (changed !== '') shown.push(`**${title}**\n\n\`\`\`\n${changed}\n\`\`\`\n`);
+    last = functions;
   };
   const dump = (pass: string, text: string): void => {
-    if (pass === 'source') last = text;
+    if (pass === 'source') last = functionsOf(text);
     else section(pass, text);
   };
   const executable = compile(parseModule(program), {
