@@ -72,19 +72,6 @@ function noMachine(): Plugin {
   };
 }
 
-/**
- * Has the entries with which tables of one's own are made name the modules of the machine: a session in the page's thread that gets
- * such a table runs on them, since the worker's files have classes of their own.
- */
-function ownTables(entries: readonly string[]): Plugin {
-  const line = 'globalThis.weftModules ??= () => import("./worker.js");\n';
-  return {
-    name: 'weft:own-tables',
-    renderChunk: (code, { isEntry, name }) =>
-      isEntry && entries.includes(name) ? { code: `${code}\n${line}`, map: null } : null,
-  };
-}
-
 /** The object store's hash asks for Node's modules where it finds Node, which no bundle has. */
 const SAME_HASH = { 'js-sha256': '@noble/hashes/sha2.js' };
 
@@ -103,7 +90,6 @@ export default defineConfig({
     workerFiles(ENTRIES['worker-main']),
     commandEntry(),
     noMachine(),
-    ownTables(['compiler', 'operators']),
     bundleForNode(),
     skipFacades(),
   ],

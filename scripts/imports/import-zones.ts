@@ -18,7 +18,7 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
   downloads: { imports: ['core'] },
   snapshots: { imports: ['core'] },
   wasm: { imports: ['core'] },
-  ops: { imports: ['core', 'wasm'] },
+  ops: { imports: ['core', 'wasm'], later: ['worker'] },
   device: { imports: ['core', 'wasm', 'ops'] },
   runtime: { imports: ['core', 'bytecode', 'device/device.ts'] },
   compiler: { imports: ['core', 'bytecode', 'ops'] },

@@ -82,9 +82,9 @@ export async function importTexts() {
   const { readTexts } = await import(/* turbopackIgnore: true */ ${JSON.stringify(PACKED_TEXTS)});
   return readTexts();
 }
-export async function importMachine({ tables }) {
+export async function importMachine({ operators }) {
   if (nodeBuiltin !== undefined) return import(${JSON.stringify(NODE_MACHINE)});
-  if (tables !== undefined && globalThis.weftModules) return globalThis.weftModules();
+  if (operators?.importMachine) return operators.importMachine();
   const { pageMachine } = await import('./page-machine.ts');
   return pageMachine(workerFiles(), importTexts);
 }

@@ -36,7 +36,7 @@ export async function loadSession<S extends FunctionOwner>(
       : toWireSource(source, here);
   sent.catch(() => undefined);
   if (here) {
-    importMachine({ device, tables: operators ?? importers }).catch(() => undefined);
+    importMachine({ device, operators }).catch(() => undefined);
   }
   const rare =
     (operators ?? importers ?? functions ?? limits ?? dispatch ?? compileLimits ?? gpu) !==

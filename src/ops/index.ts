@@ -14,4 +14,4 @@ export { indexExpression } from './index-expression/builders.ts';
 export { f32, i32, type KernelSpec, u32 } from './lowering/lowering.ts';
 export type { OpReference } from './op-reference.ts';
 export type { Operator } from './operator.ts';
-export { Operators } from './operators.ts';
+export { Operators } from './own-operators.ts';

@@ -140,8 +140,7 @@ export class Connection {
   async #open({ worker, workerFiles, workerTimeout, remote, ...options }: ConnectionChoice) {
     if (remote) return remote.openService(options);
     if (worker === false) {
-      const { operators, importers } = options;
-      return (await importHost(operators ?? importers)).createService(options);
+      return (await importHost(options)).createService(options);
     }
     const service = await openWorker({
       start: worker,
@@ -238,9 +237,9 @@ export class Connection {
   }
 }
 
-async function importHost(tables: unknown) {
+async function importHost({ operators }: ServiceOptions) {
   try {
-    return await importMachine({ tables });
+    return await importMachine({ operators });
   } catch (cause) {
     if (cause instanceof WorkerError) throw cause;
     throw new WorkerError(

@@ -1,4 +1,4 @@
-import type { WorkerFiles } from '../../worker/protocol/session-service.ts';
+import type { OwnTables, WorkerFiles } from '../../worker/protocol/session-service.ts';
 
 // In the package another module takes the place of this one: see scripts/worker-files.
 
@@ -12,7 +12,7 @@ export async function importTexts(): Promise<WorkerFiles> {
   throw new Error('only the package has them');
 }
 
-/** The machine for this thread: in Node the package's module, in a page the worker's files, unless it gets tables of one's own. */
+/** The machine for this thread: in Node the package's module, in a page the worker's files, or what a table of one's own brings. */
 export async function importMachine({ device }: MachineChoice) {
   const [machine] = await Promise.all([
     import('../../worker/index.ts'),
@@ -25,8 +25,8 @@ export async function importMachine({ device }: MachineChoice) {
 export interface MachineChoice {
   /** Whose code to bring along. */
   readonly device?: string | undefined;
-  /** Operators or importers, whose classes the machine has to share. */
-  readonly tables?: unknown;
+  /** A table of one's own, whose classes the machine has to share. */
+  readonly operators?: OwnTables['operators'];
 }
 
 export function startSource(): Worker {

@@ -443,7 +443,7 @@ export class ImportNode {
   }
 
   constant(tensor: HostTensor): Expr {
-    return constant(tensor, this.span);
+    return constant(ownTensor(tensor), this.span);
   }
 
   /** A constant whose elements follow from their places. */
@@ -514,6 +514,13 @@ const MAX_SIZE_OPERATIONS = 32;
 
 /** Shapes and axes are short, indices are not much longer. */
 const MAX_INTEGERS = 2 ** 20;
+
+/** An importer of a page's own may have another copy of the class than the machine that calls it. */
+function ownTensor(tensor: HostTensor): HostTensor {
+  const { dtype, shape, elements, isSplat } = Object(tensor) as HostTensor;
+  const isOwn = tensor instanceof HostTensor || elements === undefined;
+  return isOwn ? tensor : new HostTensor(dtype, shape, elements, isSplat);
+}
 
 /** Integers as numbers. ONNX writes "to the end" as the largest int64. */
 function saturatedNumbers(data: ArrayLike<number | bigint>): number[] {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { Device } from '../../device/device.ts';
+import type { Executable } from '../../compiler/compile.ts';
 import { coreOperators } from '../../ops/tables/core-operators.ts';
 import { Operators } from '../../ops/operators.ts';
 import { TensorValue } from '../../runtime/values/value.ts';
@@ -12,8 +13,9 @@ import type { Importers } from './importers.ts';
 import { ownModel, RESULTS, X } from './testing/own-model.ts';
 import { decay, importers, operators, shrink, squareplus } from './testing/own-operators.ts';
 
-async function run(devices: readonly Device[], bytes: Uint8Array): Promise<number[]> {
-  const executable = compileOnnx(bytes, { operators, importers });
+const compiled = (bytes: Uint8Array) => compileOnnx(bytes, { operators, importers });
+
+async function run(devices: readonly Device[], executable: Executable): Promise<number[]> {
   const vm = await VirtualMachine.create(executable, { devices });
   const x = HostTensor.from('float32', [2, 4], X);
   const result = await vm.get('main')(vm.tensor(x));
@@ -21,6 +23,23 @@ async function run(devices: readonly Device[], bytes: Uint8Array): Promise<numbe
   vm.dispose();
   return Array.from(y?.data ?? [], Number);
 }
+
+test('an importer may make constants with another copy of HostTensor', async () => {
+  const one = { dtype: 'float32', shape: [], elements: Float32Array.of(1), isSplat: true };
+  const adding: Importers = {
+    'com.example': {
+      Squareplus: {
+        since: 1,
+        makes: 'add',
+        import: (node) => node.call('add', [node.input(0), node.constant(one as never)]),
+      },
+    },
+  };
+  const device = await createDevice('host');
+  const program = compileOnnx(ownModel('Squareplus'), { importers: adding });
+  expect(await run([device], program)).toEqual(X.map((x) => x + 1));
+  device.destroy();
+});
 
 describe.each(['host', 'webgpu'] as const)('on %s', (kind) => {
   let own: Device;
@@ -41,7 +60,7 @@ describe.each(['host', 'webgpu'] as const)('on %s', (kind) => {
     ['Decay', RESULTS.Decay],
     ['Shrink', RESULTS.Shrink],
   ])('%s of an own domain', async (node, expected) => {
-    const actual = await run([own], ownModel(node));
+    const actual = await run([own], compiled(ownModel(node)));
     for (const [i, value] of expected.entries()) expect(actual[i]).toBeCloseTo(value, 4);
   });
 
@@ -50,17 +69,17 @@ describe.each(['host', 'webgpu'] as const)('on %s', (kind) => {
     expect(fused.primitives.map(({ body }) => body.map(({ op }) => op))).toEqual([
       ['neg', 'squareplus', 'neg'],
     ]);
-    const negated = await run([own], ownModel('Neg', 'Squareplus'));
+    const negated = await run([own], compiled(ownModel('Neg', 'Squareplus')));
     const expected = X.map((x) => 0.5 * (-x + Math.sqrt(x * x + 4)));
     for (const [i, value] of expected.entries()) expect(negated[i]).toBeCloseTo(value, 4);
   });
 
   test('a composition runs on devices that do not know it', async () => {
-    expect(await run([core], ownModel('Shrink'))).toEqual(RESULTS.Shrink);
+    expect(await run([core], compiled(ownModel('Shrink')))).toEqual(RESULTS.Shrink);
   });
 
   test('a missing operator is named at load', async () => {
-    const loading = run(kind === 'host' ? [core] : [core, host], ownModel('Decay'));
+    const loading = run(kind === 'host' ? [core] : [core, host], compiled(ownModel('Decay')));
     const error: unknown = await loading.catch((thrown: unknown) => thrown);
     expect(String(error).split('\n').slice(1)).toEqual([
       expect.stringMatching(/^  decay.*: got operator decay, expected one that the device has$/),
