@@ -6,7 +6,11 @@ import { CHROMIUM_FLAGS } from '../../e2e/consumers/lab.ts';
 import { blocksOf, type DocumentBlock, unmarked } from '../documentation/marked-blocks.mjs';
 import { findChromium } from '../find-chromium.mjs';
 import { firefoxLaunchOptions, missingFirefox } from '../find-firefox.mjs';
-import { type InstalledPackage, packAndInstall } from '../package-checks/pack-and-install.mjs';
+import {
+  type InstalledPackage,
+  pack,
+  packAndInstall,
+} from '../package-checks/pack-and-install.mjs';
 import { runNode } from '../package-checks/run.mjs';
 import { buildSite } from './build-site.ts';
 import { checkAccessibility } from './check-accessibility.ts';
@@ -63,14 +67,16 @@ async function check(
   return complaints;
 }
 
-/** Puts the package on the site; throws where it cannot be built. */
+/** Puts the package and its starter on the site; throws where it cannot be built. */
 async function addPackage(isBuilt: boolean): Promise<InstalledPackage> {
   if (!isBuilt) {
     const { isGood, output } = await runNode([join(root, 'scripts/build.mjs')], { cwd: root });
     if (!isGood) throw new Error(`npm run build failed:\n${output}`);
   }
   const installed = packAndInstall(root);
+  const starter = pack(join(root, 'dist-packages/create-weft'), installed.folder);
   copyFileSync(installed.tarball, join(out, 'weft-vm.tgz'));
+  copyFileSync(starter.tarball, join(out, 'create-weft.tgz'));
   return installed;
 }
 

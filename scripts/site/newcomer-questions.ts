@@ -64,6 +64,8 @@ export const QUESTIONS: Readonly<Record<string, string>> = {
   quantization: 'quantize',
   vite: 'start#with-a-bundler',
   install: 'start#get-the-package',
+  'starter template': 'package#begin-an-application',
+  'npm create': 'package#begin-an-application',
   node: 'start#in-node',
   'file not found 404': 'troubleshooting#weft_download',
   NaN: 'debugging|numbers',

@@ -2,14 +2,14 @@ import type { Consumer } from '../../e2e/consumers/consumer.ts';
 import { BUNDLERS } from '../../e2e/consumers/environments/bundlers.ts';
 import { GUIDES } from '../../e2e/consumers/environments/guides.ts';
 import { RUNTIME_CONSUMERS } from '../../e2e/consumers/environments/runtimes.ts';
-import { STARTER } from '../../e2e/consumers/environments/starter.ts';
+import { STARTERS } from '../../e2e/consumers/environments/starter.ts';
 import { THREADS } from '../../e2e/consumers/environments/threads.ts';
 import { UNBUNDLED } from '../../e2e/consumers/environments/unbundled.ts';
 import { installTools, Lab, packPackage } from '../../e2e/consumers/lab.ts';
 import { launchChromium } from '../../scripts/launch-chromium.ts';
 
 export const CONSUMERS: readonly Consumer[] = [
-  STARTER,
+  ...STARTERS,
   ...UNBUNDLED,
   ...THREADS,
   ...RUNTIME_CONSUMERS,

@@ -14,12 +14,22 @@ const POLICY = () => ({
 });
 
 /** Makes the application of `create-weft` from both tarballs, in a folder far from the repository, and builds it. */
-async function createApp(lab: Lab, folder: string): Promise<string> {
+async function createApp(lab: Lab, kind: string, folder: string): Promise<string> {
   const weft = pack(ROOT, folder).tarball;
   const create = pack(join(ROOT, 'dist-packages/create-weft'), folder).tarball;
   const npm = (args: readonly string[], cwd: string) => lab.tool('npm', args, cwd);
   await npm(
-    ['exec', '--yes', `--package=${create}`, '--', 'create-weft', 'app', '--weft', weft],
+    [
+      'exec',
+      '--yes',
+      `--package=${create}`,
+      '--',
+      'create-weft',
+      'app',
+      `--${kind}`,
+      '--weft',
+      weft,
+    ],
     folder,
   );
   const app = join(folder, 'app');
@@ -32,12 +42,12 @@ async function createApp(lab: Lab, folder: string): Promise<string> {
 }
 
 /** What `npm create weft` makes. */
-export const STARTER: Consumer = {
-  name: 'npm create weft, from the tarballs',
+export const STARTERS: readonly Consumer[] = ['typescript', 'react'].map((kind) => ({
+  name: `npm create weft --${kind}, from the tarballs`,
   run: async (lab) => {
     const folder = mkdtempSync(join(tmpdir(), 'weft-create-'));
     try {
-      const app = await createApp(lab, folder);
+      const app = await createApp(lab, kind, folder);
       const { origin } = await lab.serve(join(app, 'dist'), POLICY);
       const page = await lab.page(`${origin}/`);
       const answer = page.locator('#answer');
@@ -58,4 +68,4 @@ export const STARTER: Consumer = {
       rmSync(folder, { recursive: true, force: true });
     }
   },
-};
+}));
