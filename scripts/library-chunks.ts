@@ -1,11 +1,12 @@
 import { fileURLToPath } from 'node:url';
-import { APART, COMPILER, PASSES, WASM } from './worker-files/on-demand.ts';
+import { APART, COMPILER, HOST, PASSES, WASM } from './worker-files/on-demand.ts';
 
 const source = (path: string): string => fileURLToPath(new URL(`../src/${path}`, import.meta.url));
 
 const PAGE = source('client/index.ts');
 const PROGRAM = source('program/index.ts');
 const TEXT = source('text/index.ts');
+const INSPECTOR = source('inspector/index.ts');
 const WORKER = source('worker/worker-main.ts');
 /** The machine itself, for pages without workers. */
 const MACHINE = source('worker/index.ts');
@@ -35,6 +36,7 @@ interface Graph {
  * - `shapes` and `devices`: what two devices have in common, or a device and the compiler, with and
  *   without what programs in TypeScript need;
  * - `wasm`: the rest of the device in WebAssembly;
+ * - `types` and `inference`: what the compiler has in common with programs in TypeScript, and with
  * - `passes`: passes that few programs need.
  */
 export function libraryChunks(): (id: string, graph: Graph) => string | null {
@@ -63,12 +65,17 @@ function chunksOf(graph: Graph): Map<string, string> {
   const ids = all.filter((id) => !onPages.has(id) && !ON_DEMAND.test(id));
   const passes = importsOf(PASSES.map(source), graph);
   const alone = importsOf([PROGRAM, WORKER, ...[COMPILER].flat().map(source)], graph);
-  const apart = [...passes].filter((id) => !alone.has(id));
+  const rare = [...passes].filter((id) => !alone.has(id));
+  const apart = importsOf([PAGE, INSPECTOR, source(HOST), ...later], graph);
+  const compiler = [...importsOf([COMPILER].flat().map(source), graph)].filter(
+    (id) => (programs.has(id) || passes.has(id)) && !apart.has(id) && !ON_DEMAND.test(id),
+  );
   const others = importsOf(OTHERS.map(source), graph);
   const page = [...onPages].map((id) => [id, others.has(id) ? 'page' : 'session'] as const);
   return new Map([
     ...page,
-    ...apart.map((id) => [id, 'passes'] as const),
+    ...compiler.map((id) => [id, programs.has(id) ? 'types' : 'inference'] as const),
+    ...rare.map((id) => [id, 'passes'] as const),
     ...ids.map((id) => [id, chunkOf(id)] as const),
   ]);
 }

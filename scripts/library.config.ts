@@ -121,6 +121,8 @@ export default defineConfig({
             { name: libraryChunks() },
           ],
         },
+        // The types have the documentation, the maps the sources.
+        comments: { jsdoc: false },
         entryFileNames: '[name].js',
         chunkFileNames: 'chunks/[name]-[hash].js',
       },

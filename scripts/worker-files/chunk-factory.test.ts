@@ -38,7 +38,7 @@ export { count as n, later, Made as unused };`,
     const here = self.location.href;
     class Made { constructor() { this.target = new.target; } }
 
-    return { get p() { return __weftNeed(1).q; }, get n() { return count; }, get later() { return later; } };
+    return { get p() { return __weftNeed(1).q; }, n: count, later: later };
     }"
   `);
   expect([...factory.needs]).toEqual([

@@ -8,7 +8,7 @@ export interface ChunkFactory {
   readonly needs: ReadonlyMap<string, readonly string[]>;
   /** File names of the chunks that it loads on demand. */
   readonly loads: readonly string[];
-  /** The getter of each of its exports. */
+  /** Each of its exports as a property, which is a getter where its value may change. */
   readonly exported: ReadonlyMap<string, string>;
 }
 
@@ -26,7 +26,7 @@ interface Names {
 /**
  * An ES chunk as a function that needs no module system: imports become calls of a first parameter,
  * `import()` those of a second one, `import.meta.url` the worker's address. {@link addExports} has it return an object of
- * getters. Throws at what no chunk of ours holds.
+ * its exports. Throws at what no chunk of ours holds.
  */
 export function chunkFactory(code: string, fileName: string, names: Names): ChunkFactory {
   const text = new MagicString(code);
@@ -40,6 +40,7 @@ export function chunkFactory(code: string, fileName: string, names: Names): Chun
   };
   const { program } = parseSync(fileName, code);
   const called = new Map(program.body.map((node) => [calledName(node), node.end]));
+  const assigned = assignedNames(program);
   for (const node of program.body) {
     const { start, end } = node;
     if (node.type === 'ImportDeclaration') {
@@ -55,7 +56,10 @@ export function chunkFactory(code: string, fileName: string, names: Names): Chun
       // The bundler puts modules that CommonJS requires into functions: what they export is there once one was called.
       const calls = node.specifiers.map(({ local }) => called.get(local.name) ?? 0);
       const readAgain = Math.max(0, ...calls);
-      if (readAgain > 0) text.appendRight(readAgain, ` (${pattern} = ${from});`);
+      if (readAgain > 0) {
+        text.appendRight(readAgain, ` (${pattern} = ${from});`);
+        for (const { local } of node.specifiers) assigned.add(local.name);
+      }
       const keyword = readAgain > 0 ? 'let' : 'const';
       text.update(
         start,
@@ -68,7 +72,9 @@ export function chunkFactory(code: string, fileName: string, names: Names): Chun
       const from = node.source ? `${need(node.source.value, names)}.` : '';
       for (const { exported: outside, local } of node.specifiers) {
         const name = nameOf(outside);
-        exported.set(name, `get ${name}() { return ${from}${nameOf(local)}; }`);
+        const value = `${from}${nameOf(local)}`;
+        const mayChange = from !== '' || assigned.has(value);
+        exported.set(name, mayChange ? `get ${name}() { return ${value}; }` : `${name}: ${value}`);
       }
       text.remove(start, end);
     } else if (node.type.startsWith('Export')) {
@@ -92,8 +98,29 @@ export function addExports(
   { code, exported }: ChunkFactory,
   isNeeded: (name: string) => boolean = () => true,
 ): void {
-  const getters = [...exported].flatMap(([name, getter]) => (isNeeded(name) ? [getter] : []));
-  code.append(`\nreturn { ${getters.join(', ')} };\n}`);
+  const properties = [...exported].flatMap(([name, text]) => (isNeeded(name) ? [text] : []));
+  code.append(`\nreturn { ${properties.join(', ')} };\n}`);
+}
+
+/** All names that something is assigned to after its declaration, wherever they mean it. */
+function assignedNames(program: unknown): Set<string> {
+  const names = new Set<string>();
+  const addAll = (target: unknown): void => {
+    if (fieldOf(target, 'type') === 'Identifier') names.add(String(fieldOf(target, 'name')));
+    else if (typeof target === 'object')
+      for (const part of Object.values(target ?? {})) addAll(part);
+  };
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    const type = fieldOf(node, 'type');
+    if (type === 'UpdateExpression') addAll(fieldOf(node, 'argument'));
+    if (['AssignmentExpression', 'ForInStatement', 'ForOfStatement'].includes(String(type))) {
+      addAll(fieldOf(node, 'left'));
+    }
+    for (const child of Object.values(node)) visit(child);
+  };
+  visit(program);
+  return names;
 }
 
 /** Of a statement `name();`. */

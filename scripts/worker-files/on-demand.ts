@@ -26,12 +26,21 @@ export const TEXT = [
   'frontend/decoders/compile-text-files.ts',
 ];
 
-/** Reads tokenizers and templates, in a thread of its own. */
-export const READER = 'frontend/decoders/reader/serve-reader.ts';
+/** Read tokenizers and templates, in a thread of their own. */
+export const READER = [
+  'serve-reader.ts',
+  'bounded-tokenizer.ts',
+  'jinja-template.ts',
+  'gguf-model-folder.ts',
+].map((path) => `frontend/decoders/reader/${path}`);
+/** Look inside a session. */
+export const TOOLS = ['debug', 'timeline', 'trace', 'verify', 'tune'].map(
+  (name) => `worker/tools/${name}-session.ts`,
+);
 
 type Modules = string | readonly string[];
 
-/** None of these fetches another's file: what two of them need is in the first file of all. */
+/** None of these fetches another's file: what two of them need has a file of its own, `devices`. */
 export const APART: readonly (readonly Modules[])[] = [
   [WEBGPU, WASM, HOST],
   [WASM, COMPILER],

@@ -5,6 +5,7 @@ export const MAIN = 'main';
 /** The worker's files, by the names that page and worker have for them. */
 const NAMES = [
   MAIN,
+  'devices',
   'webgpu',
   'wasm',
   'rare',
@@ -14,6 +15,8 @@ const NAMES = [
   'extras',
   'compiler',
   'tflite',
+  'onnx',
+  'tools',
   'text',
   'reader',
   'passes',

@@ -14,6 +14,7 @@ import {
   READER,
   TEXT,
   TFLITE,
+  TOOLS,
   WASM,
   WEBGPU,
 } from './on-demand.ts';
@@ -21,6 +22,8 @@ import { MAIN, pathOf, TEXTS } from './packaged-addresses.ts';
 
 /** Chunks that have little to do with each other, of which few are ever needed. */
 const EXTRAS = 'extras';
+/** What devices have in common, and a device and the compiler. */
+const DEVICES = 'devices';
 
 const THREADS = [
   'device/wasm/threads/shared-threads.ts',
@@ -47,7 +50,18 @@ const ON_DEMAND: readonly { readonly name: string; readonly entries: readonly En
   { name: 'passes', entries: [PASSES] },
   { name: 'text', entries: [TEXT] },
   { name: 'reader', entries: [READER] },
+  { name: 'tools', entries: [TOOLS] },
 ];
+
+/** Chunks that go to a file by a module that they hold, since the files that need them would be too large. */
+const PLACED = [
+  { name: 'onnx', holds: 'frontend/onnx/import-onnx.ts' },
+  { name: 'compiler', holds: 'compiler/compile-in-steps.ts' },
+  { name: 'compiler', holds: 'compiler/ir/build.ts' },
+];
+
+/** Above which bundlers warn of a file: 244 KiB. */
+const MOST_BYTES = 250_000;
 
 /** Vite puts shorter files into the page as `data:` addresses, from which a worker loads nothing. */
 const INLINED_BYTES = 4096;
@@ -87,6 +101,9 @@ export function workerFiles(entry: string): Plugin {
       const files = makeFiles(chunks, entry);
       for (const [name, { code, map }] of files) {
         const fileName = pathOf(name);
+        if (code.length >= MOST_BYTES) {
+          throw new Error(`internal: ${fileName} has ${code.length} bytes, expected ${MOST_BYTES}`);
+        }
         this.emitFile({ type: 'asset', fileName, source: `${code.padEnd(INLINED_BYTES)}\n` });
         this.emitFile({ type: 'asset', fileName: `${fileName}.map`, source: map });
       }
@@ -125,8 +142,13 @@ function makeFiles(all: readonly Chunk[], entry: string): Map<string, WorkerFile
     file === MAIN
       ? [`(() => {\nconst CHUNKS = {\n`, `\n};\n${constants}\n${LOADER}\n})();`]
       : ['Object.assign(self.weftChunks, {\n', '\n});'];
-  const files = [MAIN, ...ON_DEMAND.map(({ name }) => name)].map((file): [string, WorkerFile] => {
-    const inside = [...fileOf].filter(([, name]) => name === file).map(([fileName]) => fileName);
+  const lengthOf = (fileName: string): number =>
+    factories.get(fileName)?.code.toString().length ?? 0;
+  const names = new Set([MAIN, DEVICES, ...[...PLACED, ...ON_DEMAND].map(({ name }) => name)]);
+  const files = [...names].map((file): [string, WorkerFile] => {
+    const held = [...fileOf].filter(([, name]) => name === file).map(([fileName]) => fileName);
+    // Short ones are most alike, so that the file is smaller compressed if they lie together.
+    const inside = held.sort((a, b) => lengthOf(a) - lengthOf(b));
     return [file, makeFile(file, { inside, wrap: wrap(file), graph })];
   });
   return new Map(files);
@@ -134,7 +156,8 @@ function makeFiles(all: readonly Chunk[], entry: string): Map<string, WorkerFile
 
 /** Throws where the shaders would come along with what runs or compiles programs for other devices. */
 function requireApart(files: readonly string[]): void {
-  if (!files.includes('webgpu') || files.length === 1 || files.includes(EXTRAS)) return;
+  const others = files.filter((name) => name !== 'webgpu' && name !== DEVICES);
+  if (!files.includes('webgpu') || others.length === 0 || others.includes(EXTRAS)) return;
   throw new Error(`internal: a chunk is in the file for WebGPU that ${files.join(', ')} share`);
 }
 
@@ -246,7 +269,14 @@ function assignFiles({ factories, main, chunks }: ChunkGraph): Map<string, strin
   const assign = (names: Iterable<string>, file: string): void => {
     for (const name of names) if (!fileOf.has(name)) fileOf.set(name, file);
   };
-  assign([...closure(main, factories), ...APART.flatMap(neededBy)], MAIN);
+  assign(closure(main, factories), MAIN);
+  assign(APART.flatMap(neededBy), DEVICES);
+  for (const { name, holds: module } of PLACED) {
+    assign(
+      [...factories.keys()].filter((chunk) => holds(chunk, module)),
+      name,
+    );
+  }
   for (const { name, entries } of ON_DEMAND) assign(neededBy(entries), name);
   return fileOf;
 }

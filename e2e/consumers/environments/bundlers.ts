@@ -69,9 +69,13 @@ async function openOutput(lab: Lab, app: string, html: string) {
   return `${checkOutcome(await lab.open(`${origin}/`))}, ${scripts}`;
 }
 
+/** Its warnings are of sizes. */
 const WEBPACK = `import webpack from 'webpack';
 webpack({ mode: 'production', entry: './main.js', output: { path: process.cwd() + '/out' } }, (error, stats) => {
-  if (error || stats.hasErrors()) { console.error(String(error ?? stats.toString('errors-only'))); process.exit(1); }
+  if (error || stats.hasErrors() || stats.hasWarnings()) {
+    console.error(String(error ?? stats.toString('errors-warnings')));
+    process.exit(1);
+  }
 });
 `;
 
