@@ -6,8 +6,6 @@ import type { ExternalRange } from './onnx/protobuf/external-data.ts';
 export interface ModelFormat {
   /** The module of a model, within the budget in force. Throws as `importOnnx` does. */
   readonly importWithin: (bytes: Uint8Array, options: ImportOptions) => Module;
-  /** Returns true if parts of a model lie in other files. */
-  readonly hasExternalData: (bytes: Uint8Array) => boolean;
-  /** Where these parts lie, each place once. */
+  /** Where the parts of a model lie that are in other files, each place once. */
   readonly externalRanges: (bytes: Uint8Array) => readonly ExternalRange[];
 }

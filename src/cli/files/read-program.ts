@@ -4,7 +4,7 @@ import type { CompileOptions, Module } from '../../compiler/index.ts';
 import type { ImportOptions } from '../../frontend/index.ts';
 import type { ModelFormat } from '../../frontend/model-format.ts';
 import { UsageError } from '../../core/errors.ts';
-import { checkLooksLikeModel } from '../../core/bytes/sniff.ts';
+import { checkLooksLikeOnnx, looksLikeTflite } from '../../core/bytes/sniff.ts';
 import { isExecutableFile, readExecutableFile } from './open-executable.ts';
 import { readBytes, siblingReader } from './read-file.ts';
 
@@ -43,9 +43,8 @@ export async function compileFile(
   { check, functions, ...options }: CompileOptions & Pick<ImportOptions, 'check' | 'functions'>,
 ): Promise<Executable> {
   if (!looksLikeText(path, bytes)) {
-    checkLooksLikeModel(bytes, path);
     const { compileImported } = await import('../../frontend/onnx/compile-onnx.ts');
-    const { importWithin } = await formatOf(bytes);
+    const { importWithin } = await formatOf(bytes, path);
     const given = { ...options, check, functions, externalData: siblingReader(path) };
     return compileImported(bytes, given, importWithin);
   }
@@ -57,12 +56,11 @@ export async function compileFile(
   return compile(nameLets(module), { ...options, texts });
 }
 
-/** How a model is read, by its content. */
-export async function formatOf(bytes: Uint8Array): Promise<ModelFormat> {
-  const { importFormat } = await import('../../worker/compile/import-format.ts');
-  return (
-    (await importFormat(bytes)) ?? (await import('../../frontend/onnx/compile-in-turns.ts')).ONNX
-  );
+/** How a model is read, by its content. Throws FormatError for a file that is no model. */
+export async function formatOf(bytes: Uint8Array, path: string): Promise<ModelFormat> {
+  if (!looksLikeTflite(bytes)) checkLooksLikeOnnx(bytes, path);
+  const { importFormat } = await import('../../worker/compile/compile-order.ts');
+  return importFormat(bytes);
 }
 
 /** A module with the texts that its spans refer to. */
@@ -84,8 +82,7 @@ export async function readModule(path: string, dims?: Record<string, number>): P
     const expected = 'a program in text form or an .onnx model';
     throw new UsageError({ where: path, got: 'an executable', expected });
   }
-  checkLooksLikeModel(bytes, path);
-  const { importWithin } = await formatOf(bytes);
+  const { importWithin } = await formatOf(bytes, path);
   const { CompileBudget } = await import('../../compiler/ir/compile-budget.ts');
   const externalData = siblingReader(path);
   const module = new CompileBudget().run(() => importWithin(bytes, { dims, externalData }));

@@ -147,7 +147,7 @@ export async function sourceOf(
   if (await isExecutableFile(path)) return undefined;
   const bytes = await readBytes(path);
   if (looksLikeText(path, bytes)) return { bytes, isText: true, dims };
-  const { externalRanges } = await formatOf(bytes);
+  const { externalRanges } = await formatOf(bytes, path);
   const names = externalRanges(bytes).map((range) => range.path);
   const siblings = new Map(names.map((name) => [name, join(dirname(path), name)]));
   return { bytes, isText: false, dims, siblings };

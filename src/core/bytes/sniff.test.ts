@@ -28,7 +28,7 @@ test('what may be a model is none of these', () => {
   expect(sniff(bytes('\x08\x07\x12\x07pytorch'))).toBeUndefined();
   expect(() => checkLooksLikeOnnx(bytes('\x08\x07\x12\x07pytorch'), 'm')).not.toThrow();
   expect(() => checkLooksLikeOnnx(bytes('PK\x03\x04'), 'm.onnx')).toThrow(
-    'm.onnx: got a ZIP archive, such as PyTorch writes, expected a .weft executable or an .onnx model. Unpack it; a PyTorch model becomes an ONNX model by torch.onnx.export.',
+    'm.onnx: got a ZIP archive, such as PyTorch writes, expected a .weft executable or an .onnx model. Unpack it. A PyTorch model becomes an ONNX model by torch.onnx.export.',
   );
   expect(() => checkLooksLikeOnnx(bytes('\xfe\0\x01'), 'm')).toThrow(
     'got bytes that begin with fe 00 01',

@@ -20,7 +20,7 @@ const FILES: readonly Row[] = [
   [
     /^[^]{4}␀{4}\{/,
     'a safetensors file',
-    'It holds weights without a program: TextModel.load of weft-vm/text loads language models from their folder.',
+    'TextModel.load of weft-vm/text loads language models from their folder.',
   ],
   [
     /^(?:\xef\xbb\xbf)?\s*</,
@@ -30,30 +30,30 @@ const FILES: readonly Row[] = [
   [
     /^version https:\/\/git-lfs/,
     'a pointer of Git LFS instead of the file',
-    'Fetch the file itself: git lfs pull, or on Hugging Face the address with /resolve/ in it.',
+    'Fetch the file: git lfs pull, or /resolve/ in the address on Hugging Face.',
   ],
   [
     /^PK[␃␅]/,
     'a ZIP archive, such as PyTorch writes',
-    'Unpack it; a PyTorch model becomes an ONNX model by torch.onnx.export.',
+    'Unpack it. A PyTorch model becomes an ONNX model by torch.onnx.export.',
   ],
   [
     /^\x80[␂-␅][}\]()c\x8a\x95]/,
     'a pickle of Python, such as PyTorch writes',
     'A PyTorch model becomes an ONNX model by torch.onnx.export.',
   ],
-  [/^.{4}TFL3/s, 'a TensorFlow Lite model', 'Session.load and weft compile read it.'],
+  [/^.{4}TFL3/s, 'a TensorFlow Lite model', 'Session.load reads it.'],
   [/^\x89HDF/, 'an HDF5 file, such as Keras writes', TO_ONNX],
   [/^GGUF/, 'a GGUF file', 'TextModel.load of weft-vm/text loads language models from it.'],
   [
     /^(?:\x89PNG|\xff\xd8\xff|GIF8|RIFF.{4}WEBP|BM.{4}␀␀␀␀)/s,
     'a picture',
-    'A picture is an input of a model.',
+    'It is an input of a model.',
   ],
-  [/^(?:RIFF.{4}WAVE|OggS|fLaC|ID3)/s, 'a sound', 'A sound is an input of a model.'],
-  [/^\x93NUMPY/, 'an array of NumPy', 'An array is an input of a model.'],
-  [/^␟\x8b/, 'a file packed by gzip', 'Unpack it, or have the server say Content-Encoding: gzip.'],
-  [/^\x89WEFT/, 'a .weft executable', 'Session.load and Executable.fromBytes read it.'],
+  [/^(?:RIFF.{4}WAVE|OggS|fLaC|ID3)/s, 'a sound', 'It is an input of a model.'],
+  [/^\x93NUMPY/, 'an array of NumPy', 'It is an input of a model.'],
+  [/^␟\x8b/, 'a file packed by gzip', 'Unpack it, or serve it with Content-Encoding: gzip.'],
+  [/^\x89WEFT/, 'a .weft executable', 'Session.load reads it.'],
   [/^(?:\xef\xbb\xbf)?\s*[[{]\s*["[{\]}\d-]/, 'JSON', 'Load the model beside it.'],
 ];
 
@@ -118,14 +118,8 @@ export function parseJsonObject(
 const MODEL_TAGS = [0x08, 0x12, 0x1a, 0x22, 0x28, 0x32, 0x3a, 0x42, 0x72, 0xa2, 0xca];
 
 /** Returns true for a TensorFlow Lite model, or an archive that may hold some, by its first bytes. */
-export function looksLikeTflite(head: Uint8Array): boolean {
-  return /^(?:....TFL3|PK)/s.test(String.fromCharCode(...head.subarray(0, 8)));
-}
-
-/** Throws FormatError for a file, neither executable nor model of any format, by its first bytes. */
-export function checkLooksLikeModel(head: Uint8Array, where: string): void {
-  if (!looksLikeTflite(head)) checkLooksLikeOnnx(head, where);
-}
+export const looksLikeTflite = (head: Uint8Array): boolean =>
+  /Lite|ZIP/.test(sniff(head)?.what ?? '');
 
 /** Throws FormatError for a file, neither executable nor ONNX model, by its first bytes. */
 export function checkLooksLikeOnnx(head: Uint8Array, where: string): void {

@@ -19,12 +19,12 @@ interface HistoryOptions extends Pick<CompileInTurnsOptions, 'dims' | 'format' |
  */
 export async function compileWithHistory(
   model: Uint8Array | string,
-  { file, format, read, ...options }: HistoryOptions,
+  { file, read, ...options }: HistoryOptions,
 ): Promise<PassHistory> {
   const history = new PassHistory();
   const watched = { ...options, instruments: [history] };
   if (typeof model !== 'string') {
-    await compileInTurns(model, { ...watched, format, read });
+    await compileInTurns(model, { ...watched, read });
     return history;
   }
   const budget = new CompileBudget(options.compileLimits);

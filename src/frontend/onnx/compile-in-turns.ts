@@ -5,7 +5,7 @@ import { CompileLimitError, UnsupportedError } from '../../core/errors.ts';
 import { macrotask } from '../../core/async/macrotask.ts';
 import { type Turns, takeTurns } from '../take-turns.ts';
 import type { ModelFormat } from '../model-format.ts';
-import { externalRanges, hasExternalData, loadRanges } from './model/external-data.ts';
+import { externalRanges, loadRanges } from './model/external-data.ts';
 import { type ImportOptions, importWithin } from './import-onnx.ts';
 import type { ByteRange } from './protobuf/external-data.ts';
 import { nodeCallsToJson } from '../../core/contracts/node-calls.ts';
@@ -17,17 +17,21 @@ import type {
 } from '../../core/contracts/node-function.ts';
 
 /** How ONNX models are read. */
-export const ONNX: ModelFormat = { importWithin, hasExternalData, externalRanges };
+export const ONNX: ModelFormat = { importWithin, externalRanges };
 
 /** How a model is read and compiled. */
 export interface CompileOnnxOptions extends CompileOptions, ImportOptions {}
 
+/** How a model is read. */
+interface Format {
+  readonly format: ModelFormat;
+}
+
 /** Options of {@link compileInTurns}. */
 export interface CompileInTurnsOptions
   extends Omit<CompileOnnxOptions, 'externalData'>,
-    Pick<BudgetOptions, 'onPlace'> {
-  /** How the model is read. Default: as ONNX. */
-  readonly format?: ModelFormat | undefined;
+    Pick<BudgetOptions, 'onPlace'>,
+    Partial<Format> {
   /** Looked at between passes. */
   readonly signal?: AbortSignal | undefined;
   /** Reads a part of a file beside the model; `path` is relative to its folder, without `..`. */
@@ -42,14 +46,14 @@ export interface CompileInTurnsOptions
  */
 export async function compileInTurns(
   bytes: Uint8Array,
-  { format = ONNX, signal, read, typeOf, ...given }: CompileInTurnsOptions = {},
+  { signal, read, typeOf, ...others }: CompileInTurnsOptions = {},
 ): Promise<Assembled> {
-  const externalData = read && (await loadRanges(format.externalRanges(bytes), read));
+  const given = { format: ONNX, ...others };
+  const externalData = read && (await loadRanges(given.format.externalRanges(bytes), read));
   const newBudget = () => new CompileBudget(given.compileLimits, given);
-  const asking = { format, typeOf, newBudget };
-  const functions = await nodeTypes(bytes, { ...given, externalData }, asking);
+  const functions = await nodeTypes(bytes, { ...given, externalData }, { typeOf, newBudget });
   const options = { ...given, externalData, functions };
-  return imported(bytes, options, { format, budget: newBudget(), signal });
+  return imported(bytes, options, { budget: newBudget(), signal });
 }
 
 /** A model that takes a few tenths of a second, with turns for others that are shorter. */
@@ -66,17 +70,18 @@ const SMALL = {
  */
 export async function compileSmallInTurns(
   bytes: Uint8Array,
-  { format = ONNX, signal, typeOf, ...given }: Omit<CompileInTurnsOptions, 'read'> = {},
+  { signal, typeOf, ...others }: Omit<CompileInTurnsOptions, 'read'> = {},
 ): Promise<Assembled | undefined> {
+  const given = { format: ONNX, ...others };
   if (bytes.byteLength > SMALL.byteLength) return undefined;
   const newBudget = () => new CompileBudget(SMALL.limits, SMALL);
   const budget = newBudget();
   try {
-    if (budget.run(() => format.hasExternalData(bytes))) return undefined;
+    if (budget.run(() => given.format.externalRanges(bytes)).length > 0) return undefined;
     await macrotask();
-    const functions = await nodeTypes(bytes, given, { format, typeOf, newBudget });
+    const functions = await nodeTypes(bytes, given, { typeOf, newBudget });
     const options = { ...given, functions };
-    return await imported(bytes, options, { format, budget, signal });
+    return await imported(bytes, options, { budget, signal });
   } catch (error) {
     if (error instanceof CompileLimitError) return undefined;
     throw error;
@@ -85,10 +90,10 @@ export async function compileSmallInTurns(
 
 function imported(
   bytes: Uint8Array,
-  options: CompileOnnxOptions,
-  { format, ...turns }: Turns & { readonly format: ModelFormat },
+  options: CompileOnnxOptions & Format,
+  turns: Turns,
 ): Promise<Assembled> {
-  const module = turns.budget.run(() => format.importWithin(bytes, options));
+  const module = turns.budget.run(() => options.format.importWithin(bytes, options));
   // The importer binds sizes, and refuses those that name nothing.
   return takeTurns(module, { ...options, dims: undefined }, turns);
 }
@@ -97,7 +102,6 @@ function imported(
 type TypeOfNode = (node: NodeSignature) => Promise<NodeOutput | readonly NodeOutput[]>;
 
 interface Asking {
-  readonly format: ModelFormat;
   readonly typeOf: TypeOfNode | undefined;
   readonly newBudget: () => CompileBudget;
 }
@@ -108,8 +112,8 @@ interface Asking {
  */
 async function nodeTypes(
   bytes: Uint8Array,
-  options: ImportOptions,
-  { format, typeOf, newBudget }: Asking,
+  options: ImportOptions & Format,
+  { typeOf, newBudget }: Asking,
 ): Promise<NodeTypes | undefined> {
   const { functions = {} } = options;
   const isTold = Object.values(functions).every(({ type }) => type !== undefined);
@@ -127,7 +131,7 @@ async function nodeTypes(
     const types = Object.entries(functions).map(([name, { type = ask }]) => [name, { type }]);
     const told: NodeTypes = Object.fromEntries(types);
     try {
-      newBudget().run(() => format.importWithin(bytes, { ...options, functions: told }));
+      newBudget().run(() => options.format.importWithin(bytes, { ...options, functions: told }));
     } catch (error) {
       if (requests.size === 0) throw error;
     }

@@ -503,8 +503,7 @@ interface SizesOptions extends Attributes {
   readonly what: string;
 }
 
-const UNRANKED_REMEDY =
-  'Give the model a sequence whose tensors have one rank, and its inputs types that say it.';
+const UNRANKED_REMEDY = 'Give its inputs types, and its sequences tensors of one rank.';
 
 /** Longer vectors are no shapes. */
 const MAX_RANK = 64;

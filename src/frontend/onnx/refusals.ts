@@ -2,15 +2,10 @@ import { UnsupportedError } from '../../core/errors.ts';
 
 /** Nodes that cannot be imported: one error lists them all. */
 export class Refusals {
-  readonly #where: string;
   /** The first error by its message. */
   readonly #limits = new Map<string, UnsupportedError>();
   /** The operators by the nodes that have them. */
   readonly #unknown = new Map<string, string>();
-
-  constructor(where = 'ONNX model') {
-    this.#where = where;
-  }
 
   /** The error thrown for a node, or by {@link throwIfAny} for the nodes of a graph inside it. */
   add(error: UnsupportedError): void {
@@ -29,9 +24,9 @@ export class Refusals {
   }
 
   /** Throws UnsupportedError. Unknown operators go first: what else there is may follow from them. */
-  throwIfAny(): void {
+  throwIfAny(where = 'ONNX model'): void {
     if (this.#unknown.size > 0)
-      throw new NodesRefusedError(this, ...unknownOperators(this.#where, this.#unknown));
+      throw new NodesRefusedError(this, ...unknownOperators(where, this.#unknown));
     const [first] = this.#limits.values();
     if (first === undefined) return;
     const nodes = [...this.#limits.keys()];

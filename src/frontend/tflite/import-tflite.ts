@@ -1,54 +1,41 @@
-import { budgetInForce, CompileBudget } from '../../compiler/ir/compile-budget.ts';
-import { func, tuple } from '../../compiler/ir/build.ts';
-import type { Expr, FunctionExpr, Module } from '../../compiler/ir/expr.ts';
 import { requireCoreOperators } from '../../compiler/inference/checks/require-core-operators.ts';
-import { requireKnownDims } from '../../compiler/passes/dims/bind-dims.ts';
+import { func, tuple } from '../../compiler/ir/build.ts';
+import { budgetInForce } from '../../compiler/ir/compile-budget.ts';
+import type { Module } from '../../compiler/ir/expr.ts';
 import { refuseOtherFile } from '../../core/bytes/sniff.ts';
-import { checkOptions, requireBytes } from '../../core/check-options.ts';
+import { requireBytes } from '../../core/check-options.ts';
 import { INDEX_CHECKS } from '../../core/contracts/index-checks.ts';
 import { VALUE_NAMES, valueNamesToJson } from '../../core/contracts/value-names.ts';
+import { FormatError } from '../../core/errors.ts';
 import { CORE_OPERATORS } from '../../ops/tables/core-operators.ts';
+import { Block, FunctionFrame } from '../onnx/graph-scope.ts';
 import { ImportContext } from '../onnx/import-context.ts';
-import { IMPORT_OPTIONS, type ImportOptions, moduleWith } from '../onnx/import-onnx.ts';
+import { type ImportOptions, moduleWith } from '../onnx/import-onnx.ts';
 import { importerTable } from '../onnx/importer-table.ts';
 import { LiteGraphs } from './lite-graphs.ts';
 import { modelOfBundle } from './reader/bundle.ts';
-import { type LiteModel, readModel, type Signature } from './reader/read-model.ts';
+import { type LiteModel, readModel } from './reader/read-model.ts';
 
-/**
- * Reads a TensorFlow Lite model, or the model of a `.task` bundle, into a module whose `main` takes the first graph's inputs and
- * gives its outputs, under the names that a signature gives them, else those of its tensors.
- *
- * Throws FormatError for bytes that are no valid model, and one UnsupportedError that lists every
- * operator that cannot be imported, CompileLimitError at a limit.
- */
-export function importTflite(bytes: Uint8Array, options: ImportOptions = {}): Module {
-  checkOptions<ImportOptions>('importTflite', options, IMPORT_OPTIONS);
-  return new CompileBudget(options.compileLimits).run(() => importWithin(bytes, options));
-}
+/** Loaded with it: bundlers of pages with programs make one more file of what both share otherwise. */
+export { takeTurns } from '../take-turns.ts';
 
-/** No part of a model lies in other files. */
-export const hasExternalData = (): boolean => false;
+const WHERE = 'TensorFlow Lite model';
 
+/** No part of a model lies in another file. */
 export const externalRanges = (): readonly never[] => [];
 
-/** {@link importTflite} within the budget in force. */
+/** `importTflite` within the budget in force. */
 export function importWithin(bytes: Uint8Array, options: ImportOptions): Module {
   const budget = budgetInForce();
-  requireBytes('TensorFlow Lite model', bytes);
+  requireBytes(WHERE, bytes);
   budget?.addWeights(bytes.byteLength);
   const file = modelOfBundle(bytes);
-  refuseOtherModel(file);
+  const isModel = String.fromCharCode(...file.subarray(4, 8)) === 'TFL3';
+  if (!isModel) refuseOtherFile(file, { where: WHERE, expected: 'a .tflite model' });
   const model = readModel(file);
   const operators = model.graphs.reduce((sum, graph) => sum + graph.operators.length, 0);
-  budget?.addWrittenNodes(operators, 'TensorFlow Lite model');
+  budget?.addWrittenNodes(operators, WHERE);
   return importModel(model, options);
-}
-
-function refuseOtherModel(bytes: Uint8Array): void {
-  const isModel = String.fromCharCode(...bytes.subarray(4, 8)) === 'TFL3';
-  if (isModel) return;
-  refuseOtherFile(bytes, { where: 'TensorFlow Lite model', expected: 'a .tflite model' });
 }
 
 function importModel(
@@ -56,29 +43,22 @@ function importModel(
   { dims = {}, check, operators = CORE_OPERATORS, importers, functions }: ImportOptions,
 ): Module {
   requireCoreOperators(operators);
-  const context = new ImportContext({
-    dims,
-    operators,
-    localFunctions: [],
-    externalData: undefined,
-    check,
-    functions,
-  });
+  const localFunctions: [] = [];
+  const given = { dims, operators, check, functions, localFunctions, externalData: undefined };
+  const context = new ImportContext(given);
+  const block = new Block(context, new FunctionFrame(context));
   const table = importerTable(importers, operators, context.nodeFunctions);
-  const graphs = new LiteGraphs(model, context, table);
-  const signature: Signature | undefined = model.signatures.find(({ graph }) => graph === 0);
-  const { params, results, outputs, block } = graphs.importMain(signature);
-  requireKnownDims('dims', dims, context.symbols);
-  const main: FunctionExpr = func(params, block.wrap(resultOf(results)), { resultNames: outputs });
-  return moduleWith(main, context, {
+  const graphs = new LiteGraphs(model, { context, block, importers: table });
+  const { params, results, outputs } = graphs.importMain();
+  const [first] = results;
+  if (first === undefined) {
+    throw new FormatError({ where: 'graph 0', got: 'no outputs', expected: 'one or more' });
+  }
+  const result = block.wrap(results.length === 1 ? first : tuple(results));
+  return moduleWith(func(params, result, { resultNames: outputs }), context, {
     producer: model.description,
     graph: model.graphs[0].name,
     [INDEX_CHECKS]: context.indexChecks.toJson(),
     [VALUE_NAMES]: valueNamesToJson(context.valueNames),
   });
-}
-
-function resultOf(results: readonly Expr[]): Expr {
-  const [first] = results;
-  return results.length === 1 && first !== undefined ? first : tuple(results);
 }

@@ -1,15 +1,15 @@
 import { budgetInForce } from '../../compiler/ir/compile-budget.ts';
 import { constant, variable } from '../../compiler/ir/build.ts';
 import type { Expr, VarExpr } from '../../compiler/ir/expr.ts';
-import { unboundDim } from '../../compiler/passes/dims/bind-dims.ts';
-import { reserveTensorMemory } from '../../core/limits/work-meter.ts';
+import { requireKnownDims, unboundDim } from '../../compiler/passes/dims/bind-dims.ts';
 import { type Dim, formatDim } from '../../core/dims/dim.ts';
+import { reserveTensorMemory } from '../../core/limits/work-meter.ts';
 import { FormatError, UnsupportedError } from '../../core/errors.ts';
 import { dtypeInfo } from '../../core/tensor/dtype.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { elementCount, formatShape } from '../../core/tensor/shape.ts';
 import { NodeAttributes } from '../onnx/attributes.ts';
-import { Block, FunctionFrame } from '../onnx/graph-scope.ts';
+import type { Block } from '../onnx/graph-scope.ts';
 import type { ImportContext } from '../onnx/import-context.ts';
 import type { ImporterTable } from '../onnx/importer-table.ts';
 import { Refusals } from '../onnx/refusals.ts';
@@ -18,13 +18,7 @@ import { dtypeOf, LiteNode } from './lite-node.ts';
 import type { LiteImporter } from './lite-importer.ts';
 import { BUILTIN_IMPORTERS } from './operators/index.ts';
 import { CUSTOM_IMPORTERS } from './operators/custom.ts';
-import type {
-  LiteGraph,
-  LiteModel,
-  LiteOperator,
-  LiteTensor,
-  Signature,
-} from './reader/read-model.ts';
+import type { LiteGraph, LiteModel, LiteOperator, LiteTensor } from './reader/read-model.ts';
 import { densify } from './reader/sparse-tensor.ts';
 
 /** The domain in which users name custom operators. */
@@ -37,55 +31,53 @@ interface Main {
   readonly results: readonly Expr[];
   /** Names of the results. */
   readonly outputs: readonly string[];
+}
+
+/** Where a module is built. */
+interface Parts {
+  readonly context: ImportContext;
   readonly block: Block;
+  readonly importers: ImporterTable;
 }
 
 /** Imports the graphs of a model. */
 export class LiteGraphs {
   readonly #model: LiteModel;
-  readonly #context: ImportContext;
-  readonly #importers: ImporterTable;
+  readonly #parts: Parts;
   /** Constants, each once. */
   readonly #constants = new Map<LiteTensor, Expr>();
 
-  constructor(model: LiteModel, context: ImportContext, importers: ImporterTable) {
+  constructor(model: LiteModel, parts: Parts) {
     this.#model = model;
-    this.#context = context;
-    this.#importers = importers;
+    this.#parts = parts;
   }
 
   /** The first graph. Throws as `importTflite` does. */
-  importMain(signature: Signature | undefined): Main {
+  importMain(): Main {
     const [graph] = this.#model.graphs;
-    const frame = new FunctionFrame(this.#context);
-    const block = new Block(this.#context, frame);
+    const signature = this.#model.signatures.find((one) => one.graph === 0);
+    const { context, block } = this.#parts;
     const inputs = namesOf(graph, graph.inputs, signature?.inputs);
     const params = graph.inputs.map((index, i) =>
       this.#parameter(graph.tensors[index], inputs[i] ?? ''),
     );
-    this.#context.inputs.push(...params);
-    for (const param of params) if (param.type !== undefined) frame.addCarriers(param, param.type);
-    if (graph.outputs.length === 0) {
-      throw new FormatError({ where: 'graph 0', got: 'no outputs', expected: 'one or more' });
+    context.inputs.push(...params);
+    requireKnownDims('dims', context.dims, context.symbols);
+    for (const param of params) {
+      if (param.type !== undefined) block.frame.addCarriers(param, param.type);
     }
     const values = this.#read(graph, params, block);
     // A tensor that is listed twice is one value under one name.
     const indices = [...new Set(graph.outputs)];
     const outputs = namesOf(graph, indices, signature?.outputs);
-    const node = this.#node({
-      graph,
-      block,
-      operator: PLACE,
-      where: 'graph 0',
-      name: '',
-      inputs: [],
-    });
+    const place = { graph, block, operator: PLACE, where: 'graph 0', name: '', inputs: [] };
+    const node = this.#node(place);
     const results = indices.map((index, i) => {
       const value = values(index);
       if (value !== undefined) return node.tensor(value);
       throw noValue(`output "${outputs[i]}"`);
     });
-    return { params, results, outputs, block };
+    return { params, results, outputs };
   }
 
   /** The values of a graph's tensors for values of its inputs. */
@@ -101,7 +93,7 @@ export class LiteGraphs {
     }
     const valueOf = (index: number): Expr | undefined =>
       values.get(index) ?? this.#constant(graph.tensors[index], index);
-    const refusals = new Refusals('TensorFlow Lite model');
+    const refusals = new Refusals();
     const missing = new Set<number>();
     for (const operator of neededBy(graph)) {
       const name = nodeName(graph, operator);
@@ -128,14 +120,14 @@ export class LiteGraphs {
         for (const index of operator.outputs) missing.add(index);
       }
     }
-    refusals.throwIfAny();
+    refusals.throwIfAny('TensorFlow Lite model');
     return valueOf;
   }
 
   #importerOf({ name, isCustom }: LiteOperator): LiteImporter | undefined {
     const table = isCustom ? CUSTOM_IMPORTERS : BUILTIN_IMPORTERS;
     if (Object.hasOwn(table, name)) return table[name];
-    const own = isCustom ? this.#importers.find(DOMAIN, name) : undefined;
+    const own = isCustom ? this.#parts.importers.find(DOMAIN, name) : undefined;
     if (own === undefined) return undefined;
     return {
       makes: '',
@@ -159,7 +151,7 @@ export class LiteGraphs {
   }
 
   #node({ graph, block, operator, where, name, inputs }: NodePlace): LiteNode {
-    const context = this.#context;
+    const { context, importers } = this.#parts;
     const tensor = (index: number): LiteTensor | undefined => graph.tensors[index];
     const names = operator.outputs.map((index) => tensorName(graph, index));
     if (name !== '') context.valueNames.set(name, names);
@@ -181,7 +173,7 @@ export class LiteGraphs {
       operator,
       inputTensors: operator.inputs.map(tensor),
       outputTensors: operator.outputs.map(tensor),
-      importers: this.#importers,
+      importers,
     });
   }
 
@@ -189,16 +181,15 @@ export class LiteGraphs {
   #parameter(tensor: LiteTensor | undefined, name: string): VarExpr {
     const { shape = [], signature, type = 0 } = tensor ?? {};
     const where = `input "${name}"`;
-    const unsupported = (got: string, expected: string) =>
-      new UnsupportedError({ where, got, expected });
-    const dtype = dtypeOf(type, where, unsupported);
-    const { dims } = this.#context;
+    const dtype = dtypeOf(type, where);
+    const { context } = this.#parts;
+    const { dims } = context;
     const symbols = shape.map(
       (size, axis): Dim => (signature?.[axis] === -1 ? `${name}.${axis}` : size),
     );
     const bound = symbols.map((dim, axis): Dim => {
       if (typeof dim !== 'string') return dim;
-      this.#context.takeSymbol(dim);
+      context.takeSymbol(dim);
       const value = Object.hasOwn(dims, dim) ? (dims[dim] ?? dim) : dim;
       if (typeof value !== 'number' || (Number.isSafeInteger(value) && value >= 0)) return value;
       const declared = `Tensor[${formatShape(symbols.map(String))}, ${dtype}]`;
@@ -263,9 +254,7 @@ function constantOf(tensor: LiteTensor, index: number): Expr | undefined {
     const isEmpty = shape.includes(0);
     if (!isEmpty) return undefined;
   }
-  const unsupported = (got: string, expected: string) =>
-    new UnsupportedError({ where, got, expected });
-  const dtype = dtypeOf(tensor.type, where, unsupported);
+  const dtype = dtypeOf(tensor.type, where);
   const span = { source: tensor.name || `tensor ${index}` };
   const count = elementCount(shape);
   const { byteLength } = dtypeInfo(dtype);

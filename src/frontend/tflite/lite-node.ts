@@ -1,7 +1,7 @@
 import type { Expr } from '../../compiler/ir/expr.ts';
 import { isOperatorCall } from '../../compiler/ir/operators/operator-name.ts';
 import { reserveTensorMemory } from '../../core/limits/work-meter.ts';
-import { FormatError } from '../../core/errors.ts';
+import { FormatError, UnsupportedError } from '../../core/errors.ts';
 import { type DType, dtypeInfo } from '../../core/tensor/dtype.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { NodeAttributes } from '../onnx/attributes.ts';
@@ -128,7 +128,7 @@ export class LiteNode extends ImportNode {
 
   /** The dtype of a code. Throws FormatError or UnsupportedError. */
   dtypeOf(code: number): DType {
-    return dtypeOf(code, this.where, (got, expected) => this.unsupported(got, expected));
+    return dtypeOf(code, this.where);
   }
 
   /** A value as another dtype. */
@@ -163,21 +163,16 @@ export class LiteNode extends ImportNode {
 /** The operator set of what {@link LiteNode.onnx} calls. */
 const OPSET = 21;
 
-const UNSUPPORTED_TYPE = 'a float, an integer, or bool';
-
-/** The dtype of an element type's code. Throws FormatError for none, and what `unsupported` makes for one that Weft lacks. */
-export function dtypeOf(
-  code: number,
-  where: string,
-  unsupported: (got: string, expected: string) => Error,
-): DType {
+/** The dtype of an element type's code. Throws FormatError for none, UnsupportedError for one that Weft lacks. */
+export function dtypeOf(code: number, where: string): DType {
   const entry = TENSOR_TYPES[code];
   if (entry === undefined) {
     throw new FormatError({ where, got: `element type ${code}`, expected: 'one of the schema' });
   }
   const [name, dtype] = entry;
-  if (dtype === undefined) throw unsupported(`element type ${name}`, UNSUPPORTED_TYPE);
-  return dtype;
+  if (dtype !== undefined) return dtype;
+  const expected = 'a float, an integer, or bool';
+  throw new UnsupportedError({ where, got: `element type ${name}`, expected });
 }
 
 function attributeOf(name: string, value: OnnxAttribute): AttributeProto {

@@ -1,62 +1,60 @@
 import { requireOwnHashes } from '../../core/bytes/require-own-hashes.ts';
 import type { Assembled } from '../../bytecode/build/draft.ts';
+import { looksLikeTflite } from '../../core/bytes/sniff.ts';
 import type { CompileInTurnsOptions } from '../../frontend/onnx/compile-in-turns.ts';
+import type { ModelFormat } from '../../frontend/model-format.ts';
 import type { CompileContext } from './compile-context.ts';
 import type { CompileOrder, TextOrder } from './compile-protocol.ts';
 import { importCompiler } from './import-compiler.ts';
-import { importFormat } from './import-format.ts';
-import type { FilesSource } from '../protocol/wire-source.ts';
 import { wireSignature } from './wire-nodes.ts';
 import { SiblingFiles } from '../sources/sibling-files.ts';
 
+/** What reads a model, by how it begins. Each format but ONNX is a file of its own, which only its models need. */
+export async function importFormat(bytes: Uint8Array): Promise<ModelFormat> {
+  if (looksLikeTflite(bytes)) return import('../../frontend/tflite/import-tflite.ts');
+  return (await importCompiler()).ONNX;
+}
+
 /** Compiles a model in this thread if it is a small one. */
 export async function compileSmallOrder(
-  { bytes, files, dims, dispatch, devices, rates, check, nodeTypes }: CompileOrder,
-  { signal, onProgress, tables, askType }: CompileContext,
+  order: CompileOrder,
+  context: CompileContext,
 ): Promise<Assembled | undefined> {
-  const { compileSmallInTurns, format } = await compilerOf(bytes, files);
-  const functions = nodeFunctions(nodeTypes, { tables, askType });
-  const context = { signal, onProgress };
-  const all = {
-    format,
-    dims,
-    dispatch,
-    devices,
-    rates,
-    check,
-    ...context,
-    ...tables,
-    ...functions,
-  };
-  return compileSmallInTurns(bytes, all);
+  const { compiler, all } = await prepare(order, context);
+  return compiler.compileSmallInTurns(order.bytes, all);
 }
 
 /** Compiles a model in this thread. Others get their turn between passes. */
 export async function compileOrder(
-  { bytes, module, url, files, nodeTypes, ...options }: CompileOrder,
-  { tables, askType, ...context }: CompileContext,
+  order: CompileOrder,
+  context: CompileContext,
 ): Promise<Assembled> {
+  const { bytes, module, url, files, ...options } = order;
   if (module !== undefined) {
     const { compileModule } = await import('../../frontend/compile-module.ts');
-    const { operators } = tables ?? {};
+    const { operators } = context.tables ?? {};
     return compileModule(bytes, { where: module, ...options, ...context, operators });
   }
-  const { compileInTurns, format } = await compilerOf(bytes, files);
+  const { compiler, all } = await prepare(order, context);
   const siblings = new SiblingFiles(url, files, context.signal);
-  const read = siblings.read.bind(siblings);
-  const functions = nodeFunctions(nodeTypes, { tables, askType });
   try {
-    const all = { format, ...options, ...context, ...tables, ...functions, read };
-    return await compileInTurns(bytes, all);
+    const read = siblings.read.bind(siblings);
+    return await compiler.compileInTurns(bytes, { ...all, read });
   } finally {
     siblings.close();
   }
 }
 
-/** The compiler, for a model whose files have the hashes that were given. Rejects with UsageError for those of other files. */
-async function compilerOf(bytes: Uint8Array, files: FilesSource | undefined) {
+/**
+ * The compiler and its options, for a model whose files have the hashes that were given. Rejects with UsageError for those of
+ * other files.
+ */
+async function prepare(
+  { bytes, files, nodeTypes, ...options }: CompileOrder,
+  { tables, askType, ...context }: CompileContext,
+) {
   const compiler = await importCompiler();
-  const format = (await importFormat(bytes)) ?? compiler.ONNX;
+  const format = await importFormat(bytes);
   if (files) {
     const own = files.url.replace(/[?#].*|[^/?#]*\//g, '');
     const name = decodeURIComponent(own);
@@ -66,7 +64,8 @@ async function compilerOf(bytes: Uint8Array, files: FilesSource | undefined) {
       requireOwnHashes(files.integrity, [name, ...others]);
     }
   }
-  return { ...compiler, format };
+  const functions = nodeFunctions(nodeTypes, { tables, askType });
+  return { compiler, all: { format, ...options, ...context, ...tables, ...functions } };
 }
 
 /** {@link compileOrder}, or a language model. */

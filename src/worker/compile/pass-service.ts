@@ -1,6 +1,6 @@
 import type { PassHistory } from '../../frontend/history/pass-history.ts';
 import type { FromCompiler, ToCompiler } from './compile-protocol.ts';
-import { importFormat } from './import-format.ts';
+import { importFormat } from './compile-order.ts';
 import { SiblingFiles } from '../sources/sibling-files.ts';
 
 type Question = Extract<ToCompiler, { readonly kind: 'passes' | 'pass' }>;
@@ -25,7 +25,7 @@ export class PassService {
 
   async #compile({ model, file, url, dims }: Extract<Question, { kind: 'passes' }>): Promise<void> {
     const { compileWithHistory } = await import('../../frontend/history/compile-with-history.ts');
-    const format = typeof model === 'string' ? undefined : await importFormat(model);
+    const format = await importFormat(typeof model === 'string' ? new Uint8Array() : model);
     const siblings = new SiblingFiles(url, undefined, new AbortController().signal);
     try {
       this.#history = await compileWithHistory(model, {

@@ -9,21 +9,13 @@ import {
 import { bitPackedByteLength, dtypeFromOnnx } from '../protobuf/read-tensor.ts';
 import { readMessage } from '../protobuf/read-message.ts';
 
-/**
- * Returns true if tensors of a model lie in other files. Throws FormatError for bytes that are no
- * model.
- */
-export function hasExternalData(model: Uint8Array): boolean {
-  return externalTensors(readMessage('ModelProto', model)).length > 0;
-}
-
 /** Where the tensors of a model lie that are in other files, each place once. Throws FormatError. */
 export function externalRanges(model: Uint8Array): readonly ExternalRange[] {
   const ranges = new Map<string, ExternalRange>();
   for (const tensor of externalTensors(readMessage('ModelProto', model))) {
     const dtype = dtypeFromOnnx(tensor.dataType, `tensor "${tensor.name ?? ''}"`);
     const range = rangeOf(tensor, bitPackedByteLength(dtype, elementCount(tensor.dims)));
-    if (range.byteLength > 0) ranges.set(keyOf(range.path, range), range);
+    ranges.set(keyOf(range.path, range), range);
   }
   return [...ranges.values()];
 }
@@ -48,7 +40,7 @@ export async function loadRanges(
 ): Promise<ExternalDataReader> {
   const pieces: (ExternalRange & { readonly bytes: Uint8Array })[] = [];
   for (const range of ranges) {
-    pieces.push({ ...range, bytes: await read(range.path, range) });
+    if (range.byteLength > 0) pieces.push({ ...range, bytes: await read(range.path, range) });
   }
   return (path, range) => {
     let found: Uint8Array = new Uint8Array();
