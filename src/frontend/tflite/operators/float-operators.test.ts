@@ -518,8 +518,112 @@ const CASES: readonly Case[] = [
   ],
 ];
 
+const INDEXING: readonly Case[] = [
+  [
+    {
+      op: 'GATHER',
+      inputs: [given([2, 2], range(4)), constant([2], [1, 0], 'int32')],
+      options: ['gather', { axis: 1 }],
+    },
+    [2, 2],
+    [2, 1, 4, 3],
+  ],
+  [
+    {
+      op: 'GATHER',
+      inputs: [given([2, 2], range(4)), constant([2, 1], [1, 0], 'int32')],
+      options: ['gather', { axis: 1, batchDims: 1 }],
+    },
+    [2, 1],
+    [2, 3],
+  ],
+  [
+    { op: 'GATHER_ND', inputs: [given([2, 2], range(4)), constant([2, 2], [0, 1, 1, 0], 'int32')] },
+    [2],
+    [2, 3],
+  ],
+  [
+    {
+      op: 'SCATTER_ND',
+      inputs: [
+        constant([3, 1], [1, 3, 1], 'int32'),
+        given([3], range(3)),
+        constant([1], [4], 'int32'),
+      ],
+    },
+    [4],
+    [0, 4, 0, 2],
+  ],
+  [
+    {
+      op: 'ONE_HOT',
+      inputs: [
+        given([3], [1, -1, 2], 'int32'),
+        constant([], [3], 'int32'),
+        constant([], [5]),
+        constant([], [0]),
+      ],
+      options: ['oneHot', { axis: -1 }],
+    },
+    [3, 3],
+    [0, 5, 0, 0, 0, 0, 0, 0, 5],
+  ],
+  [
+    {
+      op: 'SELECT',
+      inputs: [given([2], [1, 0], 'bool'), given([2, 2], range(4)), constant([2, 2], [0, 0, 0, 0])],
+    },
+    [2, 2],
+    [1, 2, 0, 0],
+  ],
+  [
+    {
+      op: 'SELECT_V2',
+      inputs: [given([2], [1, 0], 'bool'), given([2, 2], range(4)), constant([], [0])],
+    },
+    [2, 2],
+    [1, 0, 3, 0],
+  ],
+  [{ op: 'WHERE', inputs: [given([2, 2], [0, 1, 1, 0], 'bool')] }, [2, 2], [0, 1, 1, 0], 'int64'],
+  [
+    { op: 'SHAPE', inputs: [given([2, 3], range(6))], options: ['shape', { type: 2 }] },
+    [2],
+    [2, 3],
+    'int32',
+  ],
+  [{ op: 'RANK', inputs: [given([2, 3], range(6))] }, [], [2], 'int32'],
+  [{ op: 'FILL', inputs: [constant([2], [1, 2], 'int32'), given([], [7])] }, [1, 2], [7, 7]],
+  [
+    {
+      op: 'RANGE',
+      inputs: [constant([], [1], 'int32'), constant([], [6], 'int32'), constant([], [2], 'int32')],
+    },
+    [3],
+    [1, 3, 5],
+    'int32',
+  ],
+  [{ op: 'ZEROS_LIKE', inputs: [vector] }, [4], [0, 0, 0, 0]],
+  [
+    {
+      op: 'REVERSE_SEQUENCE',
+      inputs: [given([1, 3], range(3)), constant([1], [2], 'int32')],
+      options: ['reverseSequence', { axis: 1 }],
+    },
+    [1, 3],
+    [2, 1, 3],
+  ],
+  [
+    {
+      op: 'DYNAMIC_UPDATE_SLICE',
+      inputs: [given([2, 3], range(6)), constant([1, 2], [9, 8]), given([2], [1, 5], 'int32')],
+    },
+    [2, 3],
+    [1, 2, 3, 4, 9, 8],
+  ],
+];
+
 describeLite('operators of floats', (run) => {
-  test.each(CASES.map((one, i) => [one[0].op, i, ...one] as const))(
+  test.each([...CASES, ...INDEXING].map((one, i) => [one[0].op, i, ...one] as const))(
     '%s (%i)',
     async (_op, _i, operator, shape, elements, dtype = 'float32') => {
       const [result] = await run({ ...operator, outputs: [output(shape, dtype)] });

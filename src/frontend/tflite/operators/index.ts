@@ -2,6 +2,7 @@ import type { LiteImporters } from '../lite-importer.ts';
 import { ACTIVATION_IMPORTERS } from './activation.ts';
 import { CONVOLUTION_IMPORTERS } from './convolution.ts';
 import { ELEMENTWISE_IMPORTERS } from './elementwise.ts';
+import { INDEXING_IMPORTERS } from './indexing.ts';
 import { LINEAR_IMPORTERS } from './linear.ts';
 import { MOVEMENT_IMPORTERS } from './movement.ts';
 import { REDUCTION_IMPORTERS } from './reduction.ts';
@@ -13,6 +14,7 @@ export const BUILTIN_IMPORTERS: LiteImporters = {
   ...ACTIVATION_IMPORTERS,
   ...CONVOLUTION_IMPORTERS,
   ...ELEMENTWISE_IMPORTERS,
+  ...INDEXING_IMPORTERS,
   ...LINEAR_IMPORTERS,
   ...MOVEMENT_IMPORTERS,
   ...REDUCTION_IMPORTERS,
