@@ -23,6 +23,12 @@ export const resampleCases: OpCases = {
       [1, 0.125, 0.75],
     ]),
     resampleCase([0, 3], 1, [[0, 1]]),
+    // Lines in fours, and three that are left.
+    resampleCase([11, 5], 1, [
+      [0, 0.25, 0.75],
+      [-1, 9, 0],
+      [3, 0.5, 0.25],
+    ]),
   ],
   badCases: () => [
     resampleCase([3], 1, [[0, 1]]),

@@ -14,27 +14,46 @@ export const resampleWasm: WasmLowering = ({ inputs: [x, table], output, attribu
   const [outSize = 1, width = 1] = table.shape;
   const { size, inner } = layoutOf(x.shape, attributes);
   const count = elementCount(output.shape);
+  const functions =
+    inner === 1
+      ? [elementFunction(width), lineFunction(width, { size, outSize })]
+      : [runFunction(width, inner)];
   return {
-    functions: [inner === 1 ? elementFunction(width) : runFunction(width, inner)],
+    functions,
     units: count / Math.max(outSize * inner, 1),
     work: count * width,
     body({ inputs: [from, rows], output: to, units }) {
       if (!(from && rows) || count === 0) return [];
-      const [outer, row, at, target] = w.locals(4);
-      return [
-        s.set(target, plus(to, times(units.first, outSize * inner * FLOAT))),
-        ...s.loop({ index: outer, begin: units.first, end: units.end }, [
-          s.set(at, rows),
-          ...s.loop({ index: row, end: w.i32(outSize) }, [
-            s.call('interpolate', [plus(from, times(outer, size * inner * FLOAT)), at, target]),
-            s.increment(at, width * FLOAT),
-            s.increment(target, inner * FLOAT),
-          ]),
+      const [outer, row, at, target, whole] = w.locals(5);
+      const lines = (count: number, name: string): Statement[] => [
+        s.set(at, rows),
+        ...s.loop({ index: row, end: w.i32(outSize) }, [
+          s.call(name, [plus(from, times(outer, size * inner * FLOAT)), at, target]),
+          s.increment(at, width * FLOAT),
+          s.increment(target, inner * FLOAT),
         ]),
+        s.increment(target, (count - 1) * outSize * FLOAT),
+      ];
+      const { first: begin, end } = units;
+      const rest = (first: Expression): Statement[] =>
+        s.loop({ index: outer, begin: first, end }, lines(1, 'interpolate'));
+      return [
+        s.set(target, plus(to, times(begin, outSize * inner * FLOAT))),
+        ...(inner > 1
+          ? rest(begin)
+          : [
+              s.set(whole, w.apply('i32.and', w.apply('i32.sub', end, begin), w.i32(-LINES))),
+              s.set(whole, plus(begin, whole)),
+              ...s.loop({ index: outer, begin, end: whole, step: LINES }, lines(LINES, 'lines')),
+              ...rest(whole),
+            ]),
       ];
     },
   };
 };
+
+/** So many lines along the last axis have a row of the table at once. */
+const LINES = 4;
 
 const beginOf = (row: Local): Expression => w.apply('i32.trunc_sat_f32_s', w.load('f32', row));
 const isConstant = (row: Local): Expression => w.apply('f32.lt', w.load('f32', row), w.f32(0));
@@ -63,6 +82,47 @@ function elementFunction(width: number): WasmFunction {
         s.store('f32', { address: to }, sum),
       ],
     ),
+  };
+}
+
+/** `lines(x, row, to)`: an element of each of some lines. */
+function lineFunction(
+  width: number,
+  { size, outSize }: { readonly size: number; readonly outSize: number },
+): WasmFunction {
+  const [x, row, to] = w.locals(3);
+  const [sum, tap, at] = [w.local('v128'), w.local('i32'), w.local('i32')];
+  const others = Array.from({ length: LINES - 1 }, (_, i) => i + 1);
+  const elements = others.reduce<Expression>(
+    (vector, index) =>
+      w.withLane('f32x4', vector, { index, scalar: w.load('f32', at, index * size * FLOAT) }),
+    w.load('splat32', at),
+  );
+  return {
+    name: 'lines',
+    params: [x, row, to],
+    body: [
+      ...s.when(
+        isConstant(row),
+        [s.set(sum, w.load('splat32', row, FLOAT))],
+        [
+          s.set(sum, w.f32x4(0)),
+          s.set(at, plus(x, times(beginOf(row), FLOAT))),
+          ...s.loop({ index: tap, end: w.i32(width - 1) }, [
+            s.increment(row, FLOAT),
+            s.set(sum, w.multiplyAdd(w.load('splat32', row), elements, sum)),
+            s.increment(at, FLOAT),
+          ]),
+        ],
+      ),
+      ...[0, ...others].map((index) =>
+        s.store(
+          'f32',
+          { address: to, offset: index * outSize * FLOAT },
+          w.lane('f32x4', sum, index),
+        ),
+      ),
+    ],
   };
 }
 
