@@ -106,7 +106,12 @@ export function importWithin(bytes: Uint8Array, options: TrainingImportOptions):
   requireBytes('ONNX model', bytes);
   budget?.addWeights(bytes.byteLength);
   refuseOtherFile(bytes, { where: 'ONNX model', expected: 'a ModelProto' });
-  const model = readMessage('ModelProto', bytes);
+  return importModel(readMessage('ModelProto', bytes), options);
+}
+
+/** {@link importWithin} of a model that is read. */
+export function importModel(model: ModelProto, options: TrainingImportOptions): Module {
+  const budget = budgetInForce();
   const { graph } = model;
   if (graph === undefined) {
     throw new FormatError({
