@@ -33,41 +33,37 @@ export function regionShape({ size: [width, height], isLast }: RegionSteps): rea
  */
 export function sampleRegion(picture: Pixels, steps: RegionSteps): Float32Array<ArrayBuffer> {
   const { width, height, data } = picture;
-  const {
-    size: [columns, rows],
-    begin,
-    across,
-    down,
-    factor,
-    shift,
-    isBlackOutside,
-    isLast,
-  } = steps;
+  const { begin, across, down, factor, shift, isBlackOutside, isLast } = steps;
+  const [columns, rows] = steps.size;
+  const [stepX, stepY] = across;
   const bytes = data.length / (width * height);
-  const [green, blue] = bytes === 1 ? [0, 0] : [1, 2];
+  const channelStep = bytes === 1 ? 0 : 1;
   const out = new Float32Array(columns * rows * 3).fill(shift);
   const [pixelStep, planeStep] = isLast ? [3, 1] : [1, columns * rows];
-  for (let row = 0, to = 0; row < rows; row++) {
-    for (let column = 0; column < columns; column++, to += pixelStep) {
-      const x = begin[0] + column * across[0] + row * down[0];
-      const y = begin[1] + column * across[1] + row * down[1];
+  // This loop takes as long as a small network: it makes no objects.
+  for (let row = 0, pixel = 0; row < rows; row++) {
+    let x = begin[0] + row * down[0];
+    let y = begin[1] + row * down[1];
+    for (let column = 0; column < columns; column++, pixel += pixelStep, x += stepX, y += stepY) {
       if (isBlackOutside && (x < 0 || y < 0 || x >= width || y >= height)) continue;
-      const [left, top] = [Math.floor(x - 0.5), Math.floor(y - 0.5)];
-      const [right, low] = [x - 0.5 - left, y - 0.5 - top];
+      const left = Math.floor(x - 0.5);
+      const top = Math.floor(y - 0.5);
+      const u = x - 0.5 - left;
+      const v = y - 0.5 - top;
       const x0 = clamp(left, width - 1) * bytes;
       const x1 = clamp(left + 1, width - 1) * bytes;
       const y0 = clamp(top, height - 1) * width * bytes;
       const y1 = clamp(top + 1, height - 1) * width * bytes;
-      const parts = [(1 - right) * (1 - low), right * (1 - low), (1 - right) * low, right * low];
-      const [a = 0, b = 0, c = 0, d = 0] = parts;
-      const level = (channel: number): number =>
-        a * (data[y0 + x0 + channel] ?? 0) +
-        b * (data[y0 + x1 + channel] ?? 0) +
-        c * (data[y1 + x0 + channel] ?? 0) +
-        d * (data[y1 + x1 + channel] ?? 0);
-      out[to] = level(0) * factor + shift;
-      out[to + planeStep] = level(green) * factor + shift;
-      out[to + 2 * planeStep] = level(blue) * factor + shift;
+      const part = u * v;
+      for (let c = 0, to = pixel; c < 3; c++, to += planeStep) {
+        const at = c * channelStep;
+        const level =
+          (1 - u - v + part) * (data[y0 + x0 + at] ?? 0) +
+          (u - part) * (data[y0 + x1 + at] ?? 0) +
+          (v - part) * (data[y1 + x0 + at] ?? 0) +
+          part * (data[y1 + x1 + at] ?? 0);
+        out[to] = level * factor + shift;
+      }
     }
   }
   return out;
