@@ -14,6 +14,7 @@ export const SOURCES = {
   program: 'program/index',
   text: 'text/index',
   tasks: 'tasks/index',
+  live: 'tasks/live/index',
   inspector: 'inspector/index',
   operators: 'ops/index',
   testing: 'conformance/index',

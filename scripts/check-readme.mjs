@@ -53,6 +53,7 @@ function typeCheck(blocks) {
         'weft-vm/program': ['../../src/program/index.ts'],
         'weft-vm/text': ['../../src/text/index.ts'],
         'weft-vm/tasks': ['../../src/tasks/index.ts'],
+        'weft-vm/live': ['../../src/tasks/live/index.ts'],
         'weft-vm/inspector': ['../../src/inspector/index.ts'],
         'weft-vm/operators': ['../../src/ops/index.ts'],
         'weft-vm/testing': ['../../src/conformance/index.ts'],

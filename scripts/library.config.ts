@@ -25,6 +25,7 @@ export const ENTRIES = {
   program: source('program/index.ts'),
   text: source('text/index.ts'),
   tasks: source('tasks/index.ts'),
+  live: source('tasks/live/index.ts'),
   inspector: source('inspector/index.ts'),
   'inspector-worker': source('inspector/program/inspector-worker-main.ts'),
   operators: source('ops/index.ts'),

@@ -13,6 +13,7 @@ const PACKAGE: Readonly<Record<string, string>> = {
   'weft-vm/program': entry('program/index.ts'),
   'weft-vm/text': entry('text/index.ts'),
   'weft-vm/tasks': entry('tasks/index.ts'),
+  'weft-vm/live': entry('tasks/live/index.ts'),
   'weft-vm/inspector': entry('inspector/index.ts'),
   'weft-vm/operators': entry('ops/index.ts'),
   'weft-vm/testing': entry('conformance/index.ts'),

@@ -57,3 +57,28 @@ export function saysLandmarks(side: number, outputs: Readonly<Record<string, Out
     },
   });
 }
+
+/** An upright palm in the middle of the model's picture, wrist below, of 24 x 24 pixels. */
+const PALM = {
+  // Row 12, column 12 of 24 of the first layer, whose middle is at 100.
+  anchor: (12 * 24 + 12) * 2,
+  numbers: [-4, -4, 24, 24, -4, 8, 0, 0, -4, -16, ...Array<number>(8).fill(0)],
+  logit: 3,
+};
+/** Points of a hand: all in the middle, but for the wrist and the middle finger below and above. */
+const POINTS = Array.from({ length: 21 }, (_, i): number[] => {
+  return i === 0 ? [112, 168, 0] : i === 6 ? [112, 56, 22.4] : [112, 112, 0];
+}).flat();
+
+const WORLD = Array.from({ length: 63 }, (_, i) => i / 100);
+
+/** A hand in the middle of a bright picture, and none in a dark one. */
+export const HAND_MODELS = {
+  detector: saysBoxes({ anchors: 2016, row: 18, side: 192 }, [PALM]),
+  landmarks: saysLandmarks(224, {
+    points: HostTensor.from('float32', [1, 63], POINTS),
+    presence: 'mean',
+    right: HostTensor.from('float32', [1, 1], [0.25]),
+    world: HostTensor.from('float32', [1, 63], WORLD),
+  }),
+};
