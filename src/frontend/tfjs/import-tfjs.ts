@@ -44,14 +44,14 @@ function requireKnown(
   { nodes, functions }: GraphModel,
   { importers, functions: own = {} }: ImportOptions,
 ): void {
-  const refusals = new Refusals('TensorFlow.js model');
+  const refusals = new Refusals();
   const all = [...nodes, ...[...functions.values()].flatMap((fn) => fn.nodes)];
   for (const { name, op } of all) {
     const isOwn = importers?.[TENSORFLOW]?.[op] !== undefined || `${TENSORFLOW}::${op}` in own;
     if (FLOW.has(op) || Object.hasOwn(TENSORFLOW_OPERATORS, op) || isOwn) continue;
     refusals.addUnknownOperator(`node "${name}" (${op})`, op);
   }
-  refusals.throwIfAny();
+  refusals.throwIfAny('TensorFlow.js model');
 }
 
 /** Returns true, since weights lie in other files. */
