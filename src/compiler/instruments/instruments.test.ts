@@ -61,6 +61,7 @@ describe('compile({ passes })', () => {
         "name-unknown-dims",
         "gradient",
         "to-graph",
+        "choose-layouts",
         "fold-constants",
         "simplify",
         "recognize-operators",
