@@ -107,7 +107,6 @@ export interface DataType {
   readonly constructors: readonly DataConstructor[];
 }
 
-/** A constructor of an algebraic data type. */
 export interface DataConstructor {
   /** Unique among the constructors of the program. */
   readonly name: string;

@@ -85,7 +85,6 @@ export function instructionSpec(name: string): InstructionSpec | undefined {
   return BY_NAME.get(name);
 }
 
-/** The opcodes by name, for the interpreter loop. */
 export const Opcode = { call: 1, ret: 2, if: 3, goto: 4 } as const satisfies Record<
   InstructionName,
   number
@@ -113,7 +112,6 @@ export const MAX_IMMEDIATE = 2 ** (VALUE_BITS - 1) - 1;
 export const VOID_REGISTER = VALUE_MASK;
 /** As an argument of a packed function: the machine's own state. */
 export const VM_REGISTER = VALUE_MASK - 1;
-/** The most registers that a function may have. */
 export const MAX_REGISTER_COUNT = 2 ** 20;
 
 export function encodeArgument(kind: ArgumentKindName, value: number): number {

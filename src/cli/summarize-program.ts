@@ -5,7 +5,6 @@ import { type KernelCost, kernelCosts } from '../worker/auto/kernel-costs.ts';
 import { plannedBytes } from '../worker/sources/planned-bytes.ts';
 import { formatBytes } from './format-bytes.ts';
 
-/** A program, described in numbers. */
 interface ProgramSummary {
   readonly signature: string;
   readonly functions: number;

@@ -63,7 +63,6 @@ const DEFAULT_RANGES = {
   bool: [0, 2],
 } as const;
 
-/** The forms of a program in which a case runs. */
 type ProgramForm = 'call' | 'symbolic sizes' | 'fused';
 
 /** Forms of programs with a case of an operator. */
@@ -118,7 +117,6 @@ const OPTIONS: OptionKinds<ConformanceOptions> = {
   dtypes: 'boolean',
 };
 
-/** One check of a case. */
 interface ConformanceResult {
   readonly title: string;
   /** The form of the program, or `refused` for a bad case. */

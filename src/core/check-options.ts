@@ -66,7 +66,6 @@ const KINDS = {
 
 const ownKind = (kind: OptionKind): OwnKind => (typeof kind === 'string' ? KINDS[kind] : kind);
 
-/** Returns true for a value of a kind. */
 export function fits(kind: OptionKind, value: unknown): boolean {
   return ownKind(kind)[1](value);
 }
@@ -92,7 +91,6 @@ export function either(one: OptionKind, other: OptionKind): OptionKind {
   return [expected, (value) => fits(one, value) || fits(other, value)];
 }
 
-/** An object with some of the fields of another. */
 export function someOf(all: object): OptionKind {
   const names = Object.keys(all);
   return [
@@ -101,7 +99,6 @@ export function someOf(all: object): OptionKind {
   ];
 }
 
-/** An object of a class. */
 export function instanceOf(
   expected: string,
   type: abstract new (...args: never[]) => unknown,

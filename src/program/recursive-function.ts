@@ -8,7 +8,6 @@ import { bundle, Frame } from './trace.ts';
 
 /** A step of a loop, as an expression of its function. */
 interface LoopStep {
-  /** The condition for another step. */
   readonly condition: Expr;
   readonly next: readonly Expr[];
 }

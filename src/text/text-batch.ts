@@ -23,7 +23,6 @@ interface BatchPiece {
   readonly text: string;
 }
 
-/** A text of a batch that is to be generated. */
 export interface BatchRow {
   readonly prompt: readonly number[];
   readonly maxTokens: number;

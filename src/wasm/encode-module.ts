@@ -162,7 +162,6 @@ class FunctionEmitter {
     for (const { id } of fn.params) this.#locals.set(id, this.#locals.size);
   }
 
-  /** Its locals and instructions. */
   emit(): Uint8Array {
     this.#block(this.#fn.body);
     // Locals come in runs of one type; they are numbered as they are met.

@@ -28,7 +28,6 @@ export interface Constant {
   readonly value: number | bigint | Uint8Array;
 }
 
-/** An instruction over operands. */
 interface Operation {
   readonly kind: 'operation';
   readonly type: ValueType;

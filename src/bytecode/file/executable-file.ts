@@ -40,7 +40,6 @@ export class Executable implements ExecutableData {
   readonly functions: readonly BytecodeFunction[];
   /** All functions' instructions, 32-bit words. */
   readonly code: Uint32Array;
-  /** The table that a function operand indexes. */
   readonly functionTable: readonly FunctionEntry[];
   /** The table that constant operands index. */
   readonly constants: readonly Constant[];

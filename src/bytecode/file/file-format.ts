@@ -92,7 +92,6 @@ export const CONSTANT_CODES = {
 /** Bits of the flags of a tensor constant. */
 export const TENSOR_FLAGS = { splat: 1, host: 2 } as const;
 
-/** Bits of the flags of a primitive function. */
 export const PRIMITIVE_FLAGS = { host: 1, inPlace: 2 } as const;
 
 export const VALUE_TYPE_CODES = {

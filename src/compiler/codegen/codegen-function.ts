@@ -31,7 +31,6 @@ import type { FunctionSource, ModuleContext } from './module-context.ts';
 class InstructionPlaces {
   readonly #code: FunctionBuilder;
   readonly #blocks: BlockTable;
-  /** Places by primitive function. */
   readonly #known = new Map<FunctionExpr, readonly Span[]>();
 
   constructor(code: FunctionBuilder, blocks: BlockTable) {
@@ -125,7 +124,6 @@ export class FunctionGenerator implements BlockEmitter {
     } else if (result.kind !== 'var' || !targets.has(result)) this.#value(result, destination);
   }
 
-  /** The operand that stands for an atom. */
   operand(expr: Expr): Operand {
     switch (expr.kind) {
       case 'constant':
@@ -294,7 +292,6 @@ type Destination = { readonly kind: 'return' } | RegisterOperand;
 interface BlockEmitter {
   readonly emitter: Emitter;
   readonly module: ModuleContext;
-  /** The operand that stands for an atom. */
   operand(expr: Expr): Operand;
   blockOf(root: Expr): Block;
   block(block: Block, destination: Destination): Task<void>;

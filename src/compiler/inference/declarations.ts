@@ -24,7 +24,6 @@ export interface DeclaredConstructor {
   readonly type: FunctionTypeNode;
 }
 
-/** The constructors of the data types by name. */
 export function constructorsOf(
   types: ReadonlyMap<string, TypeDefinition>,
 ): ReadonlyMap<string, DeclaredConstructor> {

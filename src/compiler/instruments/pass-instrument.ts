@@ -2,7 +2,6 @@ import { fits, listOf } from '../../core/check-options.ts';
 import type { Module } from '../ir/expr.ts';
 import type { Pass, PassContext } from '../passes/pass.ts';
 
-/** The time that one run of a pass took. */
 interface PassTime {
   readonly pass: string;
   /** Milliseconds of wall-clock time that the pass took. */

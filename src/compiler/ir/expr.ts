@@ -51,7 +51,6 @@ export interface ConstantExpr {
 export interface IntExpr {
   /** Tells expressions apart. */
   readonly kind: 'int';
-  /** A safe integer. */
   readonly value: number;
   /** Where it stands in the source. */
   readonly span?: Span;
@@ -257,7 +256,6 @@ export interface TuplePattern {
 /** `#3`: fits the int of this value. */
 export interface IntPattern {
   readonly kind: 'int-pattern';
-  /** A safe integer. */
   readonly value: number;
 }
 

@@ -16,7 +16,6 @@ export type Replacement =
   | TensorReplacement
   | CallReplacement;
 
-/** An expression of the match. */
 interface CaptureReplacement {
   readonly kind: 'capture';
   readonly name: string;

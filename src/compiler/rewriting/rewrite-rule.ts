@@ -27,7 +27,6 @@ export interface RewriteRule {
   readonly explains?: string;
 }
 
-/** One application of a rewrite rule. */
 export interface AppliedRule {
   readonly rule: string;
   /** Why, where the name does not say it. */
@@ -38,5 +37,4 @@ export interface AppliedRule {
   readonly span?: Span | undefined;
 }
 
-/** Called for each application of a rewrite rule. */
 export type OnRewrite = (applied: AppliedRule) => void;

@@ -328,7 +328,6 @@ function inputRange(inputs: readonly InputSpec[]): [number, number] {
   return [required, inputs.at(-1)?.variadic === true ? Infinity : inputs.length];
 }
 
-/** The checks to make. */
 interface VerifyOptions {
   /** Infers types too, once all else is right. Default: true. */
   readonly types?: boolean;

@@ -39,7 +39,6 @@ interface IndexBounds {
   readonly except?: number | undefined;
 }
 
-/** An index that is out of bounds. */
 interface StrayIndex {
   readonly value: number | bigint;
   /** The number of the element in the tensor of indices, row-major. */

@@ -8,7 +8,6 @@ export interface LaunchPlan {
   readonly scratchByteLengths: readonly number[];
 }
 
-/** One launch of a compute shader. */
 export interface Launch {
   /** Kernel name for profiles and labels, such as `matmul_direct`. */
   readonly label: string;

@@ -36,7 +36,6 @@ export interface TimelineEvent {
    * tell.
    */
   readonly work?: LaunchAmount | undefined;
-  /** True for an instruction that calls a kernel. */
   readonly isKernelCall?: boolean | undefined;
   /** The name of a kernel's shader, or of its operator on a processor. */
   readonly label?: string | undefined;
@@ -64,7 +63,6 @@ export interface RunTimeline {
   readonly events: readonly TimelineEvent[];
   /** Storages in the order in which they were allocated. */
   readonly storages: readonly TimelineStorage[];
-  /** Bytecode instructions that were executed. */
   readonly instructions: number;
   /** How many of them are no events, since there were too many. */
   readonly instructionsLeftOut: number;

@@ -21,7 +21,6 @@ export interface DataSpec<C extends ConstructorSpecs = ConstructorSpecs> {
   readonly name: string;
   /** @internal */
   readonly definition: TypeDefinition;
-  /** Its constructors by name, and their fields. */
   readonly constructors: C;
 }
 

@@ -67,7 +67,6 @@ export const runRequest: Check<RunRequest> = record({
   donate: optional(listOf(text)),
 });
 
-/** Sizes of symbolic dimensions. */
 export const sizes = dictionaryOf(count);
 
 /** A run that stands after each kernel; see `ServedWatch`. */

@@ -41,7 +41,6 @@ export interface Allocator extends StorageOwner {
   dispose(): void;
 }
 
-/** Observes storages of an allocator. */
 export interface StorageObserver {
   allocated(storage: StorageValue): void;
   /** Called before its memory may serve another one. */
@@ -66,7 +65,6 @@ export interface AllocatorCounters {
 
 interface SizeClassCounters {
   readonly byteLength: number;
-  /** Buffers in use. */
   readonly live: number;
   /** Buffers that wait for reuse. */
   readonly pooled: number;

@@ -4,7 +4,6 @@ import type { CodePlace } from '../../core/contracts/paused-call.ts';
 import type { PrimitiveFunction } from '../../core/contracts/primitive-function.ts';
 import { formatPlace, type SourcePlace } from '../../core/contracts/source-place.ts';
 
-/** A call of a kernel within a program. */
 export interface KernelCall {
   /** The name of the kernel. */
   readonly kernel: string;

@@ -5,7 +5,6 @@ import type { CodePlace } from '../../core/contracts/paused-call.ts';
 export interface WatchedCall {
   readonly kernel: string;
   readonly at: CodePlace | undefined;
-  /** Reads the tensors that it gave. */
   results(): Promise<readonly HostTensor[]>;
   /** Reads the tensors that it was given, also where its results lie in the same memory. */
   inputs(): Promise<readonly HostTensor[]>;

@@ -78,7 +78,6 @@ export interface TensorStatistics {
   readonly minimum: number;
   /** The greatest finite element; NaN where there is none. */
   readonly maximum: number;
-  /** The mean of the finite elements. */
   readonly mean: number;
   /** The standard deviation of the finite elements, of all and not of a sample. */
   readonly deviation: number;

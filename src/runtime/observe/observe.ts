@@ -9,7 +9,6 @@ import type { OpenMachine } from '../link/load-machine.ts';
 import type { Stepping } from '../run-hooks.ts';
 import { release, type Value } from '../values/value.ts';
 
-/** Observes the instructions of a run. */
 export interface InstructionObserver {
   /** A call is between two instructions: a promise holds it there. */
   hold?(call: CallInFlight): Promise<void> | undefined;

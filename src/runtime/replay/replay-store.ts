@@ -50,7 +50,6 @@ export interface ReplayCounters {
   readonly replayed: number;
 }
 
-/** A call about to be replayed. */
 export interface PendingReplay {
   /** The caller owns one reference to the value, if all is enqueued. */
   readonly outcome: CallOutcome;

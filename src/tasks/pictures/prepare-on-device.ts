@@ -122,7 +122,6 @@ export function tensorIn(reply: ControlReply, session: Session): Tensor | Device
   throw internalError('no tensor of pictures');
 }
 
-/** The tensors in a reply. */
 export function tensorsIn({ results }: ControlReply, session: Session): (Tensor | DeviceTensor)[] {
   return results.map(({ value }) => {
     if (value.kind === 'tensor') return new Tensor(value.dtype, value.data, value.shape);

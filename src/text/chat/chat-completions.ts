@@ -90,7 +90,6 @@ export interface ChatCompletionRequest {
 /** Why an answer ended: by itself or a stop string, at the most tokens, with calls of tools, or by its signal. */
 type ChatFinishReason = 'stop' | 'length' | 'tool_calls' | 'aborted';
 
-/** The probability of a token of an answer. */
 interface TokenLogprob {
   readonly token: string;
   /** The logarithm of the probability that the model gave it. */

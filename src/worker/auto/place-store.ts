@@ -4,7 +4,6 @@ import type { DeviceRates } from '../../core/contracts/device-rates.ts';
 import { changeEntry, keyOf, readEntry } from '../devices/choice-store.ts';
 import type { RunTimes } from './choose-place.ts';
 
-/** The run times of a program that were measured. */
 interface MeasuredProgram {
   /** The key of the program; see `programKey`. */
   readonly program: string;

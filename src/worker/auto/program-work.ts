@@ -51,7 +51,6 @@ export function programWork(
   return work;
 }
 
-/** Calls of primitives by name. */
 type CallCounts = ReadonlyMap<string, number>;
 
 /** Of one function and of what it calls, each of which is looked at once. */

@@ -103,9 +103,7 @@ export type LoadTools = (
   kind: ControlRequest['kind'],
 ) => Promise<new (session: HostedSession) => HostedTools>;
 
-/** Observes the runs of a session. */
 export interface RunObserver {
-  /** Called before a run begins. */
   observe(hosted: HostedSession, request: RunRequest): void;
 }
 

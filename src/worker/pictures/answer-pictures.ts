@@ -47,7 +47,6 @@ function toResult({ width, height, data }: Rgb): WireResult {
   return { name: 'pixels', value: { kind: 'tensor', dtype: 'uint8', shape, data } };
 }
 
-/** Requests of a page about pictures. */
 export type PictureRequest = Extract<
   ControlRequest,
   { readonly kind: 'prepare' | 'sample' | 'hold' | 'pixels' | 'drop' }

@@ -36,6 +36,5 @@ export interface WireProfile {
   readonly kernels: readonly KernelProfile[];
   /** From the call until the device is idle. */
   readonly totalMs: number;
-  /** Bytecode instructions that were executed. */
   readonly instructions: number;
 }

@@ -85,7 +85,6 @@ function constantByteLength(constants: readonly Constant[], device: Device): num
   return layOut(placed, device).reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
-/** A machine of an executable on devices. */
 export type CreateMachine = (
   executable: ExecutableData,
   devices: SessionDevices,

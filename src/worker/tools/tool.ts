@@ -34,7 +34,6 @@ export interface WatchedProgram {
 
 export interface ToolReply<Answer> {
   readonly answer: Answer;
-  /** Values that belong to it. */
   readonly results?: readonly WireResult[];
 }
 

@@ -55,7 +55,6 @@ export class ShapeNeeds {
     return found;
   }
 
-  /** Checks of dimensions when a call runs. */
   checksOf(call: CallExpr): readonly DimCheck[] {
     const primitive = this.#blocks.kernel(call);
     if (primitive === undefined) return this.#types.checks(call);

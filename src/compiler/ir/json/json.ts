@@ -89,7 +89,6 @@ interface JsonModule {
   readonly version: typeof VERSION;
   /** Nodes of global functions by name. */
   readonly functions: readonly (readonly [string, number])[];
-  /** Nodes of type definitions. */
   readonly types: readonly number[];
   /** Facts about the program, such as its producer. */
   readonly metadata: Readonly<Record<string, string>>;

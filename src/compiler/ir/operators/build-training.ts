@@ -4,7 +4,6 @@ import { call, scalar } from '../build.ts';
 import type { CallExpr, Expr } from '../expr.ts';
 import type { LossName, OptimizerName, ScheduleName } from './training-operators.ts';
 
-/** Operands of an optimiser for one parameter. */
 interface OptimizerOperands {
   /** A tensor of floats. */
   readonly parameter: Expr;

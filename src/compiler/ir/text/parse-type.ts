@@ -23,7 +23,6 @@ import {
 export interface TypeContext {
   readonly cursor: TokenCursor;
   readonly diagnostics: Diagnostics;
-  /** Type parameters in scope. */
   readonly typeParams: Bindings<true>;
   /** Called for each algebraic data type that is named, which may be defined later. */
   refer(reference: { readonly token: Token; readonly argumentCount: number }): void;

@@ -2,7 +2,6 @@ import { dispatch, type DispatchReport, type FunctionDispatch } from './dispatch
 import type { Module } from '../../ir/expr.ts';
 import type { Pass } from '../pass.ts';
 
-/** Dispatched sizes by the name of the function. */
 export type ModuleDispatch = Readonly<Record<string, FunctionDispatch>>;
 
 /**

@@ -8,7 +8,6 @@ export type Interval = readonly [from: number, below: number];
 
 /** Bounds of a dimension; both ends are included. */
 export interface DimRange {
-  /** The least size that it may have. */
   readonly min: number;
   /** The largest size that it may have; Infinity where nothing is known. */
   readonly max: number;
@@ -16,7 +15,6 @@ export interface DimRange {
 
 /** Ends that an interval leaves out are those of the dimension's bounds. */
 interface Sizes {
-  /** The least size. */
   readonly min?: number | undefined;
   /** The largest size, which is included. */
   readonly max?: number | undefined;
@@ -64,7 +62,6 @@ export type IntervalDispatcher =
   | ChosenIntervals
   | ((known: DimRange) => readonly WrittenInterval[]);
 
-/** The intervals of a dimension. */
 export type AxisDispatcher =
   | IntervalDispatcher
   | {

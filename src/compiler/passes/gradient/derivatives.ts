@@ -63,7 +63,6 @@ export class Derivatives {
     );
   }
 
-  /** The derivative of a variable as an expression. */
   wholeOf(variable: Expr, type: Type): Expr {
     return this.whole(this.get(variable), variable, type);
   }

@@ -56,7 +56,6 @@ interface Transposed {
   readonly bias: Expr | undefined;
   readonly batch: Dim;
   readonly channels: number;
-  /** Channels of the result in each group. */
   readonly groupOut: number;
   readonly groups: number;
   readonly axes: readonly [Axis, Axis];

@@ -94,7 +94,6 @@ interface FieldGroup {
   readonly tuple: VarExpr;
   /** The let in whose place all are read. */
   readonly head: LetExpr;
-  /** The variable of each field by its index. */
   readonly fields: ReadonlyMap<number, VarExpr>;
   readonly reads: readonly FieldRead[];
   /** Names of sizes that become another one: reads of the same field had given each a name of its own. */

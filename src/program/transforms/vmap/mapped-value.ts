@@ -19,7 +19,6 @@ export interface MappedValue {
   readonly flags: Flags;
 }
 
-/** A function over a mapped axis. */
 export interface MappedFunction {
   readonly name: string;
   /** Which tensors of each parameter have the mapped axis. */
@@ -36,7 +35,6 @@ export interface MappedPlaces {
   readonly depth: number;
 }
 
-/** Functions of a module over a mapped axis. */
 export interface FunctionMapping {
   /** The function for what is mapped of its parameters; it may map more. */
   of(name: string, params: readonly Flags[], places: MappedPlaces): MappedFunction;
@@ -62,7 +60,6 @@ export function allMapped(type: Type): Flags {
   return type.kind === 'tensor';
 }
 
-/** The type of a value with the mapped axis. */
 export function mappedType(type: Type, flags: Flags, size: Dim): Type {
   if (type.kind === 'tuple') {
     const fields = type.fields.map((field, i) => mappedType(field, fieldFlags(flags, i), size));

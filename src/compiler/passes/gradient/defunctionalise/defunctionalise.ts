@@ -430,7 +430,6 @@ interface CallContext {
   readonly lets: ReadonlyMap<Expr, Expr>;
   /** Closures that stay functions. */
   readonly standing: ReadonlySet<Expr>;
-  /** A new name for a size in the function. */
   readonly newSize: NewSize;
 }
 

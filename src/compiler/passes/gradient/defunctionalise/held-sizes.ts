@@ -3,7 +3,6 @@ import { call, letIn, projection, tuple, variableOf } from '../../../ir/build.ts
 import type { Expr, MatchExpr, Pattern, VarExpr } from '../../../ir/expr.ts';
 import type { AdtTypeNode, TensorTypeNode, Type } from '../../../ir/type.ts';
 
-/** Gives a new name for a size. */
 export type NewSize = () => string;
 
 /** Names for sizes that are not among those that are taken. */
