@@ -69,7 +69,6 @@ export async function openJax(options: StartOptions): Promise<Jax> {
 
 /** Takes a case to jax-js; weights are arrays on the device. */
 export async function start(benchCase: BenchCase, options: StartOptions): Promise<Running> {
-  if (benchCase.training) return (await import('./train-jax.ts')).start(benchCase, options);
   const { name, inputs, weights } = benchCase;
   const { isResident } = options;
   const jax = await openJax(options);

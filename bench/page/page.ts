@@ -7,7 +7,18 @@ import { measureCeilings } from './measure-ceilings.ts';
 import type { REGISTER_OPERATIONS } from './register-operations.ts';
 import type { Start } from './runtime.ts';
 
-const startWeft = async (): Promise<Start> => (await import('./weft.ts')).start;
+type Starting = () => Promise<{ readonly start: Start }>;
+
+/** Starts a runtime with a case, or with the steps of one that is trained. */
+const runtime = (load: Starting, train: Starting) => (): Promise<Start> =>
+  Promise.resolve(async (benchCase, options) => {
+    const { start } = await (benchCase.training === undefined ? load() : train());
+    return start(benchCase, options);
+  });
+const startWeft = runtime(
+  () => import('./weft.ts'),
+  () => import('./training.ts'),
+);
 const startLoop = (name: keyof typeof REGISTER_OPERATIONS) => async (): Promise<Start> => {
   const { startRegisterLoop } = await import('./register-loops.ts');
   return () => Promise.resolve(startRegisterLoop(name));
@@ -19,8 +30,14 @@ const STARTS: Starts & Readonly<Record<RunName, () => Promise<Start>>> = {
   'weft-float32': startWeft,
   'weft-one-thread': startWeft,
   onnxruntime: async () => (await import('./onnxruntime.ts')).start,
-  tensorflow: async () => (await import('./tensorflow.ts')).start,
-  jax: async () => (await import('./jax.ts')).start,
+  tensorflow: runtime(
+    () => import('./tensorflow.ts'),
+    () => import('./train-tensorflow.ts'),
+  ),
+  jax: runtime(
+    () => import('./jax.ts'),
+    () => import('./train-jax.ts'),
+  ),
   floor: () => Promise.resolve(startFloorOf),
   'multiply-adds': startLoop('multiply-adds'),
   'byte-products': startLoop('byte-products'),

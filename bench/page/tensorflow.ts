@@ -106,7 +106,6 @@ function loadScript(src: string): Promise<void> {
 
 /** Takes a case to TensorFlow.js; weights are tensors on the device. */
 export async function start(benchCase: BenchCase, options: StartOptions): Promise<Running> {
-  if (benchCase.training) return (await import('./train-tensorflow.ts')).start(benchCase, options);
   const { name, inputs, weights } = benchCase;
   const tf = await openTensorFlow(options);
   const operator = OPERATORS[name];

@@ -41,7 +41,7 @@ export async function startTraining(name: string, open: () => Promise<Trainer>):
 }
 
 /** Weft with what `weft grad` writes, in the page's thread, as the peers are. */
-export const startWeft = (benchCase: BenchCase, options: StartOptions): Promise<Running> =>
+export const start = (benchCase: BenchCase, options: StartOptions): Promise<Running> =>
   startTraining('weft', async () => {
     const { executable, inputs, training } = benchCase;
     const { device, session: more } = options;

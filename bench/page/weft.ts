@@ -4,7 +4,6 @@ import { type Running, sourceAt, type StartOptions, timePart, typedElements } fr
 
 /** Loads a case with the built library. Resident: with an executable that has a function `hold`. */
 export async function start(benchCase: BenchCase, options: StartOptions): Promise<Running> {
-  if (benchCase.training) return (await import('./training.ts')).startWeft(benchCase, options);
   const library = await timePart(options, 'library', () => import('../../src/client/index.ts'));
   const begin = performance.now();
   const spans = new Map<string, { first: number; last: number }>();
