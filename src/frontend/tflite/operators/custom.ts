@@ -3,6 +3,7 @@ import type { Dim } from '../../../core/dims/dim.ts';
 import { becomes, type LiteImporters } from '../lite-importer.ts';
 import type { LiteNode } from '../lite-node.ts';
 import { convTranspose, kernelSizes, spatialSizes } from './convolution.ts';
+import { LANDMARK_IMPORTERS } from './landmarks.ts';
 
 /** The 32-bit integers of a structure of C. Throws FormatError for one that is too short. */
 function wordsOf(node: LiteNode, count: number): readonly number[] {
@@ -44,5 +45,6 @@ function convolution2dTransposeBias(node: LiteNode): Expr {
 
 /** Custom operators by their names: those of MediaPipe's models. */
 export const CUSTOM_IMPORTERS: LiteImporters = {
+  ...LANDMARK_IMPORTERS,
   Convolution2DTransposeBias: becomes('conv_transpose transpose', convolution2dTransposeBias),
 };

@@ -51,8 +51,7 @@ function squaredDifference(node: LiteNode): Expr {
 }
 
 /** The angle of (x, y), by the arc tangent of their ratio and the quadrant. */
-function atan2(node: LiteNode): Expr {
-  const [y, x] = [node.input(0), node.input(1)];
+export function angleOf(node: LiteNode, y: Expr, x: Expr): Expr {
   const number = (value: number) => node.like(x, value);
   const [zero, pi] = [number(0), number(Math.PI)];
   const isLeft = node.call('less', [x, zero]);
@@ -96,7 +95,9 @@ export const ELEMENTWISE_IMPORTERS: LiteImporters = {
   ABS: unary('abs'),
   ADD: fused('add'),
   ADD_N: becomes('add', addN),
-  ATAN2: becomes('atan div where less add neg equal sign mul', atan2),
+  ATAN2: becomes('atan div where less add neg equal sign mul', (node) =>
+    angleOf(node, node.input(0), node.input(1)),
+  ),
   BITCAST: becomes('bitcast', (node) =>
     node.call('bitcast', [node.input(0)], { to: node.outputType() }),
   ),

@@ -14,7 +14,7 @@ import {
 } from './tflite-writer.ts';
 
 /** An operator with its tensors: those without data are inputs of the program, in the order of the operator. */
-export interface LiteRun extends Pick<TfliteOperatorSpec, 'op' | 'options' | 'customOptions'> {
+export interface LiteRun extends Omit<TfliteOperatorSpec, 'inputs' | 'outputs'> {
   readonly inputs: readonly (LiteInput | undefined)[];
   readonly outputs: readonly TfliteTensorSpec[];
 }
