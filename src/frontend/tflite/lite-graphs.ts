@@ -9,7 +9,7 @@ import { dtypeInfo } from '../../core/tensor/dtype.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { elementCount, formatShape } from '../../core/tensor/shape.ts';
 import { NodeAttributes } from '../onnx/attributes.ts';
-import type { Block } from '../onnx/graph-scope.ts';
+import { Block, FunctionFrame } from '../onnx/graph-scope.ts';
 import type { ImportContext } from '../onnx/import-context.ts';
 import type { ImporterTable } from '../onnx/importer-table.ts';
 import { Refusals } from '../onnx/refusals.ts';
@@ -46,6 +46,8 @@ export class LiteGraphs {
   readonly #parts: Parts;
   /** Constants, each once. */
   readonly #constants = new Map<LiteTensor, Expr>();
+  /** Numbers of the graphs that are being imported. */
+  readonly #open = new Set([0]);
 
   constructor(model: LiteModel, parts: Parts) {
     this.#model = model;
@@ -78,6 +80,32 @@ export class LiteGraphs {
       throw noValue(`output "${outputs[i]}"`);
     });
     return { params, results, outputs };
+  }
+
+  /** Another graph than the first, as the body of a function. */
+  #importGraph(index: number, inputs: readonly Expr[], where: string) {
+    const graph = this.#model.graphs[index];
+    if (graph === undefined || this.#open.has(index)) {
+      const got = graph === undefined ? `graph ${index}` : `graph ${index}, which calls itself`;
+      throw new FormatError({ where, got, expected: 'another graph of the model' });
+    }
+    if (graph.inputs.length !== inputs.length) {
+      const expected = `${graph.inputs.length}, as graph ${index} takes`;
+      throw new FormatError({ where, got: `${inputs.length} values`, expected });
+    }
+    this.#open.add(index);
+    const { context } = this.#parts;
+    const block = new Block(context, new FunctionFrame(context, this.#parts.block));
+    const values = this.#read(graph, inputs, block);
+    const place = { graph, block, operator: PLACE, where, name: '', inputs: [] };
+    const node = this.#node(place);
+    const results = graph.outputs.map((output) => {
+      const value = values(output);
+      if (value !== undefined) return node.tensor(value);
+      throw noValue(`graph ${index}, output ${output}`);
+    });
+    this.#open.delete(index);
+    return { block, results };
   }
 
   /** The values of a graph's tensors for values of its inputs. */
@@ -174,6 +202,7 @@ export class LiteGraphs {
       inputTensors: operator.inputs.map(tensor),
       outputTensors: operator.outputs.map(tensor),
       importers,
+      importGraph: this.#importGraph.bind(this),
     });
   }
 

@@ -6,6 +6,7 @@ import { type DType, dtypeInfo } from '../../core/tensor/dtype.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { NodeAttributes } from '../onnx/attributes.ts';
 import { ImportNode, type ImportNodeOptions } from '../onnx/import-node.ts';
+import type { Block } from '../onnx/graph-scope.ts';
 import type { ImporterTable } from '../onnx/importer-table.ts';
 import { readMessage } from '../onnx/protobuf/read-message.ts';
 import type { AttributeProto } from '../onnx/protobuf/schema.ts';
@@ -14,8 +15,12 @@ import { type OptionName, type Options, OPTIONS, readOptions } from './reader/op
 import type { LiteOperator, LiteTensor } from './reader/read-model.ts';
 import { TENSOR_TYPES } from './reader/schema.ts';
 
-/** A call of a graph of the model, as a function of its own. */
-export type CallGraph = (graph: number, inputs: readonly Expr[]) => readonly Expr[];
+/** What a graph of the model gives for values, computed in a block of its own. */
+type ImportGraph = (
+  graph: number,
+  inputs: readonly Expr[],
+  where: string,
+) => { readonly block: Block; readonly results: readonly Expr[] };
 
 interface LiteNodeOptions extends ImportNodeOptions {
   readonly operator: LiteOperator;
@@ -23,6 +28,7 @@ interface LiteNodeOptions extends ImportNodeOptions {
   readonly inputTensors: readonly (LiteTensor | undefined)[];
   readonly outputTensors: readonly (LiteTensor | undefined)[];
   readonly importers: ImporterTable;
+  readonly importGraph: ImportGraph;
 }
 
 /** An attribute of an ONNX operator: an integer, a text, integers, or numbers with fractions. */
@@ -48,6 +54,11 @@ export class LiteNode extends ImportNode {
   /** The same operator with other inputs. */
   withInputs(inputs: readonly (Expr | undefined)[]): LiteNode {
     return new LiteNode({ ...this.#options, inputs });
+  }
+
+  /** Another graph of the model. Throws FormatError for a number that none has, and for a graph that calls itself. */
+  importGraph(graph: number, inputs: readonly Expr[]): ReturnType<ImportGraph> {
+    return this.#options.importGraph(graph, inputs, this.where);
   }
 
   /** Its options, defaults where it has none. Throws FormatError for options of another operator. */

@@ -1,5 +1,6 @@
 import type { LiteImporters } from '../lite-importer.ts';
 import { ACTIVATION_IMPORTERS } from './activation.ts';
+import { CONTROL_FLOW_IMPORTERS } from './control-flow.ts';
 import { CONVOLUTION_IMPORTERS } from './convolution.ts';
 import { ELEMENTWISE_IMPORTERS } from './elementwise.ts';
 import { INDEXING_IMPORTERS } from './indexing.ts';
@@ -12,6 +13,7 @@ import { STORAGE_IMPORTERS } from './storage.ts';
 /** The builtin operators that Weft imports, by name. */
 export const BUILTIN_IMPORTERS: LiteImporters = {
   ...ACTIVATION_IMPORTERS,
+  ...CONTROL_FLOW_IMPORTERS,
   ...CONVOLUTION_IMPORTERS,
   ...ELEMENTWISE_IMPORTERS,
   ...INDEXING_IMPORTERS,
