@@ -7,6 +7,7 @@ const SHOWS: Readonly<
   faults: () => import('./show/faults.ts'),
   text: () => import('./peers/text/wllama.ts'),
   tasks: () => import('./show/tasks.ts'),
+  webmodels: () => import('./show/webmodels.ts'),
   lighthouse: () => import('./show/lighthouse.ts'),
   'first-sight': () => import('./show/first-sight.ts'),
 };

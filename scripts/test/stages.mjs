@@ -185,6 +185,11 @@ export const STAGES = [
     ...FIREFOX,
     tiers: ['all'],
   }),
+  typescript('show webmodels', 'tools/show.ts', {
+    args: ['webmodels', '--untimed'],
+    ...SHOWN,
+    tiers: ['all'],
+  }),
 ];
 
 /** The stages that words choose, with the build of what they read, or those of a tier. A whole title chooses one. */
