@@ -7,11 +7,13 @@ const PARTS: Readonly<Record<string, () => Promise<Part>>> = {
   operators: async () => (await import('../webmodels/operators.ts')).showOperators,
   graphs: async () => (await import('../webmodels/operators.ts')).showGraphs,
   models: async () => (await import('../webmodels/compare-models.ts')).showModels,
+  tfjs: async () => (await import('../webmodels/tfjs/show-graphs.ts')).showGraphModels,
   times: async () => (await import('../webmodels/times.ts')).showTimes,
 };
 
 /**
- * `npm run show -- webmodels [PART [WORD …]] [--untimed]`: models of TensorFlow Lite beside LiteRT.js, all parts or one. Resolves to 0 only when all of it holds; `--untimed` only tells the times.
+ * `npm run show -- webmodels [PART [WORD …]] [--untimed]`: models of TensorFlow Lite and TensorFlow.js beside the runtimes that they were
+ * made for, all parts or one. Resolves to 0 only when all of it holds; `--untimed` only tells the times.
  */
 export async function main(given: readonly string[]): Promise<number> {
   const flags = given.filter((word) => word.startsWith('--'));
