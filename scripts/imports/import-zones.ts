@@ -78,7 +78,7 @@ export const IMPORT_ZONES: Readonly<Record<string, ImportZone>> = {
       'text/load/open-reader.ts',
       'text/load/remote-tokenizer.ts',
     ],
-    later: ['worker/protocol', 'frontend/decoders/reader'],
+    later: ['worker/protocol', 'frontend/decoders/reader', 'frontend/tflite/reader/bundle.ts'],
   },
   inspector: { imports: ['core', 'bytecode', 'client'], later: ['worker/protocol'] },
   cli: {

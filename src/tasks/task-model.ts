@@ -18,7 +18,7 @@ import { TASK_OPTIONS, type TaskOptions } from './task-options.ts';
 import type { TaskTokenizer, TokenizerOptions } from './task-tokenizer.ts';
 
 /**
- * Where a model is: the address of a folder as transformers.js has them, or of a `.weft` or `.onnx` file, in Node also a path; a
+ * Where a model is: the address of a folder as transformers.js has them, or of a `.weft`, `.onnx` or `.tflite` file, in Node also a path; a
  * function that reads a file of the folder by its name; or the model itself.
  */
 export type TaskSource = SessionSource | ReadFile;
@@ -49,7 +49,7 @@ export const filesOf = (name: string): readonly string[] => [
   `onnx/${name}_quantized.onnx`,
   `onnx/${name}_q4f16.onnx`,
 ];
-const MODEL_FILE = /\.(weft|onnx)$/i;
+const MODEL_FILE = /\.(weft|onnx|tflite)$/i;
 
 /** Loads a model with its small files. Rejects as `Session.load` does, with FormatError for no JSON and UsageError for no model. */
 export async function loadTaskModel(

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Pixels } from '../../core/pictures/pixels.ts';
 import { HAND_MODELS as MODELS } from '../testing/live-models.ts';
@@ -39,6 +42,82 @@ test('a hand lies where the region of its palm lies in the picture', async () =>
   });
   expect([hand?.handedness, hand?.handednessScore]).toEqual(['left', 0.75]);
   expect(hand?.presence).toBeCloseTo(1);
+});
+
+test('models are found in a folder by their names, or each by its address', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weft-hands-'));
+  try {
+    const files = {
+      detector: 'palm_detection_full.tflite',
+      landmarks: 'hand_landmark_lite.tflite',
+    };
+    const paths = {
+      detector: join(folder, files.detector),
+      landmarks: join(folder, files.landmarks),
+    };
+    writeFileSync(paths.detector, MODELS.detector);
+    writeFileSync(paths.landmarks, MODELS.landmarks);
+    for (const source of [folder, paths]) {
+      await using loaded = await handLandmarker(source, { device: 'wasm' });
+      expect((await loaded.detect(WHITE)).hands).toHaveLength(1);
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+/** A ZIP archive that stores files as they are. */
+function archiveOf(files: Readonly<Record<string, Uint8Array>>): Uint8Array {
+  const parts: Uint8Array[] = [];
+  const directory: Uint8Array[] = [];
+  let at = 0;
+  for (const [name, content] of Object.entries(files)) {
+    const header = (signature: number, numbers: readonly number[]): Uint8Array => {
+      const bytes = new Uint8Array(numbers.length * 2 + 4);
+      const view = new DataView(bytes.buffer);
+      view.setUint32(0, signature, true);
+      for (const [i, number] of numbers.entries()) view.setUint16(4 + i * 2, number, true);
+      return bytes;
+    };
+    const halves = (number: number): number[] => [number & 0xffff, number >>> 16];
+    const size = [...halves(content.length), ...halves(content.length)];
+    const local = header(0x04034b50, [20, 0, 0, 0, 0, 0, 0, ...size, name.length, 0]);
+    const text = new TextEncoder().encode(name);
+    const entry = [20, 20, 0, 0, 0, 0, 0, 0, ...size, name.length, 0, 0, 0, 0, 0, 0, ...halves(at)];
+    directory.push(header(0x02014b50, entry), text);
+    parts.push(local, text, content);
+    at += local.length + text.length + content.length;
+  }
+  const length = directory.reduce((sum, part) => sum + part.length, 0);
+  const end = new DataView(new ArrayBuffer(22));
+  end.setUint32(0, 0x06054b50, true);
+  end.setUint16(8, Object.keys(files).length, true);
+  end.setUint16(10, Object.keys(files).length, true);
+  end.setUint32(12, length, true);
+  end.setUint32(16, at, true);
+  return Buffer.concat([...parts, ...directory, new Uint8Array(end.buffer)]);
+}
+
+test('models are found in a bundle, by its bytes or its address', async () => {
+  const bundle = archiveOf({
+    'hand_detector.tflite': MODELS.detector,
+    'hand_landmarks_detector.tflite': MODELS.landmarks,
+  });
+  const folder = mkdtempSync(join(tmpdir(), 'weft-bundle-'));
+  try {
+    const path = join(folder, 'hand_landmarker.task');
+    writeFileSync(path, bundle);
+    for (const source of [bundle, path]) {
+      await using loaded = await handLandmarker(source, { device: 'wasm' });
+      expect((await loaded.detect(WHITE)).hands).toHaveLength(1);
+    }
+    await expect(handLandmarker(bundle.subarray(50))).rejects.toThrow('model bundle: got ');
+    await expect(handLandmarker(join(folder, 'other.task'))).rejects.toThrow(
+      'other.task: got no such file, expected a .task bundle of .tflite models',
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('what the model of landmarks does not see is no hand', async () => {

@@ -2,6 +2,7 @@ import type { Session } from '../../client/session.ts';
 import { checkOptions, type OptionKinds, requireKind } from '../../core/check-options.ts';
 import { loadTask, type TaskFolder, type TaskSource } from '../task-model.ts';
 import { MODELS_OPTIONS, SHARE, SOURCE, type TaskOptions } from '../task-options.ts';
+import { isBundle, openBundle, type TaskBundle } from './task-bundle.ts';
 
 /** The two models of a task, each by itself. */
 export interface LiveSources {
@@ -11,8 +12,11 @@ export interface LiveSources {
   readonly landmarks: TaskSource;
 }
 
-/** Where the models of a task are: a folder that has them by the names that MediaPipe gives them, or each by itself. */
-export type LiveSource = TaskFolder | LiveSources;
+/**
+ * Where the models of a task are: a folder that has them by the names that MediaPipe gives them, a `.task` bundle by its address or bytes, or each
+ * by itself.
+ */
+export type LiveSource = TaskFolder | TaskBundle | LiveSources;
 
 /** How models of live tasks are loaded; all of `Session.load` that says where they run. */
 export type LiveModelOptions = Omit<TaskOptions, 'file' | 'config' | 'preprocessor'>;
@@ -67,8 +71,10 @@ export async function loadBoth<Made>(
   { names, ...options }: LiveModelOptions & { readonly names: ModelNames },
   make: (detector: Session, landmarks: Session) => Made,
 ): Promise<Made> {
-  const sources = sourcesOf(source);
+  const { cache = true, signal } = options;
   return loadTask(async (load) => {
+    const given = isBundle(source) ? await openBundle(source, { cache, signal }) : source;
+    const sources = sourcesOf(given);
     const open = async (name: keyof ModelNames): Promise<Session> =>
       (await load(sources[name], { ...options, ...PLAIN }, filesNamed(names[name]))).session;
     const [detector, landmarks] = await Promise.all([open('detector'), open('landmarks')]);
@@ -76,7 +82,7 @@ export async function loadBoth<Made>(
   });
 }
 
-function sourcesOf(source: LiveSource): LiveSources {
+function sourcesOf(source: TaskFolder | LiveSources): LiveSources {
   const where = 'the models';
   requireKind(where, SOURCE, ['what is', source]);
   if (typeof source === 'string' || source instanceof URL || typeof source === 'function') {
