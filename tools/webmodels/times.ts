@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright';
 import { build } from 'vite';
-import { launchBrowser } from '../../bench/launch-browser.ts';
+import { launchChromium } from '../../scripts/launch-chromium.ts';
 import { type PageServer, servePages } from '../../bench/serve-pages.ts';
 import { Session } from '../../src/client/index.ts';
 import type { Checks } from '../show/checks.ts';
@@ -77,7 +77,7 @@ async function openLab(): Promise<Lab> {
     warm,
     isIsolated: false,
   });
-  return { server, browser: await launchBrowser('software') };
+  return { server, browser: await launchChromium() };
 }
 
 interface Place {

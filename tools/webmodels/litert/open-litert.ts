@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright';
-import { launchBrowser } from '../../../bench/launch-browser.ts';
+import { launchChromium } from '../../../scripts/launch-chromium.ts';
 import { type PageServer, servePages } from '../../../bench/serve-pages.ts';
 import type { DType } from '../../../src/core/tensor/dtype.ts';
 import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
@@ -45,7 +45,7 @@ export async function openLiteRt(): Promise<LiteRtPeer> {
     warm: [],
     isIsolated: false,
   });
-  const browser = await launchBrowser('software');
+  const browser = await launchChromium();
   const page = await browser.newPage();
   // LiteRT tells its log why it refuses a model, and the caller nothing.
   const errors: string[] = [];
