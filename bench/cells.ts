@@ -1,6 +1,6 @@
 import { type CasePlan, type Peer, PEERS, type RunName } from './cases/bench-case.ts';
 import type { Method } from './methods.ts';
-import { type Lab, pageKind } from './open-page.ts';
+import { type Lab, pageKind } from './lab.ts';
 import { REGISTER_OPERATIONS } from './page/register-operations.ts';
 import type { RuntimeResult, WarmResults } from './race.ts';
 

@@ -1,5 +1,5 @@
 import type { BenchCase, CasePlan, Peer, RunName } from './cases/bench-case.ts';
-import { type Lab, pageKind } from './open-page.ts';
+import { type Lab, pageKind } from './lab.ts';
 import type { StartRequest } from './page/runtime.ts';
 
 /** One that takes part in the rounds of a case. */
