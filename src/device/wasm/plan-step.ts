@@ -258,7 +258,7 @@ export function isPlanned(
   const chain = asChain(step);
   if (chain) return isPlannedChain(chain, context);
   const { call } = step as CallStep;
-  const types = [...call.inputs, call.value].map((value) => {
+  const types = call.inputs.map((value) => {
     const { dtype, shape } = context.types[value] ?? {};
     return [dtype, shape?.map((size) => size === 1)];
   });

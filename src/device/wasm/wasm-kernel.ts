@@ -1,4 +1,4 @@
-import { type CallShapes, shapesOf } from '../../core/contracts/call-shapes.ts';
+import { shapesOf } from '../../core/contracts/call-shapes.ts';
 import { internalError, ShapeError } from '../../core/errors.ts';
 import type { HostTensor } from '../../core/tensor/host-tensor.ts';
 import type { KernelSource } from '../../core/contracts/kernel-source.ts';
@@ -80,24 +80,18 @@ export class WasmKernel implements Kernel {
     const ahead = this.planAhead();
     if (ahead !== undefined) return ahead.steps.includes(undefined);
     const options = { differing: true, values: SAMPLED_SIZES, hasResults: true };
-    const samples = representativeShapes(this.#primitive, options);
-    for (const shapes of samples) {
-      const plan = this.#planSample(shapes);
-      if (plan !== undefined) return !plan.steps.every((step) => isPlanned(step, plan, known));
+    const { operators } = this.#context;
+    for (const { params, results } of representativeShapes(this.#primitive, options)) {
+      try {
+        const types = typesOf(this.#primitive.params, params);
+        const plan = planOnHost(this.#primitive, types, { operators, results });
+        return !plan.steps.every((step) => isPlanned(step, plan, known));
+      } catch (error) {
+        // No call has such shapes.
+        if (!(error instanceof ShapeError)) throw error;
+      }
     }
     return true;
-  }
-
-  /** Undefined where no call has such shapes. */
-  #planSample({ params, results }: CallShapes): HostPlan | undefined {
-    const types = typesOf(this.#primitive.params, params);
-    const { operators } = this.#context;
-    try {
-      return planOnHost(this.#primitive, types, { operators, results });
-    } catch (error) {
-      if (error instanceof ShapeError) return undefined;
-      throw error;
-    }
   }
 
   /** Takes the code of a plan, as {@link CompiledStep} has it. */

@@ -7,8 +7,8 @@ import { platformSha256 } from '../../core/bytes/platform-sha256.ts';
 import { untilAborted } from '../../core/async/until-aborted.ts';
 import { checkLooksLikeOnnx, looksLikeTflite } from '../../core/bytes/sniff.ts';
 import type { CompileContext } from './compile-context.ts';
-import { compileAnyOrder, compileOrder, compileSmallOrder } from './compile-order.ts';
-import type { CompileOrder, TextOrder } from './compile-protocol.ts';
+import { compileOrder, compileSmallOrder } from './compile-order.ts';
+import type { CompileOrder } from './compile-protocol.ts';
 import type { LoadContext, LoadedProgram } from '../host/loaded-program.ts';
 import type { PeekedSource } from '../sources/open-source.ts';
 import type { LoadRequest } from '../protocol/load-request.ts';
@@ -69,26 +69,6 @@ export async function compileModel(
   }
 }
 
-/** Compiles a language model, whose files the compiler's thread reads. Rejects as `compileModel` does. */
-export async function compileText(
-  model: TextOrder['model'],
-  { compileLimits }: LoadRequest,
-  { signal, onProgress }: LoadContext,
-): Promise<LoadedProgram> {
-  const context: CompileContext = {
-    signal,
-    onProgress: (loaded, total) => onProgress({ phase: 'compile', loaded, total }),
-    onDownload: (loaded, total) => onProgress({ phase: 'download', loaded, total }),
-  };
-  const order = { model, compileLimits };
-  const remote = new RemoteCompiler();
-  const compiled = (await isReady(remote, signal))
-    ? await remote.compile(order, context)
-    : compiledHere(await compileAnyOrder(order, context));
-  onProgress({ phase: 'verify', loaded: 1, total: 1 });
-  return loadedProgram(compiled);
-}
-
 /** Whoever builds an executable verifies it. */
 export function loadedProgram({ program, blocks }: CompiledModel): LoadedProgram {
   const hashes: Uint8Array[] = [];
@@ -97,7 +77,7 @@ export function loadedProgram({ program, blocks }: CompiledModel): LoadedProgram
 }
 
 /** Resolves to false where there is no thread for it. */
-async function isReady(remote: RemoteCompiler, signal: AbortSignal): Promise<boolean> {
+export async function isReady(remote: RemoteCompiler, signal: AbortSignal): Promise<boolean> {
   let ready = false;
   try {
     ready = await untilAborted(remote.ready, signal);

@@ -18,7 +18,6 @@ import type { CompileTables, LoadContext } from './loaded-program.ts';
 import { checkCeilings, machineOptions, withinCeilings } from './within-ceilings.ts';
 import type { MachineLimits, ProgramLimits } from '../../core/limits/program-limits.ts';
 import type { ControlReply, ControlRequest } from '../protocol/control-request.ts';
-import type { PictureRequest } from '../pictures/answer-pictures.ts';
 import type { Dims } from '../protocol/dispatch-sizes.ts';
 import type { LoadProgress, LoadRequest } from '../protocol/load-request.ts';
 import type { LoadedSession } from '../protocol/loaded-session.ts';
@@ -286,8 +285,9 @@ export class SessionHost implements SessionService {
         loaded: record,
         observer,
         table: this.#handles,
+        // Tasks send pictures before their first run, without what looks inside a session and stores it.
         loadTools: async (kind) =>
-          isAboutPictures(kind)
+          ['prepare', 'sample', 'hold', 'pixels', 'drop'].includes(kind)
             ? (await import('../pictures/answer-pictures.ts')).SessionPictures
             : (await import('../tools/session-tools.ts')).SessionTools,
       });
@@ -350,11 +350,6 @@ function machinesWith(functions: HostFunctions): CreateMachine {
       devices: [main.device, host.device],
       functions: { ...functions, ...options.functions },
     });
-}
-
-/** Tasks send pictures before their first run: these are answered without what looks inside a session and stores it. */
-function isAboutPictures(kind: ControlRequest['kind']): kind is PictureRequest['kind'] {
-  return ['prepare', 'sample', 'hold', 'pixels', 'drop'].includes(kind);
 }
 
 /** The code for it comes with the first question. */

@@ -29,7 +29,7 @@ export async function loadFiles(
     const got = 'operators, importers or functions of your own';
     throw new UsageError({ where: source.url, got, expected: 'a language model without any' });
   }
-  const { compileText } = await import('../compile/compile-model.ts');
+  const { compileText } = await import('../compile/compile-text.ts');
   return compileText({ ...source, text }, request, context);
 }
 
