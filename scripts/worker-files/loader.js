@@ -1,4 +1,4 @@
-/* global CHUNKS, FILES, ENTRY, importFile */
+/* global CHUNKS, LISTS, FILES, ENTRY, importFile */
 // The head of weft-worker.js: makes chunks of the functions that the worker's files bring along.
 // A bundler copies these files one by one and under other names, so the page says where they are.
 const chunks = (self.weftChunks = CHUNKS);
@@ -10,7 +10,8 @@ const files = {};
 const need = (id) => (made[id] ??= chunks[id](need, load));
 
 async function load(id) {
-  await Promise.all((FILES[id] ?? []).map((name) => (files[name] ??= fetchFile(name))));
+  const names = LISTS[FILES[id]]?.match(/\w+/g) ?? [];
+  await Promise.all(names.map((name) => (files[name] ??= fetchFile(name))));
   return need(id);
 }
 

@@ -80,15 +80,11 @@ export const importMachine = () => import('../../worker/index.ts');
 `;
 
 const PAGE_MODULE = `import { nodeBuiltin } from '../../core/node-builtin.ts';
-export async function importTexts() {
-  if (${IN_VITE}) throw new Error('Vite copies the files');
-  const { readTexts } = await import(/* turbopackIgnore: true */ ${JSON.stringify(PACKED_TEXTS)});
-  return readTexts();
-}
+export const importTexts = () => ${IN_VITE} ? Promise.reject() :
+  import(/* turbopackIgnore: true */ ${JSON.stringify(PACKED_TEXTS)}).then(({ readTexts }) => readTexts());
 export async function importMachine({ operators }) {
   if (nodeBuiltin !== undefined) return import(${JSON.stringify(NODE_MACHINE)});
-  if (operators?.importMachine) return operators.importMachine();
-  const { pageMachine } = await import('./page-machine.ts');
-  return pageMachine(workerFiles(), importTexts);
+  return operators?.importMachine?.() ??
+    (await import('./page-machine.ts')).pageMachine(workerFiles(), importTexts);
 }
 `;

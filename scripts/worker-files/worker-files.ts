@@ -78,6 +78,8 @@ interface Chunk {
   readonly fileName: string;
   readonly facadeModuleId: string | null;
   readonly moduleIds: readonly string[];
+  readonly imports: readonly string[];
+  readonly dynamicImports: readonly string[];
   readonly code: string;
   readonly map: Rollup.SourceMap | null;
 }
@@ -136,8 +138,14 @@ function makeFiles(all: readonly Chunk[], entry: string): Map<string, WorkerFile
     return [idOf(target), [...files].filter((name) => name !== MAIN)];
   });
   for (const [, files] of needed) requireApart(files);
-  const later = Object.fromEntries(needed.filter(([, files]) => files.length > 0));
-  const constants = `const FILES = ${JSON.stringify(later)};\nconst ENTRY = ${idOf(main)};`;
+  const later = needed.map(([id, files]) => [id, files.sort().join(' ')] as const);
+  const lists = [...new Set(later.map(([, files]) => files))];
+  // Chunks that load on demand have the first numbers.
+  const listOf: number[] = [];
+  for (const [id, files] of later) listOf[id] = lists.indexOf(files);
+  const constants = `const LISTS = ${JSON.stringify(lists.join())}.split(',');
+const FILES = ${JSON.stringify(listOf)};
+const ENTRY = ${idOf(main)};`;
   const wrap = (file: string): readonly [string, string] =>
     file === MAIN
       ? [`(() => {\nconst CHUNKS = {\n`, `\n};\n${constants}\n${LOADER}\n})();`]
@@ -219,6 +227,12 @@ function chunkGraph(all: readonly Chunk[], entry: string): ChunkGraph {
     ids.set(fileName, id);
     return id;
   };
+  const reached = new Set([main]);
+  for (const name of reached) {
+    const { imports = [], dynamicImports = [] } = chunks.get(name) ?? {};
+    for (const target of dynamicImports) idOf(target);
+    for (const other of [...imports, ...dynamicImports]) reached.add(other);
+  }
   const factories = new Map<string, ChunkFactory>();
   const pending = [main];
   for (const fileName of pending) {

@@ -237,9 +237,9 @@ export class Connection {
   }
 }
 
-async function importHost({ operators }: ServiceOptions) {
+async function importHost(options: ServiceOptions) {
   try {
-    return await importMachine({ operators });
+    return await importMachine(options);
   } catch (cause) {
     if (cause instanceof WorkerError) throw cause;
     throw new WorkerError(
