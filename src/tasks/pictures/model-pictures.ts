@@ -38,10 +38,9 @@ export function pictureInputOf(
         'an input of float32, float16 or uint8 [N, C, H, W] or [N, H, W, C], C being 1 or 3',
     });
   }
-  const { channels = shape.channels, ...read } =
-    preprocessor === undefined ? {} : readPreprocessorConfig(preprocessor);
+  const read = preprocessor === undefined ? {} : readPreprocessorConfig(preprocessor);
   // The file says in which order three of them come.
-  const order = { channels: shape.channels === 'grey' ? 'grey' : channels };
+  const order = shape.channels === 'grey' ? { channels: shape.channels } : {};
   const options = { ...shape, ...withoutBlanks(read), ...order, ...withoutBlanks(own) };
   return { name: input.name, options };
 }
