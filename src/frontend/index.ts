@@ -2,6 +2,8 @@ export * from '../compiler/index.ts';
 export { compileOnnx } from './onnx/compile-onnx.ts';
 export type { CompileOnnxOptions } from './onnx/compile-in-turns.ts';
 export { loadExternalData } from './onnx/model/external-data.ts';
+export { compileTflite, importTflite } from './tflite/compile-tflite.ts';
+export { modelsOfBundle } from './tflite/reader/bundle.ts';
 export { importOnnx, type ImportOptions } from './onnx/import-onnx.ts';
 export type { OnnxNode } from './onnx/importers.ts';
 export type { ExternalDataReader } from './onnx/protobuf/external-data.ts';

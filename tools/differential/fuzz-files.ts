@@ -14,6 +14,7 @@ const PIECE = 5000;
 const LONG: Readonly<Record<FileKind, number>> = {
   executable: 500_000,
   onnx: 200_000,
+  tflite: 100_000,
   snapshot: 300_000,
   gguf: 100_000,
   tokenizer: 100_000,

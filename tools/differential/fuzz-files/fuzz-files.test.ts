@@ -10,6 +10,7 @@ const TEXT_COUNT = inTier({ quick: 300, long: 100_000 });
 const CASES: readonly (readonly [FileKind, number, readonly string[]])[] = [
   ['executable', COUNT, ['FormatError', 'VerifyError', 'RuntimeError', 'UsageError', 'ok']],
   ['onnx', COUNT / 2, ['FormatError', 'UnsupportedError', 'ShapeError', 'ok']],
+  ['tflite', COUNT / 2, ['FormatError', 'UnsupportedError', 'ok']],
   ['snapshot', COUNT, ['FormatError', 'UsageError', 'RuntimeError', 'ok']],
   ['gguf', TEXT_COUNT, ['FormatError', 'UnsupportedError', 'ok']],
   ['tokenizer', TEXT_COUNT, ['FormatError', 'ok']],

@@ -6,12 +6,14 @@ import { grammars } from './grammars.ts';
 import { onnxModels } from './onnx-models.ts';
 import { snapshots } from './snapshots.ts';
 import { templates } from './templates.ts';
+import { tfliteModels } from './tflite-models.ts';
 import { tokenizers } from './tokenizers.ts';
 
 /** The kinds of files, each with the targets that read them. */
 export const FUZZ_TARGETS = {
   executable: executables,
   onnx: onnxModels,
+  tflite: tfliteModels,
   snapshot: snapshots,
   gguf: ggufFiles,
   tokenizer: tokenizers,

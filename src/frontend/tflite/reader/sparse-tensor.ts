@@ -43,7 +43,8 @@ export function densify(
     const dimension: SparseDimension | undefined = dimensions[level];
     if (dimension === undefined) {
       const from = read++ * size;
-      if (!(place < count) || from + size > stored.byteLength) throw fail('places out of bounds');
+      const isInside = place >= 0 && place < count;
+      if (!isInside || from + size > stored.byteLength) throw fail('places out of bounds');
       dense.set(stored.subarray(from, from + size), place * size);
       return;
     }
