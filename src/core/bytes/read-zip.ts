@@ -39,7 +39,8 @@ export function* zipEntries(bytes: Uint8Array, { where, expected }: ZipPlace): G
   // An archive may stand behind other bytes: its directory ends where that record begins.
   const directoryLength = view.getUint32(end + 12, true);
   const stated = view.getUint32(end + 16, true);
-  const shift = end - directoryLength - stated;
+  const isThere = stated + 4 <= end && view.getUint32(stated, true) === CENTRAL_ENTRY;
+  const shift = isThere ? 0 : end - directoryLength - stated;
   if (shift < 0) throw fail('a cut directory');
   let at = stated + shift;
   for (let left = view.getUint16(end + 10, true); left > 0; left--) {

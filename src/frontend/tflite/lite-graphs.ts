@@ -15,6 +15,7 @@ import type { ImporterTable } from '../onnx/importer-table.ts';
 import { Refusals } from '../onnx/refusals.ts';
 import { readMessage } from '../onnx/protobuf/read-message.ts';
 import { dtypeOf, LiteNode } from './lite-node.ts';
+import { importCodes } from './quantized/import-codes.ts';
 import type { LiteImporter } from './lite-importer.ts';
 import { BUILTIN_IMPORTERS } from './operators/index.ts';
 import { CUSTOM_IMPORTERS } from './operators/custom.ts';
@@ -136,7 +137,7 @@ export class LiteGraphs {
       try {
         const given = operator.inputs.map((index) => this.#operand(index, valueOf, where));
         const node = this.#node({ graph, block, operator, where, name, inputs: given });
-        const results = importer.import(node);
+        const results = importCodes(importer, node);
         for (const [i, value] of ('kind' in results ? [results] : results).entries()) {
           const index = operator.outputs[i];
           if (index === undefined || index < 0 || value === undefined) continue;

@@ -111,10 +111,14 @@ export class LiteNode extends ImportNode {
   /** The axes in another order; of constants at once, so that no kernel moves weights. */
   transpose(x: Expr, perm: readonly number[]): Expr {
     if (x.kind === 'constant') return this.constant(transposed(x.value, perm));
-    if (isOperatorCall(x) && x.callee.name === 'cast') {
-      const [stored] = x.args;
-      if (stored?.kind === 'constant') {
-        return this.call('cast', [this.transpose(stored, perm)], x.attributes);
+    // Numbers that codes or halves of constants stand for, with their scales.
+    if (isOperatorCall(x) && /^(cast|dequantize)$/.test(x.callee.name)) {
+      const { args, attributes } = x;
+      if (args.every((arg) => arg.kind === 'constant')) {
+        const moved = args.map((arg) =>
+          this.shape(arg).length === 0 ? arg : this.transpose(arg, perm),
+        );
+        return this.call(x.callee.name, moved, attributes);
       }
     }
     return this.call('transpose', [x], { perm });
