@@ -1,4 +1,4 @@
-import type { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
+import { HostTensor } from '../../../src/core/tensor/host-tensor.ts';
 import {
   type OptionValues,
   type TfliteOperatorSpec,
@@ -25,8 +25,31 @@ export interface LiteModelCase {
 
 export const resultName = (node: number, output: number): string => `y${node}_${output}`;
 
+/** LiteRT.js computes these while it prepares a model, and leaves them out of the buffers of outputs. */
+const AT_ONCE = new Set(['RANGE', 'RANK', 'SHAPE']);
+
+/** An addition of zero behind a result that would not come out otherwise. */
+function withSum({ node }: PlacedCase, n: number): PlacedCase {
+  const operands = [false, true].map((isConstant): LiteOperand[] =>
+    node.outputs.map((spec) => ({
+      ...spec,
+      data: HostTensor.zeros(spec.dtype, spec.shape),
+      isConstant,
+      isFree: false,
+    })),
+  );
+  const options = ['add', { activation: 0 }] as const;
+  const sum = { op: 'ADD', options, inputs: operands.flat(), outputs: node.outputs };
+  return { node: sum, sources: [resultName(n, 0), undefined] };
+}
+
 /** A model of operators in order, whose outputs are those that no other operator takes. */
-export function liteModel(placed: readonly PlacedCase[]): LiteModelCase {
+export function liteModel(operations: readonly PlacedCase[]): LiteModelCase {
+  const used = new Set(operations.flatMap(({ sources }) => sources));
+  const sums = operations.flatMap((operation, n) =>
+    AT_ONCE.has(operation.node.op) && !used.has(resultName(n, 0)) ? [withSum(operation, n)] : [],
+  );
+  const placed = [...operations, ...sums];
   const tensors: Record<string, TfliteTensorSpec> = {};
   const operators: TfliteOperatorSpec[] = [];
   const feeds: Record<string, HostTensor> = {};

@@ -137,20 +137,6 @@ const bucketize: LiteCases = {
   },
 };
 
-/** Rows that belong together are summed. */
-const segmentSum: LiteCases = {
-  kinds: ['float32', 'int32'],
-  draw(draw, kind) {
-    const x = draw.operand(kind, draw.dims(1, 3));
-    const rows = x.shape[0] ?? 1;
-    const places: number[] = [];
-    for (let row = 0; row < rows; row++)
-      places.push((places.at(-1) ?? 0) + (row > 0 && draw.often(0.5) ? 1 : 0));
-    const count = (places.at(-1) ?? 0) + 1;
-    return { inputs: [x, i32(places)], outputs: [like(x, x.shape.with(0, count))] };
-  },
-};
-
 const unsortedSegment: LiteCases = {
   kinds: ['float32', 'int32'],
   draw(draw, kind) {
@@ -193,7 +179,6 @@ export const REDUCTION: LiteCaseTable = {
   SHAPE: shapeOf,
   RANK: rank,
   BUCKETIZE: bucketize,
-  SEGMENT_SUM: segmentSum,
   UNSORTED_SEGMENT_SUM: unsortedSegment,
   UNSORTED_SEGMENT_MAX: unsortedSegment,
   UNSORTED_SEGMENT_MIN: unsortedSegment,
