@@ -125,7 +125,7 @@ describe('a model that is compiled in a thread', () => {
     for await (const { bytes } of program.blocks) blocks.push(bytes);
     expect(blocks).toEqual([data]);
     expect(program.dataHashes?.hashes).toHaveLength(1);
-    expect(phases).toContain('compile 26/26');
+    expect(phases).toContain('compile 27/27');
     expect(phases.at(-1)).toBe('verify 1/1');
     expect(started[0]?.isTerminated).toBe(true);
   });
