@@ -10,6 +10,8 @@ export const COMPILER = [
 ];
 /** Reads models of TensorFlow Lite, besides the compiler. */
 export const TFLITE = 'frontend/tflite/import-tflite.ts';
+/** Reads models of TensorFlow.js, besides the compiler. */
+export const TFJS = 'frontend/tfjs/import-tfjs.ts';
 /** Passes that load when a program needs them. */
 export const PASSES = [
   'expand-compositions.ts',

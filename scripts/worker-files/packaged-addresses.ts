@@ -15,6 +15,7 @@ const NAMES = [
   'extras',
   'compiler',
   'tflite',
+  'tfjs',
   'onnx',
   'tools',
   'text',

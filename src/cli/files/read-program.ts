@@ -4,7 +4,7 @@ import type { CompileOptions, Module } from '../../compiler/index.ts';
 import type { ImportOptions } from '../../frontend/index.ts';
 import type { ModelFormat } from '../../frontend/model-format.ts';
 import { UsageError } from '../../core/errors.ts';
-import { checkLooksLikeOnnx, looksLikeTflite } from '../../core/bytes/sniff.ts';
+import { checkLooksLikeOnnx, otherFormat } from '../../core/bytes/sniff.ts';
 import { isExecutableFile, readExecutableFile } from './open-executable.ts';
 import { readBytes, siblingReader } from './read-file.ts';
 
@@ -58,7 +58,7 @@ export async function compileFile(
 
 /** How a model is read, by its content. Throws FormatError for a file that is no model. */
 export async function formatOf(bytes: Uint8Array, path: string): Promise<ModelFormat> {
-  if (!looksLikeTflite(bytes)) checkLooksLikeOnnx(bytes, path);
+  if (otherFormat(bytes) === undefined) checkLooksLikeOnnx(bytes, path);
   const { importFormat } = await import('../../worker/compile/compile-order.ts');
   return importFormat(bytes);
 }

@@ -27,18 +27,18 @@ const TEXT = `
   pow(%x, 2) => mul(%x, %x)
   where shape(%x) == shape(%root), dtype(%x) in (float32, float16, bfloat16,
     int8, uint8, int16, uint16, int32, uint32, int64, uint64);
-"-(-x) = x": neg(neg(%x)) => %x;
-"!!x = x": logical_not(logical_not(%x)) => %x;
-"relu(relu(x)) = relu(x)": relu(%inner = relu(%x)) => %inner;
-"abs(abs(x)) = abs(x)": abs(%inner = abs(%x)) => %inner;
-"floor(floor(x)) = floor(x)": floor(%inner = floor(%x)) => %inner;
+neg(neg(%x)) => %x;
+logical_not(logical_not(%x)) => %x;
+relu(%inner = relu(%x)) => %inner;
+abs(%inner = abs(%x)) => %inner;
+floor(%inner = floor(%x)) => %inner;
 "cast to the same dtype": cast(%x) => %x where dtype(%x) == dtype(%root);
 "reshape to the same shape": reshape(%x) => %x where shape(%x) == shape(%root);
 "reshape of reshape": reshape(reshape(%x)) => reshape(%x, shape=shape(%root));
 "broadcast to the same shape": broadcast_to(%x) => %x where shape(%x) == shape(%root);
 "pad by nothing": pad(%x, pads=every(0)) => %x;
 "slice of everything": slice(%x, steps=every(1)) => %x where shape(%x) == shape(%root);
-"concat of one": concat(%x) => %x;
+concat(%x) => %x;
 "one of two that are the same": where(%c, %x, %x) => %x where shape(%x) == shape(%root);
 `;
 

@@ -12,6 +12,7 @@ test.each([
   ['PK\x03\x04\x14\0', 'a ZIP archive, such as PyTorch writes'],
   ['\x80\x02}q\0', 'a pickle of Python, such as PyTorch writes'],
   ['\x1c\0\0\0TFL3\0\0', 'a TensorFlow Lite model'],
+  ['{"format": "graph-model", ', 'a TensorFlow.js model'],
   ['GGUF\x03\0\0\0', 'a GGUF file'],
   ['\x40\0\0\0\0\0\0\0{"a":{"dtype"', 'a safetensors file'],
   ['<\x03\0\0\0\0\0\0{"a":{"dtype"', 'a safetensors file'],

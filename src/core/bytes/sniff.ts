@@ -43,6 +43,11 @@ const FILES: readonly Row[] = [
     'A PyTorch model becomes an ONNX model by torch.onnx.export.',
   ],
   [/^.{4}TFL3/s, 'a TensorFlow Lite model', 'Session.load reads it.'],
+  [
+    /^\s*\{\s*"(?:generatedBy|modelTopology|weightsManifest|format":\s*"(?:graph|layers)-model)"/,
+    'a TensorFlow.js model',
+    'Session.load reads it.',
+  ],
   [/^\x89HDF/, 'an HDF5 file, such as Keras writes', TO_ONNX],
   [/^GGUF/, 'a GGUF file', 'TextModel.load of weft-vm/text loads language models from it.'],
   [
@@ -117,9 +122,12 @@ export function parseJsonObject(
 /** Tags with which the fields of an ONNX ModelProto begin: fields 1 to 8, 14, 20 and 25. */
 const MODEL_TAGS = [0x08, 0x12, 0x1a, 0x22, 0x28, 0x32, 0x3a, 0x42, 0x72, 0xa2, 0xca];
 
-/** Returns true for a TensorFlow Lite model, or an archive that may hold some, by its first bytes. */
-export const looksLikeTflite = (head: Uint8Array): boolean =>
-  /Lite|ZIP/.test(sniff(head)?.what ?? '');
+/**
+ * The format of a model that is not ONNX, by its first bytes: TensorFlow Lite, which an archive may hold too, or TensorFlow.js,
+ * whose `model.json` has other fields than modules of the IR.
+ */
+export const otherFormat = (head: Uint8Array): string | undefined =>
+  /Lite|ZIP|\.js/.exec(sniff(head)?.what ?? '')?.[0];
 
 /** Throws FormatError for a file, neither executable nor ONNX model, by its first bytes. */
 export function checkLooksLikeOnnx(head: Uint8Array, where: string): void {

@@ -54,11 +54,6 @@ function requireKnown(
   refusals.throwIfAny('TensorFlow.js model');
 }
 
-/** Returns true, since weights lie in other files. */
-export function hasExternalData(bytes: Uint8Array): boolean {
-  return externalRanges(bytes).length > 0;
-}
-
 /** The files of weights. */
 export function externalRanges(bytes: Uint8Array): readonly ExternalRange[] {
   return weightFiles(readGraphModel(bytes));

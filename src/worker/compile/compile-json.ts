@@ -1,26 +1,29 @@
-import type { CompileLimits } from '../../core/limits/compile-limits.ts';
-import { compiledHere, compileOnce, loadedProgram, readAll } from './compile-model.ts';
+import { otherFormat } from '../../core/bytes/sniff.ts';
+import {
+  compiledHere,
+  compileModel,
+  compileOnce,
+  loadedProgram,
+  readAll,
+} from './compile-model.ts';
 import type { CompileOrder } from './compile-protocol.ts';
 import type { LoadContext, LoadedProgram } from '../host/loaded-program.ts';
-import type { Dims } from '../protocol/dispatch-sizes.ts';
 import { RemoteCompiler } from './remote-compiler.ts';
 
-/** How a module is compiled. */
-interface JsonOrder extends LoadContext {
-  /** The name of the module in messages. */
-  readonly where: string;
-  readonly dims: Dims;
-  readonly compileLimits?: CompileLimits | undefined;
-}
-
 /**
- * Reads a module of the IR in JSON and compiles it: a small one in this thread, with turns for others between passes.
+ * Reads a module of the IR in JSON and compiles it: a small one in this thread, with turns for others between passes. A model of
+ * TensorFlow.js is JSON too.
  * Rejects with FormatError, TypeCheckError, ShapeError, UnsupportedError or CompileLimitError.
  */
 export async function compileJson(
-  stream: ReadableStream<Uint8Array>,
-  { where, dims, compileLimits, signal, onProgress, tables }: JsonOrder,
+  model: Parameters<typeof compileModel>[0],
+  given: Parameters<typeof compileModel>[1],
+  loading: LoadContext,
 ): Promise<LoadedProgram> {
+  if (otherFormat(model.head) !== undefined) return compileModel(model, given, loading);
+  const { stream, where } = model;
+  const { dims, compileLimits } = given;
+  const { signal, onProgress, tables } = loading;
   const { compileSmallModule } = await import('../../frontend/compile-module.ts');
   const bytes = await readAll(stream);
   signal.throwIfAborted();

@@ -5,7 +5,7 @@ import { blocksOf } from '../../bytecode/file/blocks-of.ts';
 import { concatenate } from '../../core/bytes/concatenate.ts';
 import { platformSha256 } from '../../core/bytes/platform-sha256.ts';
 import { untilAborted } from '../../core/async/until-aborted.ts';
-import { checkLooksLikeOnnx, looksLikeTflite } from '../../core/bytes/sniff.ts';
+import { checkLooksLikeOnnx, otherFormat } from '../../core/bytes/sniff.ts';
 import type { CompileContext } from './compile-context.ts';
 import { compileOrder, compileSmallOrder } from './compile-order.ts';
 import type { CompileOrder } from './compile-protocol.ts';
@@ -37,7 +37,7 @@ export async function compileModel(
   { source, ...options }: ModelOrder,
   { signal, onProgress, tables, askType }: LoadContext,
 ): Promise<LoadedProgram> {
-  if (!looksLikeTflite(head)) checkLooksLikeOnnx(head, where);
+  if (!otherFormat(head)) checkLooksLikeOnnx(head, where);
   const isLarge = byteLength > LARGE_BYTE_LENGTH || options.compileLimits !== undefined;
   // It starts while the bytes come.
   const startCompiler = () => new RemoteCompiler(tables?.isInThreads ?? true);

@@ -1,6 +1,6 @@
 import { requireOwnHashes } from '../../core/bytes/require-own-hashes.ts';
 import type { Assembled } from '../../bytecode/build/draft.ts';
-import { looksLikeTflite } from '../../core/bytes/sniff.ts';
+import { otherFormat } from '../../core/bytes/sniff.ts';
 import type { CompileInTurnsOptions } from '../../frontend/onnx/compile-in-turns.ts';
 import type { ModelFormat } from '../../frontend/model-format.ts';
 import type { CompileContext } from './compile-context.ts';
@@ -11,8 +11,9 @@ import { SiblingFiles } from '../sources/sibling-files.ts';
 
 /** What reads a model, by how it begins. Each format but ONNX is a file of its own, which only its models need. */
 export async function importFormat(bytes: Uint8Array): Promise<ModelFormat> {
-  if (looksLikeTflite(bytes)) return import('../../frontend/tflite/import-tflite.ts');
-  return (await importCompiler()).ONNX;
+  const other = otherFormat(bytes);
+  if (other === '.js') return import('../../frontend/tfjs/import-tfjs.ts');
+  return other ? import('../../frontend/tflite/import-tflite.ts') : (await importCompiler()).ONNX;
 }
 
 /** Compiles a model in this thread if it is a small one. */

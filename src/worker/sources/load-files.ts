@@ -1,3 +1,4 @@
+import { otherFormat } from '../../core/bytes/sniff.ts';
 import { looksLikeExecutable } from '../../bytecode/file/file-format.ts';
 import { UsageError } from '../../core/errors.ts';
 import { requireOwnHashes, SMALL_FILES } from '../../core/bytes/require-own-hashes.ts';
@@ -48,9 +49,10 @@ async function loadStream(
     loaded += count;
     onProgress({ phase: 'download', loaded, total: byteLength });
   });
-  const head = await file.read(0, 16);
-  // A model in ONNX tells its other files when it is compiled.
-  if (looksLikeExecutable(head) || head[0] === 0x7b) {
+  const head = await file.read(0, 64);
+  // A model tells its other files when it is compiled.
+  const isModule = head[0] === 0x7b && otherFormat(head) === undefined;
+  if (looksLikeExecutable(head) || isModule) {
     requireOwnHashes(source.integrity, [files.name, ...(source.text ? SMALL_FILES : [])]);
   }
   const http = { url, status: 200, statusText: '', byteLength };

@@ -10,7 +10,7 @@ import type { LoadRequest } from '../protocol/load-request.ts';
 const HEAD_BYTE_LENGTH = 256;
 
 /**
- * Reads an executable up to its data, or an ONNX model or a module of the IR in JSON to its end, which it compiles. Rejects with
+ * Reads an executable up to its data, or a model or a module of the IR in JSON to its end, which it compiles. Rejects with
  * DownloadError, FormatError, VerifyError, UnsupportedError, CompileLimitError or UsageError.
  */
 export async function loadProgram(
@@ -47,22 +47,16 @@ export async function loadProgram(
     const { executable, dataHashes } = reader;
     return { executable, blocks: reader.blocks(), dataHashes };
   }
-  // JSON of a module begins so, and no model does.
-  if (head[0] === 0x7b) {
-    const { compileJson } = await import('../compile/compile-json.ts');
-    return compileJson(stream, {
-      where: opened.where,
-      dims,
-      compileLimits,
-      signal,
-      onProgress,
-      tables,
-    });
-  }
-  const { compileModel } = await importModelLoader();
   const model = { head, stream, where: opened.where, byteLength: total };
   const order = { source, dims, dispatch, devices, rates, compileLimits, check, nodeTypes };
-  return compileModel(model, order, { signal, onProgress, tables, askType });
+  const loading = { signal, onProgress, tables, askType };
+  // JSON begins so, and no model in ONNX does.
+  if (head[0] === 0x7b) {
+    const { compileJson } = await import('../compile/compile-json.ts');
+    return compileJson(model, order, loading);
+  }
+  const { compileModel } = await importModelLoader();
+  return compileModel(model, order, loading);
 }
 
 function importModelLoader() {
