@@ -44,7 +44,7 @@ const FILES: readonly Row[] = [
   ],
   [/^.{4}TFL3/s, 'a TensorFlow Lite model', 'Session.load reads it.'],
   [
-    /^\s*\{\s*"(?:generatedBy|modelTopology|weightsManifest|format":\s*"(?:graph|layers)-model)"/,
+    /^\s*\{\s*"(modelTopology|format":\s*"\w+-model)"/,
     'a TensorFlow.js model',
     'Session.load reads it.',
   ],

@@ -1,5 +1,6 @@
 import { concatenate } from '../../core/bytes/concatenate.ts';
 import { FormatError, UnsupportedError } from '../../core/errors.ts';
+import { decodeFloat16 } from '../../core/tensor/float16-arrays.ts';
 import { reserveTensorMemory } from '../../core/limits/work-meter.ts';
 import { budgetInForce } from '../../compiler/ir/compile-budget.ts';
 import type { ExternalDataReader, ExternalRange } from '../onnx/protobuf/external-data.ts';
@@ -46,10 +47,17 @@ function unread(path: string): UnsupportedError {
   });
 }
 
-/** The tensor of a weight. Elements of float16 stay so. */
+/** Weights of float16 up to here are decoded: importers read some, such as limits. */
+const MOST_DECODED = 1024;
+
+/** The tensor of a weight. Many elements of float16 stay so. */
 export function weightTensor(weight: Weight, bytes: Uint8Array): TensorProto {
   const { name, shape, dtype, quantization } = weight;
-  if (quantization?.dtype === 'float16') return tensorOf(name, 'float16', shape, bytes);
+  if (quantization?.dtype === 'float16') {
+    if (bytes.byteLength > MOST_DECODED) return tensorOf(name, 'float16', shape, bytes);
+    const values = decodeFloat16(new Uint16Array(bytes.slice().buffer));
+    return tensorOf(name, 'float32', shape, new Uint8Array(values.buffer));
+  }
   if (quantization === undefined) {
     if (dtype === 'int32' || dtype === 'bool') return tensorOf(name, dtype, shape, bytes);
     return tensorOf(name, 'float32', shape, bytes);
