@@ -41,6 +41,6 @@ test('bytes that are no executable, and nothing at all, are refused', async () =
     name: 'FormatError',
   });
   await expect(readTarget({})).rejects.toThrow(
-    'weft-inspector, show: got neither a session nor the bytes of an executable',
+    'weft-inspector, show: got neither a session nor an executable',
   );
 });

@@ -34,7 +34,7 @@ export async function readTarget({ session, executable }: InspectorTarget): Prom
   }
   throw new UsageError({
     where: 'weft-inspector, show',
-    got: 'neither a session nor the bytes of an executable',
-    expected: 'one of both, as `session` or `executable`',
+    got: 'neither a session nor an executable',
+    expected: '`session` or `executable`',
   });
 }
