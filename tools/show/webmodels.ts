@@ -8,6 +8,7 @@ const PARTS: Readonly<Record<string, () => Promise<Part>>> = {
   graphs: async () => (await import('../webmodels/operators.ts')).showGraphs,
   models: async () => (await import('../webmodels/compare-models.ts')).showModels,
   tfjs: async () => (await import('../webmodels/tfjs/show-graphs.ts')).showGraphModels,
+  live: async () => (await import('../webmodels/live/compare-live.ts')).showLive,
   times: async () => (await import('../webmodels/times.ts')).showTimes,
 };
 
