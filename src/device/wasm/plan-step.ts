@@ -246,26 +246,11 @@ export function planStep(step: HostStep, context: StepContext): StepPlan | undef
   return chain ? planChain(chain, context) : planCall(step as CallStep, context);
 }
 
-/**
- * Returns true if {@link planStep} can plan the step. A lowering says so by making a kernel, so `known` keeps what it said of
- * calls that differ in sizes alone.
- */
-export function isPlanned(
-  step: HostStep,
-  context: StepContext,
-  known = new Map<string, boolean>(),
-): boolean {
+/** Returns true if {@link planStep} can plan the step. A lowering says so by making a kernel. */
+export function isPlanned(step: HostStep, context: StepContext): boolean {
   const chain = asChain(step);
   if (chain) return isPlannedChain(chain, context);
-  const { call } = step as CallStep;
-  const types = call.inputs.map((value) => {
-    const { dtype, shape } = context.types[value] ?? {};
-    return [dtype, shape?.map((size) => size === 1)];
-  });
-  const key = JSON.stringify([call.op.name, types, call.attributes]);
-  const answer = known.get(key) ?? kernelOfStep(step as CallStep, context) !== undefined;
-  known.set(key, answer);
-  return answer;
+  return kernelOfStep(step as CallStep, context) !== undefined;
 }
 
 /** References do elementwise calls of 64-bit integers one by one. */

@@ -156,10 +156,7 @@ function aloneMaker(machine: WasmMachine, operators: OperatorTable): MakeAlone {
     const references = undefined;
     const context = { ...services, operators, prepacking, precision, machine, references };
     const kernels = primitives.map((primitive) => new WasmKernel(primitive, context));
-    const needsMore = () => {
-      const known = new Map<string, boolean>();
-      return kernels.some((kernel) => kernel.needsReferences(known));
-    };
+    const needsMore = () => kernels.some((kernel) => kernel.needsReferences());
     try {
       if (needsMore()) {
         await loadDoubles();

@@ -72,10 +72,9 @@ export class WasmKernel implements Kernel {
 
   /**
    * Returns true if references are needed: for a result whose shape depends on elements, and for steps without code. Where
-   * shapes have symbols, the first sizes that a call may have answer. `known` has the answers of calls that differ in sizes
-   * alone. Throws what planning throws.
+   * shapes have symbols, the first sizes that a call may have answer. Throws what planning throws.
    */
-  needsReferences(known: Map<string, boolean>): boolean {
+  needsReferences(): boolean {
     if (returnsTensor(this.#primitive)) return true;
     const ahead = this.planAhead();
     if (ahead !== undefined) return ahead.steps.includes(undefined);
@@ -85,7 +84,7 @@ export class WasmKernel implements Kernel {
       try {
         const types = typesOf(this.#primitive.params, params);
         const plan = planOnHost(this.#primitive, types, { operators, results });
-        return !plan.steps.every((step) => isPlanned(step, plan, known));
+        return !plan.steps.every((step) => isPlanned(step, plan));
       } catch (error) {
         // No call has such shapes.
         if (!(error instanceof ShapeError)) throw error;

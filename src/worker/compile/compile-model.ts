@@ -76,26 +76,19 @@ export function loadedProgram({ program, blocks }: CompiledModel): LoadedProgram
   return { executable: program, blocks: hashed(blocks, hashes), dataHashes };
 }
 
-/** Resolves to false where there is no thread for it. */
-export async function isReady(remote: RemoteCompiler, signal: AbortSignal): Promise<boolean> {
-  let ready = false;
-  try {
-    ready = await untilAborted(remote.ready, signal);
-  } finally {
-    if (!ready) remote.close();
-  }
-  return ready;
-}
-
 /** Compiles in a thread of its own, or in this one where there are no others. */
 export async function compileOnce(
   order: CompileOrder,
   context: CompileContext,
   { remote, isOwn }: { readonly remote: RemoteCompiler; readonly isOwn: boolean },
 ): Promise<CompiledModel> {
-  if (!(await isReady(remote, context.signal))) {
-    return compiledHere(await compileOrder(order, context));
+  let isReady = false;
+  try {
+    isReady = await untilAborted(remote.ready, context.signal);
+  } finally {
+    if (!isReady) remote.close();
   }
+  if (!isReady) return compiledHere(await compileOrder(order, context));
   const { bytes } = order;
   // The bytes go away; a session that shares its device may load from those that it was given again.
   const isWhole = isOwn && bytes.byteLength === bytes.buffer.byteLength;

@@ -1,7 +1,8 @@
+import { untilAborted } from '../../core/async/until-aborted.ts';
 import type { LoadContext, LoadedProgram } from '../host/loaded-program.ts';
 import type { LoadRequest } from '../protocol/load-request.ts';
 import type { CompileContext } from './compile-context.ts';
-import { compiledHere, isReady, loadedProgram } from './compile-model.ts';
+import { compiledHere, loadedProgram } from './compile-model.ts';
 import { compileAnyOrder } from './compile-order.ts';
 import type { TextOrder } from './compile-protocol.ts';
 import { RemoteCompiler } from './remote-compiler.ts';
@@ -19,7 +20,13 @@ export async function compileText(
   };
   const order = { model, compileLimits };
   const remote = new RemoteCompiler();
-  const compiled = (await isReady(remote, signal))
+  let isReady = false;
+  try {
+    isReady = await untilAborted(remote.ready, signal);
+  } finally {
+    if (!isReady) remote.close();
+  }
+  const compiled = isReady
     ? await remote.compile(order, context)
     : compiledHere(await compileAnyOrder(order, context));
   onProgress({ phase: 'verify', loaded: 1, total: 1 });
