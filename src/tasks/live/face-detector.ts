@@ -4,11 +4,11 @@ import type { Point } from '../../core/pictures/rectangle.ts';
 import type { Box } from '../results/boxes.ts';
 import type { TaskSource } from '../task-model.ts';
 import { MODELS_OPTIONS, SHARE } from '../task-options.ts';
-import type { Detection } from './detections.ts';
+import type { Detection } from './regions/detections.ts';
 import { FACE_DETECTOR_FILES } from './face-landmarker.ts';
 import { type LiveModelOptions, loadOne } from './live-models.ts';
 import { type LiveResult, LiveTask } from './live-task.ts';
-import { FACE_DETECTORS, RegionDetector } from './region-detector.ts';
+import { FACE_DETECTORS, RegionDetector } from './regions/region-detector.ts';
 
 /** How faces are looked for. */
 export interface FaceDetectorOptions extends LiveModelOptions {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { saysBoxes, saysLandmarks } from '../testing/live-models.ts';
-import { FACE_PARTS, refinedFace } from './face-parts.ts';
+import { FACE_PARTS, refinedFace } from './points/face-parts.ts';
 import { faceDetector } from './face-detector.ts';
 import { faceLandmarker } from './face-landmarker.ts';
-import { headPose } from './head-pose.ts';
-import type { Landmark } from './landmarks.ts';
+import { headPose } from './points/head-pose.ts';
+import type { Landmark } from './points/landmarks.ts';
 
 const WHITE = { width: 128, height: 128, data: new Uint8Array(128 * 128).fill(255) };
 

@@ -1,10 +1,10 @@
 import { checkOptions } from '../../core/check-options.ts';
 import type { Session } from '../../client/session.ts';
-import type { Detection } from './detections.ts';
-import { FACE_PARTS, refinedFace } from './face-parts.ts';
-import { angleAlong, boundsOf, expanded, type Region, regionOfBox } from './geometry.ts';
-import { headPose } from './head-pose.ts';
-import { flat, type Landmark, projected, sigmoid } from './landmarks.ts';
+import type { Detection } from './regions/detections.ts';
+import { FACE_PARTS, refinedFace } from './points/face-parts.ts';
+import { angleAlong, boundsOf, expanded, type Region, regionOfBox } from './regions/geometry.ts';
+import { headPose } from './points/head-pose.ts';
+import { flat, type Landmark, projected, sigmoid } from './points/landmarks.ts';
 import {
   LANDMARK_OPTIONS,
   type LandmarkOptions,
@@ -12,9 +12,9 @@ import {
   loadBoth,
 } from './live-models.ts';
 import { type LiveResult, LiveTask } from './live-task.ts';
-import { FACE_DETECTORS, RegionDetector } from './region-detector.ts';
-import { otherOutputs, RegionModel } from './region-model.ts';
-import { LandmarkFilter } from './smooth-landmarks.ts';
+import { FACE_DETECTORS, RegionDetector } from './regions/region-detector.ts';
+import { otherOutputs, RegionModel } from './regions/region-model.ts';
+import { LandmarkFilter } from './points/smooth-landmarks.ts';
 import { Tracker, type Tracked, type TrackerParts } from './tracker.ts';
 
 /** How faces are looked for. */

@@ -1,8 +1,20 @@
 import { checkOptions, oneOf } from '../../core/check-options.ts';
 import type { Session } from '../../client/session.ts';
-import type { Detection } from './detections.ts';
-import { angleAlong, expanded, type Region, regionOfBox, turnedBounds } from './geometry.ts';
-import { flat, type Landmark, projected, worldPoints, type WorldPoint } from './landmarks.ts';
+import type { Detection } from './regions/detections.ts';
+import {
+  angleAlong,
+  expanded,
+  type Region,
+  regionOfBox,
+  turnedBounds,
+} from './regions/geometry.ts';
+import {
+  flat,
+  type Landmark,
+  projected,
+  worldPoints,
+  type WorldPoint,
+} from './points/landmarks.ts';
 import {
   LANDMARK_OPTIONS,
   type LandmarkOptions,
@@ -10,9 +22,9 @@ import {
   loadBoth,
 } from './live-models.ts';
 import { type LiveResult, LiveTask } from './live-task.ts';
-import { PALM_DETECTORS, RegionDetector } from './region-detector.ts';
-import { otherOutputs, type ReadOutput, RegionModel } from './region-model.ts';
-import { LandmarkFilter } from './smooth-landmarks.ts';
+import { PALM_DETECTORS, RegionDetector } from './regions/region-detector.ts';
+import { otherOutputs, type ReadOutput, RegionModel } from './regions/region-model.ts';
+import { LandmarkFilter } from './points/smooth-landmarks.ts';
 import { Tracker, type Tracked, type TrackerParts } from './tracker.ts';
 
 /** How hands are looked for. */

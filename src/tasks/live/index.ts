@@ -1,5 +1,9 @@
-export { FACE_CONNECTIONS, HAND_CONNECTIONS, POSE_CONNECTIONS } from './connections.ts';
-export { type DrawLandmarksOptions, drawLandmarks, normalizedLandmarks } from './draw-landmarks.ts';
+export { FACE_CONNECTIONS, HAND_CONNECTIONS, POSE_CONNECTIONS } from './points/connections.ts';
+export {
+  type DrawLandmarksOptions,
+  drawLandmarks,
+  normalizedLandmarks,
+} from './points/draw-landmarks.ts';
 export {
   type DetectedFace,
   FaceDetector,
@@ -18,7 +22,7 @@ export {
   handLandmarker,
   type HandLandmarkerOptions,
 } from './hand-landmarker.ts';
-export type { Landmark, WorldPoint } from './landmarks.ts';
+export type { Landmark, WorldPoint } from './points/landmarks.ts';
 export type { LiveSource } from './live-models.ts';
 export {
   type Pose,

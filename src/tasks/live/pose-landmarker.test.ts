@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
 import { saysBoxes, saysLandmarks } from '../testing/live-models.ts';
 import { poseLandmarker } from './pose-landmarker.ts';
-import { refineByHeatmap } from './pose-points.ts';
-import { pictureMask } from './region-mask.ts';
+import { refineByHeatmap } from './points/pose-points.ts';
+import { pictureMask } from './regions/region-mask.ts';
 import { selfieSegmenter } from './selfie-segmenter.ts';
 
 test('a point moves to the mean of the cells around it, by their likelihoods', () => {

@@ -3,8 +3,8 @@ import type { Session } from '../../client/session.ts';
 import type { Point } from '../../core/pictures/rectangle.ts';
 import type { Size } from '../pictures/picture-options.ts';
 import type { Mask } from '../segmentation/segmentation.ts';
-import type { Detection } from './detections.ts';
-import { expanded, pointIn, type Region, squareAround } from './geometry.ts';
+import type { Detection } from './regions/detections.ts';
+import { expanded, pointIn, type Region, squareAround } from './regions/geometry.ts';
 import {
   flat,
   type Landmark,
@@ -12,7 +12,7 @@ import {
   sigmoid,
   worldPoints,
   type WorldPoint,
-} from './landmarks.ts';
+} from './points/landmarks.ts';
 import {
   LANDMARK_OPTIONS,
   type LandmarkOptions,
@@ -20,12 +20,12 @@ import {
   loadBoth,
 } from './live-models.ts';
 import { type LiveResult, LiveTask } from './live-task.ts';
-import { OneEuroFilter } from './one-euro.ts';
-import { refineByHeatmap } from './pose-points.ts';
-import { POSE_DETECTORS, RegionDetector } from './region-detector.ts';
-import { pictureMask } from './region-mask.ts';
-import { otherOutputs, type ReadOutput, RegionModel } from './region-model.ts';
-import { LandmarkFilter } from './smooth-landmarks.ts';
+import { OneEuroFilter } from './points/one-euro.ts';
+import { refineByHeatmap } from './points/pose-points.ts';
+import { POSE_DETECTORS, RegionDetector } from './regions/region-detector.ts';
+import { pictureMask } from './regions/region-mask.ts';
+import { otherOutputs, type ReadOutput, RegionModel } from './regions/region-model.ts';
+import { LandmarkFilter } from './points/smooth-landmarks.ts';
 import { Tracker, type Tracked, type TrackerParts } from './tracker.ts';
 
 /** How bodies are looked for. */

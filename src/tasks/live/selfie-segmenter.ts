@@ -6,11 +6,11 @@ import type { Picture } from '../pictures/pixels.ts';
 import type { Mask } from '../segmentation/segmentation.ts';
 import type { TaskSource } from '../task-model.ts';
 import { type CallOptions, MODELS_OPTIONS } from '../task-options.ts';
-import { wholeRegion } from './geometry.ts';
+import { wholeRegion } from './regions/geometry.ts';
 import { type LiveModelOptions, loadOne } from './live-models.ts';
 import { type LiveResult, LiveTask } from './live-task.ts';
-import { otherOutputs, RegionModel } from './region-model.ts';
-import { pictureMask } from './region-mask.ts';
+import { otherOutputs, RegionModel } from './regions/region-model.ts';
+import { pictureMask } from './regions/region-mask.ts';
 import { stillOf } from './still-picture.ts';
 
 /** How people are told from what is behind them. */

@@ -2,10 +2,10 @@ import type { Size } from '../pictures/picture-options.ts';
 import type { Picture } from '../pictures/pixels.ts';
 import { overlap } from '../results/boxes.ts';
 import type { CallOptions } from '../task-options.ts';
-import type { Detection } from './detections.ts';
-import { type Region, uprightBox } from './geometry.ts';
-import type { RegionDetector } from './region-detector.ts';
-import type { ReadOutput, RegionModel } from './region-model.ts';
+import type { Detection } from './regions/detections.ts';
+import { type Region, uprightBox } from './regions/geometry.ts';
+import type { RegionDetector } from './regions/region-detector.ts';
+import type { ReadOutput, RegionModel } from './regions/region-model.ts';
 import { stillOf } from './still-picture.ts';
 
 /** A thing with landmarks, and where to look for it in the next frame. */

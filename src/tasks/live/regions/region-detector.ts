@@ -1,9 +1,9 @@
-import type { Session } from '../../client/session.ts';
-import { internalError } from '../../core/errors.ts';
-import type { Point } from '../../core/pictures/rectangle.ts';
-import type { Size } from '../pictures/picture-options.ts';
-import type { Picture } from '../pictures/pixels.ts';
-import type { CallOptions } from '../task-options.ts';
+import type { Session } from '../../../client/session.ts';
+import { internalError } from '../../../core/errors.ts';
+import type { Point } from '../../../core/pictures/rectangle.ts';
+import type { Size } from '../../pictures/picture-options.ts';
+import type { Picture } from '../../pictures/pixels.ts';
+import type { CallOptions } from '../../task-options.ts';
 import {
   type AnchorGrid,
   anchorsOf,

@@ -1,7 +1,7 @@
-import type { Point } from '../../core/pictures/rectangle.ts';
-import type { RegionSteps } from '../../core/pictures/sample-region.ts';
-import type { Size } from '../pictures/picture-options.ts';
-import type { Box } from '../results/boxes.ts';
+import type { Point } from '../../../core/pictures/rectangle.ts';
+import type { RegionSteps } from '../../../core/pictures/sample-region.ts';
+import type { Size } from '../../pictures/picture-options.ts';
+import type { Box } from '../../results/boxes.ts';
 
 /** A part of a picture at any angle, in pixels of it: its left upper corner is (0, 0), the middle of its first pixel (0.5, 0.5). */
 export interface Region {

@@ -1,5 +1,5 @@
-import type { Point } from '../../core/pictures/rectangle.ts';
-import { pointIn, type Region, turned } from './geometry.ts';
+import type { Point } from '../../../core/pictures/rectangle.ts';
+import { pointIn, type Region, turned } from '../regions/geometry.ts';
 
 /** A point of a face, hand or body in a picture. */
 export interface Landmark {

@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from 'vitest';
-import { type LoadOptions, Session } from '../../client/index.ts';
-import type { Pixels } from '../../core/pictures/pixels.ts';
-import { type RegionSteps, sampleRegion } from '../../core/pictures/sample-region.ts';
-import { sharedNodeGpu } from '../../testing/node-gpu.ts';
-import { ownGpu } from '../../testing/own-gpu.ts';
-import { COLOURS } from '../testing/colours-model.ts';
-import { formulaPicture } from '../testing/test-pictures.ts';
+import { type LoadOptions, Session } from '../../../client/index.ts';
+import type { Pixels } from '../../../core/pictures/pixels.ts';
+import { type RegionSteps, sampleRegion } from '../../../core/pictures/sample-region.ts';
+import { sharedNodeGpu } from '../../../testing/node-gpu.ts';
+import { ownGpu } from '../../../testing/own-gpu.ts';
+import { COLOURS } from '../../testing/colours-model.ts';
+import { formulaPicture } from '../../testing/test-pictures.ts';
 import { sampleRegions } from './sample-regions.ts';
 
 const sessions: Session[] = [];

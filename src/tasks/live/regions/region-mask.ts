@@ -1,5 +1,5 @@
-import type { Size } from '../pictures/picture-options.ts';
-import type { Mask } from '../segmentation/segmentation.ts';
+import type { Size } from '../../pictures/picture-options.ts';
+import type { Mask } from '../../segmentation/segmentation.ts';
 import { pointIn, type Region } from './geometry.ts';
 
 /** Shares from 0 to 1 for the pixels of a region, in rows of a size. */

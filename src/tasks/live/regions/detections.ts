@@ -1,6 +1,6 @@
-import type { Point } from '../../core/pictures/rectangle.ts';
-import { internalError } from '../../core/errors.ts';
-import { type Box, overlap } from '../results/boxes.ts';
+import type { Point } from '../../../core/pictures/rectangle.ts';
+import { internalError } from '../../../core/errors.ts';
+import { type Box, overlap } from '../../results/boxes.ts';
 import { pointIn, type Region } from './geometry.ts';
 
 /** A thing that a detector found. */

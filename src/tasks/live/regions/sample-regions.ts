@@ -1,13 +1,13 @@
 import { transfer } from 'comlink';
-import type { DeviceTensor } from '../../client/values/device-tensor.ts';
-import type { Session } from '../../client/session.ts';
-import type { Tensor } from '../../client/values/tensor.ts';
-import type { RegionSteps } from '../../core/pictures/sample-region.ts';
-import type { Size } from '../pictures/picture-options.ts';
-import type { Picture } from '../pictures/pixels.ts';
-import { askForTensor, tensorsIn } from '../pictures/prepare-on-device.ts';
-import { replyOf, sentPicture } from '../pictures/send-picture.ts';
-import type { CallOptions } from '../task-options.ts';
+import type { DeviceTensor } from '../../../client/values/device-tensor.ts';
+import type { Session } from '../../../client/session.ts';
+import type { Tensor } from '../../../client/values/tensor.ts';
+import type { RegionSteps } from '../../../core/pictures/sample-region.ts';
+import type { Size } from '../../pictures/picture-options.ts';
+import type { Picture } from '../../pictures/pixels.ts';
+import { askForTensor, tensorsIn } from '../../pictures/prepare-on-device.ts';
+import { replyOf, sentPicture } from '../../pictures/send-picture.ts';
+import type { CallOptions } from '../../task-options.ts';
 
 /** What regions are asked for: they depend on the size of the picture. */
 type RegionsOf = (size: Size) => readonly RegionSteps[];

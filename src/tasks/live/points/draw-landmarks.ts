@@ -1,17 +1,17 @@
-import { checkOptions, requireKind } from '../../core/check-options.ts';
-import { contextOf } from '../pictures/draw-tensor.ts';
-import type { Size } from '../pictures/picture-options.ts';
+import { checkOptions, requireKind } from '../../../core/check-options.ts';
+import { contextOf } from '../../pictures/draw-tensor.ts';
+import type { Size } from '../../pictures/picture-options.ts';
 import {
   type Connection,
   FACE_CONNECTIONS,
   HAND_CONNECTIONS,
   POSE_CONNECTIONS,
 } from './connections.ts';
-import type { DetectedFacesResult } from './face-detector.ts';
-import type { FacesResult } from './face-landmarker.ts';
-import type { HandsResult } from './hand-landmarker.ts';
+import type { DetectedFacesResult } from '../face-detector.ts';
+import type { FacesResult } from '../face-landmarker.ts';
+import type { HandsResult } from '../hand-landmarker.ts';
 import type { Landmark } from './landmarks.ts';
-import type { PosesResult } from './pose-landmarker.ts';
+import type { PosesResult } from '../pose-landmarker.ts';
 
 /** How landmarks are drawn. */
 export interface DrawLandmarksOptions {

@@ -1,13 +1,13 @@
-import type { DeviceTensor } from '../../client/values/device-tensor.ts';
-import type { Session } from '../../client/session.ts';
-import { Tensor } from '../../client/values/tensor.ts';
-import { internalError, ShapeError } from '../../core/errors.ts';
-import { elementCount, type Shape } from '../../core/tensor/shape.ts';
-import { pictureInputOf } from '../pictures/model-pictures.ts';
-import type { Size } from '../pictures/picture-options.ts';
-import type { Picture } from '../pictures/pixels.ts';
-import { numbersOf } from '../results/numbers.ts';
-import type { CallOptions } from '../task-options.ts';
+import type { DeviceTensor } from '../../../client/values/device-tensor.ts';
+import type { Session } from '../../../client/session.ts';
+import { Tensor } from '../../../client/values/tensor.ts';
+import { internalError, ShapeError } from '../../../core/errors.ts';
+import { elementCount, type Shape } from '../../../core/tensor/shape.ts';
+import { pictureInputOf } from '../../pictures/model-pictures.ts';
+import type { Size } from '../../pictures/picture-options.ts';
+import type { Picture } from '../../pictures/pixels.ts';
+import { numbersOf } from '../../results/numbers.ts';
+import type { CallOptions } from '../../task-options.ts';
 import { type Region, type RegionInput, regionSteps } from './geometry.ts';
 import { sampleRegions } from './sample-regions.ts';
 
