@@ -31,7 +31,7 @@ export const QUESTIONS: Readonly<Record<string, string>> = {
   'face mesh': 'live',
   'pose estimation': 'live',
   'virtual background': 'live#another-background',
-  tflite: 'from-mediapipe',
+  tflite: 'tflite',
   webllm: 'from-webllm',
   'tensorflow.js': 'from-tensorflow-js',
   tfjs: 'from-tensorflow-js',
