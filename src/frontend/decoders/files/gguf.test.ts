@@ -84,7 +84,7 @@ describe('a FormatError says what is wrong', () => {
     [
       'another file',
       patched(0, 0x50, 0x4b, 3, 4),
-      'x.gguf: got a ZIP archive, such as PyTorch writes, expected a GGUF file. Unpack it;',
+      'x.gguf: got a ZIP archive, such as PyTorch writes, expected a GGUF file. Unpack it. A PyTorch model',
     ],
     ['version 1', patched(4, 1), 'got version 1, expected 2 or 3, little-endian.'],
     ['a big-endian file', patched(4, 0, 0, 0, 3), 'got version 50331648'],
