@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { HAND_MODELS } from '../src/tasks/testing/live-models.ts';
 import { COLOURS } from '../src/tasks/testing/colours-model.ts';
 import { COLOUR_CLASSES, lightnessModel } from '../src/tasks/testing/segmentation-models.ts';
 import { expect, testOfPage as test } from './fixtures.ts';
@@ -60,6 +61,23 @@ test('what is no picture is refused by what it is', async ({ page }) => {
   expect(await page.evaluate(() => weftTasks.failure('list'))).toMatch(
     /^UsageError: picture: got Array, expected an ImageBitmap, a VideoFrame, /,
   );
+});
+
+test('a hand is followed on a canvas and in its stream, and drawn', async ({ page }) => {
+  const models = [HAND_MODELS.detector, HAND_MODELS.landmarks].map((bytes) =>
+    Buffer.from(bytes).toString('base64'),
+  );
+  const { wrists, drawn } = await page.evaluate(
+    ([detector = '', landmarks = '']) => weftTasks.followed([detector, landmarks]),
+    models,
+  );
+  // By the first frame from the palm, then from the hand itself.
+  const [first, ...others] = wrists['canvas'] ?? [];
+  expect(first).toEqual([32, 25]);
+  expect(others).toHaveLength(2);
+  for (const [x] of others) expect(x).toBe(32);
+  expect(wrists['stream'] ?? wrists['canvas']).toEqual(wrists['canvas']);
+  expect(drawn).toBeGreaterThan(10);
 });
 
 test('the first example of the README runs as it stands', async ({ page }) => {

@@ -12,6 +12,8 @@ import {
   superResolution,
 } from '../../src/tasks/index.ts';
 
+import { drawLandmarks, handLandmarker } from '../../src/tasks/live/index.ts';
+
 const WIDTH = 48;
 const HEIGHT = 36;
 
@@ -73,6 +75,9 @@ function writtenCanvas(): OffscreenCanvas {
   }
   return canvas;
 }
+
+const bytesIn = (base64: string): Uint8Array =>
+  Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 
 const hashOf = (bytes: ArrayLike<number>): number =>
   Array.from(bytes).reduce((hash, byte) => (hash * 31 + byte) % 1_000_003, 0);
@@ -264,6 +269,53 @@ const page = {
     const others = countReads();
     await preparePictures([written]);
     return { results, inTasks, inThisThread: others() };
+  },
+  /**
+   * Where the wrist of a hand is in frames of a canvas that gets bright, by what is watched, and how many pixels drawing it changes.
+   */
+  async followed(
+    models: readonly [detector: string, landmarks: string],
+  ): Promise<{ readonly wrists: Record<string, number[][]>; readonly drawn: number }> {
+    const [detector, landmarks] = models.map((base64) => bytesIn(base64)) as [
+      Uint8Array,
+      Uint8Array,
+    ];
+    await using hands = await handLandmarker({ detector, landmarks }, { count: 1 });
+    const canvas = document.createElement('canvas');
+    [canvas.width, canvas.height] = [64, 48];
+    const context = canvas.getContext('2d', { willReadFrequently: true });
+    if (context === null) throw new Error('no canvas');
+    let paints = 0;
+    let isOver = false;
+    const paint = (): void => {
+      // A stream of a canvas has a frame for what changes.
+      context.fillStyle = paints++ % 2 === 0 ? '#fff' : '#fefefe';
+      context.fillRect(0, 0, 64, 48);
+      if (!isOver) requestAnimationFrame(paint);
+    };
+    paint();
+    const wrists: Record<string, number[][]> = {};
+    let drawn = 0;
+    const all = {
+      canvas,
+      ...('captureStream' in canvas ? { stream: canvas.captureStream() } : {}),
+    };
+    for (const [name, watched] of Object.entries(all)) {
+      const places: number[][] = [];
+      wrists[name] = places;
+      for await (const result of hands.watch(watched)) {
+        const [wrist] = result.hands[0]?.landmarks ?? [];
+        places.push([Math.round(wrist?.x ?? -1), Math.round(wrist?.y ?? -1)]);
+        if (places.length < 3) continue;
+        const own = new OffscreenCanvas(64, 48);
+        drawLandmarks(own, result);
+        const levels = own.getContext('2d')?.getImageData(0, 0, 64, 48).data ?? [];
+        drawn = levels.filter((level, i) => i % 4 === 3 && level > 0).length;
+        break;
+      }
+    }
+    isOver = true;
+    return { wrists, drawn };
   },
   /** The message of the error for a picture. */
   async failure(kind: 'image' | 'file' | 'address' | 'list'): Promise<string> {
