@@ -114,7 +114,10 @@ function isSection(name: string): name is SectionName {
   return Object.hasOwn(LOADERS, name);
 }
 
-/** Files that are dropped or pasted anywhere, and those of the button: pictures are read, all else may be a model. */
+/**
+ * Files that are dropped or pasted anywhere, and those of the button: pictures are read, all else may be a model. Models at addresses,
+ * too. What is asked for before the scene's code is there waits for it.
+ */
 function listenToFiles(): void {
   const take = (files: readonly File[]): void => {
     const [first] = files;
@@ -122,8 +125,20 @@ function listenToFiles(): void {
     const isPicture = files.every(({ type }) => type.startsWith('image/'));
     const name = isPicture ? 'read' : 'model';
     byId(name, HTMLElement).scrollIntoView({ block: 'start' });
-    void sectionOf(name).then((section) => section.take(files));
+    void sectionOf(name).then((section) => section.take(files), context.fail);
   };
+  const takeAddress = (address: string, values?: ReadonlyMap<string, string>): void =>
+    void sectionOf('model').then((section) => section.takeAddress(address, values), context.fail);
+  byId('model-address', HTMLFormElement).addEventListener('submit', (event) => {
+    event.preventDefault();
+    takeAddress(byId('model-url', HTMLInputElement).value);
+  });
+  for (const button of document.querySelectorAll<HTMLElement>('[data-model]')) {
+    const { model = '', values } = button.dataset;
+    button.addEventListener('click', () =>
+      takeAddress(model, new Map(new URLSearchParams(values))),
+    );
+  }
   for (const type of ['dragover', 'dragleave', 'drop'] as const) {
     document.addEventListener(type, (event) => {
       event.preventDefault();

@@ -14,7 +14,7 @@ export interface ChosenModel {
  * Facts about a model from the first bytes of its file, before its weights are there. Plain data.
  */
 export interface ModelHead {
-  readonly format: 'onnx' | 'gguf' | 'weft';
+  readonly format: 'onnx' | 'tflite' | 'gguf' | 'weft';
   /** Bytes of the whole file. */
   readonly byteLength: number;
   /** Bytes of the file that were read for these facts. */

@@ -15,7 +15,7 @@ import type { ModelHeadReader } from './model-head-worker.ts';
 import { ModelRunner } from './model-runner.ts';
 import { answerOf, type Machine, type RunAnswer } from './run-answer.ts';
 
-const MODEL_FILE = /\.(onnx|gguf|weft|safetensors)$/i;
+const MODEL_FILE = /\.(onnx|tflite|task|gguf|weft|safetensors)$/i;
 
 /** The model among files that were dropped or chosen at once; the others are beside it. Undefined for no file. */
 export function modelOfFiles(files: readonly File[]): ChosenModel | undefined {
@@ -67,16 +67,6 @@ export class ModelSection implements Section {
   constructor(context: DemoContext) {
     this.#context = context;
     this.#runner = new ModelRunner(byId('model-run', HTMLElement), context);
-    byId('model-address', HTMLFormElement).addEventListener('submit', (event) => {
-      event.preventDefault();
-      this.#chooseAddress(byId('model-url', HTMLInputElement).value);
-    });
-    for (const button of document.querySelectorAll<HTMLElement>('[data-model]')) {
-      const { model = '', values } = button.dataset;
-      button.addEventListener('click', () =>
-        this.#chooseAddress(model, new Map(new URLSearchParams(values))),
-      );
-    }
     this.#showShared(new URLSearchParams(location.hash.split('&').slice(1).join('&')));
   }
 
@@ -109,7 +99,8 @@ export class ModelSection implements Section {
     this.#showStatus(`On another machine: ${verdict} Ask to check it on yours.`);
   }
 
-  #chooseAddress(given: string, values?: ChosenModel['values']): void {
+  /** The model at an address of this site or another one. */
+  takeAddress(given: string, values?: ChosenModel['values']): void {
     try {
       void this.#choose({ ...modelAt(new URL(given, document.baseURI)), values });
     } catch {

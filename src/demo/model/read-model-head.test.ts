@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { compileOnnx } from '../../frontend/index.ts';
 import { writeGguf } from '../../frontend/decoders/files/testing/gguf-writer.ts';
+import { writeTflite } from '../../frontend/tflite/testing/tflite-writer.ts';
 import type { ModelHead } from './model-head.ts';
 import { readModelHead } from './read-model-head.ts';
 
@@ -52,6 +53,29 @@ test('weights that are far behind are skipped', async () => {
   });
   expect(most).toBeLessThanOrEqual(2 ** 16);
   expect(head.weightByteLength).toBe(4 * (400 + 16 + 12_800 + 32 + 5120 + 10) + 16);
+});
+
+test('of a TensorFlow Lite model operators that Weft lacks are told', async () => {
+  const tensor = { dtype: 'float32', shape: [1, 4] } as const;
+  const model = (op: string): Uint8Array =>
+    writeTflite({
+      graphs: [
+        {
+          tensors: { image: { ...tensor, signature: [-1, 4] }, scores: tensor },
+          inputs: ['image'],
+          outputs: ['scores'],
+          operators: [{ op, inputs: ['image'], outputs: ['scores'] }],
+        },
+      ],
+    });
+  expect(await headOf(model('TANH'))).toMatchObject({
+    format: 'tflite',
+    inputs: ['image: float32 [-1, 4]'],
+    outputs: ['scores: float32 [1, 4]'],
+    operators: [{ name: 'TANH', count: 1 }],
+    refusal: undefined,
+  });
+  expect((await headOf(model('Unheard'))).refusal).toContain('Unheard');
 });
 
 test.each([0, 3, 40, 2000])('a model that ends after %d bytes is no model', async (count) => {

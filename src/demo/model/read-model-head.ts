@@ -2,7 +2,7 @@ import type { ValueType } from '../../bytecode/executable.ts';
 import { ExecutableReader } from '../../bytecode/file/executable-reader.ts';
 import { MAGIC } from '../../bytecode/file/file-format.ts';
 import { FileWindow, type ReadRange } from '../../core/bytes/file-window.ts';
-import { refuseOtherFile } from '../../core/bytes/sniff.ts';
+import { otherFormat, refuseOtherFile } from '../../core/bytes/sniff.ts';
 import { formatDim } from '../../core/dims/dim.ts';
 import { UnsupportedError } from '../../core/errors.ts';
 import { ARCHITECTURES } from '../../frontend/decoders/architectures/architectures.ts';
@@ -31,6 +31,10 @@ export async function readModelHead({ byteLength, read }: HeadSource): Promise<M
   if (new TextDecoder().decode(first.subarray(0, GGUF.length)) === GGUF)
     return openDecoderHead(file);
   const head = await file.bytes(0, Math.min(byteLength, 256));
+  const format = otherFormat(head);
+  if (format === 'Lite' || format === 'ZIP') {
+    return (await import('./read-lite-head.ts')).readLiteHead(file);
+  }
   refuseOtherFile(head, { where: 'model', expected: EXPECTED_MODEL });
   return readOnnxHead(file);
 }

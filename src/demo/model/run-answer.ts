@@ -23,6 +23,7 @@ const SHOWN_OPERATORS = 6;
 const UNKNOWN = 'Nobody can tell before it is compiled.';
 const FORMATS: Readonly<Record<ModelHead['format'], string>> = {
   onnx: 'ONNX model',
+  tflite: 'TensorFlow Lite model',
   gguf: 'GGUF language model',
   weft: 'Weft executable',
 };
