@@ -119,16 +119,17 @@ function isSection(name: string): name is SectionName {
  * too. What is asked for before the scene's code is there waits for it.
  */
 function listenToFiles(): void {
+  const fail = (error: unknown): void => context.fail(error);
   const take = (files: readonly File[]): void => {
     const [first] = files;
     if (first === undefined) return;
     const isPicture = files.every(({ type }) => type.startsWith('image/'));
     const name = isPicture ? 'read' : 'model';
     byId(name, HTMLElement).scrollIntoView({ block: 'start' });
-    void sectionOf(name).then((section) => section.take(files), context.fail);
+    void sectionOf(name).then((section) => section.take(files), fail);
   };
   const takeAddress = (address: string, values?: ReadonlyMap<string, string>): void =>
-    void sectionOf('model').then((section) => section.takeAddress(address, values), context.fail);
+    void sectionOf('model').then((section) => section.takeAddress(address, values), fail);
   byId('model-address', HTMLFormElement).addEventListener('submit', (event) => {
     event.preventDefault();
     takeAddress(byId('model-url', HTMLInputElement).value);
