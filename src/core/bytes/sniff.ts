@@ -5,12 +5,16 @@ interface Sniffed {
   /** As a noun phrase. */
   readonly what: string;
   readonly remedy: string;
+  /** Of a model that is not ONNX; an archive may hold one. */
+  readonly format?: ModelFormatName | undefined;
 }
+
+type ModelFormatName = 'tflite' | 'tfjs';
 
 /** As many bytes at the begin of a file are enough. */
 const SNIFFED_BYTE_LENGTH = 256;
 
-type Row = readonly [begin: RegExp, what: string, remedy: string];
+type Row = readonly [begin: RegExp, what: string, remedy: string, format?: ModelFormatName];
 
 const TO_ONNX = 'Export the model to ONNX.';
 
@@ -36,17 +40,19 @@ const FILES: readonly Row[] = [
     /^PK[␃␅]/,
     'a ZIP archive, such as PyTorch writes',
     'Unpack it. A PyTorch model becomes an ONNX model by torch.onnx.export.',
+    'tflite',
   ],
   [
     /^\x80[␂-␅][}\]()c\x8a\x95]/,
     'a pickle of Python, such as PyTorch writes',
     'A PyTorch model becomes an ONNX model by torch.onnx.export.',
   ],
-  [/^.{4}TFL3/s, 'a TensorFlow Lite model', 'Session.load reads it.'],
+  [/^.{4}TFL3/s, 'a TensorFlow Lite model', 'Session.load reads it.', 'tflite'],
   [
     /^\s*\{\s*"(modelTopology|format":\s*"\w+-model)"/,
     'a TensorFlow.js model',
     'Session.load reads it.',
+    'tfjs',
   ],
   [/^\x89HDF/, 'an HDF5 file, such as Keras writes', TO_ONNX],
   [/^GGUF/, 'a GGUF file', 'TextModel.load of weft-vm/text loads language models from it.'],
@@ -73,7 +79,7 @@ export function sniff(bytes: Uint8Array): Sniffed | undefined {
     return { what: 'no bytes at all', remedy: 'Check that the file was written whole.' };
   const text = String.fromCharCode(...Array.from(head, pictured));
   const row = FILES.find(([begin]) => begin.test(text));
-  if (row !== undefined) return { what: row[1], remedy: row[2] };
+  if (row !== undefined) return { what: row[1], remedy: row[2], format: row[3] };
   // A text has no control characters, and a model has.
   const words = new TextDecoder().decode(head).replace(/\ufffd+$/, '');
   if (words.length < 4 || /[^\P{Cc}\s]|\ufffd/u.test(words)) return undefined;
@@ -126,8 +132,7 @@ const MODEL_TAGS = [0x08, 0x12, 0x1a, 0x22, 0x28, 0x32, 0x3a, 0x42, 0x72, 0xa2, 
  * The format of a model that is not ONNX, by its first bytes: TensorFlow Lite, which an archive may hold too, or TensorFlow.js,
  * whose `model.json` has other fields than modules of the IR.
  */
-export const otherFormat = (head: Uint8Array): string | undefined =>
-  /Lite|ZIP|\.js/.exec(sniff(head)?.what ?? '')?.[0];
+export const otherFormat = (head: Uint8Array): ModelFormatName | undefined => sniff(head)?.format;
 
 /** Throws FormatError for a file, neither executable nor ONNX model, by its first bytes. */
 export function checkLooksLikeOnnx(head: Uint8Array, where: string): void {

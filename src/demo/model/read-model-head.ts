@@ -31,8 +31,7 @@ export async function readModelHead({ byteLength, read }: HeadSource): Promise<M
   if (new TextDecoder().decode(first.subarray(0, GGUF.length)) === GGUF)
     return openDecoderHead(file);
   const head = await file.bytes(0, Math.min(byteLength, 256));
-  const format = otherFormat(head);
-  if (format === 'Lite' || format === 'ZIP') {
+  if (otherFormat(head) === 'tflite') {
     return (await import('./read-lite-head.ts')).readLiteHead(file);
   }
   refuseOtherFile(head, { where: 'model', expected: EXPECTED_MODEL });

@@ -2,7 +2,8 @@ import { FormatError } from '../../core/errors.ts';
 import type { NodeProto } from '../onnx/protobuf/schema.ts';
 import { type GraphFunction, type GraphNode, object, text } from './graph-model.ts';
 import { nodeNameOf, tensorflowNode, valuesOf } from './node-protos.ts';
-import { attributeOf, graphWith, nodeOf, readAttribute } from './protos.ts';
+import { attributeOf } from '../foreign/onnx-attribute.ts';
+import { graphWith, nodeOf, readAttribute } from './protos.ts';
 
 type Functions = ReadonlyMap<string, GraphFunction>;
 

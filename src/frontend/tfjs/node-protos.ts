@@ -1,9 +1,7 @@
 import type { NodeProto } from '../onnx/protobuf/schema.ts';
 import type { GraphNode } from './graph-model.ts';
-import { attributeOf, type ElementType, nodeOf, readAttribute, TENSORFLOW } from './protos.ts';
-
-/** The version of ONNX's operators that importers of TensorFlow's call. */
-export const OPSET = 21;
+import { attributeOf } from '../foreign/onnx-attribute.ts';
+import { type ElementType, nodeOf, readAttribute, TENSORFLOW } from './protos.ts';
 
 /** Attributes that say nothing which inputs do not, or nothing of results. */
 const IGNORED =

@@ -11,8 +11,9 @@ import type {
 import { FUNCTIONS, structuredFlow } from './control-flow.ts';
 import { type GraphFunction, type GraphModel, type GraphNode, shapeOf } from './graph-model.ts';
 import { intsOf, listsWithShapes } from './list-shapes.ts';
-import { elementType, nodeNameOf, OPSET, valueName } from './node-protos.ts';
-import { attributeOf, graphOf, nodeOf, TENSORFLOW, tensorOf, valueOf } from './protos.ts';
+import { elementType, nodeNameOf, valueName } from './node-protos.ts';
+import { attributeOf, OPSET } from '../foreign/onnx-attribute.ts';
+import { graphOf, nodeOf, TENSORFLOW, tensorOf, valueOf } from './protos.ts';
 import { readWeights, weightTensor } from './read-weights.ts';
 
 /** The model as one of ONNX, whose operators are those of TensorFlow. */

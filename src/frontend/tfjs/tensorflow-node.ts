@@ -1,11 +1,7 @@
 import type { Expr } from '../../compiler/ir/expr.ts';
 import type { Dim } from '../../core/dims/dim.ts';
-import type { DType } from '../../core/tensor/dtype.ts';
-import { NodeAttributes } from '../onnx/attributes.ts';
-import { ImportNode, type ImportNodeOptions } from '../onnx/import-node.ts';
-import { IMPORTERS } from '../onnx/operators/index.ts';
-import { OPSET } from './node-protos.ts';
-import { attributeOf, nodeOf, type OnnxAttribute } from './protos.ts';
+import { ForeignNode } from '../foreign/foreign-node.ts';
+import type { ImportNode, ImportNodeOptions } from '../onnx/import-node.ts';
 
 /** What a node of TensorFlow becomes: a value for each of its outputs. */
 export type TensorflowImporter = (node: TensorflowNode) => Expr | readonly (Expr | undefined)[];
@@ -24,8 +20,6 @@ export const becomes = (makes: string, importNode: TensorflowImporter): Tensorfl
   import: importNode,
 });
 
-type Attributes = Readonly<Record<string, OnnxAttribute>>;
-
 function optionsOf(node: ImportNode): ImportNodeOptions {
   const { opType, where, span, opset, attributes, inputs, outputCount } = node;
   const { context, block, subgraph } = node;
@@ -35,49 +29,9 @@ function optionsOf(node: ImportNode): ImportNodeOptions {
 }
 
 /** A node of a TensorFlow graph, as an importer function sees it. */
-export class TensorflowNode extends ImportNode {
+export class TensorflowNode extends ForeignNode {
   constructor(node: ImportNode) {
     super(optionsOf(node));
-  }
-
-  /** What an operator of ONNX gives for inputs. */
-  onnx(
-    opType: string,
-    inputs: readonly (Expr | undefined)[],
-    given: Attributes = {},
-    outputCount = 1,
-  ): readonly (Expr | undefined)[] {
-    const importNode = IMPORTERS.get('')?.get(opType)?.import;
-    if (importNode === undefined) throw new Error(`internal: no operator ${opType}`);
-    const attribute = Object.entries(given).map(([name, value]) => attributeOf(name, value));
-    const proto = nodeOf({ opType, input: [], output: [], attribute });
-    const attributes = new NodeAttributes(proto, this.where);
-    const own = { opType, opset: OPSET, attributes, inputs, outputCount };
-    const results = importNode(new ImportNode({ ...optionsOf(this), ...own }));
-    if ('kind' in results) return [results];
-    if ('exits' in results) throw this.unsupported('ranks that depend on values', 'known ranks');
-    return results;
-  }
-
-  /** {@link onnx} of an operator with one output. */
-  one(opType: string, inputs: readonly (Expr | undefined)[], attributes: Attributes = {}): Expr {
-    const [result] = this.onnx(opType, inputs, attributes);
-    if (result === undefined) throw new Error(`internal: ${opType} gives nothing`);
-    return result;
-  }
-
-  cast(x: Expr, to: DType): Expr {
-    return this.type(x).dtype === to ? x : this.call('cast', [x], { to });
-  }
-
-  /** An input of integers as ONNX wants them: a vector of int64. */
-  longs(index: number): Expr {
-    return this.asLongs(this.input(index));
-  }
-
-  asLongs(x: Expr): Expr {
-    const cast = this.cast(x, 'int64');
-    return this.shape(cast).length === 0 ? this.one('Reshape', [cast, this.int64s([1])]) : cast;
   }
 
   /** Values of one dtype: float32 before int32 before bool, as TensorFlow.js has it. */
@@ -90,26 +44,6 @@ export class TensorflowNode extends ImportNode {
   /** False for a list that is a sequence. */
   isTensor(x: Expr): boolean {
     return this.composite(x) === undefined && this.context.types.of(x).kind === 'tensor';
-  }
-
-  rank(x: Expr): number {
-    return this.shape(x).length;
-  }
-
-  /** An axis from 0 up. Throws FormatError for one that the tensor does not have. */
-  axis(axis: number, rank: number): number {
-    if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
-    throw this.malformed(`axis ${axis}`, `one of ${rank} axes`);
-  }
-
-  /** Axes of a constant input, from 0 up. */
-  axesInput(index: number, rank: number): number[] {
-    const axes = this.intsInput(index, 'axes') ?? [];
-    return [...new Set(axes.map((axis) => this.axis(axis, rank)))];
-  }
-
-  transpose(x: Expr, perm: readonly number[]): Expr {
-    return this.call('transpose', [x], { perm });
   }
 
   /** True if channels are the second axis, by the attribute `data_format`. */

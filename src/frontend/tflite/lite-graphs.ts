@@ -180,7 +180,7 @@ export class LiteGraphs {
   }
 
   #node({ graph, block, operator, where, name, inputs }: NodePlace): LiteNode {
-    const { context, importers } = this.#parts;
+    const { context } = this.#parts;
     const tensor = (index: number): LiteTensor | undefined => graph.tensors[index];
     const names = operator.outputs.map((index) => tensorName(graph, index));
     if (name !== '') context.valueNames.set(name, names);
@@ -202,7 +202,6 @@ export class LiteGraphs {
       operator,
       inputTensors: operator.inputs.map(tensor),
       outputTensors: operator.outputs.map(tensor),
-      importers,
       importGraph: this.#importGraph.bind(this),
     });
   }

@@ -4,12 +4,9 @@ import { reserveTensorMemory } from '../../core/limits/work-meter.ts';
 import { FormatError, UnsupportedError } from '../../core/errors.ts';
 import { type DType, dtypeInfo } from '../../core/tensor/dtype.ts';
 import { HostTensor } from '../../core/tensor/host-tensor.ts';
-import { NodeAttributes } from '../onnx/attributes.ts';
-import { ImportNode, type ImportNodeOptions } from '../onnx/import-node.ts';
+import { ForeignNode } from '../foreign/foreign-node.ts';
+import type { ImportNodeOptions } from '../onnx/import-node.ts';
 import type { Block } from '../onnx/graph-scope.ts';
-import type { ImporterTable } from '../onnx/importer-table.ts';
-import { readMessage } from '../onnx/protobuf/read-message.ts';
-import type { AttributeProto } from '../onnx/protobuf/schema.ts';
 import type { ValuesOf } from './reader/flat-table.ts';
 import { type OptionName, type Options, OPTIONS, readOptions } from './reader/options.ts';
 import type { LiteOperator, LiteTensor } from './reader/read-model.ts';
@@ -27,17 +24,11 @@ interface LiteNodeOptions extends ImportNodeOptions {
   /** Types and scales of the inputs and outputs. */
   readonly inputTensors: readonly (LiteTensor | undefined)[];
   readonly outputTensors: readonly (LiteTensor | undefined)[];
-  readonly importers: ImporterTable;
   readonly importGraph: ImportGraph;
 }
 
-/** An attribute of an ONNX operator: an integer, a text, integers, or numbers with fractions. */
-type OnnxAttribute = number | string | readonly number[] | { readonly float: number };
-
-const NOTHING = new Uint8Array();
-
 /** An operator of a TensorFlow Lite model, as an importer function sees it. */
-export class LiteNode extends ImportNode {
+export class LiteNode extends ForeignNode {
   readonly operator: LiteOperator;
   readonly inputTensors: readonly (LiteTensor | undefined)[];
   readonly outputTensors: readonly (LiteTensor | undefined)[];
@@ -72,44 +63,8 @@ export class LiteNode extends ImportNode {
     return readOptions(options, known) as ValuesOf<(typeof OPTIONS)[N]['fields']>;
   }
 
-  /** What an operator of ONNX gives for inputs. */
-  onnx(
-    opType: string,
-    inputs: readonly (Expr | undefined)[],
-    attributes: Readonly<Record<string, OnnxAttribute>> = {},
-    outputCount = 1,
-  ): readonly (Expr | undefined)[] {
-    const importNode = this.#options.importers.find('', opType);
-    if (importNode === undefined) throw new Error(`internal: no operator ${opType}`);
-    const attribute = Object.entries(attributes).map(([name, value]) => attributeOf(name, value));
-    const proto = { ...readMessage('NodeProto', NOTHING), attribute };
-    const node = new ImportNode({
-      ...this.#options,
-      opType,
-      opset: OPSET,
-      attributes: new NodeAttributes(proto, this.where),
-      inputs,
-      outputCount,
-    });
-    const results = importNode(node);
-    if ('kind' in results) return [results];
-    if ('exits' in results) throw new Error(`internal: ${opType} splits the program`);
-    return results;
-  }
-
-  /** {@link onnx} of an operator with one output. */
-  one(
-    opType: string,
-    inputs: readonly (Expr | undefined)[],
-    attributes: Readonly<Record<string, OnnxAttribute>> = {},
-  ): Expr {
-    const [result] = this.onnx(opType, inputs, attributes);
-    if (result === undefined) throw new Error(`internal: ${opType} gives nothing`);
-    return result;
-  }
-
   /** The axes in another order; of constants at once, so that no kernel moves weights. */
-  transpose(x: Expr, perm: readonly number[]): Expr {
+  override transpose(x: Expr, perm: readonly number[]): Expr {
     if (x.kind === 'constant') return this.constant(transposed(x.value, perm));
     // Numbers that codes or halves of constants stand for, with their scales.
     if (isOperatorCall(x) && /^(cast|dequantize)$/.test(x.callee.name)) {
@@ -121,7 +76,7 @@ export class LiteNode extends ImportNode {
         return this.call(x.callee.name, moved, attributes);
       }
     }
-    return this.call('transpose', [x], { perm });
+    return super.transpose(x, perm);
   }
 
   /** (N, H, W, C) as (N, C, H, W), in which kernels compute; of more spatial axes likewise. */
@@ -146,37 +101,11 @@ export class LiteNode extends ImportNode {
     return dtypeOf(code, this.where);
   }
 
-  /** A value as another dtype. */
-  cast(x: Expr, to: DType): Expr {
-    return this.type(x).dtype === to ? x : this.call('cast', [x], { to });
-  }
-
   /** A constant of rank 0, of the dtype of another value. */
   like(x: Expr, value: number): Expr {
     return this.cast(this.scalar(value), this.type(x).dtype);
   }
-
-  /** A constant input as int64, for operators of ONNX; one that is computed likewise. */
-  longs(index: number): Expr {
-    const input = this.cast(this.input(index), 'int64');
-    return this.shape(input).length === 0 ? this.reshape(input, [1]) : input;
-  }
-
-  /** Axes of a constant input, from 0 up. */
-  axesInput(index: number, rank: number): number[] {
-    const axes = this.intsInput(index, 'axes') ?? [];
-    return [...new Set(axes.map((axis) => this.axis(axis, rank)))];
-  }
-
-  /** An axis from 0 up. Throws FormatError for one that the tensor does not have. */
-  axis(axis: number, rank: number): number {
-    if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
-    throw this.malformed(`axis ${axis}`, `one of ${rank} axes`);
-  }
 }
-
-/** The operator set of what {@link LiteNode.onnx} calls. */
-const OPSET = 21;
 
 /** The dtype of an element type's code. Throws FormatError for none, UnsupportedError for one that Weft lacks. */
 export function dtypeOf(code: number, where: string): DType {
@@ -188,14 +117,6 @@ export function dtypeOf(code: number, where: string): DType {
   if (dtype !== undefined) return dtype;
   const expected = 'a float, an integer, or bool';
   throw new UnsupportedError({ where, got: `element type ${name}`, expected });
-}
-
-function attributeOf(name: string, value: OnnxAttribute): AttributeProto {
-  const none = { ...readMessage('AttributeProto', NOTHING), name };
-  if (typeof value === 'number') return { ...none, type: 2, i: BigInt(value) };
-  if (typeof value === 'string') return { ...none, type: 3, s: new TextEncoder().encode(value) };
-  if ('float' in value) return { ...none, type: 1, f: value.float };
-  return { ...none, type: 7, ints: BigInt64Array.from(value, BigInt) };
 }
 
 /** The tensor with its axes in another order. */

@@ -11,11 +11,11 @@ import {
   type LiveSource,
   loadBoth,
 } from './live-models.ts';
-import { type LiveResult, LiveTask } from './live-task.ts';
+import type { LiveResult } from './live-task.ts';
 import { FACE_DETECTORS, RegionDetector } from './regions/region-detector.ts';
 import { otherOutputs, RegionModel } from './regions/region-model.ts';
 import { LandmarkFilter } from './points/smooth-landmarks.ts';
-import { Tracker, type Tracked, type TrackerParts } from './tracker.ts';
+import { type Tracked, type TrackerParts, TrackingTask } from './tracker.ts';
 
 /** How faces are looked for. */
 export interface FaceLandmarkerOptions extends LandmarkOptions {
@@ -80,17 +80,10 @@ export const FACE_DETECTOR_FILES = [
 ];
 
 /** Finds faces in pictures and videos. */
-export class FaceLandmarker extends LiveTask<FacesResult> {
+export class FaceLandmarker extends TrackingTask<Face, FacesResult> {
   /** @internal */
   constructor(sessions: readonly [Session, Session], options: LandmarkOptions) {
-    const parts = partsOf(sessions, options);
-    super(sessions, () => {
-      const tracker = new Tracker(parts);
-      return async (picture, call) => {
-        const { found, size } = await tracker.find(picture, call);
-        return { faces: found, ...size, timestamp: call.timeMs };
-      };
-    });
+    super(sessions, partsOf(sessions, options), (faces, frame) => ({ faces, ...frame }));
   }
 }
 

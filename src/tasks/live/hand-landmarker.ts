@@ -21,11 +21,11 @@ import {
   type LiveSource,
   loadBoth,
 } from './live-models.ts';
-import { type LiveResult, LiveTask } from './live-task.ts';
+import type { LiveResult } from './live-task.ts';
 import { PALM_DETECTORS, RegionDetector } from './regions/region-detector.ts';
 import { otherOutputs, type ReadOutput, RegionModel } from './regions/region-model.ts';
 import { LandmarkFilter } from './points/smooth-landmarks.ts';
-import { Tracker, type Tracked, type TrackerParts } from './tracker.ts';
+import { type Tracked, type TrackerParts, TrackingTask } from './tracker.ts';
 
 /** How hands are looked for. */
 export interface HandLandmarkerOptions extends LandmarkOptions {
@@ -86,17 +86,10 @@ export async function handLandmarker(
 }
 
 /** Finds hands in pictures and videos. */
-export class HandLandmarker extends LiveTask<HandsResult> {
+export class HandLandmarker extends TrackingTask<Hand, HandsResult> {
   /** @internal */
   constructor(sessions: readonly [Session, Session], options: LandmarkOptions) {
-    const parts = partsOf(sessions, options);
-    super(sessions, () => {
-      const tracker = new Tracker(parts);
-      return async (picture, call) => {
-        const { found: hands, size } = await tracker.find(picture, call);
-        return { hands, ...size, timestamp: call.timeMs };
-      };
-    });
+    super(sessions, partsOf(sessions, options), (hands, frame) => ({ hands, ...frame }));
   }
 }
 

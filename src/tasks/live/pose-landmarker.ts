@@ -19,14 +19,14 @@ import {
   type LiveSource,
   loadBoth,
 } from './live-models.ts';
-import { type LiveResult, LiveTask } from './live-task.ts';
+import type { LiveResult } from './live-task.ts';
 import { OneEuroFilter } from './points/one-euro.ts';
 import { refineByHeatmap } from './points/pose-points.ts';
 import { POSE_DETECTORS, RegionDetector } from './regions/region-detector.ts';
 import { pictureMask } from './regions/region-mask.ts';
 import { otherOutputs, type ReadOutput, RegionModel } from './regions/region-model.ts';
 import { LandmarkFilter } from './points/smooth-landmarks.ts';
-import { Tracker, type Tracked, type TrackerParts } from './tracker.ts';
+import { type Tracked, type TrackerParts, TrackingTask } from './tracker.ts';
 
 /** How bodies are looked for. */
 export interface PoseLandmarkerOptions extends LandmarkOptions {
@@ -104,17 +104,13 @@ export async function poseLandmarker(
 }
 
 /** Finds bodies in pictures and videos. */
-export class PoseLandmarker extends LiveTask<PosesResult> {
+export class PoseLandmarker extends TrackingTask<FoundPose, PosesResult> {
   /** @internal */
   constructor(sessions: readonly [Session, Session], options: PoseLandmarkerOptions) {
-    const parts = partsOf(sessions, options);
-    super(sessions, () => {
-      const tracker = new Tracker(parts);
-      return async (picture, call) => {
-        const { found, size } = await tracker.find(picture, call);
-        return { poses: found.map((one) => poseOf(one, size)), ...size, timestamp: call.timeMs };
-      };
-    });
+    super(sessions, partsOf(sessions, options), (found, frame) => ({
+      poses: found.map((one) => poseOf(one, frame)),
+      ...frame,
+    }));
   }
 }
 

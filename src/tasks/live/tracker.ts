@@ -1,7 +1,9 @@
+import type { Session } from '../../client/session.ts';
 import type { Size } from '../pictures/picture-options.ts';
 import type { Picture } from '../pictures/pixels.ts';
 import { overlap } from '../results/boxes.ts';
 import type { CallOptions } from '../task-options.ts';
+import { type LiveResult, LiveTask } from './live-task.ts';
 import type { Detection } from './regions/detections.ts';
 import { type Region, uprightBox } from './regions/geometry.ts';
 import type { RegionDetector } from './regions/region-detector.ts';
@@ -110,5 +112,23 @@ export class Tracker<Found> {
       if (isNew && apart.length < this.#parts.count) apart.push(track);
     }
     return apart;
+  }
+}
+
+/** The base of tasks that follow what a detector finds. */
+export abstract class TrackingTask<Found, Result extends LiveResult> extends LiveTask<Result> {
+  /** @internal */
+  constructor(
+    sessions: readonly [Session, Session],
+    parts: TrackerParts<Found>,
+    resultOf: (found: readonly Found[], frame: LiveResult) => Result,
+  ) {
+    super(sessions, () => {
+      const tracker = new Tracker(parts);
+      return async (picture, call) => {
+        const { found, size } = await tracker.find(picture, call);
+        return resultOf(found, { ...size, timestamp: call.timeMs });
+      };
+    });
   }
 }

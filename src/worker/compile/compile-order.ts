@@ -12,7 +12,7 @@ import { SiblingFiles } from '../sources/sibling-files.ts';
 /** What reads a model, by how it begins. Each format but ONNX is a file of its own, which only its models need. */
 export async function importFormat(bytes: Uint8Array): Promise<ModelFormat> {
   const other = otherFormat(bytes);
-  if (other === '.js') return import('../../frontend/tfjs/import-tfjs.ts');
+  if (other === 'tfjs') return import('../../frontend/tfjs/import-tfjs.ts');
   return other ? import('../../frontend/tflite/import-tflite.ts') : (await importCompiler()).ONNX;
 }
 

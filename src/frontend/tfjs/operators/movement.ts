@@ -1,5 +1,5 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
-import type { Dim } from '../../../core/dims/dim.ts';
+import { batchToSpace, part, spaceToBatch, split, splitV } from '../../foreign/moved-elements.ts';
 import { becomes, type TensorflowNode, type TensorflowOperators } from '../tensorflow-node.ts';
 
 function reshape(node: TensorflowNode): Expr {
@@ -32,16 +32,6 @@ function pack(node: TensorflowNode): Expr {
   return single.length === 1 && first !== undefined ? first : node.one('Concat', single, { axis });
 }
 
-interface Part {
-  readonly axis: number;
-  readonly start: number;
-  readonly end: number;
-}
-
-function part(node: TensorflowNode, x: Expr, { axis, start, end }: Part): Expr {
-  return node.one('Slice', [x, node.int64s([start]), node.int64s([end]), node.int64s([axis])]);
-}
-
 function unpack(node: TensorflowNode): readonly Expr[] {
   const x = node.input(0);
   const axis = node.axis(node.attributes.int('axis', 0), node.rank(x));
@@ -50,44 +40,6 @@ function unpack(node: TensorflowNode): readonly Expr[] {
   return Array.from({ length: size }, (_, i) =>
     squeezed(part(node, x, { axis, start: i, end: i + 1 })),
   );
-}
-
-/** The parts of an axis, of these sizes; one of them may be -1, for what is left. */
-function parts(
-  node: TensorflowNode,
-  x: Expr,
-  axis: number,
-  sizes: readonly number[],
-): readonly Expr[] {
-  const size = node.number(node.shape(x)[axis] ?? 1, 'the size of an axis that is split');
-  const known = sizes.reduce((sum, each) => sum + Math.max(each, 0), 0);
-  const whole = sizes.map((each) => (each < 0 ? size - known : each));
-  if (whole.some((each) => each < 0) || whole.reduce((a, b) => a + b, 0) !== size) {
-    throw node.malformed(`parts of ${sizes.join(', ')}`, `a sum of ${size}`);
-  }
-  let start = 0;
-  return whole.map((each) => {
-    const from = start;
-    start += each;
-    return part(node, x, { axis, start: from, end: start });
-  });
-}
-
-function split(node: TensorflowNode): readonly Expr[] {
-  const x = node.input(1);
-  const axis = node.axis(node.numberInput(0, 'axes') ?? 0, node.rank(x));
-  const count = node.attributes.int('num_split', node.outputCount);
-  const size = node.number(node.shape(x)[axis] ?? 1, 'the size of an axis that is split');
-  if (!(count > 0) || size % count !== 0) {
-    throw node.malformed(`${count} parts of an axis of ${size}`, `a divisor of ${size}`);
-  }
-  return parts(node, x, axis, new Array<number>(count).fill(size / count));
-}
-
-function splitV(node: TensorflowNode): readonly Expr[] {
-  const x = node.input(0);
-  const axis = node.axis(node.numberInput(2, 'axes') ?? 0, node.rank(x));
-  return parts(node, x, axis, node.intsInput(1, 'sizes') ?? []);
 }
 
 const FAR = 2 ** 31 - 1;
@@ -248,78 +200,6 @@ const rearranged = (name: 'DepthToSpace' | 'SpaceToDepth') => (node: TensorflowN
   return node.asGiven(node.one(name, [x], { blocksize }), isFirst);
 };
 
-/** Blocks of neighbours among the batches: padded, then rearranged. */
-function spaceToBatch(node: TensorflowNode): Expr {
-  const x = node.input(0);
-  const blocks = node.intsInput(1, 'sizes of blocks') ?? [];
-  const amounts = node.intsInput(2, 'paddings') ?? [];
-  const rank = node.rank(x);
-  requireBlocks(node, blocks, amounts);
-  const at = (axis: number, side: number) => amounts[2 * (axis - 1) + side] ?? 0;
-  const all = Array.from({ length: rank }, (_, axis) => axis);
-  const padded = node.call('pad', [x], {
-    pads: [...all.map((axis) => at(axis, 0)), ...all.map((axis) => at(axis, 1))],
-  });
-  const [batch = 1, ...rest] = node.shape(padded);
-  const count = blocks.length;
-  const [sizes, others] = [rest.slice(0, count), rest.slice(count)];
-  const inner = sizes.map((size, i) => node.dims.floordiv(size, blocks[i] ?? 1));
-  const apart = node.reshape(padded, [
-    batch,
-    ...inner.flatMap((size, i) => [size, blocks[i] ?? 1]),
-    ...others,
-  ]);
-  const moved = node.transpose(apart, [
-    ...blocks.map((_, i) => 2 * i + 2),
-    0,
-    ...blocks.map((_, i) => 2 * i + 1),
-    ...others.map((_, i) => 2 * count + 1 + i),
-  ]);
-  const many = blocks.reduce((all, block) => all * block, 1);
-  return node.reshape(moved, [node.dims.mul(batch, many), ...inner, ...others]);
-}
-
-/** The reverse of {@link spaceToBatch}: rearranged, then cut. */
-function batchToSpace(node: TensorflowNode): Expr {
-  const x = node.input(0);
-  const blocks = node.intsInput(1, 'sizes of blocks') ?? [];
-  const crops = node.intsInput(2, 'crops') ?? [];
-  requireBlocks(node, blocks, crops);
-  const [batch = 1, ...rest] = node.shape(x);
-  const count = blocks.length;
-  const many = blocks.reduce((all, block) => all * block, 1);
-  const [inner, others] = [rest.slice(0, count), rest.slice(count)];
-  const left = node.dims.floordiv(batch, many);
-  const apart = node.reshape(x, [...blocks, left, ...inner, ...others]);
-  const moved = node.transpose(apart, [
-    count,
-    ...blocks.flatMap((_, i) => [count + 1 + i, i]),
-    ...others.map((_, i) => 2 * count + 1 + i),
-  ]);
-  const sizes = inner.map((size, i) => node.dims.mul(size, blocks[i] ?? 1));
-  const whole = node.reshape(moved, [left, ...sizes, ...others]);
-  const starts = [0, ...blocks.map((_, i) => crops[2 * i] ?? 0), ...others.map(() => 0)];
-  const cut = (size: Dim, i: number) => node.dims.sub(size, crops[2 * i + 1] ?? 0);
-  return node.call('slice', [whole], { starts, ends: [left, ...sizes.map(cut), ...others] });
-}
-
-function requireBlocks(
-  node: TensorflowNode,
-  blocks: readonly number[],
-  amounts: readonly number[],
-): void {
-  const rank = node.rank(node.input(0));
-  const isFine =
-    amounts.length === 2 * blocks.length &&
-    blocks.length < rank &&
-    blocks.every((block) => block > 0);
-  if (!isFine)
-    throw node.malformed(
-      `${blocks.length} blocks, ${amounts.length} amounts`,
-      'two for each block',
-    );
-}
-
 export const MOVEMENT: TensorflowOperators = {
   BatchToSpaceND: becomes('reshape transpose slice', batchToSpace),
   BroadcastTo: becomes('broadcast_to', (node) =>
@@ -347,7 +227,9 @@ export const MOVEMENT: TensorflowOperators = {
   Slice: becomes('slice', slice),
   SpaceToBatchND: becomes('pad reshape transpose', spaceToBatch),
   SpaceToDepth: becomes('reshape transpose', rearranged('SpaceToDepth')),
-  Split: becomes('slice', split),
+  Split: becomes('slice', (node) =>
+    split(node, node.attributes.int('num_split', node.outputCount)),
+  ),
   SplitV: becomes('slice', splitV),
   Squeeze: becomes('reshape', squeeze),
   StridedSlice: becomes('slice reshape', stridedSlice),

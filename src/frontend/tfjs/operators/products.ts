@@ -1,7 +1,7 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../core/dims/dim.ts';
 import { becomes, type TensorflowNode, type TensorflowOperators } from '../tensorflow-node.ts';
-import type { OnnxAttribute } from '../protos.ts';
+import type { OnnxAttribute } from '../../foreign/onnx-attribute.ts';
 import { activate } from './elementwise.ts';
 
 /** The numbers of the two spatial axes of a list with one for each axis. */

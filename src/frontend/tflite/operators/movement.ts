@@ -1,6 +1,7 @@
 import type { Expr } from '../../../compiler/ir/expr.ts';
 import type { Dim } from '../../../core/dims/dim.ts';
 import { HostTensor } from '../../../core/tensor/host-tensor.ts';
+import { batchToSpace, part, spaceToBatch, split, splitV } from '../../foreign/moved-elements.ts';
 import { becomes, type LiteImporters } from '../lite-importer.ts';
 import type { LiteNode } from '../lite-node.ts';
 import { activate } from './activation.ts';
@@ -64,17 +65,6 @@ function pack(node: LiteNode): Expr {
     : node.call('concat', single, { axis: at });
 }
 
-interface Part {
-  readonly axis: number;
-  readonly start: number;
-  readonly end: number;
-}
-
-function part(node: LiteNode, x: Expr, { axis, start, end }: Part): Expr {
-  const slice = [node.int64s([start]), node.int64s([end]), node.int64s([axis])];
-  return node.one('Slice', [x, ...slice]);
-}
-
 function unpack(node: LiteNode): readonly Expr[] {
   const { axis, count } = node.options('unpack');
   const x = node.input(0);
@@ -85,36 +75,6 @@ function unpack(node: LiteNode): readonly Expr[] {
   return Array.from({ length: count }, (_, i) =>
     node.reshape(part(node, x, { axis: at, start: i, end: i + 1 }), shape.toSpliced(at, 1)),
   );
-}
-
-/** The parts of an axis, of these sizes; one of them may be -1, for what is left. */
-function parts(node: LiteNode, x: Expr, axis: number, sizes: readonly number[]): readonly Expr[] {
-  const size = node.number(node.shape(x)[axis] ?? 1, 'the size of an axis that is split');
-  const known = sizes.reduce((sum, each) => sum + Math.max(each, 0), 0);
-  const whole = sizes.map((each) => (each < 0 ? size - known : each));
-  if (whole.some((each) => each < 0) || whole.reduce((a, b) => a + b, 0) !== size) {
-    throw node.malformed(`parts of ${sizes.join(', ')}`, `a sum of ${size}`);
-  }
-  let start = 0;
-  return whole.map((each) => part(node, x, { axis, start, end: (start += each) }));
-}
-
-function split(node: LiteNode): readonly Expr[] {
-  const { count } = node.options('split');
-  const x = node.input(1);
-  const shape = node.shape(x);
-  const axis = node.axis(node.numberInput(0, 'axes') ?? 0, shape.length);
-  const size = node.number(shape[axis] ?? 1, 'the size of an axis that is split');
-  if (!(count > 0) || size % count !== 0) {
-    throw node.malformed(`${count} parts of an axis of ${size}`, `a divisor of ${size}`);
-  }
-  return parts(node, x, axis, new Array<number>(count).fill(size / count));
-}
-
-function splitV(node: LiteNode): readonly Expr[] {
-  const x = node.input(0);
-  const axis = node.axis(node.numberInput(2, 'axes') ?? 0, node.shape(x).length);
-  return parts(node, x, axis, node.intsInput(1, 'sizes') ?? []);
 }
 
 function slice(node: LiteNode): Expr {
@@ -261,74 +221,6 @@ const rearranged = (op: 'DepthToSpace' | 'SpaceToDepth') => (node: LiteNode) => 
   );
 };
 
-/** Blocks of neighbours among the batches: padded, then rearranged. */
-function spaceToBatch(node: LiteNode): Expr {
-  const x = node.input(0);
-  const blocks = node.intsInput(1, 'sizes of blocks') ?? [];
-  const pads = node.intsInput(2, 'paddings') ?? [];
-  const rank = node.shape(x).length;
-  if (pads.length !== 2 * blocks.length || blocks.length >= rank || blocks.some((b) => b < 1)) {
-    throw node.malformed(`${blocks.length} blocks, ${pads.length} paddings`, 'two for each block');
-  }
-  const begins = Array.from({ length: rank }, (_, axis) => pads[2 * (axis - 1)] ?? 0);
-  const ends = Array.from({ length: rank }, (_, axis) => pads[2 * (axis - 1) + 1] ?? 0);
-  const padded = node.call('pad', [x], { pads: [...begins, ...ends] });
-  const [batch = 1, ...rest] = node.shape(padded);
-  const [spatial, others] = [rest.slice(0, blocks.length), rest.slice(blocks.length)];
-  const within = spatial.flatMap((size, i) => [
-    node.dims.floordiv(size, blocks[i] ?? 1),
-    blocks[i] ?? 1,
-  ]);
-  const split = node.reshape(padded, [batch, ...within, ...others]);
-  const count = blocks.length;
-  const moved = node.transpose(split, [
-    ...blocks.map((_, i) => 2 * i + 2),
-    0,
-    ...blocks.map((_, i) => 2 * i + 1),
-    ...others.map((_, i) => 2 * count + 1 + i),
-  ]);
-  const many = blocks.reduce((product, block) => product * block, 1);
-  return node.reshape(moved, [
-    node.dims.mul(batch, many),
-    ...spatial.map((size, i) => node.dims.floordiv(size, blocks[i] ?? 1)),
-    ...others,
-  ]);
-}
-
-/** The reverse of {@link spaceToBatch}: rearranged, then cropped. */
-function batchToSpace(node: LiteNode): Expr {
-  const x = node.input(0);
-  const blocks = node.intsInput(1, 'sizes of blocks') ?? [];
-  const crops = node.intsInput(2, 'crops') ?? [];
-  const [batch = 1, ...rest] = node.shape(x);
-  if (
-    crops.length !== 2 * blocks.length ||
-    blocks.length > rest.length ||
-    blocks.some((b) => b < 1)
-  ) {
-    throw node.malformed(`${blocks.length} blocks, ${crops.length} crops`, 'two for each block');
-  }
-  const count = blocks.length;
-  const many = blocks.reduce((product, block) => product * block, 1);
-  const [spatial, others] = [rest.slice(0, count), rest.slice(count)];
-  const left = node.dims.floordiv(batch, many);
-  const split = node.reshape(x, [...blocks, left, ...spatial, ...others]);
-  const moved = node.transpose(split, [
-    count,
-    ...blocks.flatMap((_, i) => [count + 1 + i, i]),
-    ...others.map((_, i) => 2 * count + 1 + i),
-  ]);
-  const sizes = spatial.map((size, i) => node.dims.mul(size, blocks[i] ?? 1));
-  const whole = node.reshape(moved, [left, ...sizes, ...others]);
-  const starts = [0, ...blocks.map((_, i) => crops[2 * i] ?? 0), ...others.map(() => 0)];
-  const ends = [
-    left,
-    ...sizes.map((size, i) => node.dims.sub(size, crops[2 * i + 1] ?? 0)),
-    ...others,
-  ];
-  return crops.every((crop) => crop === 0) ? whole : node.call('slice', [whole], { starts, ends });
-}
-
 export const MOVEMENT_IMPORTERS: LiteImporters = {
   BATCH_TO_SPACE_ND: becomes('transpose reshape slice', batchToSpace),
   BROADCAST_TO: becomes('broadcast_to', broadcastTo),
@@ -344,7 +236,7 @@ export const MOVEMENT_IMPORTERS: LiteImporters = {
   SLICE: becomes('slice', slice),
   SPACE_TO_BATCH_ND: becomes('transpose reshape pad', spaceToBatch),
   SPACE_TO_DEPTH: becomes('transpose reshape', rearranged('SpaceToDepth')),
-  SPLIT: becomes('slice', split),
+  SPLIT: becomes('slice', (node) => split(node, node.options('split').count)),
   SPLIT_V: becomes('slice', splitV),
   SQUEEZE: becomes('reshape', squeeze),
   STRIDED_SLICE: becomes('slice reshape', stridedSlice),

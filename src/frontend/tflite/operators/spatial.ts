@@ -12,9 +12,8 @@ function resize(node: LiteNode, mode: 'linear' | 'nearest', { alignCorners, half
   const sizes = node.longs(1);
   const coordinates = halfPixel ? 'half_pixel' : alignCorners ? 'align_corners' : 'asymmetric';
   const rounding = halfPixel || alignCorners ? 'round_prefer_ceil' : 'floor';
-  const [none] = [undefined, undefined];
   const planes = node.channelsSecond(node.input(0));
-  const resized = node.one('Resize', [planes, none, none, sizes], {
+  const resized = node.one('Resize', [planes, undefined, undefined, sizes], {
     mode,
     coordinate_transformation_mode: coordinates,
     nearest_mode: rounding,
