@@ -1,3 +1,7 @@
+import { transfer } from 'comlink';
+import type { RegionSteps } from '../../../core/pictures/sample-region.ts';
+import { askForTensor, tensorsIn } from '../../pictures/prepare-on-device.ts';
+import { replyOf, sentPicture } from '../../pictures/send-picture.ts';
 import type { DeviceTensor } from '../../../client/values/device-tensor.ts';
 import type { Session } from '../../../client/session.ts';
 import { Tensor } from '../../../client/values/tensor.ts';
@@ -9,7 +13,6 @@ import type { Picture } from '../../pictures/pixels.ts';
 import { numbersOf } from '../../results/numbers.ts';
 import type { CallOptions } from '../../task-options.ts';
 import { type Region, type RegionInput, regionSteps } from './geometry.ts';
-import { sampleRegions } from './sample-regions.ts';
 
 /** How a model sees regions: what its input does not say. */
 export type SeenAs = Pick<RegionInput, 'range' | 'isBlackOutside'>;
@@ -118,4 +121,32 @@ function readOf(output: Tensor | DeviceTensor | undefined): ReadOutput {
 export function otherOutputs({ outputs }: Session, expected: string): ShapeError {
   const got = outputs.map(({ name, dtype, shape }) => `${name}: ${dtype} [${shape.join(', ')}]`);
   return new ShapeError({ where: 'the model', got: `outputs ${got.join(', ')}`, expected });
+}
+
+/** What regions are asked for: they depend on the size of the picture. */
+type RegionsOf = (size: Size) => readonly RegionSteps[];
+
+/** Regions of a picture as inputs of a model; those on a device have to be disposed of. */
+export interface SampledRegions {
+  readonly tensors: readonly (Tensor | DeviceTensor)[];
+  readonly size: Size;
+}
+
+/**
+ * Regions of a picture as tensors where a session is: on WebGPU by a shader, with nothing read back, else by the processor there.
+ * Rejects as `preparePictures` does, and with the reason of the signal.
+ */
+export async function sampleRegions(
+  session: Session,
+  picture: Picture,
+  regionsOf: RegionsOf,
+  { signal }: CallOptions,
+): Promise<SampledRegions> {
+  signal?.throwIfAborted();
+  const sent = await sentPicture(session, picture);
+  const { source, transfers } = sent;
+  const size = { width: source.width, height: source.height };
+  const request = { kind: 'sample', source, regions: regionsOf(size), args: [] } as const;
+  const asked = askForTensor(session, transfer(request, [...transfers]), signal);
+  return { tensors: tensorsIn(await replyOf(asked, [sent]), session), size };
 }

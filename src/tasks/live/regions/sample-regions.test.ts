@@ -6,7 +6,7 @@ import { sharedNodeGpu } from '../../../testing/node-gpu.ts';
 import { ownGpu } from '../../../testing/own-gpu.ts';
 import { COLOURS } from '../../testing/colours-model.ts';
 import { formulaPicture } from '../../testing/test-pictures.ts';
-import { sampleRegions } from './sample-regions.ts';
+import { sampleRegions } from './region-model.ts';
 
 const sessions: Session[] = [];
 afterAll(async () => {
